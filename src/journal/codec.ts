@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto'
+import { MailboxError } from '../errors.ts'
+import { type Draft, draftSchema, type Entry } from '../model/entry.ts'
+import { messageLimits } from '../model/message.ts'
+
+/**
+ * One entry, one line of JSON:
+ *
+ * `{"seq":7,"at":"…","kind":"message",…,"prev":"<sum of the line before>","sum":"<own sum>"}\n`
+ *
+ * `sum` is the start of the SHA-256 of every byte before `,"sum"`. A line therefore proves itself, and
+ * through `prev` it proves every line before it.
+ */
+const sumLength = 32
+const tailLength = ',"sum":"'.length + sumLength + '"}'.length
+const sumMark = Buffer.from(',"sum":"')
+/** What `prev` says in the first line of a journal. */
+export const noSum = '0'.repeat(sumLength)
+
+export interface EncodedLine {
+  text: string
+  sum: string
+}
+
+export function encodeLine(draft: Draft, seq: number, at: string, prev: string): EncodedLine {
+  const head = `{"seq":${seq},"at":"${at}",${JSON.stringify(draft).slice(1, -1)},"prev":"${prev}"`
+  if (head.length > messageLimits.lineBytes) {
+    throw new MailboxError('over_limit', `an entry of ${head.length} characters does not fit the journal`, {
+      hint: `${messageLimits.lineBytes} bytes are the limit; attach a file instead`,
+    })
+  }
+  const sum = lineSum(head)
+  return { text: `${head},"sum":"${sum}"}\n`, sum }
+}
+
+const lineSum = (head: string | Buffer): string => hash('sha256', head, 'hex').slice(0, sumLength)
+
+/** The sum a line carries, unchecked; undefined when it does not look like a line. */
+export function sumOf(line: Buffer): string | undefined {
+  const start = line.length - tailLength
+  if (start < 2 || line.compare(sumMark, 0, sumMark.length, start, start + sumMark.length) !== 0) return undefined
+  return line.toString('latin1', start + sumMark.length, line.length - 2)
+}
+
+export interface DecodedLine {
+  entry: Entry
+  prev: string
+  sum: string
+}
+
+/** Reads a line without its newline. Undefined when its checksum or its shape is wrong. */
+export function decodeLine(line: Buffer): DecodedLine | undefined {
+  const sum = sumOf(line)
+  if (sum === undefined || lineSum(line.subarray(0, line.length - tailLength)) !== sum) return undefined
+  try {
+    const { seq, at, prev, sum: _, ...draft } = JSON.parse(line.toString('utf8')) as Record<string, unknown>
+    if (!Number.isSafeInteger(seq) || typeof at !== 'string' || typeof prev !== 'string') return undefined
+    const parsed = draftSchema.safeParse(draft)
+    if (!parsed.success) return undefined
+    return { entry: { seq: seq as number, at, ...(draft as Draft) }, prev, sum }
+  } catch {
+    return undefined
+  }
+}

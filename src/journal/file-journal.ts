@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { MailboxError } from '../errors.ts'
+import type { Entry } from '../model/entry.ts'
+import { type AppendOptions, type Cursor, type Decide, type Journal, type Place, startCursor } from './journal.ts'
+import type { PlacedEntry, ReadResult } from './journal.ts'
+import { WriterLock } from './lock.ts'
+import { SegmentReader } from './reader.ts'
+import { listSegments } from './segment.ts'
+import { type Durability, SegmentWriter } from './segment-writer.ts'
+import { Wake } from './wake.ts'
+
+export interface FileJournalOptions {
+  /** The space's directory; segments go into `journal/` below it. */
+  dir: string
+  /** `os` resolves when the kernel has the bytes, `disk` when the disk has confirmed them. @default 'disk' */
+  durability?: Durability
+  /** @default 16 MiB */
+  segmentBytes?: number
+  /** @default 500 */
+  pollMs?: number
+  /** @default 60_000 */
+  lockTimeoutMs?: number
+  /** @default Date.now */
+  now?: () => number
+}
+
+interface Request {
+  decide: Decide
+  settled: boolean
+  entries: Entry[]
+  resolve: (entries: PlacedEntry[]) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * The journal on a local disk.
+ *
+ * Appends are gathered and written together: while one batch is being confirmed by the disk, the next
+ * one is decided and written, and one `fdatasync` then confirms whatever has been written by the time
+ * it starts. The lock is held for catching up, deciding and writing, never for the sync.
+ */
+export class FileJournal implements Journal {
+  readonly space: string
+  epoch = 0
+  readonly #dir: string
+  readonly #lock: WriterLock
+  readonly #lockTimeoutMs: number
+  readonly #reader: SegmentReader
+  readonly #wake: Wake
+  readonly #newWriter: (cursor: Cursor) => SegmentWriter
+  #writer: SegmentWriter
+  #queue: Request[] = []
+  /** Entries that no decision of this process has seen yet. */
+  #tail: Entry[] = []
+  /** Written, waiting for the disk's word. */
+  #unconfirmed: { request: Request; placed: PlacedEntry[] }[] = []
+  #draining: Promise<void> | undefined
+  #syncing: Promise<void> | undefined
+  #closed = false
+
+  constructor(options: FileJournalOptions) {
+    this.#dir = join(options.dir, 'journal')
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    this.#lockTimeoutMs = options.lockTimeoutMs ?? 60_000
+    this.#lock = new WriterLock(join(options.dir, 'lock'))
+    this.#reader = new SegmentReader(this.#dir)
+    this.#wake = new Wake(this.#dir, options.pollMs ?? 500)
+    const newWriter = (space: string) => (cursor: Cursor) =>
+      new SegmentWriter(this.#dir, cursor, {
+        space,
+        durability: options.durability ?? 'disk',
+        segmentBytes: options.segmentBytes ?? 16 * 1_048_576,
+        now: options.now ?? Date.now,
+      })
+    const create = () => {
+      const space = randomUUID()
+      const writer = newWriter(space)(startCursor)
+      writer.catchUp()
+      writer.create()
+      writer.close()
+      return space
+    }
+    this.space = this.#readSpace() ?? this.withLock(() => this.#readSpace() ?? create())
+    this.#newWriter = newWriter(this.space)
+    this.#writer = this.#newWriter(startCursor)
+  }
+
+  /** Every segment opens with the space it belongs to; one readable header is enough. */
+  #readSpace(): string | undefined {
+    for (const segment of listSegments(this.#dir)) {
+      const first = this.#reader.read({ ...startCursor, segment }, 1).entries[0]?.entry
+      if (first?.kind === 'segment') return first.space
+    }
+    return undefined
+  }
+
+  seek(cursor: Cursor): boolean {
+    if (this.#draining !== undefined) return false
+    this.#writer.close()
+    this.#writer = this.#newWriter(cursor)
+    this.#tail = []
+    return true
+  }
+
+  withLock<T>(work: () => T): T {
+    return this.#lock.withSync(work, this.#lockTimeoutMs)
+  }
+
+  append(decide: Decide, options: AppendOptions = {}): Promise<PlacedEntry[]> {
+    if (this.#closed) return Promise.reject(new MailboxError('closed', 'the space is closed', { hint: 'open it again' }))
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ decide, settled: options.settled ?? false, entries: [], resolve, reject })
+      this.#draining ??= this.#drain()
+    })
+  }
+
+  async #drain(): Promise<void> {
+    // One turn of the event loop, so that everything sent in this one goes into the same batch.
+    await new Promise(setImmediate)
+    while (this.#queue.length > 0) {
+      try {
+        await this.#lock.with(() => this.#decideBatch(this.#queue.splice(0)), this.#lockTimeoutMs)
+      } catch (error) {
+        for (const request of this.#queue.splice(0)) request.reject(error)
+      }
+      this.#confirm()
+      this.#wake.ring()
+    }
+    this.#draining = undefined
+  }
+
+  #decideBatch(batch: Request[]): void {
+    let undecided = 0
+    let unwritten: Request[] = []
+    const flush = () => {
+      this.#finish(unwritten, this.#writer.flush())
+      unwritten = []
+    }
+    try {
+      for (const { entry } of this.#writer.catchUp()) this.#tail.push(entry)
+      for (const request of batch) {
+        undecided++
+        if (request.settled) flush()
+        if (this.#decide(request)) unwritten.push(request)
+      }
+      flush()
+    } catch (error) {
+      // The disk failed under us. What was decided and not written never happened.
+      this.epoch++
+      this.#writer.rewind(0)
+      for (const request of [...unwritten, ...batch.slice(undecided)]) request.reject(error)
+    }
+  }
+
+  #decide(request: Request): boolean {
+    const before = this.#writer.pendingCount
+    const tail = this.#tail
+    this.#tail = []
+    try {
+      for (const draft of request.decide(tail)) request.entries.push(this.#writer.add(draft))
+      this.#tail.push(...request.entries)
+      return true
+    } catch (error) {
+      this.#writer.rewind(before)
+      request.reject(error)
+      return false
+    }
+  }
+
+  #finish(requests: Request[], { placed, error }: { placed: PlacedEntry[]; error: MailboxError | undefined }): void {
+    const bySeq = new Map(placed.map((item) => [item.entry.seq, item]))
+    if (error !== undefined) this.epoch++
+    for (const request of requests) {
+      const found = request.entries.map(({ seq }) => bySeq.get(seq)).filter((item) => item !== undefined)
+      if (found.length === request.entries.length) this.#unconfirmed.push({ request, placed: found })
+      else request.reject(error)
+    }
+  }
+
+  #confirm(): void {
+    if (this.#syncing !== undefined || this.#unconfirmed.length === 0) return
+    const waiting = this.#unconfirmed
+    this.#unconfirmed = []
+    const done = () => {
+      this.#syncing = undefined
+      this.#confirm()
+    }
+    this.#syncing = this.#writer.sync().then(
+      () => {
+        for (const { request, placed } of waiting) request.resolve(placed)
+        done()
+      },
+      (error: unknown) => {
+        for (const { request } of waiting) request.reject(error)
+        done()
+      },
+    )
+  }
+
+  read(cursor: Cursor, maxBytes = 1_048_576): ReadResult {
+    return this.#reader.read(cursor, maxBytes)
+  }
+
+  fits(cursor: Cursor): boolean {
+    return this.#reader.fits(cursor)
+  }
+
+  atEnd(cursor: Cursor): boolean {
+    return this.#reader.atEnd(cursor)
+  }
+
+  at(place: Place): Entry {
+    return this.#reader.at(place)
+  }
+
+  locate(seq: number): Cursor {
+    let found = startCursor
+    for (const segment of listSegments(this.#dir)) {
+      const first = this.#reader.firstSeq(segment)
+      if (first !== undefined && first <= seq + 1) found = { ...startCursor, seq: first - 1, segment }
+    }
+    return found
+  }
+
+  onWake(listener: () => void): () => void {
+    return this.#wake.on(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#draining
+    while (this.#syncing !== undefined) await this.#syncing
+    this.#wake.stop()
+    this.#writer.close()
+    this.#reader.close()
+    this.#lock.close()
+  }
+}

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MailboxError } from '../errors.ts'
+import { type Database, isBusy, openDatabase } from '../sqlite.ts'
+
+/**
+ * The exclusive right to append. It must be released by the kernel when its holder dies and must never
+ * be taken from a holder that is merely stopped, which rules out time-stamped lock files; SQLite's own
+ * lock on a database that holds nothing gives both.
+ *
+ * Never open the lock's file by any other means within this process: closing any descriptor of a file
+ * drops all POSIX locks the process has on it.
+ */
+export class WriterLock {
+  readonly #database: Database
+  #depth = 0
+
+  constructor(path: string) {
+    this.#database = openDatabase(path, { busyMs: 10_000 })
+    // Without a page in it SQLite would write one at every BEGIN; without a journal file there is
+    // nothing to create and delete. Nothing is ever stored, so nothing can be lost.
+    this.#database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS held (by TEXT)')
+    this.#database.exec('PRAGMA busy_timeout = 0')
+  }
+
+  #tryTake(): boolean {
+    try {
+      this.#database.exec('BEGIN IMMEDIATE')
+      return true
+    } catch (error) {
+      if (isBusy(error)) return false
+      throw error
+    }
+  }
+
+  /** Runs `work` with the right to append. Within it, taking the right again is free. */
+  async with<T>(work: () => T, timeoutMs: number): Promise<T> {
+    if (this.#depth === 0) await this.#take(timeoutMs)
+    return this.#run(work)
+  }
+
+  /** The same, waiting without giving way to other work; for repairs that must not be interleaved. */
+  withSync<T>(work: () => T, timeoutMs: number): T {
+    const deadline = performance.now() + timeoutMs
+    while (this.#depth === 0 && !this.#tryTake()) {
+      if (performance.now() > deadline) throw lockTimeout(timeoutMs)
+      nap(napMs)
+    }
+    return this.#run(work)
+  }
+
+  #run<T>(work: () => T): T {
+    this.#depth++
+    try {
+      return work()
+    } finally {
+      if (--this.#depth === 0) this.#database.exec('ROLLBACK')
+    }
+  }
+
+  async #take(timeoutMs: number): Promise<void> {
+    const started = performance.now()
+    for (let attempt = 0; !this.#tryTake(); attempt++) {
+      // Holders are done within a fraction of a millisecond, so a short nap is usually all it takes;
+      // after that the event loop gets its turn, and chance spreads the waiters out.
+      if (attempt < 20) nap(napMs)
+      else await sleep(1 + Math.random() * 4)
+      if (performance.now() - started > timeoutMs) throw lockTimeout(timeoutMs)
+    }
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+}
+
+const napMs = 0.05
+const napCell = new Int32Array(new SharedArrayBuffer(4))
+const nap = (ms: number) => void Atomics.wait(napCell, 0, 0, ms)
+
+const lockTimeout = (timeoutMs: number) =>
+  new MailboxError('timeout', `another process has held the right to write for ${Math.round(timeoutMs / 1000)} s`, {
+    hint: 'it may be stopped: look for a stopped mailbox process (ps -o pid,stat,cmd) and continue or end it',
+  })

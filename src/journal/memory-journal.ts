@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { MailboxError } from '../errors.ts'
+import type { Entry } from '../model/entry.ts'
+import { decodeLine, encodeLine, noSum } from './codec.ts'
+import { type AppendOptions, type Cursor, type Decide, type Journal, type Place, startCursor } from './journal.ts'
+import type { PlacedEntry, ReadResult } from './journal.ts'
+
+export interface MemoryJournalOptions {
+  /** @default Date.now */
+  now?: () => number
+}
+
+/** A journal that lives as long as its process. Lines go through the same codec, so nothing is laxer here. */
+export class MemoryJournal implements Journal {
+  readonly space = randomUUID()
+  readonly epoch = 0
+  readonly #now: () => number
+  readonly #lines: { line: Buffer; sum: string; entry: Entry }[] = []
+  readonly #listeners = new Set<() => void>()
+  #decided = 0
+  #closed = false
+
+  constructor(options: MemoryJournalOptions = {}) {
+    this.#now = options.now ?? Date.now
+    this.#push({ kind: 'segment', format: 1, space: this.space, reason: 'created' })
+  }
+
+  #push(draft: Parameters<typeof encodeLine>[0]): PlacedEntry {
+    const seq = this.#lines.length + 1
+    const at = new Date(this.#now()).toISOString()
+    const { text, sum } = encodeLine(draft, seq, at, this.#lines.at(-1)?.sum ?? noSum)
+    const line = Buffer.from(text.slice(0, -1))
+    const { entry } = decodeLine(line)!
+    this.#lines.push({ line, sum, entry })
+    return { entry, place: placeOf(seq, line) }
+  }
+
+  seek(cursor: Cursor): boolean {
+    this.#decided = cursor.seq
+    return true
+  }
+
+  async append(decide: Decide, _options: AppendOptions = {}): Promise<PlacedEntry[]> {
+    if (this.#closed) throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
+    const tail = this.#lines.slice(this.#decided).map(({ entry }) => entry)
+    this.#decided = this.#lines.length
+    const placed = decide(tail).map((draft) => this.#push(draft))
+    for (const listener of [...this.#listeners]) listener()
+    return placed
+  }
+
+  read(cursor: Cursor, maxBytes = 1_048_576): ReadResult {
+    const entries: PlacedEntry[] = []
+    let read = 0
+    let next = cursor
+    for (let seq = cursor.seq + 1; seq <= this.#lines.length && read < maxBytes; seq++) {
+      const { line, sum, entry } = this.#lines[seq - 1]!
+      entries.push({ entry, place: placeOf(seq, line) })
+      read += line.length
+      next = { seq, segment: 1, offset: seq, sum }
+    }
+    return { entries, cursor: next }
+  }
+
+  fits(cursor: Cursor): boolean {
+    return cursor.seq === 0 || this.#lines[cursor.seq - 1]?.sum === cursor.sum
+  }
+
+  atEnd(cursor: Cursor): boolean {
+    return cursor.seq >= this.#lines.length
+  }
+
+  at(place: Place): Entry {
+    const found = this.#lines[place.offset - 1]
+    if (found === undefined) throw new MailboxError('damaged', `no entry at ${place.offset}`)
+    return found.entry
+  }
+
+  locate(seq: number): Cursor {
+    return { ...startCursor, seq }
+  }
+
+  onWake(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  withLock<T>(work: () => T): T {
+    return work()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+  }
+}
+
+const placeOf = (seq: number, line: Buffer): Place => ({ segment: 1, offset: seq, bytes: line.length })

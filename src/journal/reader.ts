@@ -1,0 +1,145 @@
+import { closeSync } from 'node:fs'
+import { MailboxError } from '../errors.ts'
+import type { Entry } from '../model/entry.ts'
+import { decodeLine, sumOf } from './codec.ts'
+import type { Cursor, Place, PlacedEntry, ReadResult } from './journal.ts'
+import { listSegments, openForRead, readFully, segmentExists, sizeOf } from './segment.ts'
+
+const newline = 0x0a
+const openSegments = 4
+
+/** Bytes at the end of the last segment that are not a line: a write in progress, or one that was cut off. */
+export interface Fragment {
+  offset: number
+  bytes: Buffer
+}
+
+/**
+ * Reads segments from a cursor on. It keeps no half line in memory: a writer that runs out of disk takes
+ * the half line back, and the next one may put other bytes there.
+ */
+export class SegmentReader {
+  readonly #dir: string
+  readonly #fds = new Map<number, number>()
+
+  constructor(dir: string) {
+    this.#dir = dir
+  }
+
+  #fd(segment: number): number | undefined {
+    const known = this.#fds.get(segment)
+    if (known !== undefined) return known
+    if (!segmentExists(this.#dir, segment)) return undefined
+    if (this.#fds.size >= openSegments) this.close()
+    const fd = openForRead(this.#dir, segment)
+    this.#fds.set(segment, fd)
+    return fd
+  }
+
+  read(from: Cursor, maxBytes: number): ReadResult {
+    const entries: PlacedEntry[] = []
+    let cursor = from
+    let budget = maxBytes
+    while (budget > 0) {
+      const fd = this.#fd(cursor.segment)
+      const size = fd === undefined ? 0 : sizeOf(fd)
+      if (fd !== undefined && cursor.offset < size) {
+        const before = cursor.offset
+        cursor = this.#readLines(fd, cursor, Math.min(size, cursor.offset + budget), size, entries)
+        budget -= Math.max(1, cursor.offset - before)
+        if (cursor.offset > before) continue
+      }
+      // Nothing complete is left here. Once the next segment exists this one has had its last line,
+      // but that line may have come after we looked.
+      const next = this.#nextSegment(cursor.segment)
+      if (next === undefined) break
+      if (fd !== undefined && sizeOf(fd) > size) continue
+      cursor = { ...cursor, segment: next, offset: 0 }
+    }
+    return { entries, cursor }
+  }
+
+  #nextSegment(segment: number): number | undefined {
+    if (segmentExists(this.#dir, segment + 1)) return segment + 1
+    if (this.#fd(segment) !== undefined) return undefined
+    // The segment itself is gone (moved to the archive): go on with the first that is there.
+    return listSegments(this.#dir).find((number) => number > segment)
+  }
+
+  #readLines(fd: number, from: Cursor, wanted: number, size: number, into: PlacedEntry[]): Cursor {
+    let chunk = readFully(fd, from.offset, wanted - from.offset)
+    // A line longer than the chunk: read on until its end is in sight.
+    for (let end = wanted; chunk.indexOf(newline) < 0 && end < size; ) {
+      end = Math.min(size, from.offset + chunk.length * 4)
+      chunk = readFully(fd, from.offset, end - from.offset)
+    }
+    const cursor = { ...from }
+    let start = 0
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      const decoded = decodeLine(chunk.subarray(start, end))
+      // What does not decode is a torn write that was sealed, or damage. Mail behind it must go on;
+      // `verify` tells the two apart.
+      if (decoded !== undefined) {
+        const place = { segment: from.segment, offset: from.offset + start, bytes: end - start }
+        into.push({ entry: decoded.entry, place })
+        cursor.seq = decoded.entry.seq
+        cursor.sum = decoded.sum
+      }
+      start = end + 1
+      cursor.offset = from.offset + start
+    }
+    return cursor
+  }
+
+  atEnd(cursor: Cursor): boolean {
+    const fd = this.#fd(cursor.segment)
+    return (fd === undefined || sizeOf(fd) <= cursor.offset) && this.#nextSegment(cursor.segment) === undefined
+  }
+
+  /** What lies behind the last complete line; call it only with the right to append. */
+  fragment(cursor: Cursor): Fragment | undefined {
+    const fd = this.#fd(cursor.segment)
+    const size = fd === undefined ? 0 : sizeOf(fd)
+    if (fd === undefined || size <= cursor.offset) return undefined
+    return { offset: cursor.offset, bytes: readFully(fd, cursor.offset, size - cursor.offset) }
+  }
+
+  fits(cursor: Cursor): boolean {
+    if (cursor.seq === 0) return true
+    const fd = this.#fd(cursor.segment)
+    if (fd === undefined) return listSegments(this.#dir).some((number) => number > cursor.segment)
+    // A cursor at the start of a segment has its last line in the one before.
+    if (cursor.offset === 0) return true
+    if (sizeOf(fd) < cursor.offset) return false
+    // The line before the cursor may be a sealed fragment; then its own sum is not to be had here.
+    const probe = 256
+    const from = Math.max(0, cursor.offset - probe)
+    const line = readFully(fd, from, cursor.offset - from)
+    if (line.at(-1) !== newline) return false
+    const sum = sumOf(line.subarray(0, -1))
+    return sum === undefined || sum === cursor.sum
+  }
+
+  at(place: Place): Entry {
+    const fd = this.#fd(place.segment)
+    const decoded = fd === undefined ? undefined : decodeLine(readFully(fd, place.offset, place.bytes))
+    if (decoded === undefined) {
+      throw new MailboxError('damaged', `the line at ${place.segment}:${place.offset} cannot be read`, {
+        hint: 'run `mailbox verify`; if the journal is whole, `mailbox rebuild` makes the index anew',
+      })
+    }
+    return decoded.entry
+  }
+
+  /** The seq of a segment's first line, without reading the rest. */
+  firstSeq(segment: number): number | undefined {
+    const fd = this.#fd(segment)
+    const match = fd === undefined ? null : /^\{"seq":(\d+),/.exec(readFully(fd, 0, 40).toString('latin1'))
+    return match ? Number(match[1]) : undefined
+  }
+
+  close(): void {
+    for (const fd of this.#fds.values()) closeSync(fd)
+    this.#fds.clear()
+  }
+}

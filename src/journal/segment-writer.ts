@@ -1,0 +1,256 @@
+import { hash } from 'node:crypto'
+import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, writeSync } from 'node:fs'
+import { MailboxError } from '../errors.ts'
+import type { Draft, Entry } from '../model/entry.ts'
+import { decodeLine, type EncodedLine, encodeLine, noSum } from './codec.ts'
+import type { Cursor, PlacedEntry } from './journal.ts'
+import { type Fragment, SegmentReader } from './reader.ts'
+import { openForAppend, segmentExists, syncDirectory } from './segment.ts'
+
+export type Durability = 'disk' | 'os'
+
+export interface SegmentWriterOptions {
+  space: string
+  durability: Durability
+  segmentBytes: number
+  now: () => number
+}
+
+interface PendingLine {
+  line: EncodedLine
+  entry: Entry
+}
+
+/**
+ * The end of the journal, for whoever holds the right to append. It knows where the last line ends, puts
+ * lines behind it, and leaves the file whole whatever the disk says.
+ */
+export class SegmentWriter {
+  readonly #dir: string
+  readonly #options: SegmentWriterOptions
+  readonly #reader: SegmentReader
+  #cursor: Cursor
+  #fd: number | undefined
+  #fdSegment = 0
+  /** Lines encoded and numbered, not yet written. */
+  #pending: PendingLine[] = []
+  #pendingCursor: { seq: number; sum: string }
+  #fragment: Fragment | undefined
+  /** Syncs under way, and descriptors that may be closed once they are over. */
+  #syncing = 0
+  #retired: number[] = []
+  /** Set when a sync failed: its pages count as clean now, so this segment must not be trusted further. */
+  #poisoned = false
+
+  constructor(dir: string, cursor: Cursor, options: SegmentWriterOptions) {
+    this.#dir = dir
+    this.#options = options
+    this.#reader = new SegmentReader(dir)
+    this.#cursor = cursor
+    this.#pendingCursor = cursor
+  }
+
+  get cursor(): Cursor {
+    return this.#cursor
+  }
+
+  /** Takes in what others wrote. Only with the right to append, and with nothing pending. */
+  catchUp(): PlacedEntry[] {
+    const found: PlacedEntry[] = []
+    for (;;) {
+      const { entries, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
+      this.#cursor = cursor
+      if (entries.length === 0) break
+      for (const entry of entries) found.push(entry)
+    }
+    this.#fragment = this.#reader.fragment(this.#cursor)
+    if (this.#fragment !== undefined && decodeLine(this.#fragment.bytes) !== undefined) {
+      // The writer died between the line and its newline. The line is whole: finish it.
+      this.#open()
+      writeSync(this.#fd!, '\n')
+      return [...found, ...this.catchUp()]
+    }
+    this.#pendingCursor = this.#cursor
+    return found
+  }
+
+  /** Opens a journal that has no line yet. */
+  create(): void {
+    this.#prepare()
+    const { error } = this.flush()
+    if (error !== undefined) throw error
+    if (this.#options.durability === 'disk') fdatasyncSync(this.#fd!)
+  }
+
+  /** Numbers and encodes a draft; {@link flush} writes it. */
+  add(draft: Draft): Entry {
+    if (this.#pending.length === 0) this.#prepare()
+    return this.#add(draft)
+  }
+
+  #add(draft: Draft): Entry {
+    const seq = this.#pendingCursor.seq + 1
+    const at = new Date(this.#options.now()).toISOString()
+    const line = encodeLine(draft, seq, at, this.#pendingCursor.sum || noSum)
+    const entry = { seq, at, ...draft }
+    this.#pending.push({ line, entry })
+    this.#pendingCursor = { seq, sum: line.sum }
+    return entry
+  }
+
+  /** Before the first line of a batch: a new segment if this one is full or failed, a seal if it is torn. */
+  #prepare(): void {
+    this.#open()
+    const reason = this.#poisoned ? 'sync_failed' : this.#cursor.seq === 0 ? 'created' : 'size'
+    if (this.#poisoned || this.#cursor.offset >= this.#options.segmentBytes) this.#rotate()
+    const { space } = this.#options
+    if (this.#cursor.offset === 0) this.#add({ kind: 'segment', format: 1, space, reason })
+    if (this.#fragment !== undefined) {
+      const { offset, bytes } = this.#fragment
+      this.#add({ kind: 'torn', offset, bytes: bytes.length, digest: hash('sha256', bytes, 'hex') })
+    }
+  }
+
+  #rotate(): void {
+    // Nothing may be durable in the new segment that follows something lost in the old one.
+    if (this.#options.durability === 'disk' && !this.#poisoned) fdatasyncSync(this.#fd!)
+    this.#cursor = { ...this.#cursor, segment: this.#cursor.segment + 1, offset: 0 }
+    this.#fragment = undefined
+    this.#poisoned = false
+    this.#open()
+  }
+
+  #open(): void {
+    if (this.#fd !== undefined && this.#fdSegment === this.#cursor.segment) return
+    this.#closeFd()
+    const isNew = !segmentExists(this.#dir, this.#cursor.segment)
+    this.#fd = openForAppend(this.#dir, this.#cursor.segment)
+    this.#fdSegment = this.#cursor.segment
+    if (isNew && this.#options.durability === 'disk') syncDirectory(this.#dir)
+  }
+
+  /** Drops what was encoded and not written, back to the first `keep` lines; a decision was refused. */
+  rewind(keep: number): void {
+    this.#pending.length = keep
+    const last = this.#pending.at(-1)
+    this.#pendingCursor = last === undefined ? this.#cursor : { seq: last.entry.seq, sum: last.line.sum }
+  }
+
+  get pendingCount(): number {
+    return this.#pending.length
+  }
+
+  /**
+   * Writes all pending lines with one write where the kernel allows. On a full disk some of them may be
+   * in the file and the rest not: those that are have their place, and the error speaks of the others.
+   */
+  flush(): FlushOutcome {
+    if (this.#pending.length === 0) return { placed: [], error: undefined }
+    this.#open()
+    const pending = this.#pending
+    this.#pending = []
+    // A newline first makes the fragment a line of its own, which nobody takes for an entry.
+    const seal = this.#fragment === undefined ? 0 : 1
+    const buffer = Buffer.from((seal ? '\n' : '') + pending.map(({ line }) => line.text).join(''))
+    const start = this.#cursor.offset + (this.#fragment?.bytes.length ?? 0)
+    const written = writeAll(this.#fd!, buffer)
+    const placed = this.#place(pending, buffer, start, seal, written.bytes)
+    if (written.error !== undefined) return { placed, error: this.#takeBack(start, seal, buffer, written) }
+    this.#fragment = undefined
+    return { placed, error: undefined }
+  }
+
+  /** Gives the lines that are complete in the file their places and moves the cursor behind them. */
+  #place(pending: PendingLine[], buffer: Buffer, start: number, seal: number, written: number): PlacedEntry[] {
+    const placed: PlacedEntry[] = []
+    let at = seal
+    for (const { line, entry } of pending) {
+      const end = buffer.indexOf(0x0a, at)
+      if (end >= written) break
+      placed.push({ entry, place: { segment: this.#fdSegment, offset: start + at, bytes: end - at } })
+      at = end + 1
+      this.#cursor = { seq: entry.seq, segment: this.#fdSegment, offset: start + at, sum: line.sum }
+    }
+    this.#pendingCursor = this.#cursor
+    return placed
+  }
+
+  /** The disk took only a part. Lines that are complete stay (readers may have them); the rest goes. */
+  #takeBack(start: number, seal: number, buffer: Buffer, written: WriteOutcome): MailboxError {
+    const kept = written.bytes === 0 ? 0 : buffer.lastIndexOf(0x0a, written.bytes - 1) + 1
+    try {
+      // A seal alone would hide the fragment without a note of it.
+      if (written.bytes > 0) ftruncateSync(this.#fd!, kept === seal ? start : start + kept)
+    } catch {
+      // Then a fragment stays, and the next writer seals it as any torn write.
+    }
+    const code = (written.error as NodeJS.ErrnoException).code
+    const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
+    return new MailboxError(full ? 'disk_full' : 'damaged', `writing the journal failed: ${code}`, {
+      cause: written.error,
+      hint: full ? 'free some room and send again; nothing was stored' : 'look at the disk (dmesg), then send again',
+    })
+  }
+
+  /** Confirms everything written so far. */
+  sync(): Promise<void> {
+    if (this.#options.durability === 'os' || this.#fd === undefined) return Promise.resolve()
+    const fd = this.#fd
+    this.#syncing++
+    return new Promise((resolve, reject) => {
+      fdatasync(fd, (cause) => {
+        this.#syncing--
+        this.#closeRetired()
+        if (cause === null) return resolve()
+        this.#poisoned = true
+        reject(
+          new MailboxError('sync_failed', `the disk refused to confirm a write: ${cause.code}`, {
+            cause,
+            hint: 'the message may or may not survive a power loss; check `mailbox sent`, then the disk',
+          }),
+        )
+      })
+    })
+  }
+
+  /** A descriptor is not closed under a running sync: its number could already belong to another file. */
+  #closeFd(): void {
+    if (this.#fd !== undefined) this.#retired.push(this.#fd)
+    this.#fd = undefined
+    this.#closeRetired()
+  }
+
+  #closeRetired(): void {
+    if (this.#syncing === 0) for (const fd of this.#retired.splice(0)) closeSync(fd)
+  }
+
+  close(): void {
+    this.#closeFd()
+    this.#reader.close()
+  }
+}
+
+export interface FlushOutcome {
+  placed: PlacedEntry[]
+  error: MailboxError | undefined
+}
+
+interface WriteOutcome {
+  bytes: number
+  error: unknown
+}
+
+/** One `writeSync` may be cut short without an error, so the count is what counts. */
+function writeAll(fd: number, buffer: Buffer): WriteOutcome {
+  let bytes = 0
+  try {
+    while (bytes < buffer.length) {
+      const count = writeSync(fd, buffer, bytes, buffer.length - bytes)
+      if (count === 0) throw Object.assign(new Error('no progress'), { code: 'ENOSPC' })
+      bytes += count
+    }
+    return { bytes, error: undefined }
+  } catch (error) {
+    return { bytes, error }
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The words of agent-mailbox, one for each idea.
+ *
+ * space     one journal with its index, roster and settings; what you open
+ * agent     a named participant that outlives its processes
+ * session   one run of an agent, with a rising generation number
+ * role      a duty that agents hold; addressable while nobody holds it
+ * tag       a namespaced label on agents and messages (`project:x`)
+ * roster    the agents with their sessions, roles and tags; derived
+ * address   what `to` accepts: an agent, a role, a tag, `all`
+ * mailbox   one agent's view of a space
+ * message   the immutable thing one agent says
+ * thread    messages joined by replies
+ * command   a request to change, not recorded yet
+ * draft     a fact that has no place in the journal yet
+ * entry     a fact with its place in the journal
+ * seq       an entry's place
+ * receipt   one recipient's state for one message
+ * claim     an exclusive, expiring right to handle a message
+ * cursor    the last seq a reader has taken in
+ * wake      a signal to look; it carries no content
+ */
+import * as z from 'zod/mini'
+
+/** From what can wait to what cannot; the position is the rank. */
+export const priorities = ['low', 'normal', 'high', 'urgent'] as const
+export type Priority = (typeof priorities)[number]
+
+/** 0 for low to 3 for urgent. */
+export const priorityRank = (priority: Priority): number => priorities.indexOf(priority)
+
+/** `type` is an open string; these are the ones that have a meaning of their own. */
+export const knownTypes = [
+  'text',
+  'request',
+  'response',
+  'notification',
+  'handoff',
+  'escalation',
+  'help_request',
+  'status_request',
+  'status_response',
+  'status_update',
+  'shutdown_request',
+  'shutdown_response',
+  'plan_submission',
+  'plan_approval',
+  'task_assignment',
+  'fix_ci_failure',
+  'fix_review_comments',
+  'ack',
+  'error',
+  'broadcast',
+] as const
+
+/** Structural limits. The limits of a space (rate, inbox, size) are settings and may be lower. */
+export const messageLimits = {
+  /** The whole message as JSON in UTF-8. */
+  bytes: 1_048_576,
+  /** Body of 1 MiB plus its envelope and escapes must fit a journal line. */
+  lineBytes: 8 * 1_048_576,
+  recipients: 256,
+  tags: 64,
+  attachments: 256,
+  subjectLength: 500,
+  /** Mail is not a document: longer bodies are accepted with a hint. */
+  bodyWordsBeforeHint: 500,
+} as const
+
+const shortText = z.string().check(z.minLength(1), z.maxLength(200))
+const isoDate = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))
+
+/** The form in which a message is stored and handed out; nothing in it changes after it is sent. */
+export const messageSchema = z.strictObject({
+  id: z.string().check(z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)),
+  from: shortText,
+  to: z.array(shortText).check(z.minLength(1), z.maxLength(messageLimits.recipients)),
+  type: shortText,
+  priority: z.enum(priorities),
+  createdAt: isoDate,
+  threadId: shortText,
+  replyTo: z.optional(shortText),
+  expiresAt: z.optional(isoDate),
+  requiresAck: z.boolean(),
+  awaitingResponse: z.boolean(),
+  tags: z.array(shortText).check(z.maxLength(messageLimits.tags)),
+  attachments: z.array(z.string().check(z.minLength(1), z.maxLength(4096))).check(z.maxLength(messageLimits.attachments)),
+  swarm: z.optional(shortText),
+  key: z.optional(shortText),
+  traceparent: z.optional(shortText),
+  subject: z.string().check(z.maxLength(messageLimits.subjectLength)),
+  payload: z.optional(z.json()),
+  context: z.optional(z.record(z.string(), z.json())),
+  body: z.string(),
+})
+export type Message = z.infer<typeof messageSchema>

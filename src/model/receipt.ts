@@ -1,0 +1,104 @@
+import * as z from 'zod/mini'
+
+/**
+ * The ladder of one message for one recipient:
+ *
+ * `stored -> notified -> shown -> acked -> processing -> completed | failed -> archived`
+ *
+ * and the three ends that nobody climbs to: `expired`, `dead`, `withdrawn`.
+ * `shown` says that the text was handed into the agent's context, not that it was queued for it.
+ */
+export const receiptStates = [
+  'stored',
+  'notified',
+  'shown',
+  'acked',
+  'processing',
+  'completed',
+  'failed',
+  'archived',
+  'expired',
+  'dead',
+  'withdrawn',
+] as const
+export type ReceiptState = (typeof receiptStates)[number]
+
+/** unread: nobody has seen it. open: seen, not finished. closed: finished, one way or another. */
+export const receiptClasses = ['unread', 'open', 'closed'] as const
+export type ReceiptClass = (typeof receiptClasses)[number]
+
+export function classOf(state: ReceiptState): ReceiptClass {
+  switch (state) {
+    case 'stored':
+    case 'notified':
+      return 'unread'
+    case 'shown':
+    case 'acked':
+    case 'processing':
+    case 'failed':
+      return 'open'
+    default:
+      return 'closed'
+  }
+}
+
+/** What moved a receipt: the states themselves, and the steps that lead back to `stored`. */
+export const receiptSteps = [...receiptStates, 'claimed', 'renewed', 'released', 'retried'] as const
+export type ReceiptStep = (typeof receiptSteps)[number]
+
+const state = z.enum(receiptStates)
+
+/**
+ * A change of one receipt, as the journal records it. The decision is taken with the exclusive right to
+ * append, so what it saw (`was`) is exact: whoever folds the journal needs no look-up to keep counts.
+ */
+export const receiptChangeSchema = z.strictObject({
+  /** The message, and its seq. */
+  id: z.string(),
+  seq: z.int(),
+  /** Rank of the message's priority. */
+  rank: z.int(),
+  /** The address whose copy this is: an agent, or `role:NAME`. */
+  owner: z.string(),
+  /** Whose inbox held it and holds it now: an agent, or `role:NAME` while nobody has claimed it. */
+  box: z.string(),
+  wasBox: z.optional(z.string()),
+  state,
+  /** Absent when this agent had no receipt yet: its first sight of a message to a group. */
+  was: z.optional(state),
+  /** How often the message was taken up, and until when the present claim lasts. */
+  attempts: z.optional(z.int()),
+  claimUntil: z.optional(z.string()),
+})
+export type ReceiptChange = z.infer<typeof receiptChangeSchema>
+
+/** One receipt as the index keeps it. */
+export interface Receipt {
+  seq: number
+  owner: string
+  box: string
+  rank: number
+  state: ReceiptState
+  attempts: number
+  /** End of the claim in ms, when an agent has claimed it. */
+  claimUntil: number | null
+  /** End of the message's life in ms. */
+  expiresAt: number | null
+}
+
+/** A rung that was reached: when, and by whom. */
+export interface LadderStep {
+  state: ReceiptStep
+  at: string
+  by: string
+  note?: string
+}
+
+/** What the sender sees of one recipient. */
+export interface ReceiptView {
+  recipient: string
+  state: ReceiptState
+  claimedBy?: string
+  attempts: number
+  steps: LadderStep[]
+}

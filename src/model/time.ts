@@ -1,0 +1,31 @@
+import { MailboxError } from '../errors.ts'
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+
+/** Longest life and latest date we accept; beyond it a typing error is likelier than a wish. */
+export const maxLifeMs = 10 * 366 * unitMs.d
+
+/** Reads `90s`, `15m`, `24h`, `500ms`, `7d`. */
+export function parseDuration(text: string): number {
+  const match = /^(\d{1,9})(ms|s|m|h|d|w)$/.exec(text.trim())
+  const ms = match ? Number(match[1]) * unitMs[match[2] as keyof typeof unitMs] : Number.NaN
+  if (!(ms <= maxLifeMs)) {
+    throw new MailboxError('invalid', `${JSON.stringify(text.slice(0, 40))} is not a duration`, {
+      hint: 'write a number and a unit: 90s, 15m, 24h, 7d',
+    })
+  }
+  return ms
+}
+
+/** Reads an ISO date or time, as `before:` and `after:` of a search give it. */
+export function parseTime(text: string): number {
+  const ms = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(ms)) {
+    throw new MailboxError('invalid', `${JSON.stringify(text.slice(0, 40))} is not a date`, {
+      hint: 'write 2026-11-15 or 2026-11-15T09:30:00Z',
+    })
+  }
+  return ms
+}
+
+export const isoTime = (ms: number): string => new Date(ms).toISOString()

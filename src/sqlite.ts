@@ -1,0 +1,67 @@
+import { createRequire } from 'node:module'
+import type Libsql from 'libsql'
+
+/**
+ * The only file that knows the SQLite driver, so that `node:sqlite` can replace it the day Node 20 goes.
+ * Rows come as arrays and parameters go as one array: that is the driver's quickest way, and it spares us
+ * its habit of taking a single `null` for a bag of named parameters.
+ */
+export type SqlValue = string | number | bigint | Buffer | null
+export type SqlRow = SqlValue[]
+
+export interface Statement {
+  run(parameters?: readonly SqlValue[]): void
+  get(parameters?: readonly SqlValue[]): SqlRow | undefined
+  all(parameters?: readonly SqlValue[]): SqlRow[]
+}
+
+export interface Database {
+  readonly path: string
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+}
+
+export interface OpenDatabaseOptions {
+  /** How long a statement waits for another process's lock. */
+  busyMs: number
+}
+
+// Loaded when first needed: the native library costs a short-lived process more than its own work.
+let driver: typeof Libsql | undefined
+const loadDriver = (): typeof Libsql => (driver ??= createRequire(import.meta.url)('libsql') as typeof Libsql)
+
+export function openDatabase(path: string, options: OpenDatabaseOptions): Database {
+  const Driver = loadDriver()
+  // The driver takes seconds in its type and milliseconds in its code; the pragma leaves no doubt.
+  const handle = new Driver(path)
+  handle.exec(`PRAGMA busy_timeout = ${options.busyMs}`)
+  return {
+    path,
+    exec: (sql) => void handle.exec(sql),
+    prepare(sql) {
+      const statement = handle.prepare(sql)
+      // Raw mode is refused by statements that return no rows.
+      if (statement.reader) statement.raw()
+      return {
+        run: (parameters = []) => void statement.run(parameters),
+        get: (parameters = []) => statement.get(parameters) as SqlRow | undefined,
+        all: (parameters = []) => statement.all(parameters) as SqlRow[],
+      }
+    },
+    close: () => void handle.close(),
+  }
+}
+
+const primaryCode = (error: unknown): number =>
+  error instanceof Error && typeof (error as { rawCode?: unknown }).rawCode === 'number'
+    ? (error as unknown as { rawCode: number }).rawCode & 0xff
+    : 0
+
+const sqliteBusy = 5
+const sqliteLocked = 6
+const sqliteFull = 13
+
+export const isSqliteError = (error: unknown): boolean => primaryCode(error) !== 0
+export const isBusy = (error: unknown): boolean => [sqliteBusy, sqliteLocked].includes(primaryCode(error))
+export const isDiskFull = (error: unknown): boolean => primaryCode(error) === sqliteFull
