@@ -24,6 +24,8 @@ export interface FileJournalOptions {
   lockTimeoutMs?: number
   /** @default Date.now */
   now?: () => number
+  /** Called when a batch is written and the disk is busy confirming it: time for other work. */
+  onWritten?: () => void
 }
 
 interface Request {
@@ -49,6 +51,7 @@ export class FileJournal implements Journal {
   readonly #lockTimeoutMs: number
   readonly #reader: SegmentReader
   readonly #wake: Wake
+  readonly #onWritten: () => void
   readonly #newWriter: (cursor: Cursor) => SegmentWriter
   #writer: SegmentWriter
   #queue: Request[] = []
@@ -63,6 +66,7 @@ export class FileJournal implements Journal {
   constructor(options: FileJournalOptions) {
     this.#dir = join(options.dir, 'journal')
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    this.#onWritten = options.onWritten ?? (() => {})
     this.#lockTimeoutMs = options.lockTimeoutMs ?? 60_000
     this.#lock = new WriterLock(join(options.dir, 'lock'))
     this.#reader = new SegmentReader(this.#dir)
@@ -127,6 +131,7 @@ export class FileJournal implements Journal {
       }
       this.#confirm()
       this.#wake.ring()
+      this.#onWritten()
     }
     this.#draining = undefined
   }
@@ -148,7 +153,7 @@ export class FileJournal implements Journal {
       flush()
     } catch (error) {
       // The disk failed under us. What was decided and not written never happened.
-      this.epoch++
+      this.#lose()
       this.#writer.rewind(0)
       for (const request of [...unwritten, ...batch.slice(undecided)]) request.reject(error)
     }
@@ -171,12 +176,18 @@ export class FileJournal implements Journal {
 
   #finish(requests: Request[], { placed, error }: { placed: PlacedEntry[]; error: MailboxError | undefined }): void {
     const bySeq = new Map(placed.map((item) => [item.entry.seq, item]))
-    if (error !== undefined) this.epoch++
+    if (error !== undefined) this.#lose()
     for (const request of requests) {
       const found = request.entries.map(({ seq }) => bySeq.get(seq)).filter((item) => item !== undefined)
       if (found.length === request.entries.length) this.#unconfirmed.push({ request, placed: found })
       else request.reject(error)
     }
+  }
+
+  /** Some of what decisions were told is not in the journal after all. */
+  #lose(): void {
+    this.epoch++
+    this.#tail = []
   }
 
   #confirm(): void {
@@ -197,6 +208,10 @@ export class FileJournal implements Journal {
         done()
       },
     )
+  }
+
+  pull(): Promise<void> {
+    return Promise.resolve()
   }
 
   read(cursor: Cursor, maxBytes = 1_048_576): ReadResult {

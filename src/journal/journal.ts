@@ -54,6 +54,8 @@ export interface Journal {
   seek(cursor: Cursor): boolean
   /** Resolves when the entries are durable. Entries of one call stand together, in order. */
   append(decide: Decide, options?: AppendOptions): Promise<PlacedEntry[]>
+  /** Brings what others appended within reach of the calls below, which do not wait. Free on a local disk. */
+  pull(): Promise<void>
   /** Entries after the cursor, about `maxBytes` of them at a time; none at the end. */
   read(cursor: Cursor, maxBytes?: number): ReadResult
   /** Whether the cursor's last line is the one this journal has there. */

@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MailboxError } from '../errors.ts'
 import { type Database, isBusy, openDatabase } from '../sqlite.ts'
@@ -20,6 +21,7 @@ export class WriterLock {
     // nothing to create and delete. Nothing is ever stored, so nothing can be lost.
     this.#database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS held (by TEXT)')
     this.#database.exec('PRAGMA busy_timeout = 0')
+    chmodSync(path, 0o600)
   }
 
   #tryTake(): boolean {

@@ -49,6 +49,8 @@ export class MemoryJournal implements Journal {
     return placed
   }
 
+  async pull(): Promise<void> {}
+
   read(cursor: Cursor, maxBytes = 1_048_576): ReadResult {
     const entries: PlacedEntry[] = []
     let read = 0

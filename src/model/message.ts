@@ -55,7 +55,7 @@ export const knownTypes = [
 
 /** Structural limits. The limits of a space (rate, inbox, size) are settings and may be lower. */
 export const messageLimits = {
-  /** The whole message as JSON in UTF-8. */
+  /** The content in UTF-8: body, payload and context. */
   bytes: 1_048_576,
   /** Body of 1 MiB plus its envelope and escapes must fit a journal line. */
   lineBytes: 8 * 1_048_576,

@@ -1,0 +1,173 @@
+import { MailboxError } from '../errors.ts'
+import type { Agent } from '../model/agent.ts'
+import { claimTtlMs } from '../model/claim.ts'
+import type { ReceiptDraft } from '../model/entry.ts'
+import { type MessageFacts, reachOf } from '../model/reach.ts'
+import { classOf, type Receipt, type ReceiptChange, type ReceiptState, type ReceiptStep } from '../model/receipt.ts'
+import { isoTime } from '../model/time.ts'
+import type { Context, View } from './context.ts'
+import { requireAgent } from './roster.ts'
+
+/** What an agent can do with mail that reached it. */
+export type HandleStep = Extract<
+  ReceiptStep,
+  'notified' | 'shown' | 'claimed' | 'acked' | 'processing' | 'completed' | 'failed' | 'released' | 'retried' | 'archived'
+>
+
+export interface HandleCommand {
+  agent: string
+  step: HandleStep
+  id: string
+  note?: string | undefined
+  /** A completed message is archived as well. @default true */
+  archive?: boolean | undefined
+  /** @default 15 min */
+  claimTtlMs?: number | undefined
+}
+
+interface Rule {
+  /** States from which the step leads on. */
+  from: readonly ReceiptState[]
+  /** States in which there is nothing left to do: saying it twice is no error. */
+  already: readonly ReceiptState[]
+  to: ReceiptState
+}
+
+const unseen = ['stored', 'notified'] as const
+const active = [...unseen, 'shown', 'acked', 'processing'] as const
+const later = ['acked', 'processing', 'completed', 'failed', 'archived'] as const
+
+/** The ladder as a table. Whatever is in neither list of its step is refused. */
+export const handleRules: Record<HandleStep, Rule> = {
+  notified: { from: ['stored'], already: ['notified', 'shown', ...later], to: 'notified' },
+  shown: { from: unseen, already: ['shown', ...later], to: 'shown' },
+  claimed: { from: unseen, already: ['shown', 'acked', 'processing'], to: 'shown' },
+  acked: { from: [...unseen, 'shown'], already: later, to: 'acked' },
+  processing: { from: [...unseen, 'shown', 'acked', 'failed'], already: ['processing'], to: 'processing' },
+  completed: { from: [...active, 'failed'], already: ['completed', 'archived'], to: 'completed' },
+  failed: { from: active, already: ['failed'], to: 'failed' },
+  released: { from: ['shown', 'acked', 'processing', 'failed'], already: unseen, to: 'stored' },
+  retried: { from: ['failed'], already: unseen, to: 'stored' },
+  archived: { from: [...active, 'completed', 'failed'], already: ['archived'], to: 'archived' },
+}
+
+/** One agent does one thing with one message. Throws when it may not, or when somebody else was first. */
+export function decideHandle(view: View, command: HandleCommand, context: Context): ReceiptDraft[] {
+  const agent = requireAgent(view.directory, command.agent)
+  const message = requireMessage(view, command.id)
+  const changes = changesOf(view, agent, message, command, context)
+  return draftOf(command.step, agent.name, changes, command.note)
+}
+
+/**
+ * Shows an agent what it is about to read, claiming what is for its roles. Messages that somebody else
+ * took in the meantime are left out; the rest is one entry.
+ */
+export function decideShow(view: View, agentName: string, ids: readonly string[], context: Context): ReceiptDraft[] {
+  const agent = requireAgent(view.directory, agentName)
+  const changes: ReceiptChange[] = []
+  for (const id of ids) {
+    const message = view.message(id)
+    if (message === undefined || hasExpired(message, context.now)) continue
+    try {
+      changes.push(...changesOf(view, agent, message, { agent: agentName, step: 'shown', id }, context))
+    } catch (error) {
+      if (!(error instanceof MailboxError)) throw error
+    }
+  }
+  return draftOf('shown', agent.name, changes)
+}
+
+/** The next piece of work for a role: the oldest of the most urgent, to exactly one taker. */
+export function decideClaimNext(view: View, agentName: string, role: string, ttlMs: number | undefined, context: Context) {
+  const agent = requireAgent(view.directory, agentName)
+  if (!agent.roles.includes(role)) {
+    throw new MailboxError('not_permitted', `${agent.name} does not hold the role ${role}`, {
+      hint: `take it with: mailbox --as ${agent.name} update --role ${role}`,
+    })
+  }
+  const id = view.nextOfRole(role, context.now)
+  return id === undefined ? [] : decideHandle(view, { agent: agentName, step: 'claimed', id, claimTtlMs: ttlMs }, context)
+}
+
+export function requireMessage(view: Pick<View, 'message'>, id: string): MessageFacts {
+  const message = view.message(id)
+  if (message !== undefined) return message
+  throw new MailboxError('not_found', `there is no message ${JSON.stringify(id.slice(0, 60))}`, {
+    hint: 'see `mailbox inbox` or `mailbox search`',
+  })
+}
+
+const hasExpired = (message: MessageFacts, now: number) => message.expiresAt !== null && message.expiresAt <= now
+
+function draftOf(step: HandleStep, by: string, changes: ReceiptChange[], note?: string): ReceiptDraft[] {
+  if (changes.length === 0) return []
+  return [{ kind: 'receipt', step, by, changes, ...(note === undefined ? {} : { note }) }]
+}
+
+function changesOf(view: View, agent: Agent, message: MessageFacts, command: HandleCommand, context: Context): ReceiptChange[] {
+  const reach = reachOf(agent, message, view.receipts(message.seq), context.now)
+  switch (reach.kind) {
+    case 'none':
+      throw new MailboxError('not_permitted', `message ${message.id} is not addressed to ${agent.name}`, {
+        hint: 'act as its recipient: --as NAME',
+      })
+    case 'taken':
+      throw new MailboxError('conflict', `message ${message.id} is claimed by ${reach.by}`, {
+        hint: 'take another, or wait: a claim that is not renewed runs out',
+      })
+    case 'group':
+      return [firstSight(agent, message, command)]
+    case 'claimable':
+    case 'held':
+      return reach.receipts.flatMap((receipt) => changeOf(receipt, agent, message, command, context) ?? [])
+  }
+}
+
+/** Group mail gets a receipt of its own when an agent first touches it. */
+function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand): ReceiptChange {
+  const rule = handleRules[command.step]
+  if (!rule.from.includes('stored')) throw wrongState(message, 'stored', command.step)
+  const { id, seq, rank } = message
+  return { id, seq, rank, owner: agent.name, box: agent.name, state: endState(rule, command) }
+}
+
+function changeOf(receipt: Receipt, agent: Agent, message: MessageFacts, command: HandleCommand, { now }: Context): ReceiptChange | undefined {
+  const rule = handleRules[command.step]
+  const takes = receipt.box !== agent.name
+  const was = receipt.state
+  // What a former claimant did with it does not count for the next.
+  const from = takes && classOf(was) === 'open' ? 'stored' : was
+  if (rule.already.includes(from) && !takes) return undefined
+  if (!rule.from.includes(from)) throw wrongState(message, was, command.step)
+  if (classOf(from) === 'unread' && hasExpired(message, now)) throw wrongState(message, 'expired', command.step)
+
+  const gives = command.step === 'released' || command.step === 'retried'
+  const box = gives ? receipt.owner : agent.name
+  const isRole = receipt.owner !== agent.name
+  const attempts = receipt.attempts + (takes || command.step === 'retried' ? 1 : 0)
+  const state = endState(rule, command)
+  const keepsClaim = isRole && !gives && classOf(state) === 'open'
+  const until = takes ? now + (command.claimTtlMs ?? claimTtlMs) : receipt.claimUntil
+  return {
+    id: message.id,
+    seq: message.seq,
+    rank: message.rank,
+    owner: receipt.owner,
+    box,
+    ...(box === receipt.box ? {} : { wasBox: receipt.box }),
+    state,
+    was,
+    attempts,
+    ...(keepsClaim && until !== null ? { claimUntil: isoTime(until) } : {}),
+  }
+}
+
+const endState = (rule: Rule, command: HandleCommand): ReceiptState =>
+  rule.to === 'completed' && command.archive !== false ? 'archived' : rule.to
+
+function wrongState(message: MessageFacts, state: ReceiptState, step: HandleStep): MailboxError {
+  return new MailboxError('conflict', `message ${message.id} is ${state}; it cannot become ${step}`, {
+    hint: `see how it got there: mailbox show ${message.id}`,
+  })
+}

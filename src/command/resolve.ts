@@ -1,0 +1,87 @@
+import { MailboxError } from '../errors.ts'
+import { type Address, parseAddress } from '../model/address.ts'
+import { person } from '../model/agent.ts'
+import type { Directory } from '../model/directory.ts'
+
+export interface Resolved {
+  addresses: Address[]
+  /** Things the sender should know although the mail was accepted. */
+  warnings: string[]
+}
+
+/**
+ * Turns what was written after `to` into addresses that mean something here. A bare name is an agent, or
+ * a role that only a role has; a name that is neither is refused with the nearest that exist, unless the
+ * sender wants the mail held for somebody yet to come.
+ */
+export function resolveAddresses(directory: Directory, written: readonly string[], hold: boolean): Resolved {
+  const addresses: Address[] = []
+  const warnings: string[] = []
+  for (const text of written) {
+    const address = resolveBare(directory, parseAddress(text), text)
+    if (address.kind === 'agent' && !isAgent(directory, address.name)) {
+      if (!hold) throw unknownRecipient(directory, address.name)
+      warnings.push(`${address.name} has not joined yet; the message waits`)
+    }
+    if (address.kind === 'role' && directory.holders(address.name).length === 0) {
+      warnings.push(`nobody holds the role ${address.name} now; the message waits for a holder`)
+    }
+    if (address.kind === 'tag' && directory.tagged(address.tag).length === 0) {
+      warnings.push(`no agent has the tag ${address.tag} now; the message waits while it lives`)
+    }
+    addresses.push(address)
+  }
+  return { addresses, warnings }
+}
+
+const isAgent = (directory: Directory, name: string) => name === person || directory.agents.has(name)
+
+function resolveBare(directory: Directory, address: Address, written: string): Address {
+  const bare = address.kind === 'agent' && !written.startsWith('agent:')
+  if (!bare || isAgent(directory, address.name) || !directory.knowsRole(address.name)) return address
+  return { kind: 'role', name: address.name }
+}
+
+function unknownRecipient(directory: Directory, name: string): MailboxError {
+  const known = new Set([person, ...directory.agents.keys()])
+  for (const agent of directory.agents.values()) for (const role of agent.roles) known.add(`role:${role}`)
+  const near = nearest(name, [...known])
+  return new MailboxError('unknown_recipient', `no agent is called ${JSON.stringify(name)}`, {
+    hint:
+      near.length > 0
+        ? `did you mean ${near.join(' or ')}? To keep the message for an agent yet to come, hold it (--hold)`
+        : 'see `mailbox agents`; to keep the message for an agent yet to come, hold it (--hold)',
+  })
+}
+
+/** Up to three names that a typing error could have meant. */
+export function nearest(name: string, candidates: readonly string[]): string[] {
+  const wanted = name.toLowerCase()
+  return candidates
+    .map((candidate) => {
+      const bare = candidate.replace(/^role:/, '').toLowerCase()
+      const inside = wanted.length >= 3 && (bare.includes(wanted) || wanted.includes(bare))
+      return { candidate, distance: Math.min(editDistance(wanted, bare), inside ? 1.5 : Number.POSITIVE_INFINITY) }
+    })
+    .filter(({ distance }) => distance <= Math.max(1, Math.min(3, Math.floor(wanted.length / 2))))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, 3)
+    .map(({ candidate }) => candidate)
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours. */
+function editDistance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      let best = Math.min(rows[i - 1]![j]! + 1, row[j - 1]! + 1, rows[i - 1]![j - 1]! + same)
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      if (swapped) best = Math.min(best, rows[i - 2]![j - 2]! + 1)
+      row.push(best)
+    }
+    rows.push(row)
+  }
+  return rows[a.length]![b.length]!
+}

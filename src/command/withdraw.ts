@@ -1,0 +1,27 @@
+import { MailboxError } from '../errors.ts'
+import type { ReceiptDraft } from '../model/entry.ts'
+import { classOf } from '../model/receipt.ts'
+import type { View } from './context.ts'
+import { requireMessage } from './handle.ts'
+
+/** The sender takes a message back. It works only while nobody has seen it: what was read was said. */
+export function decideWithdraw(view: View, sender: string, id: string): ReceiptDraft[] {
+  const message = requireMessage(view, id)
+  if (message.sender !== sender) {
+    throw new MailboxError('not_permitted', `message ${id} is not from ${sender}`, { hint: `its sender is ${message.sender}` })
+  }
+  const receipts = view.receipts(message.seq)
+  if (receipts.every(({ state }) => state === 'withdrawn')) return []
+  const seen = receipts.find(({ state }) => classOf(state) !== 'unread')
+  if (seen !== undefined) {
+    throw new MailboxError('conflict', `message ${id} is already ${seen.state} by ${seen.box}`, {
+      hint: `send a correction: mailbox reply ${id}`,
+    })
+  }
+  const changes = receipts.map(({ seq, rank, owner, box, state }) => ({
+    ...{ id: message.id, seq, rank, owner, box },
+    state: 'withdrawn' as const,
+    was: state,
+  }))
+  return [{ kind: 'receipt', step: 'withdrawn', by: sender, changes }]
+}

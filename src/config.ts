@@ -1,0 +1,124 @@
+import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { MailboxError } from './errors.ts'
+import { claimTtlMs } from './model/claim.ts'
+import { parseStrictJson } from './model/json.ts'
+import { messageLimits } from './model/message.ts'
+
+/** Settings of a space, in `config.json`; every one has a default, so nothing inside is optional. */
+export interface Settings {
+  durability: 'disk' | 'os'
+  segmentBytes: number
+  pollMs: number
+  claimTtlMs: number
+  'limits.messageBytes': number
+}
+
+interface Setting<K extends keyof Settings> {
+  default: Settings[K]
+  check: (value: unknown) => boolean
+  about: string
+}
+
+const whole = (least: number, most: number) => (value: unknown) =>
+  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+
+export const settings: { [K in keyof Settings]: Setting<K> } = {
+  durability: {
+    default: 'disk',
+    check: (value) => value === 'disk' || value === 'os',
+    about: 'disk: a send is answered when the disk has confirmed it; os: when the kernel has it',
+  },
+  segmentBytes: {
+    default: 16 * 1_048_576,
+    check: whole(65_536, 1_073_741_824),
+    about: 'size at which the journal starts a new file, in bytes',
+  },
+  pollMs: {
+    default: 500,
+    check: whole(10, 60_000),
+    about: 'how often to look for new mail when the file watch says nothing, in ms',
+  },
+  claimTtlMs: {
+    default: claimTtlMs,
+    check: whole(1_000, 7 * 86_400_000),
+    about: 'how long a claim lasts unless it is renewed, in ms',
+  },
+  'limits.messageBytes': {
+    default: messageLimits.bytes,
+    check: whole(1, messageLimits.bytes),
+    about: 'body, payload and context of one message, in bytes',
+  },
+}
+
+const defaults = Object.fromEntries(Object.entries(settings).map(([key, setting]) => [key, setting.default])) as unknown as Settings
+
+export const isSettingKey = (key: string): key is keyof Settings => Object.hasOwn(settings, key)
+
+/** The settings as they are in force. */
+export function readSettings(dir: string): Settings {
+  const path = join(dir, 'config.json')
+  if (!existsSync(path)) return { ...defaults }
+  const found = parseStrictJson(readFileSync(path, 'utf8'))
+  if (found === null || typeof found !== 'object' || Array.isArray(found)) throw badConfig(path, 'it is not an object')
+  const merged: Settings = { ...defaults }
+  for (const [key, value] of Object.entries(found)) {
+    if (!isSettingKey(key)) throw badConfig(path, `it knows no setting ${JSON.stringify(key)}`)
+    if (!settings[key].check(value)) throw badConfig(path, `${key} cannot be ${JSON.stringify(value)}`)
+    Object.assign(merged, { [key]: value })
+  }
+  return merged
+}
+
+const badConfig = (path: string, why: string) =>
+  new MailboxError('invalid', `${path}: ${why}`, { hint: 'mend it with `mailbox config set KEY VALUE`, or remove the file' })
+
+/** Writes one setting; the file is replaced as a whole, so that nobody reads half of it. */
+export function writeSetting(dir: string, key: string, value: unknown): Settings {
+  if (!isSettingKey(key)) {
+    throw new MailboxError('invalid', `there is no setting ${JSON.stringify(key)}`, { hint: `settings: ${Object.keys(settings).join(', ')}` })
+  }
+  if (!settings[key].check(value)) {
+    throw new MailboxError('invalid', `${key} cannot be ${JSON.stringify(value)}`, { hint: settings[key].about })
+  }
+  const path = join(dir, 'config.json')
+  const kept = existsSync(path) ? (parseStrictJson(readFileSync(path, 'utf8')) as Record<string, unknown>) : {}
+  const temporary = `${path}.${process.pid}.tmp`
+  writeFileSync(temporary, `${JSON.stringify({ ...kept, [key]: value }, null, 2)}\n`, { mode: 0o600 })
+  renameSync(temporary, path)
+  return readSettings(dir)
+}
+
+export interface FindSpaceOptions {
+  /** What the caller named (`--space`). */
+  given?: string | undefined
+  env: NodeJS.ProcessEnv
+  cwd: string
+}
+
+/** Which space is meant: the one named, MAILBOX_SPACE, the nearest `.mailbox` upward, or the user's own. */
+export function findSpace({ given, env, cwd }: FindSpaceOptions): string {
+  const named = given ?? env['MAILBOX_SPACE']
+  if (named !== undefined && named !== '') return resolve(cwd, named)
+  for (let dir = resolve(cwd); ; dir = dirname(dir)) {
+    const candidate = join(dir, '.mailbox')
+    if (existsSync(candidate)) return candidate
+    if (dir === dirname(dir)) return join(env['HOME'] ?? homedir(), '.mailbox')
+  }
+}
+
+/** Makes the directory if need be, and refuses one that others could read or write. */
+export function ensureSpaceDir(dir: string): void {
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  if (lstatSync(dir).isSymbolicLink()) {
+    throw new MailboxError('not_permitted', `${dir} is a symbolic link`, { hint: 'name the directory itself' })
+  }
+  const { mode, uid } = statSync(dir)
+  if (process.getuid !== undefined && uid !== process.getuid()) {
+    throw new MailboxError('not_permitted', `${dir} belongs to another user`, { hint: 'use a space of your own: --space DIR' })
+  }
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    throw new MailboxError('not_permitted', `${dir} can be read or written by others`, { hint: `close it: chmod 700 ${dir}` })
+  }
+}

@@ -1,0 +1,37 @@
+import { Bell } from './bell.ts'
+import type { Cursor, Journal, PlacedEntry } from '../journal/journal.ts'
+
+export interface FollowOptions {
+  /** Entries after this seq. @default 0 */
+  after?: number
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Every entry after a point, and then every new one, until the signal ends it.
+ *
+ * There is one way of reading for both halves, from one cursor: the past is read until nothing is left
+ * (backfill), and from then on a wake means that there is more (live). The change from one to the other
+ * (cutover) cannot lose or double an entry, because the listener is there before the first read: what
+ * arrives in between is found by the next read, and a wake for something already read finds nothing.
+ */
+export async function* follow(journal: Journal, options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
+  const { after = 0, signal } = options
+  const bell = new Bell(journal, signal)
+  try {
+    let cursor: Cursor = journal.locate(after)
+    while (!signal?.aborted) {
+      bell.reset()
+      await journal.pull()
+      const read = journal.read(cursor)
+      cursor = read.cursor
+      for (const placed of read.entries) {
+        if (signal?.aborted) return
+        if (placed.entry.seq > after) yield placed
+      }
+      if (read.entries.length === 0) await bell.rung()
+    }
+  } finally {
+    bell.close()
+  }
+}

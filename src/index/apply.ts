@@ -1,0 +1,152 @@
+import { boxOf, isGroupBox } from '../model/address.ts'
+import { foldTallies } from '../model/directory.ts'
+import type { AgentEntry, MessageEntry, ReceiptEntry } from '../model/entry.ts'
+import { priorityRank } from '../model/message.ts'
+import { classOf, type ReceiptChange, receiptClasses, type ReceiptState } from '../model/receipt.ts'
+import type { Place } from '../journal/journal.ts'
+import type { Database } from '../sqlite.ts'
+import { RowBuffer } from './row-buffer.ts'
+import type { Applier } from './projection.ts'
+
+const classNumber = (state: ReceiptState) => receiptClasses.indexOf(classOf(state))
+
+/**
+ * The only writer of the index. Decisions have recorded everything they saw, so this is a plain copying
+ * of facts into rows: no clock, no chance, no look at anything but the entry and the rows themselves.
+ */
+export function createApplier(database: Database): Applier {
+  const messages = new RowBuffer(database, 'INSERT OR IGNORE INTO message', 13)
+  const receipts = new RowBuffer(database, 'INSERT OR IGNORE INTO receipt', 9)
+  const dues = new RowBuffer(database, 'INSERT OR IGNORE INTO due', 2)
+  const buffers = [messages, receipts, dues]
+  const tallies = new Map<string, { box: string; slot: number; by: number }>()
+
+  const putAgent = database.prepare('INSERT OR REPLACE INTO agent VALUES (?, ?)')
+  const putTag = database.prepare('INSERT OR IGNORE INTO tag VALUES (?, ?)')
+  const putKey = database.prepare('INSERT OR IGNORE INTO keyed VALUES (?, ?, ?)')
+  const putTrail = database.prepare('INSERT OR IGNORE INTO trail VALUES (?, ?, ?, ?, ?)')
+  const putReceipt = database.prepare(
+    `INSERT INTO receipt VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT expires FROM message WHERE seq = ?1))
+     ON CONFLICT DO UPDATE SET box = excluded.box, class = excluded.class, state = excluded.state,
+       attempts = excluded.attempts, claim_until = excluded.claim_until`,
+  )
+  const putShared = database.prepare('INSERT OR IGNORE INTO shared VALUES (?, ?, ?)')
+  const dropShared = database.prepare('DELETE FROM shared WHERE box = ? AND seq = ?')
+  const restoreShared = database.prepare(
+    `INSERT OR IGNORE INTO shared SELECT owner, seq, rank FROM receipt r
+     WHERE seq = ? AND owner = ? AND class = 0 AND EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND x.owner <> r.owner)`,
+  )
+  // The life of a message ends for those who have not seen it; once everybody has, nothing falls due.
+  const dropDue = database.prepare(
+    `DELETE FROM due WHERE seq = ?1 AND at = (SELECT expires FROM message WHERE seq = ?1)
+     AND NOT EXISTS (SELECT 1 FROM receipt WHERE seq = ?1 AND class = 0)`,
+  )
+  const ownersOf = database.prepare('SELECT owner FROM receipt WHERE seq = ?')
+  const addTally = database.prepare('INSERT INTO tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n')
+  const dropTally = database.prepare('DELETE FROM tally WHERE box = ? AND slot = ? AND n = 0')
+  const advanceFloor = createFloor(database)
+
+  function flushRows(): void {
+    for (const buffer of buffers) buffer.flush()
+  }
+
+  function applyMessage({ seq, message, exclude }: MessageEntry, place: Place): void {
+    const rank = priorityRank(message.priority)
+    const expires = message.expiresAt === undefined ? null : Date.parse(message.expiresAt)
+    const thread = message.threadId === message.id ? null : message.threadId
+    const { segment, offset, bytes } = place
+    const excluded = exclude === undefined ? null : JSON.stringify(exclude)
+    const at = Date.parse(message.createdAt)
+    messages.add([
+      seq,
+      message.id,
+      ...[segment, offset, bytes],
+      message.from,
+      thread,
+      message.type,
+      rank,
+      at,
+      expires,
+      message.attachments.length,
+      excluded,
+    ])
+    const boxes = new Set(message.to.map(boxOf))
+    for (const box of boxes) {
+      receipts.add([seq, box, box, classNumber('stored'), rank, 'stored', 0, null, expires])
+      if (boxes.size > 1 && box.startsWith('role:')) putShared.run([box, seq, rank])
+    }
+    if (expires !== null) dues.add([expires, seq])
+    for (const tag of new Set(message.tags)) putTag.run([tag, seq])
+    if (message.key !== undefined) putKey.run([message.from, message.key, seq])
+  }
+
+  function applyReceipt({ seq, changes }: ReceiptEntry, { segment, offset, bytes }: Place): void {
+    flushRows()
+    for (const change of changes) {
+      const until = change.claimUntil === undefined ? null : Date.parse(change.claimUntil)
+      const { owner, box, state, rank, attempts = 0 } = change
+      putReceipt.run([change.seq, owner, box, classNumber(state), rank, state, attempts, until])
+      putTrail.run([change.seq, seq, segment, offset, bytes])
+      if (change.was === undefined) settle(change)
+      if (owner.startsWith('role:')) dropShared.run([owner, change.seq])
+      if (owner.startsWith('role:') && box === owner) restoreShared.run([change.seq, owner])
+    }
+    for (const messageSeq of new Set(changes.map((change) => change.seq))) dropDue.run([messageSeq])
+  }
+
+  /** An agent saw group mail for the first time: perhaps everything up to there is settled for it now. */
+  function settle({ seq, owner, rank }: ReceiptChange): void {
+    for (const [box] of ownersOf.all([seq])) {
+      if (isGroupBox(box as string)) advanceFloor(owner, box as string, rank)
+    }
+  }
+
+  function applyAgent({ agent }: AgentEntry): void {
+    putAgent.run([agent.name, JSON.stringify(agent)])
+  }
+
+  return {
+    apply({ entry, place }) {
+      if (entry.kind === 'message') applyMessage(entry, place)
+      else if (entry.kind === 'receipt') applyReceipt(entry, place)
+      else if (entry.kind === 'agent') applyAgent(entry)
+      foldTallies(entry, (box, slot, by) => {
+        const key = `${slot} ${box}`
+        const known = tallies.get(key)
+        if (known === undefined) tallies.set(key, { box, slot, by })
+        else known.by += by
+      })
+    },
+    finish() {
+      flushRows()
+      for (const { box, slot, by } of tallies.values()) {
+        if (by === 0) continue
+        addTally.run([box, slot, by])
+        dropTally.run([box, slot])
+      }
+      tallies.clear()
+    },
+  }
+}
+
+/** Moves an agent's floor in a group's box over everything that it has seen, said itself, or was left out of. */
+function createFloor(database: Database): (agent: string, box: string, rank: number) => void {
+  const readFloor = database.prepare('SELECT seq FROM floor WHERE agent = ? AND box = ? AND rank = ?')
+  const writeFloor = database.prepare('INSERT OR REPLACE INTO floor VALUES (?, ?, ?, ?)')
+  const nextAbove = database.prepare(
+    `SELECT g.seq, m.sender = ?1 OR EXISTS (SELECT 1 FROM receipt r WHERE r.seq = g.seq AND r.owner = ?1)
+       OR EXISTS (SELECT 1 FROM json_each(m.excluded) WHERE value = ?1)
+     FROM receipt g JOIN message m ON m.seq = g.seq
+     WHERE g.box = ?2 AND g.class = 0 AND g.rank = ?3 AND g.seq > ?4 ORDER BY g.seq LIMIT 1`,
+  )
+  return (agent, box, rank) => {
+    const start = (readFloor.get([agent, box, rank])?.[0] as number | undefined) ?? 0
+    let floor = start
+    for (;;) {
+      const next = nextAbove.get([agent, box, rank, floor])
+      if (next === undefined || next[1] === 0) break
+      floor = next[0] as number
+    }
+    if (floor !== start) writeFloor.run([agent, box, rank, floor])
+  }
+}

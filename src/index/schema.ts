@@ -1,0 +1,64 @@
+/** Rises with every change of the tables or of `apply`: an index of another format is built anew. */
+export const indexFormat = 1
+
+/**
+ * Bodies are not in here: a row knows the place of its line in the journal, and the line is read from
+ * there. That keeps the index small and quick to rebuild, and what went in comes out byte for byte.
+ */
+export const indexSchema = `
+CREATE TABLE meta (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  format INTEGER NOT NULL, space TEXT NOT NULL, boot TEXT NOT NULL,
+  seq INTEGER NOT NULL, segment INTEGER NOT NULL, offset INTEGER NOT NULL, sum TEXT NOT NULL
+);
+
+-- The roster and the counts of each box: the directory, as a new process starts with it.
+CREATE TABLE agent (name TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE tally (box TEXT, slot INTEGER, n INTEGER NOT NULL, PRIMARY KEY (box, slot)) WITHOUT ROWID;
+
+CREATE TABLE message (
+  seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+  segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  sender TEXT NOT NULL, thread TEXT, type TEXT NOT NULL, rank INTEGER NOT NULL,
+  at INTEGER NOT NULL, expires INTEGER, attachments INTEGER NOT NULL, excluded TEXT
+);
+CREATE INDEX message_sender ON message (sender, seq);
+-- A message that starts a thread has no row here until somebody answers; its id is the thread.
+CREATE INDEX message_thread ON message (thread, seq) WHERE thread IS NOT NULL;
+CREATE TABLE tag (tag TEXT, seq INTEGER, PRIMARY KEY (tag, seq)) WITHOUT ROWID;
+CREATE TABLE keyed (sender TEXT, key TEXT, seq INTEGER NOT NULL, PRIMARY KEY (sender, key)) WITHOUT ROWID;
+
+-- One row a message and address; an agent's first sight of group mail adds a row of its own.
+-- class: 0 unread, 1 open, 2 closed. box: whose inbox shows it.
+CREATE TABLE receipt (
+  seq INTEGER, owner TEXT, box TEXT NOT NULL, class INTEGER NOT NULL, rank INTEGER NOT NULL,
+  state TEXT NOT NULL, attempts INTEGER NOT NULL, claim_until INTEGER, expires INTEGER,
+  PRIMARY KEY (seq, owner)
+) WITHOUT ROWID;
+CREATE INDEX receipt_box ON receipt (box, class, rank, seq);
+
+-- Unclaimed role mail that went to other addresses as well, so that counting can leave doubles out.
+CREATE TABLE shared (box TEXT, seq INTEGER, rank INTEGER NOT NULL, PRIMARY KEY (box, seq)) WITHOUT ROWID;
+
+-- For an agent and a group's box: everything of that rank up to seq is settled, so reading starts there.
+CREATE TABLE floor (agent TEXT, box TEXT, rank INTEGER, seq INTEGER NOT NULL, PRIMARY KEY (agent, box, rank)) WITHOUT ROWID;
+
+-- The entries that moved a message's receipts, for its ladder.
+CREATE TABLE trail (
+  message INTEGER, entry INTEGER, segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  PRIMARY KEY (message, entry)
+) WITHOUT ROWID;
+
+-- What falls due by itself, by time.
+CREATE TABLE due (at INTEGER, seq INTEGER, PRIMARY KEY (at, seq)) WITHOUT ROWID;
+`
+
+/** Full text has a file of its own: it is slower to fill than the rest, and only searching needs it. */
+export const searchSchema = `
+CREATE TABLE meta (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  format INTEGER NOT NULL, space TEXT NOT NULL, boot TEXT NOT NULL,
+  seq INTEGER NOT NULL, segment INTEGER NOT NULL, offset INTEGER NOT NULL, sum TEXT NOT NULL
+);
+CREATE VIRTUAL TABLE words USING fts5(subject, body, content='', tokenize="unicode61 remove_diacritics 2");
+`

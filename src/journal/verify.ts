@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto'
+import { closeSync } from 'node:fs'
+import { parseStrictJson } from '../model/json.ts'
+import { decodeLine, noSum } from './codec.ts'
+import { listSegments, openForRead, readFully, sizeOf } from './segment.ts'
+
+export interface VerifyOptions {
+  onProgress?: (done: { bytes: number; total: number }) => void
+  signal?: AbortSignal
+}
+
+export interface TornWrite {
+  segment: number
+  offset: number
+  bytes: number
+  /** Whether a later writer has sealed it; the last one may still be unsealed. */
+  sealed: boolean
+}
+
+export interface VerifyReport {
+  segments: number
+  entries: number
+  messages: number
+  bytes: number
+  /** Writes that were cut off. They lost nothing that was ever acknowledged. */
+  torn: TornWrite[]
+  /** What should not be: changed, missing or doubled lines. */
+  problems: string[]
+}
+
+const chunkBytes = 4 * 1_048_576
+
+/** Reads every line of every segment: its checksum, its link to the line before, its place in the count. */
+export async function verifyJournal(dir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
+  const report: VerifyReport = { segments: 0, entries: 0, messages: 0, bytes: 0, torn: [], problems: [] }
+  const check = createChainCheck(report)
+  const segments = listSegments(dir)
+  const fds = segments.map((segment) => openForRead(dir, segment))
+  try {
+    const sizes = fds.map(sizeOf)
+    const total = sizes.reduce((sum, size) => sum + size, 0)
+    for (const [at, segment] of segments.entries()) {
+      check.startSegment(segment)
+      for (const { line, offset, complete } of linesOf(fds[at]!, sizes[at]!)) {
+        if (complete) check.line(line, offset)
+        else check.fragment(line, offset)
+        if ((report.entries & 0x3ff) === 0) {
+          options.signal?.throwIfAborted()
+          options.onProgress?.({ bytes: report.bytes + offset, total })
+          await new Promise(setImmediate)
+        }
+      }
+      report.segments++
+      report.bytes += sizes[at]!
+      options.onProgress?.({ bytes: report.bytes, total })
+    }
+    check.end()
+  } finally {
+    for (const fd of fds) closeSync(fd)
+  }
+  return report
+}
+
+interface RawLine {
+  line: Buffer
+  offset: number
+  complete: boolean
+}
+
+function* linesOf(fd: number, size: number): Generator<RawLine> {
+  let offset = 0
+  let wanted = chunkBytes
+  while (offset < size) {
+    const chunk = readFully(fd, offset, Math.min(wanted, size - offset))
+    let start = 0
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
+      yield { line: chunk.subarray(start, end), offset: offset + start, complete: true }
+      start = end + 1
+    }
+    if (start === 0 && offset + chunk.length >= size) {
+      yield { line: chunk, offset, complete: false }
+      return
+    }
+    wanted = start === 0 ? wanted * 2 : chunkBytes
+    offset += start
+  }
+}
+
+/** Follows the chain, and holds a broken line back until it knows whether a seal explains it. */
+function createChainCheck(report: VerifyReport) {
+  let segment = 0
+  let seq = 0
+  let sum = noSum
+  let broken: { segment: number; offset: number; line: Buffer }[] = []
+  const problem = (offset: number, what: string) => report.problems.push(`segment ${segment}, byte ${offset}: ${what}`)
+
+  function seal(torn: { offset: number; bytes: number; digest: string }): boolean {
+    const at = broken.findIndex(
+      ({ offset, line }) => offset === torn.offset && line.length === torn.bytes && hash('sha256', line, 'hex') === torn.digest,
+    )
+    if (at < 0) return false
+    const [{ offset, line } = { offset: 0, line: Buffer.alloc(0) }] = broken.splice(at, 1)
+    report.torn.push({ segment, offset, bytes: line.length, sealed: true })
+    return true
+  }
+
+  function flushBroken(): void {
+    for (const { segment: where, offset } of broken) {
+      report.problems.push(`segment ${where}, byte ${offset}: a line was changed or damaged (its checksum does not fit)`)
+    }
+    broken = []
+  }
+
+  return {
+    startSegment(number: number): void {
+      flushBroken()
+      if (segment !== 0 && number !== segment + 1) report.problems.push(`segments ${segment + 1} to ${number - 1} are missing`)
+      segment = number
+    },
+    line(line: Buffer, offset: number): void {
+      const decoded = decodeLine(line)
+      if (decoded === undefined) {
+        broken.push({ segment, offset, line: Buffer.from(line) })
+        return
+      }
+      const { entry, prev } = decoded
+      if (prev !== sum && seq !== 0) problem(offset, 'the chain is broken: a line before it was changed, removed or added')
+      if (entry.seq !== seq + 1 && seq !== 0) problem(offset, `entry ${entry.seq} follows entry ${seq}`)
+      if (entry.kind === 'torn' && !seal(entry)) problem(offset, 'it seals a torn write that is not there')
+      try {
+        parseStrictJson(line.toString('utf8'))
+      } catch (error) {
+        problem(offset, (error as Error).message)
+      }
+      report.entries++
+      if (entry.kind === 'message') report.messages++
+      seq = entry.seq
+      sum = decoded.sum
+    },
+    fragment(line: Buffer, offset: number): void {
+      report.torn.push({ segment, offset, bytes: line.length, sealed: false })
+    },
+    end: flushBroken,
+  }
+}

@@ -1,0 +1,341 @@
+import { decideClaimNext, decideHandle, decideShow, type HandleCommand, type HandleStep } from './command/handle.ts'
+import { requireAgent, type UpdateInput } from './command/roster.ts'
+import { checkSend, decideSend, type SendInput } from './command/send.ts'
+import { decideWithdraw } from './command/withdraw.ts'
+import { arrivals, unreadNow, withinBudget } from './delivery/arrive.ts'
+import { MailboxError } from './errors.ts'
+import type { PlacedEntry } from './journal/journal.ts'
+import { type Agent, systemAgent } from './model/agent.ts'
+import type { Claim } from './model/claim.ts'
+import type { Directory } from './model/directory.ts'
+import { classOf, isAcked, type ReceiptState } from './model/receipt.ts'
+import { count, type UnreadCount } from './query/count.ts'
+import { cursorAfter, inbox, type InboxMessage, type InboxOptions, type Page } from './query/inbox.ts'
+import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from './query/message.ts'
+import { agentByName } from './query/roster.ts'
+import { search } from './query/search.ts'
+import type { ShownMessage } from './query/show.ts'
+import { standing, unreadFor } from './query/standing.ts'
+import { type ListOptions, sent, thread } from './query/thread.ts'
+import type { Space } from './space.ts'
+
+export type SentMessage = StoredMessage & {
+  /** Things the sender should know although the mail was accepted. */
+  warnings: string[]
+}
+
+export type ReplyInput = Omit<SendInput, 'to' | 'replyTo'> & { to?: SendInput['to'] }
+export type BroadcastInput = Omit<SendInput, 'to'> & {
+  /** Only the members of this swarm. */
+  swarm?: string
+}
+
+export interface CheckOptions extends Omit<InboxOptions, 'unread' | 'all'> {
+  /** How much text to hand out at once, by a rough count. The first message always comes. @default 2000 */
+  budgetTokens?: number
+}
+
+export interface Checked {
+  messages: InboxMessage[]
+  /** Unread mail that did not fit, counted. */
+  remaining: UnreadCount
+  next: string | null
+}
+
+export interface WaitOptions {
+  type?: string | readonly string[]
+  from?: string
+  /** Only an answer to this message. */
+  replyTo?: string
+  /** @default for ever */
+  timeoutMs?: number
+  signal?: AbortSignal
+}
+
+export interface WatchOptions extends Pick<InboxOptions, 'type' | 'from' | 'minPriority'> {
+  /** Start with what is unread now. @default true */
+  backlog?: boolean
+  signal?: AbortSignal
+}
+
+export interface HandleOptions {
+  note?: string
+}
+
+/** What an agent's step did: the message, and where it stands for that agent now. */
+export interface Handled {
+  message: StoredMessage
+  state: ReceiptState
+}
+
+/** One agent's view of a space. */
+export class Mailbox {
+  readonly name: string
+  readonly #space: Space
+
+  /** @internal Use {@link Space.mailbox}. */
+  constructor(space: Space, name: string) {
+    this.#space = space
+    this.name = name
+  }
+
+  /** Sends a message. Resolves when it is durable. */
+  async send(input: SendInput): Promise<SentMessage> {
+    checkSend(input, this.#space.settings['limits.messageBytes'])
+    const parent = input.replyTo === undefined ? undefined : await this.#parent(input.replyTo)
+    let warnings: string[] = []
+    let earlier: string | undefined
+    const placed = await this.#space.decide((view, context) => {
+      this.#mustBeKnown(view.directory)
+      earlier = input.key === undefined ? undefined : view.keyed(this.name, input.key)
+      if (earlier !== undefined) return []
+      const decision = decideSend(view, { ...input, from: this.name, parent }, context)
+      warnings = decision.warnings
+      return decision.drafts
+    }, input.key !== undefined)
+    if (earlier !== undefined) return { ...(await this.#message(earlier)), warnings: ['sent before with this key'] }
+    return { ...sentMessage(placed), warnings }
+  }
+
+  /** Answers a message: to its sender, in its thread, with its priority unless told otherwise. */
+  async reply(id: string, input: ReplyInput = {}): Promise<SentMessage> {
+    const original = await this.#message(id)
+    const mine = original.from === this.name
+    const subject = /^re:/i.test(original.subject) ? original.subject : `Re: ${original.subject}`
+    const defaults = { to: mine ? original.to : original.from, subject: subject.slice(0, 500), type: 'response', priority: original.priority }
+    if (original.from === systemAgent && input.to === undefined) {
+      throw new MailboxError('not_permitted', 'the system reads no mail', { hint: 'name a recipient: --to' })
+    }
+    return this.send({ ...defaults, ...input, replyTo: original.id })
+  }
+
+  /** Sends to everybody, or to everybody in a swarm. */
+  async broadcast(input: BroadcastInput): Promise<SentMessage> {
+    const to = input.swarm === undefined ? 'all' : `broadcast:${input.swarm}`
+    return this.send({ type: 'broadcast', ...input, to })
+  }
+
+  /** Takes a message back that nobody has seen yet. */
+  async withdraw(id: string): Promise<StoredMessage> {
+    await this.#space.decide((view) => decideWithdraw(view, this.name, id), true)
+    return this.#message(id)
+  }
+
+  /** A page of mail, the most urgent first, then the oldest. Changes nothing. */
+  async inbox(options: InboxOptions = {}): Promise<Page<InboxMessage>> {
+    return this.#query((source, agent) => inbox(source, agent, options, this.#space.now()))
+  }
+
+  /**
+   * The unread mail that fits a budget, the most urgent first. What it returns is marked as shown, and
+   * mail to a role is claimed, before it returns: two who check at once never get the same message.
+   */
+  async check(options: CheckOptions = {}): Promise<Checked> {
+    const { budgetTokens = 2_000, ...filter } = options
+    const page = await this.inbox({ limit: 200, ...filter, unread: true })
+    const fitting = withinBudget(page.messages, budgetTokens)
+    const taken = await this.#take(fitting)
+    const cut = fitting.length < page.messages.length
+    const last = fitting.at(-1)
+    const next = cut && last !== undefined ? cursorAfter(last) : page.next
+    return { messages: taken, remaining: await this.count(), next }
+  }
+
+  /** One message in full; marks it as shown, and claims it if it is for a role of this agent. */
+  async read(id: string): Promise<InboxMessage> {
+    const message = await this.#message(id)
+    const state = await this.#standing(message.seq)
+    if (state === undefined || classOf(state) !== 'unread') return { ...message, state: state ?? 'stored' }
+    return { ...message, state: (await this.#handle('shown', message.id)).state }
+  }
+
+  /** Says that the message has arrived where it matters. */
+  async ack(id: string, options: HandleOptions = {}): Promise<Handled> {
+    return this.#handle('acked', id, options)
+  }
+
+  /** Takes mail to a role, so that nobody else does. Throws `conflict` when somebody has it. */
+  async claim(id: string, options: { ttlMs?: number } = {}): Promise<Handled & { claim: Claim }> {
+    const handled = await this.#handle('claimed', id, { claimTtlMs: options.ttlMs })
+    return { ...handled, claim: await this.#claimOf(handled.message) }
+  }
+
+  /** Takes the next mail of a role: the oldest of the most urgent. Null when there is none. */
+  async claimNext(role: string, options: { ttlMs?: number } = {}): Promise<(Handled & { claim: Claim }) | null> {
+    const ttlMs = options.ttlMs ?? this.#space.settings.claimTtlMs
+    const placed = await this.#space.decide((view, context) => decideClaimNext(view, this.name, role, ttlMs, context), true)
+    const entry = placed[0]?.entry
+    if (entry?.kind !== 'receipt') return null
+    const message = await this.#message(entry.changes[0]!.id)
+    return { message, state: 'shown', claim: await this.#claimOf(message) }
+  }
+
+  /** Says that work on it has begun. */
+  async start(id: string): Promise<Handled> {
+    return this.#handle('processing', id)
+  }
+
+  /** Says that it is done; the message is archived with that unless `archive` is false. */
+  async done(id: string, options: HandleOptions & { archive?: boolean } = {}): Promise<Handled> {
+    return this.#handle('completed', id, options)
+  }
+
+  /** Says that it could not be done, and why. It can be retried. */
+  async fail(id: string, options: { reason: string }): Promise<Handled> {
+    return this.#handle('failed', id, { note: options.reason })
+  }
+
+  /** Gives it back unread: to the role it was claimed from, or to this agent's own inbox. */
+  async release(id: string): Promise<Handled> {
+    return this.#handle('released', id)
+  }
+
+  /** Puts a failed message back among the unread. */
+  async retry(id: string): Promise<Handled> {
+    return this.#handle('retried', id)
+  }
+
+  async archive(id: string): Promise<Handled> {
+    return this.#handle('archived', id)
+  }
+
+  /**
+   * Waits for a message and marks it as shown. Whatever does not match stays unread. Null when the time
+   * is up; an aborted signal throws `interrupted`.
+   */
+  async wait(options: WaitOptions = {}): Promise<InboxMessage | null> {
+    const { replyTo, timeoutMs, signal, ...wanted } = options
+    const parent = replyTo === undefined ? undefined : (await this.#message(replyTo)).id
+    const attempt = async () => {
+      const { messages } = await this.inbox({ ...wanted, unread: true, limit: 200 })
+      for (const message of messages) {
+        if (parent !== undefined && message.replyTo !== parent) continue
+        const [taken] = await this.#take([message])
+        if (taken !== undefined) return taken
+      }
+      return undefined
+    }
+    return (await this.#space.bell(signal).until(attempt, timeoutMs)) ?? null
+  }
+
+  /** Waits until a recipient has acknowledged a message, or gone beyond that. False when the time is up. */
+  async waitForAck(id: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<boolean> {
+    const { timeoutMs = 60_000, signal } = options
+    const attempt = async () => {
+      const receipts = await this.#space.query((source) => receiptsOf(source, requireSeq(source, id)))
+      return receipts.some(({ state }) => isAcked(state)) || undefined
+    }
+    return (await this.#space.bell(signal).until(attempt, timeoutMs)) ?? false
+  }
+
+  /** Unread mail as it is there and as it comes. Looks only: nothing is marked, nothing is claimed. */
+  async *watch(options: WatchOptions = {}): AsyncGenerator<InboxMessage> {
+    const { backlog = true, signal, ...filter } = options
+    const start = await this.#query((source, agent) => ({
+      seq: source.index.cursor.seq,
+      unread: backlog ? unreadNow(source, agent, filter, this.#space.now()) : [],
+    }))
+    for (const message of start.unread) {
+      if (signal?.aborted) return
+      yield message
+    }
+    for await (const { entry } of this.#space.follow({ after: start.seq, signal })) {
+      for (const seq of arrivals(entry)) {
+        const message = await this.#query((source, agent) => unreadFor(source, agent, seq, filter, this.#space.now()))
+        if (message !== undefined) yield message
+      }
+    }
+  }
+
+  /** The thread a message belongs to, oldest first. */
+  async thread(id: string): Promise<StoredMessage[]> {
+    return this.#space.query((source) => thread(source, id))
+  }
+
+  /** What this agent has sent, newest first. */
+  async sent(options: ListOptions = {}): Promise<Page<StoredMessage>> {
+    return this.#space.query((source) => sent(source, this.name, options))
+  }
+
+  /** Full text and operators: `from: to: tag: type: is:unread has:attachment before: after:`, `-` negates. */
+  async search(query: string, options: ListOptions = {}): Promise<Page<StoredMessage>> {
+    return this.#space.query((source, words) => search(source, words, this.#agent(source), query, options, this.#space.now()))
+  }
+
+  /** A message and the ladder of each recipient. Changes nothing. */
+  async show(id: string): Promise<ShownMessage> {
+    return this.#space.show(id)
+  }
+
+  /** How much is unread, in all and by priority. */
+  async count(): Promise<UnreadCount> {
+    return this.#query((source, agent) => count(source, agent, this.#space.now()))
+  }
+
+  /** Takes on or gives up roles and tags. */
+  async update(input: UpdateInput): Promise<Agent> {
+    return this.#space.update(this.name, input)
+  }
+
+  async leave(options: { frozen?: boolean } = {}): Promise<Agent> {
+    return this.#space.leave(this.name, options)
+  }
+
+  #mustBeKnown(directory: Directory): void {
+    if (this.name !== systemAgent) requireAgent(directory, this.name)
+  }
+
+  #agent(source: Source): Agent {
+    const agent = agentByName(source, this.name)
+    if (agent === undefined) throw new MailboxError('not_found', `no agent is called ${JSON.stringify(this.name)}`, { hint: `mailbox join ${this.name}` })
+    return agent
+  }
+
+  #query<T>(work: (source: Source, agent: Agent) => T): Promise<T> {
+    return this.#space.query((source) => work(source, this.#agent(source)))
+  }
+
+  #message(id: string): Promise<StoredMessage> {
+    return this.#space.query((source) => messageBySeq(source, requireSeq(source, id)))
+  }
+
+  async #parent(id: string): Promise<{ id: string; threadId: string }> {
+    const { id: fullId, threadId } = await this.#message(id)
+    return { id: fullId, threadId }
+  }
+
+  /** Marks messages as shown; returns those that were still there to take. */
+  async #take(messages: readonly InboxMessage[]): Promise<InboxMessage[]> {
+    if (messages.length === 0) return []
+    const ids = messages.map(({ id }) => id)
+    const placed = await this.#space.decide((view, context) => decideShow(view, this.name, ids, context), true)
+    const entry = placed[0]?.entry
+    const taken = new Set(entry?.kind === 'receipt' ? entry.changes.map(({ seq }) => seq) : [])
+    return messages.filter(({ seq }) => taken.has(seq)).map((message) => ({ ...message, state: 'shown' }))
+  }
+
+  async #handle(step: HandleStep, id: string, options: Partial<Pick<HandleCommand, 'note' | 'archive' | 'claimTtlMs'>> = {}): Promise<Handled> {
+    const ttl = options.claimTtlMs ?? this.#space.settings.claimTtlMs
+    const command = { ...options, agent: this.name, step, id, claimTtlMs: ttl }
+    await this.#space.decide((view, context) => decideHandle(view, command, context), true)
+    const message = await this.#message(id)
+    return { message, state: (await this.#standing(message.seq)) ?? 'stored' }
+  }
+
+  #standing(seq: number): Promise<ReceiptState | undefined> {
+    return this.#query((source, agent) => standing(source, agent, seq, this.#space.now()))
+  }
+
+  async #claimOf({ id, seq }: StoredMessage): Promise<Claim> {
+    const receipts = await this.#space.query((source) => receiptsOf(source, seq))
+    const held = receipts.find(({ box }) => box === this.name)
+    const until = held?.claimUntil ?? this.#space.now() + this.#space.settings.claimTtlMs
+    return { messageId: id, agent: this.name, until: new Date(until).toISOString(), attempt: Math.max(1, held?.attempts ?? 1) }
+  }
+}
+
+function sentMessage(placed: readonly PlacedEntry[]): StoredMessage {
+  const entry = placed[0]?.entry
+  if (entry?.kind !== 'message') throw new MailboxError('internal', 'nothing was sent')
+  return { seq: entry.seq, ...entry.message }
+}

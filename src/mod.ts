@@ -1,0 +1,31 @@
+/** The public API, every name listed by hand. */
+export type { JoinInput, UpdateInput } from './command/roster.ts'
+export type { SendInput } from './command/send.ts'
+export type { Settings } from './config.ts'
+export { type ErrorCode, errorCodes, MailboxError } from './errors.ts'
+export type {
+  BroadcastInput,
+  Checked,
+  CheckOptions,
+  Handled,
+  HandleOptions,
+  Mailbox,
+  ReplyInput,
+  SentMessage,
+  WaitOptions,
+  WatchOptions,
+} from './mailbox.ts'
+export type { Agent, Session } from './model/agent.ts'
+export type { Claim } from './model/claim.ts'
+export type { Draft, Entry } from './model/entry.ts'
+export { jsonSchemas } from './model/json-schema.ts'
+export { toMarkdown } from './model/markdown.ts'
+export { type Message, type Priority, priorities } from './model/message.ts'
+export type { LadderStep, ReceiptState, ReceiptView } from './model/receipt.ts'
+export { toPrintable } from './model/text.ts'
+export type { UnreadCount } from './query/count.ts'
+export type { InboxMessage, InboxOptions, Page } from './query/inbox.ts'
+export type { StoredMessage } from './query/message.ts'
+export type { ShownMessage } from './query/show.ts'
+export type { ListOptions } from './query/thread.ts'
+export { type OpenSpaceOptions, openSpace, type Space } from './space.ts'

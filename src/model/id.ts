@@ -1,0 +1,33 @@
+import { randomFillSync } from 'node:crypto'
+
+/**
+ * UUID version 7: 48 bits of time, then a counter, then chance. The counter keeps the ids of one process
+ * in the order they were made even within a millisecond or when the clock steps back, which keeps the
+ * index's tree growing at its end.
+ */
+export function createIdSource(now: () => number, random: (buffer: Buffer) => void = randomFillSync): () => string {
+  const pool = Buffer.alloc(16 * 128)
+  let used = pool.length
+  let lastMs = 0
+  let counter = 0
+  return () => {
+    if (used === pool.length) {
+      random(pool)
+      used = 0
+    }
+    const bytes = pool.subarray(used, (used += 16))
+    const ms = now()
+    if (ms > lastMs) {
+      lastMs = ms
+      counter = bytes.readUInt16BE(6) & 0x07ff
+    } else if (++counter > 0xfff) {
+      lastMs++
+      counter = 0
+    }
+    bytes.writeUIntBE(lastMs, 0, 6)
+    bytes.writeUInt16BE(0x7000 | counter, 6)
+    bytes[8] = (bytes[8]! & 0x3f) | 0x80
+    const hex = bytes.toString('hex')
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  }
+}

@@ -1,0 +1,147 @@
+import { MailboxError } from '../errors.ts'
+import { type Agent, boxesOf } from '../model/agent.ts'
+import { priorities, type Priority, priorityRank } from '../model/message.ts'
+import type { ReceiptState } from '../model/receipt.ts'
+import type { SqlRow } from '../sqlite.ts'
+import { readMessage, type Source, type StoredMessage } from './message.ts'
+
+export interface InboxOptions {
+  /** Only what nobody has shown the agent yet. @default false */
+  unread?: boolean
+  /** Finished mail as well. @default false */
+  all?: boolean
+  type?: string | readonly string[]
+  minPriority?: Priority
+  from?: string
+  tag?: string
+  thread?: string
+  /** @default 50 */
+  limit?: number
+  /** Where the page before ended (`next`). */
+  after?: string
+}
+
+/** A message in somebody's inbox, and how far it has come there. */
+export type InboxMessage = StoredMessage & { state: ReceiptState; role?: string }
+
+export interface Page<T> {
+  messages: T[]
+  /** Pass it as `after` for the next page; null at the end. */
+  next: string | null
+}
+
+/** A position in an inbox: most urgent first, then oldest. */
+interface Spot {
+  rank: number
+  seq: number
+}
+
+interface InboxRow extends Spot {
+  owner: string
+  state: ReceiptState
+  place: SqlRow
+}
+
+/** Never changes anything; `check` is the verb that does. */
+export function inbox(source: Source, agent: Agent, options: InboxOptions, now: number): Page<InboxMessage> {
+  const limit = Math.max(1, Math.min(options.limit ?? 50, 1_000))
+  const messages: InboxMessage[] = []
+  for (const row of inboxRows(source, agent, options, now, limit)) {
+    const message = readMessage(source.journal, row.place)
+    if (!matches(message, options)) continue
+    if (messages.length === limit) {
+      return { messages, next: cursorAfter(messages.at(-1)!) }
+    }
+    const role = row.owner.startsWith('role:') ? { role: row.owner.slice('role:'.length) } : {}
+    messages.push({ ...message, state: row.state, ...role })
+  }
+  return { messages, next: null }
+}
+
+export function matches(message: StoredMessage, { type, from, tag, thread, minPriority }: InboxOptions): boolean {
+  if (minPriority !== undefined && priorityRank(message.priority) < priorityRank(minPriority)) return false
+  if (type !== undefined && !(typeof type === 'string' ? [type] : type).includes(message.type)) return false
+  if (from !== undefined && message.from !== from) return false
+  if (tag !== undefined && !message.tags.includes(tag) && !message.to.includes(tag)) return false
+  return thread === undefined || message.threadId === thread
+}
+
+/** The cursor behind a message: the page that follows it starts there. */
+export const cursorAfter = ({ priority, seq }: StoredMessage): string => writeSpot({ rank: priorityRank(priority), seq })
+
+const writeSpot = ({ rank, seq }: Spot): string => `${rank}-${seq}`
+
+function readSpot(text: string | undefined): Spot {
+  if (text === undefined) return { rank: priorities.length - 1, seq: 0 }
+  const match = /^([0-3])-(\d{1,15})$/.exec(text)
+  if (match === null) throw new MailboxError('invalid', `${JSON.stringify(text)} is not a cursor`, { hint: 'pass `next` of the page before' })
+  return { rank: Number(match[1]), seq: Number(match[2]) }
+}
+
+export interface RowOptions extends InboxOptions {
+  /** Leave out the agent's own box and those of its roles. */
+  groupsOnly?: boolean
+}
+
+/** Everything in an agent's inbox in order, read in small portions from as many boxes as it has. */
+export function* inboxRows(source: Source, agent: Agent, options: RowOptions, now: number, portion: number): Generator<InboxRow> {
+  const start = readSpot(options.after)
+  const lowest = options.minPriority === undefined ? 0 : priorityRank(options.minPriority)
+  for (let rank = start.rank; rank >= lowest; rank--) {
+    const streams = streamsOf(source, agent, options, now, rank, portion)
+    yield* merge(streams, rank === start.rank ? start.seq : 0, portion)
+  }
+}
+
+type Stream = (afterSeq: number) => InboxRow[]
+
+/** The boxes an agent reads, each as a stream in order of seq. */
+function streamsOf({ index }: Source, agent: Agent, { unread, all, groupsOnly }: RowOptions, now: number, rank: number, portion: number): Stream[] {
+  const columns = 'r.seq, r.owner, r.state, m.segment, m.offset, m.bytes'
+  const joined = 'FROM receipt r JOIN message m ON m.seq = r.seq'
+  const alive = '(r.expires IS NULL OR r.expires > ?4)'
+  const order = `ORDER BY r.seq LIMIT ${portion}`
+  const own = index.sql(
+    `SELECT ${columns} ${joined} WHERE r.box = ?1 AND r.class = ?5 AND r.rank = ?2 AND r.seq > ?3 AND (r.class <> 0 OR ${alive}) ${order}`,
+  )
+  const classes = all ? [0, 1, 2] : unread ? [0] : [0, 1]
+  const box = (name: string, receiptClass: number): Stream => (after) =>
+    own.all([name, rank, after, now, receiptClass]).map((row) => toRow(row, rank))
+
+  const group = index.sql(
+    `SELECT ${columns} ${joined} WHERE r.box = ?1 AND r.class = 0 AND r.rank = ?2 AND r.seq > ?3 AND ${alive}
+     AND m.sender <> ?5 AND NOT EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND x.owner = ?5)
+     AND NOT EXISTS (SELECT 1 FROM json_each(m.excluded) WHERE value = ?5) ${order}`,
+  )
+  const floor = index.sql('SELECT seq FROM floor WHERE agent = ? AND box = ? AND rank = ?')
+  const groupBox = (name: string): Stream => {
+    const settled = (floor.get([agent.name, name, rank])?.[0] as number | undefined) ?? 0
+    return (after) => group.all([name, rank, Math.max(after, settled), now, agent.name]).map((row) => toRow(row, rank))
+  }
+  const { roles, groups } = boxesOf(agent)
+  if (groupsOnly) return groups.map(groupBox)
+  return [...classes.map((number) => box(agent.name, number)), ...roles.map((name) => box(name, 0)), ...groups.map(groupBox)]
+}
+
+function toRow([seq, owner, state, ...place]: SqlRow, rank: number): InboxRow {
+  return { rank, seq: seq as number, owner: owner as string, state: state as ReceiptState, place }
+}
+
+/** Merges streams by seq. A message that reaches an agent in two ways comes once. */
+function* merge(streams: Stream[], after: number, portion: number): Generator<InboxRow> {
+  let seen = after
+  for (;;) {
+    const portions = streams.map((stream) => stream(seen))
+    // Beyond the end of the shortest full portion another stream may still have something.
+    const full = portions.filter((rows) => rows.length === portion)
+    const horizon = Math.min(...full.map((rows) => rows.at(-1)!.seq), Number.POSITIVE_INFINITY)
+    const rows = portions.flat().filter(({ seq }) => seq <= horizon)
+    rows.sort((a, b) => a.seq - b.seq)
+    for (const row of rows) {
+      if (row.seq <= seen) continue
+      seen = row.seq
+      yield row
+    }
+    if (full.length === 0) return
+  }
+}

@@ -1,0 +1,75 @@
+import { MailboxError } from '../errors.ts'
+import type { Projection } from '../index/projection.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { Message } from '../model/message.ts'
+import type { MessageFacts } from '../model/reach.ts'
+import type { Receipt, ReceiptState } from '../model/receipt.ts'
+import type { SqlRow } from '../sqlite.ts'
+
+/** What queries read from: the rows, and the journal that holds the text. */
+export interface Source {
+  index: Projection
+  journal: Journal
+}
+
+/** A message as it is handed out, with its place. */
+export type StoredMessage = Message & { seq: number }
+
+const place = 'm.segment, m.offset, m.bytes'
+
+export function messageBySeq({ index, journal }: Source, seq: number): StoredMessage {
+  const row = index.sql(`SELECT ${place} FROM message m WHERE seq = ?`).get([seq])
+  if (row === undefined) throw new MailboxError('not_found', `there is no message at ${seq}`)
+  return readMessage(journal, row)
+}
+
+/** Reads the message whose place the row starts with. */
+export function readMessage(journal: Journal, [segment, offset, bytes]: SqlRow): StoredMessage {
+  const entry = journal.at({ segment: segment as number, offset: offset as number, bytes: bytes as number })
+  if (entry.kind !== 'message') throw new MailboxError('damaged', 'the index points at the wrong line', { hint: 'mailbox rebuild' })
+  return { seq: entry.seq, ...entry.message }
+}
+
+/** The seq of a message by its id, or by the end or the beginning of it where that names only one. */
+export function findSeq({ index }: Source, id: string): number | undefined {
+  const exact = index.sql('SELECT seq FROM message WHERE id = ?').get([id])?.[0]
+  if (exact !== undefined) return exact as number
+  if (!/^[0-9a-f-]{4,35}$/.test(id)) return undefined
+  const starting = index.sql('SELECT seq FROM message WHERE id >= ? AND id < ? LIMIT 2').all([id, `${id}~`])
+  if (starting.length === 1) return starting[0]![0] as number
+  if (starting.length > 1) {
+    throw new MailboxError('invalid', `several messages begin with ${id}`, { hint: 'give more of the id' })
+  }
+  return undefined
+}
+
+export function requireSeq(source: Source, id: string): number {
+  const seq = findSeq(source, id)
+  if (seq !== undefined) return seq
+  throw new MailboxError('not_found', `there is no message ${JSON.stringify(id.slice(0, 60))}`, {
+    hint: 'see `mailbox inbox` or `mailbox search`',
+  })
+}
+
+export function factsOf({ index }: Source, seq: number): MessageFacts {
+  const row = index.sql('SELECT id, sender, rank, expires, excluded FROM message WHERE seq = ?').get([seq])
+  if (row === undefined) throw new MailboxError('not_found', `there is no message at ${seq}`)
+  const [id, sender, rank, expiresAt, excluded] = row as [string, string, number, number | null, string | null]
+  return { seq, id, sender, rank, expiresAt, excluded: excluded === null ? [] : (JSON.parse(excluded) as string[]) }
+}
+
+export function receiptsOf({ index }: Source, seq: number): Receipt[] {
+  return index
+    .sql('SELECT owner, box, rank, state, attempts, claim_until, expires FROM receipt WHERE seq = ?')
+    .all([seq])
+    .map(([owner, box, rank, state, attempts, claimUntil, expiresAt]) => ({
+      seq,
+      owner: owner as string,
+      box: box as string,
+      rank: rank as number,
+      state: state as ReceiptState,
+      attempts: attempts as number,
+      claimUntil: claimUntil as number | null,
+      expiresAt: expiresAt as number | null,
+    }))
+}

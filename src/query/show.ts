@@ -1,0 +1,56 @@
+import type { ReceiptEntry } from '../model/entry.ts'
+import { isGroupBox } from '../model/address.ts'
+import { classOf, type LadderStep, type Receipt, type ReceiptState, type ReceiptView } from '../model/receipt.ts'
+import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from './message.ts'
+
+export interface ShownMessage {
+  message: StoredMessage
+  receipts: ReceiptView[]
+}
+
+/** A message with the ladder of each recipient: every rung, when it was reached and by whom. */
+export function show(source: Source, id: string, now: number): ShownMessage {
+  const seq = requireSeq(source, id)
+  const message = messageBySeq(source, seq)
+  const trail = trailOf(source, seq)
+  const stored: LadderStep = { state: 'stored', at: message.createdAt, by: message.from }
+  const receipts = receiptsOf(source, seq)
+    // A group's own row says that the mail is there; its readers' rows say who has seen it.
+    .filter(({ owner }, _, all) => !isGroupBox(owner) || all.every((other) => isGroupBox(other.owner)))
+    .map((receipt) => viewOf(receipt, [stored, ...stepsOf(receipt, trail, seq)], now))
+  return { message, receipts }
+}
+
+function trailOf({ index, journal }: Source, seq: number): ReceiptEntry[] {
+  return index
+    .sql('SELECT segment, offset, bytes FROM trail WHERE message = ? ORDER BY entry')
+    .all([seq])
+    .map(([segment, offset, bytes]) => journal.at({ segment: segment as number, offset: offset as number, bytes: bytes as number }))
+    .filter((entry) => entry.kind === 'receipt')
+}
+
+function stepsOf(receipt: Receipt, trail: ReceiptEntry[], seq: number): LadderStep[] {
+  const steps: LadderStep[] = []
+  for (const { at, by, step, note, changes } of trail) {
+    const change = changes.find((one) => one.seq === seq && one.owner === receipt.owner)
+    if (change === undefined) continue
+    const claims = change.wasBox !== undefined && change.box === by
+    if (claims && step !== 'claimed') steps.push({ state: 'claimed', at, by })
+    steps.push({ state: step, at, by, ...(note === undefined ? {} : { note }) })
+    if (step === 'claimed' && change.state === 'shown') steps.push({ state: 'shown', at, by })
+    if (step === 'completed' && change.state === 'archived') steps.push({ state: 'archived', at, by })
+  }
+  return steps
+}
+
+function viewOf(receipt: Receipt, steps: LadderStep[], now: number): ReceiptView {
+  const { owner, box, attempts } = receipt
+  const state = stateNow(receipt, now)
+  if (state !== receipt.state) steps.push({ state, at: new Date(receipt.expiresAt!).toISOString(), by: 'system' })
+  return { recipient: owner, state, ...(box === owner ? {} : { claimedBy: box }), attempts, steps }
+}
+
+/** Unread mail whose life is over has expired, whether or not somebody has written it down. */
+export function stateNow({ state, expiresAt }: Receipt, now: number): ReceiptState {
+  return classOf(state) === 'unread' && expiresAt !== null && expiresAt <= now ? 'expired' : state
+}

@@ -1,0 +1,31 @@
+import type { Agent } from '../model/agent.ts'
+import { reachOf } from '../model/reach.ts'
+import { classOf, type ReceiptState } from '../model/receipt.ts'
+import { type InboxMessage, type InboxOptions, matches } from './inbox.ts'
+import { factsOf, messageBySeq, receiptsOf, type Source } from './message.ts'
+import { stateNow } from './show.ts'
+
+/** Where a message stands for one agent; undefined when it is none of its business. */
+export function standing(source: Source, agent: Agent, seq: number, now: number): ReceiptState | undefined {
+  const reach = reachOf(agent, factsOf(source, seq), receiptsOf(source, seq), now)
+  switch (reach.kind) {
+    case 'held': {
+      const own = reach.receipts.find(({ box }) => box === agent.name) ?? reach.receipts[0]!
+      return stateNow(own, now)
+    }
+    case 'claimable':
+      return stateNow(reach.receipts[0]!, now)
+    case 'group':
+      return 'stored'
+    default:
+      return undefined
+  }
+}
+
+/** The message, if it is unread for the agent and fits the filter. */
+export function unreadFor(source: Source, agent: Agent, seq: number, filter: InboxOptions, now: number): InboxMessage | undefined {
+  const state = standing(source, agent, seq, now)
+  if (state === undefined || classOf(state) !== 'unread') return undefined
+  const message = messageBySeq(source, seq)
+  return matches(message, filter) ? { ...message, state } : undefined
+}

@@ -1,0 +1,36 @@
+import type { Directory } from '../model/directory.ts'
+import { priorities } from '../model/message.ts'
+import type { Receipt } from '../model/receipt.ts'
+import { factsOf, findSeq, receiptsOf, type Source } from './message.ts'
+
+/** What decisions ask of the index, answered from its rows. */
+export function createView(source: Source, directory: Directory) {
+  const { index } = source
+  return {
+    directory,
+    message(id: string) {
+      const seq = findSeq(source, id)
+      return seq === undefined ? undefined : factsOf(source, seq)
+    },
+    receipts(seq: number): Receipt[] {
+      return receiptsOf(source, seq)
+    },
+    keyed(sender: string, key: string): string | undefined {
+      const row = index
+        .sql('SELECT m.id FROM keyed k JOIN message m ON m.seq = k.seq WHERE k.sender = ? AND k.key = ?')
+        .get([sender, key])
+      return row?.[0] as string | undefined
+    },
+    nextOfRole(role: string, now: number): string | undefined {
+      const first = index.sql(
+        `SELECT m.id FROM receipt r JOIN message m ON m.seq = r.seq
+         WHERE r.box = ? AND r.class = 0 AND r.rank = ? AND (r.expires IS NULL OR r.expires > ?) ORDER BY r.seq LIMIT 1`,
+      )
+      for (let rank = priorities.length - 1; rank >= 0; rank--) {
+        const id = first.get([`role:${role}`, rank, now])?.[0]
+        if (id !== undefined) return id as string
+      }
+      return undefined
+    },
+  }
+}

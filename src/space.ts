@@ -1,0 +1,243 @@
+import { join } from 'node:path'
+import type { Context, View } from './command/context.ts'
+import { decideJoin, decideLeave, decideUpdate, type JoinInput, requireAgent, type UpdateInput } from './command/roster.ts'
+import { ensureSpaceDir, readSettings, type Settings } from './config.ts'
+import { Bell } from './delivery/bell.ts'
+import { follow, type FollowOptions } from './delivery/follow.ts'
+import { MailboxError } from './errors.ts'
+import { loadDirectory, openIndex, openSearch } from './index/index.ts'
+import type { CatchUpOptions, Projection } from './index/projection.ts'
+import { compareWithRebuild, rebuild } from './index/rebuild.ts'
+import { FileJournal } from './journal/file-journal.ts'
+import type { Journal, PlacedEntry } from './journal/journal.ts'
+import { type VerifyOptions, type VerifyReport, verifyJournal } from './journal/verify.ts'
+import { Mailbox } from './mailbox.ts'
+import { type Agent, systemAgent } from './model/agent.ts'
+import type { Directory } from './model/directory.ts'
+import type { Draft, Entry } from './model/entry.ts'
+import { createIdSource } from './model/id.ts'
+import { checkName } from './model/name.ts'
+import type { Source } from './query/message.ts'
+import { agentByName, roster } from './query/roster.ts'
+import { type ShownMessage, show } from './query/show.ts'
+import { createView } from './query/view.ts'
+
+export interface OpenSpaceOptions {
+  /** The space's directory; it is made if it does not exist. */
+  dir: string
+  /** Overrides of `config.json`, for this process. */
+  settings?: Partial<Settings>
+  /** @default Date.now */
+  now?: () => number
+  /** Called while an index that is missing or far behind is being built. */
+  onProgress?: (seq: number) => void
+}
+
+export interface MailboxOptions {
+  /** Joins an agent that is not in the roster yet, with these roles and tags. `false`: refuse it. @default {} */
+  join?: JoinInput | false
+}
+
+/** An index that is ahead of the directory by more than this is cheaper to load than to fold. */
+const foldLimit = 2_000
+/** How much of the journal is taken into the index while the disk confirms a batch. */
+const shadowBytes = 65_536
+
+/** Opens a space: the journal, then what is derived from it. */
+export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
+  ensureSpaceDir(options.dir)
+  const settings = { ...readSettings(options.dir), ...options.settings }
+  const now = options.now ?? Date.now
+  let space: Space | undefined
+  const journal = new FileJournal({ ...settings, dir: options.dir, now, onWritten: () => space?.written() })
+  space = new Space(options.dir, journal, settings, now)
+  await space.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
+  return space
+}
+
+/**
+ * One journal with its index, roster and settings. Every change goes the same way: a command is decided
+ * with the exclusive right to append, the journal makes it durable, the index takes it in, queries read
+ * it, and delivery tells those who wait.
+ */
+export class Space {
+  readonly dir: string
+  readonly settings: Settings
+  readonly now: () => number
+  readonly #journal: Journal
+  readonly #index: Projection
+  readonly #words: Projection
+  readonly #source: Source
+  readonly #newId: () => string
+  #directory!: Directory
+  #epoch = 0
+  #indexing = false
+  #closed = false
+
+  /** @internal Use {@link openSpace}. */
+  constructor(dir: string, journal: Journal, settings: Settings, now: () => number) {
+    this.dir = dir
+    this.settings = settings
+    this.now = now
+    this.#journal = journal
+    this.#index = openIndex(dir, journal)
+    this.#words = openSearch(dir, journal)
+    this.#source = { index: this.#index, journal }
+    this.#newId = createIdSource(now)
+  }
+
+  /** The identity the journal was made with. */
+  get id(): string {
+    return this.#journal.space
+  }
+
+  /** One agent's view of the space. */
+  async mailbox(name: string, options: MailboxOptions = {}): Promise<Mailbox> {
+    checkName(name, 'agent name')
+    const known = name === systemAgent || (await this.query((source) => agentByName(source, name))) !== undefined
+    if (!known) {
+      if (options.join === false) requireAgent(this.#directory, name)
+      await this.join(name, options.join || {})
+    }
+    return new Mailbox(this, name)
+  }
+
+  /** Starts a new run of an agent, known or not. */
+  async join(name: string, input: JoinInput = {}): Promise<Agent> {
+    return this.#changeAgent((view, context) => decideJoin(view, name, input, context))
+  }
+
+  async update(name: string, input: UpdateInput): Promise<Agent> {
+    return this.#changeAgent((view, context) => decideUpdate(view, name, input, context))
+  }
+
+  /** Takes an agent out of the roster, for good or until it comes back. */
+  async leave(name: string, options: { frozen?: boolean } = {}): Promise<Agent> {
+    return this.#changeAgent((view, context) => decideLeave(view, name, options.frozen ?? false, context))
+  }
+
+  async #changeAgent(decide: (view: View, context: Context) => Draft[]): Promise<Agent> {
+    const [placed] = await this.decide(decide)
+    if (placed?.entry.kind !== 'agent') throw new MailboxError('internal', 'the roster did not change')
+    return placed.entry.agent
+  }
+
+  async agents(): Promise<Agent[]> {
+    return this.query(roster)
+  }
+
+  /** A message and every rung that each of its recipients has reached. Changes nothing. */
+  async show(id: string): Promise<ShownMessage> {
+    return this.query((source) => show(source, id, this.now()))
+  }
+
+  /** Every entry after a point, and then every new one, until the signal ends it. */
+  follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
+    return follow(this.#journal, options)
+  }
+
+  /** @internal Rings when something was appended, here or elsewhere. */
+  bell(signal: AbortSignal | undefined): Bell {
+    return new Bell(this.#journal, signal)
+  }
+
+  /** Checks every line of the journal, and with `deep` the index against a rebuilt one. */
+  async verify(options: VerifyOptions & { deep?: boolean } = {}): Promise<VerifyReport> {
+    const report = await verifyJournal(join(this.dir, 'journal'), options)
+    if (options.deep) report.problems.push(...compareWithRebuild(this.dir, this.#journal, this.#index))
+    return report
+  }
+
+  /** Throws the index away and builds it anew from the journal. */
+  async rebuild(options: CatchUpOptions = {}): Promise<void> {
+    await rebuild([this.#index, this.#words], options)
+    this.#load()
+  }
+
+  /** @internal Runs a read-only question on a state that holds everything appended so far. */
+  async query<T>(work: (source: Source, words: Projection) => T, options: CatchUpOptions = {}): Promise<T> {
+    this.#mustBeOpen()
+    await this.#journal.pull()
+    return this.#index.read(() => work(this.#source, this.#words), options)
+  }
+
+  /**
+   * @internal Takes a decision with the exclusive right to append and makes it durable. `needsIndex` is
+   * for decisions that look at messages; those that need only the roster spare the database.
+   */
+  async decide(decide: (view: View, context: Context) => Draft[], needsIndex = false): Promise<PlacedEntry[]> {
+    this.#mustBeOpen()
+    await this.#journal.pull()
+    this.#refresh()
+    // Whatever can be caught up outside the lock does not keep others waiting in it.
+    if (needsIndex) this.#index.catchUp()
+    return this.#journal.append(
+      (tail) => {
+        this.#fold(tail)
+        const context: Context = { now: this.now(), newId: this.#newId }
+        const run = () => decide(createView(this.#source, this.#directory), context)
+        return needsIndex ? this.#index.read(run) : run()
+      },
+      { settled: needsIndex },
+    )
+  }
+
+  /** @internal */
+  async load(options: CatchUpOptions = {}): Promise<void> {
+    await this.#journal.pull()
+    this.#index.catchUp(options)
+    this.#load()
+  }
+
+  /** Starts the directory from the index, and the journal's tail from where the index is. */
+  #load(): void {
+    const { directory, cursor } = loadDirectory(this.#index)
+    if (this.#journal.seek(cursor) || this.#directory === undefined) this.#directory = directory
+  }
+
+  #refresh(): void {
+    if (this.#index.cursor.seq > this.#directory.seq + foldLimit) this.#load()
+  }
+
+  #fold(tail: readonly Entry[]): void {
+    if (this.#journal.epoch !== this.#epoch) {
+      // Something we had folded was lost with a full disk. Start again from what is really there.
+      this.#epoch = this.#journal.epoch
+      this.#index.catchUp()
+      this.#directory = loadDirectory(this.#index).directory
+    }
+    for (const entry of tail) this.#directory.fold(entry)
+  }
+
+  /** @internal A batch is being confirmed by the disk: take it into the index meanwhile. */
+  written(): void {
+    if (this.#indexing) return
+    this.#indexing = true
+    setImmediate(() => {
+      this.#indexing = false
+      if (this.#closed) return
+      try {
+        this.#index.catchUp({ opportunistic: { maxBytes: shadowBytes } })
+      } catch {
+        // The next question catches up, and says what is wrong if something is.
+      }
+    })
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closed) throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
+  }
+
+  /** Waits for what is being written and lets go of every file. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.#journal.close()
+    this.#index.close()
+    this.#words.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}
