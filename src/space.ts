@@ -40,8 +40,9 @@ export interface MailboxOptions {
 
 /** An index that is ahead of the directory by more than this is cheaper to load than to fold. */
 const foldLimit = 2_000
-/** How much of the journal is taken into the index while the disk confirms a batch. */
-const shadowBytes = 65_536
+/** The index takes in what was written after a pause this long, or when it is so many entries behind. */
+const indexDelayMs = 2
+const indexLag = 10_000
 
 /** Opens a space: the journal, then what is derived from it. */
 export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
@@ -71,7 +72,8 @@ export class Space {
   readonly #newId: () => string
   #directory!: Directory
   #epoch = 0
-  #indexing = false
+  #indexing: NodeJS.Timeout | undefined
+  #unindexed = false
   #closed = false
 
   /** @internal Use {@link openSpace}. */
@@ -209,19 +211,27 @@ export class Space {
     for (const entry of tail) this.#directory.fold(entry)
   }
 
-  /** @internal A batch is being confirmed by the disk: take it into the index meanwhile. */
+  /**
+   * @internal A batch is written. The index takes it in after a pause, or when so much has gathered that
+   * a reader would have to wait for it: many entries at once cost a fraction of one by one.
+   */
   written(): void {
-    if (this.#indexing) return
-    this.#indexing = true
-    setImmediate(() => {
-      this.#indexing = false
-      if (this.#closed) return
-      try {
-        this.#index.catchUp({ opportunistic: { maxBytes: shadowBytes } })
-      } catch {
-        // The next question catches up, and says what is wrong if something is.
-      }
-    })
+    this.#unindexed = true
+    if (this.#directory.seq - this.#index.cursor.seq > indexLag) this.#indexNow()
+    else if (this.#indexing === undefined) this.#indexing = setTimeout(() => this.#indexNow(), indexDelayMs)
+    else this.#indexing.refresh()
+  }
+
+  #indexNow(): void {
+    clearTimeout(this.#indexing)
+    this.#indexing = undefined
+    if (!this.#unindexed) return
+    this.#unindexed = false
+    try {
+      this.#index.catchUp({ opportunistic: true, chunks: 1 })
+    } catch {
+      // The next question catches up, and says what is wrong if something is.
+    }
   }
 
   #mustBeOpen(): void {
@@ -232,6 +242,7 @@ export class Space {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#indexNow()
     await this.#journal.close()
     this.#index.close()
     this.#words.close()

@@ -18,6 +18,11 @@ export function resolveAddresses(directory: Directory, written: readonly string[
   const addresses: Address[] = []
   const warnings: string[] = []
   for (const text of written) {
+    // Most mail goes to somebody known, whose name needs no second check.
+    if (directory.agents.has(text)) {
+      addresses.push({ kind: 'agent', name: text })
+      continue
+    }
     const address = resolveBare(directory, parseAddress(text), text)
     if (address.kind === 'agent' && !isAgent(directory, address.name)) {
       if (!hold) throw unknownRecipient(directory, address.name)

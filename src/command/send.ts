@@ -2,7 +2,7 @@ import { MailboxError } from '../errors.ts'
 import { type Address, checkTag, defaultLife, writeAddress } from '../model/address.ts'
 import type { MessageDraft } from '../model/entry.ts'
 import { checkJsonValue } from '../model/json.ts'
-import { type Message, messageLimits, messageSchema, type Priority } from '../model/message.ts'
+import { type Message, messageLimits, priorities, type Priority } from '../model/message.ts'
 import { checkName } from '../model/name.ts'
 import { isoTime, maxLifeMs } from '../model/time.ts'
 import type { Context, DirectoryView } from './context.ts'
@@ -56,24 +56,55 @@ export interface SendDecision {
 
 /** Checks what does not depend on the state, so that a bad message never waits for the lock. */
 export function checkSend(input: SendInput, maxBytes: number): void {
-  const { type = 'text', payload, context, tags = [], exclude = [], ttlMs } = input
-  if (toList(input.to).length === 0) invalid('the message has no recipient', 'name at least one address')
-  if (type.length === 0 || type.length > 100 || /[\p{Cc}\s]/u.test(type)) {
-    invalid(`${JSON.stringify(type.slice(0, 40))} is not a type`, 'use a word such as text, request or help_request')
+  const { type = 'text', priority = 'normal', subject = '', body = '', payload, context, ttlMs } = input
+  const { tags = [], attachments = [], exclude = [] } = input
+  const to = toList(input.to)
+  checkList(to, 'to', messageLimits.recipients, messageLimits.wordLength)
+  if (to.length === 0) invalid('the message has no recipient', 'name at least one address')
+  checkWords({ type, replyTo: input.replyTo, threadId: input.threadId, key: input.key, traceparent: input.traceparent })
+  if (/\s/u.test(type)) invalid('a type has no spaces', 'use a word such as text, request or help_request')
+  if (!priorities.includes(priority)) invalid(`there is no priority ${JSON.stringify(priority)}`, `use ${priorities.join(', ')}`)
+  if (typeof subject !== 'string' || subject.length > messageLimits.subjectLength) {
+    invalid('the subject is too long', `${messageLimits.subjectLength} characters are the limit; the rest belongs into the body`)
   }
+  if (typeof body !== 'string') invalid('the body is not a string', 'put structured data into the payload')
   if (payload !== undefined) checkJsonValue(payload, 'payload')
   if (context !== undefined) checkJsonValue(context, 'context')
+  checkList(tags, 'tags', messageLimits.tags, messageLimits.wordLength)
   for (const tag of tags) checkTag(tag)
+  checkList(attachments, 'attachments', messageLimits.attachments, messageLimits.pathLength)
+  checkList(exclude, 'exclude', messageLimits.recipients, messageLimits.wordLength)
   for (const name of exclude) checkName(name, 'excluded agent')
+  if (input.swarm !== undefined) checkName(input.swarm, 'swarm')
   if (ttlMs != null && !(Number.isFinite(ttlMs) && ttlMs > 0 && ttlMs <= maxLifeMs)) {
     invalid(`a life of ${ttlMs} ms makes no sense`, 'give a positive duration of at most ten years')
   }
-  checkSize(input, maxBytes)
+  checkSize(body, payload, context, maxBytes)
+}
+
+/** Short strings that people and programs look at: present, not too long, nothing invisible in them. */
+function checkWords(words: Record<string, string | undefined>): void {
+  for (const [field, word] of Object.entries(words)) {
+    if (word === undefined) continue
+    const short = typeof word === 'string' && word.length > 0 && word.length <= messageLimits.wordLength
+    if (!short || /[\p{Cc}\p{Cf}\p{Cs}]/u.test(word)) {
+      invalid(`${field} cannot be ${JSON.stringify(word).slice(0, 60)}`, `1 to ${messageLimits.wordLength} visible characters`)
+    }
+  }
+}
+
+function checkList(list: readonly unknown[], field: string, most: number, length: number): void {
+  if (!Array.isArray(list) || list.length > most) invalid(`${field} has too many items`, `${most} are the limit`)
+  for (const item of list) {
+    if (typeof item !== 'string' || item === '' || item.length > length || item.includes('\0')) {
+      invalid(`${field} cannot hold ${JSON.stringify(item)?.slice(0, 60)}`, `strings of 1 to ${length} characters without NUL`)
+    }
+  }
 }
 
 const toList = (to: SendInput['to']): readonly string[] => (typeof to === 'string' ? [to] : to)
 
-function checkSize({ body = '', payload, context }: SendInput, maxBytes: number): void {
+function checkSize(body: string, payload: unknown, context: unknown, maxBytes: number): void {
   const jsonBytes = (value: unknown) => (value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value)))
   const size = Buffer.byteLength(body) + jsonBytes(payload) + jsonBytes(context)
   if (size > maxBytes) {
@@ -91,11 +122,6 @@ export function decideSend(view: DirectoryView, command: SendCommand, context: C
   if (command.body !== undefined && countWords(command.body) > messageLimits.bodyWordsBeforeHint) {
     warnings.push(`the body has over ${messageLimits.bodyWordsBeforeHint} words: mail is not a document, attach a file`)
   }
-  const parsed = messageSchema.safeParse(message)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    invalid(`${issue?.path.join('.') || 'the message'}: ${issue?.message}`, 'see the limits in docs/journal-format.md')
-  }
   const { exclude = [] } = command
   const draft: MessageDraft = { kind: 'message', message, ...(exclude.length > 0 ? { exclude: [...exclude] } : {}) }
   return { drafts: [draft], message, warnings }
@@ -104,41 +130,37 @@ export function decideSend(view: DirectoryView, command: SendCommand, context: C
 function buildMessage(command: SendCommand, addresses: readonly Address[], { now, newId }: Context): Message {
   const id = newId()
   const life = command.ttlMs === undefined ? defaultLife(addresses) : command.ttlMs
-  const optional = {
-    replyTo: command.parent?.id,
-    expiresAt: life === null ? undefined : isoTime(now + life),
-    swarm: command.swarm,
-    key: command.key,
-    traceparent: command.traceparent,
-  }
-  // Small things first and the body last, so that a line can be understood from its beginning.
-  return {
+  // Small things first and the body last, so that a line can be understood from its beginning. Assigned
+  // one by one: this runs for every message, and building it from pieces takes three times as long.
+  const message: Partial<Message> = {
     id,
     from: command.from,
-    to: [...new Set(addresses.map(writeAddress))],
+    to: addresses.length === 1 ? [writeAddress(addresses[0]!)] : [...new Set(addresses.map(writeAddress))],
     type: command.type ?? 'text',
     priority: command.priority ?? 'normal',
     createdAt: isoTime(now),
     threadId: command.threadId ?? command.parent?.threadId ?? id,
-    ...dropUndefined(optional),
-    requiresAck: command.requiresAck ?? false,
-    awaitingResponse: command.awaitingResponse ?? false,
-    tags: [...new Set(command.tags ?? [])],
-    attachments: [...(command.attachments ?? [])],
-    subject: command.subject ?? '',
-    ...dropUndefined({ payload: command.payload, context: command.context }),
-    body: command.body ?? '',
-  } as Message
-}
-
-function dropUndefined(values: Record<string, unknown>): Record<string, unknown> {
-  const kept: Record<string, unknown> = {}
-  for (const key in values) if (values[key] !== undefined) kept[key] = values[key]
-  return kept
+  }
+  if (command.parent !== undefined) message.replyTo = command.parent.id
+  if (life !== null) message.expiresAt = isoTime(now + life)
+  message.requiresAck = command.requiresAck ?? false
+  message.awaitingResponse = command.awaitingResponse ?? false
+  message.tags = command.tags === undefined ? [] : [...new Set(command.tags)]
+  message.attachments = command.attachments === undefined ? [] : [...command.attachments]
+  if (command.swarm !== undefined) message.swarm = command.swarm
+  if (command.key !== undefined) message.key = command.key
+  if (command.traceparent !== undefined) message.traceparent = command.traceparent
+  message.subject = command.subject ?? ''
+  if (command.payload !== undefined) message.payload = command.payload as Exclude<Message['payload'], undefined>
+  if (command.context !== undefined) message.context = command.context as Exclude<Message['context'], undefined>
+  message.body = command.body ?? ''
+  return message as Message
 }
 
 /** Counts only as far as it matters: a body may be a megabyte. */
 function countWords(text: string): number {
+  // So many words need a character and a gap each.
+  if (text.length < 2 * messageLimits.bodyWordsBeforeHint) return 0
   let words = 0
   for (const _ of text.matchAll(/\S+/g)) if (++words > messageLimits.bodyWordsBeforeHint) break
   return words

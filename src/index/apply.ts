@@ -1,4 +1,4 @@
-import { boxOf, isGroupBox } from '../model/address.ts'
+import { boxesTo, isGroupBox } from '../model/address.ts'
 import { foldTallies } from '../model/directory.ts'
 import type { AgentEntry, MessageEntry, ReceiptEntry } from '../model/entry.ts'
 import { priorityRank } from '../model/message.ts'
@@ -70,10 +70,10 @@ export function createApplier(database: Database): Applier {
       message.attachments.length,
       excluded,
     ])
-    const boxes = new Set(message.to.map(boxOf))
+    const boxes = boxesTo(message.to)
     for (const box of boxes) {
       receipts.add([seq, box, box, classNumber('stored'), rank, 'stored', 0, null, expires])
-      if (boxes.size > 1 && box.startsWith('role:')) putShared.run([box, seq, rank])
+      if (boxes.length > 1 && box.startsWith('role:')) putShared.run([box, seq, rank])
     }
     if (expires !== null) dues.add([expires, seq])
     for (const tag of new Set(message.tags)) putTag.run([tag, seq])

@@ -22,8 +22,8 @@ export interface ProjectionOptions {
 export interface CatchUpOptions {
   /** Called after every chunk with the seq reached. */
   onProgress?: (seq: number) => void
-  /** Do nothing when another process is at it, and stop after about this many bytes of journal. */
-  opportunistic?: { maxBytes: number }
+  /** Do nothing when another process is at it. */
+  opportunistic?: boolean
   /** Stop after so many transactions. @default at the end of the journal */
   chunks?: number
   signal?: AbortSignal
@@ -107,17 +107,16 @@ export class Projection {
     }
   }
 
-  #catchUp({ onProgress, opportunistic, chunks = Number.POSITIVE_INFINITY, signal }: CatchUpOptions): boolean {
+  #catchUp({ onProgress, opportunistic = false, chunks = Number.POSITIVE_INFINITY, signal }: CatchUpOptions): boolean {
     const { journal } = this.#options
-    const bytesAtOnce = opportunistic?.maxBytes ?? chunkBytes
-    for (let left = opportunistic === undefined ? chunks : 1; !journal.atEnd(this.#cursor); left--) {
+    for (let left = chunks; !journal.atEnd(this.#cursor); left--) {
       if (left === 0) return true
       signal?.throwIfAborted()
-      if (!this.#begin(opportunistic !== undefined)) return true
+      if (!this.#begin(opportunistic)) return true
       try {
         // Another process may have gone on from where we were.
         const from = this.#readCursor()
-        const { entries, cursor } = journal.read(from, bytesAtOnce)
+        const { entries, cursor } = journal.read(from, chunkBytes)
         for (const placed of entries) this.#applier!.apply(placed)
         this.#applier!.finish()
         const moved = cursor.offset !== from.offset || cursor.segment !== from.segment

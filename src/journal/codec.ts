@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { MailboxError } from '../errors.ts'
-import { type Draft, draftSchema, type Entry } from '../model/entry.ts'
+import type { Draft, Entry } from '../model/entry.ts'
 import { messageLimits } from '../model/message.ts'
+import { isDraft } from '../model/shape.ts'
 
 /**
  * One entry, one line of JSON:
@@ -53,11 +54,12 @@ export function decodeLine(line: Buffer): DecodedLine | undefined {
   const sum = sumOf(line)
   if (sum === undefined || lineSum(line.subarray(0, line.length - tailLength)) !== sum) return undefined
   try {
-    const { seq, at, prev, sum: _, ...draft } = JSON.parse(line.toString('utf8')) as Record<string, unknown>
-    if (!Number.isSafeInteger(seq) || typeof at !== 'string' || typeof prev !== 'string') return undefined
-    const parsed = draftSchema.safeParse(draft)
-    if (!parsed.success) return undefined
-    return { entry: { seq: seq as number, at, ...(draft as Draft) }, prev, sum }
+    const read = JSON.parse(line.toString('utf8')) as Record<string, unknown>
+    const { seq, at, prev } = read
+    if (!Number.isSafeInteger(seq) || typeof at !== 'string' || typeof prev !== 'string' || !isDraft(read)) return undefined
+    delete read['prev']
+    delete read['sum']
+    return { entry: read as unknown as Entry, prev, sum }
   } catch {
     return undefined
   }

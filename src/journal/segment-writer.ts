@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, writeSync } from 'node:fs'
 import { MailboxError } from '../errors.ts'
 import type { Draft, Entry } from '../model/entry.ts'
+import { isoTime } from '../model/time.ts'
 import { decodeLine, type EncodedLine, encodeLine, noSum } from './codec.ts'
 import type { Cursor, PlacedEntry } from './journal.ts'
 import { type Fragment, SegmentReader } from './reader.ts'
@@ -90,7 +91,7 @@ export class SegmentWriter {
 
   #add(draft: Draft): Entry {
     const seq = this.#pendingCursor.seq + 1
-    const at = new Date(this.#options.now()).toISOString()
+    const at = isoTime(this.#options.now())
     const line = encodeLine(draft, seq, at, this.#pendingCursor.sum || noSum)
     const entry = { seq, at, ...draft }
     this.#pending.push({ line, entry })

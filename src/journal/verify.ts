@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import { parseStrictJson } from '../model/json.ts'
+import { draftSchema } from '../model/schemas.ts'
 import { decodeLine, noSum } from './codec.ts'
 import { listSegments, openForRead, readFully, sizeOf } from './segment.ts'
 
@@ -86,6 +87,17 @@ function* linesOf(fd: number, size: number): Generator<RawLine> {
   }
 }
 
+/** What the strict reading of a line objects to: reading for use is quicker and more lenient. */
+function flawOf(line: Buffer): string | undefined {
+  try {
+    const { seq: _seq, at: _at, prev: _prev, sum: _sum, ...draft } = parseStrictJson(line.toString('utf8')) as Record<string, unknown>
+    const issue = draftSchema.safeParse(draft).error?.issues[0]
+    return issue && `${issue.path.join('.')}: ${issue.message}`
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
 /** Follows the chain, and holds a broken line back until it knows whether a seal explains it. */
 function createChainCheck(report: VerifyReport) {
   let segment = 0
@@ -127,11 +139,8 @@ function createChainCheck(report: VerifyReport) {
       if (prev !== sum && seq !== 0) problem(offset, 'the chain is broken: a line before it was changed, removed or added')
       if (entry.seq !== seq + 1 && seq !== 0) problem(offset, `entry ${entry.seq} follows entry ${seq}`)
       if (entry.kind === 'torn' && !seal(entry)) problem(offset, 'it seals a torn write that is not there')
-      try {
-        parseStrictJson(line.toString('utf8'))
-      } catch (error) {
-        problem(offset, (error as Error).message)
-      }
+      const flaw = flawOf(line)
+      if (flaw !== undefined) problem(offset, flaw)
       report.entries++
       if (entry.kind === 'message') report.messages++
       seq = entry.seq

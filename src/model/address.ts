@@ -77,6 +77,11 @@ export function boxOf(stored: string): string {
   return stored
 }
 
+/** The boxes of a message's addresses, each once. */
+export function boxesTo(to: readonly string[]): string[] {
+  return to.length === 1 ? [boxOf(to[0]!)] : [...new Set(to.map(boxOf))]
+}
+
 /** True for a box that many read (tags, `all`), false for one that belongs to an agent or a role. */
 export function isGroupBox(box: string): boolean {
   return box === 'all' || (box.includes(':') && !box.startsWith('role:'))

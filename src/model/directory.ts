@@ -1,5 +1,5 @@
 import type { Agent } from './agent.ts'
-import { boxOf } from './address.ts'
+import { boxesTo } from './address.ts'
 import type { Entry } from './entry.ts'
 import { type Priority, priorities, priorityRank } from './message.ts'
 import { classOf, type ReceiptState } from './receipt.ts'
@@ -68,7 +68,7 @@ function slotOf(state: ReceiptState, rank: number): number | null {
 export function foldTallies(entry: Entry, add: (box: string, slot: number, by: number) => void): void {
   if (entry.kind === 'message') {
     const rank = priorityRank(entry.message.priority)
-    for (const box of new Set(entry.message.to.map(boxOf))) add(box, rank, 1)
+    for (const box of boxesTo(entry.message.to)) add(box, rank, 1)
   } else if (entry.kind === 'receipt') {
     for (const change of entry.changes) {
       const before = change.was === undefined ? null : slotOf(change.was, change.rank)

@@ -1,9 +1,5 @@
 import * as z from 'zod/mini'
-import { agentSchema } from './agent.ts'
-import { claimSchema } from './claim.ts'
-import { draftSchema } from './entry.ts'
-import { messageSchema } from './message.ts'
-import { receiptChangeSchema } from './receipt.ts'
+import { agentSchema, claimSchema, draftSchema, messageSchema, receiptChangeSchema } from './schemas.ts'
 
 /** The shapes on disk and on the wire as JSON Schema, for readers in other languages. */
 export function jsonSchemas(): Record<'message' | 'receiptChange' | 'claim' | 'agent' | 'draft', object> {

@@ -20,7 +20,8 @@
  * cursor    the last seq a reader has taken in
  * wake      a signal to look; it carries no content
  */
-import * as z from 'zod/mini'
+import type * as z from 'zod/mini'
+import type { messageSchema } from './schemas.ts'
 
 /** From what can wait to what cannot; the position is the rank. */
 export const priorities = ['low', 'normal', 'high', 'urgent'] as const
@@ -63,34 +64,12 @@ export const messageLimits = {
   tags: 64,
   attachments: 256,
   subjectLength: 500,
+  /** Types, keys, thread names and other short strings. */
+  wordLength: 200,
+  pathLength: 4_096,
   /** Mail is not a document: longer bodies are accepted with a hint. */
   bodyWordsBeforeHint: 500,
 } as const
 
-const shortText = z.string().check(z.minLength(1), z.maxLength(200))
-const isoDate = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))
-
 /** The form in which a message is stored and handed out; nothing in it changes after it is sent. */
-export const messageSchema = z.strictObject({
-  id: z.string().check(z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)),
-  from: shortText,
-  to: z.array(shortText).check(z.minLength(1), z.maxLength(messageLimits.recipients)),
-  type: shortText,
-  priority: z.enum(priorities),
-  createdAt: isoDate,
-  threadId: shortText,
-  replyTo: z.optional(shortText),
-  expiresAt: z.optional(isoDate),
-  requiresAck: z.boolean(),
-  awaitingResponse: z.boolean(),
-  tags: z.array(shortText).check(z.maxLength(messageLimits.tags)),
-  attachments: z.array(z.string().check(z.minLength(1), z.maxLength(4096))).check(z.maxLength(messageLimits.attachments)),
-  swarm: z.optional(shortText),
-  key: z.optional(shortText),
-  traceparent: z.optional(shortText),
-  subject: z.string().check(z.maxLength(messageLimits.subjectLength)),
-  payload: z.optional(z.json()),
-  context: z.optional(z.record(z.string(), z.json())),
-  body: z.string(),
-})
 export type Message = z.infer<typeof messageSchema>

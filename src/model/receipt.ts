@@ -1,4 +1,5 @@
-import * as z from 'zod/mini'
+import type * as z from 'zod/mini'
+import type { receiptChangeSchema } from './schemas.ts'
 
 /**
  * The ladder of one message for one recipient:
@@ -50,30 +51,10 @@ export const isAcked = (state: ReceiptState): boolean =>
 export const receiptSteps = [...receiptStates, 'claimed', 'renewed', 'released', 'retried'] as const
 export type ReceiptStep = (typeof receiptSteps)[number]
 
-const state = z.enum(receiptStates)
-
 /**
  * A change of one receipt, as the journal records it. The decision is taken with the exclusive right to
  * append, so what it saw (`was`) is exact: whoever folds the journal needs no look-up to keep counts.
  */
-export const receiptChangeSchema = z.strictObject({
-  /** The message, and its seq. */
-  id: z.string(),
-  seq: z.int(),
-  /** Rank of the message's priority. */
-  rank: z.int(),
-  /** The address whose copy this is: an agent, or `role:NAME`. */
-  owner: z.string(),
-  /** Whose inbox held it and holds it now: an agent, or `role:NAME` while nobody has claimed it. */
-  box: z.string(),
-  wasBox: z.optional(z.string()),
-  state,
-  /** Absent when this agent had no receipt yet: its first sight of a message to a group. */
-  was: z.optional(state),
-  /** How often the message was taken up, and until when the present claim lasts. */
-  attempts: z.optional(z.int()),
-  claimUntil: z.optional(z.string()),
-})
 export type ReceiptChange = z.infer<typeof receiptChangeSchema>
 
 /** One receipt as the index keeps it. */

@@ -28,4 +28,16 @@ export function parseTime(text: string): number {
   return ms
 }
 
-export const isoTime = (ms: number): string => new Date(ms).toISOString()
+const recent = new Map<number, string>()
+const recentLimit = 64
+
+/** The same instants are asked for again and again when many messages are sent at once. */
+export function isoTime(ms: number): string {
+  let iso = recent.get(ms)
+  if (iso === undefined) {
+    iso = new Date(ms).toISOString()
+    if (recent.size === recentLimit) recent.clear()
+    recent.set(ms, iso)
+  }
+  return iso
+}

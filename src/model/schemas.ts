@@ -1,0 +1,124 @@
+import * as z from 'zod/mini'
+import { agentStates } from './agent.ts'
+import { agentChanges, segmentReasons } from './entry.ts'
+import { messageLimits, priorities } from './message.ts'
+import { receiptStates, receiptSteps } from './receipt.ts'
+
+/**
+ * The shapes on disk, in full. The types of the model are inferred from here; at run time only those load
+ * this file who check strangers' data or export JSON Schema. What the journal reads back a million times
+ * goes through the plain functions of shape.ts, and a test holds the two together.
+ */
+const word = z.string().check(z.minLength(1), z.maxLength(messageLimits.wordLength))
+const path = z.string().check(z.minLength(1), z.maxLength(messageLimits.pathLength))
+const isoDate = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))
+const uuid = z.string().check(z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/))
+
+export const messageSchema = z.strictObject({
+  id: uuid,
+  from: word,
+  to: z.array(word).check(z.minLength(1), z.maxLength(messageLimits.recipients)),
+  type: word,
+  priority: z.enum(priorities),
+  createdAt: isoDate,
+  threadId: word,
+  replyTo: z.optional(word),
+  expiresAt: z.optional(isoDate),
+  requiresAck: z.boolean(),
+  awaitingResponse: z.boolean(),
+  tags: z.array(word).check(z.maxLength(messageLimits.tags)),
+  attachments: z.array(path).check(z.maxLength(messageLimits.attachments)),
+  swarm: z.optional(word),
+  key: z.optional(word),
+  traceparent: z.optional(word),
+  subject: z.string().check(z.maxLength(messageLimits.subjectLength)),
+  payload: z.optional(z.json()),
+  context: z.optional(z.record(z.string(), z.json())),
+  body: z.string(),
+})
+
+const receiptState = z.enum(receiptStates)
+
+export const receiptChangeSchema = z.strictObject({
+  /** The message, and its seq. */
+  id: uuid,
+  seq: z.int(),
+  /** Rank of the message's priority. */
+  rank: z.int(),
+  /** The address whose copy this is: an agent, or `role:NAME`, or a group's box when it is withdrawn. */
+  owner: word,
+  /** Whose inbox holds it now, and held it before if that was another. */
+  box: word,
+  wasBox: z.optional(word),
+  state: receiptState,
+  /** Absent when this agent had no receipt yet: its first sight of a message to a group. */
+  was: z.optional(receiptState),
+  /** How often the message was taken up, and until when the present claim lasts. */
+  attempts: z.optional(z.int()),
+  claimUntil: z.optional(isoDate),
+})
+
+export const claimSchema = z.strictObject({ messageId: uuid, agent: word, until: isoDate, attempt: z.int() })
+
+export const sessionSchema = z.strictObject({
+  /** Rises with every run of the agent. */
+  generation: z.int(),
+  startedAt: isoDate,
+  pid: z.optional(z.int()),
+  /** Start of the process as the system reports it, so that a reused pid is not the old agent. */
+  pidStart: z.optional(word),
+  host: z.optional(word),
+  client: z.optional(word),
+})
+
+export const agentSchema = z.strictObject({
+  name: word,
+  state: z.enum(agentStates),
+  roles: z.array(word),
+  tags: z.array(word),
+  session: sessionSchema,
+  lastSeenAt: isoDate,
+  note: z.optional(z.string()),
+})
+
+/** Somebody said something. One entry, whoever it addresses. */
+export const messageDraft = z.strictObject({
+  kind: z.literal('message'),
+  message: messageSchema,
+  /** Agents that a group address would reach and that the sender left out. */
+  exclude: z.optional(z.array(word)),
+})
+
+/** Somebody moved receipts. All changes of one command stand in one entry, so they happen together. */
+export const receiptDraft = z.strictObject({
+  kind: z.literal('receipt'),
+  step: z.enum(receiptSteps),
+  by: word,
+  changes: z.array(receiptChangeSchema),
+  note: z.optional(z.string()),
+})
+
+/** The roster changed: what happened, and the agent as it is from now on. */
+export const agentDraft = z.strictObject({
+  kind: z.literal('agent'),
+  change: z.enum(agentChanges),
+  by: word,
+  agent: agentSchema,
+})
+
+/** The journal's own notes: a segment opens with one, a torn write is sealed with one. */
+const segmentDraft = z.strictObject({
+  kind: z.literal('segment'),
+  format: z.literal(1),
+  space: word,
+  reason: z.enum(segmentReasons),
+})
+const tornDraft = z.strictObject({
+  kind: z.literal('torn'),
+  /** Where the fragment lies in its segment, how long it is, and its SHA-256 as hex. */
+  offset: z.int(),
+  bytes: z.int(),
+  digest: z.string(),
+})
+
+export const draftSchema = z.discriminatedUnion('kind', [messageDraft, receiptDraft, agentDraft, segmentDraft, tornDraft])

@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { FileJournal, type FileJournalOptions } from '../../src/journal/file-journal.ts'
+import { type OpenSpaceOptions, openSpace, type Space } from '../../src/space.ts'
+
+/** A directory for one test, gone when the test is over. */
+export function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'mailbox-test-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }))
+  return dir
+}
+
+/** Opens a space for the length of a test. Durability `os`: most tests kill nothing. */
+export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promise<Space> {
+  const dir = options.dir ?? tempDir()
+  const space = await openSpace({ ...options, dir, settings: { durability: 'os', ...options.settings } })
+  onTestFinished(() => space.close())
+  return space
+}
+
+/** Opens a file journal for the length of a test. */
+export function tempJournal(options: Partial<FileJournalOptions> = {}): FileJournal {
+  const journal = new FileJournal({ durability: 'os', ...options, dir: options.dir ?? tempDir() })
+  let closed: Promise<void> | undefined
+  const close = journal.close.bind(journal)
+  // A test may close it early; closing again at the end must not disturb.
+  journal.close = () => (closed ??= close())
+  onTestFinished(() => journal.close())
+  return journal
+}
