@@ -41,7 +41,7 @@ export interface MailboxOptions {
 /** An index that is ahead of the directory by more than this is cheaper to load than to fold. */
 const foldLimit = 2_000
 /** The index takes in what was written after a pause this long, or when it is so many entries behind. */
-const indexDelayMs = 2
+const indexDelayMs = 20
 const indexLag = 10_000
 
 /** Opens a space: the journal, then what is derived from it. */
@@ -70,6 +70,7 @@ export class Space {
   readonly #words: Projection
   readonly #source: Source
   readonly #newId: () => string
+  readonly #view: View
   #directory!: Directory
   #epoch = 0
   #indexing: NodeJS.Timeout | undefined
@@ -86,6 +87,7 @@ export class Space {
     this.#words = openSearch(dir, journal)
     this.#source = { index: this.#index, journal }
     this.#newId = createIdSource(now)
+    this.#view = createView(this.#source)
   }
 
   /** The identity the journal was made with. */
@@ -176,9 +178,9 @@ export class Space {
     return this.#journal.append(
       (tail) => {
         this.#fold(tail)
+        this.#view.directory = this.#directory
         const context: Context = { now: this.now(), newId: this.#newId }
-        const run = () => decide(createView(this.#source, this.#directory), context)
-        return needsIndex ? this.#index.read(run) : run()
+        return needsIndex ? this.#index.read(() => decide(this.#view, context)) : decide(this.#view, context)
       },
       { settled: needsIndex },
     )

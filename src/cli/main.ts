@@ -1,2 +1,9 @@
 #!/usr/bin/env node
-console.log('soon')
+import module from 'node:module'
+
+// Node 22 and later keep the compiled code between runs; it has to be asked before the rest is loaded.
+const { enableCompileCache } = module as { enableCompileCache?: () => unknown }
+enableCompileCache?.()
+
+const { run } = await import('./program.ts')
+await run(process.argv.slice(2))

@@ -130,9 +130,9 @@ export function decideSend(view: DirectoryView, command: SendCommand, context: C
 function buildMessage(command: SendCommand, addresses: readonly Address[], { now, newId }: Context): Message {
   const id = newId()
   const life = command.ttlMs === undefined ? defaultLife(addresses) : command.ttlMs
-  // Small things first and the body last, so that a line can be understood from its beginning. Assigned
-  // one by one: this runs for every message, and building it from pieces takes three times as long.
-  const message: Partial<Message> = {
+  // What every message has comes in one literal and the rest behind it: this runs for every message, and
+  // an object that grows piece by piece takes three times as long.
+  const message: Message = {
     id,
     from: command.from,
     to: addresses.length === 1 ? [writeAddress(addresses[0]!)] : [...new Set(addresses.map(writeAddress))],
@@ -140,21 +140,21 @@ function buildMessage(command: SendCommand, addresses: readonly Address[], { now
     priority: command.priority ?? 'normal',
     createdAt: isoTime(now),
     threadId: command.threadId ?? command.parent?.threadId ?? id,
+    requiresAck: command.requiresAck ?? false,
+    awaitingResponse: command.awaitingResponse ?? false,
+    tags: command.tags === undefined ? [] : [...new Set(command.tags)],
+    attachments: command.attachments === undefined ? [] : [...command.attachments],
+    subject: command.subject ?? '',
+    body: command.body ?? '',
   }
-  if (command.parent !== undefined) message.replyTo = command.parent.id
   if (life !== null) message.expiresAt = isoTime(now + life)
-  message.requiresAck = command.requiresAck ?? false
-  message.awaitingResponse = command.awaitingResponse ?? false
-  message.tags = command.tags === undefined ? [] : [...new Set(command.tags)]
-  message.attachments = command.attachments === undefined ? [] : [...command.attachments]
+  if (command.parent !== undefined) message.replyTo = command.parent.id
   if (command.swarm !== undefined) message.swarm = command.swarm
   if (command.key !== undefined) message.key = command.key
   if (command.traceparent !== undefined) message.traceparent = command.traceparent
-  message.subject = command.subject ?? ''
   if (command.payload !== undefined) message.payload = command.payload as Exclude<Message['payload'], undefined>
   if (command.context !== undefined) message.context = command.context as Exclude<Message['context'], undefined>
-  message.body = command.body ?? ''
-  return message as Message
+  return message
 }
 
 /** Counts only as far as it matters: a body may be a megabyte. */

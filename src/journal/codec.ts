@@ -18,20 +18,52 @@ const sumMark = Buffer.from(',"sum":"')
 /** What `prev` says in the first line of a journal. */
 export const noSum = '0'.repeat(sumLength)
 
-export interface EncodedLine {
-  text: string
-  sum: string
-}
+/**
+ * Lines are put together in one buffer that grows as need be: the text is turned into bytes once, and the
+ * checksum, the file and the caller all use those.
+ */
+export class LineBuffer {
+  #bytes = Buffer.allocUnsafeSlow(65_536)
+  length = 0
 
-export function encodeLine(draft: Draft, seq: number, at: string, prev: string): EncodedLine {
-  const head = `{"seq":${seq},"at":"${at}",${JSON.stringify(draft).slice(1, -1)},"prev":"${prev}"`
-  if (head.length > messageLimits.lineBytes) {
-    throw new MailboxError('over_limit', `an entry of ${head.length} characters does not fit the journal`, {
-      hint: `${messageLimits.lineBytes} bytes are the limit; attach a file instead`,
-    })
+  /** Appends one line and returns its sum. */
+  add(draft: Draft, seq: number, at: string, prev: string): string {
+    const head = `{"seq":${seq},"at":"${at}",${JSON.stringify(draft).slice(1, -1)},"prev":"${prev}"`
+    if (head.length > messageLimits.lineBytes) {
+      throw new MailboxError('over_limit', `an entry of ${head.length} characters does not fit the journal`, {
+        hint: `${messageLimits.lineBytes} bytes are the limit; attach a file instead`,
+      })
+    }
+    // A UTF-16 unit takes at most three bytes.
+    this.#reserve(head.length * 3 + tailLength + 1)
+    const start = this.length
+    const end = start + this.#bytes.write(head, start, 'utf8')
+    const sum = lineSum(this.#bytes.subarray(start, end))
+    this.length = end + this.#bytes.write(`,"sum":"${sum}"}\n`, end, 'latin1')
+    return sum
   }
-  const sum = lineSum(head)
-  return { text: `${head},"sum":"${sum}"}\n`, sum }
+
+  /** A newline of its own, which turns a fragment before it into a line that nobody takes for an entry. */
+  addSeal(): void {
+    this.#reserve(1)
+    this.#bytes[this.length++] = 0x0a
+  }
+
+  truncate(length: number): void {
+    this.length = length
+  }
+
+  /** The bytes so far; they are overwritten by what comes after the next {@link truncate}. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.length)
+  }
+
+  #reserve(more: number): void {
+    if (this.length + more <= this.#bytes.length) return
+    const grown = Buffer.allocUnsafeSlow(2 * (this.length + more))
+    this.#bytes.copy(grown, 0, 0, this.length)
+    this.#bytes = grown
+  }
 }
 
 const lineSum = (head: string | Buffer): string => hash('sha256', head, 'hex').slice(0, sumLength)

@@ -60,7 +60,9 @@ export class FileJournal implements Journal {
   /** Written, waiting for the disk's word. */
   #unconfirmed: { request: Request; placed: PlacedEntry[] }[] = []
   #draining: Promise<void> | undefined
-  #syncing: Promise<void> | undefined
+  #syncing = false
+  /** Called when the last sync is over; set while closing. */
+  #idle: (() => void) | undefined
   #closed = false
 
   constructor(options: FileJournalOptions) {
@@ -125,7 +127,7 @@ export class FileJournal implements Journal {
     await new Promise(setImmediate)
     while (this.#queue.length > 0) {
       try {
-        await this.#lock.with(() => this.#decideBatch(this.#queue.splice(0)), this.#lockTimeoutMs)
+        await this.#lock.with(() => this.#decideBatch(this.#nextBatch()), this.#lockTimeoutMs)
       } catch (error) {
         for (const request of this.#queue.splice(0)) request.reject(error)
       }
@@ -134,6 +136,15 @@ export class FileJournal implements Journal {
       this.#onWritten()
     }
     this.#draining = undefined
+  }
+
+  /**
+   * Half of a long queue when the disk is idle: while it confirms that half, the other is decided and
+   * written. All at once would have processor and disk wait for each other in turn.
+   */
+  #nextBatch(): Request[] {
+    const { length } = this.#queue
+    return this.#queue.splice(0, !this.#syncing && length >= 16 ? length >> 1 : length)
   }
 
   #decideBatch(batch: Request[]): void {
@@ -191,23 +202,19 @@ export class FileJournal implements Journal {
   }
 
   #confirm(): void {
-    if (this.#syncing !== undefined || this.#unconfirmed.length === 0) return
+    if (this.#syncing || this.#unconfirmed.length === 0) return
     const waiting = this.#unconfirmed
     this.#unconfirmed = []
-    const done = () => {
-      this.#syncing = undefined
+    this.#syncing = true
+    this.#writer.sync(waiting.length === 1 && this.#queue.length === 0, (error) => {
+      this.#syncing = false
+      for (const { request, placed } of waiting) {
+        if (error === undefined) request.resolve(placed)
+        else request.reject(error)
+      }
       this.#confirm()
-    }
-    this.#syncing = this.#writer.sync().then(
-      () => {
-        for (const { request, placed } of waiting) request.resolve(placed)
-        done()
-      },
-      (error: unknown) => {
-        for (const { request } of waiting) request.reject(error)
-        done()
-      },
-    )
+      if (!this.#syncing) this.#idle?.()
+    })
   }
 
   pull(): Promise<void> {
@@ -246,7 +253,7 @@ export class FileJournal implements Journal {
   async close(): Promise<void> {
     this.#closed = true
     await this.#draining
-    while (this.#syncing !== undefined) await this.#syncing
+    if (this.#syncing) await new Promise<void>((resolve) => (this.#idle = resolve))
     this.#wake.stop()
     this.#writer.close()
     this.#reader.close()

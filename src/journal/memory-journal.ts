@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { MailboxError } from '../errors.ts'
-import type { Entry } from '../model/entry.ts'
-import { decodeLine, encodeLine, noSum } from './codec.ts'
+import type { Draft, Entry } from '../model/entry.ts'
+import { isoTime } from '../model/time.ts'
+import { decodeLine, LineBuffer, noSum } from './codec.ts'
 import { type AppendOptions, type Cursor, type Decide, type Journal, type Place, startCursor } from './journal.ts'
 import type { PlacedEntry, ReadResult } from './journal.ts'
 
@@ -25,11 +26,11 @@ export class MemoryJournal implements Journal {
     this.#push({ kind: 'segment', format: 1, space: this.space, reason: 'created' })
   }
 
-  #push(draft: Parameters<typeof encodeLine>[0]): PlacedEntry {
+  #push(draft: Draft): PlacedEntry {
     const seq = this.#lines.length + 1
-    const at = new Date(this.#now()).toISOString()
-    const { text, sum } = encodeLine(draft, seq, at, this.#lines.at(-1)?.sum ?? noSum)
-    const line = Buffer.from(text.slice(0, -1))
+    const buffer = new LineBuffer()
+    const sum = buffer.add(draft, seq, isoTime(this.#now()), this.#lines.at(-1)?.sum ?? noSum)
+    const line = buffer.bytes.subarray(0, -1)
     const { entry } = decodeLine(line)!
     this.#lines.push({ line, sum, entry })
     return { entry, place: placeOf(seq, line) }

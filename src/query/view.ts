@@ -1,13 +1,13 @@
-import type { Directory } from '../model/directory.ts'
+import { Directory } from '../model/directory.ts'
 import { priorities } from '../model/message.ts'
 import type { Receipt } from '../model/receipt.ts'
 import { factsOf, findSeq, receiptsOf, type Source } from './message.ts'
 
-/** What decisions ask of the index, answered from its rows. */
-export function createView(source: Source, directory: Directory) {
+/** What decisions ask of the index, answered from its rows. The directory is put in by whoever decides. */
+export function createView(source: Source) {
   const { index } = source
   return {
-    directory,
+    directory: new Directory(),
     message(id: string) {
       const seq = findSeq(source, id)
       return seq === undefined ? undefined : factsOf(source, seq)

@@ -1,0 +1,74 @@
+import { basename, relative } from 'node:path'
+import type { Command } from 'commander'
+import { person } from '../model/agent.ts'
+import { toPrintableLine } from '../model/text.ts'
+import { type Globals, readGlobals } from './globals.ts'
+import { type Colors, colorsFor, widthOf } from './output.ts'
+
+/** What every verb works with: the global options, and how to talk to whoever called. */
+export interface Cli {
+  globals: Globals
+  json: boolean
+  quiet: boolean
+  /** Whom the verb acts as. */
+  actor: string
+  /** For standard output. */
+  colors: Colors
+  width: number
+  now: number
+  /** The answer: one JSON object for programs, text for people. */
+  answer(json: object, text: () => string): void
+  /** What was done: beside the answer for people, out of the way of programs. */
+  confirm(text: string): void
+  /** On standard error. Hints and warnings are for whoever watches, never part of the answer. */
+  hint(text: string): void
+  warn(text: string): void
+  /** A command line of ours that acts on the same space as the same agent, ready to copy. */
+  command(words: string): string
+}
+
+/** Gives a verb its work. */
+export function action<Words extends unknown[]>(
+  command: Command,
+  work: (cli: Cli, ...words: Words) => Promise<void> | void,
+): void {
+  command.action((...words: unknown[]) => work(createCli(readGlobals(command)), ...(words as Words)))
+}
+
+export function createCli(globals: Globals): Cli {
+  const { json = false, quiet = false } = globals
+  const colors = colorsFor(process.stdout)
+  const aside = colorsFor(process.stderr)
+  const talk = (text: string) => quiet || process.stderr.write(`${text}\n`)
+  const print = (text: string) => process.stdout.write(`${text}\n`)
+  return {
+    globals,
+    json,
+    quiet,
+    actor: globals.as ?? (process.env['MAILBOX_AGENT'] || person),
+    colors,
+    width: widthOf(process.stdout),
+    now: Date.now(),
+    answer: (object, text) => void print(json ? JSON.stringify(object) : text()),
+    confirm: (text) => void (quiet || (json ? talk(text) : print(text))),
+    hint: (text) => void talk(aside.dim(text)),
+    warn: (text) => void talk(`${aside.yellow('warning:')} ${toPrintableLine(text)}`),
+    command: (words) => [programName(), ...given(globals), words].join(' '),
+  }
+}
+
+const given = ({ space, as }: Globals): string[] => [
+  ...(space === undefined ? [] : ['--space', shellWord(space)]),
+  ...(as === undefined ? [] : ['--as', shellWord(as)]),
+]
+
+/** A word as a shell takes it for one. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${toPrintableLine(word).replaceAll("'", `'\\''`)}'`
+
+/** How we were started, so that what we tell people to type works: from a checkout nothing is on the PATH. */
+function programName(): string {
+  const script = process.argv[1] ?? ''
+  const checkout = basename(script) === 'cli.js' && !script.includes('node_modules')
+  return checkout ? `node ${shellWord(relative(process.cwd(), script))}` : 'mailbox'
+}

@@ -1,0 +1,73 @@
+import { CommanderError } from 'commander'
+import { asMailboxError, type ErrorCode, MailboxError } from '../errors.ts'
+import { toPrintable } from '../model/text.ts'
+import { colorsFor } from './output.ts'
+
+const exitCodes: Record<ErrorCode, number> = {
+  invalid: 2,
+  not_found: 3,
+  unknown_recipient: 3,
+  not_permitted: 4,
+  conflict: 5,
+  timeout: 6,
+  over_limit: 7,
+  interrupted: 130,
+  disk_full: 1,
+  sync_failed: 1,
+  damaged: 1,
+  closed: 1,
+  internal: 1,
+}
+
+export const exitCodeOf = ({ code }: MailboxError): number => exitCodes[code]
+
+/** Says what went wrong, to a person or to a program, and gives the exit code. */
+export function report(thrown: unknown, json: boolean): number {
+  const error = translate(thrown)
+  if (json) process.stdout.write(`${JSON.stringify({ error: describe(error) })}\n`)
+  else if (error.code !== 'interrupted') process.stderr.write(forPeople(error))
+  if (process.env['MAILBOX_DEBUG']) console.error(thrown)
+  return exitCodeOf(error)
+}
+
+/** An error as programs get it: all three fields, always. */
+export function describe(error: MailboxError): { code: ErrorCode; message: string; hint: string | null } {
+  return { code: error.code, message: error.message, hint: error.hint ?? null }
+}
+
+export function forPeople(error: MailboxError): string {
+  const { red, dim } = colorsFor(process.stderr)
+  const hint = error.hint === undefined ? '' : `${dim('hint:')} ${toPrintable(error.hint)}\n`
+  return `${red('error:')} ${toPrintable(error.message)}\n${hint}`
+}
+
+/** Whatever was thrown, with a code and a next step. */
+export function translate(thrown: unknown): MailboxError {
+  if (thrown instanceof CommanderError) return fromCommander(thrown)
+  if (thrown instanceof MailboxError) return thrown
+  if (thrown instanceof Error && thrown.name === 'AbortError') return new MailboxError('interrupted', 'interrupted')
+  const { code, message } = thrown as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new MailboxError('disk_full', message, { cause: thrown, hint: 'free some room and try again' })
+  }
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return new MailboxError('not_permitted', message, { cause: thrown, hint: 'use a space of your own: --space DIR' })
+  }
+  if (code === 'ENOTDIR' || code === 'EEXIST') {
+    return new MailboxError('invalid', message, { cause: thrown, hint: 'a space is a directory: --space DIR' })
+  }
+  const defect = asMailboxError(thrown)
+  return new MailboxError('internal', defect.message, {
+    cause: thrown,
+    hint: 'this is a defect; set MAILBOX_DEBUG=1 to see where it happened',
+  })
+}
+
+/** Commander's messages end with its suggestion, if it has one. */
+function fromCommander(error: CommanderError): MailboxError {
+  if (error.code === 'commander.help') return new MailboxError('invalid', 'a verb is missing', { hint: 'see above' })
+  const [first = '', ...rest] = error.message.split('\n')
+  const suggestion = rest.join(' ').replace(/^\((.*)\)$/, '$1')
+  const hint = suggestion === '' ? 'add --help to see what it takes' : suggestion
+  return new MailboxError('invalid', first.replace(/^error: /, ''), { cause: error, hint })
+}

@@ -1,0 +1,20 @@
+import type { HelpConfiguration } from 'commander'
+
+/** Names and summaries only: what a verb takes is said by its own help. */
+export const helpStyle: HelpConfiguration = {
+  subcommandTerm: (command) => (command.parent?.parent ? `${command.name()} ${command.usage()}` : command.name()),
+}
+
+export const quickStart = `
+Quick start:
+  $ mailbox join ada --role architect --tag project:inscription
+  $ mailbox send role:architect --subject Plan --body "Where do we begin?" --priority urgent
+  $ mailbox check --as ada
+  $ mailbox reply ID --as ada --body "With the model."
+  $ mailbox show ID
+
+\`mailbox VERB --help\` tells what a verb takes, with examples.`
+
+/** The last section of a verb's help. */
+export const examples = (...lines: string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
