@@ -26,4 +26,5 @@ await bundle.write({
 })
 await bundle.close()
 chmodSync(`${root}/dist/cli.js`, 0o755)
-if (types) execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' })
+if (types)
+  execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' })

@@ -52,7 +52,9 @@ export const settings: { [K in keyof Settings]: Setting<K> } = {
   },
 }
 
-const defaults = Object.fromEntries(Object.entries(settings).map(([key, setting]) => [key, setting.default])) as unknown as Settings
+const defaults = Object.fromEntries(
+  Object.entries(settings).map(([key, setting]) => [key, setting.default]),
+) as unknown as Settings
 
 export const isSettingKey = (key: string): key is keyof Settings => Object.hasOwn(settings, key)
 
@@ -61,7 +63,8 @@ export function readSettings(dir: string): Settings {
   const path = join(dir, 'config.json')
   if (!existsSync(path)) return { ...defaults }
   const found = parseStrictJson(readFileSync(path, 'utf8'))
-  if (found === null || typeof found !== 'object' || Array.isArray(found)) throw badConfig(path, 'it is not an object')
+  if (found === null || typeof found !== 'object' || Array.isArray(found))
+    throw badConfig(path, 'it is not an object')
   const merged: Settings = { ...defaults }
   for (const [key, value] of Object.entries(found)) {
     if (!isSettingKey(key)) throw badConfig(path, `it knows no setting ${JSON.stringify(key)}`)
@@ -72,18 +75,26 @@ export function readSettings(dir: string): Settings {
 }
 
 const badConfig = (path: string, why: string) =>
-  new MailboxError('invalid', `${path}: ${why}`, { hint: 'mend it with `mailbox config set KEY VALUE`, or remove the file' })
+  new MailboxError('invalid', `${path}: ${why}`, {
+    hint: 'mend it with `mailbox config set KEY VALUE`, or remove the file',
+  })
 
 /** Writes one setting; the file is replaced as a whole, so that nobody reads half of it. */
 export function writeSetting(dir: string, key: string, value: unknown): Settings {
   if (!isSettingKey(key)) {
-    throw new MailboxError('invalid', `there is no setting ${JSON.stringify(key)}`, { hint: `settings: ${Object.keys(settings).join(', ')}` })
+    throw new MailboxError('invalid', `there is no setting ${JSON.stringify(key)}`, {
+      hint: `settings: ${Object.keys(settings).join(', ')}`,
+    })
   }
   if (!settings[key].check(value)) {
-    throw new MailboxError('invalid', `${key} cannot be ${JSON.stringify(value)}`, { hint: settings[key].about })
+    throw new MailboxError('invalid', `${key} cannot be ${JSON.stringify(value)}`, {
+      hint: settings[key].about,
+    })
   }
   const path = join(dir, 'config.json')
-  const kept = existsSync(path) ? (parseStrictJson(readFileSync(path, 'utf8')) as Record<string, unknown>) : {}
+  const kept = existsSync(path)
+    ? (parseStrictJson(readFileSync(path, 'utf8')) as Record<string, unknown>)
+    : {}
   const temporary = `${path}.${process.pid}.tmp`
   writeFileSync(temporary, `${JSON.stringify({ ...kept, [key]: value }, null, 2)}\n`, { mode: 0o600 })
   renameSync(temporary, path)
@@ -112,13 +123,19 @@ export function findSpace({ given, env, cwd }: FindSpaceOptions): string {
 export function ensureSpaceDir(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   if (lstatSync(dir).isSymbolicLink()) {
-    throw new MailboxError('not_permitted', `${dir} is a symbolic link`, { hint: 'name the directory itself' })
+    throw new MailboxError('not_permitted', `${dir} is a symbolic link`, {
+      hint: 'name the directory itself',
+    })
   }
   const { mode, uid } = statSync(dir)
   if (process.getuid !== undefined && uid !== process.getuid()) {
-    throw new MailboxError('not_permitted', `${dir} belongs to another user`, { hint: 'use a space of your own: --space DIR' })
+    throw new MailboxError('not_permitted', `${dir} belongs to another user`, {
+      hint: 'use a space of your own: --space DIR',
+    })
   }
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-    throw new MailboxError('not_permitted', `${dir} can be read or written by others`, { hint: `close it: chmod 700 ${dir}` })
+    throw new MailboxError('not_permitted', `${dir} can be read or written by others`, {
+      hint: `close it: chmod 700 ${dir}`,
+    })
   }
 }

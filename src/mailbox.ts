@@ -1,4 +1,10 @@
-import { decideClaimNext, decideHandle, decideShow, type HandleCommand, type HandleStep } from './command/handle.ts'
+import {
+  decideClaimNext,
+  decideHandle,
+  decideShow,
+  type HandleCommand,
+  type HandleStep,
+} from './command/handle.ts'
 import { requireAgent, type UpdateInput } from './command/roster.ts'
 import { checkSend, decideSend, type SendInput } from './command/send.ts'
 import { decideWithdraw } from './command/withdraw.ts'
@@ -10,7 +16,7 @@ import type { Claim } from './model/claim.ts'
 import type { Directory } from './model/directory.ts'
 import { classOf, isAcked, type ReceiptState } from './model/receipt.ts'
 import { count, type UnreadCount } from './query/count.ts'
-import { cursorAfter, inbox, type InboxMessage, type InboxOptions, type Page } from './query/inbox.ts'
+import { cursorAfter, type InboxMessage, type InboxOptions, inbox, type Page } from './query/inbox.ts'
 import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from './query/message.ts'
 import { agentByName } from './query/roster.ts'
 import { search } from './query/search.ts'
@@ -93,7 +99,8 @@ export class Mailbox {
       warnings = decision.warnings
       return decision.drafts
     }, input.key !== undefined)
-    if (earlier !== undefined) return { ...(await this.#message(earlier)), warnings: ['sent before with this key'] }
+    if (earlier !== undefined)
+      return { ...(await this.#message(earlier)), warnings: ['sent before with this key'] }
     return { ...sentMessage(placed), warnings }
   }
 
@@ -102,7 +109,12 @@ export class Mailbox {
     const original = await this.#message(id)
     const mine = original.from === this.name
     const subject = /^re:/i.test(original.subject) ? original.subject : `Re: ${original.subject}`
-    const defaults = { to: mine ? original.to : original.from, subject: subject.slice(0, 500), type: 'response', priority: original.priority }
+    const defaults = {
+      to: mine ? original.to : original.from,
+      subject: subject.slice(0, 500),
+      type: 'response',
+      priority: original.priority,
+    }
     if (original.from === systemAgent && input.to === undefined) {
       throw new MailboxError('not_permitted', 'the system reads no mail', { hint: 'name a recipient: --to' })
     }
@@ -161,9 +173,15 @@ export class Mailbox {
   }
 
   /** Takes the next mail of a role: the oldest of the most urgent. Null when there is none. */
-  async claimNext(role: string, options: { ttlMs?: number } = {}): Promise<(Handled & { claim: Claim }) | null> {
+  async claimNext(
+    role: string,
+    options: { ttlMs?: number } = {},
+  ): Promise<(Handled & { claim: Claim }) | null> {
     const ttlMs = options.ttlMs ?? this.#space.settings.claimTtlMs
-    const placed = await this.#space.decide((view, context) => decideClaimNext(view, this.name, role, ttlMs, context), true)
+    const placed = await this.#space.decide(
+      (view, context) => decideClaimNext(view, this.name, role, ttlMs, context),
+      true,
+    )
     const entry = placed[0]?.entry
     if (entry?.kind !== 'receipt') return null
     const message = await this.#message(entry.changes[0]!.id)
@@ -241,7 +259,9 @@ export class Mailbox {
     }
     for await (const { entry } of this.#space.follow({ after: start.seq, signal })) {
       for (const seq of arrivals(entry)) {
-        const message = await this.#query((source, agent) => unreadFor(source, agent, seq, filter, this.#space.now()))
+        const message = await this.#query((source, agent) =>
+          unreadFor(source, agent, seq, filter, this.#space.now()),
+        )
         if (message !== undefined) yield message
       }
     }
@@ -259,7 +279,9 @@ export class Mailbox {
 
   /** Full text and operators: `from: to: tag: type: is:unread has:attachment before: after:`, `-` negates. */
   async search(query: string, options: ListOptions = {}): Promise<Page<StoredMessage>> {
-    return this.#space.query((source, words) => search(source, words, this.#agent(source), query, options, this.#space.now()))
+    return this.#space.query((source, words) =>
+      search(source, words, this.#agent(source), query, options, this.#space.now()),
+    )
   }
 
   /** A message and the ladder of each recipient. Changes nothing. */
@@ -287,7 +309,10 @@ export class Mailbox {
 
   #agent(source: Source): Agent {
     const agent = agentByName(source, this.name)
-    if (agent === undefined) throw new MailboxError('not_found', `no agent is called ${JSON.stringify(this.name)}`, { hint: `mailbox join ${this.name}` })
+    if (agent === undefined)
+      throw new MailboxError('not_found', `no agent is called ${JSON.stringify(this.name)}`, {
+        hint: `mailbox join ${this.name}`,
+      })
     return agent
   }
 
@@ -308,13 +333,20 @@ export class Mailbox {
   async #take(messages: readonly InboxMessage[]): Promise<InboxMessage[]> {
     if (messages.length === 0) return []
     const ids = messages.map(({ id }) => id)
-    const placed = await this.#space.decide((view, context) => decideShow(view, this.name, ids, context), true)
+    const placed = await this.#space.decide(
+      (view, context) => decideShow(view, this.name, ids, context),
+      true,
+    )
     const entry = placed[0]?.entry
     const taken = new Set(entry?.kind === 'receipt' ? entry.changes.map(({ seq }) => seq) : [])
     return messages.filter(({ seq }) => taken.has(seq)).map((message) => ({ ...message, state: 'shown' }))
   }
 
-  async #handle(step: HandleStep, id: string, options: Partial<Pick<HandleCommand, 'note' | 'archive' | 'claimTtlMs'>> = {}): Promise<Handled> {
+  async #handle(
+    step: HandleStep,
+    id: string,
+    options: Partial<Pick<HandleCommand, 'note' | 'archive' | 'claimTtlMs'>> = {},
+  ): Promise<Handled> {
     const ttl = options.claimTtlMs ?? this.#space.settings.claimTtlMs
     const command = { ...options, agent: this.name, step, id, claimTtlMs: ttl }
     await this.#space.decide((view, context) => decideHandle(view, command, context), true)
@@ -330,7 +362,12 @@ export class Mailbox {
     const receipts = await this.#space.query((source) => receiptsOf(source, seq))
     const held = receipts.find(({ box }) => box === this.name)
     const until = held?.claimUntil ?? this.#space.now() + this.#space.settings.claimTtlMs
-    return { messageId: id, agent: this.name, until: new Date(until).toISOString(), attempt: Math.max(1, held?.attempts ?? 1) }
+    return {
+      messageId: id,
+      agent: this.name,
+      until: new Date(until).toISOString(),
+      attempt: Math.max(1, held?.attempts ?? 1),
+    }
   }
 }
 

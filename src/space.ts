@@ -1,16 +1,22 @@
 import { join } from 'node:path'
 import type { Context, View } from './command/context.ts'
-import { decideJoin, decideLeave, decideUpdate, type JoinInput, requireAgent, type UpdateInput } from './command/roster.ts'
+import {
+  decideJoin,
+  decideLeave,
+  decideUpdate,
+  type JoinInput,
+  requireAgent,
+  type UpdateInput,
+} from './command/roster.ts'
 import { ensureSpaceDir, readSettings, type Settings } from './config.ts'
 import { Bell } from './delivery/bell.ts'
-import { follow, type FollowOptions } from './delivery/follow.ts'
+import { type FollowOptions, follow } from './delivery/follow.ts'
 import { MailboxError } from './errors.ts'
 import { loadDirectory, openIndex, openSearch } from './index/index.ts'
 import type { CatchUpOptions, Projection } from './index/projection.ts'
-import { compareWithRebuild, rebuild } from './index/rebuild.ts'
 import { FileJournal } from './journal/file-journal.ts'
 import type { Journal, PlacedEntry } from './journal/journal.ts'
-import { type VerifyOptions, type VerifyReport, verifyJournal } from './journal/verify.ts'
+import type { VerifyOptions, VerifyReport } from './journal/verify.ts'
 import { Mailbox } from './mailbox.ts'
 import { type Agent, systemAgent } from './model/agent.ts'
 import type { Directory } from './model/directory.ts'
@@ -98,7 +104,8 @@ export class Space {
   /** One agent's view of the space. */
   async mailbox(name: string, options: MailboxOptions = {}): Promise<Mailbox> {
     checkName(name, 'agent name')
-    const known = name === systemAgent || (await this.query((source) => agentByName(source, name))) !== undefined
+    const known =
+      name === systemAgent || (await this.query((source) => agentByName(source, name))) !== undefined
     if (!known) {
       if (options.join === false) requireAgent(this.#directory, name)
       await this.join(name, options.join || {})
@@ -147,6 +154,8 @@ export class Space {
 
   /** Checks every line of the journal, and with `deep` the index against a rebuilt one. */
   async verify(options: VerifyOptions & { deep?: boolean } = {}): Promise<VerifyReport> {
+    const { verifyJournal } = await import('./journal/verify.ts')
+    const { compareWithRebuild } = await import('./index/rebuild.ts')
     const report = await verifyJournal(join(this.dir, 'journal'), options)
     if (options.deep) report.problems.push(...compareWithRebuild(this.dir, this.#journal, this.#index))
     return report
@@ -154,8 +163,23 @@ export class Space {
 
   /** Throws the index away and builds it anew from the journal. */
   async rebuild(options: CatchUpOptions = {}): Promise<void> {
+    const { rebuild } = await import('./index/rebuild.ts')
     await rebuild([this.#index, this.#words], options)
     this.#load()
+  }
+
+  /** Takes in messages that another space exported; those that are here already are skipped. */
+  async importMessages(
+    lines: AsyncIterable<unknown> | Iterable<unknown>,
+  ): Promise<{ imported: number; skipped: number }> {
+    const { checkImport, decideImport } = await import('./command/import.ts')
+    const count = { imported: 0, skipped: 0 }
+    for await (const line of lines) {
+      const message = checkImport(line)
+      const placed = await this.decide((view) => decideImport(view, message), true)
+      count[placed.length > 0 ? 'imported' : 'skipped']++
+    }
+    return count
   }
 
   /** @internal Runs a read-only question on a state that holds everything appended so far. */
@@ -169,7 +193,10 @@ export class Space {
    * @internal Takes a decision with the exclusive right to append and makes it durable. `needsIndex` is
    * for decisions that look at messages; those that need only the roster spare the database.
    */
-  async decide(decide: (view: View, context: Context) => Draft[], needsIndex = false): Promise<PlacedEntry[]> {
+  async decide(
+    decide: (view: View, context: Context) => Draft[],
+    needsIndex = false,
+  ): Promise<PlacedEntry[]> {
     this.#mustBeOpen()
     await this.#journal.pull()
     this.#refresh()

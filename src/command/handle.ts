@@ -3,7 +3,13 @@ import type { Agent } from '../model/agent.ts'
 import { claimTtlMs } from '../model/claim.ts'
 import type { ReceiptDraft } from '../model/entry.ts'
 import { type MessageFacts, reachOf } from '../model/reach.ts'
-import { classOf, type Receipt, type ReceiptChange, type ReceiptState, type ReceiptStep } from '../model/receipt.ts'
+import {
+  classOf,
+  type Receipt,
+  type ReceiptChange,
+  type ReceiptState,
+  type ReceiptStep,
+} from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context, View } from './context.ts'
 import { requireAgent } from './roster.ts'
@@ -11,7 +17,16 @@ import { requireAgent } from './roster.ts'
 /** What an agent can do with mail that reached it. */
 export type HandleStep = Extract<
   ReceiptStep,
-  'notified' | 'shown' | 'claimed' | 'acked' | 'processing' | 'completed' | 'failed' | 'released' | 'retried' | 'archived'
+  | 'notified'
+  | 'shown'
+  | 'claimed'
+  | 'acked'
+  | 'processing'
+  | 'completed'
+  | 'failed'
+  | 'released'
+  | 'retried'
+  | 'archived'
 >
 
 export interface HandleCommand {
@@ -63,7 +78,12 @@ export function decideHandle(view: View, command: HandleCommand, context: Contex
  * Shows an agent what it is about to read, claiming what is for its roles. Messages that somebody else
  * took in the meantime are left out; the rest is one entry.
  */
-export function decideShow(view: View, agentName: string, ids: readonly string[], context: Context): ReceiptDraft[] {
+export function decideShow(
+  view: View,
+  agentName: string,
+  ids: readonly string[],
+  context: Context,
+): ReceiptDraft[] {
   const agent = requireAgent(view.directory, agentName)
   const changes: ReceiptChange[] = []
   for (const id of ids) {
@@ -79,7 +99,13 @@ export function decideShow(view: View, agentName: string, ids: readonly string[]
 }
 
 /** The next piece of work for a role: the oldest of the most urgent, to exactly one taker. */
-export function decideClaimNext(view: View, agentName: string, role: string, ttlMs: number | undefined, context: Context) {
+export function decideClaimNext(
+  view: View,
+  agentName: string,
+  role: string,
+  ttlMs: number | undefined,
+  context: Context,
+) {
   const agent = requireAgent(view.directory, agentName)
   if (!agent.roles.includes(role)) {
     throw new MailboxError('not_permitted', `${agent.name} does not hold the role ${role}`, {
@@ -87,7 +113,9 @@ export function decideClaimNext(view: View, agentName: string, role: string, ttl
     })
   }
   const id = view.nextOfRole(role, context.now)
-  return id === undefined ? [] : decideHandle(view, { agent: agentName, step: 'claimed', id, claimTtlMs: ttlMs }, context)
+  return id === undefined
+    ? []
+    : decideHandle(view, { agent: agentName, step: 'claimed', id, claimTtlMs: ttlMs }, context)
 }
 
 export function requireMessage(view: Pick<View, 'message'>, id: string): MessageFacts {
@@ -98,14 +126,21 @@ export function requireMessage(view: Pick<View, 'message'>, id: string): Message
   })
 }
 
-const hasExpired = (message: MessageFacts, now: number) => message.expiresAt !== null && message.expiresAt <= now
+const hasExpired = (message: MessageFacts, now: number) =>
+  message.expiresAt !== null && message.expiresAt <= now
 
 function draftOf(step: HandleStep, by: string, changes: ReceiptChange[], note?: string): ReceiptDraft[] {
   if (changes.length === 0) return []
   return [{ kind: 'receipt', step, by, changes, ...(note === undefined ? {} : { note }) }]
 }
 
-function changesOf(view: View, agent: Agent, message: MessageFacts, command: HandleCommand, context: Context): ReceiptChange[] {
+function changesOf(
+  view: View,
+  agent: Agent,
+  message: MessageFacts,
+  command: HandleCommand,
+  context: Context,
+): ReceiptChange[] {
   const reach = reachOf(agent, message, view.receipts(message.seq), context.now)
   switch (reach.kind) {
     case 'none':
@@ -132,7 +167,13 @@ function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand)
   return { id, seq, rank, owner: agent.name, box: agent.name, state: endState(rule, command) }
 }
 
-function changeOf(receipt: Receipt, agent: Agent, message: MessageFacts, command: HandleCommand, { now }: Context): ReceiptChange | undefined {
+function changeOf(
+  receipt: Receipt,
+  agent: Agent,
+  message: MessageFacts,
+  command: HandleCommand,
+  { now }: Context,
+): ReceiptChange | undefined {
   const rule = handleRules[command.step]
   const takes = receipt.box !== agent.name
   const was = receipt.state
@@ -140,7 +181,8 @@ function changeOf(receipt: Receipt, agent: Agent, message: MessageFacts, command
   const from = takes && classOf(was) === 'open' ? 'stored' : was
   if (rule.already.includes(from) && !takes) return undefined
   if (!rule.from.includes(from)) throw wrongState(message, was, command.step)
-  if (classOf(from) === 'unread' && hasExpired(message, now)) throw wrongState(message, 'expired', command.step)
+  if (classOf(from) === 'unread' && hasExpired(message, now))
+    throw wrongState(message, 'expired', command.step)
 
   const gives = command.step === 'released' || command.step === 'retried'
   const box = gives ? receipt.owner : agent.name

@@ -66,7 +66,10 @@ export function nearest(name: string, candidates: readonly string[]): string[] {
     .map((candidate) => {
       const bare = candidate.replace(/^role:/, '').toLowerCase()
       const inside = wanted.length >= 3 && (bare.includes(wanted) || wanted.includes(bare))
-      return { candidate, distance: Math.min(editDistance(wanted, bare), inside ? 1.5 : Number.POSITIVE_INFINITY) }
+      return {
+        candidate,
+        distance: Math.min(editDistance(wanted, bare), inside ? 1.5 : Number.POSITIVE_INFINITY),
+      }
     })
     .filter(({ distance }) => distance <= Math.max(1, Math.min(3, Math.floor(wanted.length / 2))))
     .sort((a, b) => a.distance - b.distance)

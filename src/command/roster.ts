@@ -31,7 +31,14 @@ export function findAgent(directory: Directory, name: string): Agent | undefined
   const known = directory.agents.get(name)
   if (known !== undefined || name !== person) return known
   const epoch = isoTime(0)
-  return { name: person, state: 'alive', roles: [], tags: [], session: { generation: 0, startedAt: epoch }, lastSeenAt: epoch }
+  return {
+    name: person,
+    state: 'alive',
+    roles: [],
+    tags: [],
+    session: { generation: 0, startedAt: epoch },
+    lastSeenAt: epoch,
+  }
 }
 
 /** The agent, or an error that says how to become one. */
@@ -46,9 +53,15 @@ export function requireAgent(directory: Directory, name: string): Agent {
 }
 
 /** A new run of an agent, known or not: its generation rises, so that mail for an old run can be told. */
-export function decideJoin({ directory }: DirectoryView, name: string, input: JoinInput, { now }: Context): AgentDraft[] {
+export function decideJoin(
+  { directory }: DirectoryView,
+  name: string,
+  input: JoinInput,
+  { now }: Context,
+): AgentDraft[] {
   checkName(name, 'agent name')
-  if (name === systemAgent) throw new MailboxError('invalid', `${name} is not an agent`, { hint: 'choose another name' })
+  if (name === systemAgent)
+    throw new MailboxError('invalid', `${name} is not an agent`, { hint: 'choose another name' })
   const before = directory.agents.get(name)
   const at = isoTime(now)
   const { pid, pidStart, host, client } = input.session ?? {}
@@ -67,19 +80,39 @@ export function decideJoin({ directory }: DirectoryView, name: string, input: Jo
   return [{ kind: 'agent', change: before?.state === 'frozen' ? 'resumed' : 'joined', by: name, agent }]
 }
 
-export function decideUpdate({ directory }: DirectoryView, name: string, input: UpdateInput, { now }: Context): AgentDraft[] {
+export function decideUpdate(
+  { directory }: DirectoryView,
+  name: string,
+  input: UpdateInput,
+  { now }: Context,
+): AgentDraft[] {
   const before = requireAgent(directory, name)
   const { addRoles = [], removeRoles = [], addTags = [], removeTags = [] } = input
   const roles = checkRoles([...before.roles.filter((role) => !removeRoles.includes(role)), ...addRoles])
   const tags = checkTags([...before.tags.filter((tag) => !removeTags.includes(tag)), ...addTags])
   const note = input.note === undefined ? {} : { note: input.note }
-  const agent: Agent = { ...before, roles, tags, state: input.state ?? before.state, lastSeenAt: isoTime(now), ...note }
+  const agent: Agent = {
+    ...before,
+    roles,
+    tags,
+    state: input.state ?? before.state,
+    lastSeenAt: isoTime(now),
+    ...note,
+  }
   return [{ kind: 'agent', change: 'updated', by: name, agent }]
 }
 
 /** Leaves for good, or frozen: expected back, its mail waits. */
-export function decideLeave({ directory }: DirectoryView, name: string, frozen: boolean, { now }: Context): AgentDraft[] {
-  if (name === person) throw new MailboxError('not_permitted', 'the person does not leave', { hint: 'leave as an agent: --as NAME' })
+export function decideLeave(
+  { directory }: DirectoryView,
+  name: string,
+  frozen: boolean,
+  { now }: Context,
+): AgentDraft[] {
+  if (name === person)
+    throw new MailboxError('not_permitted', 'the person does not leave', {
+      hint: 'leave as an agent: --as NAME',
+    })
   const before = requireAgent(directory, name)
   const agent: Agent = { ...before, state: frozen ? 'frozen' : 'dead', lastSeenAt: isoTime(now) }
   return [{ kind: 'agent', change: frozen ? 'frozen' : 'left', by: name, agent }]

@@ -2,7 +2,7 @@ import { MailboxError } from '../errors.ts'
 import { type Address, checkTag, defaultLife, writeAddress } from '../model/address.ts'
 import type { MessageDraft } from '../model/entry.ts'
 import { checkJsonValue } from '../model/json.ts'
-import { type Message, messageLimits, priorities, type Priority } from '../model/message.ts'
+import { type Message, messageLimits, type Priority, priorities } from '../model/message.ts'
 import { checkName } from '../model/name.ts'
 import { isoTime, maxLifeMs } from '../model/time.ts'
 import type { Context, DirectoryView } from './context.ts'
@@ -61,11 +61,21 @@ export function checkSend(input: SendInput, maxBytes: number): void {
   const to = toList(input.to)
   checkList(to, 'to', messageLimits.recipients, messageLimits.wordLength)
   if (to.length === 0) invalid('the message has no recipient', 'name at least one address')
-  checkWords({ type, replyTo: input.replyTo, threadId: input.threadId, key: input.key, traceparent: input.traceparent })
+  checkWords({
+    type,
+    replyTo: input.replyTo,
+    threadId: input.threadId,
+    key: input.key,
+    traceparent: input.traceparent,
+  })
   if (/\s/u.test(type)) invalid('a type has no spaces', 'use a word such as text, request or help_request')
-  if (!priorities.includes(priority)) invalid(`there is no priority ${JSON.stringify(priority)}`, `use ${priorities.join(', ')}`)
+  if (!priorities.includes(priority))
+    invalid(`there is no priority ${JSON.stringify(priority)}`, `use ${priorities.join(', ')}`)
   if (typeof subject !== 'string' || subject.length > messageLimits.subjectLength) {
-    invalid('the subject is too long', `${messageLimits.subjectLength} characters are the limit; the rest belongs into the body`)
+    invalid(
+      'the subject is too long',
+      `${messageLimits.subjectLength} characters are the limit; the rest belongs into the body`,
+    )
   }
   if (typeof body !== 'string') invalid('the body is not a string', 'put structured data into the payload')
   if (payload !== undefined) checkJsonValue(payload, 'payload')
@@ -88,16 +98,23 @@ function checkWords(words: Record<string, string | undefined>): void {
     if (word === undefined) continue
     const short = typeof word === 'string' && word.length > 0 && word.length <= messageLimits.wordLength
     if (!short || /[\p{Cc}\p{Cf}\p{Cs}]/u.test(word)) {
-      invalid(`${field} cannot be ${JSON.stringify(word).slice(0, 60)}`, `1 to ${messageLimits.wordLength} visible characters`)
+      invalid(
+        `${field} cannot be ${JSON.stringify(word).slice(0, 60)}`,
+        `1 to ${messageLimits.wordLength} visible characters`,
+      )
     }
   }
 }
 
 function checkList(list: readonly unknown[], field: string, most: number, length: number): void {
-  if (!Array.isArray(list) || list.length > most) invalid(`${field} has too many items`, `${most} are the limit`)
+  if (!Array.isArray(list) || list.length > most)
+    invalid(`${field} has too many items`, `${most} are the limit`)
   for (const item of list) {
     if (typeof item !== 'string' || item === '' || item.length > length || item.includes('\0')) {
-      invalid(`${field} cannot hold ${JSON.stringify(item)?.slice(0, 60)}`, `strings of 1 to ${length} characters without NUL`)
+      invalid(
+        `${field} cannot hold ${JSON.stringify(item)?.slice(0, 60)}`,
+        `strings of 1 to ${length} characters without NUL`,
+      )
     }
   }
 }
@@ -108,9 +125,13 @@ function checkSize(body: string, payload: unknown, context: unknown, maxBytes: n
   const jsonBytes = (value: unknown) => (value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value)))
   const size = Buffer.byteLength(body) + jsonBytes(payload) + jsonBytes(context)
   if (size > maxBytes) {
-    throw new MailboxError('over_limit', `the message has ${size} bytes; ${maxBytes} are the limit (limits.messageBytes)`, {
-      hint: 'write the content to a file and attach its path',
-    })
+    throw new MailboxError(
+      'over_limit',
+      `the message has ${size} bytes; ${maxBytes} are the limit (limits.messageBytes)`,
+      {
+        hint: 'write the content to a file and attach its path',
+      },
+    )
   }
 }
 
@@ -120,10 +141,16 @@ export function decideSend(view: DirectoryView, command: SendCommand, context: C
   const { addresses, warnings } = resolveAddresses(directory, toList(command.to), command.hold ?? false)
   const message = buildMessage(command, addresses, context)
   if (command.body !== undefined && countWords(command.body) > messageLimits.bodyWordsBeforeHint) {
-    warnings.push(`the body has over ${messageLimits.bodyWordsBeforeHint} words: mail is not a document, attach a file`)
+    warnings.push(
+      `the body has over ${messageLimits.bodyWordsBeforeHint} words: mail is not a document, attach a file`,
+    )
   }
   const { exclude = [] } = command
-  const draft: MessageDraft = { kind: 'message', message, ...(exclude.length > 0 ? { exclude: [...exclude] } : {}) }
+  const draft: MessageDraft = {
+    kind: 'message',
+    message,
+    ...(exclude.length > 0 ? { exclude: [...exclude] } : {}),
+  }
   return { drafts: [draft], message, warnings }
 }
 
@@ -152,8 +179,10 @@ function buildMessage(command: SendCommand, addresses: readonly Address[], { now
   if (command.swarm !== undefined) message.swarm = command.swarm
   if (command.key !== undefined) message.key = command.key
   if (command.traceparent !== undefined) message.traceparent = command.traceparent
-  if (command.payload !== undefined) message.payload = command.payload as Exclude<Message['payload'], undefined>
-  if (command.context !== undefined) message.context = command.context as Exclude<Message['context'], undefined>
+  if (command.payload !== undefined)
+    message.payload = command.payload as Exclude<Message['payload'], undefined>
+  if (command.context !== undefined)
+    message.context = command.context as Exclude<Message['context'], undefined>
   return message
 }
 

@@ -8,7 +8,9 @@ import { requireMessage } from './handle.ts'
 export function decideWithdraw(view: View, sender: string, id: string): ReceiptDraft[] {
   const message = requireMessage(view, id)
   if (message.sender !== sender) {
-    throw new MailboxError('not_permitted', `message ${id} is not from ${sender}`, { hint: `its sender is ${message.sender}` })
+    throw new MailboxError('not_permitted', `message ${id} is not from ${sender}`, {
+      hint: `its sender is ${message.sender}`,
+    })
   }
   const receipts = view.receipts(message.seq)
   if (receipts.every(({ state }) => state === 'withdrawn')) return []

@@ -3,21 +3,28 @@ import type { Entry } from '../model/entry.ts'
 import { toMarkdown } from '../model/markdown.ts'
 import { classOf } from '../model/receipt.ts'
 import { estimateTokens } from '../model/text.ts'
-import { inbox, type InboxMessage, type InboxOptions } from '../query/inbox.ts'
+import { type InboxMessage, type InboxOptions, inbox } from '../query/inbox.ts'
 import type { Source } from '../query/message.ts'
 
 /** Messages that an entry may have made unread for somebody: a new one, or those that were given back. */
 export function arrivals(entry: Entry): number[] {
   if (entry.kind === 'message') return [entry.seq]
   if (entry.kind !== 'receipt') return []
-  return entry.changes.filter(({ state, was }) => was !== undefined && classOf(state) === 'unread' && classOf(was) !== 'unread').map(({ seq }) => seq)
+  return entry.changes
+    .filter(({ state, was }) => was !== undefined && classOf(state) === 'unread' && classOf(was) !== 'unread')
+    .map(({ seq }) => seq)
 }
 
 /** All unread mail of an agent, page by page. */
 export function unreadNow(source: Source, agent: Agent, filter: InboxOptions, now: number): InboxMessage[] {
   const found: InboxMessage[] = []
   for (let after: string | null | undefined; after !== null; ) {
-    const page = inbox(source, agent, { ...filter, unread: true, limit: 1_000, ...(after === undefined ? {} : { after }) }, now)
+    const page = inbox(
+      source,
+      agent,
+      { ...filter, unread: true, limit: 1_000, ...(after === undefined ? {} : { after }) },
+      now,
+    )
     found.push(...page.messages)
     after = page.next
   }

@@ -39,7 +39,10 @@ export class Bell {
    * Tries until it gets something, once at first and again after every ring. Undefined when the time is
    * up; throws `interrupted` when the signal is aborted.
    */
-  async until<T>(attempt: () => Promise<T | undefined>, timeoutMs: number | undefined): Promise<T | undefined> {
+  async until<T>(
+    attempt: () => Promise<T | undefined>,
+    timeoutMs: number | undefined,
+  ): Promise<T | undefined> {
     const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs
     try {
       for (;;) {

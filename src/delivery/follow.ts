@@ -1,5 +1,5 @@
-import { Bell } from './bell.ts'
 import type { Cursor, Journal, PlacedEntry } from '../journal/journal.ts'
+import { Bell } from './bell.ts'
 
 export interface FollowOptions {
   /** Entries after this seq. @default 0 */

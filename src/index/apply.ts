@@ -1,12 +1,12 @@
+import type { Place } from '../journal/journal.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
 import { foldTallies } from '../model/directory.ts'
 import type { AgentEntry, MessageEntry, ReceiptEntry } from '../model/entry.ts'
 import { priorityRank } from '../model/message.ts'
-import { classOf, type ReceiptChange, receiptClasses, type ReceiptState } from '../model/receipt.ts'
-import type { Place } from '../journal/journal.ts'
+import { classOf, type ReceiptChange, type ReceiptState, receiptClasses } from '../model/receipt.ts'
 import type { Database } from '../sqlite.ts'
-import { RowBuffer } from './row-buffer.ts'
 import type { Applier } from './projection.ts'
+import { RowBuffer } from './row-buffer.ts'
 
 const classNumber = (state: ReceiptState) => receiptClasses.indexOf(classOf(state))
 
@@ -42,7 +42,9 @@ export function createApplier(database: Database): Applier {
      AND NOT EXISTS (SELECT 1 FROM receipt WHERE seq = ?1 AND class = 0)`,
   )
   const ownersOf = database.prepare('SELECT owner FROM receipt WHERE seq = ?')
-  const addTally = database.prepare('INSERT INTO tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n')
+  const addTally = database.prepare(
+    'INSERT INTO tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
+  )
   const dropTally = database.prepare('DELETE FROM tally WHERE box = ? AND slot = ? AND n = 0')
   const advanceFloor = createFloor(database)
 

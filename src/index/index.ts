@@ -17,14 +17,21 @@ export function openIndex(dir: string, journal: Journal): Projection {
 /** The words of all messages, for full-text search. */
 export function openSearch(dir: string, journal: Journal): Projection {
   const path = join(dir, 'index-search.db')
-  return new Projection({ path, journal, schema: searchSchema, format: indexFormat, applier: createWordApplier })
+  return new Projection({
+    path,
+    journal,
+    schema: searchSchema,
+    format: indexFormat,
+    applier: createWordApplier,
+  })
 }
 
 function createWordApplier(database: Database): Applier {
   const put = database.prepare('INSERT INTO words (rowid, subject, body) VALUES (?, ?, ?)')
   return {
     apply({ entry }) {
-      if (entry.kind === 'message') put.run([entry.seq, asWords(entry.message.subject), asWords(entry.message.body)])
+      if (entry.kind === 'message')
+        put.run([entry.seq, asWords(entry.message.subject), asWords(entry.message.body)])
     },
     finish() {},
   }

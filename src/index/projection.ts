@@ -60,7 +60,10 @@ export class Projection {
   /** A prepared statement, kept for as long as the database is open. */
   sql(text: string): Statement {
     let statement = this.#statements.get(text)
-    if (statement === undefined) this.#statements.set(text, (statement = this.#database!.prepare(text)))
+    if (statement === undefined) {
+      statement = this.#database!.prepare(text)
+      this.#statements.set(text, statement)
+    }
     return statement
   }
 
@@ -107,7 +110,12 @@ export class Projection {
     }
   }
 
-  #catchUp({ onProgress, opportunistic = false, chunks = Number.POSITIVE_INFINITY, signal }: CatchUpOptions): boolean {
+  #catchUp({
+    onProgress,
+    opportunistic = false,
+    chunks = Number.POSITIVE_INFINITY,
+    signal,
+  }: CatchUpOptions): boolean {
     const { journal } = this.#options
     for (let left = chunks; !journal.atEnd(this.#cursor); left--) {
       if (left === 0) return true
@@ -228,7 +236,9 @@ export class Projection {
     chmodSync(path, 0o600)
     const { seq, segment, offset, sum } = startCursor
     const meta = [1, format, `'${journal.space}'`, `'${bootId()}'`, seq, segment, offset, `'${sum}'`]
-    database.exec(`PRAGMA synchronous = OFF; BEGIN IMMEDIATE; ${schema} INSERT INTO meta VALUES (${meta}); COMMIT`)
+    database.exec(
+      `PRAGMA synchronous = OFF; BEGIN IMMEDIATE; ${schema} INSERT INTO meta VALUES (${meta.join(', ')}); COMMIT`,
+    )
     database.close()
     this.#connect()
     this.#cursor = startCursor
@@ -244,7 +254,8 @@ export class Projection {
   }
 
   #remove(): void {
-    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(this.#options.path + suffix, { force: true })
+    for (const suffix of ['', '-journal', '-wal', '-shm'])
+      rmSync(this.#options.path + suffix, { force: true })
   }
 }
 
@@ -267,8 +278,14 @@ function bootId(): string {
 }
 
 const timedOut = (path: string, cause: unknown) =>
-  new MailboxError('timeout', `another process keeps ${path} locked`, { cause, hint: 'look for a stopped mailbox process' })
+  new MailboxError('timeout', `another process keeps ${path} locked`, {
+    cause,
+    hint: 'look for a stopped mailbox process',
+  })
 const diskFull = (cause: unknown) =>
   new MailboxError('disk_full', 'no room for the index', { cause, hint: 'free some room; no mail is lost' })
 const beyondRepair = (path: string, cause: unknown) =>
-  new MailboxError('damaged', `${path} breaks again and again`, { cause, hint: 'look at the disk; no mail is lost' })
+  new MailboxError('damaged', `${path} breaks again and again`, {
+    cause,
+    hint: 'look at the disk; no mail is lost',
+  })

@@ -6,7 +6,10 @@ import { openIndex } from './index.ts'
 import type { CatchUpOptions, Projection } from './projection.ts'
 
 /** Discards tables and builds them anew, giving way to other work between chunks. */
-export async function rebuild(projections: readonly Projection[], options: CatchUpOptions = {}): Promise<void> {
+export async function rebuild(
+  projections: readonly Projection[],
+  options: CatchUpOptions = {},
+): Promise<void> {
   for (const projection of projections) {
     projection.discard()
     while (projection.catchUp({ ...options, chunks: 1 })) await new Promise(setImmediate)
@@ -22,7 +25,8 @@ export function compareWithRebuild(dir: string, journal: Journal, index: Project
     const found = index.read(() => dump(index))
     const problems: string[] = []
     for (const [table, rows] of wanted) {
-      if (found.get(table) !== rows) problems.push(`index: table ${table} in ${dir} differs from a rebuilt one; run \`mailbox rebuild\``)
+      if (found.get(table) !== rows)
+        problems.push(`index: table ${table} in ${dir} differs from a rebuilt one; run \`mailbox rebuild\``)
     }
     return problems
   } finally {
@@ -32,7 +36,9 @@ export function compareWithRebuild(dir: string, journal: Journal, index: Project
 }
 
 function dump(index: Projection): Map<string, string> {
-  const tables = index.sql("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta' ORDER BY name").all()
+  const tables = index
+    .sql("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta' ORDER BY name")
+    .all()
   return new Map(
     tables.map(([name]) => {
       const rows = index.sql(`SELECT * FROM ${name as string}`).all()

@@ -71,7 +71,8 @@ const lineSum = (head: string | Buffer): string => hash('sha256', head, 'hex').s
 /** The sum a line carries, unchecked; undefined when it does not look like a line. */
 export function sumOf(line: Buffer): string | undefined {
   const start = line.length - tailLength
-  if (start < 2 || line.compare(sumMark, 0, sumMark.length, start, start + sumMark.length) !== 0) return undefined
+  if (start < 2 || line.compare(sumMark, 0, sumMark.length, start, start + sumMark.length) !== 0)
+    return undefined
   return line.toString('latin1', start + sumMark.length, line.length - 2)
 }
 
@@ -88,7 +89,8 @@ export function decodeLine(line: Buffer): DecodedLine | undefined {
   try {
     const read = JSON.parse(line.toString('utf8')) as Record<string, unknown>
     const { seq, at, prev } = read
-    if (!Number.isSafeInteger(seq) || typeof at !== 'string' || typeof prev !== 'string' || !isDraft(read)) return undefined
+    if (!Number.isSafeInteger(seq) || typeof at !== 'string' || typeof prev !== 'string' || !isDraft(read))
+      return undefined
     delete read['prev']
     delete read['sum']
     return { entry: read as unknown as Entry, prev, sum }

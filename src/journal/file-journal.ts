@@ -3,8 +3,15 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../errors.ts'
 import type { Entry } from '../model/entry.ts'
-import { type AppendOptions, type Cursor, type Decide, type Journal, type Place, startCursor } from './journal.ts'
 import type { PlacedEntry, ReadResult } from './journal.ts'
+import {
+  type AppendOptions,
+  type Cursor,
+  type Decide,
+  type Journal,
+  type Place,
+  startCursor,
+} from './journal.ts'
 import { WriterLock } from './lock.ts'
 import { SegmentReader } from './reader.ts'
 import { listSegments } from './segment.ts'
@@ -115,7 +122,8 @@ export class FileJournal implements Journal {
   }
 
   append(decide: Decide, options: AppendOptions = {}): Promise<PlacedEntry[]> {
-    if (this.#closed) return Promise.reject(new MailboxError('closed', 'the space is closed', { hint: 'open it again' }))
+    if (this.#closed)
+      return Promise.reject(new MailboxError('closed', 'the space is closed', { hint: 'open it again' }))
     return new Promise((resolve, reject) => {
       this.#queue.push({ decide, settled: options.settled ?? false, entries: [], resolve, reject })
       this.#draining ??= this.#drain()
@@ -185,7 +193,10 @@ export class FileJournal implements Journal {
     }
   }
 
-  #finish(requests: Request[], { placed, error }: { placed: PlacedEntry[]; error: MailboxError | undefined }): void {
+  #finish(
+    requests: Request[],
+    { placed, error }: { placed: PlacedEntry[]; error: MailboxError | undefined },
+  ): void {
     const bySeq = new Map(placed.map((item) => [item.entry.seq, item]))
     if (error !== undefined) this.#lose()
     for (const request of requests) {

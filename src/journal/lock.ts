@@ -19,7 +19,9 @@ export class WriterLock {
     this.#database = openDatabase(path, { busyMs: 10_000 })
     // Without a page in it SQLite would write one at every BEGIN; without a journal file there is
     // nothing to create and delete. Nothing is ever stored, so nothing can be lost.
-    this.#database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS held (by TEXT)')
+    this.#database.exec(
+      'PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS held (by TEXT)',
+    )
     this.#database.exec('PRAGMA busy_timeout = 0')
     chmodSync(path, 0o600)
   }
@@ -80,6 +82,10 @@ const napCell = new Int32Array(new SharedArrayBuffer(4))
 const nap = (ms: number) => void Atomics.wait(napCell, 0, 0, ms)
 
 const lockTimeout = (timeoutMs: number) =>
-  new MailboxError('timeout', `another process has held the right to write for ${Math.round(timeoutMs / 1000)} s`, {
-    hint: 'it may be stopped: look for a stopped mailbox process (ps -o pid,stat,cmd) and continue or end it',
-  })
+  new MailboxError(
+    'timeout',
+    `another process has held the right to write for ${Math.round(timeoutMs / 1000)} s`,
+    {
+      hint: 'it may be stopped: look for a stopped mailbox process (ps -o pid,stat,cmd) and continue or end it',
+    },
+  )

@@ -3,8 +3,15 @@ import { MailboxError } from '../errors.ts'
 import type { Draft, Entry } from '../model/entry.ts'
 import { isoTime } from '../model/time.ts'
 import { decodeLine, LineBuffer, noSum } from './codec.ts'
-import { type AppendOptions, type Cursor, type Decide, type Journal, type Place, startCursor } from './journal.ts'
 import type { PlacedEntry, ReadResult } from './journal.ts'
+import {
+  type AppendOptions,
+  type Cursor,
+  type Decide,
+  type Journal,
+  type Place,
+  startCursor,
+} from './journal.ts'
 
 export interface MemoryJournalOptions {
   /** @default Date.now */

@@ -93,7 +93,9 @@ export class SegmentReader {
 
   atEnd(cursor: Cursor): boolean {
     const fd = this.#fd(cursor.segment)
-    return (fd === undefined || sizeOf(fd) <= cursor.offset) && this.#nextSegment(cursor.segment) === undefined
+    return (
+      (fd === undefined || sizeOf(fd) <= cursor.offset) && this.#nextSegment(cursor.segment) === undefined
+    )
   }
 
   /** What lies behind the last complete line; call it only with the right to append. */

@@ -169,7 +169,10 @@ export class SegmentWriter {
     const written = writeAll(this.#fd!, buffer)
     const placed = this.#place(pending, start, written.bytes)
     if (written.error === undefined) this.#fragment = undefined
-    return { placed, error: written.error === undefined ? undefined : this.#takeBack(start, pending, written) }
+    return {
+      placed,
+      error: written.error === undefined ? undefined : this.#takeBack(start, pending, written),
+    }
   }
 
   /** Gives the lines that are complete in the file their places and moves the cursor behind them. */
@@ -190,7 +193,8 @@ export class SegmentWriter {
     const whole = pending.findLast(({ end }) => end < written.bytes)
     try {
       // A seal alone would hide the fragment without a note of it, so it goes as well.
-      if (written.bytes > 0) ftruncateSync(this.#fd!, whole === undefined ? fileStart : fileStart + whole.end + 1)
+      if (written.bytes > 0)
+        ftruncateSync(this.#fd!, whole === undefined ? fileStart : fileStart + whole.end + 1)
     } catch {
       // Then a fragment stays, and the next writer seals it as any torn write.
     }
@@ -198,7 +202,9 @@ export class SegmentWriter {
     const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
     return new MailboxError(full ? 'disk_full' : 'damaged', `writing the journal failed: ${code}`, {
       cause: written.error,
-      hint: full ? 'free some room and send again; nothing was stored' : 'look at the disk (dmesg), then send again',
+      hint: full
+        ? 'free some room and send again; nothing was stored'
+        : 'look at the disk (dmesg), then send again',
     })
   }
 
@@ -207,15 +213,21 @@ export class SegmentWriter {
    * process, so on a quick disk it waits in place, which is a quarter quicker than by way of a thread.
    */
   sync(alone: boolean, done: (error?: MailboxError) => void): void {
-    if (this.#options.durability === 'os' || this.#fd === undefined) return done()
     const fd = this.#fd
+    if (this.#options.durability === 'os' || fd === undefined) {
+      done()
+      return
+    }
     const started = performance.now()
     const finish = (cause: NodeJS.ErrnoException | null) => {
       this.#syncMs += (performance.now() - started - this.#syncMs) / 8
       if (cause !== null) this.#poisoned = true
       done(cause === null ? undefined : syncFailed(cause))
     }
-    if (alone && this.#syncing === 0 && this.#syncMs < quickSyncMs) return finish(syncInPlace(fd))
+    if (alone && this.#syncing === 0 && this.#syncMs < quickSyncMs) {
+      finish(syncInPlace(fd))
+      return
+    }
     this.#syncing++
     fdatasync(fd, (cause) => {
       this.#syncing--

@@ -1,4 +1,13 @@
-import { closeSync, constants, existsSync, fstatSync, fsyncSync, openSync, readdirSync, readSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { Place } from './journal.ts'
 

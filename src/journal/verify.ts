@@ -90,7 +90,13 @@ function* linesOf(fd: number, size: number): Generator<RawLine> {
 /** What the strict reading of a line objects to: reading for use is quicker and more lenient. */
 function flawOf(line: Buffer): string | undefined {
   try {
-    const { seq: _seq, at: _at, prev: _prev, sum: _sum, ...draft } = parseStrictJson(line.toString('utf8')) as Record<string, unknown>
+    const {
+      seq: _seq,
+      at: _at,
+      prev: _prev,
+      sum: _sum,
+      ...draft
+    } = parseStrictJson(line.toString('utf8')) as Record<string, unknown>
     const issue = draftSchema.safeParse(draft).error?.issues[0]
     return issue && `${issue.path.join('.')}: ${issue.message}`
   } catch (error) {
@@ -104,11 +110,13 @@ function createChainCheck(report: VerifyReport) {
   let seq = 0
   let sum = noSum
   let broken: { segment: number; offset: number; line: Buffer }[] = []
-  const problem = (offset: number, what: string) => report.problems.push(`segment ${segment}, byte ${offset}: ${what}`)
+  const problem = (offset: number, what: string) =>
+    report.problems.push(`segment ${segment}, byte ${offset}: ${what}`)
 
   function seal(torn: { offset: number; bytes: number; digest: string }): boolean {
     const at = broken.findIndex(
-      ({ offset, line }) => offset === torn.offset && line.length === torn.bytes && hash('sha256', line, 'hex') === torn.digest,
+      ({ offset, line }) =>
+        offset === torn.offset && line.length === torn.bytes && hash('sha256', line, 'hex') === torn.digest,
     )
     if (at < 0) return false
     const [{ offset, line } = { offset: 0, line: Buffer.alloc(0) }] = broken.splice(at, 1)
@@ -118,7 +126,9 @@ function createChainCheck(report: VerifyReport) {
 
   function flushBroken(): void {
     for (const { segment: where, offset } of broken) {
-      report.problems.push(`segment ${where}, byte ${offset}: a line was changed or damaged (its checksum does not fit)`)
+      report.problems.push(
+        `segment ${where}, byte ${offset}: a line was changed or damaged (its checksum does not fit)`,
+      )
     }
     broken = []
   }
@@ -126,7 +136,8 @@ function createChainCheck(report: VerifyReport) {
   return {
     startSegment(number: number): void {
       flushBroken()
-      if (segment !== 0 && number !== segment + 1) report.problems.push(`segments ${segment + 1} to ${number - 1} are missing`)
+      if (segment !== 0 && number !== segment + 1)
+        report.problems.push(`segments ${segment + 1} to ${number - 1} are missing`)
       segment = number
     },
     line(line: Buffer, offset: number): void {
@@ -136,7 +147,8 @@ function createChainCheck(report: VerifyReport) {
         return
       }
       const { entry, prev } = decoded
-      if (prev !== sum && seq !== 0) problem(offset, 'the chain is broken: a line before it was changed, removed or added')
+      if (prev !== sum && seq !== 0)
+        problem(offset, 'the chain is broken: a line before it was changed, removed or added')
       if (entry.seq !== seq + 1 && seq !== 0) problem(offset, `entry ${entry.seq} follows entry ${seq}`)
       if (entry.kind === 'torn' && !seal(entry)) problem(offset, 'it seals a torn write that is not there')
       const flaw = flawOf(line)

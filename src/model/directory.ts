@@ -1,5 +1,5 @@
-import type { Agent } from './agent.ts'
 import { boxesTo } from './address.ts'
+import type { Agent } from './agent.ts'
 import type { Entry } from './entry.ts'
 import { type Priority, priorities, priorityRank } from './message.ts'
 import { classOf, type ReceiptState } from './receipt.ts'
@@ -26,9 +26,9 @@ export class Directory {
   }
 
   #add(box: string, slot: number, by: number): void {
-    let tally = this.tallies.get(box)
-    if (tally === undefined) this.tallies.set(box, (tally = new Array(2 * ranks).fill(0)))
+    const tally = this.tallies.get(box) ?? new Array<number>(2 * ranks).fill(0)
     tally[slot]! += by
+    this.tallies.set(box, tally)
   }
 
   /** Agents that hold the role and are not dead. */
@@ -54,7 +54,10 @@ export class Directory {
 
   unread(box: string): Record<Priority, number> {
     const tally = this.tallies.get(box)
-    return Object.fromEntries(priorities.map((name, rank) => [name, tally?.[rank] ?? 0])) as Record<Priority, number>
+    return Object.fromEntries(priorities.map((name, rank) => [name, tally?.[rank] ?? 0])) as Record<
+      Priority,
+      number
+    >
   }
 }
 

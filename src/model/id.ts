@@ -5,7 +5,10 @@ import { randomFillSync } from 'node:crypto'
  * in the order they were made even within a millisecond or when the clock steps back, which keeps the
  * index's tree growing at its end.
  */
-export function createIdSource(now: () => number, random: (buffer: Buffer) => void = randomFillSync): () => string {
+export function createIdSource(
+  now: () => number,
+  random: (buffer: Buffer) => void = randomFillSync,
+): () => string {
   const pool = Buffer.alloc(16 * 128)
   let used = pool.length
   let lastMs = 0
@@ -15,7 +18,8 @@ export function createIdSource(now: () => number, random: (buffer: Buffer) => vo
       random(pool)
       used = 0
     }
-    const bytes = pool.subarray(used, (used += 16))
+    const bytes = pool.subarray(used, used + 16)
+    used += 16
     const ms = now()
     if (ms > lastMs) {
       lastMs = ms

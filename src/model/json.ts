@@ -104,7 +104,8 @@ export function checkJsonValue(value: unknown, what: string, depth = 0): void {
   const refuseValue = (why: string, hint: string): never => {
     throw new MailboxError('invalid', `${what} ${why}`, { hint })
   }
-  if (depth >= maxJsonDepth) refuseValue(`is nested deeper than ${maxJsonDepth}`, 'flatten it, or attach a file')
+  if (depth >= maxJsonDepth)
+    refuseValue(`is nested deeper than ${maxJsonDepth}`, 'flatten it, or attach a file')
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -120,7 +121,10 @@ export function checkJsonValue(value: unknown, what: string, depth = 0): void {
       }
       const prototype = Object.getPrototypeOf(value)
       if (prototype !== Object.prototype && prototype !== null) {
-        refuseValue(`holds a ${value.constructor?.name ?? 'strange object'}`, 'pass plain objects, arrays and scalars')
+        refuseValue(
+          `holds a ${value.constructor?.name ?? 'strange object'}`,
+          'pass plain objects, arrays and scalars',
+        )
       }
       for (const [key, item] of Object.entries(value)) {
         if (key === '__proto__') refuseValue('has the key __proto__', 'rename the key')

@@ -26,17 +26,24 @@ export type Reach =
 
 /** A claim that has run out is no claim. */
 export const isFree = (receipt: Receipt, now: number): boolean =>
-  receipt.box === receipt.owner || (receipt.claimUntil !== null && receipt.claimUntil <= now && isOpen(receipt))
+  receipt.box === receipt.owner ||
+  (receipt.claimUntil !== null && receipt.claimUntil <= now && isOpen(receipt))
 
 const isOpen = ({ state }: Receipt) => state === 'shown' || state === 'acked' || state === 'processing'
 
-export function reachOf(agent: Agent, message: MessageFacts, receipts: readonly Receipt[], now: number): Reach {
+export function reachOf(
+  agent: Agent,
+  message: MessageFacts,
+  receipts: readonly Receipt[],
+  now: number,
+): Reach {
   const { roles, groups } = boxesOf(agent)
   const forRoles = receipts.filter(({ owner }) => roles.includes(owner))
   const claimable = forRoles.filter((receipt) => isFree(receipt, now))
   const held = receipts.filter(({ owner, box }) => box === agent.name || owner === agent.name)
   // Mail to an agent and to a role it holds is one piece of mail to it: taking it takes both.
-  if (held.length > 0) return { kind: 'held', receipts: [...held, ...claimable.filter((one) => !held.includes(one))] }
+  if (held.length > 0)
+    return { kind: 'held', receipts: [...held, ...claimable.filter((one) => !held.includes(one))] }
   if (claimable.length > 0) return { kind: 'claimable', receipts: claimable }
   if (forRoles[0] !== undefined) return { kind: 'taken', by: forRoles[0].box }
   const reached = receipts.some(({ owner }) => isGroupBox(owner) && groups.includes(owner))

@@ -45,7 +45,11 @@ export function classOf(state: ReceiptState): ReceiptClass {
 
 /** The recipient has said that it has the message, or has done more than that. */
 export const isAcked = (state: ReceiptState): boolean =>
-  state === 'acked' || state === 'processing' || state === 'completed' || state === 'failed' || state === 'archived'
+  state === 'acked' ||
+  state === 'processing' ||
+  state === 'completed' ||
+  state === 'failed' ||
+  state === 'archived'
 
 /** What moved a receipt: the states themselves, and the steps that lead back to `stored`. */
 export const receiptSteps = [...receiptStates, 'claimed', 'renewed', 'released', 'retried'] as const

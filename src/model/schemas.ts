@@ -12,7 +12,9 @@ import { receiptStates, receiptSteps } from './receipt.ts'
 const word = z.string().check(z.minLength(1), z.maxLength(messageLimits.wordLength))
 const path = z.string().check(z.minLength(1), z.maxLength(messageLimits.pathLength))
 const isoDate = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))
-const uuid = z.string().check(z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/))
+const uuid = z
+  .string()
+  .check(z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/))
 
 export const messageSchema = z.strictObject({
   id: uuid,
@@ -121,4 +123,10 @@ const tornDraft = z.strictObject({
   digest: z.string(),
 })
 
-export const draftSchema = z.discriminatedUnion('kind', [messageDraft, receiptDraft, agentDraft, segmentDraft, tornDraft])
+export const draftSchema = z.discriminatedUnion('kind', [
+  messageDraft,
+  receiptDraft,
+  agentDraft,
+  segmentDraft,
+  tornDraft,
+])

@@ -31,7 +31,8 @@ type Check = (value: unknown) => boolean
 const isString: Check = (value) => typeof value === 'string'
 const isInt: Check = (value) => Number.isSafeInteger(value)
 const isStrings: Check = (value) => Array.isArray(value) && value.every(isString)
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isOptional = (value: unknown, check: Check) => value === undefined || check(value)
 const isTime: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value))
 const oneOf = (known: readonly string[], value: unknown) => known.includes(value as string)

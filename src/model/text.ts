@@ -2,11 +2,14 @@
  * Text from a message is somebody else's text. Before it reaches a terminal it loses everything that a
  * terminal would obey: C0 but newline and tab, DEL, C1, and the marks that reorder or hide characters.
  */
-const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\r\n?|[\ud800-\udfff]/gu
+const unsafe =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\r\n?|[\ud800-\udfff]/gu
 
 /** Harmless on a terminal; what was removed leaves a visible mark. */
 export function toPrintable(text: string): string {
-  return text.replace(unsafe, (found) => (found.startsWith('\r\n') ? '\n' : found === '\r' ? '\u240d' : mark(found)))
+  return text.replace(unsafe, (found) =>
+    found.startsWith('\r\n') ? '\n' : found === '\r' ? '\u240d' : mark(found),
+  )
 }
 
 function mark(char: string): string {
@@ -15,7 +18,10 @@ function mark(char: string): string {
 }
 
 /** The same on one line, for tables. */
-export const toPrintableLine = (text: string): string => toPrintable(text).replace(/[\n\t]+/g, ' ').trim()
+export const toPrintableLine = (text: string): string =>
+  toPrintable(text)
+    .replace(/[\n\t]+/g, ' ')
+    .trim()
 
 /** A rough count: a token is about four characters of English, fewer of most other scripts. */
 export const estimateTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4)

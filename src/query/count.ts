@@ -1,6 +1,6 @@
 import type { Agent } from '../model/agent.ts'
 import { boxesOf } from '../model/agent.ts'
-import { priorities, type Priority } from '../model/message.ts'
+import { type Priority, priorities } from '../model/message.ts'
 import { inboxRows } from './inbox.ts'
 import type { Source } from './message.ts'
 
@@ -41,6 +41,7 @@ export function count(source: Source, agent: Agent, now: number): UnreadCount {
     const others = JSON.stringify([agent.name, ...roles.slice(0, place)])
     for (const [rank] of twice.all([box, others])) byPriority[priorities[rank as number]!]--
   })
-  for (const row of inboxRows(source, agent, { groupsOnly: true }, now, groupPortion)) byPriority[priorities[row.rank]!]++
+  for (const row of inboxRows(source, agent, { groupsOnly: true }, now, groupPortion))
+    byPriority[priorities[row.rank]!]++
   return { unread: Object.values(byPriority).reduce((sum, n) => sum + n, 0), byPriority }
 }

@@ -1,6 +1,6 @@
 import { MailboxError } from '../errors.ts'
 import { type Agent, boxesOf } from '../model/agent.ts'
-import { priorities, type Priority, priorityRank } from '../model/message.ts'
+import { type Priority, priorities, priorityRank } from '../model/message.ts'
 import type { ReceiptState } from '../model/receipt.ts'
 import type { SqlRow } from '../sqlite.ts'
 import { readMessage, type Source, type StoredMessage } from './message.ts'
@@ -58,7 +58,10 @@ export function inbox(source: Source, agent: Agent, options: InboxOptions, now: 
   return { messages, next: null }
 }
 
-export function matches(message: StoredMessage, { type, from, tag, thread, minPriority }: InboxOptions): boolean {
+export function matches(
+  message: StoredMessage,
+  { type, from, tag, thread, minPriority }: InboxOptions,
+): boolean {
   if (minPriority !== undefined && priorityRank(message.priority) < priorityRank(minPriority)) return false
   if (type !== undefined && !(typeof type === 'string' ? [type] : type).includes(message.type)) return false
   if (from !== undefined && message.from !== from) return false
@@ -67,14 +70,18 @@ export function matches(message: StoredMessage, { type, from, tag, thread, minPr
 }
 
 /** The cursor behind a message: the page that follows it starts there. */
-export const cursorAfter = ({ priority, seq }: StoredMessage): string => writeSpot({ rank: priorityRank(priority), seq })
+export const cursorAfter = ({ priority, seq }: StoredMessage): string =>
+  writeSpot({ rank: priorityRank(priority), seq })
 
 const writeSpot = ({ rank, seq }: Spot): string => `${rank}-${seq}`
 
 function readSpot(text: string | undefined): Spot {
   if (text === undefined) return { rank: priorities.length - 1, seq: 0 }
   const match = /^([0-3])-(\d{1,15})$/.exec(text)
-  if (match === null) throw new MailboxError('invalid', `${JSON.stringify(text)} is not a cursor`, { hint: 'pass `next` of the page before' })
+  if (match === null)
+    throw new MailboxError('invalid', `${JSON.stringify(text)} is not a cursor`, {
+      hint: 'pass `next` of the page before',
+    })
   return { rank: Number(match[1]), seq: Number(match[2]) }
 }
 
@@ -84,7 +91,13 @@ export interface RowOptions extends InboxOptions {
 }
 
 /** Everything in an agent's inbox in order, read in small portions from as many boxes as it has. */
-export function* inboxRows(source: Source, agent: Agent, options: RowOptions, now: number, portion: number): Generator<InboxRow> {
+export function* inboxRows(
+  source: Source,
+  agent: Agent,
+  options: RowOptions,
+  now: number,
+  portion: number,
+): Generator<InboxRow> {
   const start = readSpot(options.after)
   const lowest = options.minPriority === undefined ? 0 : priorityRank(options.minPriority)
   for (let rank = start.rank; rank >= lowest; rank--) {
@@ -96,7 +109,14 @@ export function* inboxRows(source: Source, agent: Agent, options: RowOptions, no
 type Stream = (afterSeq: number) => InboxRow[]
 
 /** The boxes an agent reads, each as a stream in order of seq. */
-function streamsOf({ index }: Source, agent: Agent, { unread, all, groupsOnly }: RowOptions, now: number, rank: number, portion: number): Stream[] {
+function streamsOf(
+  { index }: Source,
+  agent: Agent,
+  { unread, all, groupsOnly }: RowOptions,
+  now: number,
+  rank: number,
+  portion: number,
+): Stream[] {
   const columns = 'r.seq, r.owner, r.state, m.segment, m.offset, m.bytes'
   const joined = 'FROM receipt r JOIN message m ON m.seq = r.seq'
   const alive = '(r.expires IS NULL OR r.expires > ?4)'
@@ -105,8 +125,10 @@ function streamsOf({ index }: Source, agent: Agent, { unread, all, groupsOnly }:
     `SELECT ${columns} ${joined} WHERE r.box = ?1 AND r.class = ?5 AND r.rank = ?2 AND r.seq > ?3 AND (r.class <> 0 OR ${alive}) ${order}`,
   )
   const classes = all ? [0, 1, 2] : unread ? [0] : [0, 1]
-  const box = (name: string, receiptClass: number): Stream => (after) =>
-    own.all([name, rank, after, now, receiptClass]).map((row) => toRow(row, rank))
+  const box =
+    (name: string, receiptClass: number): Stream =>
+    (after) =>
+      own.all([name, rank, after, now, receiptClass]).map((row) => toRow(row, rank))
 
   const group = index.sql(
     `SELECT ${columns} ${joined} WHERE r.box = ?1 AND r.class = 0 AND r.rank = ?2 AND r.seq > ?3 AND ${alive}
@@ -116,11 +138,16 @@ function streamsOf({ index }: Source, agent: Agent, { unread, all, groupsOnly }:
   const floor = index.sql('SELECT seq FROM floor WHERE agent = ? AND box = ? AND rank = ?')
   const groupBox = (name: string): Stream => {
     const settled = (floor.get([agent.name, name, rank])?.[0] as number | undefined) ?? 0
-    return (after) => group.all([name, rank, Math.max(after, settled), now, agent.name]).map((row) => toRow(row, rank))
+    return (after) =>
+      group.all([name, rank, Math.max(after, settled), now, agent.name]).map((row) => toRow(row, rank))
   }
   const { roles, groups } = boxesOf(agent)
   if (groupsOnly) return groups.map(groupBox)
-  return [...classes.map((number) => box(agent.name, number)), ...roles.map((name) => box(name, 0)), ...groups.map(groupBox)]
+  return [
+    ...classes.map((number) => box(agent.name, number)),
+    ...roles.map((name) => box(name, 0)),
+    ...groups.map(groupBox),
+  ]
 }
 
 function toRow([seq, owner, state, ...place]: SqlRow, rank: number): InboxRow {

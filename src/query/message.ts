@@ -26,7 +26,8 @@ export function messageBySeq({ index, journal }: Source, seq: number): StoredMes
 /** Reads the message whose place the row starts with. */
 export function readMessage(journal: Journal, [segment, offset, bytes]: SqlRow): StoredMessage {
   const entry = journal.at({ segment: segment as number, offset: offset as number, bytes: bytes as number })
-  if (entry.kind !== 'message') throw new MailboxError('damaged', 'the index points at the wrong line', { hint: 'mailbox rebuild' })
+  if (entry.kind !== 'message')
+    throw new MailboxError('damaged', 'the index points at the wrong line', { hint: 'mailbox rebuild' })
   return { seq: entry.seq, ...entry.message }
 }
 
@@ -54,8 +55,21 @@ export function requireSeq(source: Source, id: string): number {
 export function factsOf({ index }: Source, seq: number): MessageFacts {
   const row = index.sql('SELECT id, sender, rank, expires, excluded FROM message WHERE seq = ?').get([seq])
   if (row === undefined) throw new MailboxError('not_found', `there is no message at ${seq}`)
-  const [id, sender, rank, expiresAt, excluded] = row as [string, string, number, number | null, string | null]
-  return { seq, id, sender, rank, expiresAt, excluded: excluded === null ? [] : (JSON.parse(excluded) as string[]) }
+  const [id, sender, rank, expiresAt, excluded] = row as [
+    string,
+    string,
+    number,
+    number | null,
+    string | null,
+  ]
+  return {
+    seq,
+    id,
+    sender,
+    rank,
+    expiresAt,
+    excluded: excluded === null ? [] : (JSON.parse(excluded) as string[]),
+  }
 }
 
 export function receiptsOf({ index }: Source, seq: number): Receipt[] {

@@ -4,7 +4,10 @@ import type { Source } from './message.ts'
 
 /** Everybody, by name; the person is always there. */
 export function roster({ index }: Source): Agent[] {
-  const agents = index.sql('SELECT json FROM agent ORDER BY name').all().map(([json]) => JSON.parse(json as string) as Agent)
+  const agents = index
+    .sql('SELECT json FROM agent ORDER BY name')
+    .all()
+    .map(([json]) => JSON.parse(json as string) as Agent)
   return agents.some(({ name }) => name === person) ? agents : [implicitPerson(), ...agents]
 }
 
@@ -16,5 +19,12 @@ export function agentByName({ index }: Source, name: string): Agent | undefined 
 
 function implicitPerson(): Agent {
   const epoch = isoTime(0)
-  return { name: person, state: 'alive', roles: [], tags: [], session: { generation: 0, startedAt: epoch }, lastSeenAt: epoch }
+  return {
+    name: person,
+    state: 'alive',
+    roles: [],
+    tags: [],
+    session: { generation: 0, startedAt: epoch },
+    lastSeenAt: epoch,
+  }
 }

@@ -33,7 +33,10 @@ export function parseSearch(query: string): SearchTerm[] {
     checkTerm(term)
     terms.push(term)
   }
-  if (terms.length === 0) throw new MailboxError('invalid', 'the search is empty', { hint: 'give a word, or from:NAME, tag:NS:VALUE, is:unread' })
+  if (terms.length === 0)
+    throw new MailboxError('invalid', 'the search is empty', {
+      hint: 'give a word, or from:NAME, tag:NS:VALUE, is:unread',
+    })
   return terms
 }
 
@@ -50,7 +53,14 @@ function unknown(operator: string, value: string, known: string): never {
 const portion = 500
 
 /** Messages that fit all terms, newest first. `is:unread` asks for the unread mail of the agent that searches. */
-export function search(source: Source, words: Projection, agent: Agent, query: string, options: ListOptions, now: number): Page<StoredMessage> {
+export function search(
+  source: Source,
+  words: Projection,
+  agent: Agent,
+  query: string,
+  options: ListOptions,
+  now: number,
+): Page<StoredMessage> {
   const limit = Math.max(1, Math.min(options.limit ?? 50, 1_000))
   const terms = parseSearch(query)
   const accepts = createFilter(source, agent, terms, now)
@@ -70,14 +80,21 @@ export function search(source: Source, words: Projection, agent: Agent, query: s
 }
 
 /** Seqs that may fit, newest first: by their words where the search has any, else all there are. */
-function candidates({ index }: Source, words: Projection, terms: readonly SearchTerm[], before: number): number[] {
+function candidates(
+  { index }: Source,
+  words: Projection,
+  terms: readonly SearchTerm[],
+  before: number,
+): number[] {
   const match = ftsQuery(terms)
   if (match === undefined) {
     const sender = terms.find(({ operator, negated }) => operator === 'from' && !negated)
     const rows =
       sender === undefined
         ? index.sql(`SELECT seq FROM message WHERE seq < ? ORDER BY seq DESC LIMIT ${portion}`).all([before])
-        : index.sql(`SELECT seq FROM message WHERE sender = ? AND seq < ? ORDER BY seq DESC LIMIT ${portion}`).all([sender.value, before])
+        : index
+            .sql(`SELECT seq FROM message WHERE sender = ? AND seq < ? ORDER BY seq DESC LIMIT ${portion}`)
+            .all([sender.value, before])
     return rows.map(([seq]) => seq as number)
   }
   return words.read(() =>
@@ -92,13 +109,17 @@ function candidates({ index }: Source, words: Projection, terms: readonly Search
 function ftsQuery(terms: readonly SearchTerm[]): string | undefined {
   const quoted = (negated: boolean) =>
     terms
-      .filter((term) => term.operator === 'text' && term.negated === negated && /[\p{L}\p{N}]/u.test(term.value))
+      .filter(
+        (term) => term.operator === 'text' && term.negated === negated && /[\p{L}\p{N}]/u.test(term.value),
+      )
       .map(({ value }) => (value.endsWith('*') ? `"${value.slice(0, -1)}"*` : `"${value}"`))
   const wanted = quoted(false)
   const unwanted = quoted(true)
   if (wanted.length === 0 && unwanted.length === 0) return undefined
   if (wanted.length === 0) {
-    throw new MailboxError('invalid', 'a search cannot consist of unwanted words alone', { hint: 'add a word or an operator to look for' })
+    throw new MailboxError('invalid', 'a search cannot consist of unwanted words alone', {
+      hint: 'add a word or an operator to look for',
+    })
   }
   return wanted.join(' AND ') + unwanted.map((word) => ` NOT ${word}`).join('')
 }
@@ -108,7 +129,9 @@ type Filter = (seq: number) => SqlValue[] | undefined
 /** Checks one message against the operators; gives its place when all hold. */
 function createFilter(source: Source, agent: Agent, terms: readonly SearchTerm[], now: number): Filter {
   const { index } = source
-  const row = index.sql('SELECT segment, offset, bytes, sender, type, at, attachments FROM message WHERE seq = ?')
+  const row = index.sql(
+    'SELECT segment, offset, bytes, sender, type, at, attachments FROM message WHERE seq = ?',
+  )
   const owner = index.sql('SELECT 1 FROM receipt WHERE seq = ? AND owner = ?')
   const tagged = index.sql('SELECT 1 FROM tag WHERE tag = ? AND seq = ?')
   let unread: Set<number> | undefined
@@ -116,7 +139,11 @@ function createFilter(source: Source, agent: Agent, terms: readonly SearchTerm[]
     unread ??= new Set([...inboxRows(source, agent, { unread: true }, now, portion)].map((item) => item.seq))
     return unread.has(seq)
   }
-  const holds = ({ operator, value }: SearchTerm, seq: number, [, , , sender, type, at, attachments]: SqlValue[]): boolean => {
+  const holds = (
+    { operator, value }: SearchTerm,
+    seq: number,
+    [, , , sender, type, at, attachments]: SqlValue[],
+  ): boolean => {
     switch (operator) {
       case 'from':
         return sender === value

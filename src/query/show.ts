@@ -1,6 +1,12 @@
-import type { ReceiptEntry } from '../model/entry.ts'
 import { isGroupBox } from '../model/address.ts'
-import { classOf, type LadderStep, type Receipt, type ReceiptState, type ReceiptView } from '../model/receipt.ts'
+import type { ReceiptEntry } from '../model/entry.ts'
+import {
+  classOf,
+  type LadderStep,
+  type Receipt,
+  type ReceiptState,
+  type ReceiptView,
+} from '../model/receipt.ts'
 import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from './message.ts'
 
 export interface ShownMessage {
@@ -25,7 +31,9 @@ function trailOf({ index, journal }: Source, seq: number): ReceiptEntry[] {
   return index
     .sql('SELECT segment, offset, bytes FROM trail WHERE message = ? ORDER BY entry')
     .all([seq])
-    .map(([segment, offset, bytes]) => journal.at({ segment: segment as number, offset: offset as number, bytes: bytes as number }))
+    .map(([segment, offset, bytes]) =>
+      journal.at({ segment: segment as number, offset: offset as number, bytes: bytes as number }),
+    )
     .filter((entry) => entry.kind === 'receipt')
 }
 
@@ -46,7 +54,8 @@ function stepsOf(receipt: Receipt, trail: ReceiptEntry[], seq: number): LadderSt
 function viewOf(receipt: Receipt, steps: LadderStep[], now: number): ReceiptView {
   const { owner, box, attempts } = receipt
   const state = stateNow(receipt, now)
-  if (state !== receipt.state) steps.push({ state, at: new Date(receipt.expiresAt!).toISOString(), by: 'system' })
+  if (state !== receipt.state)
+    steps.push({ state, at: new Date(receipt.expiresAt!).toISOString(), by: 'system' })
   return { recipient: owner, state, ...(box === owner ? {} : { claimedBy: box }), attempts, steps }
 }
 

@@ -23,7 +23,13 @@ export function standing(source: Source, agent: Agent, seq: number, now: number)
 }
 
 /** The message, if it is unread for the agent and fits the filter. */
-export function unreadFor(source: Source, agent: Agent, seq: number, filter: InboxOptions, now: number): InboxMessage | undefined {
+export function unreadFor(
+  source: Source,
+  agent: Agent,
+  seq: number,
+  filter: InboxOptions,
+  now: number,
+): InboxMessage | undefined {
   const state = standing(source, agent, seq, now)
   if (state === undefined || classOf(state) !== 'unread') return undefined
   const message = messageBySeq(source, seq)

@@ -1,6 +1,6 @@
-import { findSeq, messageBySeq, readMessage, type Source, type StoredMessage } from './message.ts'
-import type { Page } from './inbox.ts'
 import { MailboxError } from '../errors.ts'
+import type { Page } from './inbox.ts'
+import { findSeq, messageBySeq, readMessage, type Source, type StoredMessage } from './message.ts'
 
 /** All messages of the thread that a message belongs to, or of a thread by its name; oldest first. */
 export function thread(source: Source, id: string): StoredMessage[] {
@@ -29,7 +29,9 @@ export function sent(source: Source, agent: string, options: ListOptions): Page<
   const limit = Math.max(1, Math.min(options.limit ?? 50, 1_000))
   const before = readBefore(options.after)
   const rows = source.index
-    .sql('SELECT segment, offset, bytes, seq FROM message WHERE sender = ? AND seq < ? ORDER BY seq DESC LIMIT ?')
+    .sql(
+      'SELECT segment, offset, bytes, seq FROM message WHERE sender = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
+    )
     .all([agent, before, limit + 1])
   const messages = rows.slice(0, limit).map((row) => readMessage(source.journal, row))
   return { messages, next: rows.length > limit ? String(messages.at(-1)!.seq) : null }
@@ -39,5 +41,7 @@ export function sent(source: Source, agent: string, options: ListOptions): Page<
 export function readBefore(after: string | undefined): number {
   if (after === undefined) return Number.MAX_SAFE_INTEGER
   if (/^\d{1,15}$/.test(after)) return Number(after)
-  throw new MailboxError('invalid', `${JSON.stringify(after)} is not a cursor`, { hint: 'pass `next` of the page before' })
+  throw new MailboxError('invalid', `${JSON.stringify(after)} is not a cursor`, {
+    hint: 'pass `next` of the page before',
+  })
 }

@@ -52,9 +52,11 @@ export function journalContract(name: string, open: () => Journal | Promise<Jour
       const journal = await open()
       const before = (await readAll(journal)).length
       const calls = upTo(200).map((n) => appendMessage(journal, { subject: `${n}` }))
-      const seqs = (await Promise.all(calls)).map(({ entry }) => entry.seq)
-      expect(seqs.toSorted((a, b) => a - b)).toEqual(upTo(before + 200).slice(before))
-      expect((await readAll(journal)).map(({ entry }) => entry.seq)).toEqual(upTo(before + 200))
+      const seqs = new Set((await Promise.all(calls)).map(({ entry }) => entry.seq))
+      expect(seqs.size).toBe(200)
+      const found = (await readAll(journal)).map(({ entry }) => entry)
+      expect(seqsOf(found)).toEqual(upTo(found.length))
+      expect(found.slice(before).filter(({ seq, kind }) => kind === 'message' && !seqs.has(seq))).toEqual([])
     })
 
     it('appends nothing when the decision is that nothing is to be done', async () => {
@@ -79,7 +81,9 @@ export function journalContract(name: string, open: () => Journal | Promise<Jour
         seen.push(...tail)
         return []
       })
-      expect(seen).toEqual((await readAll(journal)).map(({ entry }) => entry))
+      // The journal's own notes (a new segment) are no news to a decision.
+      const isNews = ({ kind }: Entry) => kind !== 'segment'
+      expect(seen.filter(isNews)).toEqual((await readAll(journal)).map(({ entry }) => entry).filter(isNews))
     })
 
     it('shows the tail again to nobody after a decision was refused', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { decodeLine, encodeLine, noSum } from '../../src/journal/codec.ts'
+import { decodeLine, noSum } from '../../src/journal/codec.ts'
 import type { Draft } from '../../src/model/entry.ts'
 import { parseStrictJson } from '../../src/model/json.ts'
 import { messageLimits } from '../../src/model/message.ts'
 import { agentDraft, messageDraft, upTo } from '../helpers/drafts.ts'
-import { withOwnSum } from '../helpers/segments.ts'
+import { encodeLine, withOwnSum } from '../helpers/segments.ts'
 import { tempSpace } from '../helpers/temp.ts'
 
 const at = '2026-01-02T03:04:05.678Z'
@@ -28,7 +28,7 @@ const hostile: Record<string, string> = {
 
 function roundTrip(draft: Draft): Draft {
   const { text } = encodeLine(draft, 7, at, noSum)
-  const { seq, at: when, ...back } = decodeLine(Buffer.from(text.slice(0, -1)))!.entry
+  const { seq, at: when, ...back } = decodeLine(text.subarray(0, -1))!.entry
   expect({ seq, when }).toEqual({ seq: 7, when: at })
   return back
 }
@@ -45,7 +45,7 @@ describe('a line', () => {
   })
 
   it.each(Object.entries(hostile))('stays one line of valid UTF-8 with %s in it', (_, text) => {
-    const line = Buffer.from(encodeLine(messageDraft({ body: text }), 1, at, noSum).text)
+    const line = encodeLine(messageDraft({ body: text }), 1, at, noSum).text
     expect(line.indexOf('\n')).toBe(line.length - 1)
     expect(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(line)).toBe(
       line.toString('utf8'),
@@ -130,7 +130,6 @@ describe('a damaged line', () => {
 
   it.each([
     ['an unknown kind', '"kind":"message"', '"kind":"gossip"'],
-    ['a field nobody knows', '"kind":"message"', '"kind":"message","extra":1'],
     ['a seq that is no number', '"seq":3', '"seq":"3"'],
     ['a seq beyond what a double holds', '"seq":3', '"seq":9007199254740993'],
     ['a priority nobody knows', '"priority":"normal"', '"priority":"whenever"'],

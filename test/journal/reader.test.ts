@@ -1,12 +1,12 @@
 import { appendFileSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { encodeLine, noSum } from '../../src/journal/codec.ts'
+import { noSum } from '../../src/journal/codec.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import { SegmentReader } from '../../src/journal/reader.ts'
 import { messageDraft, subjectOf } from '../helpers/drafts.ts'
 import { runScript } from '../helpers/processes.ts'
-import { segmentFile } from '../helpers/segments.ts'
+import { encodeLine, segmentFile } from '../helpers/segments.ts'
 import { tempDir } from '../helpers/temp.ts'
 
 /** A directory with segments written by hand, and a reader on it. */
@@ -18,7 +18,7 @@ function setUp(): { dir: string; reader: SegmentReader; line: (subject: string, 
   const line = (subject: string, body = '') => {
     const encoded = encodeLine(messageDraft({ subject, body }), ++seq, '2026-01-02T03:04:05.678Z', prev)
     prev = encoded.sum
-    return encoded.text
+    return encoded.text.toString()
   }
   return { dir, reader: new SegmentReader(join(dir, 'journal')), line }
 }

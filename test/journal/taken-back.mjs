@@ -12,10 +12,11 @@ const first = await ada.send({ to: 'ada', subject: 'first' })
 const segment = join(process.argv[2], 'journal', '00000001.jsonl')
 const { ino, size } = fs.statSync(segment)
 const { fstatSync } = fs
-let lies = 1
+// The first look is before reading the past; the second finds the half line behind it.
+let looks = 0
 fs.fstatSync = (fd) => {
   const stat = fstatSync(fd)
-  if (stat.ino === ino && stat.size === size && lies-- > 0) stat.size += 3 * 1_048_576
+  if (stat.ino === ino && stat.size === size && ++looks === 2) stat.size += 3 * 1_048_576
   return stat
 }
 syncBuiltinESMExports()

@@ -1,0 +1,52 @@
+/** A process that sends: one contestant, one store, one mode at a time. */
+import { peerByName } from '../peers/index.mjs'
+import { serve } from './child.mjs'
+import { sharedNow, waitUntil } from './clock.mjs'
+import { createPool } from './messages.mjs'
+import { Samples } from './stats.mjs'
+
+let client
+let mode
+const next = createPool(process.pid)
+
+serve({
+  async open(input) {
+    mode = input.mode
+    client = await peerByName(input.peer).open(input.address, mode, next)
+  },
+
+  /** Warms up until `startAt` and counts what is answered between then and `endAt`. */
+  async run({ startAt, endAt }) {
+    await drive(startAt, () => {})
+    const samples = new Samples()
+    let calls = 0
+    await waitUntil(startAt)
+    await drive(endAt, (started, ended) => {
+      if (ended > endAt) return
+      calls++
+      samples.add(ended - started)
+    })
+    return { messages: calls * mode.batch, ms: endAt - startAt, latencies: samples.take() }
+  },
+
+  async close() {
+    await client.close()
+  },
+})
+
+async function drive(until, onDone) {
+  if (client.sync) {
+    for (let started = sharedNow(); started < until; started = sharedNow()) {
+      client.send()
+      onDone(started, sharedNow())
+    }
+    return
+  }
+  const loop = async () => {
+    for (let started = sharedNow(); started < until; started = sharedNow()) {
+      await client.send()
+      onDone(started, sharedNow())
+    }
+  }
+  await Promise.all(Array.from({ length: mode.inFlight }, loop))
+}

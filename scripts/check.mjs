@@ -1,0 +1,22 @@
+// npm run check: everything that can be said about the code, in the order of what is quickest to say.
+import { spawnSync } from 'node:child_process'
+
+const root = new URL('..', import.meta.url).pathname
+const bin = (name) => `${root}/node_modules/.bin/${name}`
+const steps = [
+  ['types', bin('tsc'), ['-p', '.']],
+  ['format and lint', bin('biome'), ['check', '.']],
+  ['promises', bin('oxlint'), ['--type-aware', 'src', 'test']],
+  ['build', 'node', ['scripts/build.mjs']],
+  ['unused code', bin('knip'), []],
+  ['package', bin('publint'), ['--strict']],
+  ...(process.argv.includes('--no-tests') ? [] : [['tests', 'node', ['scripts/test.mjs']]]),
+]
+for (const [name, command, args] of steps) {
+  console.log(`\n== ${name}`)
+  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
+  if (status !== 0) {
+    console.error(`\n${name}: failed`)
+    process.exit(1)
+  }
+}

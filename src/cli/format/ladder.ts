@@ -1,0 +1,67 @@
+import type { Message } from '../../model/message.ts'
+import type { LadderStep, ReceiptView } from '../../model/receipt.ts'
+import { toPrintable, toPrintableLine } from '../../model/text.ts'
+import type { ShownMessage } from '../../query/show.ts'
+import type { Cli } from '../cli.ts'
+import { paintPriority, subjectOf } from './message.ts'
+import { absolute, relative, zone } from './time.ts'
+import { cellWidth, table } from './table.ts'
+
+/** A message's head, and how far it has come with each recipient. */
+export function ladder(cli: Cli, { message, receipts }: ShownMessage): string {
+  return [head(cli, message), ...receipts.map((receipt) => receiptLines(cli, receipt))].join('\n\n')
+}
+
+function head(cli: Cli, message: Message): string {
+  const { colors, now } = cli
+  const time = (iso: string) => `${absolute(iso)} ${zone(iso)} (${relative(iso, now)})`
+  const rows: [string, string | undefined][] = [
+    ['id', message.id],
+    ['from', message.from],
+    ['to', message.to.join(', ')],
+    ['type', message.type],
+    ['priority', message.priority],
+    ['sent', time(message.createdAt)],
+    ['expires', message.expiresAt && time(message.expiresAt)],
+    ['thread', message.threadId === message.id ? undefined : message.threadId],
+    ['answers', message.replyTo],
+    ['tags', message.tags.join(', ') || undefined],
+    ['attached', message.attachments.join(', ') || undefined],
+    ['wants', wishes(message)],
+  ]
+  const lines = rows.flatMap(([name, value]) => {
+    if (value === undefined) return []
+    const text = toPrintableLine(value)
+    return `${colors.dim(name.padEnd(9))} ${name === 'priority' ? paintPriority(colors, message.priority)(text) : text}`
+  })
+  return [colors.bold(toPrintableLine(subjectOf(message))), ...lines].join('\n')
+}
+
+function wishes({ requiresAck, awaitingResponse }: Message): string | undefined {
+  return [requiresAck ? 'an ack' : '', awaitingResponse ? 'an answer' : ''].filter(Boolean).join(' and ') || undefined
+}
+
+function receiptLines(cli: Cli, receipt: ReceiptView): string {
+  const { colors, width } = cli
+  const { recipient, state, claimedBy, attempts, steps } = receipt
+  const claimed = claimedBy === undefined ? '' : `, with ${claimedBy}`
+  const tries = attempts > 1 ? `, attempt ${attempts}` : ''
+  const title = `${colors.cyan(toPrintableLine(recipient))}: ${state}${toPrintableLine(claimed)}${tries}`
+  const [, ...lines] = table(
+    [{ head: '' }, { head: '', paint: colors.dim }, { head: '', paint: colors.dim }, { head: '', flexible: true }],
+    steps.map(({ state: step, at, by }) => [step, absolute(at), relative(at, cli.now), `by ${by}`]),
+    width - indent.length,
+    colors,
+  )
+  return [title, ...steps.flatMap((step, at) => [indent + lines[at], ...noteLines(step)])].join('\n')
+}
+
+const indent = '  '
+
+function noteLines({ state, note }: LadderStep): string[] {
+  if (note === undefined) return []
+  const margin = ' '.repeat(cellWidth(indent + state) + 2)
+  return toPrintable(note)
+    .split('\n')
+    .map((line) => margin + line)
+}

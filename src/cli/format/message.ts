@@ -1,0 +1,81 @@
+import { toMarkdown } from '../../model/markdown.ts'
+import type { Message, Priority } from '../../model/message.ts'
+import { classOf, type ReceiptState } from '../../model/receipt.ts'
+import { estimateTokens, toPrintable, toPrintableLine } from '../../model/text.ts'
+import type { Cli } from '../cli.ts'
+import type { Colors } from '../output.ts'
+import { count } from '../progress.ts'
+import { relative } from './time.ts'
+import { table } from './table.ts'
+
+type Listed = Message & { state?: ReceiptState }
+
+export const subjectOf = ({ subject }: Pick<Message, 'subject'>): string => subject || '(no subject)'
+
+export function paintPriority(colors: Colors, priority: Priority): (text: string) => string {
+  if (priority === 'urgent') return colors.red
+  if (priority === 'high') return colors.yellow
+  return priority === 'low' ? colors.dim : (text) => text
+}
+
+/**
+ * Messages as a list: an aligned line for each, and its id below. The ids of one hour begin alike, so they
+ * are printed in full, ready to be copied.
+ */
+export function messageList(cli: Cli, messages: readonly Listed[], who: 'from' | 'to'): string {
+  const { colors, width, now } = cli
+  const unread = (at: number) => isUnread(messages[at]!)
+  const [head, ...lines] = table(
+    [
+      { head: ' ' },
+      { head: 'PRIORITY', paint: (text, at) => paintPriority(colors, messages[at]!.priority)(text) },
+      { head: who.toUpperCase(), flexible: true, paint: colors.cyan },
+      { head: 'SUBJECT', flexible: true, paint: (text, at) => (unread(at) ? colors.bold(text) : text) },
+      { head: 'SENT', paint: colors.dim },
+    ],
+    messages.map((message) => [
+      isUnread(message) ? '●' : '',
+      message.priority,
+      who === 'from' ? message.from : message.to.join(', '),
+      subjectOf(message),
+      relative(message.createdAt, now),
+    ]),
+    width,
+    colors,
+  )
+  return [head, ...lines.flatMap((line, at) => [line, colors.dim(detail(messages[at]!))])].join('\n')
+}
+
+const isUnread = ({ state }: Listed) => state !== undefined && classOf(state) === 'unread'
+
+const detail = ({ id, type, state }: Listed) => `   ${toPrintableLine([id, type, state ?? ''].join('  '))}`
+
+export interface BlockOptions {
+  /** Written into the frame. */
+  place?: string
+  /** Cut what is longer than this. */
+  budgetTokens?: number
+}
+
+/**
+ * A message in full, in a frame that says its id at both ends: nobody knows the id of a message before it
+ * is sent, so no body can pretend to end and go on as another message.
+ */
+export function messageBlock(cli: Cli, message: Message, { place, budgetTokens }: BlockOptions = {}): string {
+  const text = toPrintable(toMarkdown(message))
+  const whole = budgetTokens === undefined || estimateTokens(text) <= budgetTokens
+  const shown = whole ? text : cutAt(text, budgetTokens * 4)
+  const missing = count(text.length - shown.length)
+  const rest = whole ? [] : ['', `[${missing} more characters: \`${cli.command(`read ${message.id}`)}\` shows the rest]`]
+  const top = place === undefined ? message.id : `${place} · ${message.id}`
+  return [rule(cli, top), shown, ...rest, rule(cli, `end of ${message.id}`)].join('\n')
+}
+
+function rule({ colors, width }: Cli, label: string): string {
+  return colors.dim(`━━━ ${label} ${'━'.repeat(Math.max(3, Math.min(width, 100) - label.length - 5))}`)
+}
+
+/** The first bytes of a text, never half a character. */
+function cutAt(text: string, bytes: number): string {
+  return new TextDecoder('utf-8').decode(Buffer.from(text).subarray(0, bytes), { stream: true })
+}

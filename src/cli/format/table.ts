@@ -1,0 +1,75 @@
+import { toPrintableLine } from '../../model/text.ts'
+import type { Colors } from '../output.ts'
+
+export interface Column {
+  head: string
+  /** May be cut when the line is too long. @default false */
+  flexible?: boolean
+  /** Colours a cell after it was measured. */
+  paint?: (text: string, row: number) => string
+}
+
+const gap = '  '
+const leastWidth = 8
+
+/**
+ * Aligned lines, the head first, none wider than `width` if that can be had. Cells are somebody else's
+ * text more often than not, so they are made printable here and nowhere else.
+ */
+export function table(columns: readonly Column[], rows: readonly string[][], width: number, colors: Colors): string[] {
+  const cells = rows.map((row) => row.map(toPrintableLine))
+  const widths = columns.map(({ head }, at) => Math.max(cellWidth(head), ...cells.map((row) => cellWidth(row[at] ?? ''))))
+  shrink(columns, widths, width)
+  const line = (texts: readonly string[], paint: (text: string, at: number) => string) =>
+    texts
+      .map((text, at) => {
+        const cut = truncate(text, widths[at]!)
+        const padding = at === columns.length - 1 ? '' : ' '.repeat(widths[at]! - cellWidth(cut))
+        return paint(cut, at) + padding
+      })
+      .join(gap)
+      .trimEnd()
+  return [
+    line(columns.map(({ head }) => head), colors.dim),
+    ...cells.map((row, place) => line(row, (text, at) => columns[at]!.paint?.(text, place) ?? text)),
+  ]
+}
+
+/** Takes what is too much from the widest flexible column, again and again. */
+function shrink(columns: readonly Column[], widths: number[], width: number): void {
+  const total = () => widths.reduce((sum, each) => sum + each, gap.length * (widths.length - 1))
+  while (total() > width) {
+    const widest = widths.reduce((best, each, at) => {
+      const can = columns[at]!.flexible && each > leastWidth
+      return can && (best < 0 || each > widths[best]!) ? at : best
+    }, -1)
+    if (widest < 0) return
+    widths[widest]!--
+  }
+}
+
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
+const markless = /[\p{Mn}\p{Me}\p{Cf}]/u
+
+const charWidth = (char: string) => (char < '\u0300' ? 1 : markless.test(char) ? 0 : wide.test(char) ? 2 : 1)
+
+/** Columns that a text takes on a terminal. */
+export function cellWidth(text: string): number {
+  let width = 0
+  for (const char of text) width += charWidth(char)
+  return width
+}
+
+/** As much as fits, with a mark where something is missing. */
+export function truncate(text: string, width: number): string {
+  if (cellWidth(text) <= width) return text
+  let kept = ''
+  let used = 1
+  for (const char of text) {
+    used += charWidth(char)
+    if (used > width) break
+    kept += char
+  }
+  return `${kept}…`
+}

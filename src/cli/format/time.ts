@@ -1,0 +1,39 @@
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const
+
+/** `3 min ago`, `in 2 h`, `just now`. */
+export function relative(time: string | number, now: number): string {
+  const ms = now - (typeof time === 'number' ? time : Date.parse(time))
+  const [unit, size] = units.find(([, each]) => Math.abs(ms) >= each) ?? ['s', 1_000]
+  const amount = Math.floor(Math.abs(ms) / size)
+  if (amount === 0) return 'just now'
+  return ms > 0 ? `${amount} ${unit} ago` : `in ${amount} ${unit}`
+}
+
+const two = (n: number) => String(n).padStart(2, '0')
+
+/** The day where we are: `2026-11-15`. */
+export function day(time: string): string {
+  const date = new Date(time)
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
+
+/** The time of day where we are: `09:30:00`. */
+export function clock(time: string): string {
+  const date = new Date(time)
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+}
+
+export const absolute = (time: string): string => `${day(time)} ${clock(time)}`
+
+/** Where we are, as an offset: `UTC`, `+01:00`. */
+export function zone(time: string): string {
+  const minutes = -new Date(time).getTimezoneOffset()
+  if (minutes === 0) return 'UTC'
+  const ahead = Math.abs(minutes)
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`
+}
