@@ -32,6 +32,7 @@ function words(chance, length) {
  * @property {string} subject
  * @property {string} body
  * @property {'low' | 'normal' | 'high' | 'urgent'} priority
+ * @property {string} [line] What a peer stores, once it was asked for.
  */
 
 /** The notes of a history or of a stream of sends, the same every time. */
@@ -78,5 +79,5 @@ export function envelope(note, fields = {}) {
   return record
 }
 
-/** The same as text with its newline: 700 bytes. */
-export const toLine = (note, fields) => `${JSON.stringify(envelope(note, fields))}\n`
+/** The same as text with its newline: 700 bytes. Made once for each note. */
+export const toLine = (note) => (note.line ??= `${JSON.stringify(envelope(note))}\n`)

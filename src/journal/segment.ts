@@ -9,7 +9,6 @@ import {
   readSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Place } from './journal.ts'
 
 /** Segments are numbered from 1 without a gap, so that a reader at the end of one knows the next. */
 const digits = 8
@@ -63,13 +62,4 @@ export function readFully(fd: number, offset: number, length: number): Buffer {
     filled += got
   }
   return buffer.subarray(0, filled)
-}
-
-export function readPlace(dir: string, place: Place): Buffer {
-  const fd = openForRead(dir, place.segment)
-  try {
-    return readFully(fd, place.offset, place.bytes)
-  } finally {
-    closeSync(fd)
-  }
 }

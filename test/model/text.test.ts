@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { estimateTokens, toPrintable, toPrintableLine } from '../../src/model/text.ts'
+
+/** Text full of what a terminal obeys. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.integer({ min: 0, max: 0x9f }).map((code) => String.fromCharCode(code)),
+      fc.constantFrom('\u001b[31m', '\u001b]0;title\u0007', '\u009b2J', '\r\n', '\u202e', '\u2066', '\ud800', '\udc00'),
+    ),
+  )
+  .map((pieces) => pieces.join(''))
+
+const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
+const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
+
+describe('text for a terminal', () => {
+  test('holds no control character but newline and tab, and nothing that reorders', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const printable = toPrintable(text)
+        expect(printable).not.toMatch(control)
+        expect(printable).not.toMatch(bidi)
+        expect(printable.isWellFormed()).toBe(true)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('is the same for text that was harmless', () => {
+    for (const text of ['hello', 'two\nlines\tand a tab', 'Zoë 建築家 Ада مهندس 🙂 👩‍👩‍👧'.replaceAll('\u200d', '')]) {
+      expect(toPrintable(text)).toBe(text)
+    }
+  })
+
+  test('is settled: a second pass changes nothing', () => {
+    fc.assert(fc.property(hostile, (text) => toPrintable(toPrintable(text)) === toPrintable(text)))
+  })
+
+  test('shows what was removed', () => {
+    expect(toPrintable('a\u001b[31mred')).toBe('a␛[31mred')
+    expect(toPrintable('a\0b')).toBe('a␀b')
+    expect(toPrintable('a\u007fb')).toBe('a␡b')
+    expect(toPrintable('a\u202eb')).toBe('a\ufffdb')
+    expect(toPrintable('a\ud800b')).toBe('a\ufffdb')
+    expect(toPrintable('progress 10%\rprogress 20%')).toBe('progress 10%␍progress 20%')
+  })
+
+  test('has plain newlines where the text came from Windows', () => {
+    expect(toPrintable('one\r\ntwo\r\n')).toBe('one\ntwo\n')
+  })
+
+  test('is one line in a table', () => {
+    fc.assert(fc.property(hostile, (text) => !/[\n\t]/.test(toPrintableLine(text))))
+    expect(toPrintableLine(' a\n\tb ')).toBe('a b')
+  })
+})
+
+test('a token is about four characters of English', () => {
+  expect(estimateTokens('')).toBe(0)
+  expect(estimateTokens('abcd')).toBe(1)
+  expect(estimateTokens('abcde')).toBe(2)
+})
