@@ -25,7 +25,7 @@ export function priority(text: string): Priority {
 }
 
 /** What was given, without what was not. */
-export function given<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
 }
 

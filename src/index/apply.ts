@@ -15,10 +15,18 @@ const classNumber = (state: ReceiptState) => receiptClasses.indexOf(classOf(stat
  * of facts into rows: no clock, no chance, no look at anything but the entry and the rows themselves.
  */
 export function createApplier(database: Database): Applier {
-  const messages = new RowBuffer(database, 'INSERT OR IGNORE INTO message', 13)
-  const receipts = new RowBuffer(database, 'INSERT OR IGNORE INTO receipt', 9)
-  const dues = new RowBuffer(database, 'INSERT OR IGNORE INTO due', 2)
-  const buffers = [messages, receipts, dues]
+  const messages = new RowBuffer(
+    database,
+    'INSERT OR IGNORE INTO message',
+    '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+  )
+  const stored = new RowBuffer(
+    database,
+    'INSERT OR IGNORE INTO receipt',
+    `($1, $2, $2, ${classNumber('stored')}, $3, 'stored', 0, NULL, $4)`,
+  )
+  const dues = new RowBuffer(database, 'INSERT OR IGNORE INTO due', '($1, $2)')
+  const buffers = [messages, stored, dues]
   const tallies = new Map<string, { box: string; slot: number; by: number }>()
 
   const putAgent = database.prepare('INSERT OR REPLACE INTO agent VALUES (?, ?)')
@@ -58,26 +66,29 @@ export function createApplier(database: Database): Applier {
     const thread = message.threadId === message.id ? null : message.threadId
     const { segment, offset, bytes } = place
     const excluded = exclude === undefined ? null : JSON.stringify(exclude)
+    const { id, from, type, attachments } = message
     const at = Date.parse(message.createdAt)
-    messages.add([
+    messages.add(
       seq,
-      message.id,
-      ...[segment, offset, bytes],
-      message.from,
+      id,
+      segment,
+      offset,
+      bytes,
+      from,
       thread,
-      message.type,
+      type,
       rank,
       at,
       expires,
-      message.attachments.length,
+      attachments.length,
       excluded,
-    ])
+    )
     const boxes = boxesTo(message.to)
     for (const box of boxes) {
-      receipts.add([seq, box, box, classNumber('stored'), rank, 'stored', 0, null, expires])
+      stored.add(seq, box, rank, expires)
       if (boxes.length > 1 && box.startsWith('role:')) putShared.run([box, seq, rank])
     }
-    if (expires !== null) dues.add([expires, seq])
+    if (expires !== null) dues.add(expires, seq)
     for (const tag of new Set(message.tags)) putTag.run([tag, seq])
     if (message.key !== undefined) putKey.run([message.from, message.key, seq])
   }

@@ -2,21 +2,27 @@ import type { Database, SqlValue, Statement } from '../sqlite.ts'
 
 const rowsAtOnce = 24
 
-/** Gathers new rows of one table and inserts many with one statement: half the price of one by one. */
+/**
+ * Gathers new rows of one table and inserts many with one statement: half the price of one by one. `row`
+ * is one row of the VALUES clause with `$1`, `$2` … for its parameters; handing a parameter over costs
+ * more than anything SQLite does with it, so what is constant stands in the text.
+ */
 export class RowBuffer {
   readonly #one: Statement
   readonly #many: Statement
   readonly #width: number
   #values: SqlValue[] = []
 
-  constructor(database: Database, insert: string, width: number) {
-    const row = `(${new Array(width).fill('?').join(', ')})`
-    this.#width = width
-    this.#one = database.prepare(`${insert} VALUES ${row}`)
-    this.#many = database.prepare(`${insert} VALUES ${new Array(rowsAtOnce).fill(row).join(', ')}`)
+  constructor(database: Database, insert: string, row: string) {
+    this.#width = Math.max(...[...row.matchAll(/\$(\d+)/g)].map((match) => Number(match[1])))
+    const numbered = (at: number) =>
+      row.replace(/\$(\d+)/g, (_, place) => `?${at * this.#width + Number(place)}`)
+    const rows = Array.from({ length: rowsAtOnce }, (_, at) => numbered(at))
+    this.#one = database.prepare(`${insert} VALUES ${numbered(0)}`)
+    this.#many = database.prepare(`${insert} VALUES ${rows.join(', ')}`)
   }
 
-  add(row: SqlValue[]): void {
+  add(...row: SqlValue[]): void {
     for (const value of row) this.#values.push(value)
     if (this.#values.length === rowsAtOnce * this.#width) {
       this.#many.run(this.#values)

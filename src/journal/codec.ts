@@ -91,8 +91,9 @@ export function decodeLine(line: Buffer): DecodedLine | undefined {
     const { seq, at, prev } = read
     if (!Number.isSafeInteger(seq) || typeof at !== 'string' || typeof prev !== 'string' || !isDraft(read))
       return undefined
-    delete read['prev']
+    // From the end: V8 then takes the object's last steps back instead of turning it into a slow one.
     delete read['sum']
+    delete read['prev']
     return { entry: read as unknown as Entry, prev, sum }
   } catch {
     return undefined

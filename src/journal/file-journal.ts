@@ -105,6 +105,7 @@ export class FileJournal implements Journal {
     for (const segment of listSegments(this.#dir)) {
       const first = this.#reader.read({ ...startCursor, segment }, 1).entries[0]?.entry
       if (first?.kind === 'segment') return first.space
+      this.#reader.refuseOtherFormat(segment)
     }
     return undefined
   }

@@ -140,6 +140,18 @@ export class SegmentReader {
     return match ? Number(match[1]) : undefined
   }
 
+  /** A segment that a later version opened must not be taken for an empty or damaged one. */
+  refuseOtherFormat(segment: number): void {
+    const fd = this.#fd(segment)
+    const head = fd === undefined ? '' : readFully(fd, 0, 200).toString('latin1')
+    const format = /^\{"seq":\d+,"at":"[^"]*","kind":"segment","format":(\d+),/.exec(head)?.[1]
+    if (format !== undefined && format !== '1') {
+      throw new MailboxError('invalid', `this journal has format ${format}, and we read format 1`, {
+        hint: 'open it with a newer agent-mailbox',
+      })
+    }
+  }
+
   close(): void {
     for (const fd of this.#fds.values()) closeSync(fd)
     this.#fds.clear()

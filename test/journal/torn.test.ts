@@ -61,7 +61,7 @@ describe('a torn last line', () => {
         wrong.push(`cut at ${fragment} of ${size - lastStart}: ${(error as Error).message}`)
       }
     }
-    expect(wrong).toEqual([])
+    expect(wrong.slice(0, 3)).toEqual([])
   })
 
   it('is reported and left alone by somebody who only reads', async () => {
@@ -176,7 +176,7 @@ describe('a torn first line', () => {
       if (second.subjects.join() !== 'one,two') wrong.push(`cut at ${cut}: ${second.subjects.join()}`)
       if (problems.length > 0) wrong.push(`cut at ${cut}: ${problems.join()}`)
     }
-    expect(wrong).toEqual([])
+    expect(wrong.slice(0, 3)).toEqual([])
   })
 
   it('of a later segment is sealed like any other', async () => {
@@ -196,7 +196,7 @@ describe('a torn first line', () => {
       if (subjects.join() !== 'one,three') wrong.push(`cut at ${cut}: ${subjects.join()}`)
       if (problems.length > 0) wrong.push(`cut at ${cut}: ${problems.join()}`)
     }
-    expect(wrong).toEqual([])
+    expect(wrong.slice(0, 3)).toEqual([])
   })
 
   it('of a later segment does not hide what stands behind it from `locate`', async () => {

@@ -132,7 +132,7 @@ describe('values that did not come as text', () => {
   const check = (value: unknown) => checkJsonValue(value, 'payload')
 
   test('takes what JSON holds', () => {
-    fc.assert(fc.property(safeValue, (value) => expect(() => check(value)).not.toThrow()))
+    fc.assert(fc.property(safeValue, (value) => void check(value)))
   })
 
   test('takes objects without a prototype, and undefined as an absent property', () => {

@@ -1,0 +1,62 @@
+/** Histories are built once in a run, by whoever asks first, and shared by all measurements. */
+import { cpSync } from 'node:fs'
+import { Child } from './child.mjs'
+import { dropDir, scratchDir } from './scratch.mjs'
+
+/** A history of this length may still be copied for a measurement that adds to it. */
+const copyable = 20_000
+
+export class Histories {
+  #progress
+  #built = new Map()
+
+  constructor(progress) {
+    this.#progress = progress
+  }
+
+  /** The directory of a history, built if need be. */
+  get(reader, n, shape) {
+    // What has expired is the unread history, seen later.
+    const stored = shape === 'expired' ? 'unread' : shape
+    const key = `${reader} ${n} ${stored}`
+    if (!this.#built.has(key)) this.#built.set(key, this.#build(reader, n, stored))
+    return this.#built.get(key)
+  }
+
+  async #build(reader, n, shape) {
+    this.#progress.note(`building a history of ${n.toLocaleString('en')} messages, ${shape} (${reader})`)
+    const dir = scratchDir(`history-${reader}`)
+    const child = new Child('asker.mjs')
+    try {
+      await child.ask('fill', { reader, dir, n, shape }, (share) => this.#progress.within(share))
+    } finally {
+      await child.stop()
+    }
+    return dir
+  }
+
+  /** Builds several, two at a time. */
+  async prepare(wanted) {
+    const left = wanted.toSorted((a, b) => b.n - a.n)
+    const worker = async () => {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) await this.get(next.reader, next.n, next.shape)
+    }
+    await Promise.all([worker(), worker()])
+  }
+
+  /** A history that may be added to: a copy where that is cheap, otherwise the thing itself. */
+  async writable(reader, n, shape) {
+    const dir = await this.get(reader, n, shape)
+    if (n > copyable) return { dir, drop: () => {} }
+    const copy = scratchDir('copy')
+    cpSync(dir, copy, { recursive: true })
+    return { dir: copy, drop: () => dropDir(copy) }
+  }
+
+  async drop(reader, n, shape) {
+    const key = `${reader} ${n} ${shape}`
+    const dir = await this.#built.get(key)
+    this.#built.delete(key)
+    if (dir !== undefined) dropDir(dir)
+  }
+}

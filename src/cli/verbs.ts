@@ -1,0 +1,105 @@
+import type { Command } from 'commander'
+
+/** Headings of the help, in its order. */
+export const groups = {
+  setup: 'Set up:',
+  roster: 'Roster:',
+  send: 'Send:',
+  read: 'Read:',
+  handle: 'Handle:',
+  keep: 'Keep:',
+} as const
+
+export interface Verb {
+  name: string
+  group: keyof typeof groups
+  summary: string
+  /** Not for people, so not in the help. @default false */
+  hidden?: boolean
+  /** Gives the function that adds arguments, options and work to the verb's command. */
+  load: () => Promise<(command: Command) => void>
+}
+
+const roster = () => import('./verbs/roster.ts')
+const send = () => import('./verbs/send.ts')
+const inbox = () => import('./verbs/inbox.ts')
+const look = () => import('./verbs/look.ts')
+const follow = () => import('./verbs/follow.ts')
+const handle = () => import('./verbs/handle.ts')
+const maintain = () => import('./verbs/maintain.ts')
+const transfer = () => import('./verbs/transfer.ts')
+
+/** Every verb, and where to find it. Only the file of the verb that was called is loaded. */
+export const verbs: readonly Verb[] = [
+  {
+    name: 'doctor',
+    group: 'setup',
+    summary: 'Check that everything works here, and say what to do where it does not',
+    load: async () => (await import('./verbs/doctor.ts')).doctor,
+  },
+  {
+    name: 'config',
+    group: 'setup',
+    summary: 'Show and change the settings of the space',
+    load: async () => (await import('./verbs/config.ts')).config,
+  },
+  {
+    name: 'completion',
+    group: 'setup',
+    summary: 'Print the completion script of a shell',
+    load: async () => (await import('./verbs/completion.ts')).completion,
+  },
+  {
+    name: 'complete',
+    group: 'setup',
+    summary: 'Answer a shell that completes a command line',
+    hidden: true,
+    load: async () => (await import('./verbs/complete.ts')).complete,
+  },
+  { name: 'join', group: 'roster', summary: 'Join the roster', load: async () => (await roster()).join },
+  { name: 'leave', group: 'roster', summary: 'Leave the roster, for good or frozen', load: async () => (await roster()).leave },
+  { name: 'agents', group: 'roster', summary: 'List who is here', load: async () => (await roster()).agents },
+  { name: 'update', group: 'roster', summary: 'Take on or give up roles and tags', load: async () => (await roster()).update },
+  { name: 'send', group: 'send', summary: 'Send a message', load: async () => (await send()).send },
+  { name: 'reply', group: 'send', summary: 'Answer a message, in its thread', load: async () => (await send()).reply },
+  { name: 'broadcast', group: 'send', summary: 'Send to everybody, or to a swarm', load: async () => (await send()).broadcast },
+  {
+    name: 'withdraw',
+    group: 'send',
+    summary: 'Take back a message that nobody has seen',
+    load: async () => (await import('./verbs/withdraw.ts')).withdraw,
+  },
+  { name: 'check', group: 'read', summary: 'Read new mail, the most urgent first; marks it as shown', load: async () => (await inbox()).check },
+  { name: 'inbox', group: 'read', summary: 'List mail without marking anything', load: async () => (await inbox()).inbox },
+  { name: 'read', group: 'read', summary: 'Read one message in full; marks it as shown', load: async () => (await inbox()).read },
+  { name: 'count', group: 'read', summary: 'Count what is unread', load: async () => (await inbox()).count },
+  { name: 'show', group: 'read', summary: 'Show how far a message has come with each recipient', load: async () => (await look()).show },
+  { name: 'thread', group: 'read', summary: 'Show a whole thread', load: async () => (await look()).thread },
+  { name: 'sent', group: 'read', summary: 'List what you have sent', load: async () => (await look()).sent },
+  { name: 'search', group: 'read', summary: 'Search all messages', load: async () => (await look()).search },
+  { name: 'wait', group: 'read', summary: 'Wait for a message', load: async () => (await follow()).wait },
+  { name: 'watch', group: 'read', summary: 'Print new mail as it comes, without marking it', load: async () => (await follow()).watch },
+  {
+    name: 'log',
+    group: 'read',
+    summary: 'Show everything that happened in the space',
+    load: async () => (await import('./verbs/log.ts')).log,
+  },
+  { name: 'ack', group: 'handle', summary: 'Say that a message has arrived', load: async () => (await handle()).ack },
+  {
+    name: 'claim',
+    group: 'handle',
+    summary: 'Take mail of a role, so that nobody else does',
+    load: async () => (await import('./verbs/claim.ts')).claim,
+  },
+  { name: 'start', group: 'handle', summary: 'Say that work on it has begun', load: async () => (await handle()).start },
+  { name: 'done', group: 'handle', summary: 'Say that it is done, and archive it', load: async () => (await handle()).done },
+  { name: 'fail', group: 'handle', summary: 'Say that it could not be done, and why', load: async () => (await handle()).fail },
+  { name: 'release', group: 'handle', summary: 'Give it back unread', load: async () => (await handle()).release },
+  { name: 'archive', group: 'handle', summary: 'Put it away', load: async () => (await handle()).archive },
+  { name: 'retry', group: 'handle', summary: 'Put failed mail back among the unread', load: async () => (await handle()).retry },
+  { name: 'verify', group: 'keep', summary: 'Check every line of the journal', load: async () => (await maintain()).verify },
+  { name: 'rebuild', group: 'keep', summary: 'Build the index anew from the journal', load: async () => (await maintain()).rebuild },
+  { name: 'export', group: 'keep', summary: 'Write all messages as JSON lines', load: async () => (await transfer()).exportMessages },
+  { name: 'import', group: 'keep', summary: 'Take in messages that were exported', load: async () => (await transfer()).importMessages },
+]

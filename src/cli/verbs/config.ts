@@ -1,0 +1,48 @@
+import type { Command } from 'commander'
+import { ensureSpaceDir, isSettingKey, readSettings, settings, writeSetting } from '../../config.ts'
+import { MailboxError } from '../../errors.ts'
+import { parseStrictJson } from '../../model/json.ts'
+import { action, type Cli } from '../cli.ts'
+import { table } from '../format/table.ts'
+import { examples } from '../help.ts'
+import { spaceDir } from '../open.ts'
+
+export function config(command: Command): void {
+  command
+    .description('Show and change the settings of the space.')
+    .addHelpText('after', examples('mailbox config list', 'mailbox config get claimTtlMs', 'mailbox config set durability os'))
+  action(command.command('get').summary('print one setting').argument('<key>', 'its name'), (cli, key: string) => {
+    const value = readSettings(spaceDir(cli))[knownKey(key)]
+    cli.answer({ [key]: value }, () => String(value))
+  })
+  action(
+    command.command('set').summary('change one setting').argument('<key>', 'its name').argument('<value>', 'a number or a word'),
+    (cli, key: string, value: string) => {
+      const dir = spaceDir(cli)
+      ensureSpaceDir(dir)
+      const now = writeSetting(dir, key, parseValue(value))[knownKey(key)]
+      cli.answer({ [key]: now }, () => `${key} is now ${now}`)
+    },
+  )
+  action(command.command('list').summary('print every setting, what it does and its value'), list)
+}
+
+function list(cli: Cli): void {
+  const values = readSettings(spaceDir(cli))
+  const rows = Object.entries(values).map(([key, value]) => [key, String(value)])
+  const abouts = Object.values(settings).map(({ about, default: usual }) => `${about} (default ${usual})`)
+  cli.answer({ settings: values }, () => {
+    const [head, ...lines] = table([{ head: 'SETTING' }, { head: 'VALUE' }], rows, cli.width, cli.colors)
+    return [head, ...lines.flatMap((line, at) => [line, cli.colors.dim(`   ${abouts[at]}`)])].join('\n')
+  })
+}
+
+function knownKey(key: string): keyof typeof settings {
+  if (isSettingKey(key)) return key
+  throw new MailboxError('invalid', `there is no setting ${JSON.stringify(key)}`, {
+    hint: `settings: ${Object.keys(settings).join(', ')}`,
+  })
+}
+
+/** `500` and `true` are what they look like; everything else is a word. */
+const parseValue = (text: string): unknown => (/^(-?\d+(\.\d+)?|true|false)$/.test(text) ? parseStrictJson(text) : text)

@@ -1,0 +1,98 @@
+import type { Command } from 'commander'
+import { MailboxError } from '../../errors.ts'
+import type { Handled, Mailbox } from '../../mailbox.ts'
+import { action, type Cli } from '../cli.ts'
+import { describe, exitCodeOf, forPeople, translate } from '../exit.ts'
+import { subjectOf } from '../format/message.ts'
+import { examples } from '../help.ts'
+import { open, openMailbox } from '../open.ts'
+import { given } from '../options.ts'
+import { toPrintableLine } from '../../model/text.ts'
+
+type Step<Flags> = (mailbox: Mailbox, id: string, flags: Flags) => Promise<Handled>
+
+/** A verb that takes one step with each of the messages it is given. */
+function handler<Flags>(command: Command, step: Step<Flags>): void {
+  action(command.argument('<id...>', 'one or more messages'), async (cli, ids: string[], flags: Flags) => {
+    await using space = await open(cli)
+    const mailbox = await openMailbox(cli, space)
+    if (ids.length === 1) answerOne(cli, await step(mailbox, ids[0]!, flags))
+    else await handleSeveral(cli, ids, (id) => step(mailbox, id, flags))
+  })
+}
+
+export const handledLine = ({ message, state }: Handled): string =>
+  toPrintableLine(`${state}: ${subjectOf(message)}  ${message.id}`)
+
+const answerOne = (cli: Cli, { message, state }: Handled): void =>
+  cli.answer({ message, state }, () => handledLine({ message, state }))
+
+/** One message that refuses does not keep the others from their step; the first refusal is the exit code. */
+async function handleSeveral(cli: Cli, ids: readonly string[], step: (id: string) => Promise<Handled>): Promise<void> {
+  const done: Handled[] = []
+  const failures: MailboxError[] = []
+  for (const id of new Set(ids)) {
+    try {
+      done.push(await step(id))
+    } catch (error) {
+      failures.push(translate(error))
+    }
+  }
+  const [first] = failures
+  const messages = done.map(({ message, state }) => ({ ...message, state }))
+  const error = first === undefined ? {} : { error: describe(first) }
+  if (done.length > 0 || cli.json) cli.answer({ messages, next: null, ...error }, () => done.map(handledLine).join('\n'))
+  for (const failure of failures) process.stderr.write(forPeople(failure))
+  if (first !== undefined) process.exitCode = exitCodeOf(first)
+}
+
+export function ack(command: Command): void {
+  command.addHelpText('after', examples('mailbox ack ID --as ada', 'mailbox ack ID1 ID2 --as ada'))
+  command.option('--note <text>', 'a word to go with it')
+  handler(command, (mailbox, id, { note }: { note?: string }) => mailbox.ack(id, given({ note })))
+}
+
+export function start(command: Command): void {
+  command.addHelpText('after', examples('mailbox start ID --as ada'))
+  handler(command, (mailbox, id) => mailbox.start(id))
+}
+
+export function done(command: Command): void {
+  command
+    .description('Say that it is done. The message is archived with that.')
+    .option('--note <text>', 'what came of it, for the sender')
+    .option('--keep', 'leave it in the inbox')
+    .addHelpText('after', examples('mailbox done ID --as ada --note "merged"'))
+  handler(command, (mailbox, id, { note, keep = false }: { note?: string; keep?: boolean }) =>
+    mailbox.done(id, { ...given({ note }), archive: !keep }),
+  )
+}
+
+export function fail(command: Command): void {
+  command
+    .description('Say that it could not be done, and why. It can be retried.')
+    .requiredOption('--reason <text>', 'what went wrong, for the sender')
+    .addHelpText('after', examples('mailbox fail ID --as ada --reason "the tests do not pass"'))
+  handler(command, (mailbox, id, { reason }: { reason: string }) => mailbox.fail(id, { reason }))
+}
+
+export function release(command: Command): void {
+  command
+    .description('Give it back unread: to the role it was claimed from, or to your own inbox.')
+    .addHelpText('after', examples('mailbox release ID --as ada'))
+  handler(command, (mailbox, id) => mailbox.release(id))
+}
+
+export function archive(command: Command): void {
+  command
+    .description('Put it away. Nothing is deleted: `mailbox inbox --all` lists it.')
+    .addHelpText('after', examples('mailbox archive ID --as ada'))
+  handler(command, (mailbox, id) => mailbox.archive(id))
+}
+
+export function retry(command: Command): void {
+  command
+    .description('Put failed mail back among the unread.')
+    .addHelpText('after', examples('mailbox retry ID --as ada'))
+  handler(command, (mailbox, id) => mailbox.retry(id))
+}

@@ -1,0 +1,56 @@
+import type { Command } from 'commander'
+import type { VerifyReport } from '../../journal/verify.ts'
+import { action, type Cli } from '../cli.ts'
+import { examples } from '../help.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { endOf, open } from '../open.ts'
+import { count, createProgress } from '../progress.ts'
+
+export function verify(command: Command): void {
+  command
+    .description('Check every line of the journal: its checksum, its link to the line before, its number. Changes nothing.')
+    .option('--deep', 'compare the index with one built anew as well')
+    .addHelpText('after', examples('mailbox verify', 'mailbox verify --deep --json'))
+  action(command, async (cli, { deep = false }: { deep?: boolean }) => {
+    await using space = await open(cli, { existing: true })
+    const progress = createProgress(cli, 'verifying')
+    const onProgress = ({ bytes, total }: { bytes: number; total: number }) => progress.report(bytes, total)
+    const report = await space.verify({ deep, signal: interruptSignal(), onProgress }).finally(progress.end)
+    const ok = report.problems.length === 0
+    cli.answer({ ok, ...report }, () => verdict(cli, report))
+    if (!ok) process.exitCode = 1
+  })
+}
+
+function verdict({ colors }: Cli, { entries, messages, segments, torn, problems }: VerifyReport): string {
+  const scope = `${count(entries)} entries, ${count(messages)} messages, ${segments} ${segments === 1 ? 'file' : 'files'}`
+  const cut = torn.length === 0 ? [] : [`${torn.length} cut-off writes; nothing acknowledged was lost`]
+  if (problems.length === 0) return [`${colors.green('sound:')} ${scope}`, ...cut].join('\n')
+  return [`${colors.red('damaged:')} ${scope}`, ...cut, ...problems.map((problem) => `  ${problem}`)].join('\n')
+}
+
+export function rebuild(command: Command): void {
+  command
+    .description('Throw the index away and build it anew from the journal. Nothing but time is lost.')
+    .addHelpText('after', examples('mailbox rebuild'))
+  action(command, async (cli) => {
+    await using space = await open(cli, { existing: true })
+    const entries = await endOf(space)
+    const progress = createProgress(cli, 'rebuilding')
+    const started = performance.now()
+    await space.rebuild({ signal: interruptSignal(), onProgress: twoRounds(entries, progress.report) }).finally(progress.end)
+    const ms = Math.round(performance.now() - started)
+    cli.answer({ entries, ms }, () => `rebuilt from ${count(entries)} entries in ${(ms / 1_000).toFixed(1)} s`)
+  })
+}
+
+/** The tables are built first, then the words for searching: two rounds over the same entries. */
+function twoRounds(entries: number, report: (done: number, total: number) => void): (seq: number) => void {
+  let round = 0
+  let last = 0
+  return (seq) => {
+    if (seq < last || (last === entries && seq === entries && round === 0)) round = 1
+    last = seq
+    report(round * entries + seq, 2 * entries)
+  }
+}

@@ -1,0 +1,93 @@
+import { hostname } from 'node:os'
+import type { Command } from 'commander'
+import { MailboxError } from '../../errors.ts'
+import type { Agent } from '../../model/agent.ts'
+import { toPrintableLine } from '../../model/text.ts'
+import { action, shellWord } from '../cli.ts'
+import { agentTable } from '../format/agents.ts'
+import { examples } from '../help.ts'
+import { open } from '../open.ts'
+import { collect, given, whole } from '../options.ts'
+
+interface JoinFlags {
+  role?: string[]
+  tag?: string[]
+  note?: string
+  pid?: number
+  client?: string
+}
+
+export function join(command: Command): void {
+  command
+    .description('Join the roster, or start a new run of an agent that was here before.')
+    .argument('<name>', 'the name others write to')
+    .option('--role <role>', 'a duty to hold, such as architect; repeatable', collect)
+    .option('--tag <tag>', 'a label such as project:inscription; repeatable', collect)
+    .option('--note <text>', 'a line about this agent for the others')
+    .option('--pid <n>', 'the process that is this agent', whole(1))
+    .option('--client <name>', 'the client it runs in, such as claude-code')
+    .addHelpText('after', examples('mailbox join ada --role architect --tag project:inscription', 'mailbox join bob --pid $$'))
+  action(command, async (cli, name: string, { role, tag, note, pid, client }: JoinFlags) => {
+    await using space = await open(cli)
+    const session = given({ pid, client, host: pid === undefined ? undefined : hostname() })
+    const agent = await space.join(name, { ...given({ roles: role, tags: tag, note }), session })
+    cli.answer({ agent }, () => `${summary(agent)} joined`)
+    cli.hint(`its mail: ${cli.command(`check --as ${shellWord(name)}`)}`)
+  })
+}
+
+export function leave(command: Command): void {
+  command
+    .description('Leave the roster. Mail to an agent that has left for good is refused; a frozen one is expected back.')
+    .argument('[name]', 'who leaves (default: whoever --as names)')
+    .option('--frozen', 'come back later: mail waits')
+    .addHelpText('after', examples('mailbox leave ada --frozen', 'mailbox leave --as bob'))
+  action(command, async (cli, name: string | undefined, { frozen = false }: { frozen?: boolean }) => {
+    await using space = await open(cli)
+    const agent = await space.leave(name ?? cli.actor, { frozen })
+    cli.answer({ agent }, () => `${toPrintableLine(agent.name)} ${frozen ? 'is frozen; its mail waits' : 'has left'}`)
+  })
+}
+
+export function agents(command: Command): void {
+  command.addHelpText('after', examples('mailbox agents', "mailbox agents --json | jq '.agents[].name'"))
+  action(command, async (cli) => {
+    await using space = await open(cli)
+    const all = await space.agents()
+    cli.answer({ agents: all }, () => agentTable(cli, all))
+    if (all.length === 1) cli.hint(`nobody has joined yet: ${cli.command('join NAME --role ROLE')}`)
+  })
+}
+
+interface UpdateFlags {
+  role?: string[]
+  removeRole?: string[]
+  tag?: string[]
+  removeTag?: string[]
+  note?: string
+}
+
+export function update(command: Command): void {
+  command
+    .description('Take on or give up roles and tags, as the agent that --as names.')
+    .option('--role <role>', 'take on a role; repeatable', collect)
+    .option('--remove-role <role>', 'give up a role; repeatable', collect)
+    .option('--tag <tag>', 'take on a tag; repeatable', collect)
+    .option('--remove-tag <tag>', 'give up a tag; repeatable', collect)
+    .option('--note <text>', 'a line about this agent for the others')
+    .addHelpText('after', examples('mailbox update --as ada --role reviewer --remove-tag project:inscription'))
+  action(command, async (cli, { role, removeRole, tag, removeTag, note }: UpdateFlags) => {
+    const change = given({ addRoles: role, removeRoles: removeRole, addTags: tag, removeTags: removeTag, note })
+    if (Object.keys(change).length === 0) {
+      throw new MailboxError('invalid', 'there is nothing to change', { hint: 'give --role, --tag, --note or a --remove' })
+    }
+    await using space = await open(cli)
+    const agent = await space.update(cli.actor, change)
+    cli.answer({ agent }, () => summary(agent))
+  })
+}
+
+function summary({ name, roles, tags }: Agent): string {
+  const labels = [...roles.map((role) => `role:${role}`), ...tags].join(' ')
+  return toPrintableLine(labels === '' ? name : `${name} (${labels})`)
+}

@@ -1,0 +1,90 @@
+import type { Command } from 'commander'
+import { MailboxError } from '../../errors.ts'
+import type { SentMessage } from '../../mailbox.ts'
+import { toPrintableLine } from '../../model/text.ts'
+import { action, type Cli } from '../cli.ts'
+import { addMessageOptions, compose, type MessageFlags } from '../compose.ts'
+import { examples } from '../help.ts'
+import { open, openMailbox } from '../open.ts'
+import { collect, given } from '../options.ts'
+
+export function send(command: Command): void {
+  addMessageOptions(
+    command
+      .description('Send a message. It is on disk when this returns.')
+      .argument('[to...]', 'agents (ada), role:architect, a tag (project:x), all; - reads the body from standard input'),
+  )
+    .option('--reply-to <id>', 'the message this answers')
+    .option('--swarm <name>', 'the swarm this belongs to')
+    .addHelpText(
+      'after',
+      examples(
+        'mailbox send ada --subject "Plan" --body "Ready for review."',
+        'mailbox send role:architect --priority urgent --await --body "Which port?"',
+        'git diff | mailbox send bob --subject "The change" -',
+        'mailbox send project:inscription bob --body-file notes.md --ttl 2h',
+        `echo '{"to":"ada","body":"hi","payload":{"n":1}}' | mailbox send --input - --json`,
+      ),
+    )
+  action(command, async (cli, words: string[], flags: MessageFlags & { replyTo?: string; swarm?: string }) => {
+    const { addresses, stdin } = splitStdin(words)
+    const composed = { ...(await compose(flags, stdin)), ...given({ replyTo: flags.replyTo, swarm: flags.swarm }) }
+    const to = addresses.length > 0 ? addresses : composed.to
+    if (to === undefined) {
+      throw new MailboxError('invalid', 'the message has no recipient', { hint: 'mailbox send ada --body "..."' })
+    }
+    await using space = await open(cli)
+    const mailbox = await openMailbox(cli, space)
+    answerSent(cli, await mailbox.send({ ...composed, to }))
+  })
+}
+
+export function reply(command: Command): void {
+  addMessageOptions(
+    command
+      .description('Answer a message: to its sender, in its thread, with its priority unless told otherwise.')
+      .argument('<id>', 'the message to answer')
+      .argument('[-]', 'read the body from standard input'),
+  )
+    .option('--to <address>', 'answer somebody else instead; repeatable', collect)
+    .addHelpText('after', examples('mailbox reply ID --as ada --body "With the model."', 'mailbox reply ID - < answer.md'))
+  action(command, async (cli, id: string, dash: string | undefined, flags: MessageFlags & { to?: string[] }) => {
+    const { replyTo: _, ...composed } = await compose(flags, isStdin(dash))
+    await using space = await open(cli)
+    const mailbox = await openMailbox(cli, space)
+    answerSent(cli, await mailbox.reply(id, { ...composed, ...given({ to: flags.to }) }))
+  })
+}
+
+export function broadcast(command: Command): void {
+  addMessageOptions(
+    command
+      .description('Send to every agent, newcomers too while the message lives (4 hours), or to the members of a swarm.')
+      .argument('[-]', 'read the body from standard input'),
+  )
+    .option('--swarm <name>', 'only the members of this swarm')
+    .addHelpText('after', examples('mailbox broadcast --body "The build is green again."', 'mailbox broadcast --swarm dev --body "Stand-up in 5 min"'))
+  action(command, async (cli, dash: string | undefined, flags: MessageFlags & { swarm?: string }) => {
+    const { to: _, ...composed } = await compose(flags, isStdin(dash))
+    await using space = await open(cli)
+    const mailbox = await openMailbox(cli, space)
+    answerSent(cli, await mailbox.broadcast({ ...composed, ...given({ swarm: flags.swarm }) }))
+  })
+}
+
+const splitStdin = (words: string[]) => ({ addresses: words.filter((word) => word !== '-'), stdin: words.includes('-') })
+
+function isStdin(dash: string | undefined): boolean {
+  if (dash === undefined || dash === '-') return dash === '-'
+  throw new MailboxError('invalid', `${JSON.stringify(dash)} is one word too many`, { hint: 'give the text with --body, or - for standard input' })
+}
+
+/** Scripts want the id, people want to know whom it goes to. */
+function answerSent(cli: Cli, { warnings, ...message }: SentMessage): void {
+  const { id, to, subject, body, payload, type } = message
+  const empty = subject === '' && body === '' && payload === undefined && type === 'text'
+  for (const warning of warnings) cli.warn(warning)
+  if (empty) cli.warn('the message is empty; give it a --subject or a --body')
+  cli.answer({ message, warnings }, () => (cli.quiet ? id : `sent to ${toPrintableLine(to.join(', '))}: ${id}`))
+  cli.hint(`how far it gets: ${cli.command(`show ${id}`)}`)
+}

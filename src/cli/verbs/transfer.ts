@@ -1,0 +1,92 @@
+import { open as openFile, rename } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { MailboxError } from '../../errors.ts'
+import { parseStrictJson } from '../../model/json.ts'
+import type { Space } from '../../space.ts'
+import { action } from '../cli.ts'
+import { examples } from '../help.ts'
+import { readLines } from '../input.ts'
+import { interruptSignal, wasInterrupted } from '../interrupt.ts'
+import { endOf, open } from '../open.ts'
+import { write } from '../output.ts'
+import { count, createProgress } from '../progress.ts'
+
+export function exportMessages(command: Command): void {
+  command
+    .description('Write all messages with their receipts as JSON lines: {"message": ..., "receipts": [...]}, the oldest first.')
+    .option('--out <file>', 'write to a file, which appears when it is complete (default: standard output)')
+    .addHelpText('after', examples('mailbox export --out mail.jsonl', 'mailbox export | jq .message.subject'))
+  action(command, async (cli, { out }: { out?: string }) => {
+    await using space = await open(cli, { existing: true })
+    const end = await endOf(space)
+    const progress = createProgress(cli, 'exporting')
+    const lines = exportedLines(space, end, (seq) => progress.report(seq, end))
+    const exported = await (out === undefined ? print(lines) : writeFile(out, lines)).finally(progress.end)
+    if (wasInterrupted()) throw new MailboxError('interrupted', 'the export was cancelled')
+    if (out !== undefined) cli.answer({ exported, file: out }, () => `${count(exported)} messages written to ${out}`)
+  })
+}
+
+/** Every message up to a point. Whom a sender left out of a group belongs to it too. */
+async function* exportedLines(space: Space, end: number, onProgress: (seq: number) => void): AsyncGenerator<string> {
+  for await (const { entry } of space.follow({ after: 0, signal: interruptSignal() })) {
+    onProgress(entry.seq)
+    if (entry.kind === 'message') {
+      const { message, exclude } = entry
+      const { receipts } = await space.show(message.id)
+      yield `${JSON.stringify({ message, ...(exclude && { exclude }), receipts })}\n`
+    }
+    if (entry.seq >= end) return
+  }
+}
+
+async function print(lines: AsyncIterable<string>): Promise<number> {
+  let written = 0
+  for await (const line of lines) {
+    await write(line)
+    written++
+  }
+  return written
+}
+
+/** Under another name until it is complete, so that nobody takes half an export for a whole one. */
+async function writeFile(path: string, lines: AsyncIterable<string>): Promise<number> {
+  const partial = `${path}.part`
+  await using file = await openFile(partial, 'w', 0o600)
+  let written = 0
+  for await (const line of lines) {
+    await file.write(line)
+    written++
+  }
+  if (!wasInterrupted()) await rename(partial, path)
+  return written
+}
+
+export function importMessages(command: Command): void {
+  command
+    .description('Take in messages that `mailbox export` wrote. They keep id, sender and time; those that are here already are skipped.')
+    .argument('[file]', 'what to read; - is standard input', '-')
+    .addHelpText('after', examples('mailbox import mail.jsonl', 'mailbox --space a export | mailbox --space b import -'))
+  action(command, async (cli, path: string) => {
+    await using space = await open(cli)
+    const progress = createProgress(cli, 'importing')
+    const { imported, skipped } = await space.importMessages(parsedLines(path, progress.report)).finally(progress.end)
+    cli.answer({ imported, skipped }, () => `${count(imported)} messages imported, ${count(skipped)} were here already`)
+  })
+}
+
+async function* parsedLines(path: string, onProgress: (line: number) => void): AsyncGenerator<unknown> {
+  for await (const { line, number } of readLines(path)) {
+    onProgress(number)
+    let value: unknown
+    try {
+      value = parseStrictJson(line)
+    } catch (error) {
+      throw new MailboxError('invalid', `line ${number}: ${(error as Error).message}`, {
+        cause: error,
+        hint: 'each line is one JSON object as `mailbox export` writes it',
+      })
+    }
+    yield value
+  }
+}

@@ -1,0 +1,12 @@
+// Uses every file a space has, with a umask that forbids nothing.
+import { openSpace } from '../../dist/mod.js'
+
+process.umask(Number(process.argv[3]))
+const space = await openSpace({ dir: process.argv[2] })
+const ada = await space.mailbox('ada')
+const { id } = await ada.send({ to: 'ada', subject: 'hello', body: 'world' })
+await ada.check()
+await ada.search('world')
+await ada.ack(id)
+await space.rebuild()
+await space.close()

@@ -1,0 +1,66 @@
+import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openSpace } from '../../src/space.ts'
+import { runScript } from '../helpers/processes.ts'
+import { tempDir } from '../helpers/temp.ts'
+
+const script = new URL('modes.mjs', import.meta.url)
+const asRoot = process.getuid?.() === 0
+
+/** Every path below, with its mode in octal. */
+function modesBelow(dir: string): Record<string, string> {
+  const modes: Record<string, string> = {}
+  for (const file of readdirSync(dir, { recursive: true }) as string[]) {
+    modes[file] = (lstatSync(join(dir, file)).mode & 0o777).toString(8)
+  }
+  return modes
+}
+
+describe('a space', () => {
+  it.each(['0', '18'])('is closed to others whatever the umask (%s)', (umask) => {
+    const dir = join(tempDir(), 'space')
+    const { status, stderr } = runScript(script, [dir, umask])
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect((lstatSync(dir).mode & 0o777).toString(8)).toBe('700')
+    const modes = modesBelow(dir)
+    expect(modes['journal']).toBe('700')
+    const { journal: _, ...files } = modes
+    expect(Object.keys(files)).toContain(join('journal', '00000001.jsonl'))
+    expect(Object.entries(files).filter(([, mode]) => mode !== '600')).toEqual([])
+  })
+
+  it.each([0o750, 0o705, 0o770, 0o701])('that others may enter (%o) is refused', async (mode) => {
+    const dir = join(tempDir(), 'space')
+    mkdirSync(dir)
+    chmodSync(dir, mode)
+    const opening = openSpace({ dir })
+    await expect(opening).rejects.toMatchObject({
+      code: 'not_permitted',
+      hint: expect.stringContaining('chmod 700'),
+    })
+    expect(readdirSync(dir)).toEqual([])
+  })
+
+  it('behind a symbolic link is refused', async () => {
+    const dir = tempDir()
+    mkdirSync(join(dir, 'real'), { mode: 0o700 })
+    symlinkSync(join(dir, 'real'), join(dir, 'link'))
+    await expect(openSpace({ dir: join(dir, 'link') })).rejects.toMatchObject({ code: 'not_permitted' })
+  })
+
+  it.runIf(asRoot)('that belongs to somebody else is refused', async () => {
+    const dir = join(tempDir(), 'space')
+    mkdirSync(dir, { mode: 0o700 })
+    chownSync(dir, 65_534, 65_534)
+    await expect(openSpace({ dir })).rejects.toMatchObject({ code: 'not_permitted' })
+  })
+
+  it('whose segment is a symbolic link is not written through it', async () => {
+    const dir = tempDir()
+    mkdirSync(join(dir, 'journal'), { mode: 0o700 })
+    symlinkSync(join(dir, 'elsewhere'), join(dir, 'journal', '00000001.jsonl'))
+    await expect(openSpace({ dir })).rejects.toThrow()
+    expect(readdirSync(dir)).not.toContain('elsewhere')
+  })
+})

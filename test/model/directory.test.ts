@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import { Directory } from '../../src/model/directory.ts'
+import type { Entry } from '../../src/model/entry.ts'
+import { agent, joined, moved, sent } from './samples.ts'
+
+function fold(...entries: Entry[]): Directory {
+  const directory = new Directory()
+  for (const entry of entries) directory.fold(entry)
+  return directory
+}
+
+const nothing = { low: 0, normal: 0, high: 0, urgent: 0 }
+
+describe('the directory as a fold of the journal', () => {
+  test('knows everybody as they are now', () => {
+    const directory = fold(
+      joined(1, agent('ada', { roles: ['architect'] })),
+      joined(2, agent('ada', { roles: [], tags: ['project:x'] })),
+    )
+    expect(directory.agents.get('ada')).toMatchObject({ roles: [], tags: ['project:x'] })
+    expect(directory.seq).toBe(2)
+  })
+
+  test('an entry folded twice counts once', () => {
+    const entry = sent(1, { to: ['ada'] })
+    expect(fold(entry, entry).unread('ada')).toEqual({ ...nothing, normal: 1 })
+  })
+
+  test('finds the holders of a role among those who are not dead', () => {
+    const directory = fold(
+      joined(1, agent('ada', { roles: ['x'] })),
+      joined(2, agent('bob', { roles: ['x'], state: 'frozen' })),
+      joined(3, agent('cy', { roles: ['x'], state: 'dead' })),
+      joined(4, agent('dan', { roles: ['y'] })),
+    )
+    expect(directory.holders('x').map(({ name }) => name)).toEqual(['ada', 'bob'])
+  })
+
+  test('knows a role that only the dead hold', () => {
+    const directory = fold(joined(1, agent('ada', { roles: ['x'], state: 'dead' })))
+    expect(directory.knowsRole('x')).toBe(true)
+    expect(directory.knowsRole('y')).toBe(false)
+    expect(directory.holders('x')).toEqual([])
+  })
+
+  test('finds those who carry a tag among those who are not dead', () => {
+    const directory = fold(
+      joined(1, agent('ada', { tags: ['project:x'] })),
+      joined(2, agent('bob', { tags: ['project:x'], state: 'dead' })),
+    )
+    expect(directory.tagged('project:x').map(({ name }) => name)).toEqual(['ada'])
+  })
+
+  test('counts mail in every box it went to, by priority', () => {
+    const directory = fold(
+      sent(1, { to: ['ada', 'role:x'], priority: 'urgent' }),
+      sent(2, { to: ['ada'], priority: 'low' }),
+    )
+    expect(directory.unread('ada')).toEqual({ ...nothing, urgent: 1, low: 1 })
+    expect(directory.unread('role:x')).toEqual({ ...nothing, urgent: 1 })
+    expect(directory.unread('bob')).toEqual(nothing)
+  })
+
+  test('mail to a swarm and as a broadcast to it is in one box, once', () => {
+    const directory = fold(sent(1, { to: ['swarm:dev', 'broadcast:dev'] }))
+    expect(directory.unread('swarm:dev')).toEqual({ ...nothing, normal: 1 })
+    expect(directory.unread('broadcast:dev')).toEqual(nothing)
+  })
+
+  test('mail that was shown is no longer unread but still unhandled', () => {
+    const directory = fold(sent(1, { to: ['ada'] }), moved(2, { seq: 1, was: 'stored', state: 'shown' }))
+    expect(directory.unread('ada')).toEqual(nothing)
+    expect(directory.unhandled('ada')).toBe(1)
+  })
+
+  test('finished mail counts nowhere', () => {
+    const directory = fold(sent(1, { to: ['ada'] }), moved(2, { seq: 1, was: 'stored', state: 'archived' }))
+    expect(directory.unhandled('ada')).toBe(0)
+  })
+
+  test('a claim moves mail from the box of the role to that of the agent, and a release back', () => {
+    const claim = moved(2, {
+      seq: 1,
+      owner: 'role:x',
+      wasBox: 'role:x',
+      box: 'ada',
+      was: 'stored',
+      state: 'shown',
+    })
+    const release = moved(3, {
+      seq: 1,
+      owner: 'role:x',
+      wasBox: 'ada',
+      box: 'role:x',
+      was: 'shown',
+      state: 'stored',
+    })
+    const claimed = fold(sent(1, { to: ['role:x'] }), claim)
+    expect([claimed.unhandled('role:x'), claimed.unhandled('ada')]).toEqual([0, 1])
+    const released = fold(sent(1, { to: ['role:x'] }), claim, release)
+    expect([released.unhandled('role:x'), released.unhandled('ada')]).toEqual([1, 0])
+    expect(released.unread('role:x').normal).toBe(1)
+  })
+
+  test('the first sight of group mail adds to the box of the one who saw it', () => {
+    const directory = fold(sent(1, { to: ['all'] }), moved(2, { seq: 1, owner: 'ada', state: 'shown' }))
+    expect(directory.unhandled('ada')).toBe(1)
+    expect(directory.unread('all').normal).toBe(1)
+  })
+})
