@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { MailboxError } from '../errors.ts'
 import type { Mailbox } from '../mailbox.ts'
 import { parseStrictJson } from '../model/json.ts'
-import { priorities, type Priority } from '../model/message.ts'
+import { type Priority, priorities } from '../model/message.ts'
 import { readJson, readText } from './input.ts'
 import { collect, duration, given, priority } from './options.ts'
 
@@ -61,7 +61,10 @@ export async function compose(flags: MessageFlags, stdin: boolean): Promise<Comp
       body: await readBody(flags, stdin),
       priority: flags.priority,
       payload: flags.payload === undefined ? undefined : await readJson(flags.payload, '--payload'),
-      context: flags.context === undefined ? undefined : asObject(await readJson(flags.context, '--context'), '--context'),
+      context:
+        flags.context === undefined
+          ? undefined
+          : asObject(await readJson(flags.context, '--context'), '--context'),
       threadId: flags.thread,
       ttlMs: flags.ttl,
       requiresAck: flags.ack,
@@ -76,7 +79,9 @@ export async function compose(flags: MessageFlags, stdin: boolean): Promise<Comp
 async function readBody({ body, bodyFile }: MessageFlags, stdin: boolean): Promise<string | undefined> {
   const sources = [body, bodyFile, stdin ? '-' : undefined].filter((source) => source !== undefined)
   if (sources.length > 1) {
-    throw new MailboxError('invalid', 'the body is given twice', { hint: 'use one of --body, --body-file and -' })
+    throw new MailboxError('invalid', 'the body is given twice', {
+      hint: 'use one of --body, --body-file and -',
+    })
   }
   if (stdin || body === '-') return readText('-')
   return bodyFile === undefined ? body : readText(bodyFile)
@@ -117,7 +122,9 @@ function parseInput(text: string): Composed {
       })
     }
     if (!fits(field, kind, value)) {
-      throw new MailboxError('invalid', `--input: ${field} is not ${article[kind]}`, { hint: 'see `mailbox send --help`' })
+      throw new MailboxError('invalid', `--input: ${field} is not ${article[kind]}`, {
+        hint: 'see `mailbox send --help`',
+      })
     }
   }
   return input as Composed
@@ -136,7 +143,9 @@ function fits(field: string, kind: Kind, value: unknown): boolean {
   switch (kind) {
     case 'strings':
       // One recipient needs no list.
-      return Array.isArray(value) ? value.every((item) => typeof item === 'string') : field === 'to' && typeof value === 'string'
+      return Array.isArray(value)
+        ? value.every((item) => typeof item === 'string')
+        : field === 'to' && typeof value === 'string'
     case 'object':
       return isObject(value)
     case 'number':
@@ -153,5 +162,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 function asObject(value: unknown, what: string): Record<string, unknown> {
   if (isObject(value)) return value
-  throw new MailboxError('invalid', `${what} is not a JSON object`, { hint: `write ${what} '{"key": "value"}'` })
+  throw new MailboxError('invalid', `${what} is not a JSON object`, {
+    hint: `write ${what} '{"key": "value"}'`,
+  })
 }

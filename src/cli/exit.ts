@@ -45,16 +45,23 @@ export function forPeople(error: MailboxError): string {
 export function translate(thrown: unknown): MailboxError {
   if (thrown instanceof CommanderError) return fromCommander(thrown)
   if (thrown instanceof MailboxError) return thrown
-  if (thrown instanceof Error && thrown.name === 'AbortError') return new MailboxError('interrupted', 'interrupted')
+  if (thrown instanceof Error && thrown.name === 'AbortError')
+    return new MailboxError('interrupted', 'interrupted')
   const { code, message } = thrown as NodeJS.ErrnoException
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new MailboxError('disk_full', message, { cause: thrown, hint: 'free some room and try again' })
   }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new MailboxError('not_permitted', message, { cause: thrown, hint: 'use a space of your own: --space DIR' })
+    return new MailboxError('not_permitted', message, {
+      cause: thrown,
+      hint: 'use a space of your own: --space DIR',
+    })
   }
   if (code === 'ENOTDIR' || code === 'EEXIST') {
-    return new MailboxError('invalid', message, { cause: thrown, hint: 'a space is a directory: --space DIR' })
+    return new MailboxError('invalid', message, {
+      cause: thrown,
+      hint: 'a space is a directory: --space DIR',
+    })
   }
   const defect = asMailboxError(thrown)
   return new MailboxError('internal', defect.message, {
@@ -65,7 +72,8 @@ export function translate(thrown: unknown): MailboxError {
 
 /** Commander's messages end with its suggestion, if it has one. */
 function fromCommander(error: CommanderError): MailboxError {
-  if (error.code === 'commander.help') return new MailboxError('invalid', 'a verb is missing', { hint: 'see above' })
+  if (error.code === 'commander.help')
+    return new MailboxError('invalid', 'a verb is missing', { hint: 'see above' })
   const [first = '', ...rest] = error.message.split('\n')
   const suggestion = rest.join(' ').replace(/^\((.*)\)$/, '$1')
   const hint = suggestion === '' ? 'add --help to see what it takes' : suggestion

@@ -15,7 +15,12 @@ const heading = 'Global options:'
 export function addGlobals(command: Command): void {
   const global = (flags: string, about: string) => new Option(flags, about).helpGroup(heading)
   command
-    .addOption(global('--space <dir>', 'the space to use (MAILBOX_SPACE; else the nearest .mailbox upward, else ~/.mailbox)'))
+    .addOption(
+      global(
+        '--space <dir>',
+        'the space to use (MAILBOX_SPACE; else the nearest .mailbox upward, else ~/.mailbox)',
+      ),
+    )
     .addOption(global('--as <agent>', 'whom to act as (MAILBOX_AGENT; else user, the person)'))
     .addOption(global('--json', 'print one JSON object (streams: one a line)'))
     .addOption(global('--quiet', 'no confirmations, hints or progress'))

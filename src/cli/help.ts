@@ -2,7 +2,8 @@ import type { HelpConfiguration } from 'commander'
 
 /** Names and summaries only: what a verb takes is said by its own help. */
 export const helpStyle: HelpConfiguration = {
-  subcommandTerm: (command) => (command.parent?.parent ? `${command.name()} ${command.usage()}` : command.name()),
+  subcommandTerm: (command) =>
+    command.parent?.parent ? `${command.name()} ${command.usage()}` : command.name(),
 }
 
 export const quickStart = `

@@ -10,10 +10,13 @@ let stdinTaken = false
 function openInput(path: string): NodeJS.ReadableStream {
   if (path !== '-') return createReadStream(path)
   if (stdinTaken) {
-    throw new MailboxError('invalid', 'standard input can be read only once', { hint: 'use - for one thing, a file for the other' })
+    throw new MailboxError('invalid', 'standard input can be read only once', {
+      hint: 'use - for one thing, a file for the other',
+    })
   }
   stdinTaken = true
-  if (process.stdin.isTTY) process.stderr.write('reading from the terminal; end with Ctrl-D on a line of its own\n')
+  if (process.stdin.isTTY)
+    process.stderr.write('reading from the terminal; end with Ctrl-D on a line of its own\n')
   return process.stdin
 }
 
@@ -24,7 +27,9 @@ export async function readText(path: string): Promise<string> {
   for await (const chunk of chunksOf(path)) {
     size += chunk.length
     if (size > maxBytes) {
-      throw new MailboxError('over_limit', `${nameOf(path)} has more than ${maxBytes} bytes`, { hint: 'attach its path instead' })
+      throw new MailboxError('over_limit', `${nameOf(path)} has more than ${maxBytes} bytes`, {
+        hint: 'attach its path instead',
+      })
     }
     chunks.push(chunk)
   }
@@ -52,7 +57,10 @@ export async function readJson(text: string, what: string): Promise<unknown> {
     return parseStrictJson(json)
   } catch (error) {
     if (!(error instanceof MailboxError)) throw error
-    throw new MailboxError('invalid', `${what}: ${error.message}`, { cause: error, ...(error.hint && { hint: error.hint }) })
+    throw new MailboxError('invalid', `${what}: ${error.message}`, {
+      cause: error,
+      ...(error.hint && { hint: error.hint }),
+    })
   }
 }
 

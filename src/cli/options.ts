@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../errors.ts'
-import { priorities, type Priority } from '../model/message.ts'
+import { type Priority, priorities } from '../model/message.ts'
 import { parseDuration } from '../model/time.ts'
 
 /** For options that may be given several times. */
@@ -11,7 +11,9 @@ export function whole(least: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     if (value >= least) return value
-    throw new MailboxError('invalid', `${JSON.stringify(text)} is not a number here`, { hint: `give a whole number from ${least} on` })
+    throw new MailboxError('invalid', `${JSON.stringify(text)} is not a number here`, {
+      hint: `give a whole number from ${least} on`,
+    })
   }
 }
 
@@ -21,7 +23,9 @@ export const duration = (text: string): number | null => (text === 'forever' ? n
 export function priority(text: string): Priority {
   const found = priorities.find((each) => each === text)
   if (found !== undefined) return found
-  throw new MailboxError('invalid', `there is no priority ${JSON.stringify(text)}`, { hint: `use ${priorities.join(', ')}` })
+  throw new MailboxError('invalid', `there is no priority ${JSON.stringify(text)}`, {
+    hint: `use ${priorities.join(', ')}`,
+  })
 }
 
 /** What was given, without what was not. */

@@ -27,5 +27,7 @@ export function ignoreClosedPipes(): void {
 
 /** Resolves when everything written is out. */
 export async function settle(): Promise<void> {
-  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))))
+  await Promise.all(
+    [process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))),
+  )
 }

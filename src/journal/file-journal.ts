@@ -43,6 +43,9 @@ interface Request {
   reject: (error: unknown) => void
 }
 
+/** How long appends may follow one another without a turn of the event loop. */
+const yieldMs = 4
+
 /**
  * The journal on a local disk.
  *
@@ -71,6 +74,7 @@ export class FileJournal implements Journal {
   /** Called when the last sync is over; set while closing. */
   #idle: (() => void) | undefined
   #closed = false
+  #yieldedAt = 0
 
   constructor(options: FileJournalOptions) {
     this.#dir = join(options.dir, 'journal')
@@ -132,8 +136,7 @@ export class FileJournal implements Journal {
   }
 
   async #drain(): Promise<void> {
-    // One turn of the event loop, so that everything sent in this one goes into the same batch.
-    await new Promise(setImmediate)
+    await this.#gather()
     while (this.#queue.length > 0) {
       try {
         await this.#lock.with(() => this.#decideBatch(this.#nextBatch()), this.#lockTimeoutMs)
@@ -145,6 +148,16 @@ export class FileJournal implements Journal {
       this.#onWritten()
     }
     this.#draining = undefined
+  }
+
+  /**
+   * Lets everything that is being sent in this turn join the batch. That takes no turn of the event loop,
+   * but whoever sends without a pause must not keep timers and sockets waiting for ever.
+   */
+  async #gather(): Promise<void> {
+    if (performance.now() - this.#yieldedAt < yieldMs) return
+    await new Promise(setImmediate)
+    this.#yieldedAt = performance.now()
   }
 
   /**

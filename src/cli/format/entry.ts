@@ -33,7 +33,8 @@ export function createEntryWriter(cli: Cli): (entry: Entry) => string {
     today = day(entry.at)
     const margin = `${String(entry.seq).padStart(5)}  ${clock(entry.at)}  `
     const line = truncate(toPrintableLine(text), width - margin.length)
-    const paint = entry.kind === 'message' ? paintPriority(colors, entry.message.priority) : (plain: string) => plain
+    const paint =
+      entry.kind === 'message' ? paintPriority(colors, entry.message.priority) : (plain: string) => plain
     const below = detail === '' ? [] : [' '.repeat(margin.length) + colors.dim(toPrintableLine(detail))]
     return [...newDay, colors.dim(margin) + paint(line), ...below].join('\n')
   }
@@ -47,7 +48,9 @@ export function createEntryWriter(cli: Cli): (entry: Entry) => string {
       case 'agent':
         return [agentLine(entry)]
       case 'segment':
-        return [entry.reason === 'created' ? 'the space was made' : `a new journal file begins (${entry.reason})`]
+        return [
+          entry.reason === 'created' ? 'the space was made' : `a new journal file begins (${entry.reason})`,
+        ]
       case 'torn':
         return [`a write that was cut off was sealed (${entry.bytes} bytes); nothing acknowledged was lost`]
     }

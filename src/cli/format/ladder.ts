@@ -4,8 +4,8 @@ import { toPrintable, toPrintableLine } from '../../model/text.ts'
 import type { ShownMessage } from '../../query/show.ts'
 import type { Cli } from '../cli.ts'
 import { paintPriority, subjectOf } from './message.ts'
-import { absolute, relative, zone } from './time.ts'
 import { cellWidth, table } from './table.ts'
+import { absolute, relative, zone } from './time.ts'
 
 /** A message's head, and how far it has come with each recipient. */
 export function ladder(cli: Cli, { message, receipts }: ShownMessage): string {
@@ -38,7 +38,10 @@ function head(cli: Cli, message: Message): string {
 }
 
 function wishes({ requiresAck, awaitingResponse }: Message): string | undefined {
-  return [requiresAck ? 'an ack' : '', awaitingResponse ? 'an answer' : ''].filter(Boolean).join(' and ') || undefined
+  return (
+    [requiresAck ? 'an ack' : '', awaitingResponse ? 'an answer' : ''].filter(Boolean).join(' and ') ||
+    undefined
+  )
 }
 
 function receiptLines(cli: Cli, receipt: ReceiptView): string {
@@ -48,7 +51,12 @@ function receiptLines(cli: Cli, receipt: ReceiptView): string {
   const tries = attempts > 1 ? `, attempt ${attempts}` : ''
   const title = `${colors.cyan(toPrintableLine(recipient))}: ${state}${toPrintableLine(claimed)}${tries}`
   const [, ...lines] = table(
-    [{ head: '' }, { head: '', paint: colors.dim }, { head: '', paint: colors.dim }, { head: '', flexible: true }],
+    [
+      { head: '' },
+      { head: '', paint: colors.dim },
+      { head: '', paint: colors.dim },
+      { head: '', flexible: true },
+    ],
     steps.map(({ state: step, at, by }) => [step, absolute(at), relative(at, cli.now), `by ${by}`]),
     width - indent.length,
     colors,

@@ -5,8 +5,8 @@ import { estimateTokens, toPrintable, toPrintableLine } from '../../model/text.t
 import type { Cli } from '../cli.ts'
 import type { Colors } from '../output.ts'
 import { count } from '../progress.ts'
-import { relative } from './time.ts'
 import { table } from './table.ts'
+import { relative } from './time.ts'
 
 type Listed = Message & { state?: ReceiptState }
 
@@ -66,7 +66,9 @@ export function messageBlock(cli: Cli, message: Message, { place, budgetTokens }
   const whole = budgetTokens === undefined || estimateTokens(text) <= budgetTokens
   const shown = whole ? text : cutAt(text, budgetTokens * 4)
   const missing = count(text.length - shown.length)
-  const rest = whole ? [] : ['', `[${missing} more characters: \`${cli.command(`read ${message.id}`)}\` shows the rest]`]
+  const rest = whole
+    ? []
+    : ['', `[${missing} more characters: \`${cli.command(`read ${message.id}`)}\` shows the rest]`]
   const top = place === undefined ? message.id : `${place} · ${message.id}`
   return [rule(cli, top), shown, ...rest, rule(cli, `end of ${message.id}`)].join('\n')
 }

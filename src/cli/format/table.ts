@@ -16,9 +16,16 @@ const leastWidth = 8
  * Aligned lines, the head first, none wider than `width` if that can be had. Cells are somebody else's
  * text more often than not, so they are made printable here and nowhere else.
  */
-export function table(columns: readonly Column[], rows: readonly string[][], width: number, colors: Colors): string[] {
+export function table(
+  columns: readonly Column[],
+  rows: readonly string[][],
+  width: number,
+  colors: Colors,
+): string[] {
   const cells = rows.map((row) => row.map(toPrintableLine))
-  const widths = columns.map(({ head }, at) => Math.max(cellWidth(head), ...cells.map((row) => cellWidth(row[at] ?? ''))))
+  const widths = columns.map(({ head }, at) =>
+    Math.max(cellWidth(head), ...cells.map((row) => cellWidth(row[at] ?? ''))),
+  )
   shrink(columns, widths, width)
   const line = (texts: readonly string[], paint: (text: string, at: number) => string) =>
     texts
@@ -30,7 +37,10 @@ export function table(columns: readonly Column[], rows: readonly string[][], wid
       .join(gap)
       .trimEnd()
   return [
-    line(columns.map(({ head }) => head), colors.dim),
+    line(
+      columns.map(({ head }) => head),
+      colors.dim,
+    ),
     ...cells.map((row, place) => line(row, (text, at) => columns[at]!.paint?.(text, place) ?? text)),
   ]
 }

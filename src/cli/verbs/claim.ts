@@ -17,26 +17,36 @@ interface ClaimFlags {
 
 export function claim(command: Command): void {
   command
-    .description('Take mail of a role, so that nobody else does. A claim runs out after 15 min unless the work is done before.')
+    .description(
+      'Take mail of a role, so that nobody else does. A claim runs out after 15 min unless the work is done before.',
+    )
     .argument('[id]', 'the message')
     .option('--next', 'take whatever is most urgent, then oldest, and print it')
     .option('--role <role>', 'the role whose mail to take, with --next')
     .option('--ttl <duration>', 'how long the claim lasts: 90s, 15m, 24h', duration)
-    .addHelpText('after', examples('mailbox claim ID --as ada', 'mailbox claim --next --role architect --as ada --ttl 1h'))
+    .addHelpText(
+      'after',
+      examples('mailbox claim ID --as ada', 'mailbox claim --next --role architect --as ada --ttl 1h'),
+    )
   action(command, async (cli, id: string | undefined, { next = false, role, ttl }: ClaimFlags) => {
     const options = ttl == null ? {} : { ttlMs: ttl }
     if (next === (id !== undefined) || next !== (role !== undefined)) {
-      throw new MailboxError('invalid', 'say what to claim', { hint: 'mailbox claim ID, or mailbox claim --next --role ROLE' })
+      throw new MailboxError('invalid', 'say what to claim', {
+        hint: 'mailbox claim ID, or mailbox claim --next --role ROLE',
+      })
     }
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
-    const claimed = id !== undefined ? await mailbox.claim(id, options) : await mailbox.claimNext(role!, options)
+    const claimed =
+      id !== undefined ? await mailbox.claim(id, options) : await mailbox.claimNext(role!, options)
     if (claimed === null) {
       cli.answer({ message: null }, () => `nothing waits for role ${toPrintableLine(role!)}`)
       return
     }
     const { message, state, claim: held } = claimed
     const line = `${handledLine(claimed)}\nyours until ${relative(held.until, cli.now).replace('in ', '')} from now`
-    cli.answer({ message, state, claim: held }, () => (next ? `${messageBlock(cli, message)}\n${line}` : line))
+    cli.answer({ message, state, claim: held }, () =>
+      next ? `${messageBlock(cli, message)}\n${line}` : line,
+    )
   })
 }

@@ -10,13 +10,23 @@ import { spaceDir } from '../open.ts'
 export function config(command: Command): void {
   command
     .description('Show and change the settings of the space.')
-    .addHelpText('after', examples('mailbox config list', 'mailbox config get claimTtlMs', 'mailbox config set durability os'))
-  action(command.command('get').summary('print one setting').argument('<key>', 'its name'), (cli, key: string) => {
-    const value = readSettings(spaceDir(cli))[knownKey(key)]
-    cli.answer({ [key]: value }, () => String(value))
-  })
+    .addHelpText(
+      'after',
+      examples('mailbox config list', 'mailbox config get claimTtlMs', 'mailbox config set durability os'),
+    )
   action(
-    command.command('set').summary('change one setting').argument('<key>', 'its name').argument('<value>', 'a number or a word'),
+    command.command('get').summary('print one setting').argument('<key>', 'its name'),
+    (cli, key: string) => {
+      const value = readSettings(spaceDir(cli))[knownKey(key)]
+      cli.answer({ [key]: value }, () => String(value))
+    },
+  )
+  action(
+    command
+      .command('set')
+      .summary('change one setting')
+      .argument('<key>', 'its name')
+      .argument('<value>', 'a number or a word'),
     (cli, key: string, value: string) => {
       const dir = spaceDir(cli)
       ensureSpaceDir(dir)
@@ -45,4 +55,5 @@ function knownKey(key: string): keyof typeof settings {
 }
 
 /** `500` and `true` are what they look like; everything else is a word. */
-const parseValue = (text: string): unknown => (/^(-?\d+(\.\d+)?|true|false)$/.test(text) ? parseStrictJson(text) : text)
+const parseValue = (text: string): unknown =>
+  /^(-?\d+(\.\d+)?|true|false)$/.test(text) ? parseStrictJson(text) : text

@@ -19,12 +19,20 @@ const defaultTimeoutMs = 60_000
 
 export function wait(command: Command): void {
   command
-    .description('Wait for a message, print it and mark it as shown. Whatever does not match stays unread. Exit code 6 when the time is up.')
+    .description(
+      'Wait for a message, print it and mark it as shown. Whatever does not match stays unread. Exit code 6 when the time is up.',
+    )
     .option('--type <type>', 'only this type; repeatable', collect)
     .option('--from <agent>', 'only from this sender')
     .option('--reply-to <id>', 'only an answer to this message')
     .option('--timeout <duration>', 'how long: 90s, 15m, forever (default 60s)', duration)
-    .addHelpText('after', examples('mailbox wait --as ada --reply-to ID --timeout 5m', 'mailbox wait --as bob --type shutdown_request --timeout forever'))
+    .addHelpText(
+      'after',
+      examples(
+        'mailbox wait --as ada --reply-to ID --timeout 5m',
+        'mailbox wait --as bob --type shutdown_request --timeout forever',
+      ),
+    )
   action(command, async (cli, { timeout = defaultTimeoutMs, ...wanted }: WaitFlags) => {
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
@@ -32,7 +40,9 @@ export function wait(command: Command): void {
     const message = await mailbox.wait({ ...given(wanted), ...limit, signal: interruptSignal() })
     if (message === null) {
       const seconds = (timeout ?? 0) / 1_000
-      throw new MailboxError('timeout', `nothing came within ${seconds} s`, { hint: 'wait longer: --timeout 5m' })
+      throw new MailboxError('timeout', `nothing came within ${seconds} s`, {
+        hint: 'wait longer: --timeout 5m',
+      })
     }
     cli.answer({ message }, () => messageBlock(cli, message))
   })
@@ -42,19 +52,29 @@ type WatchFlags = Pick<FilterFlags, 'type' | 'from' | 'minPriority'> & { backlog
 
 export function watch(command: Command): void {
   command
-    .description('Print mail as it comes, beginning with what is unread now. Nothing is marked. Ctrl-C ends it.')
+    .description(
+      'Print mail as it comes, beginning with what is unread now. Nothing is marked. Ctrl-C ends it.',
+    )
     .option('--type <type>', 'only this type')
     .option('--from <agent>', 'only from this sender')
     .option('--min-priority <priority>', 'this priority and above: low, normal, high, urgent', priority)
     .option('--no-backlog', 'only what comes from now on')
-    .addHelpText('after', examples('mailbox watch --as ada', 'mailbox watch --as ada --no-backlog --json | while read -r line; do ...; done'))
+    .addHelpText(
+      'after',
+      examples(
+        'mailbox watch --as ada',
+        'mailbox watch --as ada --no-backlog --json | while read -r line; do ...; done',
+      ),
+    )
   action(command, async (cli, flags: WatchFlags) => {
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
     cli.hint(`watching the mail of ${mailbox.name}; Ctrl-C ends it`)
     for await (const message of mailbox.watch({ ...given(flags), signal: interruptSignal() })) {
       const fresh = { ...cli, now: Date.now() }
-      await write(`${cli.json ? JSON.stringify({ message }) : messageList(fresh, [message], 'from').split('\n').slice(1).join('\n')}\n`)
+      await write(
+        `${cli.json ? JSON.stringify({ message }) : messageList(fresh, [message], 'from').split('\n').slice(1).join('\n')}\n`,
+      )
     }
   })
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import { MailboxError } from '../../errors.ts'
+import type { MailboxError } from '../../errors.ts'
 import type { Handled, Mailbox } from '../../mailbox.ts'
+import { toPrintableLine } from '../../model/text.ts'
 import { action, type Cli } from '../cli.ts'
 import { describe, exitCodeOf, forPeople, translate } from '../exit.ts'
 import { subjectOf } from '../format/message.ts'
 import { examples } from '../help.ts'
 import { open, openMailbox } from '../open.ts'
 import { given } from '../options.ts'
-import { toPrintableLine } from '../../model/text.ts'
 
 type Step<Flags> = (mailbox: Mailbox, id: string, flags: Flags) => Promise<Handled>
 
@@ -28,7 +28,11 @@ const answerOne = (cli: Cli, { message, state }: Handled): void =>
   cli.answer({ message, state }, () => handledLine({ message, state }))
 
 /** One message that refuses does not keep the others from their step; the first refusal is the exit code. */
-async function handleSeveral(cli: Cli, ids: readonly string[], step: (id: string) => Promise<Handled>): Promise<void> {
+async function handleSeveral(
+  cli: Cli,
+  ids: readonly string[],
+  step: (id: string) => Promise<Handled>,
+): Promise<void> {
   const done: Handled[] = []
   const failures: MailboxError[] = []
   for (const id of new Set(ids)) {
@@ -41,7 +45,8 @@ async function handleSeveral(cli: Cli, ids: readonly string[], step: (id: string
   const [first] = failures
   const messages = done.map(({ message, state }) => ({ ...message, state }))
   const error = first === undefined ? {} : { error: describe(first) }
-  if (done.length > 0 || cli.json) cli.answer({ messages, next: null, ...error }, () => done.map(handledLine).join('\n'))
+  if (done.length > 0 || cli.json)
+    cli.answer({ messages, next: null, ...error }, () => done.map(handledLine).join('\n'))
   for (const failure of failures) process.stderr.write(forPeople(failure))
   if (first !== undefined) process.exitCode = exitCodeOf(first)
 }

@@ -14,10 +14,15 @@ export function check(command: Command): void {
   addPaging(
     addFilters(
       command
-        .description('Read new mail, the most urgent first. What is printed is marked as shown; mail of your roles becomes yours.')
+        .description(
+          'Read new mail, the most urgent first. What is printed is marked as shown; mail of your roles becomes yours.',
+        )
         .option('--budget <tokens>', `how much text at once, roughly (default ${defaultBudget})`, whole(1)),
     ),
-  ).addHelpText('after', examples('mailbox check --as ada', 'mailbox check --as ada --min-priority high --budget 500'))
+  ).addHelpText(
+    'after',
+    examples('mailbox check --as ada', 'mailbox check --as ada --min-priority high --budget 500'),
+  )
   action(command, async (cli, { budget = defaultBudget, ...filter }: CheckFlags) => {
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
@@ -43,12 +48,17 @@ export function inbox(command: Command): void {
         .option('--unread', 'only what is new')
         .option('--all', 'finished mail as well'),
     ),
-  ).addHelpText('after', examples('mailbox inbox --as ada --unread', 'mailbox inbox --from bob --type request --json'))
+  ).addHelpText(
+    'after',
+    examples('mailbox inbox --as ada --unread', 'mailbox inbox --from bob --type request --json'),
+  )
   action(command, async (cli, flags: InboxFlags) => {
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
     const { messages, next } = await mailbox.inbox(given(flags))
-    cli.answer({ messages, next }, () => (messages.length === 0 ? 'no mail' : messageList(cli, messages, 'from')))
+    cli.answer({ messages, next }, () =>
+      messages.length === 0 ? 'no mail' : messageList(cli, messages, 'from'),
+    )
     hintNext(cli, 'inbox', next)
   })
 }
@@ -61,7 +71,10 @@ export function read(command: Command): void {
   command
     .description('Read one message in full. Marks it as shown if it is yours.')
     .argument('<id>', 'the message; the beginning of its id is enough where no other begins so')
-    .addHelpText('after', examples('mailbox read ID --as ada', "mailbox read ID --json | jq -r .message.body"))
+    .addHelpText(
+      'after',
+      examples('mailbox read ID --as ada', 'mailbox read ID --json | jq -r .message.body'),
+    )
   action(command, async (cli, id: string) => {
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
@@ -79,7 +92,9 @@ export function count(command: Command): void {
     const mailbox = await openMailbox(cli, space)
     const { unread, byPriority } = await mailbox.count()
     cli.answer({ unread, byPriority }, () => {
-      const parts = [...priorities].reverse().flatMap((name) => (byPriority[name] > 0 ? `${byPriority[name]} ${name}` : []))
+      const parts = [...priorities]
+        .reverse()
+        .flatMap((name) => (byPriority[name] > 0 ? `${byPriority[name]} ${name}` : []))
       return parts.length === 0 ? '0 unread' : `${unread} unread: ${parts.join(', ')}`
     })
   })

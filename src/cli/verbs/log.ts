@@ -17,11 +17,16 @@ interface LogFlags {
 
 export function log(command: Command): void {
   command
-    .description('Show everything that happened in the space, in order: messages, receipts, who came and went.')
+    .description(
+      'Show everything that happened in the space, in order: messages, receipts, who came and went.',
+    )
     .option('--follow', 'go on with what happens from now on; Ctrl-C ends it')
     .option('--after <seq>', 'begin behind this entry', whole(0))
     .option('--limit <n>', 'the newest n entries; with --after, the n entries that follow it', whole(1))
-    .addHelpText('after', examples('mailbox log --limit 20', 'mailbox log --follow', 'mailbox log --after 120 --json'))
+    .addHelpText(
+      'after',
+      examples('mailbox log --limit 20', 'mailbox log --follow', 'mailbox log --after 120 --json'),
+    )
   action(command, async (cli, flags: LogFlags) => {
     await using space = await open(cli)
     const end = await endOf(space)
@@ -32,7 +37,11 @@ export function log(command: Command): void {
 }
 
 /** The part of the journal that was asked for. */
-async function* entries(space: Space, end: number, { follow = false, after, limit }: LogFlags): ReturnType<Space['follow']> {
+async function* entries(
+  space: Space,
+  end: number,
+  { follow = false, after, limit }: LogFlags,
+): ReturnType<Space['follow']> {
   const start = after ?? (limit === undefined ? 0 : Math.max(0, end - limit))
   const last = after !== undefined && limit !== undefined ? after + limit : Number.POSITIVE_INFINITY
   const stop = follow ? last : Math.min(end, last)
@@ -47,7 +56,9 @@ async function* entries(space: Space, end: number, { follow = false, after, limi
 const emptyEnd = 1
 
 function greet(cli: Cli, space: Space, end: number, { follow }: LogFlags): void {
-  cli.hint(`space ${space.dir}, ${end === 1 ? '1 entry' : `${count(end)} entries`}${follow ? '; Ctrl-C ends this' : ''}`)
+  cli.hint(
+    `space ${space.dir}, ${end === 1 ? '1 entry' : `${count(end)} entries`}${follow ? '; Ctrl-C ends this' : ''}`,
+  )
   if (end > emptyEnd) return
   const elsewhere = follow ? ', in another terminal' : ''
   cli.hint(

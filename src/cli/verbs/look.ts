@@ -11,7 +11,9 @@ import { hintNext } from './inbox.ts'
 
 export function show(command: Command): void {
   command
-    .description('Show a message from outside: who has it, and when each step was taken and by whom. Marks nothing.')
+    .description(
+      'Show a message from outside: who has it, and when each step was taken and by whom. Marks nothing.',
+    )
     .argument('<id>', 'the message; the beginning of its id is enough where no other begins so')
     .addHelpText('after', examples('mailbox show ID', "mailbox show ID --json | jq '.receipts[].state'"))
   action(command, async (cli, id: string) => {
@@ -31,7 +33,9 @@ export function thread(command: Command): void {
     // A thread is the same for everybody, so nobody has to have joined to see it.
     const messages = await (await space.mailbox(person)).thread(id)
     cli.answer({ messages, next: null }, () =>
-      messages.map((message, at) => messageBlock(cli, message, { place: `${at + 1} of ${messages.length}` })).join('\n\n'),
+      messages
+        .map((message, at) => messageBlock(cli, message, { place: `${at + 1} of ${messages.length}` }))
+        .join('\n\n'),
     )
   })
 }
@@ -45,7 +49,9 @@ export function sent(command: Command): void {
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
     const { messages, next } = await mailbox.sent(given(flags))
-    cli.answer({ messages, next }, () => (messages.length === 0 ? 'nothing sent' : messageList(cli, messages, 'to')))
+    cli.answer({ messages, next }, () =>
+      messages.length === 0 ? 'nothing sent' : messageList(cli, messages, 'to'),
+    )
     hintNext(cli, 'sent', next)
   })
 }
@@ -60,17 +66,24 @@ export function search(command: Command): void {
       .argument('<query...>', 'words and operators')
       // `-type:ack` is a term of the query, not an option.
       .allowUnknownOption(),
-  ).addHelpText('after', examples('mailbox search plan from:ada -type:ack', 'mailbox search has:attachment after:2026-11-01'))
+  ).addHelpText(
+    'after',
+    examples('mailbox search plan from:ada -type:ack', 'mailbox search has:attachment after:2026-11-01'),
+  )
   action(command, async (cli, words: string[], flags: PageFlags) => {
     const unknown = words.find((word) => word.startsWith('--'))
     if (unknown !== undefined) {
-      throw new MailboxError('invalid', `unknown option '${unknown}'`, { hint: 'add --help to see what it takes' })
+      throw new MailboxError('invalid', `unknown option '${unknown}'`, {
+        hint: 'add --help to see what it takes',
+      })
     }
     const query = words.join(' ')
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
     const { messages, next } = await mailbox.search(query, given(flags))
-    cli.answer({ messages, next }, () => (messages.length === 0 ? 'nothing found' : messageList(cli, messages, 'from')))
+    cli.answer({ messages, next }, () =>
+      messages.length === 0 ? 'nothing found' : messageList(cli, messages, 'from'),
+    )
     hintNext(cli, `search ${query}`, next)
   })
 }

@@ -8,7 +8,9 @@ import { count, createProgress } from '../progress.ts'
 
 export function verify(command: Command): void {
   command
-    .description('Check every line of the journal: its checksum, its link to the line before, its number. Changes nothing.')
+    .description(
+      'Check every line of the journal: its checksum, its link to the line before, its number. Changes nothing.',
+    )
     .option('--deep', 'compare the index with one built anew as well')
     .addHelpText('after', examples('mailbox verify', 'mailbox verify --deep --json'))
   action(command, async (cli, { deep = false }: { deep?: boolean }) => {
@@ -26,7 +28,9 @@ function verdict({ colors }: Cli, { entries, messages, segments, torn, problems 
   const scope = `${count(entries)} entries, ${count(messages)} messages, ${segments} ${segments === 1 ? 'file' : 'files'}`
   const cut = torn.length === 0 ? [] : [`${torn.length} cut-off writes; nothing acknowledged was lost`]
   if (problems.length === 0) return [`${colors.green('sound:')} ${scope}`, ...cut].join('\n')
-  return [`${colors.red('damaged:')} ${scope}`, ...cut, ...problems.map((problem) => `  ${problem}`)].join('\n')
+  return [`${colors.red('damaged:')} ${scope}`, ...cut, ...problems.map((problem) => `  ${problem}`)].join(
+    '\n',
+  )
 }
 
 export function rebuild(command: Command): void {
@@ -38,9 +42,14 @@ export function rebuild(command: Command): void {
     const entries = await endOf(space)
     const progress = createProgress(cli, 'rebuilding')
     const started = performance.now()
-    await space.rebuild({ signal: interruptSignal(), onProgress: twoRounds(entries, progress.report) }).finally(progress.end)
+    await space
+      .rebuild({ signal: interruptSignal(), onProgress: twoRounds(entries, progress.report) })
+      .finally(progress.end)
     const ms = Math.round(performance.now() - started)
-    cli.answer({ entries, ms }, () => `rebuilt from ${count(entries)} entries in ${(ms / 1_000).toFixed(1)} s`)
+    cli.answer(
+      { entries, ms },
+      () => `rebuilt from ${count(entries)} entries in ${(ms / 1_000).toFixed(1)} s`,
+    )
   })
 }
 

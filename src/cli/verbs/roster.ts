@@ -26,7 +26,10 @@ export function join(command: Command): void {
     .option('--note <text>', 'a line about this agent for the others')
     .option('--pid <n>', 'the process that is this agent', whole(1))
     .option('--client <name>', 'the client it runs in, such as claude-code')
-    .addHelpText('after', examples('mailbox join ada --role architect --tag project:inscription', 'mailbox join bob --pid $$'))
+    .addHelpText(
+      'after',
+      examples('mailbox join ada --role architect --tag project:inscription', 'mailbox join bob --pid $$'),
+    )
   action(command, async (cli, name: string, { role, tag, note, pid, client }: JoinFlags) => {
     await using space = await open(cli)
     const session = given({ pid, client, host: pid === undefined ? undefined : hostname() })
@@ -38,14 +41,19 @@ export function join(command: Command): void {
 
 export function leave(command: Command): void {
   command
-    .description('Leave the roster. Mail to an agent that has left for good is refused; a frozen one is expected back.')
+    .description(
+      'Leave the roster. Mail to an agent that has left for good is refused; a frozen one is expected back.',
+    )
     .argument('[name]', 'who leaves (default: whoever --as names)')
     .option('--frozen', 'come back later: mail waits')
     .addHelpText('after', examples('mailbox leave ada --frozen', 'mailbox leave --as bob'))
   action(command, async (cli, name: string | undefined, { frozen = false }: { frozen?: boolean }) => {
     await using space = await open(cli)
     const agent = await space.leave(name ?? cli.actor, { frozen })
-    cli.answer({ agent }, () => `${toPrintableLine(agent.name)} ${frozen ? 'is frozen; its mail waits' : 'has left'}`)
+    cli.answer(
+      { agent },
+      () => `${toPrintableLine(agent.name)} ${frozen ? 'is frozen; its mail waits' : 'has left'}`,
+    )
   })
 }
 
@@ -75,11 +83,22 @@ export function update(command: Command): void {
     .option('--tag <tag>', 'take on a tag; repeatable', collect)
     .option('--remove-tag <tag>', 'give up a tag; repeatable', collect)
     .option('--note <text>', 'a line about this agent for the others')
-    .addHelpText('after', examples('mailbox update --as ada --role reviewer --remove-tag project:inscription'))
+    .addHelpText(
+      'after',
+      examples('mailbox update --as ada --role reviewer --remove-tag project:inscription'),
+    )
   action(command, async (cli, { role, removeRole, tag, removeTag, note }: UpdateFlags) => {
-    const change = given({ addRoles: role, removeRoles: removeRole, addTags: tag, removeTags: removeTag, note })
+    const change = given({
+      addRoles: role,
+      removeRoles: removeRole,
+      addTags: tag,
+      removeTags: removeTag,
+      note,
+    })
     if (Object.keys(change).length === 0) {
-      throw new MailboxError('invalid', 'there is nothing to change', { hint: 'give --role, --tag, --note or a --remove' })
+      throw new MailboxError('invalid', 'there is nothing to change', {
+        hint: 'give --role, --tag, --note or a --remove',
+      })
     }
     await using space = await open(cli)
     const agent = await space.update(cli.actor, change)

@@ -12,7 +12,10 @@ export function send(command: Command): void {
   addMessageOptions(
     command
       .description('Send a message. It is on disk when this returns.')
-      .argument('[to...]', 'agents (ada), role:architect, a tag (project:x), all; - reads the body from standard input'),
+      .argument(
+        '[to...]',
+        'agents (ada), role:architect, a tag (project:x), all; - reads the body from standard input',
+      ),
   )
     .option('--reply-to <id>', 'the message this answers')
     .option('--swarm <name>', 'the swarm this belongs to')
@@ -26,17 +29,25 @@ export function send(command: Command): void {
         `echo '{"to":"ada","body":"hi","payload":{"n":1}}' | mailbox send --input - --json`,
       ),
     )
-  action(command, async (cli, words: string[], flags: MessageFlags & { replyTo?: string; swarm?: string }) => {
-    const { addresses, stdin } = splitStdin(words)
-    const composed = { ...(await compose(flags, stdin)), ...given({ replyTo: flags.replyTo, swarm: flags.swarm }) }
-    const to = addresses.length > 0 ? addresses : composed.to
-    if (to === undefined) {
-      throw new MailboxError('invalid', 'the message has no recipient', { hint: 'mailbox send ada --body "..."' })
-    }
-    await using space = await open(cli)
-    const mailbox = await openMailbox(cli, space)
-    answerSent(cli, await mailbox.send({ ...composed, to }))
-  })
+  action(
+    command,
+    async (cli, words: string[], flags: MessageFlags & { replyTo?: string; swarm?: string }) => {
+      const { addresses, stdin } = splitStdin(words)
+      const composed = {
+        ...(await compose(flags, stdin)),
+        ...given({ replyTo: flags.replyTo, swarm: flags.swarm }),
+      }
+      const to = addresses.length > 0 ? addresses : composed.to
+      if (to === undefined) {
+        throw new MailboxError('invalid', 'the message has no recipient', {
+          hint: 'mailbox send ada --body "..."',
+        })
+      }
+      await using space = await open(cli)
+      const mailbox = await openMailbox(cli, space)
+      answerSent(cli, await mailbox.send({ ...composed, to }))
+    },
+  )
 }
 
 export function reply(command: Command): void {
@@ -47,23 +58,37 @@ export function reply(command: Command): void {
       .argument('[-]', 'read the body from standard input'),
   )
     .option('--to <address>', 'answer somebody else instead; repeatable', collect)
-    .addHelpText('after', examples('mailbox reply ID --as ada --body "With the model."', 'mailbox reply ID - < answer.md'))
-  action(command, async (cli, id: string, dash: string | undefined, flags: MessageFlags & { to?: string[] }) => {
-    const { replyTo: _, ...composed } = await compose(flags, isStdin(dash))
-    await using space = await open(cli)
-    const mailbox = await openMailbox(cli, space)
-    answerSent(cli, await mailbox.reply(id, { ...composed, ...given({ to: flags.to }) }))
-  })
+    .addHelpText(
+      'after',
+      examples('mailbox reply ID --as ada --body "With the model."', 'mailbox reply ID - < answer.md'),
+    )
+  action(
+    command,
+    async (cli, id: string, dash: string | undefined, flags: MessageFlags & { to?: string[] }) => {
+      const { replyTo: _, ...composed } = await compose(flags, isStdin(dash))
+      await using space = await open(cli)
+      const mailbox = await openMailbox(cli, space)
+      answerSent(cli, await mailbox.reply(id, { ...composed, ...given({ to: flags.to }) }))
+    },
+  )
 }
 
 export function broadcast(command: Command): void {
   addMessageOptions(
     command
-      .description('Send to every agent, newcomers too while the message lives (4 hours), or to the members of a swarm.')
+      .description(
+        'Send to every agent, newcomers too while the message lives (4 hours), or to the members of a swarm.',
+      )
       .argument('[-]', 'read the body from standard input'),
   )
     .option('--swarm <name>', 'only the members of this swarm')
-    .addHelpText('after', examples('mailbox broadcast --body "The build is green again."', 'mailbox broadcast --swarm dev --body "Stand-up in 5 min"'))
+    .addHelpText(
+      'after',
+      examples(
+        'mailbox broadcast --body "The build is green again."',
+        'mailbox broadcast --swarm dev --body "Stand-up in 5 min"',
+      ),
+    )
   action(command, async (cli, dash: string | undefined, flags: MessageFlags & { swarm?: string }) => {
     const { to: _, ...composed } = await compose(flags, isStdin(dash))
     await using space = await open(cli)
@@ -72,11 +97,16 @@ export function broadcast(command: Command): void {
   })
 }
 
-const splitStdin = (words: string[]) => ({ addresses: words.filter((word) => word !== '-'), stdin: words.includes('-') })
+const splitStdin = (words: string[]) => ({
+  addresses: words.filter((word) => word !== '-'),
+  stdin: words.includes('-'),
+})
 
 function isStdin(dash: string | undefined): boolean {
   if (dash === undefined || dash === '-') return dash === '-'
-  throw new MailboxError('invalid', `${JSON.stringify(dash)} is one word too many`, { hint: 'give the text with --body, or - for standard input' })
+  throw new MailboxError('invalid', `${JSON.stringify(dash)} is one word too many`, {
+    hint: 'give the text with --body, or - for standard input',
+  })
 }
 
 /** Scripts want the id, people want to know whom it goes to. */
@@ -85,6 +115,8 @@ function answerSent(cli: Cli, { warnings, ...message }: SentMessage): void {
   const empty = subject === '' && body === '' && payload === undefined && type === 'text'
   for (const warning of warnings) cli.warn(warning)
   if (empty) cli.warn('the message is empty; give it a --subject or a --body')
-  cli.answer({ message, warnings }, () => (cli.quiet ? id : `sent to ${toPrintableLine(to.join(', '))}: ${id}`))
+  cli.answer({ message, warnings }, () =>
+    cli.quiet ? id : `sent to ${toPrintableLine(to.join(', '))}: ${id}`,
+  )
   cli.hint(`how far it gets: ${cli.command(`show ${id}`)}`)
 }

@@ -13,7 +13,9 @@ import { count, createProgress } from '../progress.ts'
 
 export function exportMessages(command: Command): void {
   command
-    .description('Write all messages with their receipts as JSON lines: {"message": ..., "receipts": [...]}, the oldest first.')
+    .description(
+      'Write all messages with their receipts as JSON lines: {"message": ..., "receipts": [...]}, the oldest first.',
+    )
     .option('--out <file>', 'write to a file, which appears when it is complete (default: standard output)')
     .addHelpText('after', examples('mailbox export --out mail.jsonl', 'mailbox export | jq .message.subject'))
   action(command, async (cli, { out }: { out?: string }) => {
@@ -23,12 +25,17 @@ export function exportMessages(command: Command): void {
     const lines = exportedLines(space, end, (seq) => progress.report(seq, end))
     const exported = await (out === undefined ? print(lines) : writeFile(out, lines)).finally(progress.end)
     if (wasInterrupted()) throw new MailboxError('interrupted', 'the export was cancelled')
-    if (out !== undefined) cli.answer({ exported, file: out }, () => `${count(exported)} messages written to ${out}`)
+    if (out !== undefined)
+      cli.answer({ exported, file: out }, () => `${count(exported)} messages written to ${out}`)
   })
 }
 
 /** Every message up to a point. Whom a sender left out of a group belongs to it too. */
-async function* exportedLines(space: Space, end: number, onProgress: (seq: number) => void): AsyncGenerator<string> {
+async function* exportedLines(
+  space: Space,
+  end: number,
+  onProgress: (seq: number) => void,
+): AsyncGenerator<string> {
   for await (const { entry } of space.follow({ after: 0, signal: interruptSignal() })) {
     onProgress(entry.seq)
     if (entry.kind === 'message') {
@@ -64,14 +71,24 @@ async function writeFile(path: string, lines: AsyncIterable<string>): Promise<nu
 
 export function importMessages(command: Command): void {
   command
-    .description('Take in messages that `mailbox export` wrote. They keep id, sender and time; those that are here already are skipped.')
+    .description(
+      'Take in messages that `mailbox export` wrote. They keep id, sender and time; those that are here already are skipped.',
+    )
     .argument('[file]', 'what to read; - is standard input', '-')
-    .addHelpText('after', examples('mailbox import mail.jsonl', 'mailbox --space a export | mailbox --space b import -'))
+    .addHelpText(
+      'after',
+      examples('mailbox import mail.jsonl', 'mailbox --space a export | mailbox --space b import -'),
+    )
   action(command, async (cli, path: string) => {
     await using space = await open(cli)
     const progress = createProgress(cli, 'importing')
-    const { imported, skipped } = await space.importMessages(parsedLines(path, progress.report)).finally(progress.end)
-    cli.answer({ imported, skipped }, () => `${count(imported)} messages imported, ${count(skipped)} were here already`)
+    const { imported, skipped } = await space
+      .importMessages(parsedLines(path, progress.report))
+      .finally(progress.end)
+    cli.answer(
+      { imported, skipped },
+      () => `${count(imported)} messages imported, ${count(skipped)} were here already`,
+    )
   })
 }
 
