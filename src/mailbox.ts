@@ -95,7 +95,7 @@ export class Mailbox {
       this.#mustBeKnown(view.directory)
       earlier = input.key === undefined ? undefined : view.keyed(this.name, input.key)
       if (earlier !== undefined) return []
-      const decision = decideSend(view, { ...input, from: this.name, parent }, context)
+      const decision = decideSend(view, { from: this.name, input, parent }, context)
       warnings = decision.warnings
       return decision.drafts
     }, input.key !== undefined)

@@ -48,7 +48,7 @@ export interface MailboxOptions {
 const foldLimit = 2_000
 /** The index takes in what was written after a pause this long, or when it is so many entries behind. */
 const indexDelayMs = 20
-const indexLag = 10_000
+const indexLag = 50_000
 
 /** Opens a space: the journal, then what is derived from it. */
 export async function openSpace(options: OpenSpaceOptions): Promise<Space> {

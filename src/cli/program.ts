@@ -32,7 +32,6 @@ function createProgram(): Command {
     .description('Durable, addressed mail between AI agents, with a person able to see and steer everything.')
     .usage('[options] VERB ...')
     .version(__VERSION__, '-V, --version', 'print the version')
-    .helpCommand('help [verb]', 'show what a verb takes, with examples')
     // A verb's options are its own to read: `--body --json` is a body, whatever the program knows.
     .enablePositionalOptions()
     .exitOverride()
@@ -40,7 +39,12 @@ function createProgram(): Command {
     .configureHelp(helpStyle)
     .addHelpText('after', quickStart)
   addGlobals(program)
-  program.commandsGroup(groups.setup)
+  program.addHelpCommand(
+    new Command('help')
+      .argument('[verb]')
+      .helpGroup(groups.setup)
+      .summary('Show what a verb takes, with examples'),
+  )
   for (const { name, group, summary, hidden = false } of verbs) {
     program.command(name, { hidden }).helpGroup(groups[group]).summary(summary).description(`${summary}.`)
   }

@@ -42,10 +42,11 @@ export interface SendInput {
   hold?: boolean
 }
 
-export interface SendCommand extends SendInput {
+export interface SendCommand {
   from: string
+  input: SendInput
   /** The message that `replyTo` names, looked up before: it never changes. */
-  parent?: { id: string; threadId: string } | undefined
+  parent: { id: string; threadId: string } | undefined
 }
 
 export interface SendDecision {
@@ -136,53 +137,54 @@ function checkSize(body: string, payload: unknown, context: unknown, maxBytes: n
 }
 
 /** Decides on one message: who gets it, how long it lives, which thread it belongs to. */
-export function decideSend(view: DirectoryView, command: SendCommand, context: Context): SendDecision {
-  const { directory } = view
-  const { addresses, warnings } = resolveAddresses(directory, toList(command.to), command.hold ?? false)
+export function decideSend(
+  { directory }: DirectoryView,
+  command: SendCommand,
+  context: Context,
+): SendDecision {
+  const { body = '', exclude = [], hold = false, to } = command.input
+  const { addresses, warnings } = resolveAddresses(directory, toList(to), hold)
   const message = buildMessage(command, addresses, context)
-  if (command.body !== undefined && countWords(command.body) > messageLimits.bodyWordsBeforeHint) {
+  if (countWords(body) > messageLimits.bodyWordsBeforeHint) {
     warnings.push(
       `the body has over ${messageLimits.bodyWordsBeforeHint} words: mail is not a document, attach a file`,
     )
   }
-  const { exclude = [] } = command
-  const draft: MessageDraft = {
-    kind: 'message',
-    message,
-    ...(exclude.length > 0 ? { exclude: [...exclude] } : {}),
-  }
+  const draft: MessageDraft = { kind: 'message', message }
+  if (exclude.length > 0) draft.exclude = [...exclude]
   return { drafts: [draft], message, warnings }
 }
 
+/**
+ * What every message has comes in one literal and the rest behind it. This runs for every message, and
+ * objects put together from pieces take several times as long.
+ */
 function buildMessage(command: SendCommand, addresses: readonly Address[], { now, newId }: Context): Message {
+  const { from, input, parent } = command
   const id = newId()
-  const life = command.ttlMs === undefined ? defaultLife(addresses) : command.ttlMs
-  // What every message has comes in one literal and the rest behind it: this runs for every message, and
-  // an object that grows piece by piece takes three times as long.
+  const life = input.ttlMs === undefined ? defaultLife(addresses) : input.ttlMs
   const message: Message = {
     id,
-    from: command.from,
+    from,
     to: addresses.length === 1 ? [writeAddress(addresses[0]!)] : [...new Set(addresses.map(writeAddress))],
-    type: command.type ?? 'text',
-    priority: command.priority ?? 'normal',
+    type: input.type ?? 'text',
+    priority: input.priority ?? 'normal',
     createdAt: isoTime(now),
-    threadId: command.threadId ?? command.parent?.threadId ?? id,
-    requiresAck: command.requiresAck ?? false,
-    awaitingResponse: command.awaitingResponse ?? false,
-    tags: command.tags === undefined ? [] : [...new Set(command.tags)],
-    attachments: command.attachments === undefined ? [] : [...command.attachments],
-    subject: command.subject ?? '',
-    body: command.body ?? '',
+    threadId: input.threadId ?? parent?.threadId ?? id,
+    requiresAck: input.requiresAck ?? false,
+    awaitingResponse: input.awaitingResponse ?? false,
+    tags: input.tags === undefined ? [] : [...new Set(input.tags)],
+    attachments: input.attachments === undefined ? [] : [...input.attachments],
+    subject: input.subject ?? '',
+    body: input.body ?? '',
   }
   if (life !== null) message.expiresAt = isoTime(now + life)
-  if (command.parent !== undefined) message.replyTo = command.parent.id
-  if (command.swarm !== undefined) message.swarm = command.swarm
-  if (command.key !== undefined) message.key = command.key
-  if (command.traceparent !== undefined) message.traceparent = command.traceparent
-  if (command.payload !== undefined)
-    message.payload = command.payload as Exclude<Message['payload'], undefined>
-  if (command.context !== undefined)
-    message.context = command.context as Exclude<Message['context'], undefined>
+  if (parent !== undefined) message.replyTo = parent.id
+  if (input.swarm !== undefined) message.swarm = input.swarm
+  if (input.key !== undefined) message.key = input.key
+  if (input.traceparent !== undefined) message.traceparent = input.traceparent
+  if (input.payload !== undefined) message.payload = input.payload as Exclude<Message['payload'], undefined>
+  if (input.context !== undefined) message.context = input.context as Exclude<Message['context'], undefined>
   return message
 }
 

@@ -1,0 +1,126 @@
+/** 6. What a short-lived process costs: the price of asking from a hook or a prompt. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { duration, number, table, times } from '../lib/format.mjs'
+import { loadLibrary } from '../lib/library.mjs'
+import { scratchDir } from '../lib/scratch.mjs'
+import { which } from '../lib/servers.mjs'
+import { median, quantile } from '../lib/stats.mjs'
+import { barChart } from '../lib/svg.mjs'
+
+export const name = 'startup'
+export const title = 'Start-up'
+
+export const steps = ({ times: { starts } }) => starts
+
+/** bash tells the CPU time of a child to the millisecond; Node does not tell it at all. */
+const bash = which('bash')
+const timed = 'TIMEFORMAT="%3R %3U %3S"; { time "$@" >/dev/null 2>&1; } 2>&1'
+
+export async function run(ctx) {
+  const { openSpace } = await loadLibrary()
+  const dir = scratchDir('startup')
+  const space = await openSpace({ dir })
+  const bo = await space.mailbox('bo')
+  await space.mailbox('ada')
+  // A history, as there would be one.
+  await Promise.all(Array.from({ length: 200 }, (_, i) => bo.send({ to: i % 2 ? 'bo' : 'eve', subject: 'earlier', body: 'mail', hold: true })))
+  const mail = () => bo.send({ to: 'ada', subject: 'Plan', body: 'hi' })
+
+  const cli = [process.execPath, ctx.library.cli, '--as', 'ada']
+  const env = { ...process.env, MAILBOX_SPACE: dir }
+  const commands = [
+    { label: 'node -e 0', args: [process.execPath, '-e', '0'] },
+    { label: 'mailbox --version', args: [process.execPath, ctx.library.cli, '--version'] },
+    { label: 'mailbox count', args: [...cli, 'count'] },
+    { label: 'mailbox check, no mail', args: [...cli, 'check'] },
+    { label: 'mailbox check, one mail', args: [...cli, 'check'], before: mail },
+  ]
+  const missing = cliMissing(cli, env)
+  if (missing !== undefined) ctx.skip('start-up of the command line', missing)
+  const hook = hookOf(ctx.library.dir)
+  if (hook === undefined) ctx.skip('start-up of the hook', 'it comes with the clients issue')
+  const runs = commands.filter(({ label }) => missing === undefined || label === 'node -e 0').map((command) => ({ ...command, wall: [], cpu: [] }))
+  for (let round = -2; round < ctx.times.starts; round++) {
+    if (round >= 0) ctx.progress.step(`run ${round + 1}`)
+    for (const one of runs) {
+      await one.before?.()
+      const { wallMs, cpuMs } = time(one.args, env)
+      // Two rounds to warm the caches.
+      if (round < 0) continue
+      one.wall.push(wallMs)
+      one.cpu.push(cpuMs)
+    }
+  }
+  await space.close()
+  const results = runs.map(({ label, wall, cpu }) => ({
+    label,
+    runs: wall.length,
+    wallMs: median(wall),
+    wallP90: quantile(wall.toSorted((a, b) => a - b), 0.9),
+    cpuMs: median(cpu),
+  }))
+  return { missing, hook: hook !== undefined, results }
+}
+
+function time(args, env) {
+  const started = performance.now()
+  const { stdout, status } =
+    bash === undefined
+      ? spawnSync(args[0], args.slice(1), { env, encoding: 'utf8' })
+      : spawnSync(bash, ['-c', timed, 'time', ...args], { env, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${args.slice(1).join(' ')} failed with ${status}`)
+  if (bash === undefined) return { wallMs: performance.now() - started, cpuMs: Number.NaN }
+  const [real, user, system] = stdout.trim().split('\n').at(-1).split(' ').map(Number)
+  return { wallMs: real * 1_000, cpuMs: (user + system) * 1_000 }
+}
+
+/** Why the command line cannot be measured: it must at least be able to count. */
+function cliMissing(cli, env) {
+  const { status, stdout, stderr } = spawnSync(cli[0], [...cli.slice(1), 'count', '--json'], { env, encoding: 'utf8' })
+  if (status === 0 && /"unread"\s*:\s*0/.test(stdout)) return undefined
+  return `\`mailbox count --json\` does not answer yet (exit ${status}: ${JSON.stringify((stdout || stderr).trim().slice(0, 80))})`
+}
+
+function hookOf(dir) {
+  return existsSync(dir) ? readdirSync(dir).map((file) => join(dir, file)).find((path) => /[\\/]hook(\.\w+)?$/.test(path)) : undefined
+}
+
+export function report({ results, hook }) {
+  const base = results[0]
+  const rows = results.map(({ label, wallMs, wallP90, cpuMs }) => [
+    `\`${label}\``,
+    duration(wallMs),
+    duration(wallP90),
+    times(wallMs / base.wallMs),
+    duration(cpuMs),
+    times(cpuMs / base.cpuMs),
+  ])
+  return `The median of ${number(base.runs)} runs each, in turns, from start to exit, output thrown away.${hook ? '' : ' The hook is not built yet; it comes with the clients issue.'}
+
+![start-up](startup.svg)
+
+${table(['', 'wall', 'p90', 'to node -e 0', 'CPU', 'to node -e 0'], rows, 'lrrrrr')}`
+}
+
+export function plots({ results }) {
+  const bars = results.map(({ label, wallMs }) => ({ label, value: wallMs, text: duration(wallMs), group: label.startsWith('node') ? 'limit' : 'ours' }))
+  const groups = { ours: 'agent-mailbox', limit: 'an empty Node process' }
+  return { 'startup.svg': barChart({ title: 'Start-up', subtitle: 'wall time from start to exit, median; less is better', groups, bars }) }
+}
+
+export function aims({ results, missing }) {
+  const base = results[0].wallMs
+  const of = (label) => {
+    const found = results.find((result) => result.label === label)
+    return found && found.wallMs / base
+  }
+  const hook = { measured: undefined, why: 'the hook comes with the clients issue' }
+  return [
+    { aim: 'hook without mail against node -e 0', atMost: 0.1, ...hook },
+    { aim: 'hook with mail against node -e 0', atMost: 1.5, ...hook },
+    { aim: '`mailbox check` without mail against node -e 0', atMost: 1.5, measured: of('mailbox check, no mail'), why: missing },
+    { aim: '`mailbox check` with one mail against node -e 0', atMost: 1.5, measured: of('mailbox check, one mail'), why: missing },
+  ]
+}

@@ -1,0 +1,164 @@
+import { existsSync, statSync, watch } from 'node:fs'
+import { rm, statfs, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ensureSpaceDir, readSettings } from '../config.ts'
+import type { Space } from '../space.ts'
+import type { Cli } from './cli.ts'
+import { translate } from './exit.ts'
+import { relative } from './format/time.ts'
+import { endOf, open, spaceExists } from './open.ts'
+import { count } from './progress.ts'
+
+export interface Finding {
+  check: string
+  state: 'ok' | 'warn' | 'fail'
+  found: string
+  /** What to do about it. */
+  next?: string
+}
+
+const leastNode = [20, 19] as const
+const lockPatienceMs = 3_000
+const watchPatienceMs = 1_000
+const scantBytes = 512 * 1_048_576
+const tooFewBytes = 16 * 1_048_576
+
+/** Looks at everything that mail here depends on, in the order in which one thing needs another. */
+export async function* checkup(cli: Cli, dir: string): AsyncGenerator<Finding> {
+  yield checkNode()
+  if (!spaceExists(dir)) {
+    yield {
+      check: 'space',
+      state: 'warn',
+      found: `there is none in ${dir} yet`,
+      next: `make it: ${cli.command('join NAME')}, or name another with --space DIR`,
+    }
+    return
+  }
+  yield await attempt('space', () => checkSpace(dir))
+  yield await attempt('settings', () => checkSettings(dir))
+  yield await attempt('disk', () => checkDisk(dir))
+  const hadIndex = existsSync(join(dir, 'index.db'))
+  let space: Space
+  try {
+    space = await open(cli)
+  } catch (error) {
+    yield failed('journal', error)
+    return
+  }
+  yield await attempt('journal', () => checkJournal(space))
+  yield await attempt('index', () => checkIndex(dir, hadIndex))
+  yield await attempt('lock', () => checkLock(space))
+  yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
+  // Not closed: closing waits for the lock, which is what may be stuck. The process ends after this.
+}
+
+/** A check that throws has found something, too. */
+async function attempt(
+  check: string,
+  work: () => Omit<Finding, 'check'> | Promise<Omit<Finding, 'check'>>,
+): Promise<Finding> {
+  try {
+    return { check, ...(await work()) }
+  } catch (error) {
+    return failed(check, error)
+  }
+}
+
+function failed(check: string, thrown: unknown): Finding {
+  const { message, hint } = translate(thrown)
+  return { check, state: 'fail', found: message, ...(hint === undefined ? {} : { next: hint }) }
+}
+
+function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const enough = major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1])
+  const found = `Node ${process.versions.node}`
+  return enough
+    ? { check: 'node', state: 'ok', found }
+    : { check: 'node', state: 'fail', found, next: `install Node ${leastNode.join('.')} or later` }
+}
+
+function checkSpace(dir: string): Omit<Finding, 'check'> {
+  ensureSpaceDir(dir)
+  return { state: 'ok', found: `${dir}, closed to other users` }
+}
+
+function checkSettings(dir: string): Omit<Finding, 'check'> {
+  const { durability } = readSettings(dir)
+  if (durability === 'disk')
+    return { state: 'ok', found: 'readable; a send is answered when the disk has it' }
+  return {
+    state: 'warn',
+    found: 'durability is os: a power loss can take mail that was answered',
+    next: 'mailbox config set durability disk',
+  }
+}
+
+async function checkDisk(dir: string): Promise<Omit<Finding, 'check'>> {
+  const { bavail, bsize } = await statfs(dir)
+  const free = bavail * bsize
+  const found = `${count(Math.floor(free / 1_048_576))} MiB free`
+  if (free >= scantBytes) return { state: 'ok', found }
+  return {
+    state: free < tooFewBytes ? 'fail' : 'warn',
+    found,
+    next: 'free some room: a full disk refuses mail',
+  }
+}
+
+async function checkJournal(space: Space): Promise<Omit<Finding, 'check'>> {
+  const end = await endOf(space)
+  for await (const { entry } of space.follow({ after: end - 1 })) {
+    return { state: 'ok', found: `${count(end)} entries, the last ${relative(entry.at, Date.now())}` }
+  }
+  return { state: 'fail', found: `entry ${end} cannot be read`, next: 'mailbox verify' }
+}
+
+function checkIndex(dir: string, hadIndex: boolean): Omit<Finding, 'check'> {
+  const size = count(Math.ceil(statSync(join(dir, 'index.db')).size / 1024))
+  if (hadIndex) return { state: 'ok', found: `up to date, ${size} KiB` }
+  return {
+    state: 'warn',
+    found: `it was missing and has just been built, ${size} KiB`,
+    next: 'nothing: it is derived from the journal',
+  }
+}
+
+/** Deciding on nothing takes the lock and gives it back. */
+async function checkLock(space: Space): Promise<Omit<Finding, 'check'>> {
+  const started = performance.now()
+  const taken = await Promise.race([space.decide(() => []).then(() => true), sleep(lockPatienceMs, false)])
+  if (taken) return { state: 'ok', found: `obtained in ${Math.ceil(performance.now() - started)} ms` }
+  return {
+    state: 'fail',
+    found: `another process has held it for ${lockPatienceMs / 1_000} s`,
+    next: 'look for a stopped mailbox process (ps -o pid,stat,cmd) and continue or end it',
+  }
+}
+
+/** Touches a file in the space's directory and waits to be told. */
+async function checkWatch(dir: string, pollMs: number): Promise<Omit<Finding, 'check'>> {
+  const probe = join(dir, `doctor-${process.pid}.tmp`)
+  const started = performance.now()
+  const watcher = watch(dir)
+  try {
+    const told = new Promise<boolean>((resolve, reject) => {
+      watcher.on('change', () => resolve(true))
+      watcher.on('error', reject)
+    })
+    await writeFile(probe, '', { mode: 0o600 })
+    if (await Promise.race([told, sleep(watchPatienceMs, false)])) {
+      return { state: 'ok', found: `a change is seen within ${Math.ceil(performance.now() - started)} ms` }
+    }
+    return {
+      state: 'warn',
+      found: 'changes are not reported here',
+      next: `nothing: new mail is looked for every ${pollMs} ms instead`,
+    }
+  } finally {
+    watcher.close()
+    await rm(probe, { force: true })
+  }
+}

@@ -1,0 +1,27 @@
+import type { Command } from 'commander'
+import { toPrintableLine } from '../../model/text.ts'
+import { checkup, type Finding } from '../checkup.ts'
+import { action, type Cli } from '../cli.ts'
+import { examples } from '../help.ts'
+import { spaceDir } from '../open.ts'
+
+export function doctor(command: Command): void {
+  command
+    .description(
+      'Check that everything works here, and say what to do where it does not. Exit code 1 when something fails.',
+    )
+    .addHelpText('after', examples('mailbox doctor', 'mailbox doctor --space .mailbox --json'))
+  action(command, async (cli) => {
+    const findings: Finding[] = []
+    for await (const finding of checkup(cli, spaceDir(cli))) findings.push(finding)
+    const ok = findings.every(({ state }) => state !== 'fail')
+    cli.answer({ ok, checks: findings }, () => findings.map((finding) => line(cli, finding)).join('\n'))
+    if (!ok) process.exitCode = 1
+  })
+}
+
+function line({ colors }: Cli, { check, state, found, next }: Finding): string {
+  const paint = { ok: colors.green, warn: colors.yellow, fail: colors.red }[state]
+  const advice = next === undefined ? '' : `\n${' '.repeat(18)}${toPrintableLine(next)}`
+  return `${paint(state.padEnd(4))}  ${check.padEnd(10)}  ${toPrintableLine(found)}${advice}`
+}

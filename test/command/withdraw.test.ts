@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { decideWithdraw } from '../../src/command/withdraw.ts'
+import { MailboxError } from '../../src/errors.ts'
+import type { ReceiptState } from '../../src/model/receipt.ts'
+import { agent, idOf } from '../model/samples.ts'
+import { directMail, theMessage, viewOf } from './fake-view.ts'
+
+const { id } = theMessage
+
+function refusal(work: () => unknown): MailboxError {
+  try {
+    work()
+  } catch (error) {
+    expect(error).toBeInstanceOf(MailboxError)
+    expect((error as MailboxError).hint).toMatch(/\S/)
+    return error as MailboxError
+  }
+  throw new Error('it was allowed')
+}
+
+describe('taking a message back', () => {
+  test.each<ReceiptState>(['stored', 'notified'])('works while it is %s', (state) => {
+    expect(decideWithdraw(directMail(state), 'bob', id)).toMatchObject([
+      { step: 'withdrawn', by: 'bob', changes: [{ id, owner: 'ada', box: 'ada', was: state, state: 'withdrawn' }] },
+    ])
+  })
+
+  test.each<ReceiptState>(['shown', 'acked', 'processing', 'completed', 'failed', 'archived', 'expired', 'dead'])(
+    'is refused once it is %s',
+    (state) => {
+      const error = refusal(() => decideWithdraw(directMail(state), 'bob', id))
+      expect(error).toMatchObject({ code: 'conflict', message: expect.stringContaining(state) })
+    },
+  )
+
+  test('twice is no error', () => {
+    expect(decideWithdraw(directMail('withdrawn'), 'bob', id)).toEqual([])
+  })
+
+  test('takes back every copy, in one entry', () => {
+    const view = viewOf({ agents: [agent('ada')], receipts: [{ owner: 'ada' }, { owner: 'role:x' }, { owner: 'all' }] })
+    const [draft, ...rest] = decideWithdraw(view, 'bob', id)
+    expect(draft?.changes.map(({ owner, state }) => [owner, state])).toEqual([
+      ['ada', 'withdrawn'],
+      ['role:x', 'withdrawn'],
+      ['all', 'withdrawn'],
+    ])
+    expect(rest).toEqual([])
+  })
+
+  test('is refused when one of many has seen it', () => {
+    const view = viewOf({
+      agents: [agent('ada')],
+      receipts: [{ owner: 'all' }, { owner: 'cy', state: 'notified' }, { owner: 'ada', state: 'shown' }],
+    })
+    expect(refusal(() => decideWithdraw(view, 'bob', id))).toMatchObject({ code: 'conflict', message: expect.stringContaining('ada') })
+  })
+
+  test('is for its sender alone', () => {
+    const error = refusal(() => decideWithdraw(directMail('stored'), 'ada', id))
+    expect(error).toMatchObject({ code: 'not_permitted', hint: expect.stringContaining('bob') })
+  })
+
+  test('needs a message', () => {
+    expect(refusal(() => decideWithdraw(directMail('stored'), 'bob', idOf(99))).code).toBe('not_found')
+  })
+})
