@@ -245,6 +245,7 @@ export class Space {
    * a reader would have to wait for it: many entries at once cost a fraction of one by one.
    */
   written(): void {
+    if (this.#closed) return
     this.#unindexed = true
     if (this.#directory.seq - this.#index.cursor.seq > indexLag) this.#indexNow()
     else if (this.#indexing === undefined) this.#indexing = setTimeout(() => this.#indexNow(), indexDelayMs)

@@ -23,6 +23,8 @@ export interface Cli {
   /** On standard error. Hints and warnings are for whoever watches, never part of the answer. */
   hint(text: string): void
   warn(text: string): void
+  /** What to try next, for a person at a terminal; agents pay for every line they read. */
+  tip(text: string): void
   /** A command line of ours that acts on the same space as the same agent, ready to copy. */
   command(words: string): string
 }
@@ -52,6 +54,7 @@ export function createCli(globals: Globals): Cli {
     answer: (object, text) => void print(json ? JSON.stringify(object) : text()),
     confirm: (text) => void (quiet || (json ? talk(text) : print(text))),
     hint: (text) => void talk(aside.dim(text)),
+    tip: (text) => void (json || !process.stderr.isTTY || talk(aside.dim(text))),
     warn: (text) => void talk(`${aside.yellow('warning:')} ${toPrintableLine(text)}`),
     command: (words) => [programName(), ...given(globals), words].join(' '),
   }

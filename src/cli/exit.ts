@@ -75,7 +75,7 @@ function fromCommander(error: CommanderError): MailboxError {
   if (error.code === 'commander.help')
     return new MailboxError('invalid', 'a verb is missing', { hint: 'see above' })
   const [first = '', ...rest] = error.message.split('\n')
-  const suggestion = rest.join(' ').replace(/^\((.*)\)$/, '$1')
+  const suggestion = rest.join(' ').replace(/^\(Did (.*)\)$/, 'did $1')
   const hint = suggestion === '' ? 'add --help to see what it takes' : suggestion
   return new MailboxError('invalid', first.replace(/^error: /, ''), { cause: error, hint })
 }

@@ -19,7 +19,9 @@ export function resolveAddresses(directory: Directory, written: readonly string[
   const warnings: string[] = []
   for (const text of written) {
     // Most mail goes to somebody known, whose name needs no second check.
-    if (directory.agents.has(text)) {
+    const known = directory.agents.get(text)
+    if (known !== undefined) {
+      if (known.state === 'dead') warnings.push(`${text} has left; the message waits in case it comes back`)
       addresses.push({ kind: 'agent', name: text })
       continue
     }

@@ -12,21 +12,27 @@ import { type Database, isBusy, openDatabase } from '../sqlite.ts'
  * drops all POSIX locks the process has on it.
  */
 export class WriterLock {
-  readonly #database: Database
+  readonly #path: string
+  #database: Database | undefined
   #depth = 0
 
   constructor(path: string) {
-    this.#database = openDatabase(path, { busyMs: 10_000 })
+    this.#path = path
+  }
+
+  /** Opened when first taken: whoever only reads does without. */
+  #open(): Database {
+    const database = openDatabase(this.#path, { busyMs: 10_000 })
     // Without a page in it SQLite would write one at every BEGIN; without a journal file there is
     // nothing to create and delete. Nothing is ever stored, so nothing can be lost.
-    this.#database.exec(
-      'PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS held (by TEXT)',
-    )
-    this.#database.exec('PRAGMA busy_timeout = 0')
-    chmodSync(path, 0o600)
+    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
+    database.exec('CREATE TABLE IF NOT EXISTS held (by TEXT); PRAGMA busy_timeout = 0')
+    chmodSync(this.#path, 0o600)
+    return database
   }
 
   #tryTake(): boolean {
+    this.#database ??= this.#open()
     try {
       this.#database.exec('BEGIN IMMEDIATE')
       return true
@@ -57,7 +63,7 @@ export class WriterLock {
     try {
       return work()
     } finally {
-      if (--this.#depth === 0) this.#database.exec('ROLLBACK')
+      if (--this.#depth === 0) this.#database?.exec('ROLLBACK')
     }
   }
 
@@ -73,7 +79,7 @@ export class WriterLock {
   }
 
   close(): void {
-    this.#database.close()
+    this.#database?.close()
   }
 }
 

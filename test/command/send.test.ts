@@ -201,10 +201,6 @@ describe('the message', () => {
     expect(decide({ to: 'all', exclude: ['ada'] }).drafts).toMatchObject([{ kind: 'message', exclude: ['ada'] }])
     expect(decide({ to: 'all' }).drafts[0]).not.toHaveProperty('exclude')
   })
-
-  test('ends with its body, so that a line can be understood from its beginning', () => {
-    expect(Object.keys(decide({ to: 'ada', payload: 1, body: 'x' }).message).at(-1)).toBe('body')
-  })
 })
 
 describe('a message that is not even looked at', () => {

@@ -35,7 +35,7 @@ export function join(command: Command): void {
     const session = given({ pid, client, host: pid === undefined ? undefined : hostname() })
     const agent = await space.join(name, { ...given({ roles: role, tags: tag, note }), session })
     cli.answer({ agent }, () => `${summary(agent)} joined`)
-    cli.hint(`its mail: ${cli.command(`check --as ${shellWord(name)}`)}`)
+    cli.tip(`its mail: ${cli.command(`check --as ${shellWord(name)}`)}`)
   })
 }
 
@@ -63,7 +63,7 @@ export function agents(command: Command): void {
     await using space = await open(cli)
     const all = await space.agents()
     cli.answer({ agents: all }, () => agentTable(cli, all))
-    if (all.length === 1) cli.hint(`nobody has joined yet: ${cli.command('join NAME --role ROLE')}`)
+    if (all.length === 1) cli.tip(`nobody has joined yet: ${cli.command('join NAME --role ROLE')}`)
   })
 }
 

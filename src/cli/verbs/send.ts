@@ -118,5 +118,5 @@ function answerSent(cli: Cli, { warnings, ...message }: SentMessage): void {
   cli.answer({ message, warnings }, () =>
     cli.quiet ? id : `sent to ${toPrintableLine(to.join(', '))}: ${id}`,
   )
-  cli.hint(`how far it gets: ${cli.command(`show ${id}`)}`)
+  cli.tip(`how far it gets: ${cli.command(`show ${id}`)}`)
 }
