@@ -33,7 +33,7 @@ serve({
         if (found !== wanted) throw new Error(`${question} found ${found} instead of ${wanted} in ${held.n} messages (${held.shape})`)
       }
     }
-    await loop(performance.now() + warmupMs, 1, new Samples())
+    if (warmupMs > 0) await loop(performance.now() + warmupMs, 1, new Samples())
     const samples = new Samples()
     await loop(performance.now() + ms, least, samples)
     return summarize(samples.take())

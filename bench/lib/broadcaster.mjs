@@ -21,16 +21,20 @@ serve({
     sender = await space.mailbox('ada', { join: false })
   },
 
-  async send({ toAll, count }) {
-    const samples = new Samples()
-    for (let i = 0; i < count; i++) {
+  /** To one and to all by turns, five and five: whatever the machine does, it does to both. */
+  async send({ count }) {
+    const direct = new Samples()
+    const toAll = new Samples()
+    for (let i = 0; i < 2 * count; i++) {
       const { subject, body, priority } = next()
+      const all = i % 10 >= 5
       const started = performance.now()
-      if (toAll) await sender.broadcast({ subject, body, priority })
+      if (all) await sender.broadcast({ subject, body, priority })
       else await sender.send({ to: names[i % names.length], subject, body, priority })
+      const samples = all ? toAll : direct
       samples.add(performance.now() - started)
     }
-    return summarize(samples.take())
+    return { direct: summarize(direct.take()), toAll: summarize(toAll.take()) }
   },
 
   /** Up to 100 agents look at what they have and then take it; `count` messages to each, or to all. */

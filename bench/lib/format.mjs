@@ -16,7 +16,7 @@ export const times = (value) => (Number.isFinite(value) ? `${number(value)}×` :
 export function duration(ms) {
   if (!Number.isFinite(ms)) return '–'
   if (ms < 0.9995) return `${number(ms * 1_000)} µs`
-  return ms < 10_000 ? `${number(ms)} ms` : `${number(ms / 1_000)} s`
+  return ms < 999.5 ? `${number(ms)} ms` : `${number(ms / 1_000)} s`
 }
 
 export const megabytes = (bytes) => `${digits(bytes / 1_048_576, 0)} MB`

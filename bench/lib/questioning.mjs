@@ -31,7 +31,7 @@ async function askInTurns(ctx, reader, cases, children, { rounds, warmupMs, ms, 
     for (const name of asked) {
       ctx.progress.step(`${reader}: ${name}`)
       for (const [place, { n, shape }] of cases.entries()) {
-        const found = await children[place].ask('ask', { question: name, warmupMs: round === 0 ? warmupMs : warmupMs / 4, ms, least: 2 })
+        const found = await children[place].ask('ask', { question: name, warmupMs: round === 0 ? warmupMs : 0, ms, least: 2 })
         if (found === undefined) continue
         const key = `${name} ${place}`
         const known = parts.get(key) ?? { reader, n, shape, question: name, results: expected(name, n, shape), rounds: [] }

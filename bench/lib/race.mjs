@@ -38,13 +38,17 @@ export async function enter(ctx, wanted = () => true) {
   return entered
 }
 
-/** @returns {Promise<Standing[]>} */
-export async function race(ctx, entered, { rounds, warmupMs, ms }) {
+/**
+ * Peers that no aim names run in fewer rounds.
+ * @returns {Promise<Standing[]>}
+ */
+export async function race(ctx, entered, { rounds, peerRounds, warmupMs, ms }) {
   const starters = entered.flatMap(({ peer, server }) => peer.modes.map((mode) => ({ peer, server, mode, rates: [], latencies: [], children: [] })))
   const children = new Map()
   for (let round = 0; round < rounds; round++) {
     // There and back, so that nobody always follows the same neighbour.
-    for (const starter of round % 2 === 0 ? starters : starters.toReversed()) {
+    const due = starters.filter(({ peer }) => round < roundsOf(peer, { rounds, peerRounds }))
+    for (const starter of round % 2 === 0 ? due : due.toReversed()) {
       ctx.progress.step(`${starter.peer.title}, ${starter.mode.label}`)
       if (starter.failed) continue
       try {
@@ -60,7 +64,9 @@ export async function race(ctx, entered, { rounds, warmupMs, ms }) {
   return starters.filter(({ failed }) => !failed).map(toStanding)
 }
 
-export const raceSteps = (entered, rounds) => entered.reduce((sum, { peer }) => sum + peer.modes.length * rounds, 0)
+const roundsOf = ({ kind, inAims }, { rounds, peerRounds }) => (kind !== 'peer' || inAims ? rounds : peerRounds)
+
+export const raceSteps = (entered, times) => entered.reduce((sum, { peer }) => sum + peer.modes.length * roundsOf(peer, times), 0)
 
 /** A peer keeps its processes from round to round, so that all of them are equally warm. */
 function childrenFor(children, { peer, mode }) {
@@ -74,7 +80,7 @@ async function run(starter, children, { warmupMs, ms }) {
   const { peer, server, mode } = starter
   const address = await server.fresh()
   await Promise.all(children.map((child) => child.ask('open', { peer: peer.name, mode, address })))
-  const startAt = sharedNow() + warmupMs
+  const startAt = sharedNow() + warmupMs * (mode.warmUps ?? 1)
   const parts = await Promise.all(children.map((child) => child.ask('run', { startAt, endAt: startAt + ms })))
   await Promise.all(children.map((child) => child.ask('close')))
   if (typeof address === 'string') dropDir(address)

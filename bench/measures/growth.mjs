@@ -10,6 +10,8 @@ import { questionLabels, questions, readers } from '../readers/index.mjs'
 
 export const name = 'growth'
 export const title = 'Growth'
+/** Its plot of broadcasts is drawn from what they measured. */
+export const needs = ['broadcast']
 
 const shapes = { handled: 'all handled but 50', unread: 'all unread' }
 const modes = [one, flight64]
@@ -68,10 +70,11 @@ function lines({ costs, sends }, results) {
     const others = readers.map(({ name: reader, title: who }) => ({ label: `${who}, all handled but 50`, points: pointsOf(peers, reader, 'handled', asked) }))
     all[asked] = [...ours, ...others].filter(({ points }) => points.length > 1)
   }
+  // It is there unless it failed.
   if (results.broadcast) {
     all.broadcast = [
-      { label: 'to all', ours: true, points: results.broadcast.results.map(({ agents, toAll }) => [agents, toAll.meanMs]) },
-      { label: 'to one of them', points: results.broadcast.results.map(({ agents, direct }) => [agents, direct.meanMs]) },
+      { label: 'to all', ours: true, points: results.broadcast.results.map(({ agents, toAll }) => [agents, toAll.p50]) },
+      { label: 'to one of them', points: results.broadcast.results.map(({ agents, direct }) => [agents, direct.p50]) },
     ]
   }
   return all
@@ -98,12 +101,11 @@ export function report(data, results) {
         ]),
     )
   const images = Object.keys(drawn).map((what) => `![growth of ${labels[what]}](growth-${what}.svg)`)
-  const missing = results.broadcast ? '' : '\n\nThe broadcast plot needs `broadcast` in the same run.'
   return `The mean time of one operation with histories of growing length; a flat line means that the past costs nothing. Both axes are logarithmic. For sends in flight it is the time divided by the number of messages.
 
 ${table(['agent-mailbox', '', ...sizes.map(number), 'last to first'], rows, `ll${'r'.repeat(sizes.length + 1)}`)}
 
-${images.join('\n\n')}${missing}`
+${images.join('\n\n')}`
 }
 
 export function plots(data, results) {

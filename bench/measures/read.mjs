@@ -7,10 +7,10 @@ export const name = 'read'
 export const title = 'Reading'
 
 const shapes = ['handled', 'unread']
-const shapeLabels = { handled: 'all handled but 50', unread: 'all unread' }
+const shapeLabels = { handled: 'all handled but 50', unread: 'all unread', expired: 'all expired unread' }
 const peers = readers.filter((reader) => reader.name !== 'mailbox')
 
-export const steps = ({ times: { rounds } }) => rounds * (shapes.length * questions.length + 2 + peers.length * questions.length)
+export const steps = ({ times: { rounds, peerRounds } }) => rounds * (shapes.length * questions.length + 2) + peerRounds * peers.length * questions.length
 
 export async function run(ctx) {
   const sizes = ctx.sizes.history
@@ -21,7 +21,7 @@ export async function run(ctx) {
   for (const shape of shapes) costs.push(...(await question(ctx, 'mailbox', sizes.map((n) => ({ n, shape })), limits)))
   const expired = sizes.map((n) => ({ n, shape: 'expired' }))
   costs.push(...(await question(ctx, 'mailbox', expired, { ...limits, asked: ['inbox', 'count'] })))
-  for (const peer of peers) costs.push(...(await askPeer(ctx, peer, limits)))
+  for (const peer of peers) costs.push(...(await askPeer(ctx, peer, { ...limits, rounds: ctx.times.peerRounds })))
   return { sizes, costs }
 }
 
@@ -86,7 +86,7 @@ function growthOf(costs, sizes, reader, shape, asked) {
 export function aims({ sizes, costs }) {
   const [first, last] = [sizes[0], sizes.at(-1)]
   return ['inbox', 'count'].flatMap((asked) =>
-    shapes.map((shape) => ({
+    [...shapes, 'expired'].map((shape) => ({
       aim: `${questionLabels[asked]}, ${shapeLabels[shape]}: ${number(last)} of history against ${number(first)}`,
       atMost: 1.3,
       measured: growthOf(costs, sizes, 'mailbox', shape, asked),

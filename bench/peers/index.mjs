@@ -7,6 +7,7 @@
  * @property {number} inFlight Sends under way at once in one process.
  * @property {number} batch Messages in one call.
  * @property {number} [processes] @default 1
+ * @property {number} [warmUps] How many times the usual warm-up it gets. @default 1
  *
  * @typedef {object} Peer
  * @property {string} name
@@ -15,6 +16,7 @@
  * @property {boolean} durable Whether an answer means that the disk has confirmed the message.
  * @property {string} durability The same in words.
  * @property {Mode[]} modes
+ * @property {boolean} [inAims] An aim compares us with it, so it runs in every round.
  * @property {() => Promise<string | undefined>} [missing] Why it cannot run on this machine.
  * @property {() => Promise<{ fresh: () => Promise<unknown>, stop: () => Promise<void>, version?: string }>} start
  *   In the main process: starts what it needs. `fresh` gives the address of an empty store.

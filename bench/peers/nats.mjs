@@ -21,6 +21,7 @@ function variant(synced) {
     durable: synced,
     durability: synced ? 'synced before the answer' : 'not synced: by default the server syncs every two minutes',
     modes: [one, flight64],
+    inAims: !synced,
     async missing() {
       const path = which('nats-server')
       if (path === undefined) return 'nats-server is not installed (Debian: apt-get install nats-server)'

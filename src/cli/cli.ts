@@ -18,8 +18,8 @@ export interface Cli {
   now: number
   /** The answer: one JSON object for programs, text for people. */
   answer(json: object, text: () => string): void
-  /** What was done: beside the answer for people, out of the way of programs. */
-  confirm(text: string): void
+  /** The same for an answer that only says what was done: people who want quiet do not get it. */
+  confirm(json: object, text: () => string): void
   /** On standard error. Hints and warnings are for whoever watches, never part of the answer. */
   hint(text: string): void
   warn(text: string): void
@@ -52,7 +52,7 @@ export function createCli(globals: Globals): Cli {
     width: widthOf(process.stdout),
     now: Date.now(),
     answer: (object, text) => void print(json ? JSON.stringify(object) : text()),
-    confirm: (text) => void (quiet || (json ? talk(text) : print(text))),
+    confirm: (object, text) => void (json ? print(JSON.stringify(object)) : quiet || print(text())),
     hint: (text) => void talk(aside.dim(text)),
     tip: (text) => void (json || !process.stderr.isTTY || talk(aside.dim(text))),
     warn: (text) => void talk(`${aside.yellow('warning:')} ${toPrintableLine(text)}`),

@@ -4,7 +4,7 @@ import type { Mailbox } from '../mailbox.ts'
 import { parseStrictJson } from '../model/json.ts'
 import { type Priority, priorities } from '../model/message.ts'
 import { readJson, readText } from './input.ts'
-import { collect, duration, given, priority } from './options.ts'
+import { collect, duration, given, priority as parsePriority } from './options.ts'
 
 export type SendInput = Parameters<Mailbox['send']>[0]
 type Composed = Partial<SendInput>
@@ -27,16 +27,18 @@ export interface MessageFlags {
   hold?: boolean
   key?: string
   exclude?: string[]
+  replyTo?: string
+  swarm?: string
   input?: string
 }
 
-export const addMessageOptions = (command: Command): Command =>
+export const addMessageOptions = (command: Command, usualType: string): Command =>
   command
     .option('--subject <text>', 'one line')
     .option('--body <text>', 'the text, in Markdown; - reads standard input')
     .option('--body-file <file>', 'take the text from a file; - is standard input')
-    .option('--type <type>', 'what kind of message, such as request or notification (default text)')
-    .option('--priority <priority>', `${priorities.join(', ')} (default normal)`, priority)
+    .option('--type <type>', `what kind of message, such as request or notification (default ${usualType})`)
+    .option('--priority <priority>', priorities.join(', '), parsePriority)
     .option('--payload <json>', 'data for programs; any JSON, - reads standard input')
     .option('--context <json>', 'structured context; a JSON object')
     .option('--thread <id>', 'put it into this thread')
@@ -52,14 +54,13 @@ export const addMessageOptions = (command: Command): Command =>
 
 /** Puts a message together. What is given as an option wins over the same field of `--input`. */
 export async function compose(flags: MessageFlags, stdin: boolean): Promise<Composed> {
-  const { subject, type, key, hold } = flags
+  const { subject, type, priority, key, hold, exclude, replyTo, swarm } = flags
   const base = flags.input === undefined ? {} : parseInput(await readText(flags.input))
   return {
     ...base,
     ...given({
-      ...{ subject, type, key, hold },
+      ...{ subject, type, priority, key, hold, exclude, replyTo, swarm },
       body: await readBody(flags, stdin),
-      priority: flags.priority,
       payload: flags.payload === undefined ? undefined : await readJson(flags.payload, '--payload'),
       context:
         flags.context === undefined
@@ -71,7 +72,6 @@ export async function compose(flags: MessageFlags, stdin: boolean): Promise<Comp
       awaitingResponse: flags.await,
       tags: flags.tag,
       attachments: flags.attach,
-      exclude: flags.exclude,
     }),
   }
 }

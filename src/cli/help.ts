@@ -1,10 +1,12 @@
-import type { HelpConfiguration } from 'commander'
+import type { Command, HelpConfiguration } from 'commander'
 
-/** Names and summaries only: what a verb takes is said by its own help. */
+/** Names and summaries only: which options a verb takes is said by its own help. */
 export const helpStyle: HelpConfiguration = {
-  subcommandTerm: (command) =>
-    command.parent?.parent ? `${command.name()} ${command.usage()}` : command.name(),
+  subcommandTerm: (command) => [command.name(), ...subcommandWords(command)].join(' '),
 }
+
+const subcommandWords = (command: Command): string[] =>
+  command.parent?.parent ? command.registeredArguments.map((argument) => `<${argument.name()}>`) : []
 
 export const quickStart = `
 Quick start:

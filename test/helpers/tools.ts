@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const has = (tool: string): boolean => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0
@@ -18,12 +18,11 @@ export function ensureTool(tool: string, pack = tool): void {
     )
 }
 
-/** Where a space's bytes go, as far as faults are made there. */
+/** Where a space's bytes go, as far as faults are made there. `dir` must be free of symbolic links. */
 export function filesOf(dir: string): string[] {
-  const root = realpathSync(dir)
   const segments = ['00000001', '00000002', '00000003'].map((name) => join('journal', `${name}.jsonl`))
   const indexes = ['index.db', 'index-search.db'].flatMap((name) => [name, `${name}-journal`])
-  return [...segments, ...indexes, 'journal', 'lock'].map((file) => join(root, file))
+  return [...segments, ...indexes, 'journal', 'lock'].map((file) => join(dir, file))
 }
 
 export interface Fault {

@@ -7,58 +7,73 @@ import { clock, day } from './time.ts'
 
 /** Subjects remembered so that a receipt can say what it is about. */
 const rememberedSubjects = 10_000
+/** One entry can move hundreds of receipts; programs get them all from `--json`. */
+const idsListed = 5
+
+/** What happened, and lines below it. */
+type Described = [what: string, ...details: string[]]
 
 /** Turns entries into lines, one after another; a new day gets a line of its own. */
-export function createEntryWriter(cli: Cli): (entry: Entry) => string {
-  const { colors, width } = cli
+export function createEntryWriter({ colors, width }: Cli): (entry: Entry) => string {
   const subjects = new Map<string, string>()
   let today = ''
 
-  function message({ message: said }: MessageEntry): [string, string] {
-    subjects.set(said.id, subjectOf(said))
+  function remember({ message }: MessageEntry): void {
+    subjects.set(message.id, subjectOf(message))
     if (subjects.size > rememberedSubjects) subjects.delete(subjects.keys().next().value!)
-    const urgency = said.priority === 'normal' ? '' : `${said.priority.toUpperCase()} `
-    return [`${said.from} → ${said.to.join(', ')}: ${urgency}${subjectOf(said)}`, `${said.id}  ${said.type}`]
-  }
-
-  function receipt({ by, step, changes, note }: ReceiptEntry): [string, string] {
-    const ids = [...new Set(changes.map(({ id }) => id))]
-    const about = ids.length === 1 ? (subjects.get(ids[0]!) ?? '') : `${ids.length} messages`
-    return [`${by} ${step}${about && `: ${about}`}${note === undefined ? '' : ` (${note})`}`, ids.join(' ')]
   }
 
   return (entry) => {
-    const [text, detail = ''] = describe(entry)
+    if (entry.kind === 'message') remember(entry)
+    const [what, ...details] = describe(entry, subjects)
     const newDay = day(entry.at) === today ? [] : [colors.dim(`--- ${day(entry.at)} ---`)]
     today = day(entry.at)
     const margin = `${String(entry.seq).padStart(5)}  ${clock(entry.at)}  `
-    const line = truncate(toPrintableLine(text), width - margin.length)
-    const paint =
-      entry.kind === 'message' ? paintPriority(colors, entry.message.priority) : (plain: string) => plain
-    const below = detail === '' ? [] : [' '.repeat(margin.length) + colors.dim(toPrintableLine(detail))]
-    return [...newDay, colors.dim(margin) + paint(line), ...below].join('\n')
-  }
-
-  function describe(entry: Entry): [string, string?] {
-    switch (entry.kind) {
-      case 'message':
-        return message(entry)
-      case 'receipt':
-        return receipt(entry)
-      case 'agent':
-        return [agentLine(entry)]
-      case 'segment':
-        return [
-          entry.reason === 'created' ? 'the space was made' : `a new journal file begins (${entry.reason})`,
-        ]
-      case 'torn':
-        return [`a write that was cut off was sealed (${entry.bytes} bytes); nothing acknowledged was lost`]
-    }
+    const fit = (text: string) => truncate(toPrintableLine(text), width - margin.length)
+    const plain = (text: string) => text
+    const paint = entry.kind === 'message' ? paintPriority(colors, entry.message.priority) : plain
+    const below = details.map((detail) => ' '.repeat(margin.length) + colors.dim(fit(detail)))
+    return [...newDay, colors.dim(margin) + paint(fit(what)), ...below].join('\n')
   }
 }
 
-function agentLine({ change, agent }: AgentEntry): string {
-  const roles = agent.roles.map((role) => `role:${role}`)
-  const labels = [...roles, ...agent.tags].join(' ')
+function describe(entry: Entry, subjects: ReadonlyMap<string, string>): Described {
+  switch (entry.kind) {
+    case 'message':
+      return describeMessage(entry)
+    case 'receipt':
+      return describeReceipts(entry, subjects)
+    case 'agent':
+      return [describeAgent(entry)]
+    case 'segment':
+      return [
+        entry.reason === 'created' ? 'the space was made' : `a new journal file begins (${entry.reason})`,
+      ]
+    case 'torn':
+      return [`a write that was cut off was sealed (${entry.bytes} bytes); nothing acknowledged was lost`]
+  }
+}
+
+function describeMessage({ message }: MessageEntry): Described {
+  const { id, from, to, type, priority } = message
+  const urgency = priority === 'normal' ? '' : `${priority.toUpperCase()} `
+  return [`${from} → ${to.join(', ')}: ${urgency}${subjectOf(message)}`, `${id}  ${type}`]
+}
+
+function describeReceipts(
+  { by, step, changes, note }: ReceiptEntry,
+  subjects: ReadonlyMap<string, string>,
+): Described {
+  const ids = [...new Set(changes.map(({ id }) => id))]
+  const about = ids.length === 1 ? (subjects.get(ids[0]!) ?? 'a message') : `${ids.length} messages`
+  const lines = ids
+    .slice(0, idsListed)
+    .map((id) => (ids.length === 1 ? id : `${id}  ${subjects.get(id) ?? ''}`))
+  const more = ids.length > idsListed ? [`and ${ids.length - idsListed} more`] : []
+  return [`${by} ${step}: ${about}${note === undefined ? '' : ` (${note})`}`, ...lines, ...more]
+}
+
+function describeAgent({ change, agent }: AgentEntry): string {
+  const labels = [...agent.roles.map((role) => `role:${role}`), ...agent.tags].join(' ')
   return `${agent.name} ${change}${labels && `: ${labels}`}${agent.note === undefined ? '' : ` (${agent.note})`}`
 }

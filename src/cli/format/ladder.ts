@@ -4,7 +4,7 @@ import { toPrintable, toPrintableLine } from '../../model/text.ts'
 import type { ShownMessage } from '../../query/show.ts'
 import type { Cli } from '../cli.ts'
 import { paintPriority, subjectOf } from './message.ts'
-import { cellWidth, table } from './table.ts'
+import { table } from './table.ts'
 import { absolute, relative, zone } from './time.ts'
 
 /** A message's head, and how far it has come with each recipient. */
@@ -61,14 +61,14 @@ function receiptLines(cli: Cli, receipt: ReceiptView): string {
     width - indent.length,
     colors,
   )
-  return [title, ...steps.flatMap((step, at) => [indent + lines[at], ...noteLines(step)])].join('\n')
+  const margin = ' '.repeat(indent.length + Math.max(...steps.map(({ state: step }) => step.length)) + 2)
+  return [title, ...steps.flatMap((step, at) => [indent + lines[at], ...noteLines(step, margin)])].join('\n')
 }
 
 const indent = '  '
 
-function noteLines({ state, note }: LadderStep): string[] {
+function noteLines({ note }: LadderStep, margin: string): string[] {
   if (note === undefined) return []
-  const margin = ' '.repeat(cellWidth(indent + state) + 2)
   return toPrintable(note)
     .split('\n')
     .map((line) => margin + line)

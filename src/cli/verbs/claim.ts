@@ -44,7 +44,8 @@ export function claim(command: Command): void {
       return
     }
     const { message, state, claim: held } = claimed
-    const line = `${handledLine(claimed)}\nyours until ${relative(held.until, cli.now).replace('in ', '')} from now`
+    const life = relative(held.until, cli.now).replace('in ', '')
+    const line = `${handledLine(claimed)}\nyours for the next ${life}`
     cli.answer({ message, state, claim: held }, () =>
       next ? `${messageBlock(cli, message)}\n${line}` : line,
     )

@@ -10,6 +10,7 @@ import { spaceDir } from '../open.ts'
 export function config(command: Command): void {
   command
     .description('Show and change the settings of the space.')
+    .helpCommand(false)
     .addHelpText(
       'after',
       examples('mailbox config list', 'mailbox config get claimTtlMs', 'mailbox config set durability os'),
@@ -31,7 +32,7 @@ export function config(command: Command): void {
       const dir = spaceDir(cli)
       ensureSpaceDir(dir)
       const now = writeSetting(dir, key, parseValue(value))[knownKey(key)]
-      cli.answer({ [key]: now }, () => `${key} is now ${now}`)
+      cli.confirm({ [key]: now }, () => `${key} is now ${now}`)
     },
   )
   action(command.command('list').summary('print every setting, what it does and its value'), list)

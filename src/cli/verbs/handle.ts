@@ -25,7 +25,7 @@ export const handledLine = ({ message, state }: Handled): string =>
   toPrintableLine(`${state}: ${subjectOf(message)}  ${message.id}`)
 
 const answerOne = (cli: Cli, { message, state }: Handled): void =>
-  cli.answer({ message, state }, () => handledLine({ message, state }))
+  cli.confirm({ message, state }, () => handledLine({ message, state }))
 
 /** One message that refuses does not keep the others from their step; the first refusal is the exit code. */
 async function handleSeveral(
@@ -46,7 +46,7 @@ async function handleSeveral(
   const messages = done.map(({ message, state }) => ({ ...message, state }))
   const error = first === undefined ? {} : { error: describe(first) }
   if (done.length > 0 || cli.json)
-    cli.answer({ messages, next: null, ...error }, () => done.map(handledLine).join('\n'))
+    cli.confirm({ messages, next: null, ...error }, () => done.map(handledLine).join('\n'))
   for (const failure of failures) process.stderr.write(forPeople(failure))
   if (first !== undefined) process.exitCode = exitCodeOf(first)
 }

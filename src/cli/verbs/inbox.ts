@@ -6,23 +6,23 @@ import { examples } from '../help.ts'
 import { open, openMailbox } from '../open.ts'
 import { addFilters, addPaging, type FilterFlags, given, type PageFlags, whole } from '../options.ts'
 
-type CheckFlags = FilterFlags & PageFlags & { budget?: number }
+type CheckFlags = FilterFlags & { budget?: number; after?: string }
 
 const defaultBudget = 2_000
 
 export function check(command: Command): void {
-  addPaging(
-    addFilters(
-      command
-        .description(
-          'Read new mail, the most urgent first. What is printed is marked as shown; mail of your roles becomes yours.',
-        )
-        .option('--budget <tokens>', `how much text at once, roughly (default ${defaultBudget})`, whole(1)),
-    ),
-  ).addHelpText(
-    'after',
-    examples('mailbox check --as ada', 'mailbox check --as ada --min-priority high --budget 500'),
+  addFilters(
+    command
+      .description(
+        'Read new mail, the most urgent first. What is printed is marked as shown; mail of your roles becomes yours.',
+      )
+      .option('--budget <tokens>', `how much text at once, roughly (default ${defaultBudget})`, whole(1)),
   )
+    .option('--after <cursor>', 'go on behind a message: `next` of the check before')
+    .addHelpText(
+      'after',
+      examples('mailbox check --as ada', 'mailbox check --as ada --min-priority high --budget 500'),
+    )
   action(command, async (cli, { budget = defaultBudget, ...filter }: CheckFlags) => {
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)

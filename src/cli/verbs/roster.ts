@@ -34,16 +34,14 @@ export function join(command: Command): void {
     await using space = await open(cli)
     const session = given({ pid, client, host: pid === undefined ? undefined : hostname() })
     const agent = await space.join(name, { ...given({ roles: role, tags: tag, note }), session })
-    cli.answer({ agent }, () => `${summary(agent)} joined`)
+    cli.confirm({ agent }, () => `${summary(agent)} joined`)
     cli.tip(`its mail: ${cli.command(`check --as ${shellWord(name)}`)}`)
   })
 }
 
 export function leave(command: Command): void {
   command
-    .description(
-      'Leave the roster. Mail to an agent that has left for good is refused; a frozen one is expected back.',
-    )
+    .description('Leave the roster for good, or frozen: expected back, so that its mail waits.')
     .argument('[name]', 'who leaves (default: whoever --as names)')
     .option('--frozen', 'come back later: mail waits')
     .addHelpText('after', examples('mailbox leave ada --frozen', 'mailbox leave --as bob'))
@@ -102,7 +100,7 @@ export function update(command: Command): void {
     }
     await using space = await open(cli)
     const agent = await space.update(cli.actor, change)
-    cli.answer({ agent }, () => summary(agent))
+    cli.confirm({ agent }, () => summary(agent))
   })
 }
 

@@ -16,6 +16,7 @@ export function send(command: Command): void {
         '[to...]',
         'agents (ada), role:architect, a tag (project:x), all; - reads the body from standard input',
       ),
+    'text',
   )
     .option('--reply-to <id>', 'the message this answers')
     .option('--swarm <name>', 'the swarm this belongs to')
@@ -29,25 +30,19 @@ export function send(command: Command): void {
         `echo '{"to":"ada","body":"hi","payload":{"n":1}}' | mailbox send --input - --json`,
       ),
     )
-  action(
-    command,
-    async (cli, words: string[], flags: MessageFlags & { replyTo?: string; swarm?: string }) => {
-      const { addresses, stdin } = splitStdin(words)
-      const composed = {
-        ...(await compose(flags, stdin)),
-        ...given({ replyTo: flags.replyTo, swarm: flags.swarm }),
-      }
-      const to = addresses.length > 0 ? addresses : composed.to
-      if (to === undefined) {
-        throw new MailboxError('invalid', 'the message has no recipient', {
-          hint: 'mailbox send ada --body "..."',
-        })
-      }
-      await using space = await open(cli)
-      const mailbox = await openMailbox(cli, space)
-      answerSent(cli, await mailbox.send({ ...composed, to }))
-    },
-  )
+  action(command, async (cli, words: string[], flags: MessageFlags) => {
+    const addresses = words.filter((word) => word !== '-')
+    const composed = await compose(flags, words.includes('-'))
+    const to = addresses.length > 0 ? addresses : composed.to
+    if (to === undefined) {
+      throw new MailboxError('invalid', 'the message has no recipient', {
+        hint: 'mailbox send ada --body TEXT',
+      })
+    }
+    await using space = await open(cli)
+    const mailbox = await openMailbox(cli, space)
+    answerSent(cli, await mailbox.send({ ...composed, to }))
+  })
 }
 
 export function reply(command: Command): void {
@@ -56,21 +51,20 @@ export function reply(command: Command): void {
       .description('Answer a message: to its sender, in its thread, with its priority unless told otherwise.')
       .argument('<id>', 'the message to answer')
       .argument('[-]', 'read the body from standard input'),
+    'response',
   )
     .option('--to <address>', 'answer somebody else instead; repeatable', collect)
     .addHelpText(
       'after',
       examples('mailbox reply ID --as ada --body "With the model."', 'mailbox reply ID - < answer.md'),
     )
-  action(
-    command,
-    async (cli, id: string, dash: string | undefined, flags: MessageFlags & { to?: string[] }) => {
-      const { replyTo: _, ...composed } = await compose(flags, isStdin(dash))
-      await using space = await open(cli)
-      const mailbox = await openMailbox(cli, space)
-      answerSent(cli, await mailbox.reply(id, { ...composed, ...given({ to: flags.to }) }))
-    },
-  )
+  type ReplyFlags = MessageFlags & { to?: string[] }
+  action(command, async (cli, id: string, dash: string | undefined, { to, ...flags }: ReplyFlags) => {
+    const { replyTo: _, ...composed } = await compose(flags, isStdin(dash))
+    await using space = await open(cli)
+    const mailbox = await openMailbox(cli, space)
+    answerSent(cli, await mailbox.reply(id, { ...composed, ...given({ to }) }))
+  })
 }
 
 export function broadcast(command: Command): void {
@@ -80,6 +74,7 @@ export function broadcast(command: Command): void {
         'Send to every agent, newcomers too while the message lives (4 hours), or to the members of a swarm.',
       )
       .argument('[-]', 'read the body from standard input'),
+    'broadcast',
   )
     .option('--swarm <name>', 'only the members of this swarm')
     .addHelpText(
@@ -89,18 +84,13 @@ export function broadcast(command: Command): void {
         'mailbox broadcast --swarm dev --body "Stand-up in 5 min"',
       ),
     )
-  action(command, async (cli, dash: string | undefined, flags: MessageFlags & { swarm?: string }) => {
+  action(command, async (cli, dash: string | undefined, flags: MessageFlags) => {
     const { to: _, ...composed } = await compose(flags, isStdin(dash))
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
-    answerSent(cli, await mailbox.broadcast({ ...composed, ...given({ swarm: flags.swarm }) }))
+    answerSent(cli, await mailbox.broadcast(composed))
   })
 }
-
-const splitStdin = (words: string[]) => ({
-  addresses: words.filter((word) => word !== '-'),
-  stdin: words.includes('-'),
-})
 
 function isStdin(dash: string | undefined): boolean {
   if (dash === undefined || dash === '-') return dash === '-'

@@ -26,7 +26,7 @@ export function exportMessages(command: Command): void {
     const exported = await (out === undefined ? print(lines) : writeFile(out, lines)).finally(progress.end)
     if (wasInterrupted()) throw new MailboxError('interrupted', 'the export was cancelled')
     if (out !== undefined)
-      cli.answer({ exported, file: out }, () => `${count(exported)} messages written to ${out}`)
+      cli.confirm({ exported, file: out }, () => `${count(exported)} messages written to ${out}`)
   })
 }
 
@@ -82,28 +82,39 @@ export function importMessages(command: Command): void {
   action(command, async (cli, path: string) => {
     await using space = await open(cli)
     const progress = createProgress(cli, 'importing')
-    const { imported, skipped } = await space
-      .importMessages(parsedLines(path, progress.report))
-      .finally(progress.end)
-    cli.answer(
-      { imported, skipped },
-      () => `${count(imported)} messages imported, ${count(skipped)} were here already`,
-    )
+    const { lines, at } = parsedLines(path, progress.report)
+    try {
+      const { imported, skipped } = await space.importMessages(lines)
+      cli.confirm(
+        { imported, skipped },
+        () => `${count(imported)} messages imported, ${count(skipped)} were here already`,
+      )
+    } catch (error) {
+      throw atLine(error, at())
+    } finally {
+      progress.end()
+    }
   })
 }
 
-async function* parsedLines(path: string, onProgress: (line: number) => void): AsyncGenerator<unknown> {
-  for await (const { line, number } of readLines(path)) {
-    onProgress(number)
-    let value: unknown
-    try {
-      value = parseStrictJson(line)
-    } catch (error) {
-      throw new MailboxError('invalid', `line ${number}: ${(error as Error).message}`, {
-        cause: error,
-        hint: 'each line is one JSON object as `mailbox export` writes it',
-      })
+/** The lines as JSON, and how far they have been taken. */
+function parsedLines(path: string, onProgress: (line: number) => void) {
+  let current = 0
+  async function* parse(): AsyncGenerator<unknown> {
+    for await (const { line, number } of readLines(path)) {
+      current = number
+      onProgress(number)
+      yield parseStrictJson(line)
     }
-    yield value
   }
+  return { lines: parse(), at: () => current }
+}
+
+/** What came before the line is in; running the import again skips it. */
+function atLine(error: unknown, line: number): unknown {
+  if (!(error instanceof MailboxError) || error.code !== 'invalid' || line === 0) return error
+  return new MailboxError('invalid', `line ${line}: ${error.message}`, {
+    cause: error,
+    hint: 'each line is one JSON object as `mailbox export` writes it; mend it and import again',
+  })
 }

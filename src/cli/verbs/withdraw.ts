@@ -12,6 +12,6 @@ export function withdraw(command: Command): void {
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
     const message = await mailbox.withdraw(id)
-    cli.answer({ message }, () => `withdrawn: ${message.id}`)
+    cli.confirm({ message }, () => `withdrawn: ${message.id}`)
   })
 }

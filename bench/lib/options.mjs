@@ -1,0 +1,65 @@
+/** What the command line says, checked before anything starts. */
+import { parseArgs } from 'node:util'
+
+export const usage = `Measures agent-mailbox and its peers on this machine and writes a report.
+
+  npm run bench -- [options]        or: node bench/run.mjs [options]
+
+  --quick              smaller and shorter, under two minutes
+  --only NAME          only this measurement; repeat it or separate names by commas
+                       limit, send, broadcast, push, startup, read, growth, rebuild
+  --history N,N,N      lengths of history for read (the last one also for growth and rebuild)
+  --dir DIR            where to put data while measuring; it should be on the disk you care for
+                       (default: the temporary directory, unless that is in memory)
+  --out DIR            where the report goes (default: bench/results, with --quick bench/results/quick,
+                       with --only or --history bench/results/partial)
+  --install-servers    install redis-server and nats-server with apt-get if they are missing (needs root)
+  --no-build           measure dist/ as it is
+  --help               this text
+
+Peers that the machine lacks are left out and named in the report.`
+
+export class UsageError extends Error {}
+
+export function readOptions(args, names) {
+  let values
+  try {
+    values = parseArgs({
+      args,
+      options: {
+        quick: { type: 'boolean', default: false },
+        only: { type: 'string', multiple: true, default: [] },
+        history: { type: 'string' },
+        dir: { type: 'string' },
+        out: { type: 'string' },
+        'install-servers': { type: 'boolean', default: false },
+        'no-build': { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values
+  } catch (error) {
+    throw new UsageError(error.message)
+  }
+  const only = values.only.flatMap((part) => part.split(',')).filter((part) => part !== '')
+  const unknown = only.filter((name) => !names.includes(name))
+  if (unknown.length > 0) throw new UsageError(`there is no measurement ${unknown.join(', ')}; there are: ${names.join(', ')}`)
+  const history = values.history?.split(',').map((part) => Number(part.replaceAll('_', '')))
+  if (history?.some((n) => !Number.isSafeInteger(n) || n < 200)) throw new UsageError('--history takes whole numbers of at least 200')
+  return { ...values, only, history: history?.toSorted((a, b) => a - b) }
+}
+
+/** How long and how much, for a run that matters and for a quick look. */
+export function planOf({ quick, history }) {
+  const lengths = history ?? (quick ? [1_000, 20_000] : [1_000, 100_000, 1_000_000])
+  const largest = lengths.at(-1)
+  return {
+    sizes: {
+      history: lengths,
+      growth: [100, 10, 1].map((part) => Math.max(200, Math.round(largest / part))).filter((n, place, all) => all.indexOf(n) === place),
+      rebuild: history === undefined && quick ? 50_000 : largest,
+    },
+    times: quick
+      ? { rounds: 2, peerRounds: 1, warmupMs: 150, ms: 400, askMs: 50, sends: 40, pushes: 500, gapMs: 6, starts: 20, growthMs: 200, heldCalls: 50 }
+      : { rounds: 5, peerRounds: 3, warmupMs: 500, ms: 1_500, askMs: 300, sends: 300, pushes: 1_500, gapMs: 20, starts: 40, growthMs: 600, heldCalls: 500 },
+  }
+}

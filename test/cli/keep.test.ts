@@ -1,0 +1,134 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createBox } from './run.ts'
+
+it('exports every message with its receipts, and imports them once', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada')
+  const input = JSON.stringify({ to: 'ada', body: 'nul \0, lone \ud800' })
+  await box.run(['send', '--input', '-'], { input })
+  await box.ok('send', 'ada', '--subject', 'second')
+  await box.ok('check', '--as', 'ada')
+  const lines = (await box.ok('export'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines).toMatchObject([
+    { message: { body: 'nul \0, lone \ud800' }, receipts: [{ recipient: 'ada', state: 'shown' }] },
+    { message: { subject: 'second' }, receipts: [{ recipient: 'ada', state: 'shown' }] },
+  ])
+
+  const file = join(box.dir, '..', 'mail.jsonl')
+  expect(await box.json('export', '--out', file)).toEqual({ exported: 2, file })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(existsSync(`${file}.part`)).toBe(false)
+  expect(await box.json('import', file)).toEqual({ imported: 0, skipped: 2 })
+
+  const other = join(box.dir, '..', 'other')
+  const piped = await box.run(['--space', other, 'import', '-', '--json'], { input: readFileSync(file) })
+  expect(JSON.parse(piped.stdout)).toEqual({ imported: 2, skipped: 0 })
+  const again = (await box.ok('--space', other, 'export')).trimEnd().split('\n')
+  expect(again.map((line) => JSON.parse(line).message)).toEqual(lines.map(({ message }) => message))
+})
+
+it('names the line that cannot be imported', async () => {
+  const box = createBox()
+  const { code, stderr } = await box.run(['import'], { input: '\n{"message":\n' })
+  expect(code).toBe(2)
+  expect(stderr).toContain('line 2: ')
+})
+
+it('verifies and rebuilds', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada')
+  await box.ok('send', 'ada', '--body', 'findable')
+  rmSync(join(box.dir, 'index.db'))
+  expect(await box.ok('verify', '--deep')).toBe('sound: 3 entries, 1 messages, 1 file\n')
+  expect(await box.json('rebuild')).toMatchObject({ entries: 3 })
+  expect((await box.json('search', 'findable')).messages).toHaveLength(1)
+})
+
+it('does not make a space only to look after it', async () => {
+  const box = createBox()
+  for (const verb of ['verify', 'rebuild', 'export']) {
+    expect(await box.refused(3, verb)).toMatchObject({ code: 'not_found' })
+  }
+  expect(existsSync(box.dir)).toBe(false)
+})
+
+it('finds nothing to complain about in a healthy space', async () => {
+  const box = createBox()
+  expect((await box.run(['doctor'])).stdout).toContain('there is none in')
+  expect(existsSync(box.dir)).toBe(false)
+  await box.ok('join', 'ada')
+  const { ok, checks } = JSON.parse(await box.ok('doctor', '--json'))
+  expect(ok).toBe(true)
+  expect(checks.map(({ check, state }: { check: string; state: string }) => `${check} ${state}`)).toEqual([
+    ...['node ok', 'space ok', 'settings ok', 'disk ok', 'journal ok', 'index ok', 'lock ok', 'watch ok'],
+  ])
+})
+
+it('says what is wrong and what to do about it', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada')
+  writeFileSync(join(box.dir, 'config.json'), '{"pollMs": "often"}')
+  const { code, stdout } = await box.run(['doctor'])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^fail {2}settings .*pollMs cannot be "often"\n +mend it with/m)
+})
+
+it('shows and changes settings', async () => {
+  const box = createBox()
+  expect(await box.ok('config', 'get', 'pollMs')).toBe('500\n')
+  await box.ok('config', 'set', 'pollMs', '250')
+  expect(await box.json('config', 'get', 'pollMs')).toEqual({ pollMs: 250 })
+  expect(await box.json('config', '--json', 'list')).toMatchObject({
+    settings: { pollMs: 250, durability: 'disk' },
+  })
+})
+
+it('finds the space by option, by environment, and upward from where it is', async () => {
+  const box = createBox()
+  const project = join(dirname(box.dir), 'project')
+  mkdirSync(join(project, '.mailbox'), { recursive: true, mode: 0o700 })
+  mkdirSync(join(project, 'deep', 'down'), { recursive: true })
+  await box.ok('join', 'by-environment')
+  await box.ok('--space', join(project, '.mailbox'), 'join', 'by-option')
+  const names = (stdout: string) => JSON.parse(stdout).agents.map(({ name }: { name: string }) => name)
+  const upward = await box.run(['agents', '--json'], {
+    cwd: join(project, 'deep', 'down'),
+    env: { MAILBOX_SPACE: '' },
+  })
+  expect(names(upward.stdout)).toEqual(['user', 'by-option'])
+  expect(names(await box.ok('agents', '--json'))).toEqual(['user', 'by-environment'])
+})
+
+it('acts as MAILBOX_AGENT says, unless --as says otherwise', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada')
+  await box.ok('join', 'bob')
+  const env = { MAILBOX_AGENT: 'ada' }
+  const from = async (...words: string[]) =>
+    JSON.parse((await box.run([...words, '--json'], { env })).stdout).message.from
+  expect(await from('send', 'user', '--body', 'x')).toBe('ada')
+  expect(await from('--as', 'bob', 'send', 'user', '--body', 'x')).toBe('bob')
+})
+
+it('prints an id and nothing else when it is to be quiet', async () => {
+  const box = createBox()
+  expect(await box.run(['join', 'ada', '--quiet'])).toMatchObject({ code: 0, stdout: '', stderr: '' })
+  const { stdout, stderr } = await box.run(['send', 'ada', '--body', 'x', '--quiet'])
+  expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/)
+  expect(stderr).toBe('')
+  expect(await box.run(['ack', stdout.trim(), '--as', 'ada', '--quiet'])).toMatchObject({
+    code: 0,
+    stdout: '',
+  })
+})
+
+it('tells that it made a space', async () => {
+  const box = createBox()
+  expect((await box.run(['inbox'])).stderr).toContain(`made a new space in ${box.dir}`)
+  expect((await box.run(['inbox'])).stderr).toBe('')
+})

@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished } from 'vitest'
+import type { Agent } from '../../src/model/agent.ts'
+import type { Claim } from '../../src/model/claim.ts'
+import type { ReceiptState, ReceiptView } from '../../src/model/receipt.ts'
+import type { UnreadCount } from '../../src/query/count.ts'
+import type { InboxMessage } from '../../src/query/inbox.ts'
+
+const script = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+
+/** Everything that `--json` can answer; each verb gives some of it. */
+export interface Answer {
+  message: InboxMessage
+  messages: InboxMessage[]
+  next: string | null
+  warnings: string[]
+  receipts: ReceiptView[]
+  state: ReceiptState
+  claim: Claim
+  remaining: UnreadCount
+  unread: number
+  byPriority: UnreadCount['byPriority']
+  agent: Agent
+  agents: Agent[]
+  error: { code: string; message: string; hint: string | null }
+}
+
+export interface Ran {
+  code: number | null
+  signal: NodeJS.Signals | null
+  stdout: string
+  stderr: string
+}
+
+export interface RunOptions {
+  input?: string | Buffer
+  env?: Record<string, string>
+  cwd?: string
+}
+
+/** A process that is still going, with what it has printed so far. */
+export interface Started {
+  process: ChildProcess
+  stdout(): string
+  stderr(): string
+  /** Resolves when the standard output or error holds the text. */
+  says(text: string | RegExp): Promise<void>
+  exit: Promise<Ran>
+}
+
+/** The command line in a space of its own, which is gone with the test. */
+export interface Box {
+  dir: string
+  run(words: readonly string[], options?: RunOptions): Promise<Ran>
+  /** Runs, expects success and gives what was printed. */
+  ok(...words: string[]): Promise<string>
+  /** Runs with `--json`, expects success and gives the object. */
+  json(...words: string[]): Promise<Answer>
+  /** Runs with `--json`, expects this exit code and gives the error. */
+  refused(code: number, ...words: string[]): Promise<Answer['error']>
+  start(words: readonly string[], options?: RunOptions): Started
+}
+
+export function createBox(): Box {
+  const home = mkdtempSync(join(tmpdir(), 'mailbox-cli-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }))
+  const dir = join(home, 'space')
+
+  function start(words: readonly string[], options: RunOptions = {}): Started {
+    const { PATH = '' } = process.env
+    const env = { PATH, HOME: home, MAILBOX_SPACE: dir, ...options.env }
+    const child = spawn(process.execPath, [script, ...words], { env, cwd: options.cwd ?? home })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    return follow(child, options.input)
+  }
+
+  const box: Box = {
+    dir,
+    start,
+    run: (words, options) => start(words, options).exit,
+    async ok(...words) {
+      const ran = await box.run(words)
+      expect(ran, ran.stderr).toMatchObject({ code: 0 })
+      return ran.stdout
+    },
+    async json(...words) {
+      return JSON.parse(await box.ok(...words, '--json')) as Answer
+    },
+    async refused(code, ...words) {
+      const ran = await box.run([...words, '--json'])
+      expect(ran, ran.stdout + ran.stderr).toMatchObject({ code })
+      return (JSON.parse(ran.stdout) as Answer).error
+    },
+  }
+  return box
+}
+
+function follow(child: ChildProcess, input: string | Buffer | undefined): Started {
+  let stdout = Buffer.alloc(0)
+  let stderr = ''
+  const looks = new Set<() => void>()
+  const told = () => {
+    for (const look of [...looks]) look()
+  }
+  child.stdout!.on('data', (data: Buffer) => {
+    stdout = Buffer.concat([stdout, data])
+    told()
+  })
+  child.stderr!.on('data', (data: Buffer) => {
+    stderr += data.toString()
+    told()
+  })
+  // It may end before it has read everything.
+  child.stdin!.on('error', () => {})
+  child.stdin!.end(input ?? '')
+  const exit = new Promise<Ran>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout.toString(), stderr }))
+  })
+  const holds = (text: string | RegExp) =>
+    [stdout.toString(), stderr].some((said) =>
+      typeof text === 'string' ? said.includes(text) : text.test(said),
+    )
+  return {
+    process: child,
+    stdout: () => stdout.toString(),
+    stderr: () => stderr,
+    exit,
+    says: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!holds(text)) return
+          looks.delete(look)
+          resolve()
+        }
+        looks.add(look)
+        look()
+        exit.then(
+          (ran) =>
+            holds(text) || reject(new Error(`it ended without saying ${text}: ${JSON.stringify(ran)}`)),
+          reject,
+        )
+      }),
+  }
+}

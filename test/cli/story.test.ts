@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest'
+import { createBox } from './run.ts'
+
+it('takes a new user from joining to a finished thread', async () => {
+  const box = createBox()
+  expect(await box.ok('join', 'ada', '--role', 'architect', '--tag', 'project:inscription')).toContain('ada')
+  await box.ok('join', 'bob')
+
+  const { message, warnings } = await box.json(
+    ...['send', 'role:architect', '--as', 'bob', '--subject', 'Plan', '--body', 'Where do we begin?'],
+    ...['--priority', 'urgent'],
+  )
+  expect(message).toMatchObject({ from: 'bob', to: ['role:architect'], priority: 'urgent', subject: 'Plan' })
+  expect(warnings).toEqual([])
+
+  const read = await box.ok('check', '--as', 'ada')
+  expect(read).toContain('## [URGENT] Plan')
+  expect(read).toContain('Where do we begin?')
+  expect(await box.ok('check', '--as', 'ada')).toBe('no new mail\n')
+
+  for (const verb of ['ack', 'start', 'done']) await box.ok(verb, message.id, '--as', 'ada')
+  const shown = await box.ok('show', message.id)
+  const rungs = ['stored', 'claimed', 'shown', 'acked', 'processing', 'completed', 'archived']
+  for (const rung of rungs)
+    expect(shown).toMatch(
+      new RegExp(`^ +${rung} +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d .* by (ada|bob)$`, 'm'),
+    )
+  for (const line of shown.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+
+  const answer = await box.json('reply', message.id, '--as', 'ada', '--body', 'With the model.')
+  expect(answer.message).toMatchObject({
+    to: ['bob'],
+    threadId: message.id,
+    replyTo: message.id,
+    subject: 'Re: Plan',
+  })
+  const thread = await box.json('thread', answer.message.id)
+  expect(thread.messages.map(({ id }) => id)).toEqual([message.id, answer.message.id])
+})
+
+it('reaches those who carry a tag and nobody else', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada', '--tag', 'project:inscription')
+  await box.ok('join', 'bob')
+  await box.ok('send', 'project:inscription', '--body', 'for the project')
+  expect((await box.json('check', '--as', 'ada')).messages).toHaveLength(1)
+  expect((await box.json('check', '--as', 'bob')).messages).toEqual([])
+})
+
+it('refuses a mistyped name and suggests the one that was meant', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada')
+  const { code, stdout, stderr } = await box.run(['send', 'adda', '--body', 'hi'])
+  expect(code).toBe(3)
+  expect(stdout).toBe('')
+  expect(stderr).toMatch(/^error: no agent is called "adda"\nhint: did you mean ada\?/)
+})
+
+it('lets role mail be taken once, handed back and taken by the next', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada', '--role', 'builder')
+  await box.ok('join', 'bob', '--role', 'builder')
+  const { message } = await box.json('send', 'builder', '--subject', 'Fix the build')
+  expect(message.to).toEqual(['role:builder'])
+
+  const taken = await box.json('claim', '--next', '--role', 'builder', '--ttl', '1h', '--as', 'ada')
+  expect(taken).toMatchObject({
+    message: { id: message.id },
+    state: 'shown',
+    claim: { agent: 'ada', attempt: 1 },
+  })
+  expect(await box.refused(5, 'claim', message.id, '--as', 'bob')).toMatchObject({ code: 'conflict' })
+  expect(await box.json('claim', '--next', '--role', 'builder', '--as', 'bob')).toEqual({ message: null })
+
+  await box.ok('release', message.id, '--as', 'ada')
+  expect(await box.ok('claim', message.id, '--as', 'bob')).toContain('yours for the next 15 min')
+})
+
+it('puts failed mail back for another try', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada')
+  const { message } = await box.json('send', 'ada', '--body', 'try this')
+  await box.ok('fail', message.id, '--as', 'ada', '--reason', 'the tests do not pass')
+  expect(await box.ok('show', message.id)).toContain('the tests do not pass')
+  expect(await box.json('retry', message.id, '--as', 'ada')).toMatchObject({ state: 'stored' })
+  expect((await box.json('check', '--as', 'ada')).messages).toHaveLength(1)
+  expect(await box.json('done', message.id, '--as', 'ada', '--keep')).toMatchObject({ state: 'completed' })
+  expect(await box.json('archive', message.id, '--as', 'ada')).toMatchObject({ state: 'archived' })
+})
+
+it('takes back what nobody has seen', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada')
+  const { message } = await box.json('send', 'ada', '--body', 'oops')
+  expect(await box.json('withdraw', message.id)).toMatchObject({ message: { id: message.id } })
+  expect((await box.json('check', '--as', 'ada')).messages).toEqual([])
+})

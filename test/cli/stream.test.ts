@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { createBox } from './run.ts'
+
+it('waits for an answer that another process sends, and leaves other mail alone', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada')
+  await box.ok('join', 'bob')
+  const asked = await box.json('send', 'bob', '--as', 'ada', '--body', 'which port?')
+  const waiting = box.start([
+    'wait',
+    '--as',
+    'ada',
+    '--reply-to',
+    asked.message.id,
+    '--timeout',
+    '30s',
+    '--json',
+  ])
+  await box.ok('send', 'ada', '--as', 'bob', '--body', 'something else')
+  const { message } = await box.json('reply', asked.message.id, '--as', 'bob', '--body', '8080')
+  const { code, stdout } = await waiting.exit
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout).message).toMatchObject({ id: message.id, body: '8080', state: 'shown' })
+  expect((await box.json('inbox', '--as', 'ada', '--unread')).messages.map(({ body }) => body)).toEqual([
+    'something else',
+  ])
+})
+
+it('watches mail come in, one object a line, and marks nothing', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada')
+  await box.ok('send', 'ada', '--body', 'before')
+  const watching = box.start(['watch', '--as', 'ada', '--json'])
+  await watching.says('before')
+  await box.ok('send', 'ada', '--body', 'after')
+  await watching.says('after')
+  watching.process.kill('SIGINT')
+  const { code, stdout } = await watching.exit
+  expect(code).toBe(130)
+  expect(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).message.body),
+  ).toEqual(['before', 'after'])
+  expect(await box.json('count', '--as', 'ada')).toMatchObject({ unread: 2 })
+})
+
+it('follows the log across processes until it is interrupted', async () => {
+  const box = createBox()
+  const following = box.start(['log', '--follow'])
+  await following.says('nothing has happened here yet')
+  expect(following.stderr()).toContain(`space ${box.dir}`)
+  await box.ok('join', 'ada', '--role', 'architect')
+  await following.says('ada joined: role:architect')
+  await box.ok('send', 'ada', '--subject', 'Plan', '--priority', 'urgent')
+  await following.says('user → ada: URGENT Plan')
+  await box.ok('check', '--as', 'ada')
+  await following.says('ada shown: Plan')
+  following.process.kill('SIGTERM')
+  expect(await following.exit).toMatchObject({ code: 130 })
+})
+
+it('reads the log in pages', async () => {
+  const box = createBox()
+  for (const name of ['ada', 'bob', 'cy']) await box.ok('join', name)
+  const seqs = async (...words: string[]) => {
+    const lines = (await box.ok('log', '--json', ...words)).trimEnd().split('\n')
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line).seq as number)
+  }
+  expect(await seqs()).toEqual([1, 2, 3, 4])
+  expect(await seqs('--limit', '2')).toEqual([3, 4])
+  expect(await seqs('--after', '1', '--limit', '2')).toEqual([2, 3])
+  expect(await seqs('--after', '4')).toEqual([])
+})
+
+it('ends a wait that is interrupted with 130', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada')
+  // A watch of the same mailbox says when it listens; the wait starts as quickly as it does.
+  const waiting = box.start(['wait', '--as', 'ada', '--timeout', 'forever', '--json'])
+  const watching = box.start(['watch', '--as', 'ada'])
+  await watching.says('watching the mail of ada')
+  await box.ok('count', '--as', 'ada')
+  waiting.process.kill('SIGINT')
+  const { code, stdout } = await waiting.exit
+  expect(code).toBe(130)
+  expect(JSON.parse(stdout).error.code).toBe('interrupted')
+})
+
+it('ends quietly when its reader has seen enough', async () => {
+  const box = createBox()
+  for (const name of ['ada', 'bob', 'cy']) await box.ok('join', name)
+  const following = box.start(['log', '--follow', '--json'])
+  await following.says('"ada"')
+  following.process.stdout!.destroy()
+  await box.ok('join', 'dee')
+  const { code, stderr } = await following.exit
+  expect(code).toBe(0)
+  expect(stderr).not.toContain('EPIPE')
+})
+
+it('works in a pipe that is closed early', async () => {
+  const box = createBox()
+  await box.ok('join', 'ada')
+  const command = `"${process.execPath}" dist/cli.js --space "${box.dir}" log | head -n 1; echo "\${PIPESTATUS[0]}"`
+  const shell = spawn('bash', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  shell.stdout.on('data', (data: Buffer) => (said += data))
+  await new Promise((done) => shell.once('close', done))
+  expect(said.trimEnd().split('\n').at(-1)).toBe('0')
+})
