@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Histories } from './lib/histories.mjs'
 import { describeMachine, fileSystemOf } from './lib/machine.mjs'
-import { planOf, readOptions, usage, UsageError } from './lib/options.mjs'
+import { planOf, readOptions, UsageError, usage } from './lib/options.mjs'
 import { describeVersion, installPeers, installServers, snapshotLibrary } from './lib/prepare.mjs'
 import { Progress } from './lib/progress.mjs'
 import { judge, writeReport } from './lib/report.mjs'
@@ -23,13 +23,19 @@ const measures = [limit, send, broadcast, push, startup, read, growth, rebuild]
 const here = dirname(fileURLToPath(import.meta.url))
 
 async function main() {
-  const options = readOptions(process.argv.slice(2), measures.map(({ name }) => name))
+  const options = readOptions(
+    process.argv.slice(2),
+    measures.map(({ name }) => name),
+  )
   if (options.help) return console.log(usage)
   const started = performance.now()
   const { only } = options
   const needed = measures.filter(({ name }) => only.includes(name)).flatMap(({ needs = [] }) => needs)
-  const chosen = measures.filter(({ name }) => only.length === 0 || only.includes(name) || needed.includes(name))
-  const parent = options.dir ?? (fileSystemOf(tmpdir()) === 'tmpfs' ? join(here, 'node_modules', '.cache') : tmpdir())
+  const chosen = measures.filter(
+    ({ name }) => only.length === 0 || only.includes(name) || needed.includes(name),
+  )
+  const parent =
+    options.dir ?? (fileSystemOf(tmpdir()) === 'tmpfs' ? join(here, 'node_modules', '.cache') : tmpdir())
   openScratch(parent)
   installPeers()
   if (options['install-servers']) installServers()
@@ -40,7 +46,8 @@ async function main() {
   const skipped = []
   // A report says nothing about where it was made.
   const hide = (text) => text.replaceAll(dirname(here), '.').replaceAll(parent, '…')
-  const skip = (who, why) => skipped.some((known) => known.who === who) || skipped.push({ who, why: hide(why) })
+  const skip = (who, why) =>
+    skipped.some((known) => known.who === who) || skipped.push({ who, why: hide(why) })
   const ctx = { ...plan, progress, library, skip, histories: new Histories(progress) }
   const machine = describeMachine(scratchDir('probe'))
   const results = {}
@@ -56,12 +63,26 @@ async function main() {
     }
   }
   machine.loadAfter = loadavg()[0]
-  const out = options.out ?? join(here, 'results', options.quick ? 'quick' : only.length > 0 || options.history ? 'partial' : '')
+  const out =
+    options.out ??
+    join(here, 'results', options.quick ? 'quick' : only.length > 0 || options.history ? 'partial' : '')
   const seconds = (performance.now() - started) / 1_000
-  const run = { date: new Date().toISOString(), commit: describeVersion(), quick: options.quick, seconds, machine, skipped, plan, results }
+  const run = {
+    date: new Date().toISOString(),
+    commit: describeVersion(),
+    quick: options.quick,
+    seconds,
+    machine,
+    skipped,
+    plan,
+    results,
+  }
   const aims = writeReport(out, run, measures)
   progress.end(`${join(out, 'report.md')}: ${seconds.toFixed(0)} s`)
-  for (const aim of aims) console.log(`${judge(aim).padEnd(12)}  ${aim.aim}: ${Number.isFinite(aim.measured) ? Number(aim.measured.toPrecision(3)) : '–'}`)
+  for (const aim of aims)
+    console.log(
+      `${judge(aim).padEnd(12)}  ${aim.aim}: ${Number.isFinite(aim.measured) ? Number(aim.measured.toPrecision(3)) : '–'}`,
+    )
 }
 
 try {

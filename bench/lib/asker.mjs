@@ -30,7 +30,10 @@ serve({
         const found = await answer(k++)
         now = performance.now()
         samples.add(now - started)
-        if (found !== wanted) throw new Error(`${question} found ${found} instead of ${wanted} in ${held.n} messages (${held.shape})`)
+        if (found !== wanted)
+          throw new Error(
+            `${question} found ${found} instead of ${wanted} in ${held.n} messages (${held.shape})`,
+          )
       }
     }
     if (warmupMs > 0) await loop(performance.now() + warmupMs, 1, new Samples())

@@ -30,7 +30,9 @@ export class Child {
     })
     this.#process.on('exit', (code, signal) => {
       this.#exited = true
-      const error = new Error(`a child (${script}) ended early (${signal ?? code}): ${this.#errors.trim().split('\n').at(-1)}`)
+      const error = new Error(
+        `a child (${script}) ended early (${signal ?? code}): ${this.#errors.trim().split('\n').at(-1)}`,
+      )
       for (const { reject } of this.#waiting.values()) reject(error)
       this.#waiting.clear()
     })

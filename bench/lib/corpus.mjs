@@ -20,7 +20,14 @@ export function messageAt(i, n) {
   const { subject, body, priority } = pool[(i * 1_031) % pool.length]
   const lead = [...(i % 4 === 3 ? [commonWord] : []), ...rareWordsAt(i, n)].map((word) => `${word} `).join('')
   const thread = i % 10 === 0 ? threadName(Math.floor(i / 100)) : undefined
-  return { number: i, from: senders[i % senders.length], subject, body: lead + body.slice(lead.length), priority, thread }
+  return {
+    number: i,
+    from: senders[i % senders.length],
+    subject,
+    body: lead + body.slice(lead.length),
+    priority,
+    thread,
+  }
 }
 
 function rareWordsAt(i, n) {

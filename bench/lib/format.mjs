@@ -1,6 +1,7 @@
 /** Numbers and tables as people read them. */
 
-const digits = (value, count) => value.toLocaleString('en-US', { maximumFractionDigits: count, minimumFractionDigits: 0 })
+const digits = (value, count) =>
+  value.toLocaleString('en-US', { maximumFractionDigits: count, minimumFractionDigits: 0 })
 
 /** Three figures that count, thousands marked. */
 export function number(value) {
@@ -28,5 +29,7 @@ export const megabytes = (bytes) => `${digits(bytes / 1_048_576, 0)} MB`
  */
 export function table(header, rows, align) {
   const marks = [...align].map((letter) => (letter === 'r' ? '--:' : ':--'))
-  return [header, marks, ...rows].map((cells) => `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`).join('\n')
+  return [header, marks, ...rows]
+    .map((cells) => `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`)
+    .join('\n')
 }

@@ -39,7 +39,8 @@ export class Histories {
   async prepare(wanted) {
     const left = wanted.toSorted((a, b) => b.n - a.n)
     const worker = async () => {
-      for (let next = left.shift(); next !== undefined; next = left.shift()) await this.get(next.reader, next.n, next.shape)
+      for (let next = left.shift(); next !== undefined; next = left.shift())
+        await this.get(next.reader, next.n, next.shape)
     }
     await Promise.all([worker(), worker()])
   }

@@ -11,10 +11,16 @@ export const lineBytes = 700
 /** With this body our journal line has 700 bytes, give or take a digit of its number. */
 const bodyLength = 208
 
-const syllables = 'ba be bi bo da de di do fa fe ga go ha he ka ke ki la le lo ma me mi mo na ne no pa pe ra re ri ro sa se so ta te ti to va ve wa we za zo'.split(' ')
+const syllables =
+  'ba be bi bo da de di do fa fe ga go ha he ka ke ki la le lo ma me mi mo na ne no pa pe ra re ri ro sa se so ta te ti to va ve wa we za zo'.split(
+    ' ',
+  )
 const random = createRandom(7)
 const vocabulary = Array.from({ length: 2_000 }, () =>
-  Array.from({ length: 2 + Math.floor(random() * 3) }, () => syllables[Math.floor(random() * syllables.length)]).join(''),
+  Array.from(
+    { length: 2 + Math.floor(random() * 3) },
+    () => syllables[Math.floor(random() * syllables.length)],
+  ).join(''),
 )
 
 /** Words by rank: the first ones come often, the last ones hardly ever. */

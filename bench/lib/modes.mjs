@@ -5,5 +5,12 @@ export const flight64 = { name: 'flight64', label: '64 in flight', inFlight: 64,
 export const batch64 = { name: 'batch64', label: 'batches of 64', inFlight: 1, batch: 64 }
 export const batch100 = { name: 'batch100', label: 'batches of 100', inFlight: 1, batch: 100 }
 /** Twenty cold processes on a few cores need their time until the compiler is out of the way. */
-export const processes20 = { name: 'processes20', label: '20 processes', inFlight: 1, batch: 1, processes: 20, warmUps: 6 }
+export const processes20 = {
+  name: 'processes20',
+  label: '20 processes',
+  inFlight: 1,
+  batch: 1,
+  processes: 20,
+  warmUps: 6,
+}
 export const connections20 = { name: 'connections20', label: '20 connections', inFlight: 20, batch: 1 }

@@ -42,9 +42,11 @@ export function readOptions(args, names) {
   }
   const only = values.only.flatMap((part) => part.split(',')).filter((part) => part !== '')
   const unknown = only.filter((name) => !names.includes(name))
-  if (unknown.length > 0) throw new UsageError(`there is no measurement ${unknown.join(', ')}; there are: ${names.join(', ')}`)
+  if (unknown.length > 0)
+    throw new UsageError(`there is no measurement ${unknown.join(', ')}; there are: ${names.join(', ')}`)
   const history = values.history?.split(',').map((part) => Number(part.replaceAll('_', '')))
-  if (history?.some((n) => !Number.isSafeInteger(n) || n < 200)) throw new UsageError('--history takes whole numbers of at least 200')
+  if (history?.some((n) => !Number.isSafeInteger(n) || n < 200))
+    throw new UsageError('--history takes whole numbers of at least 200')
   return { ...values, only, history: history?.toSorted((a, b) => a - b) }
 }
 
@@ -55,11 +57,41 @@ export function planOf({ quick, history }) {
   return {
     sizes: {
       history: lengths,
-      growth: [100, 10, 1].map((part) => Math.max(200, Math.round(largest / part))).filter((n, place, all) => all.indexOf(n) === place),
+      growth: [100, 10, 1]
+        .map((part) => Math.max(200, Math.round(largest / part)))
+        .filter((n, place, all) => all.indexOf(n) === place),
       rebuild: history === undefined && quick ? 50_000 : largest,
     },
     times: quick
-      ? { rounds: 2, peerRounds: 1, warmupMs: 150, ms: 400, askMs: 50, sends: 40, pushes: 500, gapMs: 6, starts: 20, growthMs: 200, heldCalls: 50 }
-      : { rounds: 5, peerRounds: 3, warmupMs: 500, ms: 1_500, askMs: 300, sends: 300, pushes: 1_500, gapMs: 20, starts: 40, growthMs: 600, heldCalls: 500 },
+      ? {
+          rounds: 3,
+          peerRounds: 1,
+          warmupMs: 150,
+          ms: 300,
+          askRounds: 5,
+          askMs: 25,
+          sends: 40,
+          pushes: 500,
+          gapMs: 6,
+          starts: 20,
+          growthRounds: 2,
+          growthMs: 200,
+          heldCalls: 50,
+        }
+      : {
+          rounds: 5,
+          peerRounds: 3,
+          warmupMs: 500,
+          ms: 1_500,
+          askRounds: 7,
+          askMs: 200,
+          sends: 300,
+          pushes: 1_500,
+          gapMs: 20,
+          starts: 40,
+          growthRounds: 4,
+          growthMs: 600,
+          heldCalls: 500,
+        },
   }
 }

@@ -20,7 +20,12 @@ export function installPeers() {
   if (status !== 0) say('npm ci failed; peers that need a package are left out')
 }
 
-const npm = (cwd) => spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
+const npm = (cwd) =>
+  spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  })
 
 export function installServers() {
   const wanted = ['redis-server', 'nats-server'].filter((program) => which(program) === undefined)
@@ -30,22 +35,32 @@ export function installServers() {
     return
   }
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...wanted]]) {
-    spawnSync('apt-get', args, { stdio: ['ignore', 2, 2], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } })
+    spawnSync('apt-get', args, {
+      stdio: ['ignore', 2, 2],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
   }
 }
 
 /** Builds dist/ unless told not to, and copies it: somebody may build again while we measure. */
 export function snapshotLibrary({ build }) {
   if (build) {
-    if (!existsSync(join(root, 'node_modules', 'rolldown')) && npm(root).status !== 0) throw new Error('npm ci failed')
+    if (!existsSync(join(root, 'node_modules', 'rolldown')) && npm(root).status !== 0)
+      throw new Error('npm ci failed')
     say('building dist/')
-    execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs'), '--no-types'], { cwd: root, stdio: ['ignore', 2, 2] })
+    execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs'), '--no-types'], {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    })
   }
   // Below bench/, because from there the copy finds its SQLite driver.
   const dir = join(bench, 'node_modules', '.cache', `library-${process.pid}`)
   mkdirSync(dir, { recursive: true })
   onCleanup(() => rmSync(dir, { recursive: true, force: true }))
-  cpSync(join(root, 'dist'), dir, { recursive: true, filter: (path) => !/[\\/]types([\\/]|$)|\.map$/.test(path) })
+  cpSync(join(root, 'dist'), dir, {
+    recursive: true,
+    filter: (path) => !/[\\/]types([\\/]|$)|\.map$/.test(path),
+  })
   writeFileSync(join(dir, 'package.json'), '{ "type": "module" }\n')
   process.env['BENCH_LIBRARY'] = pathToFileURL(join(dir, 'mod.js')).href
   return { dir, cli: join(dir, 'cli.js') }

@@ -61,6 +61,8 @@ export class Progress {
     const seconds = Math.round((performance.now() - this.#started) / 1_000)
     const room = (this.#stream.columns ?? 80) - width - 22
     const text = `${this.#section}: ${label}`.slice(0, Math.max(10, room))
-    this.#stream.write(`\r\x1b[K${bar} ${String(Math.round(share * 100)).padStart(3)} % ${String(seconds).padStart(4)} s  ${text}`)
+    this.#stream.write(
+      `\r\x1b[K${bar} ${String(Math.round(share * 100)).padStart(3)} % ${String(seconds).padStart(4)} s  ${text}`,
+    )
   }
 }

@@ -1,7 +1,8 @@
 /** Asks several histories the same questions in turns, so that they share the machine's moods. */
-import { expected } from './corpus.mjs'
-import { Child } from './child.mjs'
+
 import { questions } from '../readers/index.mjs'
+import { Child } from './child.mjs'
+import { expected } from './corpus.mjs'
 import { median } from './stats.mjs'
 
 /**
@@ -10,7 +11,7 @@ import { median } from './stats.mjs'
  */
 
 /** One of our own histories must be open for every size at once; a peer's come one after another. */
-export async function question(ctx, reader, cases, { rounds, warmupMs, ms, asked = questions }) {
+export async function question(ctx, reader, cases, { rounds, warmupMs, ms, least = 2, asked = questions }) {
   const children = []
   try {
     for (const { n, shape } of cases) {
@@ -19,22 +20,34 @@ export async function question(ctx, reader, cases, { rounds, warmupMs, ms, asked
       await child.ask('open', { reader, dir, n, shape })
       children.push(child)
     }
-    return await askInTurns(ctx, reader, cases, children, { rounds, warmupMs, ms, asked })
+    return await askInTurns(ctx, reader, cases, children, { rounds, warmupMs, ms, least, asked })
   } finally {
     for (const child of children) await child.stop()
   }
 }
 
-async function askInTurns(ctx, reader, cases, children, { rounds, warmupMs, ms, asked }) {
+async function askInTurns(ctx, reader, cases, children, { rounds, warmupMs, ms, least, asked }) {
   const parts = new Map()
   for (let round = 0; round < rounds; round++) {
     for (const name of asked) {
       ctx.progress.step(`${reader}: ${name}`)
       for (const [place, { n, shape }] of cases.entries()) {
-        const found = await children[place].ask('ask', { question: name, warmupMs: round === 0 ? warmupMs : 0, ms, least: 2 })
+        const found = await children[place].ask('ask', {
+          question: name,
+          warmupMs: round === 0 ? warmupMs : 0,
+          ms,
+          least,
+        })
         if (found === undefined) continue
         const key = `${name} ${place}`
-        const known = parts.get(key) ?? { reader, n, shape, question: name, results: expected(name, n, shape), rounds: [] }
+        const known = parts.get(key) ?? {
+          reader,
+          n,
+          shape,
+          question: name,
+          results: expected(name, n, shape),
+          rounds: [],
+        }
         known.rounds.push(found)
         parts.set(key, known)
       }

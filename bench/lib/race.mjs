@@ -43,7 +43,9 @@ export async function enter(ctx, wanted = () => true) {
  * @returns {Promise<Standing[]>}
  */
 export async function race(ctx, entered, { rounds, peerRounds, warmupMs, ms }) {
-  const starters = entered.flatMap(({ peer, server }) => peer.modes.map((mode) => ({ peer, server, mode, rates: [], latencies: [], children: [] })))
+  const starters = entered.flatMap(({ peer, server }) =>
+    peer.modes.map((mode) => ({ peer, server, mode, rates: [], latencies: [], children: [] })),
+  )
   const children = new Map()
   for (let round = 0; round < rounds; round++) {
     // There and back, so that nobody always follows the same neighbour.
@@ -64,15 +66,21 @@ export async function race(ctx, entered, { rounds, peerRounds, warmupMs, ms }) {
   return starters.filter(({ failed }) => !failed).map(toStanding)
 }
 
-const roundsOf = ({ kind, inAims }, { rounds, peerRounds }) => (kind !== 'peer' || inAims ? rounds : peerRounds)
+const roundsOf = ({ kind, inAims }, { rounds, peerRounds }) =>
+  kind !== 'peer' || inAims ? rounds : peerRounds
 
-export const raceSteps = (entered, times) => entered.reduce((sum, { peer }) => sum + peer.modes.length * roundsOf(peer, times), 0)
+export const raceSteps = (entered, times) =>
+  entered.reduce((sum, { peer }) => sum + peer.modes.length * roundsOf(peer, times), 0)
 
 /** A peer keeps its processes from round to round, so that all of them are equally warm. */
 function childrenFor(children, { peer, mode }) {
   const count = mode.processes ?? 1
   const key = `${peer.name} ${count}`
-  if (!children.has(key)) children.set(key, Array.from({ length: count }, () => new Child('sender.mjs')))
+  if (!children.has(key))
+    children.set(
+      key,
+      Array.from({ length: count }, () => new Child('sender.mjs')),
+    )
   return children.get(key)
 }
 
@@ -83,8 +91,9 @@ async function run(starter, children, { warmupMs, ms }) {
   const startAt = sharedNow() + warmupMs * (mode.warmUps ?? 1)
   const parts = await Promise.all(children.map((child) => child.ask('run', { startAt, endAt: startAt + ms })))
   await Promise.all(children.map((child) => child.ask('close')))
+  // Files go at once; what servers hold goes with them.
   if (typeof address === 'string') dropDir(address)
-  starter.rates.push(parts.reduce((sum, part) => sum + part.messages, 0) / (ms / 1_000))
+  starter.rates.push(parts.reduce((sum, part) => sum + part.messages / (part.ms / 1_000), 0))
   for (const part of parts) starter.latencies.push(part.latencies)
 }
 
@@ -92,5 +101,16 @@ function toStanding({ peer, server, mode, rates, latencies }) {
   const { name, title, kind, durable, durability } = peer
   const all = latencies.flatMap((part) => [...part])
   const { version } = server
-  return { peer: name, title, kind, durable, durability, mode, version, rates, rate: median(rates), latencyMs: summarize(all) }
+  return {
+    peer: name,
+    title,
+    kind,
+    durable,
+    durability,
+    mode,
+    version,
+    rates,
+    rate: median(rates),
+    latencyMs: summarize(all),
+  }
 }

@@ -39,7 +39,11 @@ serve({
   /** Notes when each message was there; the sender wrote its own time into the payload. */
   async receive({ way, count, everyMs }) {
     const received = []
-    await ways[way](count, (message) => received.push({ number: message.payload.number, at: sharedNow() }), everyMs)
+    await ways[way](
+      count,
+      (message) => received.push({ number: message.payload.number, at: sharedNow() }),
+      everyMs,
+    )
     return received
   },
 

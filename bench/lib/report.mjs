@@ -17,7 +17,9 @@ import { duration, megabytes, number, table, times } from './format.mjs'
 /** Met or missed is worked out here and nowhere else. */
 export function judge({ atMost, atLeast, measured }) {
   if (measured === undefined || !Number.isFinite(measured)) return 'not measured'
-  return (atMost === undefined || measured <= atMost) && (atLeast === undefined || measured >= atLeast) ? 'met' : 'missed'
+  return (atMost === undefined || measured <= atMost) && (atLeast === undefined || measured >= atLeast)
+    ? 'met'
+    : 'missed'
 }
 
 const withUnit = (value, unit) => {
@@ -34,17 +36,32 @@ function aimRow(aim) {
   return [aim.aim, wanted, found, verdict === 'missed' ? '**missed**' : verdict, remark]
 }
 
-function machineSection({ cpu, cores, memoryBytes, kernel, virtual, fileSystem, node, syncMs, loadBefore, loadAfter }) {
+function machineSection({
+  cpu,
+  cores,
+  memoryBytes,
+  kernel,
+  virtual,
+  fileSystem,
+  node,
+  syncMs,
+  loadBefore,
+  loadAfter,
+}) {
   const rows = [
     ['CPU', `${cpu}, ${cores} cores${virtual ? ' of a virtual machine' : ''}`],
     ['memory', megabytes(memoryBytes)],
     ['kernel', kernel],
     ['file system', fileSystem],
     ['Node', node],
-    ['append + fdatasync of 700 bytes', `p50 ${duration(syncMs.p50)}, p99 ${duration(syncMs.p99)}, max ${duration(syncMs.max)}`],
+    [
+      'append + fdatasync of 700 bytes',
+      `p50 ${duration(syncMs.p50)}, p99 ${duration(syncMs.p99)}, max ${duration(syncMs.max)}`,
+    ],
     ['load before and after', `${number(loadBefore)} and ${number(loadAfter)}`],
   ]
-  const busy = loadBefore > cores / 2 ? '\n\n**The machine was busy when the run began: do not trust the tails.**' : ''
+  const busy =
+    loadBefore > cores / 2 ? '\n\n**The machine was busy when the run began: do not trust the tails.**' : ''
   return `## The machine\n\n${table(['', ''], rows, 'll')}${busy}`
 }
 
@@ -53,12 +70,23 @@ export function writeReport(dir, run, measures) {
   const ran = measures.filter(({ name }) => results[name] !== undefined)
   const aims = measures.flatMap((measure) => {
     if (measure.aims === undefined) return []
-    if (results[measure.name] !== undefined) return measure.aims(results[measure.name]).map((aim) => ({ measure: measure.name, ...aim }))
-    return [{ measure: measure.name, aim: `all aims of "${measure.title}"`, atMost: 0, why: 'not part of this run', absent: true }]
+    if (results[measure.name] !== undefined)
+      return measure.aims(results[measure.name]).map((aim) => ({ measure: measure.name, ...aim }))
+    return [
+      {
+        measure: measure.name,
+        aim: `all aims of "${measure.title}"`,
+        atMost: 0,
+        why: 'not part of this run',
+        absent: true,
+      },
+    ]
   })
   const rows = aims.map((aim) => (aim.absent ? [aim.aim, '', '–', 'not measured', aim.why] : aimRow(aim)))
   const count = (verdict) => aims.filter((aim) => !aim.absent && judge(aim) === verdict).length
-  const sections = ran.map((measure) => `## ${measure.title}\n\n${measure.report(results[measure.name], results)}`)
+  const sections = ran.map(
+    (measure) => `## ${measure.title}\n\n${measure.report(results[measure.name], results)}`,
+  )
   const left = skipped.map(({ who, why }) => `- ${who}: ${why}`)
   const text = `# Benchmark report
 
@@ -81,7 +109,8 @@ ${left.length === 0 ? 'Nobody and nothing.' : left.join('\n')}
   mkdirSync(dir, { recursive: true })
   for (const file of readdirSync(dir)) if (file.endsWith('.svg')) rmSync(join(dir, file))
   for (const measure of ran) {
-    for (const [file, svg] of Object.entries(measure.plots?.(results[measure.name], results) ?? {})) writeFileSync(join(dir, file), svg)
+    for (const [file, svg] of Object.entries(measure.plots?.(results[measure.name], results) ?? {}))
+      writeFileSync(join(dir, file), svg)
   }
   const judged = aims.filter(({ absent }) => !absent).map((aim) => ({ ...aim, verdict: judge(aim) }))
   writeFileSync(join(dir, 'report.md'), text)
@@ -90,4 +119,5 @@ ${left.length === 0 ? 'Nobody and nothing.' : left.join('\n')}
 }
 
 /** Six figures are more than any of these numbers deserves. */
-const tidy = (_key, value) => (typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value)
+const tidy = (_key, value) =>
+  typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value

@@ -13,8 +13,9 @@ export function openScratch(parent) {
   root = mkdtempSync(join(parent, 'mailbox-bench-'))
   onCleanup(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.once(signal, () => {
-      process.stderr.write(`\n${signal}: stopping servers and removing data\n`)
+    // `on`, not `once`: packages of peers end the process when they find themselves the only listeners.
+    process.on(signal, () => {
+      if (cleaning === undefined) process.stderr.write(`\n${signal}: stopping servers and removing data\n`)
       cleanUp().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143))
     })
   }

@@ -8,19 +8,20 @@ const ink = '#0f172a'
 const faint = '#475569'
 const grid = '#e2e8f0'
 
-const escape = (text) => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const escapeXml = (text) =>
+  String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 const round = (value) => Math.round(value * 10) / 10
 
 function text(x, y, content, { size = 13, fill = ink, anchor = 'start', weight = 400, rotate } = {}) {
   const turn = rotate === undefined ? '' : ` transform="rotate(${rotate} ${round(x)} ${round(y)})"`
-  return `<text x="${round(x)}" y="${round(y)}" font-size="${size}" fill="${fill}" text-anchor="${anchor}" font-weight="${weight}"${turn}>${escape(content)}</text>`
+  return `<text x="${round(x)}" y="${round(y)}" font-size="${size}" fill="${fill}" text-anchor="${anchor}" font-weight="${weight}"${turn}>${escapeXml(content)}</text>`
 }
 
 const line = (x1, y1, x2, y2, stroke = grid, width = 1) =>
   `<line x1="${round(x1)}" y1="${round(y1)}" x2="${round(x2)}" y2="${round(y2)}" stroke="${stroke}" stroke-width="${width}"/>`
 
 function sheet(width, height, title, subtitle, parts) {
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif" role="img" aria-label="${escape(title)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif" role="img" aria-label="${escapeXml(title)}">
 <rect width="${width}" height="${height}" rx="8" fill="#ffffff" stroke="${grid}"/>
 ${text(24, 34, title, { size: 18, weight: 600 })}
 ${text(24, 55, subtitle, { size: 13, fill: faint })}
@@ -30,7 +31,8 @@ ${parts.join('\n')}
 }
 
 /** The powers of ten around the values. */
-function decades(values) {
+function decades(all) {
+  const values = all.filter((value) => value > 0)
   const low = Math.floor(Math.log10(Math.min(...values)) + 1e-9)
   const high = Math.ceil(Math.log10(Math.max(...values)) - 1e-9)
   return Array.from({ length: Math.max(1, high - low) + 1 }, (_, i) => low + i)
@@ -53,12 +55,17 @@ export function barChart({ title, subtitle, groups, bars, logarithmic = false })
   const bottom = top + bars.length * rowHeight
   const powers = decades(bars.map(({ value }) => value))
   const largest = Math.max(...bars.map(({ value }) => value))
-  const scale = logarithmic ? logScale([powers[0] - 0.15, powers.at(-1)], left, right) : (value) => left + (value / largest) * (right - left)
+  const scale = logarithmic
+    ? logScale([powers[0] - 0.15, powers.at(-1)], left, right)
+    : (value) => left + (value / largest) * (right - left)
   const parts = [legend(legendOf(bars, groups), 24, 84)]
   if (logarithmic) {
     for (const power of powers) {
       const x = scale(10 ** power)
-      parts.push(line(x, top - 6, x, bottom), text(x, bottom + 18, number(10 ** power), { size: 11, fill: faint, anchor: 'middle' }))
+      parts.push(
+        line(x, top - 6, x, bottom),
+        text(x, bottom + 18, number(10 ** power), { size: 11, fill: faint, anchor: 'middle' }),
+      )
     }
   }
   for (const [place, bar] of bars.entries()) {
@@ -100,10 +107,16 @@ function lineChart({ title, subtitle, series, xPowers, xTick, yTick, yTicks, y, 
   const parts = []
   for (const power of xPowers) {
     const x = scaleX(10 ** power)
-    parts.push(line(x, top, x, bottom), text(x, bottom + 19, xTick(10 ** power), { size: 12, fill: faint, anchor: 'middle' }))
+    parts.push(
+      line(x, top, x, bottom),
+      text(x, bottom + 19, xTick(10 ** power), { size: 12, fill: faint, anchor: 'middle' }),
+    )
   }
   for (const value of yTicks) {
-    parts.push(line(left, scaleY(value), right, scaleY(value)), text(left - 9, scaleY(value) + 4, yTick(value), { size: 12, fill: faint, anchor: 'end' }))
+    parts.push(
+      line(left, scaleY(value), right, scaleY(value)),
+      text(left - 9, scaleY(value) + 4, yTick(value), { size: 12, fill: faint, anchor: 'end' }),
+    )
   }
   parts.push(line(left, bottom, right, bottom, faint), line(left, top, left, bottom, faint))
   parts.push(text((left + right) / 2, bottom + 42, xLabel, { size: 12.5, fill: faint, anchor: 'middle' }))
@@ -111,8 +124,14 @@ function lineChart({ title, subtitle, series, xPowers, xTick, yTick, yTicks, y, 
   // Ours last, so that they lie on top.
   for (const { points, colour, width: stroke } of series.toReversed()) {
     const places = points.map(([px, py]) => [round(scaleX(px)), round(scaleY(py))])
-    parts.push(`<polyline points="${places.map((place) => place.join(',')).join(' ')}" fill="none" stroke="${colour}" stroke-width="${stroke}" stroke-linejoin="round" stroke-linecap="round"/>`)
-    if (markers) for (const [px, py] of places) parts.push(`<circle cx="${px}" cy="${py}" r="${stroke + 1.5}" fill="${colour}" stroke="#ffffff" stroke-width="1"/>`)
+    parts.push(
+      `<polyline points="${places.map((place) => place.join(',')).join(' ')}" fill="none" stroke="${colour}" stroke-width="${stroke}" stroke-linejoin="round" stroke-linecap="round"/>`,
+    )
+    if (markers)
+      for (const [px, py] of places)
+        parts.push(
+          `<circle cx="${px}" cy="${py}" r="${stroke + 1.5}" fill="${colour}" stroke="#ffffff" stroke-width="1"/>`,
+        )
   }
   const rows = series.map(({ label, colour, width: stroke, last }, place) => {
     const rowY = bottom + 72 + place * 21
@@ -142,7 +161,10 @@ export function growthChart({ title, xLabel, series }) {
   return lineChart({
     title,
     subtitle: 'time of one operation, both axes logarithmic; flat is best, a steep line grows with the size',
-    series: dress(series).map((one) => ({ ...one, last: `${duration(one.points[0][1])} → ${duration(one.points.at(-1)[1])}` })),
+    series: dress(series).map((one) => ({
+      ...one,
+      last: `${duration(one.points[0][1])} → ${duration(one.points.at(-1)[1])}`,
+    })),
     xPowers: decades(all.map(([n]) => n)),
     xTick: number,
     yTicks: yPowers.map((power) => 10 ** power),

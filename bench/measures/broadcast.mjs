@@ -1,6 +1,7 @@
 /** 4. One message to everybody: what it costs the sender, and each of those who read it. */
-import { duration, number, table, times } from '../lib/format.mjs'
+
 import { Child } from '../lib/child.mjs'
+import { duration, number, table, times } from '../lib/format.mjs'
 import { dropDir, scratchDir } from '../lib/scratch.mjs'
 import { median } from '../lib/stats.mjs'
 
@@ -30,8 +31,18 @@ export async function run(ctx) {
   for (const { agents, dir, child, direct, toAll } of spaces) {
     ctx.progress.step(`${agents} agents read`)
     await close(dir, child)
-    const middle = (all) => ({ meanMs: median(all.map(({ mean }) => mean)), p50: median(all.map(({ p50 }) => p50)), p99: Math.max(...all.map(({ p99 }) => p99)) })
-    results.push({ agents, direct: middle(direct), toAll: middle(toAll), read: await read(agents, true), readDirect: await read(agents, false) })
+    const middle = (all) => ({
+      meanMs: median(all.map(({ mean }) => mean)),
+      p50: median(all.map(({ p50 }) => p50)),
+      p99: Math.max(...all.map(({ p99 }) => p99)),
+    })
+    results.push({
+      agents,
+      direct: middle(direct),
+      toAll: middle(toAll),
+      read: await read(agents, true),
+      readDirect: await read(agents, false),
+    })
   }
   return { unreadEach, results }
 }
@@ -81,5 +92,11 @@ ${table(['agents', 'count, direct', 'count, to all', 'inbox, direct', 'inbox, to
 
 export function aims({ results }) {
   const { agents, direct, toAll } = results.at(-1)
-  return [{ aim: `send to ${number(agents)} agents against a direct send`, atMost: 1.2, measured: toAll.p50 / direct.p50 }]
+  return [
+    {
+      aim: `send to ${number(agents)} agents against a direct send`,
+      atMost: 1.2,
+      measured: toAll.p50 / direct.p50,
+    },
+  ]
 }

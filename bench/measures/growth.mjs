@@ -16,15 +16,25 @@ export const needs = ['broadcast']
 const shapes = { handled: 'all handled but 50', unread: 'all unread' }
 const modes = [one, flight64]
 
-export const steps = ({ times: { rounds }, sizes }) => rounds * (Object.keys(shapes).length * questions.length + sizes.growth.length)
+export const steps = ({ times: { growthRounds }, sizes }) =>
+  growthRounds * (Object.keys(shapes).length * questions.length + sizes.growth.length)
 
 export async function run(ctx) {
   const sizes = ctx.sizes.growth
-  const { rounds, askMs } = ctx.times
-  await ctx.histories.prepare(sizes.flatMap((n) => Object.keys(shapes).map((shape) => ({ reader: 'mailbox', n, shape }))))
+  const { growthRounds: rounds, askMs } = ctx.times
+  await ctx.histories.prepare(
+    sizes.flatMap((n) => Object.keys(shapes).map((shape) => ({ reader: 'mailbox', n, shape }))),
+  )
   const costs = []
   for (const shape of Object.keys(shapes)) {
-    costs.push(...(await question(ctx, 'mailbox', sizes.map((n) => ({ n, shape })), { rounds, warmupMs: askMs, ms: askMs })))
+    costs.push(
+      ...(await question(
+        ctx,
+        'mailbox',
+        sizes.map((n) => ({ n, shape })),
+        { rounds, warmupMs: 2 * askMs, ms: askMs },
+      )),
+    )
   }
   // Sending comes last, because it adds to the histories.
   const sends = await sendTo(ctx, sizes)
@@ -33,7 +43,7 @@ export async function run(ctx) {
 
 /** A few sends to histories of different lengths, in turns. */
 async function sendTo(ctx, sizes) {
-  const { rounds, warmupMs, growthMs } = ctx.times
+  const { growthRounds: rounds, warmupMs, growthMs } = ctx.times
   const found = new Map()
   for (let round = 0; round < rounds; round++) {
     for (const n of sizes) {
@@ -66,22 +76,38 @@ function lines({ costs, sends }, results) {
   }
   const peers = results.read?.costs.filter(({ reader }) => reader !== 'mailbox') ?? []
   for (const asked of questions) {
-    const ours = Object.entries(shapes).map(([shape, label]) => ({ label: `agent-mailbox, ${label}`, ours: true, points: pointsOf(costs, 'mailbox', shape, asked) }))
-    const others = readers.map(({ name: reader, title: who }) => ({ label: `${who}, all handled but 50`, points: pointsOf(peers, reader, 'handled', asked) }))
+    const ours = Object.entries(shapes).map(([shape, label]) => ({
+      label: `agent-mailbox, ${label}`,
+      ours: true,
+      points: pointsOf(costs, 'mailbox', shape, asked),
+    }))
+    const others = readers.map(({ name: reader, title: who }) => ({
+      label: `${who}, all handled but 50`,
+      points: pointsOf(peers, reader, 'handled', asked),
+    }))
     all[asked] = [...ours, ...others].filter(({ points }) => points.length > 1)
   }
   // It is there unless it failed.
   if (results.broadcast) {
     all.broadcast = [
-      { label: 'to all', ours: true, points: results.broadcast.results.map(({ agents, toAll }) => [agents, toAll.p50]) },
-      { label: 'to one of them', points: results.broadcast.results.map(({ agents, direct }) => [agents, direct.p50]) },
+      {
+        label: 'to all',
+        ours: true,
+        points: results.broadcast.results.map(({ agents, toAll }) => [agents, toAll.p50]),
+      },
+      {
+        label: 'to one of them',
+        points: results.broadcast.results.map(({ agents, direct }) => [agents, direct.p50]),
+      },
     ]
   }
   return all
 }
 
 const pointsOf = (costs, reader, shape, asked) =>
-  costs.filter((cost) => cost.reader === reader && cost.shape === shape && cost.question === asked).map(({ n, meanMs }) => [n, meanMs])
+  costs
+    .filter((cost) => cost.reader === reader && cost.shape === shape && cost.question === asked)
+    .map(({ n, meanMs }) => [n, meanMs])
 
 const labels = { send: 'durable send', ...questionLabels, broadcast: 'broadcast' }
 
@@ -111,8 +137,10 @@ ${images.join('\n\n')}`
 export function plots(data, results) {
   const drawn = Object.entries(lines(data, results)).map(([what, series]) => {
     const xLabel = what === 'broadcast' ? 'agents in the space' : 'messages in the history'
-    return [`growth-${what}.svg`, growthChart({ title: `How the cost grows: ${labels[what]}`, xLabel, series })]
+    return [
+      `growth-${what}.svg`,
+      growthChart({ title: `How the cost grows: ${labels[what]}`, xLabel, series }),
+    ]
   })
   return Object.fromEntries(drawn)
 }
-

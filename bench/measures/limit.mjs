@@ -5,7 +5,7 @@ import { enter, race } from '../lib/race.mjs'
 export const name = 'limit'
 export const title = 'The limit'
 
-export const steps = ({ times }) => 2 * times.rounds
+export const steps = ({ times }) => 3 * times.rounds
 
 export async function run(ctx) {
   const entered = await enter(ctx, ({ kind }) => kind === 'limit')
@@ -13,14 +13,14 @@ export async function run(ctx) {
 }
 
 export function report({ standings }) {
-  const rows = standings.map(({ mode, rate: messages, latencyMs: { p50, p99, max } }) => [
-    mode.label,
+  const rows = standings.map(({ title: what, mode, rate: messages, latencyMs: { p50, p99, max } }) => [
+    `${what}, ${mode.label}`,
     rate(messages),
     duration(p50),
     duration(p99),
     duration(max),
   ])
-  return `Lines of 700 bytes, \`write\` and \`fdatasync\` by blocking calls. The times are of one call, which in the second row carries 64 lines.
+  return `Lines of 700 bytes, \`write\` and \`fdatasync\` by blocking calls. The times are of one call, which for a batch carries 64 lines. What an aim calls the limit is the append; a file that does not have to grow can be synced faster than that.
 
-${table(['raw append + fdatasync', 'lines', 'p50', 'p99', 'max'], rows, 'lrrrr')}`
+${table(['', 'lines', 'p50', 'p99', 'max'], rows, 'lrrrr')}`
 }

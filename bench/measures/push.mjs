@@ -15,7 +15,11 @@ const pollMs = 500
 const ways = [
   { way: 'wait', label: '`wait` in a loop (marks as shown, durably)', short: 'wait' },
   { way: 'watch', label: '`watch` (looks only)', short: 'watch' },
-  { way: 'poll', label: `a look every ${pollMs} ms (marks as shown, durably)`, short: `a look every ${pollMs} ms` },
+  {
+    way: 'poll',
+    label: `a look every ${pollMs} ms (marks as shown, durably)`,
+    short: `a look every ${pollMs} ms`,
+  },
 ]
 
 export const steps = () => ways.length
@@ -81,9 +85,16 @@ ${table(['received by', 'messages', 'p50', 'p99', 'max', 'p50 after the answer']
 }
 
 export function plots({ results }) {
-  const series = results.map(({ way, curve }) => ({ label: ways.find((one) => one.way === way).short, points: curve }))
+  const series = results.map(({ way, curve }) => ({
+    label: ways.find((one) => one.way === way).short,
+    points: curve,
+  }))
   return {
-    'push.svg': distributionChart({ title: 'From send to received in another process', subtitle: 'share of messages that have arrived', series }),
+    'push.svg': distributionChart({
+      title: 'From send to received in another process',
+      subtitle: 'share of messages that have arrived',
+      series,
+    }),
   }
 }
 

@@ -10,18 +10,28 @@ const shapes = ['handled', 'unread']
 const shapeLabels = { handled: 'all handled but 50', unread: 'all unread', expired: 'all expired unread' }
 const peers = readers.filter((reader) => reader.name !== 'mailbox')
 
-export const steps = ({ times: { rounds, peerRounds } }) => rounds * (shapes.length * questions.length + 2) + peerRounds * peers.length * questions.length
+export const steps = ({ times: { askRounds, peerRounds } }) =>
+  askRounds * (shapes.length * questions.length + 2) + peerRounds * peers.length * questions.length
 
 export async function run(ctx) {
   const sizes = ctx.sizes.history
-  const { rounds, askMs } = ctx.times
-  const limits = { rounds, warmupMs: askMs, ms: askMs }
+  const { askRounds, askMs } = ctx.times
+  const limits = { rounds: askRounds, warmupMs: 2 * askMs, ms: askMs }
   await ctx.histories.prepare(sizes.flatMap((n) => shapes.map((shape) => ({ reader: 'mailbox', n, shape }))))
   const costs = []
-  for (const shape of shapes) costs.push(...(await question(ctx, 'mailbox', sizes.map((n) => ({ n, shape })), limits)))
+  for (const shape of shapes)
+    costs.push(
+      ...(await question(
+        ctx,
+        'mailbox',
+        sizes.map((n) => ({ n, shape })),
+        limits,
+      )),
+    )
   const expired = sizes.map((n) => ({ n, shape: 'expired' }))
   costs.push(...(await question(ctx, 'mailbox', expired, { ...limits, asked: ['inbox', 'count'] })))
-  for (const peer of peers) costs.push(...(await askPeer(ctx, peer, { ...limits, rounds: ctx.times.peerRounds })))
+  for (const peer of peers)
+    costs.push(...(await askPeer(ctx, peer, { ...limits, rounds: ctx.times.peerRounds, least: 1 })))
   return { sizes, costs }
 }
 
@@ -31,7 +41,8 @@ async function askPeer(ctx, peer, limits) {
     if (reason !== undefined) throw new Error(reason)
     const held = ctx.sizes.history.filter((n) => n <= peer.largest)
     const left = ctx.sizes.history.filter((n) => n > peer.largest)
-    if (left.length > 0) ctx.skip(`${peer.title} with ${left.map(number).join(' and ')} messages of history`, peer.limit)
+    if (left.length > 0)
+      ctx.skip(`${peer.title} with ${left.map(number).join(' and ')} messages of history`, peer.limit)
     const cases = held.flatMap((n) => shapes.map((shape) => ({ n, shape })))
     await ctx.histories.prepare(cases.map((one) => ({ reader: peer.name, ...one })))
     const costs = await question(ctx, peer.name, cases, limits)
@@ -44,7 +55,9 @@ async function askPeer(ctx, peer, limits) {
 }
 
 export const findCost = (costs, reader, n, shape, asked) =>
-  costs.find((cost) => cost.reader === reader && cost.n === n && cost.shape === shape && cost.question === asked)
+  costs.find(
+    (cost) => cost.reader === reader && cost.n === n && cost.shape === shape && cost.question === asked,
+  )
 
 export function report({ sizes, costs }) {
   const cell = (reader, shape, asked) => (n) => {
@@ -56,7 +69,12 @@ export function report({ sizes, costs }) {
       readers.map(({ name: reader, title: who }) => {
         const growth = growthOf(costs, sizes, reader, shape, asked)
         const bold = reader === 'mailbox' ? '**' : ''
-        return [reader === 'mailbox' ? questionLabels[asked] : '', `${bold}${who}${bold}`, ...sizes.map(cell(reader, shape, asked)), times(growth)]
+        return [
+          reader === 'mailbox' ? questionLabels[asked] : '',
+          `${bold}${who}${bold}`,
+          ...sizes.map(cell(reader, shape, asked)),
+          times(growth),
+        ]
       }),
     )
     return `### ${shapeLabels[shape][0].toUpperCase()}${shapeLabels[shape].slice(1)}\n\n${table(['', '', ...sizes.map(number), 'last to first'], rows, `ll${'r'.repeat(sizes.length + 1)}`)}`

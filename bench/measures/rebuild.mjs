@@ -34,7 +34,11 @@ export function report({ n, calls, rebuilt, held, node }) {
   const { entries, tablesMs, totalMs, peak } = rebuilt
   const wordsMs = totalMs - tablesMs
   const rows = [
-    ['tables: all that inboxes, counts and threads need', duration(tablesMs), rate(perSecond(entries, tablesMs))],
+    [
+      'tables: all that inboxes, counts and threads need',
+      duration(tablesMs),
+      rate(perSecond(entries, tablesMs)),
+    ],
     ['words: the full-text part', duration(wordsMs), rate(perSecond(entries, wordsMs))],
     ['both', duration(totalMs), rate(perSecond(entries, totalMs))],
   ]

@@ -16,22 +16,41 @@ export async function run(ctx) {
   return { rounds, peerRounds, ms, standings: await race(ctx, entered, ctx.times) }
 }
 
-const find = (standings, peer, mode) => standings.find((standing) => standing.peer === peer && standing.mode.name === mode)
+const find = (standings, peer, mode) =>
+  standings.find((standing) => standing.peer === peer && standing.mode.name === mode)
 const lone = ({ mode }) => mode.inFlight === 1 && mode.batch === 1 && (mode.processes ?? 1) === 1
 const byRate = (a, b) => b.rate - a.rate
 
 export function report({ standings, rounds, peerRounds, ms }) {
   const section = (heading, part, base) => {
     const rows = part.toSorted(byRate).map((standing) => {
-      const { title: who, mode, rate: messages, latencyMs: { p50, p99 }, durable, kind } = standing
+      const {
+        title: who,
+        mode,
+        rate: messages,
+        latencyMs: { p50, p99 },
+        durable,
+        kind,
+      } = standing
       const bold = kind === 'ours' ? '**' : ''
       const label = part.every(lone) ? who : `${who}, ${mode.label}`
-      return [`${bold}${label}${bold}`, rate(messages), times(messages / base.rate), duration(p50), duration(p99), durable ? 'yes' : 'no']
+      return [
+        `${bold}${label}${bold}`,
+        rate(messages),
+        times(messages / base.rate),
+        duration(p50),
+        duration(p99),
+        durable ? 'yes' : 'no',
+      ]
     })
     return `### ${heading}\n\n${table(['', 'messages', 'to the limit', 'p50 of a call', 'p99', 'on disk when answered'], rows, 'lrrrrl')}`
   }
   const alone = section('One after another', standings.filter(lone), find(standings, 'raw', 'one'))
-  const many = section('Many at once', standings.filter((standing) => !lone(standing)), find(standings, 'raw', 'batch64'))
+  const many = section(
+    'Many at once',
+    standings.filter((standing) => !lone(standing)),
+    find(standings, 'raw', 'batch64'),
+  )
   const durability = [...new Map(standings.map((standing) => [standing.title, standing])).values()]
   const rows = durability.map(({ title: who, version, durability: words }) => [who, version ?? '', words])
   return `Messages of 700 bytes to one recipient. Every contestant has a process of its own and goes of ${ms / 1_000} s, each on an empty store after a warm-up, in turns with all others: ${rounds} for those whom an aim names, ${peerRounds} for the rest; the median counts. "To the limit" compares with the raw appends in the same rounds: one by one above, in batches of 64 below.
@@ -64,10 +83,19 @@ export function plots({ standings }) {
     loose: 'not on disk when answered',
   }
   const chart = (heading, part) =>
-    barChart({ title: heading, subtitle: 'messages of 700 bytes a second, logarithmic; more is better', groups, bars: bars(part), logarithmic: true })
+    barChart({
+      title: heading,
+      subtitle: 'messages of 700 bytes a second, logarithmic; more is better',
+      groups,
+      bars: bars(part),
+      logarithmic: true,
+    })
   return {
     'send-one.svg': chart('Sending one after another', standings.filter(lone)),
-    'send-many.svg': chart('Sending many at once', standings.filter((standing) => !lone(standing))),
+    'send-many.svg': chart(
+      'Sending many at once',
+      standings.filter((standing) => !lone(standing)),
+    ),
   }
 }
 
@@ -79,15 +107,27 @@ export function aims({ standings }) {
   const processes = get('mailbox', 'processes20')
   const raw = get('raw', 'one')
   return [
-    { aim: 'one after another: time against the raw limit', atMost: 1.3, measured: ours && raw.rate / ours.rate },
+    {
+      aim: 'one after another: time against the raw limit',
+      atMost: 1.3,
+      measured: ours && raw.rate / ours.rate,
+    },
     {
       aim: '64 in flight: rate against NATS JetStream without sync',
       atLeast: 3,
       measured: many && get('nats', 'flight64') && many.rate / get('nats', 'flight64').rate,
       why: 'nats-server is not here',
     },
-    { aim: '64 in flight: rate against raw batches of 64', atLeast: 0.5, measured: many && many.rate / get('raw', 'batch64').rate },
-    { aim: '20 processes: rate against one process with 20 in flight', atLeast: 0.6, measured: processes && processes.rate / twenty.rate },
+    {
+      aim: '64 in flight: rate against raw batches of 64',
+      atLeast: 0.5,
+      measured: many && many.rate / get('raw', 'batch64').rate,
+    },
+    {
+      aim: '20 processes: rate against one process with 20 in flight',
+      atLeast: 0.6,
+      measured: processes && processes.rate / twenty.rate,
+    },
     {
       aim: '20 processes: p99 of a send against a raw append + fdatasync (p50)',
       atMost: 20,

@@ -25,7 +25,11 @@ export async function run(ctx) {
   const bo = await space.mailbox('bo')
   await space.mailbox('ada')
   // A history, as there would be one.
-  await Promise.all(Array.from({ length: 200 }, (_, i) => bo.send({ to: i % 2 ? 'bo' : 'eve', subject: 'earlier', body: 'mail', hold: true })))
+  await Promise.all(
+    Array.from({ length: 200 }, (_, i) =>
+      bo.send({ to: i % 2 ? 'bo' : 'eve', subject: 'earlier', body: 'mail', hold: true }),
+    ),
+  )
   const mail = () => bo.send({ to: 'ada', subject: 'Plan', body: 'hi' })
 
   const cli = [process.execPath, ctx.library.cli, '--as', 'ada']
@@ -41,13 +45,15 @@ export async function run(ctx) {
   if (missing !== undefined) ctx.skip('start-up of the command line', missing)
   const hook = hookOf(ctx.library.dir)
   if (hook === undefined) ctx.skip('start-up of the hook', 'it comes with the clients issue')
-  const runs = commands.filter(({ label }) => missing === undefined || label === 'node -e 0').map((command) => ({ ...command, wall: [], cpu: [] }))
-  for (let round = -2; round < ctx.times.starts; round++) {
+  const runs = commands
+    .filter(({ label }) => missing === undefined || label === 'node -e 0')
+    .map((command) => ({ ...command, wall: [], cpu: [] }))
+  for (let round = -1; round < ctx.times.starts; round++) {
     if (round >= 0) ctx.progress.step(`run ${round + 1}`)
     for (const one of runs) {
       await one.before?.()
       const { wallMs, cpuMs } = time(one.args, env)
-      // Two rounds to warm the caches.
+      // The first round warms the caches.
       if (round < 0) continue
       one.wall.push(wallMs)
       one.cpu.push(cpuMs)
@@ -58,7 +64,10 @@ export async function run(ctx) {
     label,
     runs: wall.length,
     wallMs: median(wall),
-    wallP90: quantile(wall.toSorted((a, b) => a - b), 0.9),
+    wallP90: quantile(
+      wall.toSorted((a, b) => a - b),
+      0.9,
+    ),
     cpuMs: median(cpu),
   }))
   return { missing, hook: hook !== undefined, results }
@@ -78,13 +87,20 @@ function time(args, env) {
 
 /** Why the command line cannot be measured: it must at least be able to count. */
 function cliMissing(cli, env) {
-  const { status, stdout, stderr } = spawnSync(cli[0], [...cli.slice(1), 'count', '--json'], { env, encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(cli[0], [...cli.slice(1), 'count', '--json'], {
+    env,
+    encoding: 'utf8',
+  })
   if (status === 0 && /"unread"\s*:\s*0/.test(stdout)) return undefined
   return `\`mailbox count --json\` does not answer yet (exit ${status}: ${JSON.stringify((stdout || stderr).trim().slice(0, 80))})`
 }
 
 function hookOf(dir) {
-  return existsSync(dir) ? readdirSync(dir).map((file) => join(dir, file)).find((path) => /[\\/]hook(\.\w+)?$/.test(path)) : undefined
+  return existsSync(dir)
+    ? readdirSync(dir)
+        .map((file) => join(dir, file))
+        .find((path) => /[\\/]hook(\.\w+)?$/.test(path))
+    : undefined
 }
 
 export function report({ results, hook }) {
@@ -105,9 +121,21 @@ ${table(['', 'wall', 'p90', 'to node -e 0', 'CPU', 'to node -e 0'], rows, 'lrrrr
 }
 
 export function plots({ results }) {
-  const bars = results.map(({ label, wallMs }) => ({ label, value: wallMs, text: duration(wallMs), group: label.startsWith('node') ? 'limit' : 'ours' }))
+  const bars = results.map(({ label, wallMs }) => ({
+    label,
+    value: wallMs,
+    text: duration(wallMs),
+    group: label.startsWith('node') ? 'limit' : 'ours',
+  }))
   const groups = { ours: 'agent-mailbox', limit: 'an empty Node process' }
-  return { 'startup.svg': barChart({ title: 'Start-up', subtitle: 'wall time from start to exit, median; less is better', groups, bars }) }
+  return {
+    'startup.svg': barChart({
+      title: 'Start-up',
+      subtitle: 'wall time from start to exit, median; less is better',
+      groups,
+      bars,
+    }),
+  }
 }
 
 export function aims({ results, missing }) {
@@ -120,7 +148,17 @@ export function aims({ results, missing }) {
   return [
     { aim: 'hook without mail against node -e 0', atMost: 0.1, ...hook },
     { aim: 'hook with mail against node -e 0', atMost: 1.5, ...hook },
-    { aim: '`mailbox check` without mail against node -e 0', atMost: 1.5, measured: of('mailbox check, no mail'), why: missing },
-    { aim: '`mailbox check` with one mail against node -e 0', atMost: 1.5, measured: of('mailbox check, one mail'), why: missing },
+    {
+      aim: '`mailbox check` without mail against node -e 0',
+      atMost: 1.5,
+      measured: of('mailbox check, no mail'),
+      why: missing,
+    },
+    {
+      aim: '`mailbox check` with one mail against node -e 0',
+      atMost: 1.5,
+      measured: of('mailbox check, one mail'),
+      why: missing,
+    },
   ]
 }

@@ -11,7 +11,9 @@ function variant(synced) {
     title: `file per message, rename, ${synced ? 'with' : 'no'} fsync`,
     kind: 'peer',
     durable: synced,
-    durability: synced ? 'file and directory synced before the answer' : 'not synced: a power loss takes what the kernel still held',
+    durability: synced
+      ? 'file and directory synced before the answer'
+      : 'not synced: a power loss takes what the kernel still held',
     modes: [one],
     start: async () => ({
       fresh: async () => scratchDir('files'),

@@ -28,8 +28,9 @@
  * @property {() => Promise<void> | void} send Sends one message, or one batch in a mode with batches.
  * @property {() => Promise<void> | void} close
  */
-import { fileArray } from './json-array.mjs'
+
 import { files } from './files.mjs'
+import { fileArray } from './json-array.mjs'
 import { mailbox } from './mailbox.mjs'
 import { nats } from './nats.mjs'
 import { postgres } from './postgres.mjs'
@@ -39,6 +40,16 @@ import { sqlite } from './sqlite.mjs'
 import { swarmMail } from './swarm-mail.mjs'
 
 /** @type {Peer[]} */
-export const peers = [...raw, ...mailbox, ...sqlite, ...files, ...fileArray, ...redis, ...nats, ...postgres, ...swarmMail]
+export const peers = [
+  ...raw,
+  ...mailbox,
+  ...sqlite,
+  ...files,
+  ...fileArray,
+  ...redis,
+  ...nats,
+  ...postgres,
+  ...swarmMail,
+]
 
 export const peerByName = (name) => peers.find((peer) => peer.name === name)

@@ -19,13 +19,16 @@ function variant(synced) {
     title: `NATS JetStream, ${synced ? 'sync always' : 'default'}`,
     kind: 'peer',
     durable: synced,
-    durability: synced ? 'synced before the answer' : 'not synced: by default the server syncs every two minutes',
+    durability: synced
+      ? 'synced before the answer'
+      : 'not synced: by default the server syncs every two minutes',
     modes: [one, flight64],
     inAims: !synced,
     async missing() {
       const path = which('nats-server')
       if (path === undefined) return 'nats-server is not installed (Debian: apt-get install nats-server)'
-      if (synced && !canSync(versionOf(path))) return `nats-server ${versionOf(path)} cannot sync before it answers (2.10 can)`
+      if (synced && !canSync(versionOf(path)))
+        return `nats-server ${versionOf(path)} cannot sync before it answers (2.10 can)`
       return (await missingPackage('@nats-io/transport-node')) ?? missingPackage('@nats-io/jetstream')
     },
     async start() {
@@ -34,7 +37,10 @@ function variant(synced) {
       const dir = scratchDir('nats')
       const config = join(dir, 'nats.conf')
       const sync = synced ? 'sync_interval: always' : ''
-      writeFileSync(config, `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${JSON.stringify(dir)}\n${sync} }\n`)
+      writeFileSync(
+        config,
+        `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${JSON.stringify(dir)}\n${sync} }\n`,
+      )
       const { stop } = await startServer(path, ['-c', config], port)
       let streams = 0
       return {

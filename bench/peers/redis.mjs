@@ -12,10 +12,13 @@ function variant(appendfsync) {
     title: `Redis stream, appendfsync ${appendfsync}`,
     kind: 'peer',
     durable: always,
-    durability: always ? 'synced before the answer' : 'synced once a second: a power loss takes up to a second of answers',
+    durability: always
+      ? 'synced before the answer'
+      : 'synced once a second: a power loss takes up to a second of answers',
     modes: [one, flight64],
     async missing() {
-      if (which('redis-server') === undefined) return 'redis-server is not installed (Debian: apt-get install redis-server)'
+      if (which('redis-server') === undefined)
+        return 'redis-server is not installed (Debian: apt-get install redis-server)'
       return missingPackage('redis')
     },
     async start() {
@@ -24,7 +27,11 @@ function variant(appendfsync) {
       const place = ['--bind', '127.0.0.1', '--port', String(port), '--dir', scratchDir('redis')]
       const keep = ['--appendonly', 'yes', '--appendfsync', appendfsync, '--save', '']
       // No rewriting of the file in the middle of a measurement.
-      const { stop } = await startServer(path, [...place, ...keep, '--auto-aof-rewrite-percentage', '0'], port)
+      const { stop } = await startServer(
+        path,
+        [...place, ...keep, '--auto-aof-rewrite-percentage', '0'],
+        port,
+      )
       let streams = 0
       return {
         version: `redis-server ${versionOf(path)}, redis ${packageVersion('redis')}`,

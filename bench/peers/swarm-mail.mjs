@@ -26,7 +26,14 @@ export const swarmMail = [
       return {
         async send() {
           const { subject, body, priority } = next()
-          await sendSwarmMessage({ projectPath, fromAgent: 'ada', toAgents: ['bo'], subject, body, importance: priority })
+          await sendSwarmMessage({
+            projectPath,
+            fromAgent: 'ada',
+            toAgents: ['bo'],
+            subject,
+            body,
+            importance: priority,
+          })
         },
         close: () => closeAllSwarmMailLibSQL(),
       }

@@ -1,6 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commonWord, leftUnread, messageAt, rankOf, rareWords, threadBlocks, threadName } from '../lib/corpus.mjs'
+import {
+  commonWord,
+  leftUnread,
+  messageAt,
+  rankOf,
+  rareWords,
+  threadBlocks,
+  threadName,
+} from '../lib/corpus.mjs'
 import { envelope } from '../lib/messages.mjs'
 
 /** One file with one array; every question reads and parses all of it. @type {import('./index.mjs').Reader} */
@@ -23,10 +31,16 @@ export const jsonArray = {
   async open(dir, n) {
     const all = () => JSON.parse(readFileSync(join(dir, 'inbox.json'), 'utf8'))
     const unread = () => all().filter(({ read }) => !read)
-    const holds = (word) => all().filter(({ body }) => body.split(' ').includes(word)).slice(-50).length
+    const holds = (word) =>
+      all()
+        .filter(({ body }) => body.split(' ').includes(word))
+        .slice(-50).length
     const blocks = threadBlocks(n)
     return {
-      inbox: () => unread().sort((a, b) => rankOf(b.priority) - rankOf(a.priority)).slice(0, 50).length,
+      inbox: () =>
+        unread()
+          .sort((a, b) => rankOf(b.priority) - rankOf(a.priority))
+          .slice(0, 50).length,
       count: () => unread().length,
       rare: (k) => holds(rareWords[k % rareWords.length]),
       common: () => holds(commonWord),

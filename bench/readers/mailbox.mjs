@@ -1,5 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { commonWord, leftUnread, messageAt, rareWords, reader, senders, threadBlocks } from '../lib/corpus.mjs'
+import {
+  commonWord,
+  leftUnread,
+  messageAt,
+  rareWords,
+  reader,
+  senders,
+  threadBlocks,
+} from '../lib/corpus.mjs'
 import { loadLibrary } from '../lib/library.mjs'
 
 const dayMs = 86_400_000
@@ -28,7 +36,13 @@ export const mailbox = {
       const ids = new Array(end - start)
       await inParallel(start, end, async (i) => {
         const { from, subject, body, priority, thread } = messageAt(i, n)
-        const sent = await boxes.get(from).send({ to: reader, subject, body, priority, ...(thread === undefined ? {} : { threadId: thread }) })
+        const sent = await boxes.get(from).send({
+          to: reader,
+          subject,
+          body,
+          priority,
+          ...(thread === undefined ? {} : { threadId: thread }),
+        })
         ids[i - start] = sent.id
         if (probed.has(i)) probes.push(sent.id)
       })

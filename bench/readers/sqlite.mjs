@@ -1,6 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { commonWord, leftUnread, messageAt, rankOf, rareWords, reader, threadBlocks, threadName } from '../lib/corpus.mjs'
+import {
+  commonWord,
+  leftUnread,
+  messageAt,
+  rankOf,
+  rareWords,
+  reader,
+  threadBlocks,
+  threadName,
+} from '../lib/corpus.mjs'
 import { envelope } from '../lib/messages.mjs'
 import { missingPackage } from '../lib/packages.mjs'
 
@@ -39,9 +48,15 @@ export const sqlite = {
 
   async open(dir, n) {
     const database = await open(dir)
-    const page = database.prepare('SELECT line FROM message WHERE box = ? AND unread = 1 ORDER BY urgency, seq LIMIT 50').raw()
+    const page = database
+      .prepare('SELECT line FROM message WHERE box = ? AND unread = 1 ORDER BY urgency, seq LIMIT 50')
+      .raw()
     const unread = database.prepare('SELECT count(*) FROM message WHERE box = ? AND unread = 1').raw()
-    const found = database.prepare('SELECT m.line FROM words w JOIN message m ON m.seq = w.rowid WHERE words MATCH ? ORDER BY w.rowid DESC LIMIT 50').raw()
+    const found = database
+      .prepare(
+        'SELECT m.line FROM words w JOIN message m ON m.seq = w.rowid WHERE words MATCH ? ORDER BY w.rowid DESC LIMIT 50',
+      )
+      .raw()
     const thread = database.prepare('SELECT line FROM message WHERE thread = ? ORDER BY seq').raw()
     const blocks = threadBlocks(n)
     const texts = (rows) => rows.map(([line]) => JSON.parse(line)).length

@@ -15,7 +15,10 @@ export const swarmMail = {
     const { adapter, close } = await open(dir)
     for (let i = 0; i < n; i++) {
       const { from, subject, body, priority, thread } = messageAt(i, n)
-      await adapter.sendMessage(dir, from, [reader], subject, body, { threadId: thread, importance: priority })
+      await adapter.sendMessage(dir, from, [reader], subject, body, {
+        threadId: thread,
+        importance: priority,
+      })
       if (i % 100 === 0) onProgress(i / n)
     }
     if (shape === 'handled') {
@@ -29,9 +32,12 @@ export const swarmMail = {
     const { adapter, close } = await open(dir)
     const blocks = threadBlocks(n)
     return {
-      inbox: async () => (await adapter.getInbox(dir, reader, { limit: 50, unreadOnly: true, includeBodies: true })).length,
-      count: async () => (await adapter.getInbox(dir, reader, { limit: n, unreadOnly: true, includeBodies: false })).length,
-      thread: async (k) => (await adapter.getThreadMessages(dir, threadName(blocks[k % blocks.length]))).length,
+      inbox: async () =>
+        (await adapter.getInbox(dir, reader, { limit: 50, unreadOnly: true, includeBodies: true })).length,
+      count: async () =>
+        (await adapter.getInbox(dir, reader, { limit: n, unreadOnly: true, includeBodies: false })).length,
+      thread: async (k) =>
+        (await adapter.getThreadMessages(dir, threadName(blocks[k % blocks.length]))).length,
       close,
     }
   },

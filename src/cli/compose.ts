@@ -6,7 +6,7 @@ import { type Priority, priorities } from '../model/message.ts'
 import { readJson, readText } from './input.ts'
 import { collect, duration, given, priority as parsePriority } from './options.ts'
 
-export type SendInput = Parameters<Mailbox['send']>[0]
+type SendInput = Parameters<Mailbox['send']>[0]
 type Composed = Partial<SendInput>
 
 /** The options that describe a message, as `send`, `reply` and `broadcast` share them. */
@@ -19,7 +19,7 @@ export interface MessageFlags {
   payload?: string
   context?: string
   thread?: string
-  ttl?: number | null
+  ttl?: number
   ack?: boolean
   await?: boolean
   tag?: string[]
@@ -67,7 +67,7 @@ export async function compose(flags: MessageFlags, stdin: boolean): Promise<Comp
           ? undefined
           : asObject(await readJson(flags.context, '--context'), '--context'),
       threadId: flags.thread,
-      ttlMs: flags.ttl,
+      ttlMs: flags.ttl === Number.POSITIVE_INFINITY ? null : flags.ttl,
       requiresAck: flags.ack,
       awaitingResponse: flags.await,
       tags: flags.tag,

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { asMailboxError, type ErrorCode, MailboxError } from '../errors.ts'
-import { toPrintable } from '../model/text.ts'
+import { toPrintableLine } from '../model/text.ts'
 import { colorsFor } from './output.ts'
 
 const exitCodes: Record<ErrorCode, number> = {
@@ -37,8 +37,8 @@ export function describe(error: MailboxError): { code: ErrorCode; message: strin
 
 export function forPeople(error: MailboxError): string {
   const { red, dim } = colorsFor(process.stderr)
-  const hint = error.hint === undefined ? '' : `${dim('hint:')} ${toPrintable(error.hint)}\n`
-  return `${red('error:')} ${toPrintable(error.message)}\n${hint}`
+  const hint = error.hint === undefined ? '' : `${dim('hint:')} ${toPrintableLine(error.hint)}\n`
+  return `${red('error:')} ${toPrintableLine(error.message)}\n${hint}`
 }
 
 /** Whatever was thrown, with a code and a next step. */

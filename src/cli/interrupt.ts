@@ -15,6 +15,16 @@ export function interruptSignal(): AbortSignal {
 
 export const wasInterrupted = (): boolean => controller.signal.aborted
 
+const breathMs = 50
+let lastBreath = performance.now()
+
+/** For long loops over what is there already: they never wait, so a signal would not get through to them. */
+export async function giveWay(): Promise<void> {
+  if (performance.now() - lastBreath < breathMs) return
+  await new Promise(setImmediate)
+  lastBreath = performance.now()
+}
+
 function interrupt(): void {
   // Who presses twice does not want to wait for a clean end.
   if (controller.signal.aborted) process.exit(130)

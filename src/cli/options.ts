@@ -17,8 +17,9 @@ export function whole(least: number): (text: string) => number {
   }
 }
 
-/** A duration, or null for `forever`. */
-export const duration = (text: string): number | null => (text === 'forever' ? null : parseDuration(text))
+/** A duration in ms; `forever` has no end. */
+export const duration = (text: string): number =>
+  text === 'forever' ? Number.POSITIVE_INFINITY : parseDuration(text)
 
 export function priority(text: string): Priority {
   const found = priorities.find((each) => each === text)

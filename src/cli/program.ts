@@ -15,7 +15,7 @@ export async function run(words: readonly string[]): Promise<never> {
   let code = 0
   try {
     if (words.length === 0) program.outputHelp()
-    else await program.parseAsync(words, { from: 'user' })
+    else await program.parseAsync(asVerbHelp(words), { from: 'user' })
     code = wasInterrupted() ? 130 : Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) code = 0
@@ -25,6 +25,12 @@ export async function run(words: readonly string[]): Promise<never> {
   await settle()
   process.exit(code)
 }
+
+/** `help send` is `send --help`: the verb's own help, which only its file knows. */
+const asVerbHelp = ([first, second, ...rest]: readonly string[]): string[] =>
+  first === 'help' && second !== undefined
+    ? [second, '--help']
+    : [first, second, ...rest].filter((word) => word !== undefined)
 
 /** All verbs by name and summary. What a verb takes and does is loaded when it is called. */
 function createProgram(): Command {

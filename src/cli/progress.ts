@@ -41,11 +41,11 @@ export function createProgress({ quiet }: Cli, label: string): Progress {
 }
 
 function describe(label: string, done: number, total: number | undefined): string {
-  if (total === undefined || total === 0) return `${label}: ${count(done)}`
+  if (total === undefined || total === 0) return `${label}: ${count(done)} done`
   const share = Math.min(1, done / total)
   const cells = Math.round(share * barCells)
-  const bar = '#'.repeat(cells) + '-'.repeat(barCells - cells)
-  return `${label} [${bar}] ${Math.floor(share * 100)} %  ${count(done)} of ${count(total)}`
+  return `${label} [${'#'.repeat(cells)}${'-'.repeat(barCells - cells)}] ${Math.floor(share * 100)} %`
 }
 
+/** `300,000`. */
 export const count = (n: number): string => n.toLocaleString('en-US')

@@ -2,13 +2,14 @@ import { MailboxError } from '../errors.ts'
 import type { Agent } from '../model/agent.ts'
 import { claimTtlMs } from '../model/claim.ts'
 import type { ReceiptDraft } from '../model/entry.ts'
-import { type MessageFacts, reachOf } from '../model/reach.ts'
+import { hasExpired, type MessageFacts, reachOf } from '../model/reach.ts'
 import {
   classOf,
   type Receipt,
   type ReceiptChange,
   type ReceiptState,
   type ReceiptStep,
+  stateNow,
 } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context, View } from './context.ts'
@@ -126,9 +127,6 @@ export function requireMessage(view: Pick<View, 'message'>, id: string): Message
   })
 }
 
-const hasExpired = (message: MessageFacts, now: number) =>
-  message.expiresAt !== null && message.expiresAt <= now
-
 function draftOf(step: HandleStep, by: string, changes: ReceiptChange[], note?: string): ReceiptDraft[] {
   if (changes.length === 0) return []
   return [{ kind: 'receipt', step, by, changes, ...(note === undefined ? {} : { note }) }]
@@ -151,21 +149,43 @@ function changesOf(
       throw new MailboxError('conflict', `message ${message.id} is claimed by ${reach.by}`, {
         hint: 'take another, or wait: a claim that is not renewed runs out',
       })
+    case 'over':
+      throw wrongState(message, reach.state, command.step)
     case 'group':
-      return [firstSight(agent, message, command)]
+      return firstSight(agent, message, command)
     case 'claimable':
     case 'held':
-      return reach.receipts.flatMap((receipt) => changeOf(receipt, agent, message, command, context) ?? [])
+      return changesOfReceipts(reach.receipts, agent, message, command, context)
   }
 }
 
+/** Mail that reached an agent in several ways moves as far as each copy can; it is refused when none can. */
+function changesOfReceipts(
+  receipts: readonly Receipt[],
+  agent: Agent,
+  message: MessageFacts,
+  command: HandleCommand,
+  context: Context,
+): ReceiptChange[] {
+  const outcomes = receipts.map((receipt) => changeOf(receipt, agent, message, command, context))
+  const changes = outcomes.filter((outcome) => typeof outcome === 'object')
+  const stuck = receipts[outcomes.indexOf('refused')]
+  if (changes.length === 0 && stuck !== undefined && !outcomes.includes('already')) {
+    throw wrongState(message, stateNow(stuck, context.now), command.step)
+  }
+  return changes
+}
+
 /** Group mail gets a receipt of its own when an agent first touches it. */
-function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand): ReceiptChange {
+function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand): ReceiptChange[] {
   const rule = handleRules[command.step]
+  if (rule.already.includes('stored')) return []
   if (!rule.from.includes('stored')) throw wrongState(message, 'stored', command.step)
   const { id, seq, rank } = message
-  return { id, seq, rank, owner: agent.name, box: agent.name, state: endState(rule, command) }
+  return [{ id, seq, rank, owner: agent.name, box: agent.name, state: endState(rule, command) }]
 }
+
+type Outcome = ReceiptChange | 'already' | 'refused'
 
 function changeOf(
   receipt: Receipt,
@@ -173,24 +193,22 @@ function changeOf(
   message: MessageFacts,
   command: HandleCommand,
   { now }: Context,
-): ReceiptChange | undefined {
+): Outcome {
   const rule = handleRules[command.step]
-  const takes = receipt.box !== agent.name
-  const was = receipt.state
-  // What a former claimant did with it does not count for the next.
-  const from = takes && classOf(was) === 'open' ? 'stored' : was
-  if (rule.already.includes(from) && !takes) return undefined
-  if (!rule.from.includes(from)) throw wrongState(message, was, command.step)
-  if (classOf(from) === 'unread' && hasExpired(message, now))
-    throw wrongState(message, 'expired', command.step)
-
   const gives = command.step === 'released' || command.step === 'retried'
-  const box = gives ? receipt.owner : agent.name
   const isRole = receipt.owner !== agent.name
-  const attempts = receipt.attempts + (takes || command.step === 'retried' ? 1 : 0)
-  const state = endState(rule, command)
-  const keepsClaim = isRole && !gives && classOf(state) === 'open'
-  const until = takes ? now + (command.claimTtlMs ?? claimTtlMs) : receipt.claimUntil
+  const takes = receipt.box !== agent.name
+  // What a former claimant did with it does not count for the next.
+  const from = takes && classOf(receipt.state) === 'open' ? 'stored' : receipt.state
+  const renews = command.step === 'claimed' && isRole && !takes && rule.already.includes(from)
+  if (rule.already.includes(from) && (gives || !takes) && !renews) return 'already'
+  if (!rule.from.includes(from) && !renews) return 'refused'
+  if (classOf(from) === 'unread' && hasExpired(message, now)) return 'refused'
+
+  const box = gives ? receipt.owner : agent.name
+  const state = renews ? receipt.state : endState(rule, command)
+  const until = takes || renews ? now + (command.claimTtlMs ?? claimTtlMs) : receipt.claimUntil
+  const keepsClaim = isRole && !gives && classOf(state) === 'open' && until !== null
   return {
     id: message.id,
     seq: message.seq,
@@ -199,9 +217,9 @@ function changeOf(
     box,
     ...(box === receipt.box ? {} : { wasBox: receipt.box }),
     state,
-    was,
-    attempts,
-    ...(keepsClaim && until !== null ? { claimUntil: isoTime(until) } : {}),
+    was: receipt.state,
+    attempts: receipt.attempts + (takes || command.step === 'retried' ? 1 : 0),
+    ...(keepsClaim ? { claimUntil: isoTime(until) } : {}),
   }
 }
 

@@ -17,12 +17,15 @@ export interface JoinInput {
   note?: string
 }
 
+/** The states an agent says of itself; the others are found out. */
+const chosenStates = ['alive', 'idle', 'waiting'] as const
+
 export interface UpdateInput {
   addRoles?: readonly string[]
   removeRoles?: readonly string[]
   addTags?: readonly string[]
   removeTags?: readonly string[]
-  state?: 'alive' | 'idle' | 'waiting'
+  state?: (typeof chosenStates)[number]
   note?: string
 }
 
@@ -65,6 +68,8 @@ export function decideJoin(
   const before = directory.agents.get(name)
   const at = isoTime(now)
   const { pid, pidStart, host, client } = input.session ?? {}
+  checkSession(input.session ?? {})
+  checkText('note', input.note)
   const session: Session = {
     generation: (before?.session.generation ?? 0) + 1,
     startedAt: at,
@@ -88,6 +93,12 @@ export function decideUpdate(
 ): AgentDraft[] {
   const before = requireAgent(directory, name)
   const { addRoles = [], removeRoles = [], addTags = [], removeTags = [] } = input
+  checkText('note', input.note)
+  if (input.state !== undefined && !chosenStates.includes(input.state)) {
+    throw new MailboxError('invalid', `an agent cannot make itself ${JSON.stringify(input.state)}`, {
+      hint: `states to choose: ${chosenStates.join(', ')}; to leave or freeze: mailbox leave`,
+    })
+  }
   const roles = checkRoles([...before.roles.filter((role) => !removeRoles.includes(role)), ...addRoles])
   const tags = checkTags([...before.tags.filter((tag) => !removeTags.includes(tag)), ...addTags])
   const note = input.note === undefined ? {} : { note: input.note }
@@ -118,5 +129,33 @@ export function decideLeave(
   return [{ kind: 'agent', change: frozen ? 'frozen' : 'left', by: name, agent }]
 }
 
-const checkRoles = (roles: readonly string[]) => [...new Set(roles.map((role) => checkName(role, 'role')))]
-const checkTags = (tags: readonly string[]) => [...new Set(tags.map(checkTag))]
+const checkRoles = (roles: readonly string[]) => [
+  ...new Set(list(roles, 'roles').map((role) => checkName(role, 'role'))),
+]
+const checkTags = (tags: readonly string[]) => [...new Set(list(tags, 'tags').map(checkTag))]
+
+function list(value: readonly string[], field: string): readonly string[] {
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value
+  throw new MailboxError('invalid', `${field} is not a list of strings`, { hint: `pass ${field}: ['…']` })
+}
+
+/** Short texts about an agent or its run: visible, and short enough for a line. */
+function checkText(field: string, value: string | undefined): void {
+  if (value === undefined) return
+  if (typeof value !== 'string' || value.length > 200 || /[\p{Cc}\p{Cs}]/u.test(value)) {
+    throw new MailboxError('invalid', `${field} is not a short text`, {
+      hint: 'at most 200 characters on one line',
+    })
+  }
+}
+
+function checkSession({ pid, pidStart, host, client }: NonNullable<JoinInput['session']>): void {
+  if (pid !== undefined && !(Number.isSafeInteger(pid) && pid > 0)) {
+    throw new MailboxError('invalid', `${JSON.stringify(pid)} is not a pid`, {
+      hint: 'a pid is a whole number above 0',
+    })
+  }
+  checkText('pidStart', pidStart)
+  checkText('host', host)
+  checkText('client', client)
+}

@@ -80,7 +80,19 @@ export function checkSend(input: SendInput, maxBytes: number): void {
   }
   if (typeof body !== 'string') invalid('the body is not a string', 'put structured data into the payload')
   if (payload !== undefined) checkJsonValue(payload, 'payload')
-  if (context !== undefined) checkJsonValue(context, 'context')
+  if (context !== undefined) {
+    if (context === null || typeof context !== 'object' || Array.isArray(context)) {
+      invalid('the context is not an object', 'pass an object of named values')
+    }
+    checkJsonValue(context, 'context')
+  }
+  for (const [field, flag] of Object.entries({
+    requiresAck: input.requiresAck,
+    awaitingResponse: input.awaitingResponse,
+  })) {
+    if (flag !== undefined && typeof flag !== 'boolean')
+      invalid(`${field} is not true or false`, 'pass a boolean')
+  }
   checkList(tags, 'tags', messageLimits.tags, messageLimits.wordLength)
   for (const tag of tags) checkTag(tag)
   checkList(attachments, 'attachments', messageLimits.attachments, messageLimits.pathLength)

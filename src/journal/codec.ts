@@ -28,6 +28,8 @@ export class LineBuffer {
 
   /** Appends one line and returns its sum. */
   add(draft: Draft, seq: number, at: string, prev: string): string {
+    if (!isDraft(draft))
+      throw new MailboxError('internal', 'an entry that could not be read back was not written')
     const head = `{"seq":${seq},"at":"${at}",${JSON.stringify(draft).slice(1, -1)},"prev":"${prev}"`
     if (head.length > messageLimits.lineBytes) {
       throw new MailboxError('over_limit', `an entry of ${head.length} characters does not fit the journal`, {

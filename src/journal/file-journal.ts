@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../errors.ts'
-import type { Entry } from '../model/entry.ts'
+import type { Draft, Entry } from '../model/entry.ts'
 import type { PlacedEntry, ReadResult } from './journal.ts'
 import {
   type AppendOptions,
@@ -17,6 +17,7 @@ import { SegmentReader } from './reader.ts'
 import { listSegments } from './segment.ts'
 import { type Durability, SegmentWriter } from './segment-writer.ts'
 import { Wake } from './wake.ts'
+import { writeError } from './write-error.ts'
 
 export interface FileJournalOptions {
   /** The space's directory; segments go into `journal/` below it. */
@@ -62,8 +63,7 @@ export class FileJournal implements Journal {
   readonly #reader: SegmentReader
   readonly #wake: Wake
   readonly #onWritten: () => void
-  readonly #newWriter: (cursor: Cursor) => SegmentWriter
-  #writer: SegmentWriter
+  readonly #writer: SegmentWriter
   #queue: Request[] = []
   /** Entries that no decision of this process has seen yet. */
   #tail: Entry[] = []
@@ -84,8 +84,8 @@ export class FileJournal implements Journal {
     this.#lock = new WriterLock(join(options.dir, 'lock'))
     this.#reader = new SegmentReader(this.#dir)
     this.#wake = new Wake(this.#dir, options.pollMs ?? 500)
-    const newWriter = (space: string) => (cursor: Cursor) =>
-      new SegmentWriter(this.#dir, cursor, {
+    const newWriter = (space: string) =>
+      new SegmentWriter(this.#dir, startCursor, {
         space,
         durability: options.durability ?? 'disk',
         segmentBytes: options.segmentBytes ?? 16 * 1_048_576,
@@ -93,21 +93,22 @@ export class FileJournal implements Journal {
       })
     const create = () => {
       const space = randomUUID()
-      const writer = newWriter(space)(startCursor)
+      const writer = newWriter(space)
+      // Somebody may have died over the first line, all but its newline: catching up ends it.
       writer.catchUp()
-      writer.create()
+      const found = this.#readSpace()
+      if (found === undefined) writer.create()
       writer.close()
-      return space
+      return found ?? space
     }
     this.space = this.#readSpace() ?? this.withLock(() => this.#readSpace() ?? create())
-    this.#newWriter = newWriter(this.space)
-    this.#writer = this.#newWriter(startCursor)
+    this.#writer = newWriter(this.space)
   }
 
   /** Every segment opens with the space it belongs to; one readable header is enough. */
   #readSpace(): string | undefined {
     for (const segment of listSegments(this.#dir)) {
-      const first = this.#reader.read({ ...startCursor, segment }, 1).entries[0]?.entry
+      const first = this.#reader.first(segment)
       if (first?.kind === 'segment') return first.space
       this.#reader.refuseOtherFormat(segment)
     }
@@ -115,9 +116,8 @@ export class FileJournal implements Journal {
   }
 
   seek(cursor: Cursor): boolean {
-    if (this.#draining !== undefined) return false
-    this.#writer.close()
-    this.#writer = this.#newWriter(cursor)
+    if (this.#draining !== undefined || this.#syncing) return false
+    this.#writer.moveTo(cursor)
     this.#tail = []
     return true
   }
@@ -188,7 +188,7 @@ export class FileJournal implements Journal {
       // The disk failed under us. What was decided and not written never happened.
       this.#lose()
       this.#writer.rewind(0)
-      for (const request of [...unwritten, ...batch.slice(undecided)]) request.reject(error)
+      for (const request of [...unwritten, ...batch.slice(undecided)]) request.reject(writeError(error))
     }
   }
 
@@ -197,13 +197,22 @@ export class FileJournal implements Journal {
     const tail = this.#tail
     this.#tail = []
     try {
-      for (const draft of request.decide(tail)) request.entries.push(this.#writer.add(draft))
+      const drafts = request.decide(tail)
+      for (const draft of drafts) request.entries.push(this.#add(draft))
       this.#tail.push(...request.entries)
       return true
     } catch (error) {
       this.#writer.rewind(before)
       request.reject(error)
       return false
+    }
+  }
+
+  #add(draft: Draft): Entry {
+    try {
+      return this.#writer.add(draft)
+    } catch (error) {
+      throw writeError(error)
     }
   }
 
@@ -233,6 +242,8 @@ export class FileJournal implements Journal {
     this.#syncing = true
     this.#writer.sync(waiting.length === 1 && this.#queue.length === 0, (error) => {
       this.#syncing = false
+      // What was written while the sync failed may have gone down with it, and no later sync would tell.
+      if (error !== undefined) waiting.push(...this.#unconfirmed.splice(0))
       for (const { request, placed } of waiting) {
         if (error === undefined) request.resolve(placed)
         else request.reject(error)

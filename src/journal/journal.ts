@@ -52,7 +52,10 @@ export interface Journal {
   readonly epoch: number
   /** Starts the next decision's tail after this cursor. False while appends are under way: nothing changes. */
   seek(cursor: Cursor): boolean
-  /** Resolves when the entries are durable. Entries of one call stand together, in order. */
+  /**
+   * Resolves when the entries are durable. Entries of one call stand together, in order; a crash or a full
+   * disk can cut the call behind any of them, so what must happen as a whole is one entry.
+   */
   append(decide: Decide, options?: AppendOptions): Promise<PlacedEntry[]>
   /** Brings what others appended within reach of the calls below, which do not wait. Free on a local disk. */
   pull(): Promise<void>

@@ -30,17 +30,25 @@ export class MemoryJournal implements Journal {
 
   constructor(options: MemoryJournalOptions = {}) {
     this.#now = options.now ?? Date.now
-    this.#push({ kind: 'segment', format: 1, space: this.space, reason: 'created' })
+    this.#push([{ kind: 'segment', format: 1, space: this.space, reason: 'created' }])
   }
 
-  #push(draft: Draft): PlacedEntry {
-    const seq = this.#lines.length + 1
-    const buffer = new LineBuffer()
-    const sum = buffer.add(draft, seq, isoTime(this.#now()), this.#lines.at(-1)?.sum ?? noSum)
-    const line = buffer.bytes.subarray(0, -1)
-    const { entry } = decodeLine(line)!
-    this.#lines.push({ line, sum, entry })
-    return { entry, place: placeOf(seq, line) }
+  #push(drafts: readonly Draft[]): PlacedEntry[] {
+    const before = this.#lines.length
+    try {
+      return drafts.map((draft) => {
+        const seq = this.#lines.length + 1
+        const buffer = new LineBuffer()
+        const sum = buffer.add(draft, seq, isoTime(this.#now()), this.#lines.at(-1)?.sum ?? noSum)
+        const line = buffer.bytes.subarray(0, -1)
+        const { entry } = decodeLine(line)!
+        this.#lines.push({ line, sum, entry })
+        return { entry, place: placeOf(seq, line) }
+      })
+    } catch (error) {
+      this.#lines.length = before
+      throw error
+    }
   }
 
   seek(cursor: Cursor): boolean {
@@ -52,7 +60,7 @@ export class MemoryJournal implements Journal {
     if (this.#closed) throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
     const tail = this.#lines.slice(this.#decided).map(({ entry }) => entry)
     this.#decided = this.#lines.length
-    const placed = decide(tail).map((draft) => this.#push(draft))
+    const placed = this.#push(decide(tail))
     for (const listener of [...this.#listeners]) listener()
     return placed
   }

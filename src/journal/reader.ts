@@ -2,17 +2,25 @@ import { closeSync } from 'node:fs'
 import { MailboxError } from '../errors.ts'
 import type { Entry } from '../model/entry.ts'
 import { decodeLine, sumOf } from './codec.ts'
-import type { Cursor, Place, PlacedEntry, ReadResult } from './journal.ts'
+import { type Cursor, type Place, type PlacedEntry, type ReadResult, startCursor } from './journal.ts'
 import { listSegments, openForRead, readFully, segmentExists, sizeOf } from './segment.ts'
 
 const newline = 0x0a
 const openSegments = 4
 
-/** Bytes at the end of the last segment that are not a line: a write in progress, or one that was cut off. */
+/** Bytes at the end of the last segment that are no line: what writers left that were cut off. */
 export interface Fragment {
   offset: number
   bytes: Buffer
 }
+
+/** A read for a writer, which has to clear up behind those that died. */
+export interface TailRead extends ReadResult {
+  /** Where pieces of lines start that follow the last line and are ended by a newline: seals that were torn, too. */
+  looseFrom: number | undefined
+}
+
+type LineCursor = Cursor & Pick<TailRead, 'looseFrom'>
 
 /**
  * Reads segments from a cursor on. It keeps no half line in memory: a writer that runs out of disk takes
@@ -36,9 +44,9 @@ export class SegmentReader {
     return fd
   }
 
-  read(from: Cursor, maxBytes: number): ReadResult {
+  read(from: Cursor, maxBytes: number): TailRead {
     const entries: PlacedEntry[] = []
-    let cursor = from
+    let cursor: LineCursor = { ...from, looseFrom: undefined }
     let budget = maxBytes
     while (budget > 0) {
       const fd = this.#fd(cursor.segment)
@@ -54,9 +62,10 @@ export class SegmentReader {
       const next = this.#nextSegment(cursor.segment)
       if (next === undefined) break
       if (fd !== undefined && sizeOf(fd) > size) continue
-      cursor = { ...cursor, segment: next, offset: 0 }
+      cursor = { ...cursor, segment: next, offset: 0, looseFrom: undefined }
     }
-    return { entries, cursor }
+    const { looseFrom, ...rest } = cursor
+    return { entries, cursor: rest, looseFrom }
   }
 
   #nextSegment(segment: number): number | undefined {
@@ -66,20 +75,26 @@ export class SegmentReader {
     return listSegments(this.#dir).find((number) => number > segment)
   }
 
-  #readLines(fd: number, from: Cursor, wanted: number, size: number, into: PlacedEntry[]): Cursor {
+  #readLines(fd: number, from: LineCursor, wanted: number, size: number, into: PlacedEntry[]): LineCursor {
     let chunk = readFully(fd, from.offset, wanted - from.offset)
-    // A line longer than the chunk: read on until its end is in sight.
+    // A line longer than the chunk: read on until its end is in sight, or the file turns out to be shorter.
     for (let end = wanted; chunk.indexOf(newline) < 0 && end < size; ) {
-      end = Math.min(size, from.offset + chunk.length * 4)
+      const before = chunk.length
+      end = Math.min(size, from.offset + before * 4)
       chunk = readFully(fd, from.offset, end - from.offset)
+      if (chunk.length <= before) break
     }
     const cursor = { ...from }
     let start = 0
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      const decoded = decodeLine(chunk.subarray(start, end))
+      const line = chunk.subarray(start, end)
+      const decoded = decodeLine(line)
       // What does not decode is a torn write that was sealed, or damage. Mail behind it must go on;
-      // `verify` tells the two apart.
-      if (decoded !== undefined) {
+      // `verify` tells the two apart. A torn write is the beginning of a line and has no sum.
+      if (decoded === undefined) {
+        cursor.looseFrom = sumOf(line) === undefined ? (cursor.looseFrom ?? from.offset + start) : undefined
+      } else {
+        cursor.looseFrom = undefined
         const place = { segment: from.segment, offset: from.offset + start, bytes: end - start }
         into.push({ entry: decoded.entry, place })
         cursor.seq = decoded.entry.seq
@@ -98,12 +113,12 @@ export class SegmentReader {
     )
   }
 
-  /** What lies behind the last complete line; call it only with the right to append. */
-  fragment(cursor: Cursor): Fragment | undefined {
-    const fd = this.#fd(cursor.segment)
+  /** What lies in a segment from an offset on; call it only with the right to append. */
+  fragment(segment: number, offset: number): Fragment | undefined {
+    const fd = this.#fd(segment)
     const size = fd === undefined ? 0 : sizeOf(fd)
-    if (fd === undefined || size <= cursor.offset) return undefined
-    return { offset: cursor.offset, bytes: readFully(fd, cursor.offset, size - cursor.offset) }
+    if (fd === undefined || size <= offset) return undefined
+    return { offset, bytes: readFully(fd, offset, size - offset) }
   }
 
   fits(cursor: Cursor): boolean {
@@ -131,6 +146,16 @@ export class SegmentReader {
       })
     }
     return decoded.entry
+  }
+
+  /** The first entry of a segment, behind whatever a torn first write left there. */
+  first(segment: number): Entry | undefined {
+    for (let cursor = { ...startCursor, segment }; ; ) {
+      const read = this.read(cursor, 65_536)
+      const stuck = read.cursor.offset === cursor.offset || read.cursor.segment !== segment
+      if (read.entries.length > 0 || stuck) return read.entries[0]?.entry
+      cursor = read.cursor
+    }
   }
 
   /** The seq of a segment's first line, without reading the rest. */

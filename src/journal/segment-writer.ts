@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto'
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, writeSync } from 'node:fs'
-import { MailboxError } from '../errors.ts'
+import type { MailboxError } from '../errors.ts'
 import type { Draft, Entry } from '../model/entry.ts'
 import { isoTime } from '../model/time.ts'
 import { decodeLine, LineBuffer, noSum } from './codec.ts'
 import type { Cursor, PlacedEntry } from './journal.ts'
 import { type Fragment, SegmentReader } from './reader.ts'
 import { openForAppend, segmentExists, syncDirectory } from './segment.ts'
+import { syncError, writeError } from './write-error.ts'
+
+const newline = Buffer.from('\n')
 
 /** A disk that confirms quicker than this may keep the event loop waiting. */
 const quickSyncMs = 0.5
@@ -44,13 +47,19 @@ export class SegmentWriter {
   readonly #buffer = new LineBuffer()
   #pendingCursor: { seq: number; sum: string }
   #fragment: Fragment | undefined
+  #looseFrom: number | undefined
+  /** Set while the directory may not know the segment after a power loss. */
+  #unsyncedName = false
   /** Syncs under way, and descriptors that may be closed once they are over. */
   #syncing = 0
   /** What a sync has taken lately. */
   #syncMs = 0
   #retired: number[] = []
-  /** Set when a sync failed: its pages count as clean now, so this segment must not be trusted further. */
-  #poisoned = false
+  /**
+   * Set when this segment must not be trusted further: after a failed sync its pages count as clean, after
+   * a failed write it may end in half a line that could not be taken back.
+   */
+  #failure: 'sync_failed' | 'write_failed' | undefined
 
   constructor(dir: string, cursor: Cursor, options: SegmentWriterOptions) {
     this.#dir = dir
@@ -64,21 +73,33 @@ export class SegmentWriter {
     return this.#cursor
   }
 
+  /** Goes on from another place, as when nothing had been read yet. */
+  moveTo(cursor: Cursor): void {
+    this.#cursor = cursor
+    this.#pendingCursor = cursor
+    this.#fragment = undefined
+    this.#looseFrom = undefined
+  }
+
   /** Takes in what others wrote. Only with the right to append, and with nothing pending. */
   catchUp(): PlacedEntry[] {
     const found: PlacedEntry[] = []
     if (this.#fragment === undefined && this.#reader.atEnd(this.#cursor)) return found
     for (;;) {
-      const { entries, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
+      const { entries, cursor, looseFrom } = this.#reader.read(this.#cursor, 16 * 1_048_576)
+      const moved = entries.length > 0 || cursor.segment !== this.#cursor.segment
+      this.#looseFrom = moved ? looseFrom : (this.#looseFrom ?? looseFrom)
       this.#cursor = cursor
-      if (entries.length === 0) break
+      if (!moved) break
       for (const entry of entries) found.push(entry)
     }
-    this.#fragment = this.#reader.fragment(this.#cursor)
+    const { segment, offset } = this.#cursor
+    this.#fragment = this.#reader.fragment(segment, this.#looseFrom ?? offset)
     if (this.#fragment !== undefined && decodeLine(this.#fragment.bytes) !== undefined) {
       // The writer died between the line and its newline. The line is whole: finish it.
       this.#open()
-      writeSync(this.#fd!, '\n')
+      const { error } = writeAll(this.#fd!, newline)
+      if (error !== undefined) throw writeError(error)
       return [...found, ...this.catchUp()]
     }
     this.#pendingCursor = this.#cursor
@@ -90,7 +111,7 @@ export class SegmentWriter {
     this.#prepare()
     const { error } = this.flush()
     if (error !== undefined) throw error
-    if (this.#options.durability === 'disk') fdatasyncSync(this.#fd!)
+    if (this.#options.durability === 'disk') this.#syncHere()
   }
 
   /** Numbers and encodes a draft; {@link flush} writes it. */
@@ -113,10 +134,10 @@ export class SegmentWriter {
   /** Before the first line of a batch: a new segment if this one is full or failed, a seal if it is torn. */
   #prepare(): void {
     this.#open()
-    const reason = this.#poisoned ? 'sync_failed' : this.#cursor.seq === 0 ? 'created' : 'size'
-    if (this.#poisoned || this.#cursor.offset >= this.#options.segmentBytes) this.#rotate()
+    const reason = this.#failure ?? (this.#cursor.seq === 0 ? 'created' : 'size')
+    if (this.#failure !== undefined || this.#cursor.offset >= this.#options.segmentBytes) this.#rotate()
     const { space } = this.#options
-    if (this.#fragment !== undefined) this.#buffer.addSeal()
+    if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#buffer.addSeal()
     if (this.#cursor.offset === 0) this.#add({ kind: 'segment', format: 1, space, reason })
     if (this.#fragment !== undefined) {
       const { offset, bytes } = this.#fragment
@@ -126,20 +147,37 @@ export class SegmentWriter {
 
   #rotate(): void {
     // Nothing may be durable in the new segment that follows something lost in the old one.
-    if (this.#options.durability === 'disk' && !this.#poisoned) fdatasyncSync(this.#fd!)
+    if (this.#options.durability === 'disk' && this.#failure !== 'sync_failed') this.#syncHere()
     this.#cursor = { ...this.#cursor, segment: this.#cursor.segment + 1, offset: 0 }
     this.#fragment = undefined
-    this.#poisoned = false
+    this.#looseFrom = undefined
+    this.#failure = undefined
     this.#open()
   }
 
+  #syncHere(): void {
+    const cause = syncInPlace(this.#fd!)
+    if (cause === null) return
+    this.#failure = 'sync_failed'
+    throw syncError(cause)
+  }
+
   #open(): void {
-    if (this.#fd !== undefined && this.#fdSegment === this.#cursor.segment) return
-    this.#closeFd()
-    const isNew = !segmentExists(this.#dir, this.#cursor.segment)
-    this.#fd = openForAppend(this.#dir, this.#cursor.segment)
-    this.#fdSegment = this.#cursor.segment
-    if (isNew && this.#options.durability === 'disk') syncDirectory(this.#dir)
+    if (this.#fd === undefined || this.#fdSegment !== this.#cursor.segment) {
+      this.#closeFd()
+      // A new file survives a power loss only when its directory entry does.
+      this.#unsyncedName ||= !segmentExists(this.#dir, this.#cursor.segment)
+      this.#fd = openForAppend(this.#dir, this.#cursor.segment)
+      this.#fdSegment = this.#cursor.segment
+    }
+    if (this.#unsyncedName && this.#options.durability === 'disk') {
+      try {
+        syncDirectory(this.#dir)
+      } catch (cause) {
+        throw syncError(cause)
+      }
+    }
+    this.#unsyncedName = false
   }
 
   /** Drops what was encoded and not written, back to the first `keep` lines; a decision was refused. */
@@ -165,10 +203,11 @@ export class SegmentWriter {
     this.#pending = []
     const buffer = this.#buffer.bytes
     this.#buffer.truncate(0)
-    const start = this.#cursor.offset + (this.#fragment?.bytes.length ?? 0)
+    const start =
+      this.#fragment === undefined ? this.#cursor.offset : this.#fragment.offset + this.#fragment.bytes.length
     const written = writeAll(this.#fd!, buffer)
     const placed = this.#place(pending, start, written.bytes)
-    if (written.error === undefined) this.#fragment = undefined
+    if (written.error === undefined) this.#clear()
     return {
       placed,
       error: written.error === undefined ? undefined : this.#takeBack(start, pending, written),
@@ -191,21 +230,21 @@ export class SegmentWriter {
   /** The disk took only a part. Lines that are complete stay (readers may have them); the rest goes. */
   #takeBack(fileStart: number, pending: readonly PendingLine[], written: WriteOutcome): MailboxError {
     const whole = pending.findLast(({ end }) => end < written.bytes)
+    if (whole !== undefined) this.#clear()
     try {
       // A seal alone would hide the fragment without a note of it, so it goes as well.
       if (written.bytes > 0)
         ftruncateSync(this.#fd!, whole === undefined ? fileStart : fileStart + whole.end + 1)
     } catch {
-      // Then a fragment stays, and the next writer seals it as any torn write.
+      this.#failure = 'write_failed'
     }
-    const code = (written.error as NodeJS.ErrnoException).code
-    const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
-    return new MailboxError(full ? 'disk_full' : 'damaged', `writing the journal failed: ${code}`, {
-      cause: written.error,
-      hint: full
-        ? 'free some room and send again; nothing was stored'
-        : 'look at the disk (dmesg), then send again',
-    })
+    return writeError(written.error)
+  }
+
+  /** What was torn has been sealed. */
+  #clear(): void {
+    this.#fragment = undefined
+    this.#looseFrom = undefined
   }
 
   /**
@@ -221,8 +260,8 @@ export class SegmentWriter {
     const started = performance.now()
     const finish = (cause: NodeJS.ErrnoException | null) => {
       this.#syncMs += (performance.now() - started - this.#syncMs) / 8
-      if (cause !== null) this.#poisoned = true
-      done(cause === null ? undefined : syncFailed(cause))
+      if (cause !== null) this.#failure = 'sync_failed'
+      done(cause === null ? undefined : syncError(cause))
     }
     if (alone && this.#syncing === 0 && this.#syncMs < quickSyncMs) {
       finish(syncInPlace(fd))
@@ -261,12 +300,6 @@ function syncInPlace(fd: number): NodeJS.ErrnoException | null {
     return error as NodeJS.ErrnoException
   }
 }
-
-const syncFailed = (cause: NodeJS.ErrnoException) =>
-  new MailboxError('sync_failed', `the disk refused to confirm a write: ${cause.code}`, {
-    cause,
-    hint: 'the message may or may not survive a power loss; check `mailbox sent`, then the disk',
-  })
 
 export interface FlushOutcome {
   placed: PlacedEntry[]

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { closeSync } from 'node:fs'
+import type { Entry } from '../model/entry.ts'
 import { parseStrictJson } from '../model/json.ts'
 import { draftSchema } from '../model/schemas.ts'
 import { decodeLine, noSum } from './codec.ts'
@@ -44,7 +45,7 @@ export async function verifyJournal(dir: string, options: VerifyOptions = {}): P
       check.startSegment(segment)
       for (const { line, offset, complete } of linesOf(fds[at]!, sizes[at]!)) {
         if (complete) check.line(line, offset)
-        else check.fragment(line, offset)
+        else check.fragment(line, offset, at + 1 < segments.length)
         if ((report.entries & 0x3ff) === 0) {
           options.signal?.throwIfAborted()
           options.onProgress?.({ bytes: report.bytes + offset, total })
@@ -104,39 +105,68 @@ function flawOf(line: Buffer): string | undefined {
   }
 }
 
-/** Follows the chain, and holds a broken line back until it knows whether a seal explains it. */
+interface BrokenLine {
+  segment: number
+  offset: number
+  line: Buffer
+}
+
+/** Follows the chain, and holds a broken line back until it knows whether a torn write explains it. */
 function createChainCheck(report: VerifyReport) {
   let segment = 0
+  let lastGood = -1
   let seq = 0
   let sum = noSum
-  let broken: { segment: number; offset: number; line: Buffer }[] = []
+  /** False until the first line, where older segments are gone and nothing can be said of what was before. */
+  let linked = false
+  let broken: BrokenLine[] = []
+  /** The segment before, until the first line of this one says why it was left. */
+  let previous: { broken: BrokenLine[]; lastGood: number } | undefined
   const problem = (offset: number, what: string) =>
     report.problems.push(`segment ${segment}, byte ${offset}: ${what}`)
+  const toTorn = ({ segment: where, offset, line }: BrokenLine) =>
+    report.torn.push({ segment: where, offset, bytes: line.length, sealed: true })
 
+  /** A seal covers everything between the last line and itself: usually one piece, more if a seal was torn. */
   function seal(torn: { offset: number; bytes: number; digest: string }): boolean {
-    const at = broken.findIndex(
-      ({ offset, line }) =>
-        offset === torn.offset && line.length === torn.bytes && hash('sha256', line, 'hex') === torn.digest,
-    )
-    if (at < 0) return false
-    const [{ offset, line } = { offset: 0, line: Buffer.alloc(0) }] = broken.splice(at, 1)
-    report.torn.push({ segment, offset, bytes: line.length, sealed: true })
+    const inside = ({ offset }: BrokenLine) => offset >= torn.offset && offset < torn.offset + torn.bytes
+    const pieces = broken.filter(inside)
+    const joined = Buffer.concat(pieces.flatMap(({ line }) => [line, newline])).subarray(0, torn.bytes)
+    if (joined.length !== torn.bytes || sha256(joined) !== torn.digest) return false
+    pieces.forEach(toTorn)
+    broken = broken.filter((one) => !inside(one))
     return true
   }
 
-  function flushBroken(): void {
-    for (const { segment: where, offset } of broken) {
-      report.problems.push(
-        `segment ${where}, byte ${offset}: a line was changed or damaged (its checksum does not fit)`,
-      )
+  /** What is still unexplained when a segment is over. Behind its last line it may be a write that failed. */
+  function closePrevious(nextReason?: string): void {
+    const failed = nextReason === 'write_failed' || nextReason === 'sync_failed'
+    for (const one of previous?.broken ?? []) {
+      if (failed && one.offset > previous!.lastGood) toTorn(one)
+      else {
+        const place = `segment ${one.segment}, byte ${one.offset}`
+        report.problems.push(`${place}: a line was changed or damaged (its checksum does not fit)`)
+      }
     }
-    broken = []
+    previous = undefined
+  }
+
+  function checkLink(entry: Entry, prev: string, offset: number): void {
+    if (linked && prev !== sum)
+      problem(offset, 'the chain is broken: a line before it was changed, removed or added')
+    if (linked && entry.seq !== seq + 1) problem(offset, `entry ${entry.seq} follows entry ${seq}`)
+    linked = true
+    seq = entry.seq
   }
 
   return {
     startSegment(number: number): void {
-      flushBroken()
-      if (segment !== 0 && number !== segment + 1)
+      closePrevious()
+      if (segment !== 0) previous = { broken, lastGood }
+      broken = []
+      lastGood = -1
+      if (segment === 0) linked = number === 1
+      else if (number !== segment + 1)
         report.problems.push(`segments ${segment + 1} to ${number - 1} are missing`)
       segment = number
     },
@@ -147,20 +177,26 @@ function createChainCheck(report: VerifyReport) {
         return
       }
       const { entry, prev } = decoded
-      if (prev !== sum && seq !== 0)
-        problem(offset, 'the chain is broken: a line before it was changed, removed or added')
-      if (entry.seq !== seq + 1 && seq !== 0) problem(offset, `entry ${entry.seq} follows entry ${seq}`)
+      closePrevious(entry.kind === 'segment' ? entry.reason : undefined)
+      checkLink(entry, prev, offset)
       if (entry.kind === 'torn' && !seal(entry)) problem(offset, 'it seals a torn write that is not there')
       const flaw = flawOf(line)
       if (flaw !== undefined) problem(offset, flaw)
       report.entries++
       if (entry.kind === 'message') report.messages++
-      seq = entry.seq
       sum = decoded.sum
+      lastGood = offset
     },
-    fragment(line: Buffer, offset: number): void {
-      report.torn.push({ segment, offset, bytes: line.length, sealed: false })
+    fragment(line: Buffer, offset: number, closed: boolean): void {
+      report.torn.push({ segment, offset, bytes: line.length, sealed: closed })
     },
-    end: flushBroken,
+    end(): void {
+      closePrevious()
+      previous = { broken, lastGood }
+      closePrevious()
+    },
   }
 }
+
+const newline = Buffer.from('\n')
+const sha256 = (bytes: Buffer): string => hash('sha256', bytes, 'hex')

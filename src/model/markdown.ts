@@ -5,7 +5,7 @@ const markers = { low: '', normal: '', high: '[HIGH] ', urgent: '[URGENT] ' } as
 /** A message as an agent reads it. */
 export function toMarkdown(message: Message): string {
   const lines = [
-    `## ${markers[message.priority]}${message.subject || '(no subject)'}`,
+    `## ${markers[message.priority]}${oneLine(message.subject) || '(no subject)'}`,
     '',
     `**From:** ${message.from}`,
     `**To:** ${message.to.join(', ')}`,
@@ -21,13 +21,16 @@ export function toMarkdown(message: Message): string {
   lines.push('', '---', '', message.body)
   if (message.context !== undefined) lines.push('', '### Context', '', ...contextLines(message.context))
   if (message.attachments.length > 0) {
-    lines.push('', '### Attachments', '', ...message.attachments.map((path) => `- \`${path}\``))
+    lines.push('', '### Attachments', '', ...message.attachments.map((path) => `- \`${oneLine(path)}\``))
   }
   if (message.payload !== undefined) {
     lines.push('', '### Payload', '', '```json', JSON.stringify(message.payload, null, 2), '```')
   }
   return lines.join('\n')
 }
+
+/** The head is ours: nothing of the sender's may start a line of its own in it. */
+const oneLine = (text: string): string => text.replace(/[\p{Zl}\p{Zp}\p{Cc}]+/gu, ' ').trim()
 
 function contextLines(context: Record<string, unknown>): string[] {
   return Object.entries(context).flatMap(([key, value]) => {

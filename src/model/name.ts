@@ -19,6 +19,8 @@ export function checkName(name: string, what = 'name'): string {
   const refuse = (why: string, hint: string) => {
     throw new MailboxError('invalid', `${what} ${JSON.stringify(name.slice(0, 60))} ${why}`, { hint })
   }
+  if (typeof name !== 'string')
+    throw new MailboxError('invalid', `${what} is not a string`, { hint: 'pass a string' })
   if (name.length === 0) refuse('is empty', `give the ${what} at least one character`)
   if (name.length > maxNameLength) {
     refuse(`is ${name.length} characters long`, `${maxNameLength} characters are the limit`)

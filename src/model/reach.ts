@@ -1,6 +1,6 @@
 import { isGroupBox } from './address.ts'
 import { type Agent, boxesOf } from './agent.ts'
-import type { Receipt } from './receipt.ts'
+import { classOf, type Receipt, type ReceiptState } from './receipt.ts'
 
 /** A message as far as routing and decisions need it; its text is none of their business. */
 export interface MessageFacts {
@@ -20,6 +20,8 @@ export type Reach =
   | { kind: 'claimable'; receipts: Receipt[] }
   /** Group mail that it has not seen yet. */
   | { kind: 'group' }
+  /** Group mail that is over for everybody: withdrawn, or its life has ended. */
+  | { kind: 'over'; state: ReceiptState }
   /** For a role it holds, but somebody else has it. */
   | { kind: 'taken'; by: string }
   | { kind: 'none' }
@@ -45,8 +47,15 @@ export function reachOf(
   if (held.length > 0)
     return { kind: 'held', receipts: [...held, ...claimable.filter((one) => !held.includes(one))] }
   if (claimable.length > 0) return { kind: 'claimable', receipts: claimable }
-  if (forRoles[0] !== undefined) return { kind: 'taken', by: forRoles[0].box }
-  const reached = receipts.some(({ owner }) => isGroupBox(owner) && groups.includes(owner))
+  const shared = receipts.find(({ owner }) => isGroupBox(owner) && groups.includes(owner))
   const leftOut = message.sender === agent.name || message.excluded.includes(agent.name)
-  return reached && !leftOut ? { kind: 'group' } : { kind: 'none' }
+  if (shared !== undefined && !leftOut) {
+    if (classOf(shared.state) === 'closed') return { kind: 'over', state: shared.state }
+    return hasExpired(message, now) ? { kind: 'over', state: 'expired' } : { kind: 'group' }
+  }
+  return forRoles[0] === undefined ? { kind: 'none' } : { kind: 'taken', by: forRoles[0].box }
 }
+
+/** The life of mail ends for those who have not seen it. */
+export const hasExpired = ({ expiresAt }: Pick<MessageFacts, 'expiresAt'>, now: number): boolean =>
+  expiresAt !== null && expiresAt <= now

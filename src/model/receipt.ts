@@ -75,6 +75,11 @@ export interface Receipt {
   expiresAt: number | null
 }
 
+/** Unread mail whose life is over has expired, whether or not somebody has written it down. */
+export function stateNow({ state, expiresAt }: Receipt, now: number): ReceiptState {
+  return classOf(state) === 'unread' && expiresAt !== null && expiresAt <= now ? 'expired' : state
+}
+
 /** A rung that was reached: when, and by whom. */
 export interface LadderStep {
   state: ReceiptStep

@@ -3,13 +3,11 @@
  * terminal would obey: C0 but newline and tab, DEL, C1, and the marks that reorder or hide characters.
  */
 const unsafe =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\r\n?|[\ud800-\udfff]/gu
+  /\r\n|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\ud800-\udfff]/gu
 
 /** Harmless on a terminal; what was removed leaves a visible mark. */
 export function toPrintable(text: string): string {
-  return text.replace(unsafe, (found) =>
-    found.startsWith('\r\n') ? '\n' : found === '\r' ? '\u240d' : mark(found),
-  )
+  return text.replace(unsafe, (found) => (found === '\r\n' ? '\n' : mark(found)))
 }
 
 function mark(char: string): string {

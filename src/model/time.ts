@@ -20,7 +20,10 @@ export function parseDuration(text: string): number {
 /** Reads an ISO date or time, as `before:` and `after:` of a search give it. */
 export function parseTime(text: string): number {
   const ms = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(ms)) {
+  // Date.parse takes the 31st of February for the 3rd of March.
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number)
+  const exists = new Date(Date.UTC(year!, month! - 1, day!)).getUTCDate() === day
+  if (Number.isNaN(ms) || !exists) {
     throw new MailboxError('invalid', `${JSON.stringify(text.slice(0, 40))} is not a date`, {
       hint: 'write 2026-11-15 or 2026-11-15T09:30:00Z',
     })

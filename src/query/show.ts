@@ -1,12 +1,6 @@
 import { isGroupBox } from '../model/address.ts'
 import type { ReceiptEntry } from '../model/entry.ts'
-import {
-  classOf,
-  type LadderStep,
-  type Receipt,
-  type ReceiptState,
-  type ReceiptView,
-} from '../model/receipt.ts'
+import { type LadderStep, type Receipt, type ReceiptView, stateNow } from '../model/receipt.ts'
 import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from './message.ts'
 
 export interface ShownMessage {
@@ -57,9 +51,4 @@ function viewOf(receipt: Receipt, steps: LadderStep[], now: number): ReceiptView
   if (state !== receipt.state)
     steps.push({ state, at: new Date(receipt.expiresAt!).toISOString(), by: 'system' })
   return { recipient: owner, state, ...(box === owner ? {} : { claimedBy: box }), attempts, steps }
-}
-
-/** Unread mail whose life is over has expired, whether or not somebody has written it down. */
-export function stateNow({ state, expiresAt }: Receipt, now: number): ReceiptState {
-  return classOf(state) === 'unread' && expiresAt !== null && expiresAt <= now ? 'expired' : state
 }

@@ -1,9 +1,8 @@
 import type { Agent } from '../model/agent.ts'
 import { reachOf } from '../model/reach.ts'
-import { classOf, type ReceiptState } from '../model/receipt.ts'
+import { classOf, type ReceiptState, stateNow } from '../model/receipt.ts'
 import { type InboxMessage, type InboxOptions, matches } from './inbox.ts'
 import { factsOf, messageBySeq, receiptsOf, type Source } from './message.ts'
-import { stateNow } from './show.ts'
 
 /** Where a message stands for one agent; undefined when it is none of its business. */
 export function standing(source: Source, agent: Agent, seq: number, now: number): ReceiptState | undefined {

@@ -4,8 +4,7 @@ import { expect, it } from 'vitest'
 import { createBox } from './run.ts'
 
 it('exits 1 when something is broken that no other code names', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   writeFileSync(join(box.dir, 'journal', '00000001.jsonl'), 'not a journal\n', { flag: 'a' })
   const { code, stdout } = await box.run(['verify'])
   expect(code).toBe(1)
@@ -13,7 +12,7 @@ it('exits 1 when something is broken that no other code names', async () => {
 })
 
 it('exits 2 for what commander refuses, with a hint, and as JSON on request', async () => {
-  const box = createBox()
+  const box = await createBox()
   const { code, stderr } = await box.run(['snd', 'ada'])
   expect(code).toBe(2)
   expect(stderr).toBe("error: unknown command 'snd'\nhint: did you mean send?\n")
@@ -26,8 +25,7 @@ it('exits 2 for what commander refuses, with a hint, and as JSON on request', as
 })
 
 it('exits 2 for input that makes no sense', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   const bad = [
     ['send', '--body', 'to nobody'],
     ['send', 'ada', '--priority', 'whenever'],
@@ -45,8 +43,7 @@ it('exits 2 for input that makes no sense', async () => {
 })
 
 it('exits 3 for a message, a recipient or an agent that is not there', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   expect(await box.refused(3, 'show', 'ffffffff')).toMatchObject({ code: 'not_found' })
   expect(await box.refused(3, 'send', 'nobody', '--body', 'x')).toMatchObject({ code: 'unknown_recipient' })
   for (const verb of ['check', 'inbox', 'count', 'sent', 'watch']) {
@@ -61,9 +58,7 @@ it('exits 3 for a message, a recipient or an agent that is not there', async () 
 })
 
 it('exits 4 for what one may not do', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
-  await box.ok('join', 'bob')
+  const box = await createBox('ada', 'bob')
   const { message } = await box.json('send', 'ada', '--body', 'x')
   expect(await box.refused(4, 'ack', message.id, '--as', 'bob')).toMatchObject({ code: 'not_permitted' })
   expect(await box.refused(4, 'withdraw', message.id, '--as', 'bob')).toMatchObject({ code: 'not_permitted' })
@@ -71,29 +66,26 @@ it('exits 4 for what one may not do', async () => {
 })
 
 it('exits 4 for a space that others could read', async () => {
-  const box = createBox()
+  const box = await createBox()
   mkdirSync(box.dir)
   chmodSync(box.dir, 0o755)
   expect(await box.refused(4, 'agents')).toMatchObject({ hint: `close it: chmod 700 ${box.dir}` })
 })
 
 it('exits 5 when somebody else was first', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   const { message } = await box.json('send', 'ada', '--body', 'x')
   await box.ok('check', '--as', 'ada')
   expect(await box.refused(5, 'withdraw', message.id)).toMatchObject({ code: 'conflict' })
 })
 
 it('exits 6 when the time is up', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   expect(await box.refused(6, 'wait', '--as', 'ada', '--timeout', '50ms')).toMatchObject({ code: 'timeout' })
 })
 
 it('exits 7 over a limit and names it', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   await box.ok('config', 'set', 'limits.messageBytes', '10')
   const error = await box.refused(7, 'send', 'ada', '--body', 'more than ten bytes')
   expect(error).toMatchObject({ code: 'over_limit' })
@@ -101,8 +93,7 @@ it('exits 7 over a limit and names it', async () => {
 })
 
 it('does what it can of several, and exits with the first refusal', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   const { message } = await box.json('send', 'ada', '--body', 'x')
   const { code, stdout, stderr } = await box.run(['ack', 'ffffffff', message.id, '--as', 'ada', '--json'])
   expect(code).toBe(3)

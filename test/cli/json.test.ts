@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createBox } from './run.ts'
 
 it('answers every verb of the roster with the agent', async () => {
-  const box = createBox()
+  const box = await createBox()
   const joined = await box.json(
     'join',
     'ada',
@@ -37,8 +37,7 @@ it('answers every verb of the roster with the agent', async () => {
 })
 
 it('answers lists with the messages and a cursor that leads through them', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   for (const subject of ['one', 'two', 'three']) await box.ok('send', 'ada', '--subject', subject)
   for (const words of [['inbox', '--as', 'ada'], ['sent'], ['search', 'from:user']]) {
     const first = await box.json(...words, '--limit', '2')
@@ -51,9 +50,7 @@ it('answers lists with the messages and a cursor that leads through them', async
 })
 
 it('filters an inbox', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
-  await box.ok('join', 'bob')
+  const box = await createBox('ada', 'bob')
   await box.ok(
     'send',
     'ada',
@@ -81,8 +78,7 @@ it('filters an inbox', async () => {
 })
 
 it('answers check with what is left, and count with numbers', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   const long = 'word '.repeat(100)
   for (const priority of ['normal', 'urgent', 'low'])
     await box.ok('send', 'ada', '--priority', priority, '--body', long)
@@ -99,9 +95,7 @@ it('answers check with what is left, and count with numbers', async () => {
 })
 
 it('answers show with a receipt for each recipient', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
-  await box.ok('join', 'bob')
+  const box = await createBox('ada', 'bob')
   const { message } = await box.json('send', 'ada', 'bob', '--body', 'x')
   await box.ok('read', message.id, '--as', 'ada')
   const { receipts } = await box.json('show', message.id)
@@ -112,7 +106,7 @@ it('answers show with a receipt for each recipient', async () => {
 })
 
 it('says what the sender should know in warnings', async () => {
-  const box = createBox()
+  const box = await createBox()
   const { message, warnings } = await box.json('send', 'role:nobody', '--body', 'x')
   expect(warnings).toEqual(['nobody holds the role nobody now; the message waits for a holder'])
   expect(message).not.toHaveProperty('warnings')
@@ -121,8 +115,7 @@ it('says what the sender should know in warnings', async () => {
 })
 
 it('takes every option of a message', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   const first = await box.json('send', 'ada', '--body', 'first')
   const { message } = await box.json(
     ...['send', 'ada', '--subject', 's', '--body', 'b', '--type', 'request', '--priority', 'high'],
@@ -162,7 +155,7 @@ it('takes every option of a message', async () => {
 })
 
 it('broadcasts to everybody or to a swarm, never to the sender', async () => {
-  const box = createBox()
+  const box = await createBox()
   await box.ok('join', 'ada', '--tag', 'swarm:dev')
   await box.ok('join', 'bob')
   await box.ok('broadcast', '--as', 'ada', '--body', 'to all')

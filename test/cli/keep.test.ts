@@ -4,8 +4,7 @@ import { expect, it } from 'vitest'
 import { createBox } from './run.ts'
 
 it('exports every message with its receipts, and imports them once', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   const input = JSON.stringify({ to: 'ada', body: 'nul \0, lone \ud800' })
   await box.run(['send', '--input', '-'], { input })
   await box.ok('send', 'ada', '--subject', 'second')
@@ -33,15 +32,14 @@ it('exports every message with its receipts, and imports them once', async () =>
 })
 
 it('names the line that cannot be imported', async () => {
-  const box = createBox()
+  const box = await createBox()
   const { code, stderr } = await box.run(['import'], { input: '\n{"message":\n' })
   expect(code).toBe(2)
   expect(stderr).toContain('line 2: ')
 })
 
 it('verifies and rebuilds', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   await box.ok('send', 'ada', '--body', 'findable')
   rmSync(join(box.dir, 'index.db'))
   expect(await box.ok('verify', '--deep')).toBe('sound: 3 entries, 1 messages, 1 file\n')
@@ -50,7 +48,7 @@ it('verifies and rebuilds', async () => {
 })
 
 it('does not make a space only to look after it', async () => {
-  const box = createBox()
+  const box = await createBox()
   for (const verb of ['verify', 'rebuild', 'export']) {
     expect(await box.refused(3, verb)).toMatchObject({ code: 'not_found' })
   }
@@ -58,7 +56,7 @@ it('does not make a space only to look after it', async () => {
 })
 
 it('finds nothing to complain about in a healthy space', async () => {
-  const box = createBox()
+  const box = await createBox()
   expect((await box.run(['doctor'])).stdout).toContain('there is none in')
   expect(existsSync(box.dir)).toBe(false)
   await box.ok('join', 'ada')
@@ -70,8 +68,7 @@ it('finds nothing to complain about in a healthy space', async () => {
 })
 
 it('says what is wrong and what to do about it', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   writeFileSync(join(box.dir, 'config.json'), '{"pollMs": "often"}')
   const { code, stdout } = await box.run(['doctor'])
   expect(code).toBe(1)
@@ -79,7 +76,7 @@ it('says what is wrong and what to do about it', async () => {
 })
 
 it('shows and changes settings', async () => {
-  const box = createBox()
+  const box = await createBox()
   expect(await box.ok('config', 'get', 'pollMs')).toBe('500\n')
   await box.ok('config', 'set', 'pollMs', '250')
   expect(await box.json('config', 'get', 'pollMs')).toEqual({ pollMs: 250 })
@@ -89,7 +86,7 @@ it('shows and changes settings', async () => {
 })
 
 it('finds the space by option, by environment, and upward from where it is', async () => {
-  const box = createBox()
+  const box = await createBox()
   const project = join(dirname(box.dir), 'project')
   mkdirSync(join(project, '.mailbox'), { recursive: true, mode: 0o700 })
   mkdirSync(join(project, 'deep', 'down'), { recursive: true })
@@ -105,9 +102,7 @@ it('finds the space by option, by environment, and upward from where it is', asy
 })
 
 it('acts as MAILBOX_AGENT says, unless --as says otherwise', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
-  await box.ok('join', 'bob')
+  const box = await createBox('ada', 'bob')
   const env = { MAILBOX_AGENT: 'ada' }
   const from = async (...words: string[]) =>
     JSON.parse((await box.run([...words, '--json'], { env })).stdout).message.from
@@ -116,7 +111,7 @@ it('acts as MAILBOX_AGENT says, unless --as says otherwise', async () => {
 })
 
 it('prints an id and nothing else when it is to be quiet', async () => {
-  const box = createBox()
+  const box = await createBox()
   expect(await box.run(['join', 'ada', '--quiet'])).toMatchObject({ code: 0, stdout: '', stderr: '' })
   const { stdout, stderr } = await box.run(['send', 'ada', '--body', 'x', '--quiet'])
   expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/)
@@ -128,7 +123,7 @@ it('prints an id and nothing else when it is to be quiet', async () => {
 })
 
 it('tells that it made a space', async () => {
-  const box = createBox()
+  const box = await createBox()
   expect((await box.run(['inbox'])).stderr).toContain(`made a new space in ${box.dir}`)
   expect((await box.run(['inbox'])).stderr).toBe('')
 })

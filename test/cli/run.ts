@@ -9,11 +9,12 @@ import type { Claim } from '../../src/model/claim.ts'
 import type { ReceiptState, ReceiptView } from '../../src/model/receipt.ts'
 import type { UnreadCount } from '../../src/query/count.ts'
 import type { InboxMessage } from '../../src/query/inbox.ts'
+import { openSpace } from '../../src/space.ts'
 
 const script = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
 /** Everything that `--json` can answer; each verb gives some of it. */
-export interface Answer {
+interface Answer {
   message: InboxMessage
   messages: InboxMessage[]
   next: string | null
@@ -29,21 +30,21 @@ export interface Answer {
   error: { code: string; message: string; hint: string | null }
 }
 
-export interface Ran {
+interface Ran {
   code: number | null
   signal: NodeJS.Signals | null
   stdout: string
   stderr: string
 }
 
-export interface RunOptions {
+interface RunOptions {
   input?: string | Buffer
   env?: Record<string, string>
   cwd?: string
 }
 
 /** A process that is still going, with what it has printed so far. */
-export interface Started {
+interface Started {
   process: ChildProcess
   stdout(): string
   stderr(): string
@@ -65,10 +66,16 @@ export interface Box {
   start(words: readonly string[], options?: RunOptions): Started
 }
 
-export function createBox(): Box {
+/** A box, with agents that have joined already. */
+export async function createBox(...agents: string[]): Promise<Box> {
   const home = mkdtempSync(join(tmpdir(), 'mailbox-cli-'))
   onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }))
   const dir = join(home, 'space')
+  // In this process: a test pays for every process it starts.
+  if (agents.length > 0) {
+    await using space = await openSpace({ dir, settings: { durability: 'os' } })
+    for (const name of agents) await space.join(name)
+  }
 
   function start(words: readonly string[], options: RunOptions = {}): Started {
     const { PATH = '' } = process.env

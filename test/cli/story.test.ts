@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createBox } from './run.ts'
 
 it('takes a new user from joining to a finished thread', async () => {
-  const box = createBox()
+  const box = await createBox()
   expect(await box.ok('join', 'ada', '--role', 'architect', '--tag', 'project:inscription')).toContain('ada')
   await box.ok('join', 'bob')
 
@@ -39,7 +39,7 @@ it('takes a new user from joining to a finished thread', async () => {
 })
 
 it('reaches those who carry a tag and nobody else', async () => {
-  const box = createBox()
+  const box = await createBox()
   await box.ok('join', 'ada', '--tag', 'project:inscription')
   await box.ok('join', 'bob')
   await box.ok('send', 'project:inscription', '--body', 'for the project')
@@ -48,7 +48,7 @@ it('reaches those who carry a tag and nobody else', async () => {
 })
 
 it('refuses a mistyped name and suggests the one that was meant', async () => {
-  const box = createBox()
+  const box = await createBox()
   await box.ok('join', 'ada')
   const { code, stdout, stderr } = await box.run(['send', 'adda', '--body', 'hi'])
   expect(code).toBe(3)
@@ -57,7 +57,7 @@ it('refuses a mistyped name and suggests the one that was meant', async () => {
 })
 
 it('lets role mail be taken once, handed back and taken by the next', async () => {
-  const box = createBox()
+  const box = await createBox()
   await box.ok('join', 'ada', '--role', 'builder')
   await box.ok('join', 'bob', '--role', 'builder')
   const { message } = await box.json('send', 'builder', '--subject', 'Fix the build')
@@ -77,7 +77,7 @@ it('lets role mail be taken once, handed back and taken by the next', async () =
 })
 
 it('puts failed mail back for another try', async () => {
-  const box = createBox()
+  const box = await createBox()
   await box.ok('join', 'ada')
   const { message } = await box.json('send', 'ada', '--body', 'try this')
   await box.ok('fail', message.id, '--as', 'ada', '--reason', 'the tests do not pass')
@@ -89,7 +89,7 @@ it('puts failed mail back for another try', async () => {
 })
 
 it('takes back what nobody has seen', async () => {
-  const box = createBox()
+  const box = await createBox()
   await box.ok('join', 'ada')
   const { message } = await box.json('send', 'ada', '--body', 'oops')
   expect(await box.json('withdraw', message.id)).toMatchObject({ message: { id: message.id } })

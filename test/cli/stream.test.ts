@@ -3,9 +3,7 @@ import { expect, it } from 'vitest'
 import { createBox } from './run.ts'
 
 it('waits for an answer that another process sends, and leaves other mail alone', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
-  await box.ok('join', 'bob')
+  const box = await createBox('ada', 'bob')
   const asked = await box.json('send', 'bob', '--as', 'ada', '--body', 'which port?')
   const waiting = box.start([
     'wait',
@@ -28,8 +26,7 @@ it('waits for an answer that another process sends, and leaves other mail alone'
 })
 
 it('watches mail come in, one object a line, and marks nothing', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   await box.ok('send', 'ada', '--body', 'before')
   const watching = box.start(['watch', '--as', 'ada', '--json'])
   await watching.says('before')
@@ -48,7 +45,7 @@ it('watches mail come in, one object a line, and marks nothing', async () => {
 })
 
 it('follows the log across processes until it is interrupted', async () => {
-  const box = createBox()
+  const box = await createBox()
   const following = box.start(['log', '--follow'])
   await following.says('nothing has happened here yet')
   expect(following.stderr()).toContain(`space ${box.dir}`)
@@ -63,8 +60,7 @@ it('follows the log across processes until it is interrupted', async () => {
 })
 
 it('reads the log in pages', async () => {
-  const box = createBox()
-  for (const name of ['ada', 'bob', 'cy']) await box.ok('join', name)
+  const box = await createBox('ada', 'bob', 'cy')
   const seqs = async (...words: string[]) => {
     const lines = (await box.ok('log', '--json', ...words)).trimEnd().split('\n')
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line).seq as number)
@@ -76,13 +72,9 @@ it('reads the log in pages', async () => {
 })
 
 it('ends a wait that is interrupted with 130', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
-  // A watch of the same mailbox says when it listens; the wait starts as quickly as it does.
+  const box = await createBox('ada')
   const waiting = box.start(['wait', '--as', 'ada', '--timeout', 'forever', '--json'])
-  const watching = box.start(['watch', '--as', 'ada'])
-  await watching.says('watching the mail of ada')
-  await box.ok('count', '--as', 'ada')
+  await waiting.says('waiting for mail to ada')
   waiting.process.kill('SIGINT')
   const { code, stdout } = await waiting.exit
   expect(code).toBe(130)
@@ -90,8 +82,7 @@ it('ends a wait that is interrupted with 130', async () => {
 })
 
 it('ends quietly when its reader has seen enough', async () => {
-  const box = createBox()
-  for (const name of ['ada', 'bob', 'cy']) await box.ok('join', name)
+  const box = await createBox('ada', 'bob', 'cy')
   const following = box.start(['log', '--follow', '--json'])
   await following.says('"ada"')
   following.process.stdout!.destroy()
@@ -102,8 +93,7 @@ it('ends quietly when its reader has seen enough', async () => {
 })
 
 it('works in a pipe that is closed early', async () => {
-  const box = createBox()
-  await box.ok('join', 'ada')
+  const box = await createBox('ada')
   const command = `"${process.execPath}" dist/cli.js --space "${box.dir}" log | head -n 1; echo "\${PIPESTATUS[0]}"`
   const shell = spawn('bash', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''

@@ -1,6 +1,6 @@
 import type { Context, View } from '../../src/command/context.ts'
-import type { Agent } from '../../src/model/agent.ts'
 import { boxOf } from '../../src/model/address.ts'
+import type { Agent } from '../../src/model/agent.ts'
 import { Directory } from '../../src/model/directory.ts'
 import type { MessageFacts } from '../../src/model/reach.ts'
 import type { Receipt, ReceiptState } from '../../src/model/receipt.ts'
@@ -21,7 +21,7 @@ export function directoryOf(...agents: Agent[]): Directory {
   return directory
 }
 
-export type ReceiptInput = Partial<Receipt> & { owner: string }
+type ReceiptInput = Partial<Receipt> & { owner: string }
 
 export interface Situation {
   agents: Agent[]

@@ -5,8 +5,14 @@ import { agent, sampleTime } from '../model/samples.ts'
 import { context, directoryOf } from './fake-view.ts'
 
 const at = '2026-11-15T10:00:00.000Z'
-const ada = agent('ada', { roles: ['architect'], tags: ['project:x'], session: { generation: 3, startedAt: sampleTime } })
-const view = { directory: directoryOf(ada, agent('ice', { state: 'frozen' }), agent('gone', { state: 'dead' })) }
+const ada = agent('ada', {
+  roles: ['architect'],
+  tags: ['project:x'],
+  session: { generation: 3, startedAt: sampleTime },
+})
+const view = {
+  directory: directoryOf(ada, agent('ice', { state: 'frozen' }), agent('gone', { state: 'dead' })),
+}
 
 function refusal(work: () => unknown): MailboxError {
   try {
@@ -21,7 +27,11 @@ function refusal(work: () => unknown): MailboxError {
 
 describe('joining', () => {
   test('starts the first run of an agent', () => {
-    const input = { roles: ['tester'], tags: ['project:x'], session: { pid: 7, pidStart: '99', host: 'h', client: 'codex' } }
+    const input = {
+      roles: ['tester'],
+      tags: ['project:x'],
+      session: { pid: 7, pidStart: '99', host: 'h', client: 'codex' },
+    }
     expect(decideJoin(view, 'bob', input, context())).toEqual([
       {
         kind: 'agent',
@@ -41,7 +51,11 @@ describe('joining', () => {
 
   test('again starts the next run, with the roles and tags it had', () => {
     const [draft] = decideJoin(view, 'ada', {}, context())
-    expect(draft?.agent).toMatchObject({ roles: ['architect'], tags: ['project:x'], session: { generation: 4, startedAt: at } })
+    expect(draft?.agent).toMatchObject({
+      roles: ['architect'],
+      tags: ['project:x'],
+      session: { generation: 4, startedAt: at },
+    })
   })
 
   test('again with roles replaces them', () => {
@@ -85,7 +99,12 @@ describe('joining', () => {
 
 describe('an update', () => {
   test('adds and removes roles and tags, in the same run', () => {
-    const input = { addRoles: ['tester'], removeRoles: ['architect'], addTags: ['domain:y'], removeTags: ['project:x'] }
+    const input = {
+      addRoles: ['tester'],
+      removeRoles: ['architect'],
+      addTags: ['domain:y'],
+      removeTags: ['project:x'],
+    }
     expect(decideUpdate(view, 'ada', input, context())).toMatchObject([
       {
         change: 'updated',
@@ -97,7 +116,12 @@ describe('an update', () => {
 
   test('keeps what it does not name', () => {
     const [draft] = decideUpdate(view, 'ada', { state: 'waiting', note: 'for bob' }, context())
-    expect(draft?.agent).toMatchObject({ state: 'waiting', note: 'for bob', roles: ['architect'], tags: ['project:x'] })
+    expect(draft?.agent).toMatchObject({
+      state: 'waiting',
+      note: 'for bob',
+      roles: ['architect'],
+      tags: ['project:x'],
+    })
   })
 
   test('adding what is there, or removing what is not, changes nothing', () => {
@@ -131,12 +155,18 @@ describe('an update', () => {
 describe('leaving', () => {
   test('for good', () => {
     expect(decideLeave(view, 'ada', false, context())).toMatchObject([
-      { change: 'left', by: 'ada', agent: { state: 'dead', roles: ['architect'], session: { generation: 3 } } },
+      {
+        change: 'left',
+        by: 'ada',
+        agent: { state: 'dead', roles: ['architect'], session: { generation: 3 } },
+      },
     ])
   })
 
   test('frozen, to come back', () => {
-    expect(decideLeave(view, 'ada', true, context())).toMatchObject([{ change: 'frozen', agent: { state: 'frozen' } }])
+    expect(decideLeave(view, 'ada', true, context())).toMatchObject([
+      { change: 'frozen', agent: { state: 'frozen' } },
+    ])
   })
 
   test('is not for the person', () => {

@@ -12,8 +12,9 @@ const directory = directoryOf(
   agent('gone', { roles: ['tester'], state: 'dead' }),
 )
 
-const decide = (input: Partial<SendCommand> & Pick<SendInput, 'to'>) =>
-  decideSend({ directory }, { from: 'bob', ...input }, context())
+type Said = SendInput & Partial<Pick<SendCommand, 'from' | 'parent'>>
+const command = ({ from = 'bob', parent, ...input }: Said): SendCommand => ({ from, parent, input })
+const decide = (said: Said) => decideSend({ directory }, command(said), context())
 const recipients = (...to: string[]) => decide({ to }).message.to
 const check = (input: object) => checkSend(input as SendInput, messageLimits.bytes)
 
@@ -52,7 +53,9 @@ describe('whom a message is for', () => {
 
   test('a bare name that an agent has means the agent, though a role is called so, too', () => {
     const both = directoryOf(agent('tester'), agent('ada', { roles: ['tester'] }))
-    expect(decideSend({ directory: both }, { from: 'ada', to: 'tester' }, context()).message.to).toEqual(['tester'])
+    expect(
+      decideSend({ directory: both }, command({ from: 'ada', to: 'tester' }), context()).message.to,
+    ).toEqual(['tester'])
   })
 
   test('a role that only the dead held is still a role', () => {
@@ -95,7 +98,7 @@ describe('an unknown name', () => {
 
   test('at most three are suggested', () => {
     const many = directoryOf(...['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => agent(name)))
-    const error = refusal(() => decideSend({ directory: many }, { from: 'a1', to: 'a9' }, context()))
+    const error = refusal(() => decideSend({ directory: many }, command({ from: 'a1', to: 'a9' }), context()))
     expect(error.hint?.match(/\ba\d\b/g)).toHaveLength(3)
   })
 
@@ -108,12 +111,18 @@ describe('an unknown name', () => {
 
 describe('what the sender is told', () => {
   test('nothing when all is well', () => {
-    expect(decide({ to: ['ada', 'role:architect', 'project:inscription', 'all', 'user'] }).warnings).toEqual([])
+    expect(decide({ to: ['ada', 'role:architect', 'project:inscription', 'all', 'user'] }).warnings).toEqual(
+      [],
+    )
   })
 
   test('that nobody holds the role now', () => {
-    expect(decide({ to: 'role:tester' }).warnings).toEqual([expect.stringContaining('nobody holds the role tester')])
-    expect(decide({ to: 'role:new' }).warnings).toEqual([expect.stringContaining('nobody holds the role new')])
+    expect(decide({ to: 'role:tester' }).warnings).toEqual([
+      expect.stringContaining('nobody holds the role tester'),
+    ])
+    expect(decide({ to: 'role:new' }).warnings).toEqual([
+      expect.stringContaining('nobody holds the role new'),
+    ])
   })
 
   test('that nobody carries the tag now', () => {
@@ -123,7 +132,9 @@ describe('what the sender is told', () => {
 
   test('that mail is not a document', () => {
     expect(decide({ to: 'ada', body: 'word '.repeat(500) }).warnings).toEqual([])
-    expect(decide({ to: 'ada', body: 'word '.repeat(501) }).warnings).toEqual([expect.stringContaining('500 words')])
+    expect(decide({ to: 'ada', body: 'word '.repeat(501) }).warnings).toEqual([
+      expect.stringContaining('500 words'),
+    ])
   })
 })
 
@@ -193,12 +204,18 @@ describe('the message', () => {
   })
 
   test('goes where its sender wants it, answer or not', () => {
-    const { message } = decide({ to: 'ada', threadId: 'release-2', parent: { id: idOf(7), threadId: idOf(3) } })
+    const { message } = decide({
+      to: 'ada',
+      threadId: 'release-2',
+      parent: { id: idOf(7), threadId: idOf(3) },
+    })
     expect(message).toMatchObject({ replyTo: idOf(7), threadId: 'release-2' })
   })
 
   test('is one draft, with those it leaves out beside it', () => {
-    expect(decide({ to: 'all', exclude: ['ada'] }).drafts).toMatchObject([{ kind: 'message', exclude: ['ada'] }])
+    expect(decide({ to: 'all', exclude: ['ada'] }).drafts).toMatchObject([
+      { kind: 'message', exclude: ['ada'] },
+    ])
     expect(decide({ to: 'all' }).drafts[0]).not.toHaveProperty('exclude')
   })
 })
@@ -256,11 +273,16 @@ describe('a message that is not even looked at', () => {
   test('is larger than a mebibyte', () => {
     expect(() => check({ to: 'ada', body: 'x'.repeat(messageLimits.bytes) })).not.toThrow()
     const error = refusal(() => check({ to: 'ada', body: 'x'.repeat(messageLimits.bytes + 1) }))
-    expect(error).toMatchObject({ code: 'over_limit', message: expect.stringContaining('limits.messageBytes') })
+    expect(error).toMatchObject({
+      code: 'over_limit',
+      message: expect.stringContaining('limits.messageBytes'),
+    })
   })
 
   test('is larger in bytes, though not in characters', () => {
-    expect(refusal(() => check({ to: 'ada', body: '🙂'.repeat(messageLimits.bytes / 4 + 1) })).code).toBe('over_limit')
+    expect(refusal(() => check({ to: 'ada', body: '🙂'.repeat(messageLimits.bytes / 4 + 1) })).code).toBe(
+      'over_limit',
+    )
   })
 
   test('is larger together: body, payload and context', () => {

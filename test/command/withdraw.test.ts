@@ -21,24 +21,37 @@ function refusal(work: () => unknown): MailboxError {
 describe('taking a message back', () => {
   test.each<ReceiptState>(['stored', 'notified'])('works while it is %s', (state) => {
     expect(decideWithdraw(directMail(state), 'bob', id)).toMatchObject([
-      { step: 'withdrawn', by: 'bob', changes: [{ id, owner: 'ada', box: 'ada', was: state, state: 'withdrawn' }] },
+      {
+        step: 'withdrawn',
+        by: 'bob',
+        changes: [{ id, owner: 'ada', box: 'ada', was: state, state: 'withdrawn' }],
+      },
     ])
   })
 
-  test.each<ReceiptState>(['shown', 'acked', 'processing', 'completed', 'failed', 'archived', 'expired', 'dead'])(
-    'is refused once it is %s',
-    (state) => {
-      const error = refusal(() => decideWithdraw(directMail(state), 'bob', id))
-      expect(error).toMatchObject({ code: 'conflict', message: expect.stringContaining(state) })
-    },
-  )
+  test.each<ReceiptState>([
+    'shown',
+    'acked',
+    'processing',
+    'completed',
+    'failed',
+    'archived',
+    'expired',
+    'dead',
+  ])('is refused once it is %s', (state) => {
+    const error = refusal(() => decideWithdraw(directMail(state), 'bob', id))
+    expect(error).toMatchObject({ code: 'conflict', message: expect.stringContaining(state) })
+  })
 
   test('twice is no error', () => {
     expect(decideWithdraw(directMail('withdrawn'), 'bob', id)).toEqual([])
   })
 
   test('takes back every copy, in one entry', () => {
-    const view = viewOf({ agents: [agent('ada')], receipts: [{ owner: 'ada' }, { owner: 'role:x' }, { owner: 'all' }] })
+    const view = viewOf({
+      agents: [agent('ada')],
+      receipts: [{ owner: 'ada' }, { owner: 'role:x' }, { owner: 'all' }],
+    })
     const [draft, ...rest] = decideWithdraw(view, 'bob', id)
     expect(draft?.changes.map(({ owner, state }) => [owner, state])).toEqual([
       ['ada', 'withdrawn'],
@@ -53,7 +66,10 @@ describe('taking a message back', () => {
       agents: [agent('ada')],
       receipts: [{ owner: 'all' }, { owner: 'cy', state: 'notified' }, { owner: 'ada', state: 'shown' }],
     })
-    expect(refusal(() => decideWithdraw(view, 'bob', id))).toMatchObject({ code: 'conflict', message: expect.stringContaining('ada') })
+    expect(refusal(() => decideWithdraw(view, 'bob', id))).toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('ada'),
+    })
   })
 
   test('is for its sender alone', () => {

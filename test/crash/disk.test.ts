@@ -186,6 +186,8 @@ async function wrongAfter(dir: string, expected: readonly string[]): Promise<str
   return wrong
 }
 
+const eachTimeoutMs = process.env['STORM'] ? 900_000 : 60_000
+
 /** All of the first calls; of the many that follow one in 24, unless there is time for a storm. */
 const nextCall = (at: number): number => (process.env['STORM'] || at < 6 ? at + 1 : at + 24)
 
@@ -228,7 +230,9 @@ async function failEach(from: string | undefined, call: string, what: string) {
   }
 }
 
-describe('whichever call fails while mail is sent, what was acknowledged is there and nothing is broken', () => {
+describe('whichever call fails while mail is sent, what was acknowledged is there and nothing is broken', {
+  timeout: eachTimeoutMs,
+}, () => {
   it.each([
     ['write', 'ENOSPC', ['disk_full']],
     ['write', 'EIO', ['damaged']],
@@ -253,7 +257,9 @@ describe('whichever call fails while mail is sent, what was acknowledged is ther
   )
 })
 
-describe('whichever call a process is killed at, what was acknowledged is there and nothing is broken', () => {
+describe('whichever call a process is killed at, what was acknowledged is there and nothing is broken', {
+  timeout: eachTimeoutMs,
+}, () => {
   it.each(['write', 'fdatasync', 'fsync', 'pwrite64', 'openat'])('%s', async (call) => {
     const { wrong, tried } = await failEach(await template(), call, 'signal=KILL')
     expect(wrong).toEqual([])

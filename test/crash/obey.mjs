@@ -25,4 +25,5 @@ for await (const line of createInterface({ input: process.stdin })) {
     say(`refused ${count ?? send.subject} ${codeOf(error)}`)
   }
 }
+process.stdin.destroy()
 await space.close()

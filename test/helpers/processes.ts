@@ -31,7 +31,7 @@ export interface Running {
 
 /** Starts a script that stands beside the tests, in a Node of its own. */
 export function startScript(script: URL, args: readonly string[], options: StartOptions = {}): Running {
-  const running = spawnRunning(script, args, options)
+  const running = startProcess(script, args, options)
   onTestFinished(async () => {
     // A stopped process dies of SIGKILL all the same.
     running.kill('SIGKILL')
@@ -40,7 +40,9 @@ export function startScript(script: URL, args: readonly string[], options: Start
   return running
 }
 
-function spawnRunning(script: URL, args: readonly string[], { env = {}, under = [] }: StartOptions): Running {
+/** The same for a process whose end the test sees to itself. */
+export function startProcess(script: URL, args: readonly string[], options: StartOptions = {}): Running {
+  const { env = {}, under = [] } = options
   const [command, ...rest] = [...under, process.execPath, fileURLToPath(script), ...args]
   const child = spawn(command!, rest, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } })
   const lines: string[] = []

@@ -48,7 +48,9 @@ describe('addresses', () => {
     const name = fc.stringMatching(/^[a-zA-Z][a-z0-9/_-]{0,10}$/).filter((word) => !reserved.has(word))
     const written = fc.oneof(
       name,
-      fc.tuple(fc.constantFrom('agent', 'role', 'project', 'swarm', 'broadcast'), name).map((p) => p.join(':')),
+      fc
+        .tuple(fc.constantFrom('agent', 'role', 'project', 'swarm', 'broadcast'), name)
+        .map((p) => p.join(':')),
       fc.constantFrom('all', '*'),
     )
     fc.assert(
@@ -117,7 +119,8 @@ describe('how long mail lives when its sender does not say', () => {
 describe('boxes', () => {
   test('a broadcast to a swarm waits in the box of the swarm', () => {
     expect(boxOf('broadcast:dev')).toBe('swarm:dev')
-    for (const stored of ['ada', 'role:x', 'project:x', 'swarm:dev', 'all']) expect(boxOf(stored)).toBe(stored)
+    for (const stored of ['ada', 'role:x', 'project:x', 'swarm:dev', 'all'])
+      expect(boxOf(stored)).toBe(stored)
   })
 
   test('many read the box of a group; an agent and a role have boxes of their own', () => {

@@ -5,7 +5,7 @@ export function validates(schema: object, value: unknown, root: object = schema)
   return Object.entries(schema as Schema).every(([word, rule]) => {
     const check = keywords[word]
     if (check === undefined) throw new Error(`this check does not know the keyword ${word}`)
-    return check(value, rule, schema as Schema, root as Schema)
+    return check(value, rule as never, schema as Schema, root as Schema)
   })
 }
 
@@ -28,21 +28,26 @@ const keywords: Record<string, Keyword> = {
   maximum: (value, rule: number) => typeof value !== 'number' || value <= rule,
   minItems: (value, rule: number) => !Array.isArray(value) || value.length >= rule,
   maxItems: (value, rule: number) => !Array.isArray(value) || value.length <= rule,
-  items: (value, rule: Schema, _, root) => !Array.isArray(value) || value.every((item) => validates(rule, item, root)),
+  items: (value, rule: Schema, _, root) =>
+    !Array.isArray(value) || value.every((item) => validates(rule, item, root)),
   required: (value, rule: string[]) => !isObject(value) || rule.every((key) => Object.hasOwn(value, key)),
   properties: (value, rule: Record<string, Schema>, _, root) =>
     !isObject(value) ||
-    Object.entries(rule).every(([key, inner]) => !Object.hasOwn(value, key) || validates(inner, value[key], root)),
+    Object.entries(rule).every(
+      ([key, inner]) => !Object.hasOwn(value, key) || validates(inner, value[key], root),
+    ),
   additionalProperties: (value, rule: boolean | Schema, { properties = {} }, root) =>
     !isObject(value) ||
     Object.entries(value).every(
       ([key, item]) =>
-        Object.hasOwn(properties as object, key) || (rule !== false && (rule === true || validates(rule, item, root))),
+        Object.hasOwn(properties as object, key) ||
+        (rule !== false && (rule === true || validates(rule, item, root))),
     ),
   propertyNames: (value, rule: Schema, _, root) =>
     !isObject(value) || Object.keys(value).every((key) => validates(rule, key, root)),
   anyOf: (value, rule: Schema[], _, root) => rule.some((option) => validates(option, value, root)),
-  oneOf: (value, rule: Schema[], _, root) => rule.filter((option) => validates(option, value, root)).length === 1,
+  oneOf: (value, rule: Schema[], _, root) =>
+    rule.filter((option) => validates(option, value, root)).length === 1,
   $ref: (value, rule: string, _, root) => validates(resolve(root, rule), value, root),
 }
 

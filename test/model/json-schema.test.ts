@@ -49,17 +49,28 @@ describe('the shapes as JSON Schema', () => {
     expect(validates(schemas.message, overTheWire({ ...message(), ...fields }))).toBe(false)
   })
 
-  test.each(['id', 'from', 'to', 'body', 'threadId', 'priority'])('a message without %s does not', (field) => {
-    const { [field]: _, ...rest } = message() as Record<string, unknown>
-    expect(validates(schemas.message, rest)).toBe(false)
-  })
+  test.each(['id', 'from', 'to', 'body', 'threadId', 'priority'])(
+    'a message without %s does not',
+    (field) => {
+      const { [field]: _, ...rest } = message() as Record<string, unknown>
+      expect(validates(schemas.message, rest)).toBe(false)
+    },
+  )
 
   test('an agent, a claim and a change of a receipt fit theirs', () => {
     const ada = agent('ada', { roles: ['architect'], tags: ['project:x'], note: 'busy' })
     expect(validates(schemas.agent, ada)).toBe(true)
     const claim = { messageId: idOf(1), agent: 'ada', until: sampleTime, attempt: 1 }
     expect(validates(schemas.claim, claim)).toBe(true)
-    const change = { id: idOf(1), seq: 1, rank: 0, owner: 'role:x', box: 'ada', wasBox: 'role:x', state: 'shown' }
+    const change = {
+      id: idOf(1),
+      seq: 1,
+      rank: 0,
+      owner: 'role:x',
+      box: 'ada',
+      wasBox: 'role:x',
+      state: 'shown',
+    }
     expect(validates(schemas.receiptChange, change)).toBe(true)
     expect(validates(schemas.receiptChange, { ...change, state: 'seen' })).toBe(false)
   })

@@ -40,7 +40,22 @@ describe('strict JSON', () => {
   })
 
   test('understands whatever it takes as JSON.parse does', () => {
-    const piece = fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '"b"', '"\\u0061"', '1', '-', '1e3', 'null', ' ')
+    const piece = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"b"',
+      '"\\u0061"',
+      '1',
+      '-',
+      '1e3',
+      'null',
+      ' ',
+    )
     const soup = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
     const text = fc.oneof(fc.json(), soup, fc.string())
     fc.assert(
@@ -93,7 +108,9 @@ describe('strict JSON', () => {
       ['{"a":', '}', '1'],
     ] as const) {
       expect(() => parseStrictJson(nested(maxJsonDepth, open, close, core))).not.toThrow()
-      expect(refused(() => parseStrictJson(nested(maxJsonDepth + 1, open, close, core))).message).toMatch(/deeper/)
+      expect(refused(() => parseStrictJson(nested(maxJsonDepth + 1, open, close, core))).message).toMatch(
+        /deeper/,
+      )
     }
   })
 
@@ -101,13 +118,17 @@ describe('strict JSON', () => {
     refused(() => parseStrictJson('['.repeat(5_000_000)))
   })
 
-  test.each([['9007199254740992'], ['-9007199254740993'], ['1e400'], ['-1e999'], ['1e16'], ['12345678901234567890']])(
-    'refuses the number %s',
-    (text) => {
-      refused(() => parseStrictJson(text))
-      refused(() => parseStrictJson(`{"a":[${text}]}`))
-    },
-  )
+  test.each([
+    ['9007199254740992'],
+    ['-9007199254740993'],
+    ['1e400'],
+    ['-1e999'],
+    ['1e16'],
+    ['12345678901234567890'],
+  ])('refuses the number %s', (text) => {
+    refused(() => parseStrictJson(text))
+    refused(() => parseStrictJson(`{"a":[${text}]}`))
+  })
 
   test.each([['9007199254740991'], ['-9007199254740991'], ['0.1'], ['-0'], ['1e15'], ['1.5e-7'], ['0']])(
     'takes the number %s',
@@ -120,12 +141,21 @@ describe('strict JSON', () => {
     expect(parseStrictJson('"123456789012345678901234567890"')).toBe('123456789012345678901234567890')
   })
 
-  test.each([[''], ['{'], ['}'], ['[1,]'], ['{"a"}'], ['{a:1}'], ["{'a':1}"], ['"x'], ['1 2'], ['NaN'], ['{"a\n":1}']])(
-    'refuses %j, which is no JSON',
-    (text) => {
-      refused(() => parseStrictJson(text))
-    },
-  )
+  test.each([
+    [''],
+    ['{'],
+    ['}'],
+    ['[1,]'],
+    ['{"a"}'],
+    ['{a:1}'],
+    ["{'a':1}"],
+    ['"x'],
+    ['1 2'],
+    ['NaN'],
+    ['{"a\n":1}'],
+  ])('refuses %j, which is no JSON', (text) => {
+    refused(() => parseStrictJson(text))
+  })
 })
 
 describe('values that did not come as text', () => {

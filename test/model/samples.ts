@@ -27,8 +27,7 @@ export function message(fields: Partial<Message> = {}): Message {
 }
 
 /** A well-formed id that tells its number. */
-export const idOf = (number: number): string =>
-  `019a8000-0000-7000-8000-${String(number).padStart(12, '0')}`
+export const idOf = (number: number): string => `019a8000-0000-7000-8000-${String(number).padStart(12, '0')}`
 
 export function agent(name: string, fields: Partial<Agent> = {}): Agent {
   return {
@@ -58,7 +57,10 @@ export const sent = (seq: number, fields: Partial<Message> = {}): Entry => ({
   message: message({ id: idOf(seq), ...fields }),
 })
 
-export function moved(seq: number, change: Partial<ReceiptChange> & Pick<ReceiptChange, 'seq' | 'state'>): Entry {
+export function moved(
+  seq: number,
+  change: Partial<ReceiptChange> & Pick<ReceiptChange, 'seq' | 'state'>,
+): Entry {
   const owner = change.owner ?? 'ada'
   const full: ReceiptChange = { id: idOf(change.seq), rank: 1, owner, box: owner, ...change }
   return { seq, at: sampleTime, kind: 'receipt', step: 'shown', by: 'ada', changes: [full] }

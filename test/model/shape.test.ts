@@ -42,7 +42,9 @@ const messageDraft = fc
     body: fc.string(),
   })
   .map(given)
-  .chain((fields) => optional(fc.array(word)).map((exclude) => given({ kind: 'message', message: fields, exclude })))
+  .chain((fields) =>
+    optional(fc.array(word)).map((exclude) => given({ kind: 'message', message: fields, exclude })),
+  )
 
 const change = fc
   .record({

@@ -8,7 +8,16 @@ const hostile = fc
     fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.integer({ min: 0, max: 0x9f }).map((code) => String.fromCharCode(code)),
-      fc.constantFrom('\u001b[31m', '\u001b]0;title\u0007', '\u009b2J', '\r\n', '\u202e', '\u2066', '\ud800', '\udc00'),
+      fc.constantFrom(
+        '\u001b[31m',
+        '\u001b]0;title\u0007',
+        '\u009b2J',
+        '\r\n',
+        '\u202e',
+        '\u2066',
+        '\ud800',
+        '\udc00',
+      ),
     ),
   )
   .map((pieces) => pieces.join(''))
@@ -30,7 +39,11 @@ describe('text for a terminal', () => {
   })
 
   test('is the same for text that was harmless', () => {
-    for (const text of ['hello', 'two\nlines\tand a tab', 'Zoë 建築家 Ада مهندس 🙂 👩‍👩‍👧'.replaceAll('\u200d', '')]) {
+    for (const text of [
+      'hello',
+      'two\nlines\tand a tab',
+      'Zoë 建築家 Ада مهندس 🙂 👩‍👩‍👧'.replaceAll('\u200d', ''),
+    ]) {
       expect(toPrintable(text)).toBe(text)
     }
   })

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
 import { type Mailbox, toPrintable } from '../../src/mod.ts'
 import { reopen, tempSpace, trio } from './temp-space.ts'
 
@@ -57,17 +57,31 @@ describe('what goes in comes out', () => {
   test('any subject, body, payload and context', async () => {
     const space = await tempSpace()
     const { ada, bob } = await trio(space)
-    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('\0', '\ud800', '\udc00', '"', '\\', '\n', 'a') }))
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: fc.constantFrom('\0', '\ud800', '\udc00', '"', '\\', '\n', 'a') }),
+    )
     const value = fc.jsonValue({ maxDepth: 4 }).filter((one) => !JSON.stringify(one).includes('__proto__'))
     const safe = value.map((one) =>
-      JSON.parse(JSON.stringify(one), (_, item) => (Number.isInteger(item) && !Number.isSafeInteger(item) ? 0 : item)),
+      JSON.parse(JSON.stringify(one), (_, item) =>
+        Number.isInteger(item) && !Number.isSafeInteger(item) ? 0 : item,
+      ),
     )
     await fc.assert(
-      fc.asyncProperty(text, text, safe, fc.dictionary(fc.string().filter((key) => key !== '__proto__'), safe), async (subject, body, payload, context) => {
-        const said = { subject: subject.slice(0, 500), body, payload, context: { ...context } }
-        const sent = await bob.send({ to: 'ada', ...said })
-        expect((await ada.show(sent.id)).message).toMatchObject(said)
-      }),
+      fc.asyncProperty(
+        text,
+        text,
+        safe,
+        fc.dictionary(
+          fc.string().filter((key) => key !== '__proto__'),
+          safe,
+        ),
+        async (subject, body, payload, context) => {
+          const said = { subject: subject.slice(0, 500), body, payload, context: { ...context } }
+          const sent = await bob.send({ to: 'ada', ...said })
+          expect((await ada.show(sent.id)).message).toMatchObject(said)
+        },
+      ),
       { numRuns: 200 },
     )
     expect((await space.verify({ deep: true })).problems).toEqual([])
@@ -92,7 +106,15 @@ describe('what goes in comes out', () => {
 
   test('the names of attachments, whatever they are', async () => {
     const { ada, bob } = await trio(await tempSpace())
-    const attachments = ['../../etc/passwd', '/abs/olute', 'C:\\x', 'new\nline', '🙂.txt', ' ', 'a'.repeat(4_096)]
+    const attachments = [
+      '../../etc/passwd',
+      '/abs/olute',
+      'C:\\x',
+      'new\nline',
+      '🙂.txt',
+      ' ',
+      'a'.repeat(4_096),
+    ]
     const { id } = await bob.send({ to: 'ada', attachments })
     expect((await ada.show(id)).message.attachments).toEqual(attachments)
   })

@@ -35,7 +35,12 @@ describe('a closed space', () => {
     const dir = tempDir()
     const space = await openSpace({ dir })
     const { ada } = await trio(space)
-    const sending = Array.from({ length: 10 }, () => ada.send({ to: 'bob' }).then(() => true, () => false))
+    const sending = Array.from({ length: 10 }, () =>
+      ada.send({ to: 'bob' }).then(
+        () => true,
+        () => false,
+      ),
+    )
     await settle()
     await space.close()
     const sent = (await Promise.all(sending)).filter(Boolean).length
@@ -63,7 +68,12 @@ describe('a closed space', () => {
       () => space.rebuild(),
     ]
     for (const attempt of attempts) {
-      const error = await within(attempt().then(() => undefined, (thrown: unknown) => thrown))
+      const error = await within(
+        attempt().then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        ),
+      )
       expect(error, String(attempt)).toMatchObject(closed)
     }
   })
@@ -79,7 +89,15 @@ describe('a closed space', () => {
     const { ada } = await trio(space)
     const { id } = await ada.send({ to: 'bob' })
     const waiting = [ada.wait(), ada.waitForAck(id), ada.watch().next(), space.follow({ after: 99 }).next()]
-    const ends = waiting.map((one) => within(one.then(() => 'ended', (error: { code?: string }) => error.code), 2_000).catch(() => 'hangs'))
+    const ends = waiting.map((one) =>
+      within(
+        one.then(
+          () => 'ended',
+          (error: { code?: string }) => error.code,
+        ),
+        2_000,
+      ).catch(() => 'hangs'),
+    )
     await settle()
     await space.close()
     for (const end of await Promise.all(ends)) expect(end).toMatch(/^(closed|ended)$/)
@@ -91,7 +109,8 @@ describe('an open space', () => {
     const space = await tempSpace()
     await trio(space)
     expect(statSync(space.dir).mode & 0o077).toBe(0)
-    for (const file of ['journal', 'lock', 'index.db']) expect(statSync(`${space.dir}/${file}`).mode & 0o077).toBe(0)
+    for (const file of ['journal', 'lock', 'index.db'])
+      expect(statSync(`${space.dir}/${file}`).mode & 0o077).toBe(0)
   })
 
   test('has an identity that stays', async () => {

@@ -79,14 +79,23 @@ describe('handling mail', () => {
     expect((await ada.ack(id.slice(0, 30))).message.id).toBe(id)
   })
 
-  test.each(['ack', 'claim', 'start', 'done', 'release', 'retry', 'archive', 'read', 'show', 'withdraw', 'reply'] as const)(
-    '%s of a message that is not there is refused',
-    async (verb) => {
-      const space = await tempSpace()
-      const { ada } = await trio(space)
-      await expectRefused(space, 'not_found', () => ada[verb]('019a8000-0000-7000-8000-000000000001'))
-    },
-  )
+  test.each([
+    'ack',
+    'claim',
+    'start',
+    'done',
+    'release',
+    'retry',
+    'archive',
+    'read',
+    'show',
+    'withdraw',
+    'reply',
+  ] as const)('%s of a message that is not there is refused', async (verb) => {
+    const space = await tempSpace()
+    const { ada } = await trio(space)
+    await expectRefused(space, 'not_found', () => ada[verb]('019a8000-0000-7000-8000-000000000001'))
+  })
 })
 
 describe('a claim', () => {

@@ -63,7 +63,12 @@ describe('the inbox', () => {
       if (subject === 'failed') await ada.fail(id, { reason: 'no' })
       if (subject === 'done') await ada.done(id)
     }
-    expect(subjectsAndStates(await ada.inbox())).toEqual(['unread stored', 'shown shown', 'acked acked', 'failed failed'])
+    expect(subjectsAndStates(await ada.inbox())).toEqual([
+      'unread stored',
+      'shown shown',
+      'acked acked',
+      'failed failed',
+    ])
     expect(subjectsAndStates(await ada.inbox({ all: true }))).toEqual([
       'unread stored',
       'shown shown',
@@ -117,7 +122,9 @@ describe('filters', () => {
 
   test('together', async () => {
     const { ada } = await mixed()
-    expect(subjects(await ada.inbox({ from: 'bob', type: 'request', minPriority: 'high' }))).toEqual(['bob request'])
+    expect(subjects(await ada.inbox({ from: 'bob', type: 'request', minPriority: 'high' }))).toEqual([
+      'bob request',
+    ])
   })
 
   test('with pages: a page is full although most mail does not fit the filter', async () => {
@@ -167,7 +174,14 @@ describe('pages', () => {
     for (let n = 0; n < 10; n++) await bob.send({ to: n % 2 ? 'ada' : 'all', subject: String(n) })
     const first = await ada.inbox({ limit: 4 })
     for (const { id } of first.messages) await ada.done(id)
-    expect(subjects(await ada.inbox({ limit: 100, after: first.next! }))).toEqual(['4', '5', '6', '7', '8', '9'])
+    expect(subjects(await ada.inbox({ limit: 100, after: first.next! }))).toEqual([
+      '4',
+      '5',
+      '6',
+      '7',
+      '8',
+      '9',
+    ])
   })
 })
 
@@ -288,6 +302,19 @@ describe('mail that reaches an agent in several ways', () => {
     expect(await total(ada)).toBe(0)
   })
 
+  test('is not shown twice when the claim on it runs out and another takes it', async () => {
+    const clock = clockAt()
+    const space = await tempSpace({ now: clock.now })
+    const ada = await space.mailbox('ada', { join: { roles: ['r'], tags: ['project:p'] } })
+    const bob = await space.mailbox('bob', { join: { roles: ['r'] } })
+    const { id } = await bob.send({ to: ['role:r', 'project:p'], subject: 'both' })
+    await ada.check()
+    clock.advance(15 * minute)
+    await bob.claim(id)
+    expect(subjectsAndStates(await ada.inbox())).toEqual(['both shown'])
+    expect(subjects(await ada.check())).toEqual([])
+  })
+
   test('is unread again in every way when it is released', async () => {
     const { ada, bob } = await crowd()
     const { id } = await bob.send({ to: ['ada', 'role:r', 'project:p'], subject: 'all three' })
@@ -354,16 +381,19 @@ describe('mail whose life is over', () => {
     expect((await ada.done(id)).state).toBe('archived')
   })
 
-  test.each(['ada', 'role:r', 'project:p', 'all'])('to %s is shown as expired and can no longer be taken', async (to) => {
-    const clock = clockAt()
-    const { ada, bob } = await trio(await tempSpace({ now: clock.now }))
-    await ada.update({ addRoles: ['r'], addTags: ['project:p'] })
-    const { id } = await bob.send({ to, ttlMs: minute })
-    clock.advance(minute)
-    expect((await ada.read(id)).state).toBe('expired')
-    await expect(ada.ack(id)).rejects.toMatchObject({ code: 'conflict' })
-    expect((await bob.show(id)).receipts).toMatchObject([{ state: 'expired' }])
-  })
+  test.each(['ada', 'role:r', 'project:p', 'all'])(
+    'to %s is shown as expired and can no longer be taken',
+    async (to) => {
+      const clock = clockAt()
+      const { ada, bob } = await trio(await tempSpace({ now: clock.now }))
+      await ada.update({ addRoles: ['r'], addTags: ['project:p'] })
+      const { id } = await bob.send({ to, ttlMs: minute })
+      clock.advance(minute)
+      expect((await ada.read(id)).state).toBe('expired')
+      await expect(ada.ack(id)).rejects.toMatchObject({ code: 'conflict' })
+      expect((await bob.show(id)).receipts).toMatchObject([{ state: 'expired' }])
+    },
+  )
 
   test('to a role waits for ever unless it is told otherwise', async () => {
     const clock = clockAt()
@@ -379,7 +409,8 @@ describe('mail whose life is over', () => {
 describe('the unread count', () => {
   test('is the length of the unread inbox, by priority', async () => {
     const { ada, bob } = await trio(await tempSpace())
-    for (const priority of ['urgent', 'urgent', 'high', 'low'] as const) await bob.send({ to: 'ada', priority })
+    for (const priority of ['urgent', 'urgent', 'high', 'low'] as const)
+      await bob.send({ to: 'ada', priority })
     const read = await bob.send({ to: 'ada', priority: 'urgent' })
     await ada.read(read.id)
     expect(await ada.count()).toEqual({ unread: 4, byPriority: { low: 1, normal: 0, high: 1, urgent: 2 } })

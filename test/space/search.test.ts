@@ -11,13 +11,32 @@ async function library() {
   const life = { ttlMs: null }
   await bob.send({ ...life, to: 'ada', subject: 'one', body: 'the plan for the parser' })
   day()
-  await bob.send({ ...life, to: 'role:architect', subject: 'two', body: 'no plan at all', attachments: ['a.txt'] })
+  await bob.send({
+    ...life,
+    to: 'role:architect',
+    subject: 'two',
+    body: 'no plan at all',
+    attachments: ['a.txt'],
+  })
   day()
-  await cy.send({ ...life, to: 'project:p', subject: 'three', body: 'parser tests', type: 'request', tags: ['concern:c'] })
+  await cy.send({
+    ...life,
+    to: 'project:p',
+    subject: 'three',
+    body: 'parser tests',
+    type: 'request',
+    tags: ['concern:c'],
+  })
   day()
   await cy.send({ ...life, to: ['bob', 'all'], subject: 'four', body: 'Größe der Pläne' })
   day()
-  await ada.send({ ...life, to: 'bob', subject: 'five', body: 'see https://example.org/plan', type: 'response' })
+  await ada.send({
+    ...life,
+    to: 'bob',
+    subject: 'five',
+    body: 'see https://example.org/plan',
+    type: 'response',
+  })
   return { space, ada, bob, cy }
 }
 
@@ -79,13 +98,21 @@ describe('a search', () => {
     expect(await find(ada, query)).toEqual(found)
   })
 
-  test.each([['plan OR'], ['plan AND'], ['(plan'], ['plan)'], ['NEAR(plan'], ["plan'"], ['plan"'], ['plan;--'], ['{plan'], ['plan:x']])(
-    'takes %s as words, not as syntax',
-    async (query) => {
-      const { ada } = await library()
-      await expect(ada.search(query)).resolves.toMatchObject({ next: null })
-    },
-  )
+  test.each([
+    ['plan OR'],
+    ['plan AND'],
+    ['(plan'],
+    ['plan)'],
+    ['NEAR(plan'],
+    ["plan'"],
+    ['plan"'],
+    ['plan;--'],
+    ['{plan'],
+    ['plan:x'],
+  ])('takes %s as words, not as syntax', async (query) => {
+    const { ada } = await library()
+    await expect(ada.search(query)).resolves.toMatchObject({ next: null })
+  })
 
   test('knows no operator that is not one', async () => {
     const { ada } = await library()
@@ -137,7 +164,10 @@ describe('a search', () => {
     const { ada } = await library()
     const first = await ada.search('plan', { limit: 2 })
     expect(subjects(first)).toEqual(['five', 'two'])
-    expect(await ada.search('plan', { limit: 2, after: first.next! })).toMatchObject({ messages: [{ subject: 'one' }], next: null })
+    expect(await ada.search('plan', { limit: 2, after: first.next! })).toMatchObject({
+      messages: [{ subject: 'one' }],
+      next: null,
+    })
   })
 
   test('finds what was sent this instant, in another handle, too', async () => {
@@ -153,13 +183,19 @@ describe('a search', () => {
     expect(await ada.count()).toEqual(before)
   })
 
-  test.each([[''], ['   '], ['"'], ['-plan'], ['is:read'], ['has:cheese'], ['before:yesterday'], ['after:2026-02-31']])(
-    'for %j is refused',
-    async (query) => {
-      const { space, ada } = await library()
-      await expectRefused(space, 'invalid', () => ada.search(query))
-    },
-  )
+  test.each([
+    [''],
+    ['   '],
+    ['"'],
+    ['-plan'],
+    ['is:read'],
+    ['has:cheese'],
+    ['before:yesterday'],
+    ['after:2026-02-31'],
+  ])('for %j is refused', async (query) => {
+    const { space, ada } = await library()
+    await expectRefused(space, 'invalid', () => ada.search(query))
+  })
 
   test('with NUL in it is refused or finds nothing, and breaks nothing', async () => {
     const { ada } = await library()

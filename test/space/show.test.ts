@@ -31,7 +31,7 @@ describe('the ladder of a message', () => {
   })
 
   test('is one for each recipient', async () => {
-    const { ada, bob, cy } = await trio(await tempSpace())
+    const { ada, cy } = await trio(await tempSpace())
     const { id } = await cy.send({ to: ['ada', 'bob', 'user'] })
     await ada.ack(id)
     const { receipts } = await cy.show(id)
@@ -96,7 +96,10 @@ describe('the ladder of a message', () => {
     const { id, expiresAt } = await bob.send({ to: 'ada', ttlMs: minute })
     clock.advance(5 * minute)
     const [receipt] = (await bob.show(id)).receipts
-    expect(receipt).toMatchObject({ state: 'expired', steps: [{ state: 'stored' }, { state: 'expired', at: expiresAt }] })
+    expect(receipt).toMatchObject({
+      state: 'expired',
+      steps: [{ state: 'stored' }, { state: 'expired', at: expiresAt }],
+    })
   })
 
   test('ends where mail was withdrawn', async () => {

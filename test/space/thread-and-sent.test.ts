@@ -24,7 +24,12 @@ describe('a reply', () => {
     const question = await ada.send({ to: 'bob', subject: 'Plan' })
     const answer = await bob.reply(question.id)
     const thanks = await ada.reply(answer.id)
-    expect(thanks).toMatchObject({ to: ['bob'], subject: 'Re: Plan', replyTo: answer.id, threadId: question.id })
+    expect(thanks).toMatchObject({
+      to: ['bob'],
+      subject: 'Re: Plan',
+      replyTo: answer.id,
+      threadId: question.id,
+    })
   })
 
   test('to what one has written oneself goes where that went', async () => {
@@ -39,7 +44,13 @@ describe('a reply', () => {
     const { ada, bob } = await trio(await tempSpace())
     const question = await ada.send({ to: 'bob', subject: 'Plan' })
     const answer = await bob.reply(question.id, { to: 'cy', subject: 'Look', type: 'text', priority: 'low' })
-    expect(answer).toMatchObject({ to: ['cy'], subject: 'Look', type: 'text', priority: 'low', threadId: question.id })
+    expect(answer).toMatchObject({
+      to: ['cy'],
+      subject: 'Look',
+      type: 'text',
+      priority: 'low',
+      threadId: question.id,
+    })
   })
 
   test('may name the message by the beginning of its id', async () => {
@@ -120,6 +131,9 @@ describe('what an agent has sent', () => {
     await ada.send({ to: 'bob', subject: 'later' })
     const second = await ada.sent({ limit: 2, after: first.next! })
     expect(subjects(second)).toEqual(['2', '1'])
-    expect(await ada.sent({ limit: 2, after: second.next! })).toMatchObject({ messages: [{ subject: '0' }], next: null })
+    expect(await ada.sent({ limit: 2, after: second.next! })).toMatchObject({
+      messages: [{ subject: '0' }],
+      next: null,
+    })
   })
 })

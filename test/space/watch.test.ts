@@ -79,7 +79,12 @@ describe('watching an inbox', () => {
     await cy.send({ to: 'project:p', subject: 'tag' })
     await cy.send({ to: ['ada', 'role:r', 'project:p', 'all'], subject: 'all of them' })
     await cy.send({ to: '*', subject: 'all' })
-    expect([await first, await next(), await next(), await next()]).toEqual(['role', 'tag', 'all of them', 'all'])
+    expect([await first, await next(), await next(), await next()]).toEqual([
+      'role',
+      'tag',
+      'all of them',
+      'all',
+    ])
   })
 
   test('gives what was released once more', async () => {

@@ -29,11 +29,11 @@ export function createEntryWriter({ colors, width }: Cli): (entry: Entry) => str
     const newDay = day(entry.at) === today ? [] : [colors.dim(`--- ${day(entry.at)} ---`)]
     today = day(entry.at)
     const margin = `${String(entry.seq).padStart(5)}  ${clock(entry.at)}  `
-    const fit = (text: string) => truncate(toPrintableLine(text), width - margin.length)
+    const fitted = (text: string) => truncate(toPrintableLine(text), width - margin.length)
     const plain = (text: string) => text
     const paint = entry.kind === 'message' ? paintPriority(colors, entry.message.priority) : plain
-    const below = details.map((detail) => ' '.repeat(margin.length) + colors.dim(fit(detail)))
-    return [...newDay, colors.dim(margin) + paint(fit(what)), ...below].join('\n')
+    const below = details.map((detail) => ' '.repeat(margin.length) + colors.dim(fitted(detail)))
+    return [...newDay, colors.dim(margin) + paint(fitted(what)), ...below].join('\n')
   }
 }
 

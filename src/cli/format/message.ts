@@ -23,14 +23,27 @@ export function paintPriority(colors: Colors, priority: Priority): (text: string
  * are printed in full, ready to be copied.
  */
 export function messageList(cli: Cli, messages: readonly Listed[], who: 'from' | 'to'): string {
-  const { colors, width, now } = cli
-  const unread = (at: number) => isUnread(messages[at]!)
-  const [head, ...lines] = table(
+  return messageLines(cli, messages, who).join('\n')
+}
+
+/** One message as it comes, without a head. */
+export const messageLine = (cli: Cli, message: Listed): string =>
+  messageLines({ ...cli, now: Date.now() }, [message], 'from')
+    .slice(1)
+    .join('\n')
+
+function messageLines(
+  { colors, width, now }: Cli,
+  messages: readonly Listed[],
+  who: 'from' | 'to',
+): string[] {
+  const bold = (text: string, at: number) => (isUnread(messages[at]!) ? colors.bold(text) : text)
+  const [head = '', ...lines] = table(
     [
       { head: ' ' },
       { head: 'PRIORITY', paint: (text, at) => paintPriority(colors, messages[at]!.priority)(text) },
       { head: who.toUpperCase(), flexible: true, paint: colors.cyan },
-      { head: 'SUBJECT', flexible: true, paint: (text, at) => (unread(at) ? colors.bold(text) : text) },
+      { head: 'SUBJECT', flexible: true, paint: bold },
       { head: 'SENT', paint: colors.dim },
     ],
     messages.map((message) => [
@@ -43,7 +56,7 @@ export function messageList(cli: Cli, messages: readonly Listed[], who: 'from' |
     width,
     colors,
   )
-  return [head, ...lines.flatMap((line, at) => [line, colors.dim(detail(messages[at]!))])].join('\n')
+  return [head, ...lines.flatMap((line, at) => [line, colors.dim(detail(messages[at]!))])]
 }
 
 const isUnread = ({ state }: Listed) => state !== undefined && classOf(state) === 'unread'

@@ -32,7 +32,7 @@ export function table(
       .map((text, at) => {
         const cut = truncate(text, widths[at]!)
         const padding = at === columns.length - 1 ? '' : ' '.repeat(widths[at]! - cellWidth(cut))
-        return paint(cut, at) + padding
+        return (cut === '' ? '' : paint(cut, at)) + padding
       })
       .join(gap)
       .trimEnd()
@@ -65,7 +65,7 @@ const markless = /[\p{Mn}\p{Me}\p{Cf}]/u
 const charWidth = (char: string) => (char < '\u0300' ? 1 : markless.test(char) ? 0 : wide.test(char) ? 2 : 1)
 
 /** Columns that a text takes on a terminal. */
-export function cellWidth(text: string): number {
+function cellWidth(text: string): number {
   let width = 0
   for (const char of text) width += charWidth(char)
   return width

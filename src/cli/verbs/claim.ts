@@ -1,18 +1,19 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
+import { parseDuration } from '../../model/time.ts'
 import { action } from '../cli.ts'
 import { messageBlock } from '../format/message.ts'
 import { relative } from '../format/time.ts'
 import { examples } from '../help.ts'
 import { open, openMailbox } from '../open.ts'
-import { duration } from '../options.ts'
+import { given } from '../options.ts'
 import { handledLine } from './handle.ts'
 
 interface ClaimFlags {
   next?: boolean
   role?: string
-  ttl?: number | null
+  ttl?: number
 }
 
 export function claim(command: Command): void {
@@ -23,13 +24,13 @@ export function claim(command: Command): void {
     .argument('[id]', 'the message')
     .option('--next', 'take whatever is most urgent, then oldest, and print it')
     .option('--role <role>', 'the role whose mail to take, with --next')
-    .option('--ttl <duration>', 'how long the claim lasts: 90s, 15m, 24h', duration)
+    .option('--ttl <duration>', 'how long the claim lasts: 90s, 15m, 24h', parseDuration)
     .addHelpText(
       'after',
       examples('mailbox claim ID --as ada', 'mailbox claim --next --role architect --as ada --ttl 1h'),
     )
   action(command, async (cli, id: string | undefined, { next = false, role, ttl }: ClaimFlags) => {
-    const options = ttl == null ? {} : { ttlMs: ttl }
+    const options = given({ ttlMs: ttl })
     if (next === (id !== undefined) || next !== (role !== undefined)) {
       throw new MailboxError('invalid', 'say what to claim', {
         hint: 'mailbox claim ID, or mailbox claim --next --role ROLE',

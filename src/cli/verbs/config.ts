@@ -40,11 +40,14 @@ export function config(command: Command): void {
 
 function list(cli: Cli): void {
   const values = readSettings(spaceDir(cli))
-  const rows = Object.entries(values).map(([key, value]) => [key, String(value)])
-  const abouts = Object.values(settings).map(({ about, default: usual }) => `${about} (default ${usual})`)
+  const known = Object.entries(settings)
+  const rows = known.map(([key, { default: usual }]) => [key, String(values[knownKey(key)]), String(usual)])
+  const columns = [{ head: 'SETTING' }, { head: 'VALUE' }, { head: 'DEFAULT' }]
   cli.answer({ settings: values }, () => {
-    const [head, ...lines] = table([{ head: 'SETTING' }, { head: 'VALUE' }], rows, cli.width, cli.colors)
-    return [head, ...lines.flatMap((line, at) => [line, cli.colors.dim(`   ${abouts[at]}`)])].join('\n')
+    const [head, ...lines] = table(columns, rows, cli.width, cli.colors)
+    return [head, ...lines.flatMap((line, at) => [line, cli.colors.dim(`  ${known[at]![1].about}`)])].join(
+      '\n',
+    )
   })
 }
 

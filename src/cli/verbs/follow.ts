@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../errors.ts'
+import { toPrintableLine } from '../../model/text.ts'
 import { action } from '../cli.ts'
-import { messageBlock, messageList } from '../format/message.ts'
+import { messageBlock, messageLine } from '../format/message.ts'
 import { examples } from '../help.ts'
-import { interruptSignal } from '../interrupt.ts'
+import { giveWay, interruptSignal } from '../interrupt.ts'
 import { open, openMailbox } from '../open.ts'
 import { collect, duration, type FilterFlags, given, priority } from '../options.ts'
 import { write } from '../output.ts'
@@ -12,7 +13,7 @@ interface WaitFlags {
   type?: string[]
   from?: string
   replyTo?: string
-  timeout?: number | null
+  timeout?: number
 }
 
 const defaultTimeoutMs = 60_000
@@ -36,11 +37,12 @@ export function wait(command: Command): void {
   action(command, async (cli, { timeout = defaultTimeoutMs, ...wanted }: WaitFlags) => {
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
-    const limit = timeout === null ? {} : { timeoutMs: timeout }
-    const message = await mailbox.wait({ ...given(wanted), ...limit, signal: interruptSignal() })
+    const limit = Number.isFinite(timeout) ? { timeoutMs: timeout } : {}
+    const signal = interruptSignal()
+    cli.hint(`waiting for mail to ${toPrintableLine(mailbox.name)}; Ctrl-C ends it`)
+    const message = await mailbox.wait({ ...given(wanted), ...limit, signal })
     if (message === null) {
-      const seconds = (timeout ?? 0) / 1_000
-      throw new MailboxError('timeout', `nothing came within ${seconds} s`, {
+      throw new MailboxError('timeout', `nothing came within ${timeout / 1_000} s`, {
         hint: 'wait longer: --timeout 5m',
       })
     }
@@ -69,12 +71,11 @@ export function watch(command: Command): void {
   action(command, async (cli, flags: WatchFlags) => {
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
-    cli.hint(`watching the mail of ${mailbox.name}; Ctrl-C ends it`)
-    for await (const message of mailbox.watch({ ...given(flags), signal: interruptSignal() })) {
-      const fresh = { ...cli, now: Date.now() }
-      await write(
-        `${cli.json ? JSON.stringify({ message }) : messageList(fresh, [message], 'from').split('\n').slice(1).join('\n')}\n`,
-      )
+    const signal = interruptSignal()
+    cli.hint(`watching the mail of ${toPrintableLine(mailbox.name)}; Ctrl-C ends it`)
+    for await (const message of mailbox.watch({ ...given(flags), signal })) {
+      await write(`${cli.json ? JSON.stringify({ message }) : messageLine(cli, message)}\n`)
+      await giveWay()
     }
   })
 }

@@ -5,6 +5,7 @@ import { messageBlock, messageList } from '../format/message.ts'
 import { examples } from '../help.ts'
 import { open, openMailbox } from '../open.ts'
 import { addFilters, addPaging, type FilterFlags, given, type PageFlags, whole } from '../options.ts'
+import { count as grouped } from '../progress.ts'
 
 type CheckFlags = FilterFlags & { budget?: number; after?: string }
 
@@ -32,7 +33,8 @@ export function check(command: Command): void {
       const blocks = messages.map((message, at) =>
         messageBlock(cli, message, { place: `${at + 1} of ${messages.length}`, budgetTokens: budget }),
       )
-      const rest = remaining.unread === 0 ? [] : [`${remaining.unread} more unread: ${cli.command('check')}`]
+      const rest =
+        remaining.unread === 0 ? [] : [`${grouped(remaining.unread)} more unread: ${cli.command('check')}`]
       return [...blocks, ...rest].join('\n\n')
     })
   })
@@ -94,8 +96,8 @@ export function count(command: Command): void {
     cli.answer({ unread, byPriority }, () => {
       const parts = [...priorities]
         .reverse()
-        .flatMap((name) => (byPriority[name] > 0 ? `${byPriority[name]} ${name}` : []))
-      return parts.length === 0 ? '0 unread' : `${unread} unread: ${parts.join(', ')}`
+        .flatMap((name) => (byPriority[name] > 0 ? `${grouped(byPriority[name])} ${name}` : []))
+      return parts.length === 0 ? '0 unread' : `${grouped(unread)} unread: ${parts.join(', ')}`
     })
   })
 }

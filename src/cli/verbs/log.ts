@@ -3,9 +3,9 @@ import type { Space } from '../../space.ts'
 import { action, type Cli } from '../cli.ts'
 import { createEntryWriter } from '../format/entry.ts'
 import { examples } from '../help.ts'
-import { interruptSignal } from '../interrupt.ts'
+import { giveWay, interruptSignal } from '../interrupt.ts'
 import { endOf, open } from '../open.ts'
-import { given, whole } from '../options.ts'
+import { whole } from '../options.ts'
 import { write } from '../output.ts'
 import { count } from '../progress.ts'
 
@@ -32,7 +32,10 @@ export function log(command: Command): void {
     const end = await endOf(space)
     greet(cli, space, end, flags)
     const format = cli.json ? JSON.stringify : createEntryWriter(cli)
-    for await (const { entry } of entries(space, end, flags)) await write(`${format(entry)}\n`)
+    for await (const { entry } of entries(space, end, flags)) {
+      await write(`${format(entry)}\n`)
+      await giveWay()
+    }
   })
 }
 
@@ -46,7 +49,7 @@ async function* entries(
   const last = after !== undefined && limit !== undefined ? after + limit : Number.POSITIVE_INFINITY
   const stop = follow ? last : Math.min(end, last)
   if (start >= stop) return
-  for await (const placed of space.follow({ after: start, ...given({ signal: interruptSignal() }) })) {
+  for await (const placed of space.follow({ after: start, signal: interruptSignal() })) {
     yield placed
     if (placed.entry.seq >= stop) return
   }

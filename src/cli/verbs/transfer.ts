@@ -1,4 +1,4 @@
-import { open as openFile, rename } from 'node:fs/promises'
+import { open as openFile, rename, rm } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { MailboxError } from '../../errors.ts'
 import { parseStrictJson } from '../../model/json.ts'
@@ -6,7 +6,7 @@ import type { Space } from '../../space.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
 import { readLines } from '../input.ts'
-import { interruptSignal, wasInterrupted } from '../interrupt.ts'
+import { giveWay, interruptSignal, wasInterrupted } from '../interrupt.ts'
 import { endOf, open } from '../open.ts'
 import { write } from '../output.ts'
 import { count, createProgress } from '../progress.ts'
@@ -38,6 +38,7 @@ async function* exportedLines(
 ): AsyncGenerator<string> {
   for await (const { entry } of space.follow({ after: 0, signal: interruptSignal() })) {
     onProgress(entry.seq)
+    await giveWay()
     if (entry.kind === 'message') {
       const { message, exclude } = entry
       const { receipts } = await space.show(message.id)
@@ -59,13 +60,18 @@ async function print(lines: AsyncIterable<string>): Promise<number> {
 /** Under another name until it is complete, so that nobody takes half an export for a whole one. */
 async function writeFile(path: string, lines: AsyncIterable<string>): Promise<number> {
   const partial = `${path}.part`
-  await using file = await openFile(partial, 'w', 0o600)
   let written = 0
-  for await (const line of lines) {
-    await file.write(line)
-    written++
+  try {
+    await using file = await openFile(partial, 'w', 0o600)
+    for await (const line of lines) {
+      await file.write(line)
+      written++
+    }
+    await file.sync()
+    if (!wasInterrupted()) await rename(partial, path)
+  } finally {
+    await rm(partial, { force: true })
   }
-  if (!wasInterrupted()) await rename(partial, path)
   return written
 }
 

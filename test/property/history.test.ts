@@ -1,0 +1,424 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  type InboxOptions,
+  type Mailbox,
+  MailboxError,
+  openSpace,
+  priorities,
+  type Space,
+} from '../../src/mod.ts'
+import { PlainSpace, Refused, type Step } from './plain-model.ts'
+
+/**
+ * Random histories, played to the library and to the plain model at once. Every command must end in the
+ * same way in both, and after every history everybody's mail must be the same.
+ */
+const histories = 1_000
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+
+const names = ['ada', 'bob', 'zed', 'late', 'user']
+const roles = ['r', 's']
+const tags = ['project:p', 'swarm:w']
+const addresses = [
+  ...['ada', 'agent:bob', 'zed', 'late', 'user', 'nobody'],
+  ...['role:r', 'role:s', 'r', 's', 'agent:r'],
+  ...['project:p', 'swarm:w', 'broadcast:w', 'all', '*'],
+]
+
+type Command =
+  | { do: 'join'; who: string; roles?: string[] | undefined; tags?: string[] | undefined }
+  | {
+      do: 'update'
+      who: string
+      addRoles?: string[]
+      removeRoles?: string[]
+      addTags?: string[]
+      removeTags?: string[]
+    }
+  | { do: 'leave'; who: string; frozen: boolean }
+  | {
+      do: 'send'
+      who: string
+      to: string[]
+      rank: number
+      ttlMs?: number | null | undefined
+      key?: string | undefined
+      exclude: string[]
+      hold: boolean
+    }
+  | { do: 'reply'; who: string; which: number }
+  | { do: 'check'; who: string; all: boolean }
+  | { do: 'read'; who: string; which: number }
+  | { do: 'step'; who: string; step: Step; which: number; ttlMs?: number | undefined }
+  | { do: 'claimNext'; who: string; role: string; ttlMs?: number | undefined }
+  | { do: 'withdraw'; who: string; which: number }
+  | { do: 'pass'; ms: number }
+
+// What may happen
+
+const who = fc.constantFrom(...names)
+const which = fc.nat({ max: 30 })
+const rank = fc.constantFrom(1, 1, 1, 0, 2, 3)
+const some = (from: string[], maxLength = 2) => fc.uniqueArray(fc.constantFrom(...from), { maxLength })
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 3 })
+const ttlMs = fc.constantFrom(undefined, undefined, undefined, null, minute, 20 * minute)
+const claimTtlMs = fc.constantFrom(undefined, undefined, minute)
+const steps: Step[] = [
+  'claimed',
+  'acked',
+  'processing',
+  'completed',
+  'failed',
+  'released',
+  'retried',
+  'archived',
+]
+
+const commands: { weight: number; arbitrary: fc.Arbitrary<Command> }[] = [
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant('send' as const),
+      who,
+      to: fc.uniqueArray(fc.constantFrom(...addresses.filter((to) => to !== 'nobody')), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+      rank,
+      ttlMs,
+      key: fc.constantFrom(undefined, undefined, undefined, 'k1', 'k2'),
+      exclude: some(names, 1),
+      hold: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('send' as const),
+      who,
+      to: some(addresses, 2).map((to) => [...to, 'nobody']),
+      rank,
+      exclude: fc.constant<string[]>([]),
+      hold: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('reply' as const), who, which }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('check' as const), who, all: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('read' as const), who, which }) },
+  {
+    weight: 14,
+    arbitrary: fc.record({
+      do: fc.constant('step' as const),
+      who,
+      step: fc.constantFrom(...steps),
+      which,
+      ttlMs: claimTtlMs,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('claimNext' as const),
+      who,
+      role: fc.constantFrom(...roles),
+      ttlMs: claimTtlMs,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('withdraw' as const), who, which }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('join' as const),
+      who,
+      roles: maybe(some(roles)),
+      tags: maybe(some(tags)),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('update' as const),
+      who,
+      addRoles: some(roles, 1),
+      removeRoles: some(roles, 1),
+      addTags: some(tags, 1),
+      removeTags: some(tags, 1),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), who, frozen: fc.boolean() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('pass' as const),
+      ms: fc.constantFrom(second, minute, minute, 15 * minute, 15 * minute, 3 * hour, 25 * hour),
+    }),
+  },
+]
+
+/** Far more steps than sends would all miss; so many of each kind that histories go somewhere. */
+const weighted = commands.flatMap(({ weight, arbitrary }) => Array.from({ length: weight }, () => arbitrary))
+
+// How it is played
+
+interface Real {
+  space: Space
+  mailboxes: Map<string, Mailbox>
+  /** Ids of messages by their number. */
+  ids: string[]
+}
+
+const verbs = {
+  acked: 'ack',
+  processing: 'start',
+  completed: 'done',
+  released: 'release',
+  retried: 'retry',
+  archived: 'archive',
+} as const
+
+/** The outcome of a command: what it gave, or the code it was refused with. */
+type Outcome = { gave: unknown } | { refused: string }
+
+function playPlain(model: PlainSpace, command: Command): Outcome {
+  try {
+    return { gave: applyPlain(model, command) ?? null }
+  } catch (error) {
+    if (error instanceof Refused) return { refused: error.code }
+    throw error
+  }
+}
+
+function applyPlain(model: PlainSpace, command: Command): unknown {
+  switch (command.do) {
+    case 'join':
+      return model.join(command.who, command.roles, command.tags)
+    case 'update':
+      return model.update(command.who, command)
+    case 'leave':
+      return model.leave(command.who, command.frozen)
+    case 'send': {
+      const { ttlMs: life, key, ...rest } = command
+      return model.send(command.who, {
+        ...rest,
+        ...(life === undefined ? {} : { ttlMs: life }),
+        ...(key === undefined ? {} : { key }),
+      })
+    }
+    case 'reply':
+      return model.reply(command.who, pick(model, command.which))
+    case 'check':
+      return model.check(command.who, command.all)
+    case 'read':
+      return model.read(command.who, pick(model, command.which))
+    case 'step':
+      return model.step(
+        command.who,
+        command.step,
+        pick(model, command.which),
+        command.step === 'claimed' ? command.ttlMs : undefined,
+      )
+    case 'claimNext':
+      return model.claimNext(command.who, command.role, command.ttlMs)
+    case 'withdraw':
+      return model.withdraw(command.who, pick(model, command.which))
+    case 'pass':
+      model.now += command.ms
+      return null
+  }
+}
+
+const pick = ({ messages }: PlainSpace, at: number) => at % messages.length
+
+async function playReal(real: Real, model: PlainSpace, command: Command): Promise<Outcome> {
+  try {
+    return { gave: (await applyReal(real, model, command)) ?? null }
+  } catch (error) {
+    if (error instanceof MailboxError) return { refused: error.code }
+    throw error
+  }
+}
+
+async function applyReal(real: Real, model: PlainSpace, command: Command): Promise<unknown> {
+  if (command.do === 'pass') return null
+  if (command.do === 'join') {
+    const { roles: asRoles, tags: asTags } = command
+    const input = {
+      ...(asRoles === undefined ? {} : { roles: asRoles }),
+      ...(asTags === undefined ? {} : { tags: asTags }),
+    }
+    return (await real.space.join(command.who, input)).session.generation
+  }
+  const mailbox = await mailboxOf(real, command.who)
+  const id = 'which' in command ? real.ids[pick(model, command.which)]! : ''
+  const ttl =
+    'ttlMs' in command && command.do !== 'send' && command.ttlMs !== undefined ? { ttlMs: command.ttlMs } : {}
+  switch (command.do) {
+    case 'update': {
+      const { addRoles = [], removeRoles = [], addTags = [], removeTags = [] } = command
+      await mailbox.update({ addRoles, removeRoles, addTags, removeTags })
+      return null
+    }
+    case 'leave':
+      await mailbox.leave({ frozen: command.frozen })
+      return null
+    case 'send': {
+      const { to, exclude, hold, ttlMs: life, key } = command
+      const optional = {
+        ...(life === undefined ? {} : { ttlMs: life }),
+        ...(key === undefined ? {} : { key }),
+      }
+      return numberOf(
+        real,
+        (await mailbox.send({ to, exclude, hold, priority: priorities[command.rank]!, ...optional })).id,
+      )
+    }
+    case 'reply':
+      return numberOf(real, (await mailbox.reply(id)).id)
+    case 'check': {
+      const { messages } = await mailbox.check({ budgetTokens: command.all ? 1_000_000 : 1 })
+      return messages.map((message) => numberOf(real, message.id))
+    }
+    case 'read':
+      return (await mailbox.read(id)).state
+    case 'step':
+      if (command.step === 'claimed') await mailbox.claim(id, ttl)
+      else if (command.step === 'failed') await mailbox.fail(id, { reason: 'because' })
+      else await mailbox[verbs[command.step as keyof typeof verbs]](id)
+      return null
+    case 'claimNext': {
+      const claimed = await mailbox.claimNext(command.role, ttl)
+      return claimed === null ? null : numberOf(real, claimed.message.id)
+    }
+    case 'withdraw':
+      await mailbox.withdraw(id)
+      return null
+  }
+}
+
+async function mailboxOf({ space, mailboxes }: Real, name: string): Promise<Mailbox> {
+  const mailbox = mailboxes.get(name) ?? (await space.mailbox(name, { join: false }))
+  mailboxes.set(name, mailbox)
+  return mailbox
+}
+
+/** The number of a message; a new one gets the next. */
+function numberOf({ ids }: Real, id: string): number {
+  const known = ids.indexOf(id)
+  return known >= 0 ? known : ids.push(id) - 1
+}
+
+class Played implements fc.AsyncCommand<PlainSpace, Real> {
+  readonly #command: Command
+
+  constructor(command: Command) {
+    this.#command = command
+  }
+
+  check({ agents, messages }: Readonly<PlainSpace>): boolean {
+    const command = this.#command
+    if ('which' in command && messages.length === 0) return false
+    if (command.do === 'pass') return true
+    if (command.do === 'join') return command.who !== 'user'
+    const agent = agents.get(command.who)
+    return agent !== undefined && agent.state !== 'dead'
+  }
+
+  async run(model: PlainSpace, real: Real): Promise<void> {
+    tally.commands++
+    const found = await playReal(real, model, this.#command)
+    const expected = playPlain(model, this.#command)
+    // Whoever reads what is not for it is shown the message and no standing of its own.
+    const strangers = this.#command.do === 'read' && 'gave' in expected && expected.gave === null
+    if (!strangers) expect(found, this.toString()).toEqual(expected)
+  }
+
+  toString(): string {
+    const { do: verb, ...rest } = this.#command
+    return `${verb} ${JSON.stringify(rest)}`
+  }
+}
+
+// What must agree
+
+async function compare(model: PlainSpace, real: Real): Promise<void> {
+  for (const { name, state } of model.agents.values()) {
+    if (state !== 'dead') await compareMail(model, real, name)
+  }
+  for (const number of new Set([0, real.ids.length >> 1, real.ids.length - 1])) {
+    if (real.ids[number] !== undefined) await compareMessage(model, real, number)
+  }
+  expect((await real.space.verify({ deep: true })).problems).toEqual([])
+}
+
+async function compareMail(model: PlainSpace, real: Real, name: string): Promise<void> {
+  const mailbox = await mailboxOf(real, name)
+  const list = async (options: InboxOptions) =>
+    (await mailbox.inbox({ limit: 1_000, ...options })).messages
+      // Whether finished mail includes what was taken back unseen is nobody's business.
+      .filter(({ state }) => state !== 'withdrawn')
+      .map(({ id, state }) => ({ number: real.ids.indexOf(id), state }))
+  expect(await list({}), `inbox of ${name}`).toEqual(model.inbox(name))
+  expect(await list({ unread: true }), `unread mail of ${name}`).toEqual(model.inbox(name, 'unread'))
+  expect(await list({ all: true }), `all mail of ${name}`).toEqual(model.inbox(name, 'all'))
+  const { unread, byPriority } = await mailbox.count()
+  const counted = priorities.map((priority) => byPriority[priority])
+  expect([unread, ...counted], `count of ${name}`).toEqual([
+    model.inbox(name, 'unread').length,
+    ...model.count(name),
+  ])
+}
+
+async function compareMessage(model: PlainSpace, real: Real, number: number): Promise<void> {
+  const id = real.ids[number]!
+  const { receipts } = await real.space.show(id)
+  const found = receipts.map(({ recipient, state, claimedBy }) => ({ recipient, state, claimedBy }))
+  expect(found, `receipts of message ${number}`).toEqual(model.receipts(number))
+  const thread = (await (await mailboxOf(real, 'user')).thread(id)).map((one) => real.ids.indexOf(one.id))
+  expect(thread, `thread of message ${number}`).toEqual(model.thread(number))
+}
+
+const tally = { histories: 0, commands: 0, messages: 0 }
+
+async function play(history: Iterable<fc.AsyncCommand<PlainSpace, Real>>): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'mailbox-history-'))
+  const model = new PlainSpace(Date.parse('2026-11-15T10:00:00.000Z'))
+  const space = await openSpace({ dir, settings: { durability: 'os' }, now: () => model.now })
+  try {
+    const real: Real = { space, mailboxes: new Map(), ids: [] }
+    for (const [name, asRoles, asTags] of [
+      ['ada', ['r'], ['project:p']],
+      ['bob', ['r', 's'], ['swarm:w']],
+      ['zed', [], ['project:p', 'swarm:w']],
+    ] as const) {
+      model.join(name, [...asRoles], [...asTags])
+      await space.join(name, { roles: asRoles, tags: asTags })
+    }
+    await fc.asyncModelRun(() => ({ model, real }), history)
+    await compare(model, real)
+    tally.histories++
+    tally.messages += real.ids.length
+  } finally {
+    await space.close()
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+test(`${histories} random histories agree with the plain model`, { timeout: 300_000 }, async () => {
+  const arbitraries = weighted.map((arbitrary) => arbitrary.map((command) => new Played(command)))
+  const started = performance.now()
+  await fc.assert(fc.asyncProperty(fc.commands(arbitraries, { maxCommands: 45, size: 'max' }), play), {
+    numRuns: histories,
+    ...(process.env['SEED'] === undefined ? {} : { seed: Number(process.env['SEED']) }),
+  })
+  const seconds = ((performance.now() - started) / 1_000).toFixed(1)
+  console.log(
+    `${tally.histories} histories, ${tally.commands} commands, ${tally.messages} messages, 0 disagreements (${seconds} s)`,
+  )
+})
