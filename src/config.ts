@@ -62,7 +62,7 @@ export const isSettingKey = (key: string): key is keyof Settings => Object.hasOw
 export function readSettings(dir: string): Settings {
   const path = join(dir, 'config.json')
   if (!existsSync(path)) return { ...defaults }
-  const found = parseStrictJson(readFileSync(path, 'utf8'))
+  const found = readConfig(path)
   if (found === null || typeof found !== 'object' || Array.isArray(found))
     throw badConfig(path, 'it is not an object')
   const merged: Settings = { ...defaults }
@@ -74,9 +74,17 @@ export function readSettings(dir: string): Settings {
   return merged
 }
 
+function readConfig(path: string): unknown {
+  try {
+    return parseStrictJson(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw badConfig(path, (cause as Error).message)
+  }
+}
+
 const badConfig = (path: string, why: string) =>
   new MailboxError('invalid', `${path}: ${why}`, {
-    hint: 'mend it with `mailbox config set KEY VALUE`, or remove the file',
+    hint: 'mend the file or remove it; without it every setting has its default',
   })
 
 /** Writes one setting; the file is replaced as a whole, so that nobody reads half of it. */

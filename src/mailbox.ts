@@ -14,15 +14,17 @@ import type { PlacedEntry } from './journal/journal.ts'
 import { type Agent, systemAgent } from './model/agent.ts'
 import type { Claim } from './model/claim.ts'
 import type { Directory } from './model/directory.ts'
+import { checkId } from './model/id.ts'
 import { classOf, isAcked, type ReceiptState } from './model/receipt.ts'
 import { count, type UnreadCount } from './query/count.ts'
-import { cursorAfter, type InboxMessage, type InboxOptions, inbox, type Page } from './query/inbox.ts'
+import { cursorAfter, type InboxMessage, type InboxOptions, inbox } from './query/inbox.ts'
 import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from './query/message.ts'
+import type { ListOptions, Page } from './query/page.ts'
 import { agentByName } from './query/roster.ts'
 import { search } from './query/search.ts'
 import type { ShownMessage } from './query/show.ts'
 import { standing, unreadFor } from './query/standing.ts'
-import { type ListOptions, sent, thread } from './query/thread.ts'
+import { sent, thread } from './query/thread.ts'
 import type { Space } from './space.ts'
 
 export type SentMessage = StoredMessage & {
@@ -129,6 +131,7 @@ export class Mailbox {
 
   /** Takes a message back that nobody has seen yet. */
   async withdraw(id: string): Promise<StoredMessage> {
+    checkId(id)
     await this.#space.decide((view) => decideWithdraw(view, this.name, id), true)
     return this.#message(id)
   }
@@ -144,6 +147,8 @@ export class Mailbox {
    */
   async check(options: CheckOptions = {}): Promise<Checked> {
     const { budgetTokens = 2_000, ...filter } = options
+    if (!(budgetTokens > 0))
+      throw new MailboxError('invalid', 'the budget is not a number of tokens', { hint: 'try 2000' })
     const page = await this.inbox({ limit: 200, ...filter, unread: true })
     const fitting = withinBudget(page.messages, budgetTokens)
     const taken = await this.#take(fitting)
@@ -157,7 +162,9 @@ export class Mailbox {
   async read(id: string): Promise<InboxMessage> {
     const message = await this.#message(id)
     const state = await this.#standing(message.seq)
-    if (state === undefined || classOf(state) !== 'unread') return { ...message, state: state ?? 'stored' }
+    if (state === undefined || classOf(state) !== 'unread') {
+      return { ...message, state: state ?? (await this.#anyState(message.seq)) }
+    }
     return { ...message, state: (await this.#handle('shown', message.id)).state }
   }
 
@@ -200,6 +207,8 @@ export class Mailbox {
 
   /** Says that it could not be done, and why. It can be retried. */
   async fail(id: string, options: { reason: string }): Promise<Handled> {
+    if (!options?.reason)
+      throw new MailboxError('invalid', 'a failure needs a reason', { hint: 'say what went wrong: --reason' })
     return this.#handle('failed', id, { note: options.reason })
   }
 
@@ -222,12 +231,11 @@ export class Mailbox {
    * is up; an aborted signal throws `interrupted`.
    */
   async wait(options: WaitOptions = {}): Promise<InboxMessage | null> {
-    const { replyTo, timeoutMs, signal, ...wanted } = options
-    const parent = replyTo === undefined ? undefined : (await this.#message(replyTo)).id
+    const { replyTo, timeoutMs, signal, ...rest } = options
+    const wanted = replyTo === undefined ? rest : { ...rest, replyTo: (await this.#message(replyTo)).id }
     const attempt = async () => {
-      const { messages } = await this.inbox({ ...wanted, unread: true, limit: 200 })
+      const { messages } = await this.inbox({ ...wanted, unread: true, limit: 20 })
       for (const message of messages) {
-        if (parent !== undefined && message.replyTo !== parent) continue
         const [taken] = await this.#take([message])
         if (taken !== undefined) return taken
       }
@@ -253,8 +261,10 @@ export class Mailbox {
       seq: source.index.cursor.seq,
       unread: backlog ? unreadNow(source, agent, filter, this.#space.now()) : [],
     }))
+    const seen = new Set<number>()
     for (const message of start.unread) {
       if (signal?.aborted) return
+      seen.add(message.seq)
       yield message
     }
     for await (const { entry } of this.#space.follow({ after: start.seq, signal })) {
@@ -262,7 +272,19 @@ export class Mailbox {
         const message = await this.#query((source, agent) =>
           unreadFor(source, agent, seq, filter, this.#space.now()),
         )
-        if (message !== undefined) yield message
+        if (message === undefined) continue
+        seen.add(seq)
+        yield message
+      }
+      if (entry.kind !== 'agent' || entry.agent.name !== this.name) continue
+      // A new role or tag may bring mail that was there before.
+      for (const message of await this.#query((source, agent) =>
+        unreadNow(source, agent, filter, this.#space.now()),
+      )) {
+        if (message.seq > entry.seq || (!backlog && message.seq <= start.seq) || seen.has(message.seq))
+          continue
+        seen.add(message.seq)
+        yield message
       }
     }
   }
@@ -348,10 +370,16 @@ export class Mailbox {
     options: Partial<Pick<HandleCommand, 'note' | 'archive' | 'claimTtlMs'>> = {},
   ): Promise<Handled> {
     const ttl = options.claimTtlMs ?? this.#space.settings.claimTtlMs
+    checkId(id)
     const command = { ...options, agent: this.name, step, id, claimTtlMs: ttl }
     await this.#space.decide((view, context) => decideHandle(view, command, context), true)
     const message = await this.#message(id)
     return { message, state: (await this.#standing(message.seq)) ?? 'stored' }
+  }
+
+  /** How far a message has come with whoever has it, for one that it did not reach. */
+  #anyState(seq: number): Promise<ReceiptState> {
+    return this.#space.query((source) => receiptsOf(source, seq)[0]?.state ?? 'stored')
   }
 
   #standing(seq: number): Promise<ReceiptState | undefined> {

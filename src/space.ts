@@ -48,6 +48,7 @@ export interface MailboxOptions {
 const foldLimit = 2_000
 /** The index takes in what was written after a pause this long, or when it is so many entries behind. */
 const indexDelayMs = 20
+const importsAtOnce = 64
 const indexLag = 50_000
 
 /** Opens a space: the journal, then what is derived from it. */
@@ -81,6 +82,7 @@ export class Space {
   #epoch = 0
   #indexing: NodeJS.Timeout | undefined
   #unindexed = false
+  readonly #ending = new AbortController()
   #closed = false
 
   /** @internal Use {@link openSpace}. */
@@ -143,13 +145,25 @@ export class Space {
   }
 
   /** Every entry after a point, and then every new one, until the signal ends it. */
-  follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
-    return follow(this.#journal, options)
+  async *follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
+    this.#mustBeOpen()
+    yield* follow(this.#journal, { ...options, signal: this.#until(options.signal) })
   }
 
   /** @internal Rings when something was appended, here or elsewhere. */
   bell(signal: AbortSignal | undefined): Bell {
-    return new Bell(this.#journal, signal)
+    this.#mustBeOpen()
+    return new Bell(this.#journal, signal, this.#ending.signal)
+  }
+
+  /** The seq of the last entry. */
+  async end(): Promise<number> {
+    return this.query(({ index }) => index.cursor.seq)
+  }
+
+  /** Takes the right to append and lets it go; throws what stands in the way. */
+  async checkWritable(): Promise<void> {
+    await this.decide(() => [])
   }
 
   /** Checks every line of the journal, and with `deep` the index against a rebuilt one. */
@@ -174,11 +188,18 @@ export class Space {
   ): Promise<{ imported: number; skipped: number }> {
     const { checkImport, decideImport } = await import('./command/import.ts')
     const count = { imported: 0, skipped: 0 }
+    const under = new Set<Promise<void>>()
     for await (const line of lines) {
-      const message = checkImport(line)
-      const placed = await this.decide((view) => decideImport(view, message), true)
-      count[placed.length > 0 ? 'imported' : 'skipped']++
+      const draft = checkImport(line)
+      const one = this.decide((view) => decideImport(view, draft), true).then((placed) => {
+        count[placed.length > 0 ? 'imported' : 'skipped']++
+        under.delete(one)
+      })
+      under.add(one)
+      // Many at once share a sync; too many would fill the memory.
+      if (under.size >= importsAtOnce) await Promise.race(under)
     }
+    await Promise.all(under)
     return count
   }
 
@@ -232,10 +253,12 @@ export class Space {
 
   #fold(tail: readonly Entry[]): void {
     if (this.#journal.epoch !== this.#epoch) {
-      // Something we had folded was lost with a full disk. Start again from what is really there.
-      this.#epoch = this.#journal.epoch
+      // Something we had folded was lost with a full disk. Start again from what is really there; while
+      // that cannot be read, nothing is decided.
+      const { epoch } = this.#journal
       this.#index.catchUp()
       this.#directory = loadDirectory(this.#index).directory
+      this.#epoch = epoch
     }
     for (const entry of tail) this.#directory.fold(entry)
   }
@@ -264,6 +287,11 @@ export class Space {
     }
   }
 
+  /** The caller's signal, or the end of this space. */
+  #until(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal])
+  }
+
   #mustBeOpen(): void {
     if (this.#closed) throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
   }
@@ -272,6 +300,7 @@ export class Space {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#ending.abort()
     this.#indexNow()
     await this.#journal.close()
     this.#index.close()

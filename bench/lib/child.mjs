@@ -1,7 +1,7 @@
 /** Child processes that answer questions: every contestant works in a process of its own. */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { onCleanup } from './scratch.mjs'
+import { isEnding, onCleanup } from './scratch.mjs'
 
 export class Child {
   #process
@@ -30,6 +30,7 @@ export class Child {
     })
     this.#process.on('exit', (code, signal) => {
       this.#exited = true
+      if (isEnding()) return
       const error = new Error(
         `a child (${script}) ended early (${signal ?? code}): ${this.#errors.trim().split('\n').at(-1)}`,
       )
@@ -41,6 +42,7 @@ export class Child {
 
   /** Asks the child to do something; `onNote` hears what it says meanwhile. */
   ask(verb, input = {}, onNote = undefined) {
+    if (isEnding()) return new Promise(() => {})
     if (this.#exited) return Promise.reject(new Error('the child has ended'))
     return new Promise((resolve, reject) => {
       const number = ++this.#number
@@ -52,7 +54,7 @@ export class Child {
   async stop() {
     if (this.#exited) return
     const gone = new Promise((resolve) => this.#process.once('exit', resolve))
-    this.#process.disconnect()
+    if (this.#process.connected) this.#process.disconnect()
     const timer = setTimeout(() => this.#process.kill('SIGKILL'), 5_000)
     await gone
     clearTimeout(timer)

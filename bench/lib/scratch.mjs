@@ -7,11 +7,18 @@ const cleanups = []
 let root = ''
 let cleaning
 
+/** True once the end has begun: whoever still works then waits for it and starts nothing new. */
+export const isEnding = () => cleaning !== undefined
+
 /** Makes the run's own directory below `parent`. */
 export function openScratch(parent) {
   mkdirSync(parent, { recursive: true })
   root = mkdtempSync(join(parent, 'mailbox-bench-'))
   onCleanup(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+  process.on('uncaughtException', (error) => {
+    process.stderr.write(`${error.stack}\n`)
+    cleanUp().finally(() => process.exit(1))
+  })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     // `on`, not `once`: packages of peers end the process when they find themselves the only listeners.
     process.on(signal, () => {

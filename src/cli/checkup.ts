@@ -7,7 +7,7 @@ import type { Space } from '../space.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
 import { relative } from './format/time.ts'
-import { endOf, open, spaceExists } from './open.ts'
+import { open, spaceExists } from './open.ts'
 import { count } from './progress.ts'
 
 export interface Finding {
@@ -109,7 +109,7 @@ async function checkDisk(dir: string): Promise<Omit<Finding, 'check'>> {
 }
 
 async function checkJournal(space: Space): Promise<Omit<Finding, 'check'>> {
-  const end = await endOf(space)
+  const end = await space.end()
   for await (const { entry } of space.follow({ after: end - 1 })) {
     return { state: 'ok', found: `${count(end)} entries, the last ${relative(entry.at, Date.now())}` }
   }
@@ -129,7 +129,7 @@ function checkIndex(dir: string, hadIndex: boolean): Omit<Finding, 'check'> {
 /** Deciding on nothing takes the lock and gives it back. */
 async function checkLock(space: Space): Promise<Omit<Finding, 'check'>> {
   const started = performance.now()
-  const taken = await Promise.race([space.decide(() => []).then(() => true), sleep(lockPatienceMs, false)])
+  const taken = await Promise.race([space.checkWritable().then(() => true), sleep(lockPatienceMs, false)])
   if (taken) return { state: 'ok', found: `obtained in ${Math.ceil(performance.now() - started)} ms` }
   return {
     state: 'fail',

@@ -39,6 +39,3 @@ export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Pr
 /** The mailbox of whoever the verb acts as; somebody who has not joined is told how to. */
 export const openMailbox = (cli: Cli, space: Space): Promise<Mailbox> =>
   space.mailbox(cli.actor, { join: false })
-
-/** The last entry's seq. */
-export const endOf = (space: Space): Promise<number> => space.query(({ index }) => index.cursor.seq)

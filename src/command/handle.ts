@@ -11,7 +11,7 @@ import {
   type ReceiptStep,
   stateNow,
 } from '../model/receipt.ts'
-import { isoTime } from '../model/time.ts'
+import { isoTime, maxLifeMs } from '../model/time.ts'
 import type { Context, View } from './context.ts'
 import { requireAgent } from './roster.ts'
 
@@ -41,6 +41,8 @@ export interface HandleCommand {
   claimTtlMs?: number | undefined
 }
 
+const maxNoteLength = 10_000
+
 interface Rule {
   /** States from which the step leads on. */
   from: readonly ReceiptState[]
@@ -69,10 +71,31 @@ export const handleRules: Record<HandleStep, Rule> = {
 
 /** One agent does one thing with one message. Throws when it may not, or when somebody else was first. */
 export function decideHandle(view: View, command: HandleCommand, context: Context): ReceiptDraft[] {
+  checkHandle(command)
   const agent = requireAgent(view.directory, command.agent)
   const message = requireMessage(view, command.id)
   const changes = changesOf(view, agent, message, command, context)
   return draftOf(command.step, agent.name, changes, command.note)
+}
+
+function checkHandle({ note, claimTtlMs: ttlMs }: HandleCommand): void {
+  if (note !== undefined && typeof note !== 'string') {
+    throw new MailboxError('invalid', 'the note is not a text', { hint: 'pass a string' })
+  }
+  if (note !== undefined && note.length > maxNoteLength) {
+    throw new MailboxError(
+      'over_limit',
+      `the note has ${note.length} characters; ${maxNoteLength} are the limit`,
+      {
+        hint: 'send a message instead',
+      },
+    )
+  }
+  if (ttlMs !== undefined && !(Number.isFinite(ttlMs) && ttlMs > 0 && ttlMs <= maxLifeMs)) {
+    throw new MailboxError('invalid', `a claim of ${ttlMs} ms makes no sense`, {
+      hint: 'give a positive duration: 15m',
+    })
+  }
 }
 
 /**
@@ -151,41 +174,31 @@ function changesOf(
       })
     case 'over':
       throw wrongState(message, reach.state, command.step)
-    case 'group':
-      return firstSight(agent, message, command)
-    case 'claimable':
-    case 'held':
-      return changesOfReceipts(reach.receipts, agent, message, command, context)
+    case 'reached': {
+      const known = [...reach.held, ...reach.claimable]
+      const outcomes = known.map((receipt) => changeOf(receipt, agent, message, command, context))
+      if (reach.group) outcomes.push(firstSight(agent, message, command))
+      const changes = outcomes.filter((outcome) => typeof outcome === 'object')
+      // Each copy moves as far as it can; it is refused only when none can and none is there already.
+      if (changes.length === 0 && !outcomes.includes('already')) {
+        const [stuck] = known
+        throw wrongState(message, stuck === undefined ? 'stored' : stateNow(stuck, context.now), command.step)
+      }
+      return changes
+    }
   }
-}
-
-/** Mail that reached an agent in several ways moves as far as each copy can; it is refused when none can. */
-function changesOfReceipts(
-  receipts: readonly Receipt[],
-  agent: Agent,
-  message: MessageFacts,
-  command: HandleCommand,
-  context: Context,
-): ReceiptChange[] {
-  const outcomes = receipts.map((receipt) => changeOf(receipt, agent, message, command, context))
-  const changes = outcomes.filter((outcome) => typeof outcome === 'object')
-  const stuck = receipts[outcomes.indexOf('refused')]
-  if (changes.length === 0 && stuck !== undefined && !outcomes.includes('already')) {
-    throw wrongState(message, stateNow(stuck, context.now), command.step)
-  }
-  return changes
-}
-
-/** Group mail gets a receipt of its own when an agent first touches it. */
-function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand): ReceiptChange[] {
-  const rule = handleRules[command.step]
-  if (rule.already.includes('stored')) return []
-  if (!rule.from.includes('stored')) throw wrongState(message, 'stored', command.step)
-  const { id, seq, rank } = message
-  return [{ id, seq, rank, owner: agent.name, box: agent.name, state: endState(rule, command) }]
 }
 
 type Outcome = ReceiptChange | 'already' | 'refused'
+
+/** Group mail gets a receipt of its own when an agent first touches it. */
+function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand): Outcome {
+  const rule = handleRules[command.step]
+  if (rule.already.includes('stored')) return 'already'
+  if (!rule.from.includes('stored')) return 'refused'
+  const { id, seq, rank } = message
+  return { id, seq, rank, owner: agent.name, box: agent.name, state: endState(rule, command) }
+}
 
 function changeOf(
   receipt: Receipt,
@@ -218,7 +231,8 @@ function changeOf(
     ...(box === receipt.box ? {} : { wasBox: receipt.box }),
     state,
     was: receipt.state,
-    attempts: receipt.attempts + (takes || command.step === 'retried' ? 1 : 0),
+    // Taking it is an attempt; mail that nobody takes is attempted anew when it is retried.
+    attempts: receipt.attempts + (takes || (command.step === 'retried' && !isRole) ? 1 : 0),
     ...(keepsClaim ? { claimUntil: isoTime(until) } : {}),
   }
 }

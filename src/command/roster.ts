@@ -91,6 +91,11 @@ export function decideUpdate(
   input: UpdateInput,
   { now }: Context,
 ): AgentDraft[] {
+  if (input === null || typeof input !== 'object') {
+    throw new MailboxError('invalid', 'there is nothing to update', {
+      hint: 'name roles, tags, a state or a note',
+    })
+  }
   const before = requireAgent(directory, name)
   const { addRoles = [], removeRoles = [], addTags = [], removeTags = [] } = input
   checkText('note', input.note)

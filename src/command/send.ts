@@ -57,6 +57,9 @@ export interface SendDecision {
 
 /** Checks what does not depend on the state, so that a bad message never waits for the lock. */
 export function checkSend(input: SendInput, maxBytes: number): void {
+  if (input === null || typeof input !== 'object')
+    invalid('there is nothing to send', 'pass { to, subject, body }')
+  if (input.to === undefined) invalid('the message has no recipient', 'name at least one address')
   const { type = 'text', priority = 'normal', subject = '', body = '', payload, context, ttlMs } = input
   const { tags = [], attachments = [], exclude = [] } = input
   const to = toList(input.to)

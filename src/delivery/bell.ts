@@ -5,6 +5,7 @@ import type { Journal } from '../journal/journal.ts'
 export class Bell {
   readonly #stop: () => void
   readonly #signal: AbortSignal | undefined
+  readonly #ending: AbortSignal | undefined
   #pending = false
   #waiting: (() => void) | undefined
   readonly #ring = () => {
@@ -12,10 +13,13 @@ export class Bell {
     this.#waiting?.()
   }
 
-  constructor(journal: Journal, signal?: AbortSignal) {
+  /** Rings as well when the caller gives up, and when the space ends; then whoever looks finds it closed. */
+  constructor(journal: Journal, signal?: AbortSignal, ending?: AbortSignal) {
     this.#stop = journal.onWake(this.#ring)
     this.#signal = signal
+    this.#ending = ending
     signal?.addEventListener('abort', this.#ring)
+    ending?.addEventListener('abort', this.#ring)
   }
 
   /** Forgets rings up to now. Call it before reading, never after. */
@@ -29,7 +33,7 @@ export class Bell {
     let timer: NodeJS.Timeout | undefined
     await new Promise<void>((resolve) => {
       this.#waiting = resolve
-      if (timeoutMs !== undefined) timer = setTimeout(resolve, timeoutMs)
+      if (timeoutMs !== undefined) timer = setTimeout(resolve, Math.min(timeoutMs, longestTimerMs))
     })
     clearTimeout(timer)
     this.#waiting = undefined
@@ -43,13 +47,19 @@ export class Bell {
     attempt: () => Promise<T | undefined>,
     timeoutMs: number | undefined,
   ): Promise<T | undefined> {
+    if (timeoutMs !== undefined && !(timeoutMs >= 0)) {
+      this.close()
+      throw new MailboxError('invalid', `one cannot wait ${timeoutMs} ms`, {
+        hint: 'give a duration of 0 or more',
+      })
+    }
     const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs
     try {
       for (;;) {
         this.reset()
+        if (this.#signal?.aborted) throw cancelled()
         const found = await attempt()
         if (found !== undefined) return found
-        if (this.#signal?.aborted) throw new MailboxError('interrupted', 'the wait was cancelled')
         const left = deadline - performance.now()
         if (left <= 0) return undefined
         await this.rung(Number.isFinite(left) ? left : undefined)
@@ -62,5 +72,14 @@ export class Bell {
   close(): void {
     this.#stop()
     this.#signal?.removeEventListener('abort', this.#ring)
+    this.#ending?.removeEventListener('abort', this.#ring)
   }
 }
+
+/** A timer holds no more; whoever waits longer looks again in between. */
+const longestTimerMs = 2_147_483_647
+
+const cancelled = () =>
+  new MailboxError('interrupted', 'the wait was cancelled', {
+    hint: 'nothing was taken; wait again when you like',
+  })

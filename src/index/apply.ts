@@ -44,10 +44,19 @@ export function createApplier(database: Database): Applier {
     `INSERT OR IGNORE INTO shared SELECT owner, seq, rank FROM receipt r
      WHERE seq = ? AND owner = ? AND class = 0 AND EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND x.owner <> r.owner)`,
   )
+  const putLease = database.prepare('INSERT OR IGNORE INTO lease VALUES (?, ?, ?, ?)')
+  const dropLease = database.prepare(
+    `DELETE FROM lease WHERE (owner, rank, until, seq) IN
+     (SELECT owner, rank, claim_until, seq FROM receipt WHERE seq = ? AND owner = ? AND claim_until IS NOT NULL)`,
+  )
   // The life of a message ends for those who have not seen it; once everybody has, nothing falls due.
   const dropDue = database.prepare(
     `DELETE FROM due WHERE seq = ?1 AND at = (SELECT expires FROM message WHERE seq = ?1)
      AND NOT EXISTS (SELECT 1 FROM receipt WHERE seq = ?1 AND class = 0)`,
+  )
+  const restoreDue = database.prepare(
+    `INSERT OR IGNORE INTO due SELECT m.expires, m.seq FROM message m WHERE m.seq = ?1 AND m.expires IS NOT NULL
+     AND EXISTS (SELECT 1 FROM receipt r WHERE r.seq = ?1 AND r.class = 0)`,
   )
   const ownersOf = database.prepare('SELECT owner FROM receipt WHERE seq = ?')
   const addTally = database.prepare(
@@ -86,7 +95,7 @@ export function createApplier(database: Database): Applier {
     const boxes = boxesTo(message.to)
     for (const box of boxes) {
       stored.add(seq, box, rank, expires)
-      if (boxes.length > 1 && box.startsWith('role:')) putShared.run([box, seq, rank])
+      if (boxes.length > 1 && !isGroupBox(box)) putShared.run([box, seq, rank])
     }
     if (expires !== null) dues.add(expires, seq)
     for (const tag of new Set(message.tags)) putTag.run([tag, seq])
@@ -97,14 +106,21 @@ export function createApplier(database: Database): Applier {
     flushRows()
     for (const change of changes) {
       const until = change.claimUntil === undefined ? null : Date.parse(change.claimUntil)
-      const { owner, box, state, rank, attempts = 0 } = change
-      putReceipt.run([change.seq, owner, box, classNumber(state), rank, state, attempts, until])
-      putTrail.run([change.seq, seq, segment, offset, bytes])
+      const { seq: message, owner, box, state, rank, attempts = 0 } = change
+      dropLease.run([message, owner])
+      putReceipt.run([message, owner, box, classNumber(state), rank, state, attempts, until])
+      putTrail.run([message, seq, segment, offset, bytes])
+      if (until !== null) putLease.run([owner, rank, until, message])
+      if (!isGroupBox(owner)) {
+        dropShared.run([owner, message])
+        restoreShared.run([message, owner])
+      }
       if (change.was === undefined) settle(change)
-      if (owner.startsWith('role:')) dropShared.run([owner, change.seq])
-      if (owner.startsWith('role:') && box === owner) restoreShared.run([change.seq, owner])
     }
-    for (const messageSeq of new Set(changes.map((change) => change.seq))) dropDue.run([messageSeq])
+    for (const message of new Set(changes.map((change) => change.seq))) {
+      dropDue.run([message])
+      restoreDue.run([message])
+    }
   }
 
   /** An agent saw group mail for the first time: perhaps everything up to there is settled for it now. */

@@ -1,5 +1,5 @@
 /** Rises with every change of the tables or of `apply`: an index of another format is built anew. */
-export const indexFormat = 1
+export const indexFormat = 2
 
 /**
  * Bodies are not in here: a row knows the place of its line in the journal, and the line is read from
@@ -37,8 +37,12 @@ CREATE TABLE receipt (
 ) WITHOUT ROWID;
 CREATE INDEX receipt_box ON receipt (box, class, rank, seq);
 
--- Unclaimed role mail that went to other addresses as well, so that counting can leave doubles out.
+-- Unread mail of agents and roles that went to other addresses as well: it may stand in two boxes of one
+-- reader, so it is counted one by one.
 CREATE TABLE shared (box TEXT, seq INTEGER, rank INTEGER NOT NULL, PRIMARY KEY (box, seq)) WITHOUT ROWID;
+
+-- Claims by their end: one that has run out is free for the other holders of the role.
+CREATE TABLE lease (owner TEXT, rank INTEGER, until INTEGER, seq INTEGER, PRIMARY KEY (owner, rank, until, seq)) WITHOUT ROWID;
 
 -- For an agent and a group's box: everything of that rank up to seq is settled, so reading starts there.
 CREATE TABLE floor (agent TEXT, box TEXT, rank INTEGER, seq INTEGER NOT NULL, PRIMARY KEY (agent, box, rank)) WITHOUT ROWID;

@@ -78,6 +78,12 @@ export function sumOf(line: Buffer): string | undefined {
   return line.toString('latin1', start + sumMark.length, line.length - 2)
 }
 
+/** Whether it has the end of a line, even if something in it is wrong. A torn write has only a beginning. */
+export function looksWhole(line: Buffer): boolean {
+  const end = line.toString('latin1', Math.max(0, line.length - tailLength))
+  return sumOf(line) !== undefined || /[0-9a-f]{32}"\}$/.test(end)
+}
+
 export interface DecodedLine {
   entry: Entry
   prev: string

@@ -22,11 +22,10 @@ export class WriterLock {
 
   /** Opened when first taken: whoever only reads does without. */
   #open(): Database {
-    const database = openDatabase(this.#path, { busyMs: 10_000 })
-    // Without a page in it SQLite would write one at every BEGIN; without a journal file there is
-    // nothing to create and delete. Nothing is ever stored, so nothing can be lost.
-    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
-    database.exec('CREATE TABLE IF NOT EXISTS held (by TEXT); PRAGMA busy_timeout = 0')
+    const database = openDatabase(this.#path, { busyMs: 0 })
+    // Nothing is ever stored: the file stays empty, so it cannot be torn, and without a journal file
+    // there is nothing to create and delete at every BEGIN.
+    database.exec('PRAGMA journal_mode = MEMORY')
     chmodSync(this.#path, 0o600)
     return database
   }
@@ -38,7 +37,10 @@ export class WriterLock {
       return true
     } catch (error) {
       if (isBusy(error)) return false
-      throw error
+      throw new MailboxError('damaged', `${this.#path} cannot be locked`, {
+        cause: error,
+        hint: 'it should be an empty file: stop all mailbox processes, remove it, and try again',
+      })
     }
   }
 

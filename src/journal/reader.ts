@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs'
 import { MailboxError } from '../errors.ts'
 import type { Entry } from '../model/entry.ts'
-import { decodeLine, sumOf } from './codec.ts'
+import { decodeLine, looksWhole, sumOf } from './codec.ts'
 import { type Cursor, type Place, type PlacedEntry, type ReadResult, startCursor } from './journal.ts'
 import { listSegments, openForRead, readFully, segmentExists, sizeOf } from './segment.ts'
 
@@ -14,17 +14,10 @@ export interface Fragment {
   bytes: Buffer
 }
 
-/** A read for a writer, which has to clear up behind those that died. */
-export interface TailRead extends ReadResult {
-  /** Where pieces of lines start that follow the last line and are ended by a newline: seals that were torn, too. */
-  looseFrom: number | undefined
-}
-
-type LineCursor = Cursor & Pick<TailRead, 'looseFrom'>
-
 /**
  * Reads segments from a cursor on. It keeps no half line in memory: a writer that runs out of disk takes
- * the half line back, and the next one may put other bytes there.
+ * the half line back, and the next one may put other bytes there. Nor does it step over pieces of lines
+ * before a whole line follows them: they are the next writer's to seal.
  */
 export class SegmentReader {
   readonly #dir: string
@@ -44,9 +37,9 @@ export class SegmentReader {
     return fd
   }
 
-  read(from: Cursor, maxBytes: number): TailRead {
+  read(from: Cursor, maxBytes: number): ReadResult {
     const entries: PlacedEntry[] = []
-    let cursor: LineCursor = { ...from, looseFrom: undefined }
+    let cursor = from
     let budget = maxBytes
     while (budget > 0) {
       const fd = this.#fd(cursor.segment)
@@ -62,10 +55,9 @@ export class SegmentReader {
       const next = this.#nextSegment(cursor.segment)
       if (next === undefined) break
       if (fd !== undefined && sizeOf(fd) > size) continue
-      cursor = { ...cursor, segment: next, offset: 0, looseFrom: undefined }
+      cursor = { ...cursor, segment: next, offset: 0 }
     }
-    const { looseFrom, ...rest } = cursor
-    return { entries, cursor: rest, looseFrom }
+    return { entries, cursor }
   }
 
   #nextSegment(segment: number): number | undefined {
@@ -75,35 +67,16 @@ export class SegmentReader {
     return listSegments(this.#dir).find((number) => number > segment)
   }
 
-  #readLines(fd: number, from: LineCursor, wanted: number, size: number, into: PlacedEntry[]): LineCursor {
-    let chunk = readFully(fd, from.offset, wanted - from.offset)
-    // A line longer than the chunk: read on until its end is in sight, or the file turns out to be shorter.
-    for (let end = wanted; chunk.indexOf(newline) < 0 && end < size; ) {
-      const before = chunk.length
-      end = Math.min(size, from.offset + before * 4)
-      chunk = readFully(fd, from.offset, end - from.offset)
-      if (chunk.length <= before) break
+  #readLines(fd: number, from: Cursor, wanted: number, size: number, into: PlacedEntry[]): Cursor {
+    for (let end = wanted, before = -1; ; ) {
+      const chunk = readFully(fd, from.offset, end - from.offset)
+      const cursor = linesIn(chunk, from, into)
+      // A line or a torn piece longer than the chunk: read on until something follows it, or the file
+      // turns out to be shorter than it was.
+      if (cursor.offset > from.offset || end >= size || chunk.length <= before) return cursor
+      before = chunk.length
+      end = Math.min(size, from.offset + chunk.length * 4)
     }
-    const cursor = { ...from }
-    let start = 0
-    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      const line = chunk.subarray(start, end)
-      const decoded = decodeLine(line)
-      // What does not decode is a torn write that was sealed, or damage. Mail behind it must go on;
-      // `verify` tells the two apart. A torn write is the beginning of a line and has no sum.
-      if (decoded === undefined) {
-        cursor.looseFrom = sumOf(line) === undefined ? (cursor.looseFrom ?? from.offset + start) : undefined
-      } else {
-        cursor.looseFrom = undefined
-        const place = { segment: from.segment, offset: from.offset + start, bytes: end - start }
-        into.push({ entry: decoded.entry, place })
-        cursor.seq = decoded.entry.seq
-        cursor.sum = decoded.sum
-      }
-      start = end + 1
-      cursor.offset = from.offset + start
-    }
-    return cursor
   }
 
   atEnd(cursor: Cursor): boolean {
@@ -113,8 +86,8 @@ export class SegmentReader {
     )
   }
 
-  /** What lies in a segment from an offset on; call it only with the right to append. */
-  fragment(segment: number, offset: number): Fragment | undefined {
+  /** What lies behind the last line; call it only with the right to append. */
+  fragment({ segment, offset }: Cursor): Fragment | undefined {
     const fd = this.#fd(segment)
     const size = fd === undefined ? 0 : sizeOf(fd)
     if (fd === undefined || size <= offset) return undefined
@@ -181,4 +154,24 @@ export class SegmentReader {
     for (const fd of this.#fds.values()) closeSync(fd)
     this.#fds.clear()
   }
+}
+
+/** Adds the entries of all lines that are complete in the chunk, and gives the place behind the last. */
+function linesIn(chunk: Buffer, from: Cursor, into: PlacedEntry[]): Cursor {
+  const cursor = { ...from }
+  let start = 0
+  for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+    const line = chunk.subarray(start, end)
+    const decoded = decodeLine(line)
+    if (decoded !== undefined) {
+      const place = { segment: from.segment, offset: from.offset + start, bytes: end - start }
+      into.push({ entry: decoded.entry, place })
+      cursor.seq = decoded.entry.seq
+      cursor.sum = decoded.sum
+    }
+    start = end + 1
+    // Damage does not hold up the mail behind it; `verify` reports it.
+    if (decoded !== undefined || looksWhole(line)) cursor.offset = from.offset + start
+  }
+  return cursor
 }

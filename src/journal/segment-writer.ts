@@ -47,7 +47,6 @@ export class SegmentWriter {
   readonly #buffer = new LineBuffer()
   #pendingCursor: { seq: number; sum: string }
   #fragment: Fragment | undefined
-  #looseFrom: number | undefined
   /** Set while the directory may not know the segment after a power loss. */
   #unsyncedName = false
   /** Syncs under way, and descriptors that may be closed once they are over. */
@@ -78,7 +77,6 @@ export class SegmentWriter {
     this.#cursor = cursor
     this.#pendingCursor = cursor
     this.#fragment = undefined
-    this.#looseFrom = undefined
   }
 
   /** Takes in what others wrote. Only with the right to append, and with nothing pending. */
@@ -86,15 +84,12 @@ export class SegmentWriter {
     const found: PlacedEntry[] = []
     if (this.#fragment === undefined && this.#reader.atEnd(this.#cursor)) return found
     for (;;) {
-      const { entries, cursor, looseFrom } = this.#reader.read(this.#cursor, 16 * 1_048_576)
-      const moved = entries.length > 0 || cursor.segment !== this.#cursor.segment
-      this.#looseFrom = moved ? looseFrom : (this.#looseFrom ?? looseFrom)
+      const { entries, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
       this.#cursor = cursor
-      if (!moved) break
+      if (entries.length === 0) break
       for (const entry of entries) found.push(entry)
     }
-    const { segment, offset } = this.#cursor
-    this.#fragment = this.#reader.fragment(segment, this.#looseFrom ?? offset)
+    this.#fragment = this.#reader.fragment(this.#cursor)
     if (this.#fragment !== undefined && decodeLine(this.#fragment.bytes) !== undefined) {
       // The writer died between the line and its newline. The line is whole: finish it.
       this.#open()
@@ -150,7 +145,6 @@ export class SegmentWriter {
     if (this.#options.durability === 'disk' && this.#failure !== 'sync_failed') this.#syncHere()
     this.#cursor = { ...this.#cursor, segment: this.#cursor.segment + 1, offset: 0 }
     this.#fragment = undefined
-    this.#looseFrom = undefined
     this.#failure = undefined
     this.#open()
   }
@@ -207,7 +201,7 @@ export class SegmentWriter {
       this.#fragment === undefined ? this.#cursor.offset : this.#fragment.offset + this.#fragment.bytes.length
     const written = writeAll(this.#fd!, buffer)
     const placed = this.#place(pending, start, written.bytes)
-    if (written.error === undefined) this.#clear()
+    if (written.error === undefined) this.#fragment = undefined
     return {
       placed,
       error: written.error === undefined ? undefined : this.#takeBack(start, pending, written),
@@ -230,7 +224,7 @@ export class SegmentWriter {
   /** The disk took only a part. Lines that are complete stay (readers may have them); the rest goes. */
   #takeBack(fileStart: number, pending: readonly PendingLine[], written: WriteOutcome): MailboxError {
     const whole = pending.findLast(({ end }) => end < written.bytes)
-    if (whole !== undefined) this.#clear()
+    if (whole !== undefined) this.#fragment = undefined
     try {
       // A seal alone would hide the fragment without a note of it, so it goes as well.
       if (written.bytes > 0)
@@ -239,12 +233,6 @@ export class SegmentWriter {
       this.#failure = 'write_failed'
     }
     return writeError(written.error)
-  }
-
-  /** What was torn has been sealed. */
-  #clear(): void {
-    this.#fragment = undefined
-    this.#looseFrom = undefined
   }
 
   /**

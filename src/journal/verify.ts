@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import type { Entry } from '../model/entry.ts'
-import { parseStrictJson } from '../model/json.ts'
+import { maxJsonDepth, parseStrictJson } from '../model/json.ts'
 import { draftSchema } from '../model/schemas.ts'
 import { decodeLine, noSum } from './codec.ts'
 import { listSegments, openForRead, readFully, sizeOf } from './segment.ts'
@@ -97,7 +97,7 @@ function flawOf(line: Buffer): string | undefined {
       prev: _prev,
       sum: _sum,
       ...draft
-    } = parseStrictJson(line.toString('utf8')) as Record<string, unknown>
+    } = parseStrictJson(line.toString('utf8'), maxJsonDepth + 2) as Record<string, unknown>
     const issue = draftSchema.safeParse(draft).error?.issues[0]
     return issue && `${issue.path.join('.')}: ${issue.message}`
   } catch (error) {

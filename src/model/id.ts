@@ -1,4 +1,13 @@
 import { randomFillSync } from 'node:crypto'
+import { MailboxError } from '../errors.ts'
+
+/** Refuses what cannot be the id of a message or a thread, before anything looks for it. */
+export function checkId(id: unknown): void {
+  if (typeof id === 'string' && id !== '' && id.length <= 200) return
+  throw new MailboxError('invalid', `${String(JSON.stringify(id)).slice(0, 60)} is not an id`, {
+    hint: 'pass the id of a message, as send and inbox print it',
+  })
+}
 
 /**
  * UUID version 7: 48 bits of time, then a counter, then chance. The counter keeps the ids of one process

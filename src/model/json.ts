@@ -11,8 +11,8 @@ function refuse(why: string, hint: string): never {
  * Parses JSON from outside. Beyond what JSON.parse checks it refuses what two readers would understand
  * differently: duplicate keys, `__proto__`, and numbers that do not survive a double.
  */
-export function parseStrictJson(text: string): unknown {
-  checkStructure(text)
+export function parseStrictJson(text: string, maxDepth = maxJsonDepth): unknown {
+  checkStructure(text, maxDepth)
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -24,7 +24,7 @@ export function parseStrictJson(text: string): unknown {
 }
 
 /** One pass over the text, without building anything: depth, keys and numbers. */
-function checkStructure(text: string): void {
+function checkStructure(text: string, maxDepth: number): void {
   const keys: (Set<string> | null)[] = []
   let expectKey = false
   for (let at = 0; at < text.length; at++) {
@@ -33,8 +33,8 @@ function checkStructure(text: string): void {
       case 0x5b: // [
         expectKey = text.charCodeAt(at) === 0x7b
         keys.push(expectKey ? new Set() : null)
-        if (keys.length > maxJsonDepth) {
-          refuse(`is nested deeper than ${maxJsonDepth}`, 'flatten it, or attach a file')
+        if (keys.length > maxDepth) {
+          refuse(`is nested deeper than ${maxDepth}`, 'flatten it, or attach a file')
         }
         break
       case 0x7d: // }

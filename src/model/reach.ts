@@ -14,12 +14,12 @@ export interface MessageFacts {
 
 /** Where a message stands for one agent. */
 export type Reach =
-  /** It has receipts of its own: mail to it, mail it claimed, group mail it has seen. */
-  | { kind: 'held'; receipts: Receipt[] }
-  /** It holds a role the mail is for, and nobody has it. */
-  | { kind: 'claimable'; receipts: Receipt[] }
-  /** Group mail that it has not seen yet. */
-  | { kind: 'group' }
+  /**
+   * It is this agent's to handle: what it has of it (mail to it, mail it claimed, group mail it has seen),
+   * what it could claim, and whether a group's copy waits for its first look. Mail that reaches an agent in
+   * several ways is one piece of mail to it: taking it takes all of it.
+   */
+  | { kind: 'reached'; held: Receipt[]; claimable: Receipt[]; group: boolean }
   /** Group mail that is over for everybody: withdrawn, or its life has ended. */
   | { kind: 'over'; state: ReceiptState }
   /** For a role it holds, but somebody else has it. */
@@ -43,15 +43,15 @@ export function reachOf(
   const forRoles = receipts.filter(({ owner }) => roles.includes(owner))
   const claimable = forRoles.filter((receipt) => isFree(receipt, now))
   const held = receipts.filter(({ owner, box }) => box === agent.name || owner === agent.name)
-  // Mail to an agent and to a role it holds is one piece of mail to it: taking it takes both.
-  if (held.length > 0)
-    return { kind: 'held', receipts: [...held, ...claimable.filter((one) => !held.includes(one))] }
-  if (claimable.length > 0) return { kind: 'claimable', receipts: claimable }
   const shared = receipts.find(({ owner }) => isGroupBox(owner) && groups.includes(owner))
   const leftOut = message.sender === agent.name || message.excluded.includes(agent.name)
+  const over = shared !== undefined && (classOf(shared.state) === 'closed' || hasExpired(message, now))
+  const sawIt = held.some(({ owner }) => owner === agent.name)
+  const group = shared !== undefined && !leftOut && !over && !sawIt
+  const rest = claimable.filter((receipt) => !held.includes(receipt))
+  if (held.length + rest.length > 0 || group) return { kind: 'reached', held, claimable: rest, group }
   if (shared !== undefined && !leftOut) {
-    if (classOf(shared.state) === 'closed') return { kind: 'over', state: shared.state }
-    return hasExpired(message, now) ? { kind: 'over', state: 'expired' } : { kind: 'group' }
+    return { kind: 'over', state: classOf(shared.state) === 'closed' ? shared.state : 'expired' }
   }
   return forRoles[0] === undefined ? { kind: 'none' } : { kind: 'taken', by: forRoles[0].box }
 }

@@ -1,9 +1,11 @@
 import { MailboxError } from '../errors.ts'
+import { boxOf } from '../model/address.ts'
 import { type Agent, boxesOf } from '../model/agent.ts'
 import { type Priority, priorities, priorityRank } from '../model/message.ts'
 import type { ReceiptState } from '../model/receipt.ts'
 import type { SqlRow } from '../sqlite.ts'
 import { readMessage, type Source, type StoredMessage } from './message.ts'
+import { badCursor, limitOf, type Page } from './page.ts'
 
 export interface InboxOptions {
   /** Only what nobody has shown the agent yet. @default false */
@@ -15,6 +17,8 @@ export interface InboxOptions {
   from?: string
   tag?: string
   thread?: string
+  /** Only answers to this message. */
+  replyTo?: string
   /** @default 50 */
   limit?: number
   /** Where the page before ended (`next`). */
@@ -23,12 +27,6 @@ export interface InboxOptions {
 
 /** A message in somebody's inbox, and how far it has come there. */
 export type InboxMessage = StoredMessage & { state: ReceiptState; role?: string }
-
-export interface Page<T> {
-  messages: T[]
-  /** Pass it as `after` for the next page; null at the end. */
-  next: string | null
-}
 
 /** A position in an inbox: most urgent first, then oldest. */
 interface Spot {
@@ -44,7 +42,7 @@ interface InboxRow extends Spot {
 
 /** Never changes anything; `check` is the verb that does. */
 export function inbox(source: Source, agent: Agent, options: InboxOptions, now: number): Page<InboxMessage> {
-  const limit = Math.max(1, Math.min(options.limit ?? 50, 1_000))
+  const limit = limitOf(options.limit)
   const messages: InboxMessage[] = []
   for (const row of inboxRows(source, agent, options, now, limit)) {
     const message = readMessage(source.journal, row.place)
@@ -60,12 +58,14 @@ export function inbox(source: Source, agent: Agent, options: InboxOptions, now: 
 
 export function matches(
   message: StoredMessage,
-  { type, from, tag, thread, minPriority }: InboxOptions,
+  { type, from, tag, thread, replyTo, minPriority }: InboxOptions,
 ): boolean {
   if (minPriority !== undefined && priorityRank(message.priority) < priorityRank(minPriority)) return false
   if (type !== undefined && !(typeof type === 'string' ? [type] : type).includes(message.type)) return false
   if (from !== undefined && message.from !== from) return false
-  if (tag !== undefined && !message.tags.includes(tag) && !message.to.includes(tag)) return false
+  if (tag !== undefined && !message.tags.includes(tag) && !message.to.some((to) => boxOf(to) === tag))
+    return false
+  if (replyTo !== undefined && message.replyTo !== replyTo) return false
   return thread === undefined || message.threadId === thread
 }
 
@@ -78,16 +78,13 @@ const writeSpot = ({ rank, seq }: Spot): string => `${rank}-${seq}`
 function readSpot(text: string | undefined): Spot {
   if (text === undefined) return { rank: priorities.length - 1, seq: 0 }
   const match = /^([0-3])-(\d{1,15})$/.exec(text)
-  if (match === null)
-    throw new MailboxError('invalid', `${JSON.stringify(text)} is not a cursor`, {
-      hint: 'pass `next` of the page before',
-    })
+  if (match === null) throw badCursor(text)
   return { rank: Number(match[1]), seq: Number(match[2]) }
 }
 
 export interface RowOptions extends InboxOptions {
-  /** Leave out the agent's own box and those of its roles. */
-  groupsOnly?: boolean
+  /** Only what no tally can count: group mail, mail to several addresses, and claims that ran out. */
+  uncounted?: boolean
 }
 
 /** Everything in an agent's inbox in order, read in small portions from as many boxes as it has. */
@@ -99,11 +96,19 @@ export function* inboxRows(
   portion: number,
 ): Generator<InboxRow> {
   const start = readSpot(options.after)
-  const lowest = options.minPriority === undefined ? 0 : priorityRank(options.minPriority)
+  const lowest = options.minPriority === undefined ? 0 : rankOf(options.minPriority)
   for (let rank = start.rank; rank >= lowest; rank--) {
     const streams = streamsOf(source, agent, options, now, rank, portion)
     yield* merge(streams, rank === start.rank ? start.seq : 0, portion)
   }
+}
+
+function rankOf(priority: Priority): number {
+  const rank = priorityRank(priority)
+  if (rank >= 0) return rank
+  throw new MailboxError('invalid', `there is no priority ${JSON.stringify(priority)}`, {
+    hint: `use ${priorities.join(', ')}`,
+  })
 }
 
 type Stream = (afterSeq: number) => InboxRow[]
@@ -112,7 +117,7 @@ type Stream = (afterSeq: number) => InboxRow[]
 function streamsOf(
   { index }: Source,
   agent: Agent,
-  { unread, all, groupsOnly }: RowOptions,
+  { unread, all, uncounted }: RowOptions,
   now: number,
   rank: number,
   portion: number,
@@ -141,11 +146,33 @@ function streamsOf(
     return (after) =>
       group.all([name, rank, Math.max(after, settled), now, agent.name]).map((row) => toRow(row, rank))
   }
+  const lapsed = index.sql(
+    `SELECT ${columns} FROM lease l JOIN receipt r ON r.seq = l.seq AND r.owner = l.owner JOIN message m ON m.seq = l.seq
+     WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?4 AND l.seq > ?3 AND r.box <> ?5 AND r.class = 1 ${order}`,
+  )
+  const lapsedOf =
+    (name: string): Stream =>
+    (after) =>
+      lapsed
+        .all([name, rank, after, now, agent.name])
+        .map((row) => ({ ...toRow(row, rank), state: 'stored' }))
+
   const { roles, groups } = boxesOf(agent)
-  if (groupsOnly) return groups.map(groupBox)
+  if (uncounted) {
+    const shared = index.sql(
+      `SELECT ${columns} FROM shared s JOIN receipt r ON r.seq = s.seq AND r.owner = s.box JOIN message m ON m.seq = s.seq
+       WHERE s.box = ?1 AND s.rank = ?2 AND s.seq > ?3 AND ${alive} ${order}`,
+    )
+    const sharedOf =
+      (name: string): Stream =>
+      (after) =>
+        shared.all([name, rank, after, now]).map((row) => toRow(row, rank))
+    return [...[agent.name, ...roles].map(sharedOf), ...roles.map(lapsedOf), ...groups.map(groupBox)]
+  }
   return [
     ...classes.map((number) => box(agent.name, number)),
     ...roles.map((name) => box(name, 0)),
+    ...roles.map(lapsedOf),
     ...groups.map(groupBox),
   ]
 }

@@ -1,6 +1,7 @@
 import { MailboxError } from '../errors.ts'
 import type { Projection } from '../index/projection.ts'
 import type { Journal } from '../journal/journal.ts'
+import { checkId } from '../model/id.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt, ReceiptState } from '../model/receipt.ts'
@@ -31,8 +32,9 @@ export function readMessage(journal: Journal, [segment, offset, bytes]: SqlRow):
   return { seq: entry.seq, ...entry.message }
 }
 
-/** The seq of a message by its id, or by the end or the beginning of it where that names only one. */
+/** The seq of a message by its id, or by a beginning of it that no other has. */
 export function findSeq({ index }: Source, id: string): number | undefined {
+  checkId(id)
   const exact = index.sql('SELECT seq FROM message WHERE id = ?').get([id])?.[0]
   if (exact !== undefined) return exact as number
   if (!/^[0-9a-f-]{4,35}$/.test(id)) return undefined

@@ -8,14 +8,15 @@ import { factsOf, messageBySeq, receiptsOf, type Source } from './message.ts'
 export function standing(source: Source, agent: Agent, seq: number, now: number): ReceiptState | undefined {
   const reach = reachOf(agent, factsOf(source, seq), receiptsOf(source, seq), now)
   switch (reach.kind) {
-    case 'held': {
-      const own = reach.receipts.find(({ box }) => box === agent.name) ?? reach.receipts[0]!
-      return stateNow(own, now)
+    case 'reached': {
+      const { held, claimable } = reach
+      const own = held.find(({ box }) => box === agent.name) ?? held[0]
+      if (own !== undefined) return stateNow(own, now)
+      // What a former claimant did does not count for the next.
+      return claimable.some((receipt) => stateNow(receipt, now) === 'expired') ? 'expired' : 'stored'
     }
-    case 'claimable':
-      return stateNow(reach.receipts[0]!, now)
-    case 'group':
-      return 'stored'
+    case 'over':
+      return reach.state
     default:
       return undefined
   }

@@ -23,12 +23,17 @@ export function createView(source: Source) {
     },
     nextOfRole(role: string, now: number): string | undefined {
       const first = index.sql(
-        `SELECT m.id FROM receipt r JOIN message m ON m.seq = r.seq
+        `SELECT m.id, m.seq FROM receipt r JOIN message m ON m.seq = r.seq
          WHERE r.box = ? AND r.class = 0 AND r.rank = ? AND (r.expires IS NULL OR r.expires > ?) ORDER BY r.seq LIMIT 1`,
       )
+      const lapsed = index.sql(
+        `SELECT m.id, m.seq FROM lease l JOIN message m ON m.seq = l.seq JOIN receipt r ON r.seq = l.seq AND r.owner = l.owner
+         WHERE l.owner = ? AND l.rank = ? AND l.until <= ? AND r.class = 1 ORDER BY l.seq LIMIT 1`,
+      )
       for (let rank = priorities.length - 1; rank >= 0; rank--) {
-        const id = first.get([`role:${role}`, rank, now])?.[0]
-        if (id !== undefined) return id as string
+        const waiting = [first, lapsed].flatMap((query) => query.get([`role:${role}`, rank, now]) ?? [])
+        const [id, seq, otherId, otherSeq] = waiting as [string?, number?, string?, number?]
+        if (id !== undefined) return otherId !== undefined && otherSeq! < seq! ? otherId : id
       }
       return undefined
     },

@@ -64,7 +64,9 @@ async function foreignIndex(): Promise<string> {
   return join(other.dir, 'index.db')
 }
 
-describe('an index that is damaged while a writer and a watcher run', () => {
+const timeout = process.env['STORM'] ? 600_000 : 60_000
+
+describe('an index that is damaged while a writer and a watcher run', { timeout }, () => {
   it.each(damages)('%s: both go on, no send is refused, nothing is lost', async (_, damage) => {
     const dir = tempDir()
     const scene = {
@@ -111,6 +113,6 @@ describe('a space in use', () => {
     for (const _ of upTo(15)) found.push(...(await space.verify({ deep: true })).problems)
     sending.tell('stop')
     await sending.line('stopped')
-    expect(found).toEqual([])
+    expect(found.slice(0, 3)).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { FileJournal } from '../../src/journal/file-journal.ts'
 import { appendMessage, subjectsIn, upTo } from '../helpers/drafts.ts'
 import { linesIn, segmentFile, verifyDir, withOwnSum, writeLines } from '../helpers/segments.ts'
 import { tempDir, tempJournal, tempSpace } from '../helpers/temp.ts'
@@ -29,6 +30,25 @@ describe('damage in the middle', () => {
       expect.stringContaining(`segment 1, byte ${offset}: a line was changed or damaged`),
     )
     expect(torn).toEqual([])
+  })
+
+  it('in the last line does not pass for a torn write when somebody appends behind it', async () => {
+    const dir = await closedJournal(3)
+    const whole = readFileSync(segmentFile(dir))
+    const line = Buffer.byteLength(linesIn(dir).at(-1)!)
+    const start = whole.length - line - 1
+    const unnoticed: number[] = []
+    for (let at = 0; at < line; at += at < line - 60 ? 11 : 1) {
+      const bytes = Buffer.from(whole)
+      bytes[start + at]! ^= 0x10
+      writeFileSync(segmentFile(dir), bytes)
+      const journal = new FileJournal({ dir, durability: 'os' })
+      await appendMessage(journal, { subject: 'after' })
+      await journal.close()
+      if ((await verifyDir(dir)).problems.length === 0) unnoticed.push(at - line)
+    }
+    // It was acknowledged once; a torn write never was.
+    expect(unnoticed).toEqual([])
   })
 
   it('keeps nobody from appending', async () => {

@@ -13,7 +13,7 @@ import {
   upTo,
 } from '../helpers/drafts.ts'
 import { linesIn, segmentFile, segmentFiles, verifyDir } from '../helpers/segments.ts'
-import { tempDir, tempJournal } from '../helpers/temp.ts'
+import { tempDir, tempJournal, tempSpace } from '../helpers/temp.ts'
 
 /** A journal that was closed properly, and how long its file and its last line are. */
 async function written(subjects: readonly string[]) {
@@ -108,6 +108,22 @@ describe('a torn last line', () => {
     truncateSync(segmentFile(dir), seal)
     await openAndAppend(dir, 'next')
     expect((await verifyDir(dir)).problems).toEqual([])
+  })
+
+  it('whose seal was torn is explained as well by a writer whose index had read past it', async () => {
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    for (const subject of ['first', 'last']) await ada.send({ to: 'ada', subject })
+    await space.close()
+    const { dir } = space
+    truncateSync(segmentFile(dir), statSync(segmentFile(dir)).size - 20)
+    await openAndAppend(dir, 'lost as well')
+    truncateSync(segmentFile(dir), readFileSync(segmentFile(dir)).indexOf('"kind":"torn"'))
+
+    // Opening brings the index to the end, and the writer starts from where the index is.
+    const next = await tempSpace({ dir })
+    await (await next.mailbox('ada')).send({ to: 'ada', subject: 'next' })
+    expect((await next.verify({ deep: true })).problems).toEqual([])
   })
 
   it('takes only the last lines of a batch with it', async () => {

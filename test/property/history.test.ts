@@ -83,7 +83,7 @@ const steps: Step[] = [
 
 const commands: { weight: number; arbitrary: fc.Arbitrary<Command> }[] = [
   {
-    weight: 10,
+    weight: 13,
     arbitrary: fc.record({
       do: fc.constant('send' as const),
       who,

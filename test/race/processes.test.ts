@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Running, startScript } from '../helpers/processes.ts'
-import { tempSpace } from '../space/temp-space.ts'
+import { tempSpace } from '../helpers/temp.ts'
 
 const script = (name: string) => new URL(name, import.meta.url)
 const allReady = (processes: Running[]) => Promise.all(processes.map((one) => one.line('ready')))

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { openSpace, type Space } from '../../src/mod.ts'
-import { settle, subjects, tempDir, tempSpace, trio, within } from './temp-space.ts'
+import { tempDir, tempSpace } from '../helpers/temp.ts'
+import { settle, subjects, trio, within } from './scene.ts'
 
 const closed = { code: 'closed' }
 
@@ -61,10 +62,10 @@ describe('a closed space', () => {
       () => ada.search('x'),
       () => ada.show(id),
       () => ada.wait(),
-      () => ada.watch().next(),
+      async () => ada.watch().next(),
       () => space.join('zoe'),
       () => space.agents(),
-      () => space.follow().next(),
+      async () => space.follow().next(),
       () => space.rebuild(),
     ]
     for (const attempt of attempts) {

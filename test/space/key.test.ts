@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { reopen, subjects, tempSpace, trio } from './temp-space.ts'
+import { tempSpace } from '../helpers/temp.ts'
+import { reopen, subjects, trio } from './scene.ts'
 
 describe('a key makes a send happen once', () => {
   test('the second send returns the first message', async () => {

@@ -4,7 +4,7 @@ import { action, type Cli } from '../cli.ts'
 import { createEntryWriter } from '../format/entry.ts'
 import { examples } from '../help.ts'
 import { giveWay, interruptSignal } from '../interrupt.ts'
-import { endOf, open } from '../open.ts'
+import { open } from '../open.ts'
 import { whole } from '../options.ts'
 import { write } from '../output.ts'
 import { count } from '../progress.ts'
@@ -29,7 +29,7 @@ export function log(command: Command): void {
     )
   action(command, async (cli, flags: LogFlags) => {
     await using space = await open(cli)
-    const end = await endOf(space)
+    const end = await space.end()
     greet(cli, space, end, flags)
     const format = cli.json ? JSON.stringify : createEntryWriter(cli)
     for await (const { entry } of entries(space, end, flags)) {

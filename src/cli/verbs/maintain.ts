@@ -3,7 +3,7 @@ import type { VerifyReport } from '../../journal/verify.ts'
 import { action, type Cli } from '../cli.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { endOf, open } from '../open.ts'
+import { open } from '../open.ts'
 import { count, createProgress } from '../progress.ts'
 
 export function verify(command: Command): void {
@@ -39,7 +39,7 @@ export function rebuild(command: Command): void {
     .addHelpText('after', examples('mailbox rebuild'))
   action(command, async (cli) => {
     await using space = await open(cli, { existing: true })
-    const entries = await endOf(space)
+    const entries = await space.end()
     const progress = createProgress(cli, 'rebuilding')
     const started = performance.now()
     await space

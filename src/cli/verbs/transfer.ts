@@ -7,7 +7,7 @@ import { action } from '../cli.ts'
 import { examples } from '../help.ts'
 import { readLines } from '../input.ts'
 import { giveWay, interruptSignal, wasInterrupted } from '../interrupt.ts'
-import { endOf, open } from '../open.ts'
+import { open } from '../open.ts'
 import { write } from '../output.ts'
 import { count, createProgress } from '../progress.ts'
 
@@ -20,7 +20,7 @@ export function exportMessages(command: Command): void {
     .addHelpText('after', examples('mailbox export --out mail.jsonl', 'mailbox export | jq .message.subject'))
   action(command, async (cli, { out }: { out?: string }) => {
     await using space = await open(cli, { existing: true })
-    const end = await endOf(space)
+    const end = await space.end()
     const progress = createProgress(cli, 'exporting')
     const lines = exportedLines(space, end, (seq) => progress.report(seq, end))
     const exported = await (out === undefined ? print(lines) : writeFile(out, lines)).finally(progress.end)

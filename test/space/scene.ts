@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import {
@@ -7,7 +6,6 @@ import {
   type InboxMessage,
   type Mailbox,
   MailboxError,
-  type OpenSpaceOptions,
   openSpace,
   type Page,
   type Space,
@@ -31,24 +29,6 @@ export function clockAt(iso = '2026-11-15T10:00:00.000Z'): Clock {
       ms += by
     },
   }
-}
-
-/** A directory that goes when the test ends. */
-export function tempDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'mailbox-test-'))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-  return dir
-}
-
-/** A space of the test's own, closed and removed when it ends. */
-export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promise<Space> {
-  const space = await openSpace({
-    dir: tempDir(),
-    ...options,
-    settings: { durability: 'os', ...options.settings },
-  })
-  onTestFinished(() => space.close())
-  return space
 }
 
 /** Another door to the same space, as another process would have it. */
