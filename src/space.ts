@@ -168,6 +168,7 @@ export class Space {
 
   /** Checks every line of the journal, and with `deep` the index against a rebuilt one. */
   async verify(options: VerifyOptions & { deep?: boolean } = {}): Promise<VerifyReport> {
+    this.#mustBeOpen()
     const { verifyJournal } = await import('./journal/verify.ts')
     const { compareWithRebuild } = await import('./index/rebuild.ts')
     const report = await verifyJournal(join(this.dir, 'journal'), options)
@@ -177,6 +178,7 @@ export class Space {
 
   /** Throws the index away and builds it anew from the journal. */
   async rebuild(options: CatchUpOptions = {}): Promise<void> {
+    this.#mustBeOpen()
     const { rebuild } = await import('./index/rebuild.ts')
     await rebuild([this.#index, this.#words], options)
     this.#load()

@@ -213,10 +213,10 @@ function changeOf(
   const takes = receipt.box !== agent.name
   // What a former claimant did with it does not count for the next.
   const from = takes && classOf(receipt.state) === 'open' ? 'stored' : receipt.state
+  if (classOf(from) === 'unread' && hasExpired(message, now)) return 'refused'
   const renews = command.step === 'claimed' && isRole && !takes && rule.already.includes(from)
   if (rule.already.includes(from) && (gives || !takes) && !renews) return 'already'
   if (!rule.from.includes(from) && !renews) return 'refused'
-  if (classOf(from) === 'unread' && hasExpired(message, now)) return 'refused'
 
   const box = gives ? receipt.owner : agent.name
   const state = renews ? receipt.state : endState(rule, command)

@@ -16,7 +16,7 @@ export interface ListOptions {
 /** How many to list. */
 export function limitOf(limit: number | undefined): number {
   if (limit === undefined) return 50
-  if (Number.isSafeInteger(limit)) return Math.max(1, Math.min(limit, 1_000))
+  if (Number.isSafeInteger(limit) && limit >= 1) return Math.min(limit, 1_000)
   throw new MailboxError('invalid', `a page of ${JSON.stringify(limit)} makes no sense`, {
     hint: 'give a whole number from 1 to 1000',
   })

@@ -31,9 +31,6 @@ export function parseSearch(query: string): SearchTerm[] {
     checkTerm(term)
     terms.push(term)
   }
-  if (terms.length > 0 && terms.every(({ operator, negated }) => operator === 'text' && negated)) {
-    invalid('a search cannot consist of unwanted words alone', 'add a word or an operator to look for')
-  }
   if (terms.length === 0) invalid('the search is empty', 'give a word, or from:NAME, tag:NS:VALUE, is:unread')
   return terms
 }
