@@ -29,7 +29,8 @@ serve({
       calls++
       samples.add(ended - started)
     })
-    if (calls >= fewest) return { messages: calls * mode.batch, ms: endAt - startAt, latencies: samples.take() }
+    if (calls >= fewest)
+      return { messages: calls * mode.batch, ms: endAt - startAt, latencies: samples.take() }
     return slowly()
   },
 

@@ -221,7 +221,8 @@ function changeOf(
   const box = gives ? receipt.owner : agent.name
   const state = renews ? receipt.state : endState(rule, command)
   const until = takes || renews ? now + (command.claimTtlMs ?? claimTtlMs) : receipt.claimUntil
-  const keepsClaim = isRole && !gives && classOf(state) === 'open' && until !== null
+  // A failure stays with whoever had it until it is retried; the claim has served.
+  const keepsClaim = isRole && !gives && classOf(state) === 'open' && state !== 'failed' && until !== null
   return {
     id: message.id,
     seq: message.seq,

@@ -47,6 +47,8 @@ export class Projection {
   #statements = new Map<string, Statement>()
   #identity = ''
   #cursor: Cursor = startCursor
+  /** A place behind which there was only a piece of a line. */
+  #stuckAt: Cursor = startCursor
 
   constructor(options: ProjectionOptions) {
     this.#options = options
@@ -70,8 +72,19 @@ export class Projection {
   /** Runs read-only work on one consistent state that holds every entry of the journal. */
   read<T>(work: () => T, options: CatchUpOptions = {}): T {
     return this.#repairing(() => {
-      this.#catchUp(options)
-      return this.#snapshot(work)
+      for (;;) {
+        this.#catchUp(options)
+        const found = this.#snapshot(() => {
+          // The file may have been overwritten under us, or be another process's state of a moment ago.
+          const cursor = this.#readCursor()
+          if (!isSame(cursor, this.#cursor) && !this.#options.journal.fits(cursor)) throw new UnfitIndex()
+          this.#cursor = cursor
+          return this.#options.journal.atEnd(cursor) || isSame(cursor, this.#stuckAt)
+            ? { value: work() }
+            : undefined
+        })
+        if (found !== undefined) return found.value
+      }
     })
   }
 
@@ -132,8 +145,11 @@ export class Projection {
         this.#database!.exec('COMMIT')
         this.#cursor = cursor
         onProgress?.(cursor.seq)
-        // Not at the end and nothing to read: somebody is writing a line just now.
-        if (!moved) return false
+        // Not at the end and nothing to read: somebody is writing a line just now, or died over it.
+        if (!moved) {
+          this.#stuckAt = cursor
+          return false
+        }
       } catch (error) {
         this.#rollback()
         throw error
@@ -166,9 +182,12 @@ export class Projection {
   }
 
   #readCursor(): Cursor {
-    const row = this.sql('SELECT seq, segment, offset, sum FROM meta').get()
-    const [seq, segment, offset, sum] = row as [number, number, number, string]
-    return { seq, segment, offset, sum }
+    const row = this.sql('SELECT seq, segment, offset, sum, format, space FROM meta').get() ?? []
+    const [seq, segment, offset, sum, format, space] = row
+    const isPlace = [seq, segment, offset].every(Number.isSafeInteger) && typeof sum === 'string'
+    if (!isPlace || format !== this.#options.format || space !== this.#options.journal.space)
+      throw new UnfitIndex()
+    return { seq, segment, offset, sum } as Cursor
   }
 
   #writeCursor({ seq, segment, offset, sum }: Cursor): void {
@@ -182,7 +201,8 @@ export class Projection {
         this.#ensureOpen()
         return work()
       } catch (error) {
-        if (!isSqliteError(error)) throw error
+        const isUnfit = error instanceof UnfitIndex
+        if (!isSqliteError(error) && !isUnfit) throw error
         if (isBusy(error)) throw timedOut(this.#options.path, error)
         if (isDiskFull(error)) throw diskFull(error)
         if (attempt === 3) throw beyondRepair(this.#options.path, error)
@@ -205,18 +225,18 @@ export class Projection {
 
   /** Opens what is there. False when it is not ours, too old, broken, or does not fit the journal. */
   #tryOpen(): boolean {
-    const { journal, format } = this.#options
+    const { journal } = this.#options
     try {
       this.#connect()
-      const [found, space, boot] = this.sql('SELECT format, space, boot FROM meta').get() ?? []
+      const [boot] = this.sql('SELECT boot FROM meta').get() ?? []
       const cursor = this.#readCursor()
       // Nothing here is synced, so after a power loss it can be anything; a new boot starts a new index.
-      if (found === format && space === journal.space && boot === bootId() && journal.fits(cursor)) {
+      if (boot === bootId() && journal.fits(cursor)) {
         this.#cursor = cursor
         return true
       }
     } catch (error) {
-      if (isBusy(error) || !isSqliteError(error)) throw error
+      if (isBusy(error) || !(isSqliteError(error) || error instanceof UnfitIndex)) throw error
     }
     this.close()
     return false
@@ -258,6 +278,12 @@ export class Projection {
       rmSync(this.#options.path + suffix, { force: true })
   }
 }
+
+/** The tables are not those of this journal, or not of this version. */
+class UnfitIndex extends Error {}
+
+const isSame = (a: Cursor, b: Cursor): boolean =>
+  a.seq === b.seq && a.segment === b.segment && a.offset === b.offset
 
 /** Which file this is; empty when there is none, or one that never became a database. */
 function identityOf(path: string): string {

@@ -21,8 +21,12 @@ export function compareWithRebuild(dir: string, journal: Journal, index: Project
   const scratch = mkdtempSync(join(tmpdir(), 'mailbox-verify-'))
   const fresh = openIndex(scratch, journal)
   try {
-    const wanted = fresh.read(() => dump(fresh))
-    const found = index.read(() => dump(index))
+    fresh.catchUp()
+    // The last steps with nobody writing, so that both are looked at in the same state.
+    const [wanted, found] = journal.withLock(() => [
+      fresh.read(() => dump(fresh)),
+      index.read(() => dump(index)),
+    ])
     const problems: string[] = []
     for (const [table, rows] of wanted) {
       if (found.get(table) !== rows)

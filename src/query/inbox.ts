@@ -148,7 +148,7 @@ function streamsOf(
   }
   const lapsed = index.sql(
     `SELECT ${columns} FROM lease l JOIN receipt r ON r.seq = l.seq AND r.owner = l.owner JOIN message m ON m.seq = l.seq
-     WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?4 AND l.seq > ?3 AND r.box <> ?5 AND r.class = 1 ${order}`,
+     WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?4 AND l.seq > ?3 AND r.box <> ?5 AND r.class = 1 AND ${alive} ${order}`,
   )
   const lapsedOf =
     (name: string): Stream =>

@@ -28,7 +28,7 @@ export function createView(source: Source) {
       )
       const lapsed = index.sql(
         `SELECT m.id, m.seq FROM lease l JOIN message m ON m.seq = l.seq JOIN receipt r ON r.seq = l.seq AND r.owner = l.owner
-         WHERE l.owner = ? AND l.rank = ? AND l.until <= ? AND r.class = 1 ORDER BY l.seq LIMIT 1`,
+         WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?3 AND r.class = 1 AND (r.expires IS NULL OR r.expires > ?3) ORDER BY l.seq LIMIT 1`,
       )
       for (let rank = priorities.length - 1; rank >= 0; rank--) {
         const waiting = [first, lapsed].flatMap((query) => query.get([`role:${role}`, rank, now]) ?? [])

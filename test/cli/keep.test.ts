@@ -72,7 +72,7 @@ it('says what is wrong and what to do about it', async () => {
   writeFileSync(join(box.dir, 'config.json'), '{"pollMs": "often"}')
   const { code, stdout } = await box.run(['doctor'])
   expect(code).toBe(1)
-  expect(stdout).toMatch(/^fail {2}settings .*pollMs cannot be "often"\n +mend it with/m)
+  expect(stdout).toMatch(/^fail {2}settings .*pollMs cannot be "often"\n +mend the file/m)
 })
 
 it('shows and changes settings', async () => {

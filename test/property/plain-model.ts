@@ -223,12 +223,16 @@ export class PlainSpace {
 
   #isOver = ({ expiresAt }: PlainMessage) => expiresAt !== null && expiresAt <= this.now
 
+  /** The copy of a role whose claim has run out. What has failed stays with whoever tried. */
+  #isAbandoned(copy: Copy): boolean {
+    const underWay = ['shown', 'acked', 'processing'].includes(copy.state)
+    return copy.claimedBy !== null && copy.claimUntil <= this.now && underWay
+  }
+
   /** A copy of a role that this agent could take: nobody has it, or the claim of somebody else has run out. */
   #isFree(copy: Copy, agent: PlainAgent): boolean {
     if (!copy.owner.startsWith('role:') || !agent.roles.has(copy.owner.replace('role:', ''))) return false
-    if (copy.claimedBy === null) return true
-    const abandoned = copy.claimUntil <= this.now && ['shown', 'acked', 'processing'].includes(copy.state)
-    return abandoned && copy.claimedBy !== agent.name
+    return copy.claimedBy === null || (copy.claimedBy !== agent.name && this.#isAbandoned(copy))
   }
 
   #reachesAsGroup(message: PlainMessage, agent: PlainAgent): boolean {
@@ -365,18 +369,15 @@ export class PlainSpace {
     return this.#standing(message, agent)
   }
 
+  /** Whoever lets a claim run out may be the one who takes it up again. */
   claimNext(name: string, role: string, ttlMs = claimMs): number | null {
-    const agent = this.agents.get(name)!
-    if (!agent.roles.has(role)) throw new Refused('not_permitted', 'it does not hold the role')
+    if (!this.agents.get(name)!.roles.has(role))
+      throw new Refused('not_permitted', 'it does not hold the role')
     const next = this.messages
       .filter((message) => {
         const copy = message.copies.get(`role:${role}`)
-        return (
-          copy !== undefined &&
-          copy.state !== 'withdrawn' &&
-          this.#isFree(copy, agent) &&
-          !this.#isOver(message)
-        )
+        if (copy === undefined || copy.state === 'withdrawn' || this.#isOver(message)) return false
+        return copy.claimedBy === null || this.#isAbandoned(copy)
       })
       .sort((a, b) => b.rank - a.rank || a.number - b.number)[0]
     if (next === undefined) return null
