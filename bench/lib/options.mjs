@@ -50,48 +50,73 @@ export function readOptions(args, names) {
   return { ...values, only, history: history?.toSorted((a, b) => a - b) }
 }
 
-/** How long and how much, for a run that matters and for a quick look. */
+/**
+ * How long and how much.
+ *
+ * @typedef {object} Times
+ * @property {number} rounds Turns of contestants whom an aim names.
+ * @property {number} peerRounds Turns of all others.
+ * @property {number} warmupMs Before each turn.
+ * @property {number} ms The turn itself.
+ * @property {number} askRounds Turns of each question about a history.
+ * @property {number} askMs How long it is asked in each.
+ * @property {number} sends Broadcasts, and direct sends, in each round.
+ * @property {number} pushes Messages that are followed into another process.
+ * @property {number} polls The same for the one that only looks every half second.
+ * @property {number} gapMs The mean time between them.
+ * @property {number} starts Runs of each command.
+ * @property {number} growthRounds
+ * @property {number} growthMs
+ * @property {number} heldCalls Rounds of reads before memory is taken.
+ */
+
+/** @type {Times} */
+const fullTimes = {
+  rounds: 5,
+  peerRounds: 3,
+  warmupMs: 500,
+  ms: 1_500,
+  askRounds: 7,
+  askMs: 200,
+  sends: 300,
+  pushes: 1_500,
+  polls: 1_500,
+  gapMs: 20,
+  starts: 40,
+  growthRounds: 4,
+  growthMs: 600,
+  heldCalls: 500,
+}
+
+/** @type {Times} */
+const quickTimes = {
+  rounds: 2,
+  peerRounds: 1,
+  warmupMs: 150,
+  ms: 400,
+  askRounds: 5,
+  askMs: 25,
+  sends: 40,
+  pushes: 500,
+  polls: 200,
+  gapMs: 6,
+  starts: 20,
+  growthRounds: 1,
+  growthMs: 250,
+  heldCalls: 50,
+}
+
+/** A run that matters, or a quick look. */
 export function planOf({ quick, history }) {
   const lengths = history ?? (quick ? [1_000, 20_000] : [1_000, 100_000, 1_000_000])
   const largest = lengths.at(-1)
+  const growth = [100, 10, 1].map((part) => Math.max(200, Math.round(largest / part)))
   return {
     sizes: {
       history: lengths,
-      growth: [100, 10, 1]
-        .map((part) => Math.max(200, Math.round(largest / part)))
-        .filter((n, place, all) => all.indexOf(n) === place),
+      growth: [...new Set(growth)],
       rebuild: history === undefined && quick ? 50_000 : largest,
     },
-    times: quick
-      ? {
-          rounds: 3,
-          peerRounds: 1,
-          warmupMs: 150,
-          ms: 300,
-          askRounds: 5,
-          askMs: 25,
-          sends: 40,
-          pushes: 500,
-          gapMs: 6,
-          starts: 20,
-          growthRounds: 2,
-          growthMs: 200,
-          heldCalls: 50,
-        }
-      : {
-          rounds: 5,
-          peerRounds: 3,
-          warmupMs: 500,
-          ms: 1_500,
-          askRounds: 7,
-          askMs: 200,
-          sends: 300,
-          pushes: 1_500,
-          gapMs: 20,
-          starts: 40,
-          growthRounds: 4,
-          growthMs: 600,
-          heldCalls: 500,
-        },
+    times: quick ? quickTimes : fullTimes,
   }
 }

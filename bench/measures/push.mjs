@@ -28,7 +28,8 @@ export async function run(ctx) {
   const results = []
   for (const { way } of ways) {
     ctx.progress.step(way)
-    results.push(await deliver(way, ctx.times.pushes, ctx.times.gapMs))
+    const { pushes, polls, gapMs } = ctx.times
+    results.push(await deliver(way, way === 'poll' ? polls : pushes, gapMs))
   }
   return { gapMs: ctx.times.gapMs, results }
 }

@@ -220,9 +220,10 @@ function changeOf(
 
   const box = gives ? receipt.owner : agent.name
   const state = renews ? receipt.state : endState(rule, command)
-  const until = takes || renews ? now + (command.claimTtlMs ?? claimTtlMs) : receipt.claimUntil
+  const fresh = takes || renews || receipt.claimUntil === null
+  const until = fresh ? now + (command.claimTtlMs ?? claimTtlMs) : receipt.claimUntil!
   // A failure stays with whoever had it until it is retried; the claim has served.
-  const keepsClaim = isRole && !gives && classOf(state) === 'open' && state !== 'failed' && until !== null
+  const keepsClaim = isRole && !gives && classOf(state) === 'open' && state !== 'failed'
   return {
     id: message.id,
     seq: message.seq,

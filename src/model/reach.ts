@@ -41,7 +41,7 @@ export function reachOf(
 ): Reach {
   const { roles, groups } = boxesOf(agent)
   const forRoles = receipts.filter(({ owner }) => roles.includes(owner))
-  const claimable = forRoles.filter((receipt) => isFree(receipt, now))
+  const claimable = forRoles.filter((receipt) => classOf(receipt.state) !== 'closed' && isFree(receipt, now))
   const held = receipts.filter(({ owner, box }) => box === agent.name || owner === agent.name)
   const shared = receipts.find(({ owner }) => isGroupBox(owner) && groups.includes(owner))
   const leftOut = message.sender === agent.name || message.excluded.includes(agent.name)
@@ -53,6 +53,8 @@ export function reachOf(
   if (shared !== undefined && !leftOut) {
     return { kind: 'over', state: classOf(shared.state) === 'closed' ? shared.state : 'expired' }
   }
+  const ended = forRoles.find(({ owner, box }) => box === owner)
+  if (ended !== undefined) return { kind: 'over', state: ended.state }
   return forRoles[0] === undefined ? { kind: 'none' } : { kind: 'taken', by: forRoles[0].box }
 }
 

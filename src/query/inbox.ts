@@ -2,7 +2,7 @@ import { MailboxError } from '../errors.ts'
 import { boxOf } from '../model/address.ts'
 import { type Agent, boxesOf } from '../model/agent.ts'
 import { type Priority, priorities, priorityRank } from '../model/message.ts'
-import type { ReceiptState } from '../model/receipt.ts'
+import { classOf, type ReceiptState, receiptClasses } from '../model/receipt.ts'
 import type { SqlRow } from '../sqlite.ts'
 import { readMessage, type Source, type StoredMessage } from './message.ts'
 import { badCursor, limitOf, type Page } from './page.ts'
@@ -181,6 +181,10 @@ function toRow([seq, owner, state, ...place]: SqlRow, rank: number): InboxRow {
   return { rank, seq: seq as number, owner: owner as string, state: state as ReceiptState, place }
 }
 
+/** Of several copies of one message the least finished speaks for all; of equals, the agent's own. */
+const standingOrder = ({ state, owner }: InboxRow): number =>
+  2 * receiptClasses.indexOf(classOf(state)) + (owner === 'all' || owner.includes(':') ? 1 : 0)
+
 /** Merges streams by seq. A message that reaches an agent in two ways comes once. */
 function* merge(streams: Stream[], after: number, portion: number): Generator<InboxRow> {
   let seen = after
@@ -190,7 +194,7 @@ function* merge(streams: Stream[], after: number, portion: number): Generator<In
     const full = portions.filter((rows) => rows.length === portion)
     const horizon = Math.min(...full.map((rows) => rows.at(-1)!.seq), Number.POSITIVE_INFINITY)
     const rows = portions.flat().filter(({ seq }) => seq <= horizon)
-    rows.sort((a, b) => a.seq - b.seq)
+    rows.sort((a, b) => a.seq - b.seq || standingOrder(a) - standingOrder(b))
     for (const row of rows) {
       if (row.seq <= seen) continue
       seen = row.seq

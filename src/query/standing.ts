@@ -1,19 +1,21 @@
 import type { Agent } from '../model/agent.ts'
-import { reachOf } from '../model/reach.ts'
-import { classOf, type ReceiptState, stateNow } from '../model/receipt.ts'
+import { hasExpired, reachOf } from '../model/reach.ts'
+import { classOf, type ReceiptState, receiptClasses, stateNow } from '../model/receipt.ts'
 import { type InboxMessage, type InboxOptions, matches } from './inbox.ts'
 import { factsOf, messageBySeq, receiptsOf, type Source } from './message.ts'
 
 /** Where a message stands for one agent; undefined when it is none of its business. */
 export function standing(source: Source, agent: Agent, seq: number, now: number): ReceiptState | undefined {
-  const reach = reachOf(agent, factsOf(source, seq), receiptsOf(source, seq), now)
+  const facts = factsOf(source, seq)
+  const reach = reachOf(agent, facts, receiptsOf(source, seq), now)
   switch (reach.kind) {
     case 'reached': {
-      const { held, claimable } = reach
-      const own = held.find(({ box }) => box === agent.name) ?? held[0]
-      if (own !== undefined) return stateNow(own, now)
+      const { held, claimable, group } = reach
+      const own = held.toSorted((one) => (one.owner === agent.name ? -1 : 1)).map((one) => stateNow(one, now))
       // What a former claimant did does not count for the next.
-      return claimable.some((receipt) => stateNow(receipt, now) === 'expired') ? 'expired' : 'stored'
+      const free = claimable.map(() => (hasExpired(facts, now) ? 'expired' : 'stored') as ReceiptState)
+      const states = [...own, ...free, ...(group ? ['stored' as const] : [])]
+      return receiptClasses.flatMap((wanted) => states.filter((state) => classOf(state) === wanted))[0]
     }
     case 'over':
       return reach.state

@@ -169,13 +169,31 @@ describe('mail to a role', () => {
     })
   })
 
-  test.each<HandleStep>(['shown', 'acked', 'processing', 'failed'])('%s claims it as well', (step) => {
+  test.each<HandleStep>(['shown', 'acked', 'processing'])('%s claims it as well', (step) => {
     const drafts = decideHandle(roleMail(), { agent: 'ada', step, id, claimTtlMs: minute }, context())
     expect(change(drafts)).toMatchObject({
       box: 'ada',
       wasBox: 'role:x',
       attempts: 1,
       claimUntil: '2026-11-15T10:01:00.000Z',
+    })
+  })
+
+  test('a failure stays with whoever had it; there is no claim left to run out', () => {
+    const drafts = decideHandle(takenBy('ada', now + minute), { agent: 'ada', step: 'failed', id }, context())
+    expect(change(drafts)).toMatchObject({ box: 'ada', state: 'failed' })
+    const view = roleMail({ box: 'ada', state: 'failed', attempts: 1 })
+    expect(refusal(() => decideHandle(view, { agent: 'cy', step: 'claimed', id }, context())).code).toBe(
+      'conflict',
+    )
+  })
+
+  test('starting again after a failure takes a new claim', () => {
+    const view = roleMail({ box: 'ada', state: 'failed', attempts: 1 })
+    expect(change(decideHandle(view, { agent: 'ada', step: 'processing', id }, context()))).toMatchObject({
+      box: 'ada',
+      state: 'processing',
+      claimUntil: '2026-11-15T10:15:00.000Z',
     })
   })
 

@@ -413,7 +413,7 @@ async function play(history: Iterable<fc.AsyncCommand<PlainSpace, Real>>): Promi
 test(`${histories} random histories agree with the plain model`, { timeout: 300_000 }, async () => {
   const arbitraries = weighted.map((arbitrary) => arbitrary.map((command) => new Played(command)))
   const started = performance.now()
-  await fc.assert(fc.asyncProperty(fc.commands(arbitraries, { maxCommands: 60, size: 'max' }), play), {
+  await fc.assert(fc.asyncProperty(fc.commands(arbitraries, { maxCommands: 50, size: 'max' }), play), {
     numRuns: histories,
     ...(process.env['SEED'] === undefined ? {} : { seed: Number(process.env['SEED']) }),
   })

@@ -343,14 +343,12 @@ export class PlainSpace {
   }
 
   #move(copy: Copy, name: string, to: State, ttlMs: number): void {
+    // A claim ends with a failure; whoever starts again takes a new one.
+    const takes = copy.claimedBy !== name || copy.state === 'failed'
     copy.state = to
     if (!copy.owner.startsWith('role:')) return
-    if (to === 'stored') {
-      copy.claimedBy = null
-    } else if (copy.claimedBy !== name) {
-      copy.claimedBy = name
-      copy.claimUntil = this.now + ttlMs
-    }
+    copy.claimedBy = to === 'stored' ? null : name
+    if (takes) copy.claimUntil = this.now + ttlMs
   }
 
   /** Shows the unread, all of it or the first. */

@@ -102,6 +102,17 @@ describe('read', () => {
     await expect(bob.ack(id)).rejects.toMatchObject({ code: 'conflict' })
   })
 
+  test('takes what waits for a role of the reader, although it has seen a copy of its own', async () => {
+    const { ada, bob } = await trio(await tempSpace())
+    const { id } = await bob.send({ to: ['ada', 'role:r'], subject: 'work' })
+    await ada.read(id)
+    await ada.update({ addRoles: ['r'] })
+    expect(subjectsAndStates(await ada.inbox())).toEqual(['work stored'])
+    expect((await ada.read(id)).state).toBe('shown')
+    expect(subjectsAndStates(await ada.inbox())).toEqual(['work shown'])
+    expect((await ada.count()).unread).toBe(0)
+  })
+
   test('by somebody it is not for changes nothing', async () => {
     const { bob, cy } = await trio(await tempSpace())
     const { id } = await bob.send({ to: 'ada', body: 'B' })
