@@ -11,7 +11,7 @@ export interface VerifyOptions {
   signal?: AbortSignal
 }
 
-export interface TornWrite {
+interface TornWrite {
   segment: number
   offset: number
   bytes: number

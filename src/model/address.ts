@@ -17,12 +17,10 @@ export type Address =
   | { kind: 'tag'; tag: string; broadcast: boolean }
   | { kind: 'all' }
 
-export type AddressKind = Address['kind']
-
 const hourMs = 3_600_000
 
 /** How long mail lives when its sender does not say; role mail waits for a holder however long it takes. */
-export const defaultLifeMs = { agent: 24 * hourMs, role: null, tag: 24 * hourMs, all: 4 * hourMs } as const
+const defaultLifeMs = { agent: 24 * hourMs, role: null, tag: 24 * hourMs, all: 4 * hourMs } as const
 
 const namespacePattern = /^[a-z][a-z0-9_-]{0,31}$/
 

@@ -3,10 +3,6 @@ import type { agentSchema, sessionSchema } from './schemas.ts'
 
 /** `frozen` agents are expected back: their mail waits. */
 export const agentStates = ['alive', 'idle', 'waiting', 'frozen', 'dead'] as const
-export type AgentState = (typeof agentStates)[number]
-
-/** An agent without a process to look at lives until it leaves or has been silent this long. */
-export const agentLeaseMs = 24 * 3_600_000
 
 /** The person: in every roster, never dead. */
 export const person = 'user'

@@ -1,9 +1,8 @@
 import type * as z from 'zod/mini'
 import type { claimSchema } from './schemas.ts'
 
-/** How long a claim lasts unless it is renewed, and how often a message may be taken up. */
+/** How long a claim lasts unless it is renewed. */
 export const claimTtlMs = 15 * 60_000
-export const maxAttempts = 5
 
 /** An exclusive, expiring right to handle a message, as it is handed out. */
 export type Claim = z.infer<typeof claimSchema>

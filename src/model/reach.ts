@@ -27,7 +27,7 @@ export type Reach =
   | { kind: 'none' }
 
 /** A claim that has run out is no claim. */
-export const isFree = (receipt: Receipt, now: number): boolean =>
+const isFree = (receipt: Receipt, now: number): boolean =>
   receipt.box === receipt.owner ||
   (receipt.claimUntil !== null && receipt.claimUntil <= now && isOpen(receipt))
 

@@ -10,7 +10,7 @@ export interface StartOptions {
   under?: readonly string[]
 }
 
-export interface Exit {
+interface Exit {
   code: number | null
   signal: NodeJS.Signals | null
 }
