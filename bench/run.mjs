@@ -1,6 +1,6 @@
 /** `npm run bench`: measures everything that we claim, with the peers beside us, and writes a report. */
 import { loadavg, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Histories } from './lib/histories.mjs'
 import { describeMachine, fileSystemOf } from './lib/machine.mjs'
@@ -41,6 +41,8 @@ async function main() {
   if (options['install-servers']) installServers()
   const library = snapshotLibrary({ build: !options['no-build'] })
 
+  if (options.profile !== undefined) process.env['BENCH_PROFILE'] = resolve(options.profile)
+
   const plan = planOf(options)
   const progress = new Progress(chosen.reduce((sum, measure) => sum + measure.steps(plan), 0))
   const skipped = []
@@ -63,9 +65,10 @@ async function main() {
     }
   }
   machine.loadAfter = loadavg()[0]
+  const isWhole = only.length === 0 && options.history === undefined
   const out =
     options.out ??
-    join(here, 'results', options.quick ? 'quick' : only.length > 0 || options.history ? 'partial' : '')
+    join(here, 'results', options.profile ? 'partial' : options.quick ? 'quick' : isWhole ? '' : 'partial')
   const seconds = (performance.now() - started) / 1_000
   const run = {
     date: new Date().toISOString(),

@@ -3,6 +3,15 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { isEnding, onCleanup } from './scratch.mjs'
 
+let children = 0
+
+function profiling(label) {
+  const dir = process.env['BENCH_PROFILE']
+  if (dir === undefined) return []
+  const name = `${String(++children).padStart(3, '0')}-${label.replaceAll(/[^a-z0-9]+/gi, '-')}.cpuprofile`
+  return ['--cpu-prof', `--cpu-prof-dir=${dir}`, `--cpu-prof-name=${name}`]
+}
+
 export class Child {
   #process
   #waiting = new Map()
@@ -10,11 +19,13 @@ export class Child {
   #exited = false
   #errors = ''
 
-  /** @param {string} script Name of a file in lib/ that calls {@link serve}. */
-  constructor(script, { env = {}, execArgv = [] } = {}) {
+  /**
+   * @param {string} script Name of a file in lib/ that calls {@link serve}.
+   * @param {string} [label] What it is for, in the name of its profile.
+   */
+  constructor(script, label = script) {
     this.#process = fork(fileURLToPath(new URL(script, import.meta.url)), [], {
-      env: { ...process.env, ...env },
-      execArgv,
+      execArgv: profiling(label),
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })

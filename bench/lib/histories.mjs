@@ -26,7 +26,7 @@ export class Histories {
   async #build(reader, n, shape) {
     this.#progress.note(`building a history of ${n.toLocaleString('en')} messages, ${shape} (${reader})`)
     const dir = scratchDir(`history-${reader}`)
-    const child = new Child('asker.mjs')
+    const child = new Child('asker.mjs', `fill-${reader}-${shape}-${n}`)
     try {
       await child.ask('fill', { reader, dir, n, shape }, (share) => this.#progress.within(share))
     } finally {

@@ -12,9 +12,11 @@ export const usage = `Measures agent-mailbox and its peers on this machine and w
   --dir DIR            where to put data while measuring; it should be on the disk you care for
                        (default: the temporary directory, unless that is in memory)
   --out DIR            where the report goes (default: bench/results, with --quick bench/results/quick,
-                       with --only or --history bench/results/partial)
+                       with --only, --history or --profile bench/results/partial)
   --install-servers    install redis-server and nats-server with apt-get if they are missing (needs root)
   --no-build           measure dist/ as it is
+  --profile DIR        write a CPU profile of every process there, for \`node bench/profile.mjs FILE\`;
+                       the numbers of such a run are not worth keeping
   --help               this text
 
 Peers that the machine lacks are left out and named in the report.`
@@ -34,6 +36,7 @@ export function readOptions(args, names) {
         out: { type: 'string' },
         'install-servers': { type: 'boolean', default: false },
         'no-build': { type: 'boolean', default: false },
+        profile: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
     }).values

@@ -16,7 +16,7 @@ export async function question(ctx, reader, cases, { rounds, warmupMs, ms, least
   try {
     for (const { n, shape } of cases) {
       const dir = await ctx.histories.get(reader, n, shape)
-      const child = new Child('asker.mjs')
+      const child = new Child('asker.mjs', `ask-${reader}-${shape}-${n}`)
       await child.ask('open', { reader, dir, n, shape })
       children.push(child)
     }

@@ -75,11 +75,12 @@ export const raceSteps = (entered, times) =>
 /** A peer keeps its processes from round to round, so that all of them are equally warm. */
 function childrenFor(children, { peer, mode }) {
   const count = mode.processes ?? 1
-  const key = `${peer.name} ${count}`
+  const profiled = process.env['BENCH_PROFILE'] === undefined ? '' : mode.name
+  const key = `${peer.name} ${count} ${profiled}`
   if (!children.has(key))
     children.set(
       key,
-      Array.from({ length: count }, () => new Child('sender.mjs')),
+      Array.from({ length: count }, () => new Child('sender.mjs', `${peer.name}-${profiled}`)),
     )
   return children.get(key)
 }

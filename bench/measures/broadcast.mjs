@@ -49,7 +49,7 @@ export async function run(ctx) {
 
 async function open(agents) {
   const dir = scratchDir('broadcast')
-  const child = new Child('broadcaster.mjs')
+  const child = new Child('broadcaster.mjs', `broadcast-${agents}`)
   await child.ask('open', { dir, agents })
   return { agents, dir, child, direct: [], toAll: [] }
 }

@@ -50,7 +50,7 @@ async function sendTo(ctx, sizes) {
       ctx.progress.step(`send with ${number(n)} of history`)
       for (const mode of modes) {
         const { dir, drop } = await ctx.histories.writable('mailbox', n, 'unread')
-        const child = new Child('sender.mjs')
+        const child = new Child('sender.mjs', `growth-send-${mode.name}-${n}`)
         await child.ask('open', { peer: 'mailbox', mode, address: dir })
         const startAt = sharedNow() + warmupMs
         const { messages, ms } = await child.ask('run', { startAt, endAt: startAt + growthMs })

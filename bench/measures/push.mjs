@@ -38,7 +38,7 @@ async function deliver(way, count, gapMs) {
   const { openSpace } = await loadLibrary()
   const dir = scratchDir('push')
   const space = await openSpace({ dir })
-  const child = new Child('receiver.mjs')
+  const child = new Child('receiver.mjs', `push-${way}`)
   await child.ask('open', { dir, name: 'bo' })
   const ada = await space.mailbox('ada')
   const warmUp = 50

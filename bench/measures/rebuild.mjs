@@ -20,7 +20,7 @@ export async function run(ctx) {
 }
 
 async function inChild(verb, input, onNote, script = 'rebuilder.mjs') {
-  const child = new Child(script)
+  const child = new Child(script, verb)
   try {
     return await child.ask(verb, input, onNote)
   } finally {
