@@ -1,3 +1,4 @@
+import { decideExpire } from './command/expire.ts'
 import {
   decideClaimNext,
   decideHandle,
@@ -11,7 +12,7 @@ import { decideWithdraw } from './command/withdraw.ts'
 import { arrivals, unreadNow, withinBudget } from './delivery/arrive.ts'
 import { MailboxError } from './errors.ts'
 import type { PlacedEntry } from './journal/journal.ts'
-import { type Agent, systemAgent } from './model/agent.ts'
+import { type Agent, readsFrom, systemAgent } from './model/agent.ts'
 import type { Claim } from './model/claim.ts'
 import type { Directory } from './model/directory.ts'
 import { checkId } from './model/id.ts'
@@ -25,6 +26,7 @@ import { search } from './query/search.ts'
 import type { ShownMessage } from './query/show.ts'
 import { standing, unreadFor } from './query/standing.ts'
 import { sent, thread } from './query/thread.ts'
+import { createView } from './query/view.ts'
 import type { Space } from './space.ts'
 
 export type SentMessage = StoredMessage & {
@@ -149,6 +151,7 @@ export class Mailbox {
     const { budgetTokens = 2_000, ...filter } = options
     if (!(budgetTokens > 0))
       throw new MailboxError('invalid', 'the budget is not a number of tokens', { hint: 'try 2000' })
+    await this.#clearAway()
     const page = await this.inbox({ limit: 200, ...filter, unread: true })
     const fitting = withinBudget(page.messages, budgetTokens)
     const taken = await this.#take(fitting)
@@ -349,6 +352,15 @@ export class Mailbox {
   async #parent(id: string): Promise<{ id: string; threadId: string }> {
     const { id: fullId, threadId } = await this.#message(id)
     return { id: fullId, threadId }
+  }
+
+  /** Marks what is over in the boxes this agent reads, if there is anything. */
+  async #clearAway(): Promise<void> {
+    const over = await this.#query((source, agent) => {
+      const boxes = readsFrom(agent)
+      return createView(source).lapsed(boxes, this.#space.now(), 1).length > 0 ? boxes : []
+    })
+    if (over.length > 0) await this.#space.decide((view, context) => decideExpire(view, over, context), true)
   }
 
   /** Marks messages as shown; returns those that were still there to take. */

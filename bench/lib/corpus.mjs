@@ -13,7 +13,7 @@ export const commonWord = 'deployment'
 export const rareWords = Array.from({ length: 20 }, (_, k) => `quokka${k}`)
 
 const nextNote = createNotes(11)
-const pool = Array.from({ length: 4_096 }, () => nextNote())
+const pool = Array.from({ length: 1_024 }, () => nextNote())
 
 /** @param {number} i @param {number} n */
 export function messageAt(i, n) {

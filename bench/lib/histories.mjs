@@ -4,7 +4,7 @@ import { Child } from './child.mjs'
 import { dropDir, scratchDir } from './scratch.mjs'
 
 /** A history of this length may still be copied for a measurement that adds to it. */
-const copyable = 20_000
+const copyable = 200_000
 
 export class Histories {
   #progress

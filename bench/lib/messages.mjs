@@ -56,7 +56,7 @@ export function createNotes(seed) {
 }
 
 /** A ring of notes made beforehand, so that making them is in nobody's time. */
-export function createPool(seed, size = 2_048) {
+export function createPool(seed, size = 512) {
   const next = createNotes(seed)
   const pool = Array.from({ length: size }, () => next())
   let at = 0

@@ -87,7 +87,7 @@ const fullTimes = {
   gapMs: 20,
   starts: 40,
   growthRounds: 4,
-  growthMs: 600,
+  growthMs: 500,
   heldCalls: 500,
 }
 

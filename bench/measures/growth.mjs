@@ -43,7 +43,7 @@ export async function run(ctx) {
 
 /** A few sends to histories of different lengths, in turns. */
 async function sendTo(ctx, sizes) {
-  const { growthRounds: rounds, warmupMs, growthMs } = ctx.times
+  const { growthRounds: rounds, growthMs } = ctx.times
   const found = new Map()
   for (let round = 0; round < rounds; round++) {
     for (const n of sizes) {
@@ -52,7 +52,7 @@ async function sendTo(ctx, sizes) {
         const { dir, drop } = await ctx.histories.writable('mailbox', n, 'unread')
         const child = new Child('sender.mjs', `growth-send-${mode.name}-${n}`)
         await child.ask('open', { peer: 'mailbox', mode, address: dir })
-        const startAt = sharedNow() + warmupMs
+        const startAt = sharedNow() + growthMs / 2
         const { messages, ms } = await child.ask('run', { startAt, endAt: startAt + growthMs })
         await child.ask('close')
         await child.stop()

@@ -12,7 +12,7 @@ import { scratchDir } from '../lib/scratch.mjs'
 function variant(age) {
   return {
     name: `json-array-${age}`,
-    title: `JSON array under a lock file, ${age.toLocaleString('en')} messages old`,
+    title: `JSON array under a lock file, ${age} messages old`,
     kind: 'peer',
     durable: false,
     durability: 'not synced, and a crash while writing can lose the whole inbox',

@@ -19,6 +19,8 @@ export interface View {
   receipts(seq: number): Receipt[]
   /** The message this sender sent with this key. */
   keyed(sender: string, key: string): string | undefined
+  /** Unread mail in these boxes whose life is over and that nobody has marked yet. */
+  lapsed(boxes: readonly string[], now: number, limit: number): (Receipt & { id: string })[]
   /** Unclaimed mail of a role: most urgent first, then oldest. */
   nextOfRole(role: string, now: number): string | undefined
 }

@@ -1,6 +1,6 @@
 import { MailboxError } from '../errors.ts'
 import { type Address, parseAddress } from '../model/address.ts'
-import { person } from '../model/agent.ts'
+import { person, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
 
 export interface Resolved {
@@ -26,6 +26,11 @@ export function resolveAddresses(directory: Directory, written: readonly string[
       continue
     }
     const address = resolveBare(directory, parseAddress(text), text)
+    if (address.kind === 'agent' && address.name === systemAgent) {
+      throw new MailboxError('not_permitted', 'the system reads no mail', {
+        hint: 'write to an agent, a role or user',
+      })
+    }
     if (address.kind === 'agent' && !isAgent(directory, address.name)) {
       if (!hold) throw unknownRecipient(directory, address.name)
       warnings.push(`${address.name} has not joined yet; the message waits`)

@@ -25,7 +25,7 @@ export function createApplier(database: Database): Applier {
     'INSERT OR IGNORE INTO receipt',
     `($1, $2, $2, ${classNumber('stored')}, $3, 'stored', 0, NULL, $4)`,
   )
-  const dues = new RowBuffer(database, 'INSERT OR IGNORE INTO due', '($1, $2)')
+  const dues = new RowBuffer(database, 'INSERT OR IGNORE INTO due', '($1, $2, $3)')
   const buffers = [messages, stored, dues]
   const tallies = new Map<string, { box: string; slot: number; by: number }>()
 
@@ -49,14 +49,13 @@ export function createApplier(database: Database): Applier {
     `DELETE FROM lease WHERE (owner, rank, until, seq) IN
      (SELECT owner, rank, claim_until, seq FROM receipt WHERE seq = ? AND owner = ? AND claim_until IS NOT NULL)`,
   )
-  // The life of a message ends for those who have not seen it; once everybody has, nothing falls due.
+  // The life of a message ends for those who have not seen it.
   const dropDue = database.prepare(
-    `DELETE FROM due WHERE seq = ?1 AND at = (SELECT expires FROM message WHERE seq = ?1)
-     AND NOT EXISTS (SELECT 1 FROM receipt WHERE seq = ?1 AND class = 0)`,
+    'DELETE FROM due WHERE box = ?2 AND seq = ?1 AND at = (SELECT expires FROM message WHERE seq = ?1)',
   )
   const restoreDue = database.prepare(
-    `INSERT OR IGNORE INTO due SELECT m.expires, m.seq FROM message m WHERE m.seq = ?1 AND m.expires IS NOT NULL
-     AND EXISTS (SELECT 1 FROM receipt r WHERE r.seq = ?1 AND r.class = 0)`,
+    `INSERT OR IGNORE INTO due SELECT owner, expires, seq FROM receipt
+     WHERE seq = ? AND owner = ? AND class = 0 AND expires IS NOT NULL`,
   )
   const ownersOf = database.prepare('SELECT owner FROM receipt WHERE seq = ?')
   const addTally = database.prepare(
@@ -95,9 +94,9 @@ export function createApplier(database: Database): Applier {
     const boxes = boxesTo(message.to)
     for (const box of boxes) {
       stored.add(seq, box, rank, expires)
+      if (expires !== null) dues.add(box, expires, seq)
       if (boxes.length > 1 && !isGroupBox(box)) putShared.run([box, seq, rank])
     }
-    if (expires !== null) dues.add(expires, seq)
     for (const tag of new Set(message.tags)) putTag.run([tag, seq])
     if (message.key !== undefined) putKey.run([message.from, message.key, seq])
   }
@@ -111,15 +110,13 @@ export function createApplier(database: Database): Applier {
       putReceipt.run([message, owner, box, classNumber(state), rank, state, attempts, until])
       putTrail.run([message, seq, segment, offset, bytes])
       if (until !== null) putLease.run([owner, rank, until, message])
+      dropDue.run([message, owner])
+      restoreDue.run([message, owner])
       if (!isGroupBox(owner)) {
         dropShared.run([owner, message])
         restoreShared.run([message, owner])
       }
       if (change.was === undefined) settle(change)
-    }
-    for (const message of new Set(changes.map((change) => change.seq))) {
-      dropDue.run([message])
-      restoreDue.run([message])
     }
   }
 

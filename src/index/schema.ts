@@ -1,5 +1,5 @@
 /** Rises with every change of the tables or of `apply`: an index of another format is built anew. */
-export const indexFormat = 2
+export const indexFormat = 3
 
 /**
  * Bodies are not in here: a row knows the place of its line in the journal, and the line is read from
@@ -53,8 +53,8 @@ CREATE TABLE trail (
   PRIMARY KEY (message, entry)
 ) WITHOUT ROWID;
 
--- What falls due by itself, by time.
-CREATE TABLE due (at INTEGER, seq INTEGER, PRIMARY KEY (at, seq)) WITHOUT ROWID;
+-- When the life of unread mail ends, for each box it waits in.
+CREATE TABLE due (box TEXT, at INTEGER, seq INTEGER, PRIMARY KEY (box, at, seq)) WITHOUT ROWID;
 `
 
 /** Full text has a file of its own: it is slower to fill than the rest, and only searching needs it. */

@@ -22,6 +22,8 @@ const hourMs = 3_600_000
 /** How long mail lives when its sender does not say; role mail waits for a holder however long it takes. */
 const defaultLifeMs = { agent: 24 * hourMs, role: null, tag: 24 * hourMs, all: 4 * hourMs } as const
 
+/** Prefixes of addresses that are no tags. */
+const notTags = ['role', 'agent', 'broadcast']
 const namespacePattern = /^[a-z][a-z0-9_-]{0,31}$/
 
 /** Parses one written address. A bare name is taken for an agent; the roster decides later. */
@@ -43,7 +45,7 @@ export function parseAddress(text: string): Address {
 export function checkTag(tag: string): string {
   const colon = tag.indexOf(':')
   const namespace = tag.slice(0, Math.max(0, colon))
-  if (!namespacePattern.test(namespace) || namespace === 'role' || namespace === 'agent') {
+  if (!namespacePattern.test(namespace) || notTags.includes(namespace)) {
     throw new MailboxError('invalid', `${JSON.stringify(tag.slice(0, 60))} is not a tag`, {
       hint: 'a tag is NAMESPACE:VALUE, such as project:inscription or concern:governance',
     })

@@ -17,3 +17,9 @@ export type Agent = z.infer<typeof agentSchema>
 export function boxesOf(agent: Pick<Agent, 'roles' | 'tags'>): { roles: string[]; groups: string[] } {
   return { roles: agent.roles.map((role) => `role:${role}`), groups: [...agent.tags, 'all'] }
 }
+
+/** All boxes an agent reads, its own among them. */
+export function readsFrom(agent: Pick<Agent, 'name' | 'roles' | 'tags'>): string[] {
+  const { roles, groups } = boxesOf(agent)
+  return [agent.name, ...roles, ...groups]
+}

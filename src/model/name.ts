@@ -6,7 +6,7 @@ const maxFileLength = 240
 
 const lowerAscii = /^[a-z0-9_-]$/
 // Format and bidi controls look like nothing and make two names look the same.
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\u115f\u1160\u2800\u3164\uffa0]|[^\S ]/u
 
 /** Words that mean something in an address and therefore name nobody. */
 const reserved = new Set(['all', '*', 'role', 'agent', 'broadcast'])

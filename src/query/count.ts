@@ -32,10 +32,10 @@ export function count(source: Source, agent: Agent, now: number): UnreadCount {
   }
   // Mail whose life is over and that nobody has marked yet still stands in its tally.
   const lapsed = index.sql(
-    `SELECT r.box, r.rank FROM due d JOIN receipt r ON r.seq = d.seq
-     WHERE d.at <= ? AND r.class = 0 AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.box = r.box AND s.seq = r.seq)`,
+    `SELECT r.rank FROM due d JOIN receipt r ON r.seq = d.seq AND r.owner = d.box
+     WHERE d.box = ? AND d.at <= ? AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.box = d.box AND s.seq = d.seq)`,
   )
-  for (const [box, rank] of lapsed.all([now])) if (own.includes(box as string)) add(rank, -1)
+  for (const box of own) for (const [rank] of lapsed.all([box, now])) add(rank, -1)
   for (const row of inboxRows(source, agent, { uncounted: true }, now, portion)) add(row.rank, 1)
   return { unread: Object.values(byPriority).reduce((sum, n) => sum + n, 0), byPriority }
 }

@@ -127,7 +127,7 @@ function streamsOf(
   const alive = '(r.expires IS NULL OR r.expires > ?4)'
   const order = `ORDER BY r.seq LIMIT ${portion}`
   const own = index.sql(
-    `SELECT ${columns} ${joined} WHERE r.box = ?1 AND r.class = ?5 AND r.rank = ?2 AND r.seq > ?3 AND (r.class <> 0 OR ${alive}) ${order}`,
+    `SELECT ${columns} ${joined} WHERE r.box = ?1 AND r.class = ?5 AND r.rank = ?2 AND r.seq > ?3 AND (r.class <> 0 OR ${alive}) AND r.state <> 'expired' ${order}`,
   )
   const classes = all ? [0, 1, 2] : unread ? [0] : [0, 1]
   const box =

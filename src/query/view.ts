@@ -21,6 +21,20 @@ export function createView(source: Source) {
         .get([sender, key])
       return row?.[0] as string | undefined
     },
+    lapsed(boxes: readonly string[], now: number, limit: number): (Receipt & { id: string })[] {
+      const due = index.sql(
+        'SELECT d.seq, m.id FROM due d JOIN message m ON m.seq = d.seq WHERE d.box = ? AND d.at <= ? LIMIT ?',
+      )
+      return boxes
+        .flatMap((box) =>
+          due.all([box, now, limit]).map(([seq, id]) => ({ box, seq: seq as number, id: id as string })),
+        )
+        .slice(0, limit)
+        .flatMap(({ box, seq, id }) => {
+          const receipt = receiptsOf(source, seq).find(({ owner }) => owner === box)
+          return receipt === undefined ? [] : [{ ...receipt, id }]
+        })
+    },
     nextOfRole(role: string, now: number): string | undefined {
       const first = index.sql(
         `SELECT m.id, m.seq FROM receipt r JOIN message m ON m.seq = r.seq

@@ -46,6 +46,7 @@ export function viewOf({ agents, message = {}, receipts = [] }: Situation): View
     directory: directoryOf(...agents),
     message: (id) => (id === facts.id ? facts : undefined),
     receipts: (seq) => (seq === facts.seq ? rows : []),
+    lapsed: () => [],
     keyed: () => undefined,
     nextOfRole: (role) => (rows.some(({ box }) => box === `role:${role}`) ? facts.id : undefined),
   }
