@@ -16,10 +16,10 @@ export class Histories {
 
   /** The directory of a history, built if need be. */
   get(reader, n, shape) {
-    // What has expired is the unread history, seen later.
-    const stored = shape === 'expired' ? 'unread' : shape
-    const key = `${reader} ${n} ${stored}`
-    if (!this.#built.has(key)) this.#built.set(key, this.#build(reader, n, stored))
+    const key = `${reader} ${n} ${shape}`
+    if (!this.#built.has(key)) {
+      this.#built.set(key, shape === 'expired' ? this.#copyUnread(reader, n) : this.#build(reader, n, shape))
+    }
     return this.#built.get(key)
   }
 
@@ -32,6 +32,15 @@ export class Histories {
     } finally {
       await child.stop()
     }
+    return dir
+  }
+
+  /** What has expired is the unread history, seen later; a copy, in case that leaves marks. */
+  async #copyUnread(reader, n) {
+    const unread = await this.get(reader, n, 'unread')
+    const dir = scratchDir('expired')
+    cpSync(unread, dir, { recursive: true })
+    cpSync(`${unread}.probes.json`, `${dir}.probes.json`)
     return dir
   }
 

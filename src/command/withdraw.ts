@@ -14,7 +14,10 @@ export function decideWithdraw(view: View, sender: string, id: string): ReceiptD
   }
   const receipts = view.receipts(message.seq)
   if (receipts.every(({ state }) => state === 'withdrawn')) return []
-  const seen = receipts.find(({ state }) => classOf(state) !== 'unread')
+  // What expired was not seen either.
+  const seen = receipts.find(
+    ({ state }) => classOf(state) !== 'unread' && state !== 'expired' && state !== 'withdrawn',
+  )
   if (seen !== undefined) {
     throw new MailboxError('conflict', `message ${id} is already ${seen.state} by ${seen.box}`, {
       hint: `send a correction: mailbox reply ${id}`,
