@@ -19,7 +19,7 @@ function refusal(work: () => unknown): MailboxError {
 }
 
 describe('taking a message back', () => {
-  test.each<ReceiptState>(['stored', 'notified'])('works while it is %s', (state) => {
+  test.each<ReceiptState>(['stored', 'notified', 'expired'])('works while it is %s', (state) => {
     expect(decideWithdraw(directMail(state), 'bob', id)).toMatchObject([
       {
         step: 'withdrawn',
@@ -36,7 +36,6 @@ describe('taking a message back', () => {
     'completed',
     'failed',
     'archived',
-    'expired',
     'dead',
   ])('is refused once it is %s', (state) => {
     const error = refusal(() => decideWithdraw(directMail(state), 'bob', id))
