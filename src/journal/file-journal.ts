@@ -139,7 +139,11 @@ export class FileJournal implements Journal {
     await this.#gather()
     while (this.#queue.length > 0) {
       try {
-        await this.#lock.with(() => this.#decideBatch(this.#nextBatch()), this.#lockTimeoutMs)
+        this.#readAhead()
+        await this.#lock.with(() => this.#decideBatch(this.#nextBatch()), {
+          timeoutMs: this.#lockTimeoutMs,
+          waiting: () => this.#readAhead(),
+        })
       } catch (error) {
         for (const request of this.#queue.splice(0)) request.reject(error)
       }
@@ -158,6 +162,10 @@ export class FileJournal implements Journal {
     if (performance.now() - this.#yieldedAt < yieldMs) return
     await new Promise(setImmediate)
     this.#yieldedAt = performance.now()
+  }
+
+  #readAhead(): void {
+    for (const { entry } of this.#writer.readAhead()) this.#tail.push(entry)
   }
 
   /**

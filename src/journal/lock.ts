@@ -3,6 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MailboxError } from '../errors.ts'
 import { type Database, isBusy, openDatabase } from '../sqlite.ts'
 
+export interface LockOptions {
+  timeoutMs: number
+  /** Called whenever somebody else has it: time for other work. */
+  waiting?: () => void
+}
+
 /**
  * The exclusive right to append. It must be released by the kernel when its holder dies and must never
  * be taken from a holder that is merely stopped, which rules out time-stamped lock files; SQLite's own
@@ -44,13 +50,24 @@ export class WriterLock {
     }
   }
 
-  /** Runs `work` with the right to append. Within it, taking the right again is free. */
-  async with<T>(work: () => T, timeoutMs: number): Promise<T> {
-    if (this.#depth === 0) await this.#take(timeoutMs)
+  /** Runs `work` with the right to append. */
+  async with<T>(work: () => T, options: LockOptions): Promise<T> {
+    const started = performance.now()
+    for (let attempt = 0; !this.#tryTake(); attempt++) {
+      options.waiting?.()
+      // Holders are done within a fraction of a millisecond, so a short nap is usually all it takes; chance
+      // spreads the waiters out, and after a while the event loop gets its turn.
+      if (attempt < napsAtMost) nap(napMs * (1 + Math.random() * attempt))
+      else await sleep(1 + Math.random() * 4)
+      if (performance.now() - started > options.timeoutMs) throw lockTimeout(options.timeoutMs)
+    }
     return this.#run(work)
   }
 
-  /** The same, waiting without giving way to other work; for repairs that must not be interleaved. */
+  /**
+   * The same, waiting without giving way to other work; for repairs that must not be interleaved. Within
+   * `work`, taking the right again is free.
+   */
   withSync<T>(work: () => T, timeoutMs: number): T {
     const deadline = performance.now() + timeoutMs
     while (this.#depth === 0 && !this.#tryTake()) {
@@ -69,23 +86,13 @@ export class WriterLock {
     }
   }
 
-  async #take(timeoutMs: number): Promise<void> {
-    const started = performance.now()
-    for (let attempt = 0; !this.#tryTake(); attempt++) {
-      // Holders are done within a fraction of a millisecond, so a short nap is usually all it takes;
-      // after that the event loop gets its turn, and chance spreads the waiters out.
-      if (attempt < 20) nap(napMs)
-      else await sleep(1 + Math.random() * 4)
-      if (performance.now() - started > timeoutMs) throw lockTimeout(timeoutMs)
-    }
-  }
-
   close(): void {
     this.#database?.close()
   }
 }
 
-const napMs = 0.05
+const napMs = 0.2
+const napsAtMost = 16
 const napCell = new Int32Array(new SharedArrayBuffer(4))
 const nap = (ms: number) => void Atomics.wait(napCell, 0, 0, ms)
 

@@ -79,15 +79,28 @@ export class SegmentWriter {
     this.#fragment = undefined
   }
 
-  /** Takes in what others wrote. Only with the right to append, and with nothing pending. */
-  catchUp(): PlacedEntry[] {
+  /**
+   * Takes in whole lines that others wrote. Needs no right to append: lines that are there stay there. What
+   * is read here need not be read while everybody waits.
+   */
+  readAhead(): PlacedEntry[] {
     const found: PlacedEntry[] = []
-    if (this.#fragment === undefined && this.#reader.atEnd(this.#cursor)) return found
-    for (;;) {
+    while (!this.#reader.atEnd(this.#cursor)) {
       const { entries, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
       this.#cursor = cursor
       if (entries.length === 0) break
       for (const entry of entries) found.push(entry)
+    }
+    return found
+  }
+
+  /** Takes in the rest, and sees to what a dead writer left. Only with the right to append, and with nothing pending. */
+  catchUp(): PlacedEntry[] {
+    const found = this.readAhead()
+    this.#pendingCursor = this.#cursor
+    if (this.#reader.atEnd(this.#cursor)) {
+      this.#fragment = undefined
+      return found
     }
     this.#fragment = this.#reader.fragment(this.#cursor)
     if (this.#fragment !== undefined && decodeLine(this.#fragment.bytes) !== undefined) {
@@ -97,7 +110,6 @@ export class SegmentWriter {
       if (error !== undefined) throw writeError(error)
       return [...found, ...this.catchUp()]
     }
-    this.#pendingCursor = this.#cursor
     return found
   }
 
