@@ -36,8 +36,9 @@ async function main() {
   )
   const parent =
     options.dir ?? (fileSystemOf(tmpdir()) === 'tmpfs' ? join(here, 'node_modules', '.cache') : tmpdir())
-  openScratch(parent)
+  // Before the scratch directory: installing replaces node_modules, where that may lie.
   installPeers()
+  openScratch(parent)
   if (options['install-servers']) installServers()
   const library = snapshotLibrary({ build: !options['no-build'] })
 

@@ -1,5 +1,6 @@
 // Bundles the library and the command line into dist/, and writes the type declarations beside them.
-// Bundling is for start-up: a hook lives 50 ms, and every file it opens counts.
+// Bundling is for start-up: a hook lives 50 ms, and every file it opens counts. For the same reason the
+// command line is CommonJS: Node's loader of modules takes 20 ms longer over the same code.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { rolldown } from 'rolldown'
@@ -8,23 +9,29 @@ const root = new URL('..', import.meta.url).pathname
 const types = !process.argv.includes('--no-types')
 const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
 
+async function bundle(input, format, ending) {
+  const built = await rolldown({
+    cwd: root,
+    input,
+    platform: 'node',
+    external: ['libsql'],
+    transform: { define: { __VERSION__: JSON.stringify(version) }, target: 'node20' },
+  })
+  await built.write({
+    dir: 'dist',
+    format,
+    entryFileNames: `[name].${ending}`,
+    chunkFileNames: `chunks/[name]-[hash].${ending}`,
+    minify: 'dce-only',
+    sourcemap: true,
+  })
+  await built.close()
+}
+
+// A fast build leaves old chunks: processes of a running test may still be loading them.
 if (types) rmSync(`${root}/dist`, { recursive: true, force: true })
-const bundle = await rolldown({
-  cwd: root,
-  input: { mod: 'src/mod.ts', cli: 'src/cli/main.ts' },
-  platform: 'node',
-  external: ['libsql'],
-  transform: { define: { __VERSION__: JSON.stringify(version) }, target: 'node20' },
-})
-await bundle.write({
-  dir: 'dist',
-  format: 'esm',
-  entryFileNames: '[name].js',
-  chunkFileNames: 'chunks/[name]-[hash].js',
-  minify: 'dce-only',
-  sourcemap: true,
-})
-await bundle.close()
-chmodSync(`${root}/dist/cli.js`, 0o755)
+await bundle({ mod: 'src/mod.ts' }, 'esm', 'js')
+await bundle({ cli: 'src/cli/main.ts' }, 'cjs', 'cjs')
+chmodSync(`${root}/dist/cli.cjs`, 0o755)
 if (types)
   execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' })

@@ -63,7 +63,7 @@ export function snapshotLibrary({ build }) {
   })
   writeFileSync(join(dir, 'package.json'), '{ "type": "module" }\n')
   process.env['BENCH_LIBRARY'] = pathToFileURL(join(dir, 'mod.js')).href
-  return { dir, cli: join(dir, 'cli.js') }
+  return { dir, cli: join(dir, 'cli.cjs') }
 }
 
 /** Version and commit, as far as git knows it. */

@@ -17,8 +17,9 @@ import { median, summarize } from './stats.mjs'
  * @property {string} durability
  * @property {import('../peers/index.mjs').Mode} mode
  * @property {string} [version]
- * @property {number[]} rates Messages a second, by round.
+ * @property {number[]} rates Messages a second, by round, all work done.
  * @property {number} rate Their median.
+ * @property {number} answered Answers a second, whatever was put off.
  * @property {import('./stats.mjs').Summary} latencyMs Of one call, over all rounds.
  */
 
@@ -44,7 +45,7 @@ export async function enter(ctx, wanted = () => true) {
  */
 export async function race(ctx, entered, { rounds, peerRounds, warmupMs, ms }) {
   const starters = entered.flatMap(({ peer, server }) =>
-    peer.modes.map((mode) => ({ peer, server, mode, rates: [], latencies: [], children: [] })),
+    peer.modes.map((mode) => ({ peer, server, mode, rates: [], answers: [], latencies: [], children: [] })),
   )
   const children = new Map()
   for (let round = 0; round < rounds; round++) {
@@ -89,16 +90,31 @@ async function run(starter, children, { warmupMs, ms }) {
   const { peer, server, mode } = starter
   const address = await server.fresh()
   await Promise.all(children.map((child) => child.ask('open', { peer: peer.name, mode, address })))
-  const startAt = sharedNow() + warmupMs * (mode.warmUps ?? 1)
-  const parts = await Promise.all(children.map((child) => child.ask('run', { startAt, endAt: startAt + ms })))
+  const { parts, settleMs } = await takeTurn(children, { warmupMs: warmupMs * (mode.warmUps ?? 1), ms })
   await Promise.all(children.map((child) => child.ask('close')))
   // Files go at once; what servers hold goes with them.
   if (typeof address === 'string') dropDir(address)
-  starter.rates.push(parts.reduce((sum, part) => sum + part.messages / (part.ms / 1_000), 0))
+  // A slow contestant is given more time than the others, so each counts by its own.
+  const sum = (extraMs) => parts.reduce((all, part) => all + part.messages / ((part.ms + extraMs) / 1_000), 0)
+  starter.rates.push(sum(settleMs))
+  starter.answers.push(sum(0))
   for (const part of parts) starter.latencies.push(part.latencies)
 }
 
-function toStanding({ peer, server, mode, rates, latencies }) {
+/**
+ * One turn of a contestant: warm up, settle, send, settle. What a contestant puts off until after its
+ * answers is waited for, and that time is part of its turn: nobody is fast by leaving work behind.
+ */
+export async function takeTurn(children, { warmupMs, ms }) {
+  const all = (verb, input) => Promise.all(children.map((child) => child.ask(verb, input)))
+  await all('warmUp', { endAt: sharedNow() + warmupMs })
+  await all('settle')
+  const startAt = sharedNow() + 20
+  const parts = await all('run', { startAt, endAt: startAt + ms })
+  return { parts, settleMs: Math.max(...(await all('settle'))) }
+}
+
+function toStanding({ peer, server, mode, rates, answers, latencies }) {
   const { name, title, kind, durable, durability } = peer
   const all = latencies.flatMap((part) => [...part])
   const { version } = server
@@ -112,6 +128,7 @@ function toStanding({ peer, server, mode, rates, latencies }) {
     version,
     rates,
     rate: median(rates),
+    answered: median(answers),
     latencyMs: summarize(all),
   }
 }

@@ -18,9 +18,12 @@ serve({
     client = await peerByName(input.peer).open(input.address, mode, next)
   },
 
-  /** Warms up until `startAt` and counts what is answered between then and `endAt`. */
+  async warmUp({ endAt }) {
+    await drive(endAt, () => {})
+  },
+
+  /** Counts what is answered between two moments of the shared clock. */
   async run({ startAt, endAt }) {
-    await drive(startAt, () => {})
     const samples = new Samples()
     let calls = 0
     await waitUntil(startAt)
@@ -32,6 +35,14 @@ serve({
     if (calls >= fewest)
       return { messages: calls * mode.batch, ms: endAt - startAt, latencies: samples.take() }
     return slowly()
+  },
+
+  /** How long it took to finish what was put off. */
+  async settle() {
+    if (client.settle === undefined) return 0
+    const started = sharedNow()
+    await client.settle()
+    return sharedNow() - started
   },
 
   async close() {

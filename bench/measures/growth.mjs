@@ -1,9 +1,9 @@
 /** 8. How each cost grows: the same work at n, 10n, 100n. */
 import { Child } from '../lib/child.mjs'
-import { sharedNow } from '../lib/clock.mjs'
 import { duration, number, table, times } from '../lib/format.mjs'
 import { flight64, one } from '../lib/modes.mjs'
 import { question } from '../lib/questioning.mjs'
+import { takeTurn } from '../lib/race.mjs'
 import { median } from '../lib/stats.mjs'
 import { growthChart } from '../lib/svg.mjs'
 import { questionLabels, questions, readers } from '../readers/index.mjs'
@@ -52,13 +52,13 @@ async function sendTo(ctx, sizes) {
         const { dir, drop } = await ctx.histories.writable('mailbox', n, 'unread')
         const child = new Child('sender.mjs', `growth-send-${mode.name}-${n}`)
         await child.ask('open', { peer: 'mailbox', mode, address: dir })
-        const startAt = sharedNow() + growthMs / 2
-        const { messages, ms } = await child.ask('run', { startAt, endAt: startAt + growthMs })
+        const { parts, settleMs } = await takeTurn([child], { warmupMs: growthMs / 2, ms: growthMs })
         await child.ask('close')
         await child.stop()
         drop()
         const key = `${mode.name} ${n}`
-        found.set(key, { n, mode: mode.name, each: [...(found.get(key)?.each ?? []), ms / messages] })
+        const each = (parts[0].ms + settleMs) / parts[0].messages
+        found.set(key, { n, mode: mode.name, each: [...(found.get(key)?.each ?? []), each] })
       }
     }
   }
@@ -127,7 +127,7 @@ export function report(data, results) {
         ]),
     )
   const images = Object.keys(drawn).map((what) => `![growth of ${labels[what]}](growth-${what}.svg)`)
-  return `The mean time of one operation with histories of growing length; a flat line means that the past costs nothing. Both axes are logarithmic. For sends in flight it is the time divided by the number of messages.
+  return `The mean time of one operation with histories of growing length; a flat line means that the past costs nothing. Both axes are logarithmic. For sends it is the time divided by the number of messages, index included.
 
 ${table(['agent-mailbox', '', ...sizes.map(number), 'last to first'], rows, `ll${'r'.repeat(sizes.length + 1)}`)}
 

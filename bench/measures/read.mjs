@@ -7,7 +7,7 @@ export const name = 'read'
 export const title = 'Reading'
 
 const shapes = ['handled', 'unread']
-const shapeLabels = { handled: 'all handled but 50', unread: 'all unread', expired: 'all expired unread' }
+const shapeLabels = { handled: 'all handled but 50', unread: 'all unread' }
 const peers = readers.filter((reader) => reader.name !== 'mailbox')
 
 export const steps = ({ times: { askRounds, peerRounds } }) =>
@@ -30,6 +30,7 @@ export async function run(ctx) {
     )
   const expired = sizes.map((n) => ({ n, shape: 'expired' }))
   costs.push(...(await question(ctx, 'mailbox', expired, { ...limits, asked: ['inbox', 'count'] })))
+  for (const { n, shape } of expired) await ctx.histories.drop('mailbox', n, shape)
   for (const peer of peers)
     costs.push(...(await askPeer(ctx, peer, { ...limits, rounds: ctx.times.peerRounds, least: 1 })))
   return { sizes, costs }
@@ -90,25 +91,27 @@ ${shapes.map(section).join('\n\n')}
 
 ### All expired unread
 
-Our own worst case for counting: the unread history two days later, when the life of all of it is over and nobody has marked any of it.
+Our own worst case: the unread history two days later, when the life of all of it is over and its owner has not checked its mail since. (\`check\` marks what is over, and from then on it costs nothing.) No aim speaks of this one.
 
 ${table(['agent-mailbox', ...sizes.map(number), 'last to first'], later, `l${'r'.repeat(sizes.length + 1)}`)}`
 }
 
-function growthOf(costs, sizes, reader, shape, asked) {
+function growthOf(costs, sizes, reader, shape, asked, figure = 'meanMs') {
   const first = findCost(costs, reader, sizes[0], shape, asked)
   const last = findCost(costs, reader, sizes.at(-1), shape, asked)
-  return first === undefined || last === undefined ? Number.NaN : last.meanMs / first.meanMs
+  return first === undefined || last === undefined ? Number.NaN : last[figure] / first[figure]
 }
 
 export function aims({ sizes, costs }) {
   const [first, last] = [sizes[0], sizes.at(-1)]
+  const short = last === 1_000_000 ? '' : '; the aim speaks of 1,000,000'
   return ['inbox', 'count'].flatMap((asked) =>
-    [...shapes, 'expired'].map((shape) => ({
+    shapes.map((shape) => ({
       aim: `${questionLabels[asked]}, ${shapeLabels[shape]}: ${number(last)} of history against ${number(first)}`,
       atMost: 1.3,
       measured: growthOf(costs, sizes, 'mailbox', shape, asked),
-      ...(last === 1_000_000 ? {} : { note: `the aim speaks of 1,000,000` }),
+      // On a busy machine the mean is full of other people's time; the median call tells.
+      note: `means; the median call ${times(growthOf(costs, sizes, 'mailbox', shape, asked, 'p50'))}${short}`,
     })),
   )
 }

@@ -19,6 +19,11 @@ export async function run(ctx) {
 const find = (standings, peer, mode) =>
   standings.find((standing) => standing.peer === peer && standing.mode.name === mode)
 const lone = ({ mode }) => mode.inFlight === 1 && mode.batch === 1 && (mode.processes ?? 1) === 1
+const answersAlone = (standings) =>
+  standings
+    .filter(({ kind }) => kind === 'ours')
+    .map(({ mode, answered }) => `${mode.label} ${rate(answered)}`)
+    .join(', ')
 const byRate = (a, b) => b.rate - a.rate
 
 export function report({ standings, rounds, peerRounds, ms }) {
@@ -63,6 +68,8 @@ ${alone}
 
 ${many}
 
+agent-mailbox takes a message into its index after it has answered. That work is waited for at the end of each turn and is in its rates above. The answers alone, with the index left behind: ${answersAlone(standings)}. Latencies are of answers.
+
 ### What an answer means
 
 ${table(['', 'version', 'an answer means'], rows, 'lll')}`
@@ -106,32 +113,39 @@ export function aims({ standings }) {
   const twenty = get('mailbox', 'flight20')
   const processes = get('mailbox', 'processes20')
   const raw = get('raw', 'one')
+  const batched = get('raw', 'batch64')
+  const nats = get('nats', 'flight64')
+  const alone = (value) => `index included; answers alone ${times(value)}`
   return [
     {
       aim: 'one after another: time against the raw limit',
       atMost: 1.3,
-      measured: ours && raw.rate / ours.rate,
+      measured: raw.rate / ours?.rate,
+      note: alone(raw.rate / ours?.answered),
     },
     {
       aim: '64 in flight: rate against NATS JetStream without sync',
       atLeast: 3,
-      measured: many && get('nats', 'flight64') && many.rate / get('nats', 'flight64').rate,
+      measured: many?.rate / nats?.rate,
+      note: alone(many?.answered / nats?.rate),
       why: 'nats-server is not here',
     },
     {
       aim: '64 in flight: rate against raw batches of 64',
       atLeast: 0.5,
-      measured: many && many.rate / get('raw', 'batch64').rate,
+      measured: many?.rate / batched.rate,
+      note: alone(many?.answered / batched.rate),
     },
     {
       aim: '20 processes: rate against one process with 20 in flight',
       atLeast: 0.6,
-      measured: processes && processes.rate / twenty.rate,
+      measured: processes?.rate / twenty?.rate,
+      note: alone(processes?.answered / twenty?.answered),
     },
     {
       aim: '20 processes: p99 of a send against a raw append + fdatasync (p50)',
       atMost: 20,
-      measured: processes && processes.latencyMs.p99 / raw.latencyMs.p50,
+      measured: processes?.latencyMs.p99 / raw.latencyMs.p50,
     },
   ]
 }

@@ -26,6 +26,7 @@
  * @typedef {object} Client
  * @property {boolean} [sync] `send` blocks and returns nothing.
  * @property {() => Promise<void> | void} send Sends one message, or one batch in a mode with batches.
+ * @property {() => Promise<void>} [settle] Finishes what a send has put off; its time counts as sending.
  * @property {() => Promise<void> | void} close
  */
 

@@ -72,6 +72,6 @@ export const shellWord = (word: string): string =>
 /** How we were started, so that what we tell people to type works: from a checkout nothing is on the PATH. */
 function programName(): string {
   const script = process.argv[1] ?? ''
-  const checkout = basename(script) === 'cli.js' && !script.includes('node_modules')
+  const checkout = basename(script) === 'cli.cjs' && !script.includes('node_modules')
   return checkout ? `node ${shellWord(relative(process.cwd(), script))}` : 'mailbox'
 }

@@ -5,5 +5,4 @@ import module from 'node:module'
 const { enableCompileCache } = module as { enableCompileCache?: () => unknown }
 enableCompileCache?.()
 
-const { run } = await import('./program.ts')
-await run(process.argv.slice(2))
+void import('./program.ts').then(({ run }) => run(process.argv.slice(2)))

@@ -57,7 +57,7 @@ it('never runs what a name holds when a shell completes it', async () => {
   ].join('\n')
   const cwd = mkdtempSync(join(tmpdir(), 'mailbox-complete-'))
   onTestFinished(() => rmSync(cwd, { recursive: true }))
-  const cli = new URL('../../dist/cli.js', import.meta.url).pathname
+  const cli = new URL('../../dist/cli.cjs', import.meta.url).pathname
   const env = { PATH: process.env['PATH'] ?? '', MAILBOX_SPACE: box.dir, CLI: cli }
   const { stdout } = spawnSync('bash', ['-c', script], { cwd, env, encoding: 'utf8' })
   expect(stdout).toContain('evil')

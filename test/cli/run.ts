@@ -11,7 +11,7 @@ import type { UnreadCount } from '../../src/query/count.ts'
 import type { InboxMessage } from '../../src/query/inbox.ts'
 import { openSpace } from '../../src/space.ts'
 
-const script = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const script = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
 /** Everything that `--json` can answer; each verb gives some of it. */
 interface Answer {

@@ -94,7 +94,7 @@ it('ends quietly when its reader has seen enough', async () => {
 
 it('works in a pipe that is closed early', async () => {
   const box = await createBox('ada')
-  const command = `"${process.execPath}" dist/cli.js --space "${box.dir}" log | head -n 1; echo "\${PIPESTATUS[0]}"`
+  const command = `"${process.execPath}" dist/cli.cjs --space "${box.dir}" log | head -n 1; echo "\${PIPESTATUS[0]}"`
   const shell = spawn('bash', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   shell.stdout.on('data', (data: Buffer) => (said += data))
