@@ -12,6 +12,17 @@ import { decideWithdraw } from './command/withdraw.ts'
 import { arrivals, unreadNow, withinBudget } from './delivery/arrive.ts'
 import { MailboxError } from './errors.ts'
 import type { PlacedEntry } from './journal/journal.ts'
+import type {
+  BroadcastInput,
+  Checked,
+  CheckOptions,
+  Handled,
+  HandleOptions,
+  ReplyInput,
+  SentMessage,
+  WaitOptions,
+  WatchOptions,
+} from './mailbox-options.ts'
 import { type Agent, readsFrom, systemAgent } from './model/agent.ts'
 import type { Claim } from './model/claim.ts'
 import type { Directory } from './model/directory.ts'
@@ -28,55 +39,6 @@ import { standing, unreadFor } from './query/standing.ts'
 import { sent, thread } from './query/thread.ts'
 import { createView } from './query/view.ts'
 import type { Space } from './space.ts'
-
-export type SentMessage = StoredMessage & {
-  /** Things the sender should know although the mail was accepted. */
-  warnings: string[]
-}
-
-export type ReplyInput = Omit<SendInput, 'to' | 'replyTo'> & { to?: SendInput['to'] }
-export type BroadcastInput = Omit<SendInput, 'to'> & {
-  /** Only the members of this swarm. */
-  swarm?: string
-}
-
-export interface CheckOptions extends Omit<InboxOptions, 'unread' | 'all'> {
-  /** How much text to hand out at once, by a rough count. The first message always comes. @default 2000 */
-  budgetTokens?: number
-}
-
-export interface Checked {
-  messages: InboxMessage[]
-  /** Unread mail that did not fit, counted. */
-  remaining: UnreadCount
-  next: string | null
-}
-
-export interface WaitOptions {
-  type?: string | readonly string[]
-  from?: string
-  /** Only an answer to this message. */
-  replyTo?: string
-  /** @default for ever */
-  timeoutMs?: number
-  signal?: AbortSignal
-}
-
-export interface WatchOptions extends Pick<InboxOptions, 'type' | 'from' | 'minPriority'> {
-  /** Start with what is unread now. @default true */
-  backlog?: boolean
-  signal?: AbortSignal
-}
-
-export interface HandleOptions {
-  note?: string
-}
-
-/** What an agent's step did: the message, and where it stands for that agent now. */
-export interface Handled {
-  message: StoredMessage
-  state: ReceiptState
-}
 
 /** One agent's view of a space. */
 export class Mailbox {

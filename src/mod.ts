@@ -3,18 +3,18 @@ export type { JoinInput, UpdateInput } from './command/roster.ts'
 export type { SendInput } from './command/send.ts'
 export type { Settings } from './config.ts'
 export { type ErrorCode, errorCodes, MailboxError } from './errors.ts'
+export type { Mailbox } from './mailbox.ts'
 export type {
   BroadcastInput,
   Checked,
   CheckOptions,
   Handled,
   HandleOptions,
-  Mailbox,
   ReplyInput,
   SentMessage,
   WaitOptions,
   WatchOptions,
-} from './mailbox.ts'
+} from './mailbox-options.ts'
 export type { Agent, Session } from './model/agent.ts'
 export type { Claim } from './model/claim.ts'
 export type { Draft, Entry } from './model/entry.ts'

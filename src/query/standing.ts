@@ -1,6 +1,6 @@
 import type { Agent } from '../model/agent.ts'
 import { hasExpired, reachOf } from '../model/reach.ts'
-import { classOf, type ReceiptState, receiptClasses, stateNow } from '../model/receipt.ts'
+import { classOf, type Receipt, type ReceiptState, receiptClasses, stateNow } from '../model/receipt.ts'
 import { type InboxMessage, type InboxOptions, matches } from './inbox.ts'
 import { factsOf, messageBySeq, receiptsOf, type Source } from './message.ts'
 
@@ -11,7 +11,9 @@ export function standing(source: Source, agent: Agent, seq: number, now: number)
   switch (reach.kind) {
     case 'reached': {
       const { held, claimable, group } = reach
-      const own = held.toSorted((one) => (one.owner === agent.name ? -1 : 1)).map((one) => stateNow(one, now))
+      const isOwn = ({ owner }: Receipt) => owner === agent.name
+      const ownFirst = [...held.filter(isOwn), ...held.filter((one) => !isOwn(one))]
+      const own = ownFirst.map((one) => stateNow(one, now))
       // What a former claimant did does not count for the next.
       const free = claimable.map(() => (hasExpired(facts, now) ? 'expired' : 'stored') as ReceiptState)
       const states = [...own, ...free, ...(group ? ['stored' as const] : [])]

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { MailboxError } from '../../errors.ts'
-import type { Handled, Mailbox } from '../../mailbox.ts'
+import type { Mailbox } from '../../mailbox.ts'
+import type { Handled } from '../../mailbox-options.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import { action, type Cli } from '../cli.ts'
 import { describe, exitCodeOf, forPeople, translate } from '../exit.ts'

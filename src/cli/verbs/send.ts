@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../errors.ts'
-import type { SentMessage } from '../../mailbox.ts'
+import type { SentMessage } from '../../mailbox-options.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import { action, type Cli } from '../cli.ts'
 import { addMessageOptions, compose, type MessageFlags } from '../compose.ts'
