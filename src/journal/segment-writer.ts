@@ -51,6 +51,9 @@ export class SegmentWriter {
   #unsyncedName = false
   /** Syncs under way, and descriptors that may be closed once they are over. */
   #syncing = 0
+  /** Set while something is written that no sync has been asked to confirm. */
+  #unsynced = false
+  #lateFailure: NodeJS.ErrnoException | undefined
   /** What a sync has taken lately. */
   #syncMs = 0
   #retired: number[] = []
@@ -163,6 +166,7 @@ export class SegmentWriter {
 
   #syncHere(): void {
     const cause = syncInPlace(this.#fd!)
+    this.#unsynced = false
     if (cause === null) return
     this.#failure = 'sync_failed'
     throw syncError(cause)
@@ -170,7 +174,7 @@ export class SegmentWriter {
 
   #open(): void {
     if (this.#fd === undefined || this.#fdSegment !== this.#cursor.segment) {
-      this.#closeFd()
+      this.#leaveSegment()
       // A new file survives a power loss only when its directory entry does.
       this.#unsyncedName ||= !segmentExists(this.#dir, this.#cursor.segment)
       this.#fd = openForAppend(this.#dir, this.#cursor.segment)
@@ -212,6 +216,7 @@ export class SegmentWriter {
     const start =
       this.#fragment === undefined ? this.#cursor.offset : this.#fragment.offset + this.#fragment.bytes.length
     const written = writeAll(this.#fd!, buffer)
+    this.#unsynced = true
     const placed = this.#place(pending, start, written.bytes)
     if (written.error === undefined) this.#fragment = undefined
     return {
@@ -257,6 +262,13 @@ export class SegmentWriter {
       done()
       return
     }
+    const late = this.#lateFailure
+    this.#lateFailure = undefined
+    if (late !== undefined) {
+      done(syncError(late))
+      return
+    }
+    this.#unsynced = false
     const started = performance.now()
     const finish = (cause: NodeJS.ErrnoException | null) => {
       this.#syncMs += (performance.now() - started - this.#syncMs) / 8
@@ -273,6 +285,18 @@ export class SegmentWriter {
       this.#closeRetired()
       finish(cause)
     })
+  }
+
+  /**
+   * Somebody else opened the next segment. If it did so because its sync failed, ours was not tried yet, and
+   * no sync of the new segment would speak of what we wrote to the old one.
+   */
+  #leaveSegment(): void {
+    if (this.#unsynced && this.#fd !== undefined && this.#options.durability === 'disk') {
+      this.#lateFailure ??= syncInPlace(this.#fd) ?? undefined
+    }
+    this.#unsynced = false
+    this.#closeFd()
   }
 
   /** A descriptor is not closed under a running sync: its number could already belong to another file. */

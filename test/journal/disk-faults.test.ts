@@ -347,6 +347,31 @@ describe('a sync that fails', () => {
     expect(outcome(await second)).toEqual(['rejected', 'rejected'])
   })
 
+  it('of somebody else, who gives the segment up, does not hide that ours would have failed as well', async () => {
+    const dir = tempDir()
+    const { journal, syncs } = heldSyncs({ dir })
+    const other = tempJournal({ dir, durability: 'disk' })
+    const arrival = syncs.arrival()
+    const first = appendSeveral(journal, ['a', 'b'])
+    await arrival
+    const written = new Promise<void>((resolve) => void journal.onWake(resolve))
+    const second = appendSeveral(journal, ['c', 'd'])
+    await written
+    syncs.failNext = 'EIO'
+    await expect(appendMessage(other, { subject: 'x' })).rejects.toMatchObject({ code: 'sync_failed' })
+    await appendMessage(other, { subject: 'y' })
+    expect(segmentFiles(dir)).toHaveLength(2)
+    // The next line of ours goes into the new segment. No sync of that one speaks of what is in the old.
+    syncs.failNext = 'EIO'
+    const moved = new Promise<void>((resolve) => void journal.onWake(resolve))
+    const third = appendSeveral(journal, ['e', 'f'])
+    await moved
+    syncs.hold = false
+    syncs.held[0]!.finish()
+    await Promise.all([first, third])
+    expect((await second).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  })
+
   it('when a full segment is closed is a typed error and is not tried again', async () => {
     const dir = tempDir()
     const { journal, syncs } = heldSyncs({ dir, segmentBytes: 300 })
