@@ -1,6 +1,6 @@
 import { MailboxError } from '../errors.ts'
 import { checkTag } from '../model/address.ts'
-import { type Agent, person, type Session, systemAgent } from '../model/agent.ts'
+import { type Agent, implicitPerson, person, type Session, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
 import type { AgentDraft } from '../model/entry.ts'
 import { checkName } from '../model/name.ts'
@@ -31,17 +31,7 @@ export interface UpdateInput {
 
 /** The agent as everybody sees it; the person is in every roster without ever joining. */
 export function findAgent(directory: Directory, name: string): Agent | undefined {
-  const known = directory.agents.get(name)
-  if (known !== undefined || name !== person) return known
-  const epoch = isoTime(0)
-  return {
-    name: person,
-    state: 'alive',
-    roles: [],
-    tags: [],
-    session: { generation: 0, startedAt: epoch },
-    lastSeenAt: epoch,
-  }
+  return directory.agents.get(name) ?? (name === person ? implicitPerson() : undefined)
 }
 
 /** The agent, or an error that says how to become one. */

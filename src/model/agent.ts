@@ -13,6 +13,19 @@ export const systemAgent = 'system'
 export type Session = z.infer<typeof sessionSchema>
 export type Agent = z.infer<typeof agentSchema>
 
+/** The person before anything was said of it. */
+export function implicitPerson(): Agent {
+  const epoch = new Date(0).toISOString()
+  return {
+    name: person,
+    state: 'alive',
+    roles: [],
+    tags: [],
+    session: { generation: 0, startedAt: epoch },
+    lastSeenAt: epoch,
+  }
+}
+
 /** Everything an agent reads besides its own box: the boxes of its roles, tags, and everybody's. */
 export function boxesOf(agent: Pick<Agent, 'roles' | 'tags'>): { roles: string[]; groups: string[] } {
   return { roles: agent.roles.map((role) => `role:${role}`), groups: [...agent.tags, 'all'] }

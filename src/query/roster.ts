@@ -1,5 +1,4 @@
-import { type Agent, person } from '../model/agent.ts'
-import { isoTime } from '../model/time.ts'
+import { type Agent, implicitPerson, person } from '../model/agent.ts'
 import type { Source } from './message.ts'
 
 /** Everybody, by name; the person is always there. */
@@ -15,16 +14,4 @@ export function agentByName({ index }: Source, name: string): Agent | undefined 
   const row = index.sql('SELECT json FROM agent WHERE name = ?').get([name])
   if (row !== undefined) return JSON.parse(row[0] as string) as Agent
   return name === person ? implicitPerson() : undefined
-}
-
-function implicitPerson(): Agent {
-  const epoch = isoTime(0)
-  return {
-    name: person,
-    state: 'alive',
-    roles: [],
-    tags: [],
-    session: { generation: 0, startedAt: epoch },
-    lastSeenAt: epoch,
-  }
 }

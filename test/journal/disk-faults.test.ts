@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, statSync, truncateSync } from 'node:fs'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { MailboxError } from '../../src/errors.ts'
 import type { FileJournalOptions } from '../../src/journal/file-journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
@@ -363,9 +363,9 @@ describe('a sync that fails', () => {
     expect(segmentFiles(dir)).toHaveLength(2)
     // The next line of ours goes into the new segment. No sync of that one speaks of what is in the old.
     syncs.failNext = 'EIO'
-    const moved = new Promise<void>((resolve) => void journal.onWake(resolve))
     const third = appendSeveral(journal, ['e', 'f'])
-    await moved
+    await vi.waitFor(() => expect(linesIn(dir, 2).join()).toContain('"subject":"f"'))
+    syncs.failNext = undefined
     syncs.hold = false
     syncs.held[0]!.finish()
     await Promise.all([first, third])
