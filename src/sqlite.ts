@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type Libsql from 'libsql'
 
@@ -29,7 +30,28 @@ export interface OpenDatabaseOptions {
 
 // Loaded when first needed: the native library costs a short-lived process more than its own work.
 let driver: typeof Libsql | undefined
-const loadDriver = (): typeof Libsql => (driver ??= createRequire(import.meta.url)('libsql') as typeof Libsql)
+
+function loadDriver(): typeof Libsql {
+  driver ??= withShortReport(() => createRequire(import.meta.url)('libsql') as typeof Libsql)
+  return driver
+}
+
+/**
+ * To learn which C library this is, the driver's loader has a full diagnostic report of the process made,
+ * twice, which takes 8 ms. Where only one answer is possible it gets that at once.
+ */
+function withShortReport<T>(load: () => T): T {
+  const { report } = process
+  const maybeMusl = ['x86_64', 'aarch64', 'armhf'].some((arch) => existsSync(`/lib/ld-musl-${arch}.so.1`))
+  if (process.platform !== 'linux' || report === undefined || maybeMusl) return load()
+  const real = report.getReport
+  report.getReport = () => ({ header: { glibcVersionRuntime: 'not asked' } })
+  try {
+    return load()
+  } finally {
+    report.getReport = real
+  }
+}
 
 export function openDatabase(path: string, options: OpenDatabaseOptions): Database {
   const Driver = loadDriver()
