@@ -6,27 +6,16 @@ import {
   type HandleStep,
   handleRules,
 } from '../../src/command/handle.ts'
-import { MailboxError } from '../../src/errors.ts'
 import type { ReceiptDraft } from '../../src/model/entry.ts'
 import { type ReceiptState, receiptStates } from '../../src/model/receipt.ts'
 import { agent, idOf } from '../model/samples.ts'
 import { context, directMail, minute, now, theMessage, viewOf } from './fake-view.ts'
+import { refusal } from './refusal.ts'
 
 const id = theMessage.id
 const change = (drafts: ReceiptDraft[]) => drafts[0]?.changes[0]
 const states = (drafts: ReceiptDraft[]) =>
   Object.fromEntries((drafts[0]?.changes ?? []).map(({ owner, state }) => [owner, state]))
-
-function refusal(work: () => unknown): MailboxError {
-  try {
-    work()
-  } catch (error) {
-    expect(error).toBeInstanceOf(MailboxError)
-    expect((error as MailboxError).hint).toMatch(/\S/)
-    return error as MailboxError
-  }
-  throw new Error('it was allowed')
-}
 
 /**
  * The ladder, pair by pair: the state a step leads to, `=` where there is nothing left to do, `-` where it

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { decideJoin, decideLeave, decideUpdate, findAgent, requireAgent } from '../../src/command/roster.ts'
-import { MailboxError } from '../../src/errors.ts'
 import { agent, sampleTime } from '../model/samples.ts'
 import { context, directoryOf } from './fake-view.ts'
+import { refusal } from './refusal.ts'
 
 const at = '2026-11-15T10:00:00.000Z'
 const ada = agent('ada', {
@@ -12,17 +12,6 @@ const ada = agent('ada', {
 })
 const view = {
   directory: directoryOf(ada, agent('ice', { state: 'frozen' }), agent('gone', { state: 'dead' })),
-}
-
-function refusal(work: () => unknown): MailboxError {
-  try {
-    work()
-  } catch (error) {
-    expect(error).toBeInstanceOf(MailboxError)
-    expect((error as MailboxError).hint).toMatch(/\S/)
-    return error as MailboxError
-  }
-  throw new Error('it was allowed')
 }
 
 describe('joining', () => {

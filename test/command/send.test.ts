@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { checkSend, decideSend, type SendCommand, type SendInput } from '../../src/command/send.ts'
-import { MailboxError } from '../../src/errors.ts'
 import { messageLimits } from '../../src/model/message.ts'
 import { agent, idOf } from '../model/samples.ts'
 import { context, directoryOf } from './fake-view.ts'
+import { refusal } from './refusal.ts'
 
 const directory = directoryOf(
   agent('ada', { roles: ['architect'], tags: ['project:inscription'] }),
@@ -17,17 +17,6 @@ const command = ({ from = 'bob', parent, ...input }: Said): SendCommand => ({ fr
 const decide = (said: Said) => decideSend({ directory }, command(said), context())
 const recipients = (...to: string[]) => decide({ to }).message.to
 const check = (input: object) => checkSend(input as SendInput, messageLimits.bytes)
-
-function refusal(work: () => unknown): MailboxError {
-  try {
-    work()
-  } catch (error) {
-    expect(error).toBeInstanceOf(MailboxError)
-    expect((error as MailboxError).hint).toMatch(/\S/)
-    return error as MailboxError
-  }
-  throw new Error('it was accepted')
-}
 
 describe('whom a message is for', () => {
   test.each([

@@ -1,22 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { decideWithdraw } from '../../src/command/withdraw.ts'
-import { MailboxError } from '../../src/errors.ts'
 import type { ReceiptState } from '../../src/model/receipt.ts'
 import { agent, idOf } from '../model/samples.ts'
 import { directMail, theMessage, viewOf } from './fake-view.ts'
+import { refusal } from './refusal.ts'
 
 const { id } = theMessage
-
-function refusal(work: () => unknown): MailboxError {
-  try {
-    work()
-  } catch (error) {
-    expect(error).toBeInstanceOf(MailboxError)
-    expect((error as MailboxError).hint).toMatch(/\S/)
-    return error as MailboxError
-  }
-  throw new Error('it was allowed')
-}
 
 describe('taking a message back', () => {
   test.each<ReceiptState>(['stored', 'notified', 'expired'])('works while it is %s', (state) => {
@@ -29,18 +18,13 @@ describe('taking a message back', () => {
     ])
   })
 
-  test.each<ReceiptState>([
-    'shown',
-    'acked',
-    'processing',
-    'completed',
-    'failed',
-    'archived',
-    'dead',
-  ])('is refused once it is %s', (state) => {
-    const error = refusal(() => decideWithdraw(directMail(state), 'bob', id))
-    expect(error).toMatchObject({ code: 'conflict', message: expect.stringContaining(state) })
-  })
+  test.each<ReceiptState>(['shown', 'acked', 'processing', 'completed', 'failed', 'archived', 'dead'])(
+    'is refused once it is %s',
+    (state) => {
+      const error = refusal(() => decideWithdraw(directMail(state), 'bob', id))
+      expect(error).toMatchObject({ code: 'conflict', message: expect.stringContaining(state) })
+    },
+  )
 
   test('twice is no error', () => {
     expect(decideWithdraw(directMail('withdrawn'), 'bob', id)).toEqual([])
