@@ -75,7 +75,7 @@ export function aims({ n, rebuilt, held }) {
       atMost: 200,
       measured: held.rss / 1_048_576,
       unit: 'MB',
-      note: joined('a process holding the space; the hub comes with its issue', note),
+      note: joined('a process holding the space; there is no hub yet', note),
     },
   ]
 }

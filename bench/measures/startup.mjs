@@ -44,7 +44,7 @@ export async function run(ctx) {
   const missing = cliMissing(cli, env)
   if (missing !== undefined) ctx.skip('start-up of the command line', missing)
   const hook = hookOf(ctx.library.dir)
-  if (hook === undefined) ctx.skip('start-up of the hook', 'it comes with the clients issue')
+  if (hook === undefined) ctx.skip('start-up of the hook', 'there is none yet')
   const runs = commands
     .filter(({ label }) => missing === undefined || label === 'node -e 0')
     .map((command) => ({ ...command, wall: [], cpu: [] }))
@@ -113,7 +113,7 @@ export function report({ results, hook }) {
     duration(cpuMs),
     times(cpuMs / base.cpuMs),
   ])
-  return `The median of ${number(base.runs)} runs each, in turns, from start to exit, output thrown away.${hook ? '' : ' The hook is not built yet; it comes with the clients issue.'}
+  return `The median of ${number(base.runs)} runs each, in turns, from start to exit, output thrown away.${hook ? '' : ' There is no hook yet.'}
 
 ![start-up](startup.svg)
 
@@ -144,7 +144,7 @@ export function aims({ results, missing }) {
     const found = results.find((result) => result.label === label)
     return found && found.wallMs / base
   }
-  const hook = { measured: undefined, why: 'the hook comes with the clients issue' }
+  const hook = { measured: undefined, why: 'there is no hook yet' }
   return [
     { aim: 'hook without mail against node -e 0', atMost: 0.1, ...hook },
     { aim: 'hook with mail against node -e 0', atMost: 1.5, ...hook },
