@@ -1,4 +1,6 @@
 /** 5. From a send in one process to the message in another. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { Child } from '../lib/child.mjs'
 import { sharedNow, sleep } from '../lib/clock.mjs'
 import { duration, number, table } from '../lib/format.mjs'
@@ -12,6 +14,9 @@ export const name = 'push'
 export const title = 'Push'
 
 const pollMs = 500
+/** How long a new process gets to start and to begin waiting. */
+const startMs = 600
+const commandRuns = { quick: 10, full: 60 }
 const ways = [
   { way: 'wait', label: '`wait` in a loop (marks as shown, durably)', short: 'wait' },
   { way: 'watch', label: '`watch` (looks only)', short: 'watch' },
@@ -20,6 +25,7 @@ const ways = [
     label: `a look every ${pollMs} ms (marks as shown, durably)`,
     short: `a look every ${pollMs} ms`,
   },
+  { way: 'command', label: 'the command `mailbox wait`, until its line is read', short: 'mailbox wait' },
 ]
 
 export const steps = () => ways.length
@@ -29,7 +35,8 @@ export async function run(ctx) {
   for (const { way } of ways) {
     ctx.progress.step(way)
     const { pushes, polls, gapMs } = ctx.times
-    results.push(await deliver(way, way === 'poll' ? polls : pushes, gapMs))
+    if (way === 'command') results.push(await answerCommands(ctx))
+    else results.push(await deliver(way, way === 'poll' ? polls : pushes, gapMs))
   }
   return { gapMs: ctx.times.gapMs, results }
 }
@@ -66,6 +73,40 @@ async function deliver(way, count, gapMs) {
     fromSend: summarize(latencies),
     fromAnswer: summarize(received.map(({ number: i, at }) => at - answered[i])),
     curve: Array.from({ length: 101 }, (_, percent) => [quantile(latencies, percent / 100), percent]),
+  }
+}
+
+/** One process of the command line for each message: it waits, prints what came, and ends. */
+async function answerCommands(ctx) {
+  const { openSpace } = await loadLibrary()
+  const dir = scratchDir('push')
+  const space = await openSpace({ dir })
+  const ada = await space.mailbox('ada')
+  await space.mailbox('bo')
+  const next = createPool(6)
+  const fromSend = []
+  const fromAnswer = []
+  for (let i = 0; i < (ctx.quick ? commandRuns.quick : commandRuns.full); i++) {
+    const waiting = spawn(process.execPath, [ctx.library.cli, '--space', dir, '--as', 'bo', '--json', 'wait'])
+    const line = once(waiting.stdout, 'data').then(() => sharedNow())
+    const ended = once(waiting, 'exit')
+    await sleep(startMs)
+    const started = sharedNow()
+    await ada.send({ to: 'bo', ...next() })
+    const answered = sharedNow()
+    const at = await line
+    fromSend.push(at - started)
+    fromAnswer.push(at - answered)
+    await ended
+  }
+  await space.close()
+  dropDir(dir)
+  const sorted = Float64Array.from(fromSend).sort()
+  return {
+    way: 'command',
+    fromSend: summarize(fromSend),
+    fromAnswer: summarize(fromAnswer),
+    curve: Array.from({ length: 101 }, (_, percent) => [quantile(sorted, percent / 100), percent]),
   }
 }
 

@@ -18,7 +18,7 @@ export function createApplier(database: Database): Applier {
   const messages = new RowBuffer(
     database,
     'INSERT OR IGNORE INTO message',
-    '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+    '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
   )
   const stored = new RowBuffer(
     database,
@@ -30,7 +30,6 @@ export function createApplier(database: Database): Applier {
   const tallies = new Map<string, { box: string; slot: number; by: number }>()
 
   const putAgent = database.prepare('INSERT OR REPLACE INTO agent VALUES (?, ?)')
-  const putTag = database.prepare('INSERT OR IGNORE INTO tag VALUES (?, ?)')
   const putKey = database.prepare('INSERT OR IGNORE INTO keyed VALUES (?, ?, ?)')
   const putTrail = database.prepare('INSERT OR IGNORE INTO trail VALUES (?, ?, ?, ?, ?)')
   const putReceipt = database.prepare(
@@ -74,30 +73,13 @@ export function createApplier(database: Database): Applier {
     const thread = message.threadId === message.id ? null : message.threadId
     const { segment, offset, bytes } = place
     const excluded = exclude === undefined ? null : JSON.stringify(exclude)
-    const { id, from, type, attachments } = message
-    const at = Date.parse(message.createdAt)
-    messages.add(
-      seq,
-      id,
-      segment,
-      offset,
-      bytes,
-      from,
-      thread,
-      type,
-      rank,
-      at,
-      expires,
-      attachments.length,
-      excluded,
-    )
+    messages.add(seq, message.id, segment, offset, bytes, message.from, thread, rank, expires, excluded)
     const boxes = boxesTo(message.to)
     for (const box of boxes) {
       stored.add(seq, box, rank, expires)
       if (expires !== null) dues.add(box, expires, seq)
       if (boxes.length > 1 && !isGroupBox(box)) putShared.run([box, seq, rank])
     }
-    for (const tag of new Set(message.tags)) putTag.run([tag, seq])
     if (message.key !== undefined) putKey.run([message.from, message.key, seq])
   }
 

@@ -1,16 +1,19 @@
 /** Rises with every change of the tables or of `apply`: an index of another format is built anew. */
-export const indexFormat = 3
+export const indexFormat = 4
+
+/** What the tables were built from, and how far. */
+const meta = `CREATE TABLE meta (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  format INTEGER NOT NULL, space TEXT NOT NULL, boot TEXT NOT NULL,
+  seq INTEGER NOT NULL, segment INTEGER NOT NULL, offset INTEGER NOT NULL, sum TEXT NOT NULL
+);`
 
 /**
  * Bodies are not in here: a row knows the place of its line in the journal, and the line is read from
  * there. That keeps the index small and quick to rebuild, and what went in comes out byte for byte.
  */
 export const indexSchema = `
-CREATE TABLE meta (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  format INTEGER NOT NULL, space TEXT NOT NULL, boot TEXT NOT NULL,
-  seq INTEGER NOT NULL, segment INTEGER NOT NULL, offset INTEGER NOT NULL, sum TEXT NOT NULL
-);
+${meta}
 
 -- The roster and the counts of each box: the directory, as a new process starts with it.
 CREATE TABLE agent (name TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
@@ -19,13 +22,11 @@ CREATE TABLE tally (box TEXT, slot INTEGER, n INTEGER NOT NULL, PRIMARY KEY (box
 CREATE TABLE message (
   seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
   segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  sender TEXT NOT NULL, thread TEXT, type TEXT NOT NULL, rank INTEGER NOT NULL,
-  at INTEGER NOT NULL, expires INTEGER, attachments INTEGER NOT NULL, excluded TEXT
+  sender TEXT NOT NULL, thread TEXT, rank INTEGER NOT NULL, expires INTEGER, excluded TEXT
 );
 CREATE INDEX message_sender ON message (sender, seq);
 -- A message that starts a thread has no row here until somebody answers; its id is the thread.
 CREATE INDEX message_thread ON message (thread, seq) WHERE thread IS NOT NULL;
-CREATE TABLE tag (tag TEXT, seq INTEGER, PRIMARY KEY (tag, seq)) WITHOUT ROWID;
 CREATE TABLE keyed (sender TEXT, key TEXT, seq INTEGER NOT NULL, PRIMARY KEY (sender, key)) WITHOUT ROWID;
 
 -- One row a message and address; an agent's first sight of group mail adds a row of its own.
@@ -59,10 +60,6 @@ CREATE TABLE due (box TEXT, at INTEGER, seq INTEGER, PRIMARY KEY (box, at, seq))
 
 /** Full text has a file of its own: it is slower to fill than the rest, and only searching needs it. */
 export const searchSchema = `
-CREATE TABLE meta (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  format INTEGER NOT NULL, space TEXT NOT NULL, boot TEXT NOT NULL,
-  seq INTEGER NOT NULL, segment INTEGER NOT NULL, offset INTEGER NOT NULL, sum TEXT NOT NULL
-);
+${meta}
 CREATE VIRTUAL TABLE words USING fts5(subject, body, content='', tokenize="unicode61 remove_diacritics 2");
 `

@@ -71,10 +71,6 @@ export class SegmentWriter {
     this.#pendingCursor = cursor
   }
 
-  get cursor(): Cursor {
-    return this.#cursor
-  }
-
   /** Goes on from another place, as when nothing had been read yet. */
   moveTo(cursor: Cursor): void {
     this.#cursor = cursor

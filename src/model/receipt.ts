@@ -52,7 +52,7 @@ export const isAcked = (state: ReceiptState): boolean =>
   state === 'archived'
 
 /** What moved a receipt: the states themselves, and the steps that lead back to `stored`. */
-export const receiptSteps = [...receiptStates, 'claimed', 'renewed', 'released', 'retried'] as const
+export const receiptSteps = [...receiptStates, 'claimed', 'released', 'retried'] as const
 export type ReceiptStep = (typeof receiptSteps)[number]
 
 /**
