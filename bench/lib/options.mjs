@@ -66,6 +66,7 @@ export function readOptions(args, names) {
  * @property {number} sends Broadcasts, and direct sends, in each round.
  * @property {number} pushes Messages that are followed into another process.
  * @property {number} polls The same for the one that only looks every half second.
+ * @property {number} commandWaits How often the command `mailbox wait` is started and answered.
  * @property {number} gapMs The mean time between them.
  * @property {number} starts Runs of each command.
  * @property {number} growthRounds
@@ -84,6 +85,7 @@ const fullTimes = {
   sends: 300,
   pushes: 1_500,
   polls: 1_500,
+  commandWaits: 60,
   gapMs: 20,
   starts: 40,
   growthRounds: 4,
@@ -102,6 +104,7 @@ const quickTimes = {
   sends: 40,
   pushes: 500,
   polls: 200,
+  commandWaits: 10,
   gapMs: 6,
   starts: 20,
   growthRounds: 1,

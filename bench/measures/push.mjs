@@ -16,7 +16,6 @@ export const title = 'Push'
 const pollMs = 500
 /** How long a new process gets to start and to begin waiting. */
 const startMs = 600
-const commandRuns = { quick: 10, full: 60 }
 const ways = [
   { way: 'wait', label: '`wait` in a loop (marks as shown, durably)', short: 'wait' },
   { way: 'watch', label: '`watch` (looks only)', short: 'watch' },
@@ -86,7 +85,7 @@ async function answerCommands(ctx) {
   const next = createPool(6)
   const fromSend = []
   const fromAnswer = []
-  for (let i = 0; i < (ctx.quick ? commandRuns.quick : commandRuns.full); i++) {
+  for (let i = 0; i < ctx.times.commandWaits; i++) {
     const waiting = spawn(process.execPath, [ctx.library.cli, '--space', dir, '--as', 'bo', '--json', 'wait'])
     const line = once(waiting.stdout, 'data').then(() => sharedNow())
     const ended = once(waiting, 'exit')
