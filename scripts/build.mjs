@@ -30,7 +30,7 @@ async function bundle(input, format, ending) {
 
 // A fast build leaves old chunks: processes of a running test may still be loading them.
 if (types) rmSync(`${root}/dist`, { recursive: true, force: true })
-await bundle({ mod: 'src/mod.ts' }, 'esm', 'js')
+await bundle({ mod: 'src/mod.ts', 'index-worker': 'src/index/worker.ts' }, 'esm', 'js')
 await bundle({ cli: 'src/cli/main.ts' }, 'cjs', 'cjs')
 chmodSync(`${root}/dist/cli.cjs`, 0o755)
 if (types)

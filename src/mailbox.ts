@@ -11,7 +11,6 @@ import { checkSend, decideSend, type SendInput } from './command/send.ts'
 import { decideWithdraw } from './command/withdraw.ts'
 import { arrivals, unreadNow, withinBudget } from './delivery/arrive.ts'
 import { MailboxError } from './errors.ts'
-import type { PlacedEntry } from './journal/journal.ts'
 import type {
   BroadcastInput,
   Checked,
@@ -67,7 +66,9 @@ export class Mailbox {
     }, input.key !== undefined)
     if (earlier !== undefined)
       return { ...(await this.#message(earlier)), warnings: ['sent before with this key'] }
-    return { ...sentMessage(placed), warnings }
+    const entry = placed[0]?.entry
+    if (entry?.kind !== 'message') throw new MailboxError('internal', 'nothing was sent')
+    return { seq: entry.seq, ...entry.message, warnings }
   }
 
   /** Answers a message: to its sender, in its thread, with its priority unless told otherwise. */
@@ -371,10 +372,4 @@ export class Mailbox {
       attempt: Math.max(1, held?.attempts ?? 1),
     }
   }
-}
-
-function sentMessage(placed: readonly PlacedEntry[]): StoredMessage {
-  const entry = placed[0]?.entry
-  if (entry?.kind !== 'message') throw new MailboxError('internal', 'nothing was sent')
-  return { seq: entry.seq, ...entry.message }
 }

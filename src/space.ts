@@ -12,6 +12,7 @@ import { ensureSpaceDir, readSettings, type Settings } from './config.ts'
 import { Bell } from './delivery/bell.ts'
 import { type FollowOptions, follow } from './delivery/follow.ts'
 import { MailboxError } from './errors.ts'
+import { Background } from './index/background.ts'
 import { loadDirectory, openIndex, openSearch } from './index/index.ts'
 import type { CatchUpOptions, Projection } from './index/projection.ts'
 import { FileJournal } from './journal/file-journal.ts'
@@ -20,7 +21,7 @@ import type { VerifyOptions, VerifyReport } from './journal/verify.ts'
 import { Mailbox } from './mailbox.ts'
 import { type Agent, systemAgent } from './model/agent.ts'
 import type { Directory } from './model/directory.ts'
-import type { Draft, Entry } from './model/entry.ts'
+import type { Draft, Gist } from './model/entry.ts'
 import { createIdSource } from './model/id.ts'
 import { checkName } from './model/name.ts'
 import type { Source } from './query/message.ts'
@@ -50,6 +51,8 @@ const foldLimit = 2_000
 const indexDelayMs = 20
 const importsAtOnce = 64
 const indexLag = 50_000
+/** What is so far behind is worth a thread. */
+const threadLag = 2_000
 
 /** Opens a space: the journal, then what is derived from it. */
 export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
@@ -75,6 +78,7 @@ export class Space {
   readonly #journal: Journal
   readonly #index: Projection
   readonly #words: Projection
+  readonly #thread: Background
   readonly #source: Source
   readonly #newId: () => string
   readonly #view: View
@@ -82,6 +86,8 @@ export class Space {
   #epoch = 0
   #indexing: NodeJS.Timeout | undefined
   #unindexed = false
+  /** How far the thread has brought the index. */
+  #besideSeq = 0
   readonly #ending = new AbortController()
   #closed = false
 
@@ -93,6 +99,7 @@ export class Space {
     this.#journal = journal
     this.#index = openIndex(dir, journal)
     this.#words = openSearch(dir, journal)
+    this.#thread = new Background({ dir, projection: 'tables' })
     this.#source = { index: this.#index, journal }
     this.#newId = createIdSource(now)
     this.#view = createView(this.#source)
@@ -180,7 +187,7 @@ export class Space {
   async rebuild(options: CatchUpOptions = {}): Promise<void> {
     this.#mustBeOpen()
     const { rebuild } = await import('./index/rebuild.ts')
-    await rebuild([this.#index, this.#words], options)
+    await rebuild(this.dir, this.#index, this.#words, options)
     this.#load()
   }
 
@@ -221,7 +228,8 @@ export class Space {
     needsIndex = false,
   ): Promise<PlacedEntry[]> {
     this.#mustBeOpen()
-    await this.#journal.pull()
+    const pulled = this.#journal.pull()
+    if (pulled !== undefined) await pulled
     this.#refresh()
     // Whatever can be caught up outside the lock does not keep others waiting in it.
     if (needsIndex) this.#index.catchUp()
@@ -253,7 +261,7 @@ export class Space {
     if (this.#index.cursor.seq > this.#directory.seq + foldLimit) this.#load()
   }
 
-  #fold(tail: readonly Entry[]): void {
+  #fold(tail: readonly Gist[]): void {
     if (this.#journal.epoch !== this.#epoch) {
       // Something we had folded was lost with a full disk. Start again from what is really there; while
       // that cannot be read, nothing is decided.
@@ -272,9 +280,16 @@ export class Space {
   written(): void {
     if (this.#closed) return
     this.#unindexed = true
-    if (this.#directory.seq - this.#index.cursor.seq > indexLag) this.#indexNow()
-    else if (this.#indexing === undefined) this.#indexing = setTimeout(() => this.#indexNow(), indexDelayMs)
+    const lag = this.#directory.seq - Math.max(this.#index.cursor.seq, this.#besideSeq)
+    if (lag > threadLag && this.#thread.available) this.#indexBeside()
+    else if (lag > indexLag) this.#indexNow()
+    if (this.#indexing === undefined) this.#indexing = setTimeout(() => this.#indexNow(), indexDelayMs)
     else this.#indexing.refresh()
+  }
+
+  /** So much at once would keep this thread from its work. */
+  #indexBeside(): void {
+    void this.#thread.catchUp((seq) => (this.#besideSeq = seq))
   }
 
   #indexNow(): void {
@@ -304,6 +319,7 @@ export class Space {
     this.#closed = true
     this.#ending.abort()
     this.#indexNow()
+    await this.#thread.close()
     await this.#journal.close()
     this.#index.close()
     this.#words.close()

@@ -11,7 +11,7 @@ declare const __VERSION__: string
 /** Runs one command line and ends the process with its exit code. */
 export async function run(words: readonly string[]): Promise<never> {
   ignoreClosedPipes()
-  const program = createProgram()
+  const program = createProgram(words)
   let code = 0
   try {
     if (words.length === 0) program.outputHelp()
@@ -32,8 +32,11 @@ const asVerbHelp = ([first, second, ...rest]: readonly string[]): string[] =>
     ? [second, '--help']
     : [first, second, ...rest].filter((word) => word !== undefined)
 
-/** All verbs by name and summary. What a verb takes and does is loaded when it is called. */
-function createProgram(): Command {
+/**
+ * The verbs by name and summary; what a verb takes and does is loaded when it is called. When the first
+ * word is a verb, nobody will ask for the others, and making them all takes longer than most verbs do.
+ */
+function createProgram(words: readonly string[]): Command {
   const program = new Command('mailbox')
     .description('Durable, addressed mail between AI agents, with a person able to see and steer everything.')
     .usage('[options] VERB ...')
@@ -51,7 +54,8 @@ function createProgram(): Command {
       .helpGroup(groups.setup)
       .summary('Show what a verb takes, with examples'),
   )
-  for (const { name, group, summary, hidden = false } of verbs) {
+  const called = verbs.filter(({ name, looksAtOthers = false }) => name === words[0] && !looksAtOthers)
+  for (const { name, group, summary, hidden = false } of called.length > 0 ? called : verbs) {
     program.command(name, { hidden }).helpGroup(groups[group]).summary(summary).description(`${summary}.`)
   }
   program.hook('preSubcommand', async (_, command) => {

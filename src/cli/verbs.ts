@@ -16,6 +16,8 @@ export interface Verb {
   summary: string
   /** Not for people, so not in the help. @default false */
   hidden?: boolean
+  /** Needs the other verbs to be there as well. @default false */
+  looksAtOthers?: boolean
   /** Gives the function that adds arguments, options and work to the verb's command. */
   load: () => Promise<(command: Command) => void>
 }
@@ -54,6 +56,7 @@ export const verbs: readonly Verb[] = [
     group: 'setup',
     summary: 'Answer a shell that completes a command line',
     hidden: true,
+    looksAtOthers: true,
     load: async () => (await import('./verbs/complete.ts')).complete,
   },
   { name: 'join', group: 'roster', summary: 'Join the roster', load: async () => (await roster()).join },

@@ -65,13 +65,11 @@ export function checkSend(input: SendInput, maxBytes: number): void {
   const to = toList(input.to)
   checkList(to, 'to', messageLimits.recipients, messageLimits.wordLength)
   if (to.length === 0) invalid('the message has no recipient', 'name at least one address')
-  checkWords({
-    type,
-    replyTo: input.replyTo,
-    threadId: input.threadId,
-    key: input.key,
-    traceparent: input.traceparent,
-  })
+  checkWord('type', type)
+  checkWord('replyTo', input.replyTo)
+  checkWord('threadId', input.threadId)
+  checkWord('key', input.key)
+  checkWord('traceparent', input.traceparent)
   if (/\s/u.test(type)) invalid('a type has no spaces', 'use a word such as text, request or help_request')
   if (!priorities.includes(priority))
     invalid(`there is no priority ${JSON.stringify(priority)}`, `use ${priorities.join(', ')}`)
@@ -89,13 +87,8 @@ export function checkSend(input: SendInput, maxBytes: number): void {
     }
     checkJsonValue(context, 'context')
   }
-  for (const [field, flag] of Object.entries({
-    requiresAck: input.requiresAck,
-    awaitingResponse: input.awaitingResponse,
-  })) {
-    if (flag !== undefined && typeof flag !== 'boolean')
-      invalid(`${field} is not true or false`, 'pass a boolean')
-  }
+  checkFlag('requiresAck', input.requiresAck)
+  checkFlag('awaitingResponse', input.awaitingResponse)
   checkList(tags, 'tags', messageLimits.tags, messageLimits.wordLength)
   for (const tag of tags) checkTag(tag)
   checkList(attachments, 'attachments', messageLimits.attachments, messageLimits.pathLength)
@@ -109,17 +102,20 @@ export function checkSend(input: SendInput, maxBytes: number): void {
 }
 
 /** Short strings that people and programs look at: present, not too long, nothing invisible in them. */
-function checkWords(words: Record<string, string | undefined>): void {
-  for (const [field, word] of Object.entries(words)) {
-    if (word === undefined) continue
-    const short = typeof word === 'string' && word.length > 0 && word.length <= messageLimits.wordLength
-    if (!short || /[\p{Cc}\p{Cf}\p{Cs}]/u.test(word)) {
-      invalid(
-        `${field} cannot be ${JSON.stringify(word).slice(0, 60)}`,
-        `1 to ${messageLimits.wordLength} visible characters`,
-      )
-    }
+function checkWord(field: string, word: string | undefined): void {
+  if (word === undefined) return
+  const short = typeof word === 'string' && word.length > 0 && word.length <= messageLimits.wordLength
+  if (!short || /[\p{Cc}\p{Cf}\p{Cs}]/u.test(word)) {
+    invalid(
+      `${field} cannot be ${JSON.stringify(word).slice(0, 60)}`,
+      `1 to ${messageLimits.wordLength} visible characters`,
+    )
   }
+}
+
+function checkFlag(field: string, flag: boolean | undefined): void {
+  if (flag !== undefined && typeof flag !== 'boolean')
+    invalid(`${field} is not true or false`, 'pass a boolean')
 }
 
 function checkList(list: readonly unknown[], field: string, most: number, length: number): void {

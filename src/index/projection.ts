@@ -43,6 +43,7 @@ const chunkBytes = 4 * 1_048_576
 export class Projection {
   readonly #options: ProjectionOptions
   #database: Database | undefined
+  /** Made when something is to be applied: whoever only reads is spared its statements. */
   #applier: Applier | undefined
   #statements = new Map<string, Statement>()
   #identity = ''
@@ -138,8 +139,9 @@ export class Projection {
         // Another process may have gone on from where we were.
         const from = this.#readCursor()
         const { entries, cursor } = journal.read(from, chunkBytes)
-        for (const placed of entries) this.#applier!.apply(placed)
-        this.#applier!.finish()
+        this.#applier ??= this.#options.applier(this.#database!)
+        for (const placed of entries) this.#applier.apply(placed)
+        this.#applier.finish()
         const moved = cursor.offset !== from.offset || cursor.segment !== from.segment
         if (moved) this.#writeCursor(cursor)
         this.#database!.exec('COMMIT')
@@ -178,7 +180,7 @@ export class Projection {
       // SQLite has rolled back by itself, or the database is past saving; the caller's error tells.
     }
     // What the applier had gathered belongs to the transaction that is gone.
-    this.#applier = this.#options.applier(this.#database!)
+    this.#applier = undefined
   }
 
   #readCursor(): Cursor {
@@ -247,7 +249,6 @@ export class Projection {
     this.#database = database
     database.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000')
     this.#identity = identityOf(this.#options.path)
-    this.#applier = this.#options.applier(database)
   }
 
   #create(): void {

@@ -2,19 +2,47 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Journal } from '../journal/journal.ts'
+import { Background } from './background.ts'
 import { openIndex } from './index.ts'
 import type { CatchUpOptions, Projection } from './projection.ts'
 
-/** Discards tables and builds them anew, giving way to other work between chunks. */
+/** Discards the tables and the words and builds them anew, both at a time where there are threads. */
 export async function rebuild(
-  projections: readonly Projection[],
-  options: CatchUpOptions = {},
+  dir: string,
+  tables: Projection,
+  words: Projection,
+  { onProgress = () => {}, signal }: Pick<CatchUpOptions, 'onProgress' | 'signal'> = {},
 ): Promise<void> {
-  for (const projection of projections) {
-    projection.discard()
-    while (projection.catchUp({ ...options, chunks: 1 })) await new Promise(setImmediate)
+  const reached = { tables: 0, words: 0 }
+  const report = (which: keyof typeof reached) => (seq: number) => {
+    reached[which] = seq
+    onProgress(Math.floor((reached.tables + reached.words) / 2))
+  }
+  const thread = new Background({ dir, projection: 'words' })
+  tables.discard()
+  words.discard()
+  const besides = thread.catchUp(report('words'))
+  try {
+    await build(tables, report('tables'), signal)
+    await Promise.race([besides, aborted(signal)])
+    await build(words, report('words'), signal)
+  } finally {
+    await thread.close()
   }
 }
+
+/** Gives way to other work between chunks. */
+async function build(
+  projection: Projection,
+  onProgress: (seq: number) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  while (projection.catchUp({ onProgress, chunks: 1, ...(signal === undefined ? {} : { signal }) }))
+    await new Promise(setImmediate)
+}
+
+const aborted = (signal: AbortSignal | undefined) =>
+  new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
 
 /** Builds a second index from the same journal and names every table in which the two differ. */
 export function compareWithRebuild(dir: string, journal: Journal, index: Projection): string[] {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../errors.ts'
-import type { Draft, Entry } from '../model/entry.ts'
+import type { Draft, Entry, Gist } from '../model/entry.ts'
+import { decodeLine } from './codec.ts'
 import type { PlacedEntry, ReadResult } from './journal.ts'
 import {
   type AppendOptions,
@@ -60,17 +61,19 @@ export class FileJournal implements Journal {
   readonly #dir: string
   readonly #lock: WriterLock
   readonly #lockTimeoutMs: number
-  readonly #reader: SegmentReader
+  readonly #reader: SegmentReader<Entry>
   readonly #wake: Wake
   readonly #onWritten: () => void
   readonly #writer: SegmentWriter
   #queue: Request[] = []
   /** Entries that no decision of this process has seen yet. */
-  #tail: Entry[] = []
+  #tail: Gist[] = []
   /** Written, waiting for the disk's word. */
   #unconfirmed: { request: Request; placed: PlacedEntry[] }[] = []
   #draining: Promise<void> | undefined
   #syncing = false
+  /** Somebody else had the lock when we last wanted it: worth reading ahead. */
+  #crowded = false
   /** Called when the last sync is over; set while closing. */
   #idle: (() => void) | undefined
   #closed = false
@@ -82,7 +85,7 @@ export class FileJournal implements Journal {
     this.#onWritten = options.onWritten ?? (() => {})
     this.#lockTimeoutMs = options.lockTimeoutMs ?? 60_000
     this.#lock = new WriterLock(join(options.dir, 'lock'))
-    this.#reader = new SegmentReader(this.#dir)
+    this.#reader = new SegmentReader(this.#dir, decodeLine)
     this.#wake = new Wake(this.#dir, options.pollMs ?? 500)
     const newWriter = (space: string) =>
       new SegmentWriter(this.#dir, startCursor, {
@@ -139,10 +142,14 @@ export class FileJournal implements Journal {
     await this.#gather()
     while (this.#queue.length > 0) {
       try {
-        this.#readAhead()
+        if (this.#crowded) this.#readAhead()
+        this.#crowded = false
         await this.#lock.with(() => this.#decideBatch(this.#nextBatch()), {
           timeoutMs: this.#lockTimeoutMs,
-          waiting: () => this.#readAhead(),
+          waiting: () => {
+            this.#crowded = true
+            this.#readAhead()
+          },
         })
       } catch (error) {
         for (const request of this.#queue.splice(0)) request.reject(error)
@@ -228,11 +235,12 @@ export class FileJournal implements Journal {
     requests: Request[],
     { placed, error }: { placed: PlacedEntry[]; error: MailboxError | undefined },
   ): void {
-    const bySeq = new Map(placed.map((item) => [item.entry.seq, item]))
     if (error !== undefined) this.#lose()
+    // Places are without a gap, so the first one says where to find any other.
+    const first = placed[0]?.entry.seq ?? 0
     for (const request of requests) {
-      const found = request.entries.map(({ seq }) => bySeq.get(seq)).filter((item) => item !== undefined)
-      if (found.length === request.entries.length) this.#unconfirmed.push({ request, placed: found })
+      const found = request.entries.map(({ seq }) => placed[seq - first])
+      if (found.every((item) => item !== undefined)) this.#unconfirmed.push({ request, placed: found })
       else request.reject(error)
     }
   }
@@ -261,9 +269,7 @@ export class FileJournal implements Journal {
     })
   }
 
-  pull(): Promise<void> {
-    return Promise.resolve()
-  }
+  pull(): undefined {}
 
   read(cursor: Cursor, maxBytes = 1_048_576): ReadResult {
     return this.#reader.read(cursor, maxBytes)

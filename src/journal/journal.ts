@@ -1,4 +1,4 @@
-import type { Draft, Entry } from '../model/entry.ts'
+import type { Draft, Entry, Gist } from '../model/entry.ts'
 
 /** Where an entry's line lies: the number of its segment, the offset in it, its length. */
 export interface Place {
@@ -7,10 +7,11 @@ export interface Place {
   bytes: number
 }
 
-export interface PlacedEntry {
-  entry: Entry
+export interface Placed<E> {
+  entry: E
   place: Place
 }
+export type PlacedEntry = Placed<Entry>
 
 /** How far a reader has come. `sum` is the checksum of the last line, so that it can tell its own journal. */
 export interface Cursor {
@@ -22,16 +23,16 @@ export interface Cursor {
 
 export const startCursor: Cursor = { seq: 0, segment: 1, offset: 0, sum: '' }
 
-export interface ReadResult {
-  entries: PlacedEntry[]
+export interface ReadResult<E = Entry> {
+  entries: Placed<E>[]
   cursor: Cursor
 }
 
 /**
- * Takes every entry since this journal's last decision, and returns the facts to append. It runs with
- * the exclusive right to the end of the journal; throwing appends nothing.
+ * Takes the gist of every entry since this journal's last decision, and returns the facts to append. It
+ * runs with the exclusive right to the end of the journal; throwing appends nothing.
  */
-export type Decide = (tail: readonly Entry[]) => Draft[]
+export type Decide = (tail: readonly Gist[]) => Draft[]
 
 export interface AppendOptions {
   /** Decide only when everything before is written, so that an index can be brought up to the end. */
@@ -57,8 +58,8 @@ export interface Journal {
    * disk can cut the call behind any of them, so what must happen as a whole is one entry.
    */
   append(decide: Decide, options?: AppendOptions): Promise<PlacedEntry[]>
-  /** Brings what others appended within reach of the calls below, which do not wait. Free on a local disk. */
-  pull(): Promise<void>
+  /** Brings what others appended within reach of the calls below, which do not wait. On a local disk it is. */
+  pull(): Promise<void> | undefined
   /** Entries after the cursor, about `maxBytes` of them at a time; none at the end. */
   read(cursor: Cursor, maxBytes?: number): ReadResult
   /** Whether the cursor's last line is the one this journal has there. */

@@ -57,7 +57,7 @@ export class WriterLock {
       options.waiting?.()
       // Holders are done within a fraction of a millisecond, so a short nap is usually all it takes; chance
       // spreads the waiters out, and after a while the event loop gets its turn.
-      if (attempt < napsAtMost) nap(napMs * (1 + Math.random() * attempt))
+      if (attempt < napsAtMost) nap(napMs * 2 ** Math.min(attempt, 5) * (0.5 + Math.random()))
       else await sleep(1 + Math.random() * 4)
       if (performance.now() - started > options.timeoutMs) throw lockTimeout(options.timeoutMs)
     }

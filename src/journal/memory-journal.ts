@@ -65,7 +65,7 @@ export class MemoryJournal implements Journal {
     return placed
   }
 
-  async pull(): Promise<void> {}
+  pull(): undefined {}
 
   read(cursor: Cursor, maxBytes = 1_048_576): ReadResult {
     const entries: PlacedEntry[] = []

@@ -1,8 +1,8 @@
 import { closeSync } from 'node:fs'
 import { MailboxError } from '../errors.ts'
-import type { Entry } from '../model/entry.ts'
-import { decodeLine, looksWhole, sumOf } from './codec.ts'
-import { type Cursor, type Place, type PlacedEntry, type ReadResult, startCursor } from './journal.ts'
+import type { Gist } from '../model/entry.ts'
+import { looksWhole, sumOf } from './codec.ts'
+import { type Cursor, type Place, type Placed, type ReadResult, startCursor } from './journal.ts'
 import { listSegments, openForRead, readFully, segmentExists, sizeOf } from './segment.ts'
 
 const newline = 0x0a
@@ -14,17 +14,22 @@ export interface Fragment {
   bytes: Buffer
 }
 
+/** Reads a line without its newline; undefined when it is not a whole one. */
+type Decode<E> = (line: Buffer) => { entry: E; sum: string } | undefined
+
 /**
  * Reads segments from a cursor on. It keeps no half line in memory: a writer that runs out of disk takes
  * the half line back, and the next one may put other bytes there. Nor does it step over pieces of lines
  * before a whole line follows them: they are the next writer's to seal.
  */
-export class SegmentReader {
+export class SegmentReader<E extends Gist> {
   readonly #dir: string
+  readonly #decode: Decode<E>
   readonly #fds = new Map<number, number>()
 
-  constructor(dir: string) {
+  constructor(dir: string, decode: Decode<E>) {
     this.#dir = dir
+    this.#decode = decode
   }
 
   #fd(segment: number): number | undefined {
@@ -37,8 +42,8 @@ export class SegmentReader {
     return fd
   }
 
-  read(from: Cursor, maxBytes: number): ReadResult {
-    const entries: PlacedEntry[] = []
+  read(from: Cursor, maxBytes: number): ReadResult<E> {
+    const entries: Placed<E>[] = []
     let cursor = from
     let budget = maxBytes
     while (budget > 0) {
@@ -67,10 +72,10 @@ export class SegmentReader {
     return listSegments(this.#dir).find((number) => number > segment)
   }
 
-  #readLines(fd: number, from: Cursor, wanted: number, size: number, into: PlacedEntry[]): Cursor {
+  #readLines(fd: number, from: Cursor, wanted: number, size: number, into: Placed<E>[]): Cursor {
     for (let end = wanted, before = -1; ; ) {
       const chunk = readFully(fd, from.offset, end - from.offset)
-      const cursor = linesIn(chunk, from, into)
+      const cursor = linesIn(chunk, from, this.#decode, into)
       // A line or a torn piece longer than the chunk: read on until something follows it, or the file
       // turns out to be shorter than it was.
       if (cursor.offset > from.offset || end >= size || chunk.length <= before) return cursor
@@ -110,9 +115,9 @@ export class SegmentReader {
     return sum === undefined || sum === cursor.sum
   }
 
-  at(place: Place): Entry {
+  at(place: Place): E {
     const fd = this.#fd(place.segment)
-    const decoded = fd === undefined ? undefined : decodeLine(readFully(fd, place.offset, place.bytes))
+    const decoded = fd === undefined ? undefined : this.#decode(readFully(fd, place.offset, place.bytes))
     if (decoded === undefined) {
       throw new MailboxError('damaged', `the line at ${place.segment}:${place.offset} cannot be read`, {
         hint: 'run `mailbox verify`; if the journal is whole, `mailbox rebuild` makes the index anew',
@@ -122,7 +127,7 @@ export class SegmentReader {
   }
 
   /** The first entry of a segment, behind whatever a torn first write left there. */
-  first(segment: number): Entry | undefined {
+  first(segment: number): E | undefined {
     for (let cursor = { ...startCursor, segment }; ; ) {
       const read = this.read(cursor, 65_536)
       const stuck = read.cursor.offset === cursor.offset || read.cursor.segment !== segment
@@ -157,12 +162,12 @@ export class SegmentReader {
 }
 
 /** Adds the entries of all lines that are complete in the chunk, and gives the place behind the last. */
-function linesIn(chunk: Buffer, from: Cursor, into: PlacedEntry[]): Cursor {
+function linesIn<E extends Gist>(chunk: Buffer, from: Cursor, decode: Decode<E>, into: Placed<E>[]): Cursor {
   const cursor = { ...from }
   let start = 0
   for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
     const line = chunk.subarray(start, end)
-    const decoded = decodeLine(line)
+    const decoded = decode(line)
     if (decoded !== undefined) {
       const place = { segment: from.segment, offset: from.offset + start, bytes: end - start }
       into.push({ entry: decoded.entry, place })

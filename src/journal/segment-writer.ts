@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, writeSync } from 'node:fs'
 import type { MailboxError } from '../errors.ts'
-import type { Draft, Entry } from '../model/entry.ts'
+import type { Draft, Entry, Gist } from '../model/entry.ts'
 import { isoTime } from '../model/time.ts'
-import { decodeLine, LineBuffer, noSum } from './codec.ts'
-import type { Cursor, PlacedEntry } from './journal.ts'
+import { decodeGist, decodeLine, LineBuffer, noSum } from './codec.ts'
+import type { Cursor, Placed, PlacedEntry } from './journal.ts'
 import { type Fragment, SegmentReader } from './reader.ts'
 import { openForAppend, segmentExists, syncDirectory } from './segment.ts'
 import { syncError, writeError } from './write-error.ts'
@@ -38,7 +38,7 @@ interface PendingLine {
 export class SegmentWriter {
   readonly #dir: string
   readonly #options: SegmentWriterOptions
-  readonly #reader: SegmentReader
+  readonly #reader: SegmentReader<Gist>
   #cursor: Cursor
   #fd: number | undefined
   #fdSegment = 0
@@ -66,7 +66,7 @@ export class SegmentWriter {
   constructor(dir: string, cursor: Cursor, options: SegmentWriterOptions) {
     this.#dir = dir
     this.#options = options
-    this.#reader = new SegmentReader(dir)
+    this.#reader = new SegmentReader(dir, decodeGist)
     this.#cursor = cursor
     this.#pendingCursor = cursor
   }
@@ -82,22 +82,26 @@ export class SegmentWriter {
    * Takes in whole lines that others wrote. Needs no right to append: lines that are there stay there. What
    * is read here need not be read while everybody waits.
    */
-  readAhead(): PlacedEntry[] {
-    const found: PlacedEntry[] = []
+  readAhead(): Placed<Gist>[] {
+    return this.#readOn().found
+  }
+
+  #readOn(): { found: Placed<Gist>[]; atEnd: boolean } {
+    const found: Placed<Gist>[] = []
     while (!this.#reader.atEnd(this.#cursor)) {
       const { entries, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
       this.#cursor = cursor
-      if (entries.length === 0) break
+      if (entries.length === 0) return { found, atEnd: this.#reader.atEnd(cursor) }
       for (const entry of entries) found.push(entry)
     }
-    return found
+    return { found, atEnd: true }
   }
 
   /** Takes in the rest, and sees to what a dead writer left. Only with the right to append, and with nothing pending. */
-  catchUp(): PlacedEntry[] {
-    const found = this.readAhead()
+  catchUp(): Placed<Gist>[] {
+    const { found, atEnd } = this.#readOn()
     this.#pendingCursor = this.#cursor
-    if (this.#reader.atEnd(this.#cursor)) {
+    if (atEnd) {
       this.#fragment = undefined
       return found
     }

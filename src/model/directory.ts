@@ -1,6 +1,6 @@
 import { boxesTo } from './address.ts'
 import type { Agent } from './agent.ts'
-import type { Entry } from './entry.ts'
+import type { Gist } from './entry.ts'
 import { type Priority, priorities, priorityRank } from './message.ts'
 import { classOf, type ReceiptState } from './receipt.ts'
 
@@ -18,7 +18,7 @@ export class Directory {
   /** The last entry folded in. */
   seq = 0
 
-  fold(entry: Entry): void {
+  fold(entry: Gist): void {
     if (entry.seq <= this.seq) return
     this.seq = entry.seq
     if (entry.kind === 'agent') this.agents.set(entry.agent.name, entry.agent)
@@ -68,7 +68,7 @@ function slotOf(state: ReceiptState, rank: number): number | null {
 }
 
 /** The changes of tallies that an entry means; the index and the directory both go by this. */
-export function foldTallies(entry: Entry, add: (box: string, slot: number, by: number) => void): void {
+export function foldTallies(entry: Gist, add: (box: string, slot: number, by: number) => void): void {
   if (entry.kind === 'message') {
     const rank = priorityRank(entry.message.priority)
     for (const box of boxesTo(entry.message.to)) add(box, rank, 1)

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini'
+import type { Message } from './message.ts'
 import type { agentDraft, draftSchema, messageDraft, receiptDraft } from './schemas.ts'
 
 /** What can happen to an agent. */
@@ -19,6 +20,10 @@ interface Placed {
   at: string
 }
 export type Entry = Draft & Placed
+/** As much of an entry as a decision needs to know of it: the mail itself can stay on disk. */
+export type Gist =
+  | Exclude<Entry, { kind: 'message' }>
+  | ({ kind: 'message'; message: Pick<Message, 'id' | 'from' | 'to' | 'type' | 'priority'> } & Placed)
 export type MessageEntry = MessageDraft & Placed
 export type ReceiptEntry = ReceiptDraft & Placed
 export type AgentEntry = AgentDraft & Placed

@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { type Cursor, type Journal, startCursor } from '../../src/journal/journal.ts'
-import type { Draft, Entry } from '../../src/model/entry.ts'
+import type { Draft, Gist } from '../../src/model/entry.ts'
 import { messageLimits } from '../../src/model/message.ts'
 import {
   agentDraft,
   appendMessage,
+  gistOf,
   messageDraft,
   readAll,
   seqsOf,
   subjectOf,
   subjectsIn,
+  typeOf,
   upTo,
 } from '../helpers/drafts.ts'
 
@@ -70,20 +72,21 @@ export function journalContract(name: string, open: () => Journal | Promise<Jour
   describe(`${name}: deciding`, () => {
     it('shows decisions every entry before them exactly once', async () => {
       const journal = await open()
-      const seen: Entry[] = []
-      const decide = (subject: string) => (tail: readonly Entry[]) => {
-        seen.push(...tail)
+      const seen: Gist[] = []
+      const decide = (subject: string) => (tail: readonly Gist[]) => {
+        seen.push(...tail.map(gistOf))
         return [messageDraft({ subject })]
       }
       await journal.append(decide('alone'))
       await Promise.all(upTo(20).map((n) => journal.append(decide(`${n}`))))
       await journal.append((tail) => {
-        seen.push(...tail)
+        seen.push(...tail.map(gistOf))
         return []
       })
       // The journal's own notes (a new segment) are no news to a decision.
-      const isNews = ({ kind }: Entry) => kind !== 'segment'
-      expect(seen.filter(isNews)).toEqual((await readAll(journal)).map(({ entry }) => entry).filter(isNews))
+      const isNews = ({ kind }: Gist) => kind !== 'segment'
+      const all = (await readAll(journal)).map(({ entry }) => gistOf(entry))
+      expect(seen.filter(isNews)).toEqual(all.filter(isNews))
     })
 
     it('shows the tail again to nobody after a decision was refused', async () => {
@@ -109,12 +112,12 @@ export function journalContract(name: string, open: () => Journal | Promise<Jour
       const no = new Error('no')
       let seenByLast: (string | undefined)[] = []
       const calls = [
-        journal.append(() => [messageDraft({ subject: 'first' })]),
+        journal.append(() => [messageDraft({ type: 'first', subject: 'first' })]),
         journal.append(() => {
           throw no
         }),
         journal.append((tail) => {
-          seenByLast = tail.map(subjectOf)
+          seenByLast = tail.map(typeOf)
           return [messageDraft({ subject: 'last' })]
         }),
       ]
@@ -171,12 +174,12 @@ export function journalContract(name: string, open: () => Journal | Promise<Jour
       await appendMessage(journal, { subject: 'one' })
       await journal.pull()
       const { cursor } = journal.read(startCursor)
-      await appendMessage(journal, { subject: 'two' })
-      await appendMessage(journal, { subject: 'three' })
+      await appendMessage(journal, { type: 'two', subject: 'two' })
+      await appendMessage(journal, { type: 'three', subject: 'three' })
       expect(journal.seek(cursor)).toBe(true)
       const tails: (string | undefined)[] = []
       await journal.append((tail) => {
-        tails.push(...tail.map(subjectOf))
+        tails.push(...tail.map(typeOf))
         return [messageDraft({ subject: 'four' })]
       })
       expect(tails).toEqual(['two', 'three'])

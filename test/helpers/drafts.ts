@@ -1,7 +1,7 @@
 import type { Journal, PlacedEntry } from '../../src/journal/journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import type { Agent } from '../../src/model/agent.ts'
-import type { AgentDraft, Entry, MessageDraft } from '../../src/model/entry.ts'
+import type { AgentDraft, Entry, Gist, MessageDraft } from '../../src/model/entry.ts'
 import { createIdSource } from '../../src/model/id.ts'
 import type { Message } from '../../src/model/message.ts'
 
@@ -61,7 +61,17 @@ export async function readAll(journal: Journal, portionBytes?: number): Promise<
   }
 }
 
-export const seqsOf = (entries: readonly Entry[]): number[] => entries.map(({ seq }) => seq)
+/** What a decision is told of an entry, whoever wrote it. */
+export function gistOf(entry: Gist): Gist {
+  if (entry.kind !== 'message') return entry
+  const { id, from, to, type, priority } = entry.message
+  return { seq: entry.seq, at: entry.at, kind: 'message', message: { id, from, to, type, priority } }
+}
+
+export const typeOf = (entry: Gist): string | undefined =>
+  entry.kind === 'message' ? entry.message.type : undefined
+
+export const seqsOf = (entries: readonly Gist[]): number[] => entries.map(({ seq }) => seq)
 
 export const subjectOf = (entry: Entry): string | undefined =>
   entry.kind === 'message' ? entry.message.subject : undefined

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { decodeLine, noSum } from '../../src/journal/codec.ts'
+import { decodeGist, decodeLine, noSum } from '../../src/journal/codec.ts'
 import type { Draft } from '../../src/model/entry.ts'
 import { parseStrictJson } from '../../src/model/json.ts'
 import { messageLimits } from '../../src/model/message.ts'
-import { agentDraft, messageDraft, upTo } from '../helpers/drafts.ts'
+import { agentDraft, gistOf, messageDraft, upTo } from '../helpers/drafts.ts'
 import { encodeLine, withOwnSum } from '../helpers/segments.ts'
 import { tempSpace } from '../helpers/temp.ts'
 
@@ -167,4 +167,31 @@ describe('the key __proto__', () => {
       expect(() => parseStrictJson(text)).toThrow(expect.objectContaining({ code: 'invalid' }))
     },
   )
+})
+
+describe('the gist of a line', () => {
+  const lineOf = (draft: Draft) => encodeLine(draft, 7, at, noSum).text.subarray(0, -1)
+
+  it.each(Object.entries(hostile))('is the same as of the whole entry with %s in it', (_, text) => {
+    const line = lineOf(messageDraft({ subject: text, body: `${text},"createdAt":"`, payload: { text } }))
+    expect(decodeGist(line)).toEqual({ entry: gistOf(decodeLine(line)!.entry), sum: decodeLine(line)!.sum })
+  })
+
+  it('is the whole entry where it is no message', () => {
+    const line = lineOf(agentDraft())
+    expect(decodeGist(line)?.entry).toEqual(decodeLine(line)!.entry)
+  })
+
+  it('is found in a message whose keys stand in another order', () => {
+    const { kind, message } = messageDraft()
+    const { createdAt, ...rest } = message
+    const line = lineOf({ kind, message: { createdAt, ...rest } })
+    expect(gistOf(decodeGist(line)!.entry)).toEqual(gistOf(decodeLine(line)!.entry))
+  })
+
+  it('is refused when a single bit of the body is wrong', () => {
+    const line = Buffer.from(lineOf(messageDraft({ body: 'the body' })))
+    line[line.indexOf('the body')]! ^= 1
+    expect(decodeGist(line)).toBeUndefined()
+  })
 })

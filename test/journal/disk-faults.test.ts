@@ -3,15 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { MailboxError } from '../../src/errors.ts'
 import type { FileJournalOptions } from '../../src/journal/file-journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
-import {
-  appendMessage,
-  messageDraft,
-  readAll,
-  seqsOf,
-  subjectOf,
-  subjectsIn,
-  upTo,
-} from '../helpers/drafts.ts'
+import { appendMessage, messageDraft, readAll, seqsOf, subjectsIn, typeOf, upTo } from '../helpers/drafts.ts'
 import { failCall, patchFs, shortWrites, systemError } from '../helpers/fs-faults.ts'
 import { linesIn, segmentFile, segmentFiles, verifyDir } from '../helpers/segments.ts'
 import { tempDir, tempJournal } from '../helpers/temp.ts'
@@ -115,7 +107,7 @@ describe('a full disk', () => {
     disk.room = Number.POSITIVE_INFINITY
     let tail: (string | undefined)[] = []
     await journal.append((entries) => {
-      tail = entries.map(subjectOf)
+      tail = entries.map(typeOf)
       return []
     })
     expect(tail).toEqual([])

@@ -1,16 +1,21 @@
 import { appendFileSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { noSum } from '../../src/journal/codec.ts'
+import { decodeLine, noSum } from '../../src/journal/codec.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import { SegmentReader } from '../../src/journal/reader.ts'
+import type { Entry } from '../../src/model/entry.ts'
 import { messageDraft, subjectOf } from '../helpers/drafts.ts'
 import { runScript } from '../helpers/processes.ts'
 import { encodeLine, segmentFile } from '../helpers/segments.ts'
 import { tempDir } from '../helpers/temp.ts'
 
 /** A directory with segments written by hand, and a reader on it. */
-function setUp(): { dir: string; reader: SegmentReader; line: (subject: string, body?: string) => string } {
+function setUp(): {
+  dir: string
+  reader: SegmentReader<Entry>
+  line: (subject: string, body?: string) => string
+} {
   const dir = tempDir()
   mkdirSync(join(dir, 'journal'), { mode: 0o700 })
   let seq = 0
@@ -20,10 +25,10 @@ function setUp(): { dir: string; reader: SegmentReader; line: (subject: string, 
     prev = encoded.sum
     return encoded.text.toString()
   }
-  return { dir, reader: new SegmentReader(join(dir, 'journal')), line }
+  return { dir, reader: new SegmentReader(join(dir, 'journal'), decodeLine), line }
 }
 
-function subjects(reader: SegmentReader, cursor = startCursor, maxBytes = 1_048_576) {
+function subjects(reader: SegmentReader<Entry>, cursor = startCursor, maxBytes = 1_048_576) {
   const read = reader.read(cursor, maxBytes)
   return { subjects: read.entries.map(({ entry }) => subjectOf(entry)), cursor: read.cursor }
 }

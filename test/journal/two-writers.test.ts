@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { Entry } from '../../src/model/entry.ts'
+import type { Gist } from '../../src/model/entry.ts'
 import {
   appendMessage,
+  gistOf,
   messageDraft,
   readAll,
   seqsOf,
   subjectOf,
   subjectsIn,
+  typeOf,
   upTo,
 } from '../helpers/drafts.ts'
 import { verifyDir } from '../helpers/segments.ts'
@@ -55,19 +57,19 @@ describe('two journals on one directory', () => {
 
   it('show each of their decisions what the other appended, exactly once', async () => {
     const { left, right } = twoJournals()
-    const seen = { left: [] as Entry[], right: [] as Entry[] }
+    const seen = { left: [] as Gist[], right: [] as Gist[] }
     const append = (side: 'left' | 'right', n: number) =>
       (side === 'left' ? left : right).append((tail) => {
-        seen[side].push(...tail)
+        seen[side].push(...tail.map(gistOf))
         return [messageDraft({ subject: `${side} ${n}` })]
       })
     await Promise.all(upTo(60).flatMap((n) => [append('left', n), append('right', n)]))
     for (const side of ['left', 'right'] as const) {
       await (side === 'left' ? left : right).append((tail) => {
-        seen[side].push(...tail)
+        seen[side].push(...tail.map(gistOf))
         return []
       })
-      expect(seen[side]).toEqual((await readAll(left)).map(({ entry }) => entry))
+      expect(seen[side]).toEqual((await readAll(left)).map(({ entry }) => gistOf(entry)))
     }
   })
 
@@ -76,8 +78,8 @@ describe('two journals on one directory', () => {
     const known = { left: new Set<string>(), right: new Set<string>() }
     const claim = (side: 'left' | 'right', prize: string) =>
       (side === 'left' ? left : right).append((tail) => {
-        for (const entry of tail) known[side].add(subjectOf(entry) ?? '')
-        return known[side].has(prize) ? [] : [messageDraft({ subject: prize })]
+        for (const entry of tail) known[side].add(typeOf(entry) ?? '')
+        return known[side].has(prize) ? [] : [messageDraft({ type: prize })]
       })
     const results = await Promise.all(
       upTo(50).map((n) => Promise.all([claim('left', `prize ${n}`), claim('right', `prize ${n}`)])),

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs'
+import type { Worker } from 'node:worker_threads'
+
+export interface WorkerData {
+  dir: string
+  projection: 'tables' | 'words'
+}
+export type ToWorker = 'catch up' | 'end'
+export type FromWorker = { seq: number } | { done: true } | { failed: string }
+
+/**
+ * Catches a projection up on a thread of its own, so that one that takes in a great deal keeps nobody
+ * waiting here. It is another reader of the same files, as a second process would be. Where threads are
+ * not to be had (run from source, or bundled into somebody's program) it says so, and the caller does the
+ * work itself.
+ */
+export class Background {
+  readonly #data: WorkerData
+  #worker: Worker | undefined
+  #under: Promise<boolean> | undefined
+  #settle: (caughtUp: boolean) => void = () => {}
+  #ended = false
+  #onProgress: (seq: number) => void = () => {}
+
+  constructor(data: WorkerData) {
+    this.#data = data
+  }
+
+  get available(): boolean {
+    return workerFile !== undefined
+  }
+
+  /** Resolves when everything the journal had is in: true, or false when it could not be done. */
+  catchUp(onProgress: (seq: number) => void = () => {}): Promise<boolean> {
+    this.#onProgress = onProgress
+    this.#under ??= this.#run().finally(() => (this.#under = undefined))
+    return this.#under
+  }
+
+  async #run(): Promise<boolean> {
+    if (workerFile === undefined || this.#ended) return false
+    this.#worker ??= await this.#start(workerFile)
+    const caughtUp = new Promise<boolean>((resolve) => (this.#settle = resolve))
+    this.#worker.postMessage((this.#ended ? 'end' : 'catch up') satisfies ToWorker)
+    return caughtUp
+  }
+
+  async #start(file: URL): Promise<Worker> {
+    const { Worker } = await import('node:worker_threads')
+    const worker = new Worker(file, { workerData: this.#data })
+    worker.unref()
+    worker.on('message', (message: FromWorker) => {
+      if ('seq' in message) this.#onProgress(message.seq)
+      else this.#settle('done' in message)
+    })
+    worker.on('error', () => this.#settle(false))
+    worker.on('exit', () => {
+      this.#worker = undefined
+      this.#settle(false)
+    })
+    return worker
+  }
+
+  async close(): Promise<void> {
+    this.#ended = true
+    const worker = this.#worker
+    if (worker === undefined) return
+    const gone = new Promise((resolve) => worker.once('exit', resolve))
+    worker.ref()
+    worker.postMessage('end' satisfies ToWorker)
+    await gone
+  }
+}
+
+/** Beside the bundle, or one up from a chunk of it. */
+const workerFile = ['./index-worker.js', '../index-worker.js']
+  .map((path) => new URL(path, import.meta.url))
+  .find((url) => existsSync(url))

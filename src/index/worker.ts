@@ -1,0 +1,40 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { FileJournal } from '../journal/file-journal.ts'
+import type { FromWorker, ToWorker, WorkerData } from './background.ts'
+import { openIndex, openSearch } from './index.ts'
+
+/** The thread that {@link Background} starts: catches one projection up whenever it is told to. */
+const { dir, projection } = workerData as WorkerData
+const journal = new FileJournal({ dir })
+const target = projection === 'words' ? openSearch(dir, journal) : openIndex(dir, journal)
+const say = (message: FromWorker) => parentPort!.postMessage(message)
+let ending = false
+
+async function catchUp(): Promise<void> {
+  try {
+    // Between chunks there is time to be told to end.
+    while (!ending && target.catchUp({ chunks: 1, onProgress: (seq) => say({ seq }) }))
+      await new Promise(setImmediate)
+    say({ done: true })
+  } catch (error) {
+    say({ failed: (error as Error).message })
+  }
+  if (ending) end()
+}
+
+/** A thread that is ended from outside would leave its locks behind, so it ends itself. */
+function end(): void {
+  target.close()
+  void journal.close().then(() => parentPort!.close())
+}
+
+let running = false
+parentPort!.on('message', (message: ToWorker) => {
+  if (message === 'end') {
+    ending = true
+    if (!running) end()
+  } else if (!running) {
+    running = true
+    void catchUp().finally(() => (running = false))
+  }
+})
