@@ -5,6 +5,7 @@ import { MailboxError } from './errors.ts'
 import { claimTtlMs } from './model/claim.ts'
 import { parseStrictJson } from './model/json.ts'
 import { messageLimits } from './model/message.ts'
+import { isRules, leadRoles, type Rules } from './model/rules.ts'
 
 /** Settings of a space, in `config.json`; every one has a default, so nothing inside is optional. */
 export interface Settings {
@@ -12,7 +13,19 @@ export interface Settings {
   segmentBytes: number
   pollMs: number
   claimTtlMs: number
+  maxAttempts: number
+  ackTimeoutMs: number
+  ackRepeats: number
+  urgentAfterMs: number
+  staleAfterMs: number
+  silentAfterMs: number
+  heartbeatMs: number
+  deadLetterAfterMs: number
+  rules: Rules
+  leads: readonly string[]
   'limits.messageBytes': number
+  'limits.ratePerMinute': number
+  'limits.inbox': number
 }
 
 interface Setting<K extends keyof Settings> {
@@ -23,6 +36,9 @@ interface Setting<K extends keyof Settings> {
 
 const whole = (least: number, most: number) => (value: unknown) =>
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+
+const minuteMs = 60_000
+const duration = whole(0, 365 * 24 * 60 * minuteMs)
 
 export const settings: { [K in keyof Settings]: Setting<K> } = {
   durability: {
@@ -45,10 +61,75 @@ export const settings: { [K in keyof Settings]: Setting<K> } = {
     check: whole(1_000, 7 * 86_400_000),
     about: 'how long a claim lasts unless it is renewed, in ms',
   },
+  maxAttempts: {
+    default: 5,
+    check: whole(1, 1_000),
+    about: 'how often mail is taken up before it is a dead letter',
+  },
+  ackTimeoutMs: {
+    default: 15 * minuteMs,
+    check: duration,
+    about:
+      'how long mail that wants an ack may be shown without one before it is shown again, in ms; 0: for ever',
+  },
+  ackRepeats: {
+    default: 1,
+    check: whole(0, 100),
+    about: 'how often it is shown again before the lead is told, and then the person',
+  },
+  urgentAfterMs: {
+    default: 5 * minuteMs,
+    check: duration,
+    about:
+      'how long urgent mail may be unread before the lead is told, and then the person, in ms; 0: for ever',
+  },
+  staleAfterMs: {
+    default: 60 * minuteMs,
+    check: duration,
+    about: 'how long other mail may be unread before it is marked as stale, in ms; 0: for ever',
+  },
+  silentAfterMs: {
+    default: 24 * 60 * minuteMs,
+    check: duration,
+    about:
+      'how long an agent without a process of its own may be silent before it counts as dead, in ms; 0: for ever',
+  },
+  heartbeatMs: {
+    default: 5 * minuteMs,
+    check: duration,
+    about: 'the same for an agent on another machine, whose process cannot be seen, in ms; 0: for ever',
+  },
+  deadLetterAfterMs: {
+    default: 5 * minuteMs,
+    check: duration,
+    about:
+      'how long the mail of an agent that died waits for it to come back before its senders are told, in ms',
+  },
+  rules: {
+    default: 'open',
+    check: isRules,
+    about:
+      'who may write to whom: open (everybody to everybody), hub (agents to the leads and back), or a list such as [{"from":"role:worker","to":"role:lead"}]; what no rule allows is refused',
+  },
+  leads: {
+    default: leadRoles,
+    check: (value) => Array.isArray(value) && value.every((role) => typeof role === 'string' && role !== ''),
+    about: 'the roles that lead: they may write to all under hub, and are told of what is left unread',
+  },
   'limits.messageBytes': {
     default: messageLimits.bytes,
     check: whole(1, messageLimits.bytes),
     about: 'body, payload and context of one message, in bytes',
+  },
+  'limits.ratePerMinute': {
+    default: 600,
+    check: whole(0, 1_000_000_000),
+    about: 'messages one agent may send in a minute; 0: no limit',
+  },
+  'limits.inbox': {
+    default: 1_000,
+    check: whole(0, 1_000_000_000),
+    about: 'mail to one agent or role that may wait or be open; 0: no limit',
   },
 }
 

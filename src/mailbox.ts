@@ -1,4 +1,3 @@
-import { decideExpire } from './command/expire.ts'
 import {
   decideClaimNext,
   decideHandle,
@@ -6,9 +5,10 @@ import {
   type HandleCommand,
   type HandleStep,
 } from './command/handle.ts'
+import { decideResend } from './command/resend.ts'
 import { requireAgent, type UpdateInput } from './command/roster.ts'
 import { checkSend, decideSend, type SendInput } from './command/send.ts'
-import { decideWithdraw } from './command/withdraw.ts'
+import { decideSupersede, decideWithdraw } from './command/withdraw.ts'
 import { arrivals, unreadNow, withinBudget } from './delivery/arrive.ts'
 import { MailboxError } from './errors.ts'
 import type {
@@ -22,7 +22,7 @@ import type {
   WaitOptions,
   WatchOptions,
 } from './mailbox-options.ts'
-import { type Agent, readsFrom, systemAgent } from './model/agent.ts'
+import { type Agent, systemAgent } from './model/agent.ts'
 import type { Claim } from './model/claim.ts'
 import type { Directory } from './model/directory.ts'
 import { checkId } from './model/id.ts'
@@ -36,7 +36,6 @@ import { search } from './query/search.ts'
 import type { ShownMessage } from './query/show.ts'
 import { standing, unreadFor } from './query/standing.ts'
 import { sent, thread } from './query/thread.ts'
-import { createView } from './query/view.ts'
 import type { Space } from './space.ts'
 
 /** One agent's view of a space. */
@@ -53,17 +52,32 @@ export class Mailbox {
   /** Sends a message. Resolves when it is durable. */
   async send(input: SendInput): Promise<SentMessage> {
     checkSend(input, this.#space.settings['limits.messageBytes'])
+    try {
+      return await this.#send(input)
+    } catch (error) {
+      // A box may be full of what is over. Whoever is told so has seen to that first.
+      const isFull = error instanceof MailboxError && error.code === 'over_limit'
+      if (!isFull || (await this.#space.tend()) === 0) throw error
+      return this.#send(input)
+    }
+  }
+
+  async #send(input: SendInput): Promise<SentMessage> {
     const parent = input.replyTo === undefined ? undefined : await this.#parent(input.replyTo)
     let warnings: string[] = []
     let earlier: string | undefined
+    const needsIndex = input.key !== undefined || Boolean(input.supersede)
     const placed = await this.#space.decide((view, context) => {
       this.#mustBeKnown(view.directory)
       earlier = input.key === undefined ? undefined : view.keyed(this.name, input.key)
       if (earlier !== undefined) return []
       const decision = decideSend(view, { from: this.name, input, parent }, context)
       warnings = decision.warnings
-      return decision.drafts
-    }, input.key !== undefined)
+      if (!input.supersede) return decision.drafts
+      const superseded = decideSupersede(view, this.name, decision.message, input.supersede)
+      warnings = [...warnings, ...superseded.warnings]
+      return [...decision.drafts, ...superseded.drafts]
+    }, needsIndex)
     if (earlier !== undefined)
       return { ...(await this.#message(earlier)), warnings: ['sent before with this key'] }
     const entry = placed[0]?.entry
@@ -101,6 +115,20 @@ export class Mailbox {
     return this.#message(id)
   }
 
+  /** Sends a dead letter to another address. For its sender, and for the person. */
+  async resend(id: string, to: SendInput['to']): Promise<SentMessage> {
+    checkId(id)
+    let warnings: string[] = []
+    const placed = await this.#space.decide((view, context) => {
+      const decision = decideResend(view, { agent: this.name, id, to }, context)
+      warnings = decision.warnings
+      return decision.drafts
+    }, true)
+    const entry = placed[0]?.entry
+    if (entry?.kind !== 'message') throw new MailboxError('internal', 'nothing was sent')
+    return { seq: entry.seq, ...entry.message, warnings }
+  }
+
   /** A page of mail, the most urgent first, then the oldest. Changes nothing. */
   async inbox(options: InboxOptions = {}): Promise<Page<InboxMessage>> {
     return this.#query((source, agent) => inbox(source, agent, options, this.#space.now()))
@@ -114,7 +142,7 @@ export class Mailbox {
     const { budgetTokens = 2_000, ...filter } = options
     if (!(budgetTokens > 0))
       throw new MailboxError('invalid', 'the budget is not a number of tokens', { hint: 'try 2000' })
-    await this.#clearAway()
+    await this.#space.tend()
     const page = await this.inbox({ limit: 200, ...filter, unread: true })
     const fitting = withinBudget(page.messages, budgetTokens)
     const taken = await this.#take(fitting)
@@ -141,6 +169,7 @@ export class Mailbox {
 
   /** Takes mail to a role, so that nobody else does. Throws `conflict` when somebody has it. */
   async claim(id: string, options: { ttlMs?: number } = {}): Promise<Handled & { claim: Claim }> {
+    await this.#space.tend()
     const handled = await this.#handle('claimed', id, { claimTtlMs: options.ttlMs })
     return { ...handled, claim: await this.#claimOf(handled.message) }
   }
@@ -151,11 +180,12 @@ export class Mailbox {
     options: { ttlMs?: number } = {},
   ): Promise<(Handled & { claim: Claim }) | null> {
     const ttlMs = options.ttlMs ?? this.#space.settings.claimTtlMs
+    await this.#space.tend()
     const placed = await this.#space.decide(
       (view, context) => decideClaimNext(view, this.name, role, ttlMs, context),
       true,
     )
-    const entry = placed[0]?.entry
+    const entry = placed.map((one) => one.entry).find(({ kind }) => kind === 'receipt')
     if (entry?.kind !== 'receipt') return null
     const message = await this.#message(entry.changes[0]!.id)
     return { message, state: 'shown', claim: await this.#claimOf(message) }
@@ -207,7 +237,14 @@ export class Mailbox {
       }
       return undefined
     }
-    return (await this.#space.bell(signal).until(attempt, timeoutMs)) ?? null
+    await this.#space.tend()
+    // Mail can become due while one waits for it.
+    const keeper = this.#space.keepTime()
+    try {
+      return (await this.#space.bell(signal).until(attempt, timeoutMs)) ?? null
+    } finally {
+      keeper.stop()
+    }
   }
 
   /** Waits until a recipient has acknowledged a message, or gone beyond that. False when the time is up. */
@@ -267,7 +304,7 @@ export class Mailbox {
 
   /** Full text and operators: `from: to: tag: type: is:unread has:attachment before: after:`, `-` negates. */
   async search(query: string, options: ListOptions = {}): Promise<Page<StoredMessage>> {
-    return this.#space.query((source, words) =>
+    return this.#space.queryWords((source, words) =>
       search(source, words, this.#agent(source), query, options, this.#space.now()),
     )
   }
@@ -285,6 +322,11 @@ export class Mailbox {
   /** Takes on or gives up roles and tags. */
   async update(input: UpdateInput): Promise<Agent> {
     return this.#space.update(this.name, input)
+  }
+
+  /** Says that this agent is still there. Needed only where nobody can see its process. */
+  async heartbeat(): Promise<Agent> {
+    return this.#space.update(this.name, {})
   }
 
   async leave(options: { frozen?: boolean } = {}): Promise<Agent> {
@@ -315,15 +357,6 @@ export class Mailbox {
   async #parent(id: string): Promise<{ id: string; threadId: string }> {
     const { id: fullId, threadId } = await this.#message(id)
     return { id: fullId, threadId }
-  }
-
-  /** Marks what is over in the boxes this agent reads, if there is anything. */
-  async #clearAway(): Promise<void> {
-    const over = await this.#query((source, agent) => {
-      const boxes = readsFrom(agent)
-      return createView(source).lapsed(boxes, this.#space.now(), 1).length > 0 ? boxes : []
-    })
-    if (over.length > 0) await this.#space.decide((view, context) => decideExpire(view, over, context), true)
   }
 
   /** Marks messages as shown; returns those that were still there to take. */

@@ -1,8 +1,11 @@
 import { join } from 'node:path'
+import { createClock } from './clock.ts'
 import type { Context, View } from './command/context.ts'
+import { decideDue, findDeaths, type Liveness, runOf } from './command/due.ts'
 import {
   decideJoin,
   decideLeave,
+  decideSeed,
   decideUpdate,
   type JoinInput,
   requireAgent,
@@ -11,9 +14,10 @@ import {
 import { ensureSpaceDir, readSettings, type Settings } from './config.ts'
 import { Bell } from './delivery/bell.ts'
 import { type FollowOptions, follow } from './delivery/follow.ts'
+import { identify, sight } from './delivery/liveness.ts'
 import { MailboxError } from './errors.ts'
 import { Background } from './index/background.ts'
-import { loadDirectory, openIndex, openSearch } from './index/index.ts'
+import { loadDirectory, openIndex, openSearch, readDirectory } from './index/index.ts'
 import type { CatchUpOptions, Projection } from './index/projection.ts'
 import { FileJournal } from './journal/file-journal.ts'
 import type { Journal, PlacedEntry } from './journal/journal.ts'
@@ -24,9 +28,12 @@ import type { Directory } from './model/directory.ts'
 import type { Draft, Gist } from './model/entry.ts'
 import { createIdSource } from './model/id.ts'
 import { checkName } from './model/name.ts'
+import { type DeadLetters, deadLetters } from './query/dead.ts'
 import type { Source } from './query/message.ts'
+import type { ListOptions } from './query/page.ts'
 import { agentByName, roster } from './query/roster.ts'
 import { type ShownMessage, show } from './query/show.ts'
+import { type Stats, stats } from './query/stats.ts'
 import { createView } from './query/view.ts'
 
 export interface OpenSpaceOptions {
@@ -50,6 +57,9 @@ const foldLimit = 2_000
 /** The index takes in what was written after a pause this long, or when it is so many entries behind. */
 const indexDelayMs = 20
 const importsAtOnce = 64
+/** How often to look for what is due while somebody runs, and how much one call does at most. */
+const tendMs = 5_000
+const tendRounds = 100
 const indexLag = 50_000
 /** What is so far behind is worth a thread. */
 const threadLag = 2_000
@@ -58,7 +68,7 @@ const threadLag = 2_000
 export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
   ensureSpaceDir(options.dir)
   const settings = { ...readSettings(options.dir), ...options.settings }
-  const now = options.now ?? Date.now
+  const now = options.now ?? createClock(options.dir)
   let space: Space | undefined
   const journal = new FileJournal({ ...settings, dir: options.dir, now, onWritten: () => space?.written() })
   space = new Space(options.dir, journal, settings, now)
@@ -113,18 +123,45 @@ export class Space {
   /** One agent's view of the space. */
   async mailbox(name: string, options: MailboxOptions = {}): Promise<Mailbox> {
     checkName(name, 'agent name')
-    const known =
-      name === systemAgent || (await this.query((source) => agentByName(source, name))) !== undefined
-    if (!known) {
-      if (options.join === false) requireAgent(this.#directory, name)
-      await this.join(name, options.join || {})
+    if (name === systemAgent) return new Mailbox(this, name)
+    const known = await this.query((source) => agentByName(source, name))
+    const isRunning =
+      known !== undefined && !['dead', 'frozen'].includes(known.state) && sight(known) !== 'gone'
+    if (options.join === false) {
+      if (known === undefined) requireAgent(this.#directory, name)
+    } else if (!isRunning) {
+      // Whoever opens a mailbox is the agent, for as long as its process runs.
+      await this.join(name, { session: { pid: process.pid }, ...options.join })
     }
     return new Mailbox(this, name)
   }
 
   /** Starts a new run of an agent, known or not. */
   async join(name: string, input: JoinInput = {}): Promise<Agent> {
-    return this.#changeAgent((view, context) => decideJoin(view, name, input, context))
+    const { pid } = input.session ?? {}
+    const session = pid === undefined ? {} : { session: { ...identify(pid), ...input.session } }
+    const agent = await this.#changeAgent(
+      (view, context) => decideJoin(view, name, { ...input, ...session }, context),
+      true,
+    )
+    // What was for an earlier run must not reach this one.
+    await this.tend()
+    return agent
+  }
+
+  /**
+   * Takes the members of a swarm from `DIR/agents/*.md` into the roster, as `SWARM/NAME`. They are expected:
+   * their mail waits until they join themselves.
+   */
+  async seedSwarm(dir: string): Promise<Agent[]> {
+    const { membersOf } = await import('./swarm.ts')
+    const { swarm, names } = membersOf(dir)
+    const agents: Agent[] = []
+    for (const name of names) {
+      const tag = `swarm:${swarm}`
+      agents.push(await this.#changeAgent((view, context) => decideSeed(view, name, tag, context)))
+    }
+    return agents
   }
 
   async update(name: string, input: UpdateInput): Promise<Agent> {
@@ -133,17 +170,89 @@ export class Space {
 
   /** Takes an agent out of the roster, for good or until it comes back. */
   async leave(name: string, options: { frozen?: boolean } = {}): Promise<Agent> {
-    return this.#changeAgent((view, context) => decideLeave(view, name, options.frozen ?? false, context))
+    const agent = await this.#changeAgent((view, context) =>
+      decideLeave(view, name, options.frozen ?? false, context),
+    )
+    await this.tend()
+    return agent
   }
 
-  async #changeAgent(decide: (view: View, context: Context) => Draft[]): Promise<Agent> {
-    const [placed] = await this.decide(decide)
-    if (placed?.entry.kind !== 'agent') throw new MailboxError('internal', 'the roster did not change')
-    return placed.entry.agent
+  async #changeAgent(decide: (view: View, context: Context) => Draft[], needsIndex = false): Promise<Agent> {
+    const placed = await this.decide(decide, needsIndex)
+    const changed = placed.map(({ entry }) => entry).find((entry) => entry.kind === 'agent')
+    if (changed === undefined) throw new MailboxError('internal', 'the roster did not change')
+    return changed.agent
   }
 
+  /** Everybody, as they are at this moment: an agent whose process has ended is dead, written down or not. */
   async agents(): Promise<Agent[]> {
-    return this.query(roster)
+    return this.query((source) => {
+      const agents = roster(source)
+      const context = { ...this.#context(), now: this.now() }
+      const view = { directory: readDirectory(this.#index, this.#index.cursor, this.#loading()) }
+      const deaths = findDeaths(view, this.#look(agents), context)
+      return agents.map((agent) => deaths.find(({ agent: { name } }) => name === agent.name)?.agent ?? agent)
+    })
+  }
+
+  /** Dead letters of all or of one sender, the newest first. Changes nothing. */
+  async deadLetters(options: ListOptions & { from?: string } = {}): Promise<DeadLetters> {
+    return this.query((source) => deadLetters(source, options, this.now()))
+  }
+
+  /** How much mail there is and how long it takes, in all and for each agent. */
+  async stats(): Promise<Stats> {
+    return this.query((source) => stats(source, this.now()))
+  }
+
+  /**
+   * Does what has become due: claims that ran out, mail whose life or whose recipient is over, acks that
+   * did not come. Nobody has to run for it: whoever comes next does it. Returns how much was written down.
+   */
+  async tend(): Promise<number> {
+    let done = 0
+    for (let round = 0; round < tendRounds; round++) {
+      const liveness = this.#look(await this.query(roster))
+      // A look first: most of the time nothing is due, and looking keeps nobody waiting.
+      const isDue = await this.query((source) => {
+        const view = createView(source)
+        view.directory = readDirectory(this.#index, this.#index.cursor, this.#loading())
+        return decideDue(view, liveness, this.#context()).length > 0
+      })
+      if (!isDue) break
+      const placed = await this.decide((view, context) => decideDue(view, liveness, context), true)
+      done += placed.length
+    }
+    return done
+  }
+
+  /** Tends again and again until it is stopped, for as long as somebody runs anyway. */
+  keepTime(everyMs = tendMs): { stop: () => void } {
+    const tend = () => void this.tend().catch(() => {}) // Whoever comes next tries again.
+    const timer = setInterval(tend, everyMs)
+    timer.unref()
+    this.#ending.signal.addEventListener('abort', () => clearInterval(timer))
+    return { stop: () => clearInterval(timer) }
+  }
+
+  /** Which runs have a process, as far as can be seen from here. */
+  #look(agents: readonly Agent[]): Liveness {
+    const here = new Set<string>()
+    const gone = new Set<string>()
+    for (const agent of agents) {
+      const seen = sight(agent)
+      if (seen === 'here') here.add(runOf(agent))
+      if (seen === 'gone') gone.add(runOf(agent))
+    }
+    return { here, gone }
+  }
+
+  #context(): Context {
+    return { now: this.now(), newId: this.#newId, policy: this.settings }
+  }
+
+  #loading() {
+    return { countsSends: this.settings['limits.ratePerMinute'] > 0, now: this.now() }
   }
 
   /** A message and every rung that each of its recipients has reached. Changes nothing. */
@@ -213,10 +322,20 @@ export class Space {
   }
 
   /** @internal Runs a read-only question on a state that holds everything appended so far. */
-  async query<T>(work: (source: Source, words: Projection) => T, options: CatchUpOptions = {}): Promise<T> {
+  async query<T>(work: (source: Source) => T): Promise<T> {
     this.#mustBeOpen()
     await this.#journal.pull()
-    return this.#index.read(() => work(this.#source, this.#words), options)
+    return this.#index.read(() => work(this.#source))
+  }
+
+  /** @internal The same for a question about words. */
+  async queryWords<T>(work: (source: Source, words: Projection) => T): Promise<T> {
+    this.#mustBeOpen()
+    await this.#journal.pull()
+    // Not while the index is being read: making the words may take the right to append, and whoever has
+    // that may be waiting for us to stop reading.
+    this.#words.catchUp()
+    return this.#index.read(() => work(this.#source, this.#words))
   }
 
   /**
@@ -237,7 +356,7 @@ export class Space {
       (tail) => {
         this.#fold(tail)
         this.#view.directory = this.#directory
-        const context: Context = { now: this.now(), newId: this.#newId }
+        const context = this.#context()
         return needsIndex ? this.#index.read(() => decide(this.#view, context)) : decide(this.#view, context)
       },
       { settled: needsIndex },
@@ -253,7 +372,7 @@ export class Space {
 
   /** Starts the directory from the index, and the journal's tail from where the index is. */
   #load(): void {
-    const { directory, cursor } = loadDirectory(this.#index)
+    const { directory, cursor } = loadDirectory(this.#index, this.#loading())
     if (this.#journal.seek(cursor) || this.#directory === undefined) this.#directory = directory
   }
 
@@ -267,7 +386,7 @@ export class Space {
       // that cannot be read, nothing is decided.
       const { epoch } = this.#journal
       this.#index.catchUp()
-      this.#directory = loadDirectory(this.#index).directory
+      this.#directory = loadDirectory(this.#index, this.#loading()).directory
       this.#epoch = epoch
     }
     for (const entry of tail) this.#directory.fold(entry)

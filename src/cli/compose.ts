@@ -29,6 +29,8 @@ export interface MessageFlags {
   exclude?: string[]
   replyTo?: string
   swarm?: string
+  supersede?: string | true
+  generation?: number
   input?: string
 }
 
@@ -49,17 +51,21 @@ export const addMessageOptions = (command: Command, usualType: string): Command 
     .option('--attach <path>', 'the path of a file; repeatable', collect)
     .option('--hold', 'keep it for agents that have yet to join')
     .option('--key <key>', 'send it once, however often this is run with the same key')
+    .option(
+      '--supersede [id]',
+      'replace a message of yours in the same thread that nobody has seen (default: the last)',
+    )
     .option('--exclude <agent>', 'leave somebody out of a group; repeatable', collect)
     .option('--input <file>', 'the whole message as a JSON object, for programs; - is standard input')
 
 /** Puts a message together. What is given as an option wins over the same field of `--input`. */
 export async function compose(flags: MessageFlags, stdin: boolean): Promise<Composed> {
-  const { subject, type, priority, key, hold, exclude, replyTo, swarm } = flags
+  const { subject, type, priority, key, hold, exclude, replyTo, swarm, supersede, generation } = flags
   const base = flags.input === undefined ? {} : parseInput(await readText(flags.input))
   return {
     ...base,
     ...given({
-      ...{ subject, type, priority, key, hold, exclude, replyTo, swarm },
+      ...{ subject, type, priority, key, hold, exclude, replyTo, swarm, supersede, generation },
       body: await readBody(flags, stdin),
       payload: flags.payload === undefined ? undefined : await readJson(flags.payload, '--payload'),
       context:
@@ -110,6 +116,8 @@ const inputFields: Record<keyof SendInput, Kind> = {
   traceparent: 'string',
   exclude: 'strings',
   hold: 'boolean',
+  generation: 'number',
+  supersede: 'any',
 }
 
 function parseInput(text: string): Composed {

@@ -120,6 +120,12 @@ export const verbs: readonly Verb[] = [
   { name: 'thread', group: 'read', summary: 'Show a whole thread', load: async () => (await look()).thread },
   { name: 'sent', group: 'read', summary: 'List what you have sent', load: async () => (await look()).sent },
   { name: 'search', group: 'read', summary: 'Search all messages', load: async () => (await look()).search },
+  {
+    name: 'dead',
+    group: 'read',
+    summary: 'List mail that will not arrive, and send it to somebody else',
+    load: async () => (await import('./verbs/dead.ts')).dead,
+  },
   { name: 'wait', group: 'read', summary: 'Wait for a message', load: async () => (await follow()).wait },
   {
     name: 'watch',
@@ -187,6 +193,12 @@ export const verbs: readonly Verb[] = [
     group: 'keep',
     summary: 'Build the index anew from the journal',
     load: async () => (await maintain()).rebuild,
+  },
+  {
+    name: 'stats',
+    group: 'keep',
+    summary: 'Show how much mail there is and how long it takes',
+    load: async () => (await import('./verbs/stats.ts')).stats,
   },
   {
     name: 'export',

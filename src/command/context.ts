@@ -1,13 +1,37 @@
 import type { Directory } from '../model/directory.ts'
+import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt } from '../model/receipt.ts'
+import type { Rules } from '../model/rules.ts'
 
 /** What a decision may not find out by itself: the time, and names nobody has used. */
 export interface Context {
   /** Milliseconds since 1970. */
   now: number
   newId: () => string
+  policy: Policy
 }
+
+/** The settings of the space that decisions go by. */
+export interface Policy {
+  rules: Rules
+  /** Roles that lead. */
+  leads: readonly string[]
+  claimTtlMs: number
+  maxAttempts: number
+  ackTimeoutMs: number
+  ackRepeats: number
+  urgentAfterMs: number
+  staleAfterMs: number
+  silentAfterMs: number
+  heartbeatMs: number
+  deadLetterAfterMs: number
+  'limits.ratePerMinute': number
+  'limits.inbox': number
+}
+
+/** A receipt with its message's id. */
+export type Letter = Receipt & { id: string }
 
 /**
  * The state a decision is taken on. The directory is always there; messages and their receipts come from
@@ -19,8 +43,24 @@ export interface View {
   receipts(seq: number): Receipt[]
   /** The message this sender sent with this key. */
   keyed(sender: string, key: string): string | undefined
-  /** Unread mail in these boxes whose life is over and that nobody has marked yet. */
-  lapsed(boxes: readonly string[], now: number, limit: number): (Receipt & { id: string })[]
+  /** A message in full. */
+  text(seq: number): Message
+  /** The newest message of this sender in this thread, if it is there. */
+  lastOf(sender: string, threadId: string): string | undefined
+  /** Unread mail whose life is over and that nobody has marked yet, but for these boxes. */
+  lapsed(now: number, waiting: readonly string[], limit: number): Letter[]
+  /** Claims that have run out. */
+  lapsedClaims(now: number, limit: number): Letter[]
+  /** What waits or is open in a box. */
+  inBox(box: string, limit: number): Letter[]
+  /** Dead letters of an agent's own. */
+  deadOf(owner: string, limit: number): Letter[]
+  /** Mail for a certain run of an agent that is not finished. */
+  bound(limit: number): Letter[]
+  /** Mail whose ack is overdue. */
+  unacked(now: number, limit: number): Letter[]
+  /** Mail of at least this rank, sent before, that is unread and was escalated so far and no further. */
+  unreadSince(before: number, minRank: number, level: number, limit: number): Letter[]
   /** Unclaimed mail of a role: most urgent first, then oldest. */
   nextOfRole(role: string, now: number): string | undefined
 }

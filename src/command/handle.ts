@@ -1,7 +1,6 @@
 import { MailboxError } from '../errors.ts'
-import type { Agent } from '../model/agent.ts'
-import { claimTtlMs } from '../model/claim.ts'
-import type { ReceiptDraft } from '../model/entry.ts'
+import { type Agent, clockOf } from '../model/agent.ts'
+import type { Draft, ReceiptDraft } from '../model/entry.ts'
 import { hasExpired, type MessageFacts, reachOf } from '../model/reach.ts'
 import {
   classOf,
@@ -13,6 +12,7 @@ import {
 } from '../model/receipt.ts'
 import { isoTime, maxLifeMs } from '../model/time.ts'
 import type { Context, View } from './context.ts'
+import { bounces } from './notice.ts'
 import { requireAgent } from './roster.ts'
 
 /** What an agent can do with mail that reached it. */
@@ -37,7 +37,7 @@ export interface HandleCommand {
   note?: string | undefined
   /** A completed message is archived as well. @default true */
   archive?: boolean | undefined
-  /** @default 15 min */
+  /** @default the space's claimTtlMs */
   claimTtlMs?: number | undefined
 }
 
@@ -70,12 +70,31 @@ export const handleRules: Record<HandleStep, Rule> = {
 }
 
 /** One agent does one thing with one message. Throws when it may not, or when somebody else was first. */
-export function decideHandle(view: View, command: HandleCommand, context: Context): ReceiptDraft[] {
+export function decideHandle(view: View, command: HandleCommand, context: Context): Draft[] {
   checkHandle(command)
   const agent = requireAgent(view.directory, command.agent)
   const message = requireMessage(view, command.id)
   const changes = changesOf(view, agent, message, command, context)
-  return draftOf(command.step, agent.name, changes, command.note)
+  return [
+    ...tellOfDeath(view, changes, command, context),
+    ...draftOf(command.step, agent.name, changes, command.note),
+  ]
+}
+
+/** A failure or a release too many makes it a dead letter, and the sender is told. */
+function tellOfDeath(
+  view: View,
+  changes: readonly ReceiptChange[],
+  { agent, step, note }: HandleCommand,
+  context: Context,
+): Draft[] {
+  const letters = changes.flatMap((change) => {
+    const receipt = view.receipts(change.seq).find(({ owner }) => owner === change.owner)
+    if (change.state !== 'dead' || receipt === undefined) return []
+    const reason = `${step} by ${agent}${note === undefined ? '' : ` (${note})`}, and it was taken up ${context.policy.maxAttempts} times`
+    return { letter: { ...receipt, id: change.id }, reason }
+  })
+  return letters.length === 0 ? [] : bounces(view, letters, context)
 }
 
 function checkHandle({ note, claimTtlMs: ttlMs }: HandleCommand): void {
@@ -177,7 +196,7 @@ function changesOf(
     case 'reached': {
       const known = [...reach.held, ...reach.claimable]
       const outcomes = known.map((receipt) => changeOf(receipt, agent, message, command, context))
-      if (reach.group) outcomes.push(firstSight(agent, message, command))
+      if (reach.group) outcomes.push(firstSight(agent, message, command, context))
       const changes = outcomes.filter((outcome) => typeof outcome === 'object')
       // Each copy moves as far as it can; it is refused only when none can and none is there already.
       if (changes.length === 0 && !outcomes.includes('already')) {
@@ -192,12 +211,24 @@ function changesOf(
 type Outcome = ReceiptChange | 'already' | 'refused'
 
 /** Group mail gets a receipt of its own when an agent first touches it. */
-function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand): Outcome {
+function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand, context: Context): Outcome {
   const rule = handleRules[command.step]
   if (rule.already.includes('stored')) return 'already'
   if (!rule.from.includes('stored')) return 'refused'
   const { id, seq, rank } = message
-  return { id, seq, rank, owner: agent.name, box: agent.name, state: endState(rule, command) }
+  const state = endState(rule, command)
+  return { id, seq, rank, owner: agent.name, box: agent.name, state, ...ackBy(message, state, context) }
+}
+
+/** Mail that wants an ack gets a time to have one by when it is shown. */
+function ackBy(
+  { requiresAck }: MessageFacts,
+  state: ReceiptState,
+  { now, policy }: Context,
+): { ackBy?: string } {
+  return requiresAck && state === 'shown' && policy.ackTimeoutMs > 0
+    ? { ackBy: isoTime(now + policy.ackTimeoutMs) }
+    : {}
 }
 
 function changeOf(
@@ -205,23 +236,29 @@ function changeOf(
   agent: Agent,
   message: MessageFacts,
   command: HandleCommand,
-  { now }: Context,
+  context: Context,
 ): Outcome {
+  const { now, policy } = context
   const rule = handleRules[command.step]
   const gives = command.step === 'released' || command.step === 'retried'
   const isRole = receipt.owner !== agent.name
   const takes = receipt.box !== agent.name
   // What a former claimant did with it does not count for the next.
   const from = takes && classOf(receipt.state) === 'open' ? 'stored' : receipt.state
-  if (classOf(from) === 'unread' && hasExpired(message, now)) return 'refused'
+  if (classOf(from) === 'unread' && hasExpired(receipt, clockOf(agent, now))) return 'refused'
+  // The next thing that happens to it is that it is called a dead letter.
+  if (takes && receipt.attempts >= policy.maxAttempts) return 'refused'
   const renews = command.step === 'claimed' && isRole && !takes && rule.already.includes(from)
   if (rule.already.includes(from) && (gives || !takes) && !renews) return 'already'
   if (!rule.from.includes(from) && !renews) return 'refused'
 
   const box = gives ? receipt.owner : agent.name
-  const state = renews ? receipt.state : endState(rule, command)
+  const tries = receipt.attempts + (isRole ? 0 : 1)
+  const isTooMany =
+    (command.step === 'failed' || (command.step === 'released' && isRole)) && tries >= policy.maxAttempts
+  const state = isTooMany ? 'dead' : renews ? receipt.state : endState(rule, command)
   const fresh = takes || renews || receipt.claimUntil === null
-  const until = fresh ? now + (command.claimTtlMs ?? claimTtlMs) : receipt.claimUntil!
+  const until = fresh ? now + (command.claimTtlMs ?? policy.claimTtlMs) : receipt.claimUntil!
   // A failure stays with whoever had it until it is retried; the claim has served.
   const keepsClaim = isRole && !gives && classOf(state) === 'open' && state !== 'failed'
   return {
@@ -236,6 +273,10 @@ function changeOf(
     // Taking it is an attempt; mail that nobody takes is attempted anew when it is retried.
     attempts: receipt.attempts + (takes || (command.step === 'retried' && !isRole) ? 1 : 0),
     ...(keepsClaim ? { claimUntil: isoTime(until) } : {}),
+    ...(receipt.repeats > 0 ? { repeats: receipt.repeats } : {}),
+    ...(renews && receipt.ackBy !== null
+      ? { ackBy: isoTime(receipt.ackBy) }
+      : ackBy(message, state, context)),
   }
 }
 

@@ -21,7 +21,9 @@ export function resolveAddresses(directory: Directory, written: readonly string[
     // Most mail goes to somebody known, whose name needs no second check.
     const known = directory.agents.get(text)
     if (known !== undefined) {
-      if (known.state === 'dead') warnings.push(`${text} has left; the message waits in case it comes back`)
+      if (known.state === 'dead')
+        warnings.push(`${text} is gone; unless it comes back this becomes a dead letter`)
+      if (known.state === 'frozen') warnings.push(`${text} is frozen; the message waits`)
       addresses.push({ kind: 'agent', name: text })
       continue
     }

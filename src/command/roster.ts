@@ -2,10 +2,11 @@ import { MailboxError } from '../errors.ts'
 import { checkTag } from '../model/address.ts'
 import { type Agent, implicitPerson, person, type Session, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
-import type { AgentDraft } from '../model/entry.ts'
+import type { AgentDraft, Draft, ReceiptDraft } from '../model/entry.ts'
 import { checkName } from '../model/name.ts'
+import { classOf } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
-import type { Context, DirectoryView } from './context.ts'
+import type { Context, DirectoryView, Letter, View } from './context.ts'
 import { nearest } from './resolve.ts'
 
 export interface JoinInput {
@@ -46,12 +47,8 @@ export function requireAgent(directory: Directory, name: string): Agent {
 }
 
 /** A new run of an agent, known or not: its generation rises, so that mail for an old run can be told. */
-export function decideJoin(
-  { directory }: DirectoryView,
-  name: string,
-  input: JoinInput,
-  { now }: Context,
-): AgentDraft[] {
+export function decideJoin(view: View, name: string, input: JoinInput, { now }: Context): Draft[] {
+  const { directory } = view
   checkName(name, 'agent name')
   if (name === systemAgent)
     throw new MailboxError('invalid', `${name} is not an agent`, { hint: 'choose another name' })
@@ -72,8 +69,56 @@ export function decideJoin(
   const tags = checkTags(input.tags ?? before?.tags ?? [])
   const note = input.note === undefined ? {} : { note: input.note }
   const agent: Agent = { name, state: 'alive', roles, tags, session, lastSeenAt: at, ...note }
-  return [{ kind: 'agent', change: before?.state === 'frozen' ? 'resumed' : 'joined', by: name, agent }]
+  const joined: AgentDraft = {
+    kind: 'agent',
+    change: before?.state === 'frozen' ? 'resumed' : 'joined',
+    by: name,
+    agent,
+  }
+  if (before?.state === 'frozen') return [...extend(view, before, now), joined]
+  return before?.state === 'dead' ? [joined, ...revive(view, name, now)] : [joined]
 }
+
+/** The time an agent was frozen does not count for the mail that waited for it. */
+function extend(view: View, { name, lastSeenAt }: Agent, now: number): ReceiptDraft[] {
+  const frozenMs = Math.max(0, now - Date.parse(lastSeenAt))
+  const waiting = view
+    .inBox(name, atOnce)
+    .filter(({ state, expiresAt }) => classOf(state) === 'unread' && expiresAt !== null)
+  const changes = waiting.map(({ expiresAt, ...letter }) => ({
+    ...sameState(letter),
+    expiresAt: isoTime(expiresAt! + frozenMs),
+  }))
+  return changes.length === 0
+    ? []
+    : [{ kind: 'receipt', step: 'extended', by: systemAgent, changes, note: `${name} was frozen` }]
+}
+
+/**
+ * A successor under a name inherits the mail that became dead letters because nobody was there; not what
+ * was only for an earlier run, and not what was taken up too often.
+ */
+function revive(view: View, name: string, now: number): ReceiptDraft[] {
+  const changes = view
+    .deadOf(name, atOnce)
+    .filter(({ state, expiresAt, id }) => {
+      const alive = expiresAt === null || expiresAt > now
+      return state === 'dead' && alive && view.message(id)?.generation === null
+    })
+    .map((letter) => ({ ...sameState(letter), state: 'stored' as const }))
+  return changes.length === 0
+    ? []
+    : [{ kind: 'receipt', step: 'revived', by: systemAgent, changes, note: `${name} is back` }]
+}
+
+const sameState = ({ id, seq, rank, owner, box, state, attempts, repeats }: Omit<Letter, 'expiresAt'>) => ({
+  ...{ id, seq, rank, owner, box, state, was: state },
+  ...(attempts > 0 ? { attempts } : {}),
+  ...(repeats > 0 ? { repeats } : {}),
+})
+
+/** More than waits for any one agent, short of a flood. */
+const atOnce = 10_000
 
 export function decideUpdate(
   { directory }: DirectoryView,
@@ -97,8 +142,9 @@ export function decideUpdate(
   const roles = checkRoles([...before.roles.filter((role) => !removeRoles.includes(role)), ...addRoles])
   const tags = checkTags([...before.tags.filter((tag) => !removeTags.includes(tag)), ...addTags])
   const note = input.note === undefined ? {} : { note: input.note }
+  const { gone: _, ...kept } = before
   const agent: Agent = {
-    ...before,
+    ...(input.state === undefined ? before : kept),
     roles,
     tags,
     state: input.state ?? before.state,
@@ -106,6 +152,25 @@ export function decideUpdate(
     ...note,
   }
   return [{ kind: 'agent', change: 'updated', by: name, agent }]
+}
+
+/** A member of a swarm that has yet to come: its mail waits. One that is known only gets the tag. */
+export function decideSeed(
+  { directory }: DirectoryView,
+  name: string,
+  tag: string,
+  { now }: Context,
+): AgentDraft[] {
+  checkName(name, 'agent name')
+  const before = directory.agents.get(name)
+  const at = isoTime(now)
+  const tags = checkTags([...(before?.tags ?? []), tag])
+  const expected: Agent = {
+    ...{ name, state: 'frozen', roles: [], session: { generation: 0, startedAt: at }, lastSeenAt: at },
+    tags,
+  }
+  const agent = before === undefined ? expected : { ...before, tags }
+  return [{ kind: 'agent', change: before === undefined ? 'frozen' : 'updated', by: systemAgent, agent }]
 }
 
 /** Leaves for good, or frozen: expected back, its mail waits. */
@@ -120,7 +185,12 @@ export function decideLeave(
       hint: 'leave as an agent: --as NAME',
     })
   const before = requireAgent(directory, name)
-  const agent: Agent = { ...before, state: frozen ? 'frozen' : 'dead', lastSeenAt: isoTime(now) }
+  const agent: Agent = {
+    ...before,
+    state: frozen ? 'frozen' : 'dead',
+    ...(frozen ? {} : { gone: 'left' }),
+    lastSeenAt: isoTime(now),
+  }
   return [{ kind: 'agent', change: frozen ? 'frozen' : 'left', by: name, agent }]
 }
 

@@ -1,12 +1,16 @@
 import { MailboxError } from '../errors.ts'
 import { type Address, checkTag, defaultLife, writeAddress } from '../model/address.ts'
-import type { MessageDraft } from '../model/entry.ts'
+import { systemAgent } from '../model/agent.ts'
+import type { Directory } from '../model/directory.ts'
+import type { Draft, MessageDraft } from '../model/entry.ts'
 import { checkJsonValue } from '../model/json.ts'
 import { type Message, messageLimits, type Priority, priorities } from '../model/message.ts'
 import { checkName } from '../model/name.ts'
+import { forbidden } from '../model/rules.ts'
 import { isoTime, maxLifeMs } from '../model/time.ts'
 import type { Context, DirectoryView } from './context.ts'
 import { resolveAddresses } from './resolve.ts'
+import { requireAgent } from './roster.ts'
 
 /** What a sender says; everything but `to` has a default. */
 export interface SendInput {
@@ -40,6 +44,13 @@ export interface SendInput {
   exclude?: readonly string[]
   /** Keep the mail for agents that have yet to join. */
   hold?: boolean
+  /**
+   * Only for this run of the agent. Requests to shut down and answers to plans are for the run that is there
+   * when they are sent, unless this says otherwise.
+   */
+  generation?: number
+  /** An earlier message of yours in the same thread that this one replaces if nobody has seen it; `true`: the last. */
+  supersede?: string | boolean
 }
 
 export interface SendCommand {
@@ -50,7 +61,7 @@ export interface SendCommand {
 }
 
 export interface SendDecision {
-  drafts: MessageDraft[]
+  drafts: Draft[]
   message: Message
   warnings: string[]
 }
@@ -89,6 +100,10 @@ export function checkSend(input: SendInput, maxBytes: number): void {
   }
   checkFlag('requiresAck', input.requiresAck)
   checkFlag('awaitingResponse', input.awaitingResponse)
+  if (typeof input.supersede !== 'boolean') checkWord('supersede', input.supersede)
+  if (input.generation !== undefined && !(Number.isSafeInteger(input.generation) && input.generation > 0)) {
+    invalid('a generation is a whole number above 0', 'see `mailbox agents`')
+  }
   checkList(tags, 'tags', messageLimits.tags, messageLimits.wordLength)
   for (const tag of tags) checkTag(tag)
   checkList(attachments, 'attachments', messageLimits.attachments, messageLimits.pathLength)
@@ -147,15 +162,16 @@ function checkSize(body: string, payload: unknown, context: unknown, maxBytes: n
   }
 }
 
-/** Decides on one message: who gets it, how long it lives, which thread it belongs to. */
-export function decideSend(
-  { directory }: DirectoryView,
-  command: SendCommand,
-  context: Context,
-): SendDecision {
+/** Decides on one message: whether it may be sent, who gets it, how long it lives, which thread it belongs to. */
+export function decideSend(view: DirectoryView, command: SendCommand, context: Context): SendDecision {
+  const { directory } = view
   const { body = '', exclude = [], hold = false, to } = command.input
   const { addresses, warnings } = resolveAddresses(directory, toList(to), hold)
+  checkRules(directory, command.from, addresses, context)
+  checkLimits(directory, command.from, addresses, warnings, context)
   const message = buildMessage(command, addresses, context)
+  const generation = generationOf(directory, command.input, message.type, addresses)
+  if (generation !== undefined) message.generation = generation
   if (countWords(body) > messageLimits.bodyWordsBeforeHint) {
     warnings.push(
       `the body has over ${messageLimits.bodyWordsBeforeHint} words: mail is not a document, attach a file`,
@@ -206,6 +222,82 @@ function countWords(text: string): number {
   let words = 0
   for (const _ of text.matchAll(/\S+/g)) if (++words > messageLimits.bodyWordsBeforeHint) break
   return words
+}
+
+/** Mail of these types is about one run of an agent and must not hit the next. */
+const boundTypes = ['shutdown_request', 'plan_approval']
+
+function generationOf(
+  directory: Directory,
+  { generation }: SendInput,
+  type: string,
+  addresses: readonly Address[],
+): number | undefined {
+  const [address] = addresses
+  const agent =
+    addresses.length === 1 && address?.kind === 'agent' ? directory.agents.get(address.name) : undefined
+  if (generation === undefined) return boundTypes.includes(type) ? agent?.session.generation : undefined
+  if (agent === undefined) invalid('only mail to one agent can be for one run of it', 'name one agent')
+  const { name, session } = agent
+  if (generation === session.generation) return generation
+  throw new MailboxError('conflict', `${name} is generation ${session.generation}, not ${generation}`, {
+    hint: generation < session.generation ? 'that run is over' : 'see `mailbox agents`',
+  })
+}
+
+function checkRules(
+  directory: Directory,
+  from: string,
+  addresses: readonly Address[],
+  { policy }: Context,
+): void {
+  if (policy.rules === 'open' || from === systemAgent) return
+  const sender = requireAgent(directory, from)
+  for (const address of addresses) {
+    const rule = forbidden(policy.rules, policy.leads, directory, sender, address)
+    if (rule === undefined) continue
+    throw new MailboxError('not_permitted', `${from} may not write to ${writeAddress(address)} (${rule})`, {
+      hint:
+        policy.rules === 'hub'
+          ? `write to ${policy.leads.map((role) => `role:${role}`).join(', ')} or user`
+          : 'see the rules: mailbox config get rules',
+    })
+  }
+}
+
+/** From here on a sender is told how full the box is it writes to. */
+const fullishBox = 50
+
+/** Exact, because whoever decides has the only right to append. What the system has to say is never refused. */
+function checkLimits(
+  directory: Directory,
+  from: string,
+  addresses: readonly Address[],
+  warnings: string[],
+  { now, policy }: Context,
+): void {
+  if (from === systemAgent) return
+  const { 'limits.ratePerMinute': rate, 'limits.inbox': inbox } = policy
+  if (rate > 0 && directory.sentLately(from, now) >= rate) {
+    throw new MailboxError(
+      'over_limit',
+      `${from} has sent ${rate} messages within a minute (limits.ratePerMinute)`,
+      {
+        hint: 'wait a little, or put several things into one message; mailbox config set limits.ratePerMinute N',
+      },
+    )
+  }
+  for (const address of addresses) {
+    if (address.kind !== 'agent' && address.kind !== 'role') continue
+    const box = writeAddress(address)
+    const waiting = directory.unhandled(box)
+    if (inbox > 0 && waiting >= inbox) {
+      throw new MailboxError('over_limit', `${box} has ${waiting} messages to handle (limits.inbox)`, {
+        hint: 'wait until some are done, or write to somebody else; mailbox config set limits.inbox N',
+      })
+    }
+    if (waiting >= fullishBox) warnings.push(`${box} has ${waiting} messages to handle before this one`)
+  }
 }
 
 function invalid(message: string, hint: string): never {

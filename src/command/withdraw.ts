@@ -1,5 +1,6 @@
 import { MailboxError } from '../errors.ts'
 import type { ReceiptDraft } from '../model/entry.ts'
+import type { Message } from '../model/message.ts'
 import { classOf } from '../model/receipt.ts'
 import type { View } from './context.ts'
 import { requireMessage } from './handle.ts'
@@ -29,4 +30,32 @@ export function decideWithdraw(view: View, sender: string, id: string): ReceiptD
     was: state,
   }))
   return [{ kind: 'receipt', step: 'withdrawn', by: sender, changes }]
+}
+
+/** What replaces an earlier message takes it back, if it can. What was seen was said; then both stand. */
+export function decideSupersede(
+  view: View,
+  sender: string,
+  replacement: Pick<Message, 'id' | 'threadId'>,
+  supersede: string | true,
+): { drafts: ReceiptDraft[]; warnings: string[] } {
+  const id = supersede === true ? view.lastOf(sender, replacement.threadId) : supersede
+  if (id === undefined)
+    return { drafts: [], warnings: ['there is no earlier message of yours in this thread'] }
+  const message = requireMessage(view, id)
+  if (view.text(message.seq).threadId !== replacement.threadId) {
+    throw new MailboxError('conflict', `message ${id} is in another thread`, {
+      hint: `answer in its thread: --thread ${view.text(message.seq).threadId}`,
+    })
+  }
+  try {
+    const drafts = decideWithdraw(view, sender, id)
+    return {
+      drafts: drafts.map((draft) => ({ ...draft, note: `superseded by ${replacement.id}` })),
+      warnings: [],
+    }
+  } catch (error) {
+    if (!(error instanceof MailboxError) || error.code !== 'conflict') throw error
+    return { drafts: [], warnings: [`${error.message}; it stays, and so does this one`] }
+  }
 }

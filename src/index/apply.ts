@@ -1,12 +1,30 @@
 import type { Place } from '../journal/journal.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
-import { foldTallies } from '../model/directory.ts'
+import { systemAgent } from '../model/agent.ts'
+import { actorOf, foldTallies } from '../model/directory.ts'
 import type { AgentEntry, MessageEntry, ReceiptEntry } from '../model/entry.ts'
-import { priorityRank } from '../model/message.ts'
-import { classOf, type ReceiptChange, type ReceiptState, receiptClasses } from '../model/receipt.ts'
+import { bucketOf } from '../model/latency.ts'
+import { type Message, priorityRank } from '../model/message.ts'
+import {
+  classOf,
+  isDeadLetter,
+  levels,
+  type ReceiptChange,
+  type ReceiptState,
+  receiptClasses,
+} from '../model/receipt.ts'
 import type { Database } from '../sqlite.ts'
 import type { Applier } from './projection.ts'
 import { RowBuffer } from './row-buffer.ts'
+
+/** What the table `measure` counts. */
+export const measureKinds = { sent: 0, shown: 1, done: 2 } as const
+
+const timeOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso))
+
+/** Mail that nobody will miss is never escalated: what can wait, what groups get, what the system says. */
+const levelAtFirst = ({ from, priority }: Message, box: string): number =>
+  isGroupBox(box) || from === systemAgent || priority === 'low' ? levels.over : levels.none
 
 const classNumber = (state: ReceiptState) => receiptClasses.indexOf(classOf(state))
 
@@ -18,24 +36,29 @@ export function createApplier(database: Database): Applier {
   const messages = new RowBuffer(
     database,
     'INSERT OR IGNORE INTO message',
-    '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+    '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
   )
   const stored = new RowBuffer(
     database,
     'INSERT OR IGNORE INTO receipt',
-    `($1, $2, $2, ${classNumber('stored')}, $3, 'stored', 0, NULL, $4)`,
+    `($1, $2, $2, ${classNumber('stored')}, $3, 'stored', 0, NULL, $4, NULL, 0, $5, $6)`,
   )
   const dues = new RowBuffer(database, 'INSERT OR IGNORE INTO due', '($1, $2, $3)')
   const buffers = [messages, stored, dues]
   const tallies = new Map<string, { box: string; slot: number; by: number }>()
+  const measures = new Map<string, { agent: string; kind: number; bucket: number; n: number }>()
+  const seen = new Map<string, string>()
 
   const putAgent = database.prepare('INSERT OR REPLACE INTO agent VALUES (?, ?)')
   const putKey = database.prepare('INSERT OR IGNORE INTO keyed VALUES (?, ?, ?)')
   const putTrail = database.prepare('INSERT OR IGNORE INTO trail VALUES (?, ?, ?, ?, ?)')
   const putReceipt = database.prepare(
-    `INSERT INTO receipt VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT expires FROM message WHERE seq = ?1))
+    `INSERT INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+       coalesce(?9, (SELECT expires FROM message WHERE seq = ?1)), ?10, ?11, coalesce(?12, ${levels.over}),
+       (SELECT created FROM message WHERE seq = ?1))
      ON CONFLICT DO UPDATE SET box = excluded.box, class = excluded.class, state = excluded.state,
-       attempts = excluded.attempts, claim_until = excluded.claim_until`,
+       attempts = excluded.attempts, claim_until = excluded.claim_until, expires = coalesce(?9, expires),
+       ack_by = excluded.ack_by, repeats = excluded.repeats, level = coalesce(?12, level)`,
   )
   const putShared = database.prepare('INSERT OR IGNORE INTO shared VALUES (?, ?, ?)')
   const dropShared = database.prepare('DELETE FROM shared WHERE box = ? AND seq = ?')
@@ -50,12 +73,23 @@ export function createApplier(database: Database): Applier {
   )
   // The life of a message ends for those who have not seen it.
   const dropDue = database.prepare(
-    'DELETE FROM due WHERE box = ?2 AND seq = ?1 AND at = (SELECT expires FROM message WHERE seq = ?1)',
+    'DELETE FROM due WHERE box = ?2 AND seq = ?1 AND at = (SELECT expires FROM receipt WHERE seq = ?1 AND owner = ?2)',
   )
   const restoreDue = database.prepare(
-    `INSERT OR IGNORE INTO due SELECT owner, expires, seq FROM receipt
+    `INSERT OR IGNORE INTO due SELECT expires, owner, seq FROM receipt
      WHERE seq = ? AND owner = ? AND class = 0 AND expires IS NOT NULL`,
   )
+  const putBound = database.prepare('INSERT OR IGNORE INTO bound VALUES (?, ?)')
+  const dropBound = database.prepare('DELETE FROM bound WHERE seq = ? AND owner = ?')
+  const restoreBound = database.prepare(
+    `INSERT OR IGNORE INTO bound SELECT r.seq, r.owner FROM receipt r JOIN message m ON m.seq = r.seq
+     WHERE r.seq = ? AND r.owner = ? AND r.class < 2 AND m.generation IS NOT NULL`,
+  )
+  const createdAt = database.prepare('SELECT created FROM message WHERE seq = ?')
+  const addMeasure = database.prepare(
+    'INSERT INTO measure VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
+  )
+  const putSeen = database.prepare('INSERT OR REPLACE INTO seen VALUES (?, ?)')
   const ownersOf = database.prepare('SELECT owner FROM receipt WHERE seq = ?')
   const addTally = database.prepare(
     'INSERT INTO tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
@@ -73,33 +107,68 @@ export function createApplier(database: Database): Applier {
     const thread = message.threadId === message.id ? null : message.threadId
     const { segment, offset, bytes } = place
     const excluded = exclude === undefined ? null : JSON.stringify(exclude)
-    messages.add(seq, message.id, segment, offset, bytes, message.from, thread, rank, expires, excluded)
+    const { generation = null } = message
+    const created = Date.parse(message.createdAt)
+    const wantsAck = message.requiresAck ? 1 : 0
+    messages.add(
+      ...[seq, message.id, segment, offset, bytes, message.from, thread, rank, expires, excluded],
+      ...[created, wantsAck, generation],
+    )
+    measure(message.from, measureKinds.sent, 0)
     const boxes = boxesTo(message.to)
     for (const box of boxes) {
-      stored.add(seq, box, rank, expires)
-      if (expires !== null) dues.add(box, expires, seq)
+      stored.add(seq, box, rank, expires, levelAtFirst(message, box), created)
+      if (expires !== null) dues.add(expires, box, seq)
+      if (generation !== null) putBound.run([seq, box])
       if (boxes.length > 1 && !isGroupBox(box)) putShared.run([box, seq, rank])
     }
     if (message.key !== undefined) putKey.run([message.from, message.key, seq])
   }
 
-  function applyReceipt({ seq, changes }: ReceiptEntry, { segment, offset, bytes }: Place): void {
+  function applyReceipt({ seq, at, changes }: ReceiptEntry, { segment, offset, bytes }: Place): void {
     flushRows()
     for (const change of changes) {
-      const until = change.claimUntil === undefined ? null : Date.parse(change.claimUntil)
-      const { seq: message, owner, box, state, rank, attempts = 0 } = change
+      const until = timeOf(change.claimUntil)
+      const { seq: message, owner, box, state, rank, attempts = 0, repeats = 0, level = null } = change
       dropLease.run([message, owner])
-      putReceipt.run([message, owner, box, classNumber(state), rank, state, attempts, until])
+      dropDue.run([message, owner])
+      putReceipt.run([
+        ...[message, owner, box, classNumber(state), rank, state, attempts, until],
+        ...[timeOf(change.expiresAt), timeOf(change.ackBy), repeats, level],
+      ])
       putTrail.run([message, seq, segment, offset, bytes])
       if (until !== null) putLease.run([owner, rank, until, message])
-      dropDue.run([message, owner])
       restoreDue.run([message, owner])
+      dropBound.run([message, owner])
+      restoreBound.run([message, owner])
+      measureChange(change, at)
       if (!isGroupBox(owner)) {
         dropShared.run([owner, message])
         restoreShared.run([message, owner])
       }
       if (change.was === undefined) settle(change)
     }
+  }
+
+  function measure(agent: string, kind: number, bucket: number): void {
+    const key = `${kind} ${bucket} ${agent}`
+    const known = measures.get(key)
+    if (known === undefined) measures.set(key, { agent, kind, bucket, n: 1 })
+    else known.n++
+  }
+
+  /** How long it took whoever has it to be shown the message for the first time, and to finish it. */
+  function measureChange({ seq, box, state, was = 'stored' }: ReceiptChange, at: string): void {
+    const before = classOf(was)
+    const after = classOf(state)
+    const shown = before === 'unread' && after !== 'unread' && !isDeadLetter(state) && state !== 'withdrawn'
+    const done = (state === 'archived' || state === 'completed') && was !== 'completed' && was !== 'archived'
+    if (!shown && !done) return
+    const created = createdAt.get([seq])?.[0] as number | undefined
+    if (created === undefined) return
+    const bucket = bucketOf(Date.parse(at) - created)
+    if (shown) measure(box, measureKinds.shown, bucket)
+    if (done) measure(box, measureKinds.done, bucket)
   }
 
   /** An agent saw group mail for the first time: perhaps everything up to there is settled for it now. */
@@ -118,6 +187,8 @@ export function createApplier(database: Database): Applier {
       if (entry.kind === 'message') applyMessage(entry, place)
       else if (entry.kind === 'receipt') applyReceipt(entry, place)
       else if (entry.kind === 'agent') applyAgent(entry)
+      const actor = actorOf(entry)
+      if (actor !== undefined) seen.set(actor, entry.at)
       foldTallies(entry, (box, slot, by) => {
         const key = `${slot} ${box}`
         const known = tallies.get(key)
@@ -133,6 +204,10 @@ export function createApplier(database: Database): Applier {
         dropTally.run([box, slot])
       }
       tallies.clear()
+      for (const { agent, kind, bucket, n } of measures.values()) addMeasure.run([agent, kind, bucket, n])
+      measures.clear()
+      for (const [agent, at] of seen) putSeen.run([agent, at])
+      seen.clear()
     },
   }
 }

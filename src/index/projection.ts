@@ -1,4 +1,5 @@
-import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, rmSync, statSync } from 'node:fs'
+import { bootId } from '../clock.ts'
 import { MailboxError } from '../errors.ts'
 import type { Cursor, Journal, PlacedEntry } from '../journal/journal.ts'
 import { startCursor } from '../journal/journal.ts'
@@ -233,7 +234,7 @@ export class Projection {
       const [boot] = this.sql('SELECT boot FROM meta').get() ?? []
       const cursor = this.#readCursor()
       // Nothing here is synced, so after a power loss it can be anything; a new boot starts a new index.
-      if (boot === bootId() && journal.fits(cursor)) {
+      if (boot === thisBoot() && journal.fits(cursor)) {
         this.#cursor = cursor
         return true
       }
@@ -256,7 +257,7 @@ export class Projection {
     const database = openDatabase(path, { busyMs })
     chmodSync(path, 0o600)
     const { seq, segment, offset, sum } = startCursor
-    const meta = [1, format, `'${journal.space}'`, `'${bootId()}'`, seq, segment, offset, `'${sum}'`]
+    const meta = [1, format, `'${journal.space}'`, `'${thisBoot()}'`, seq, segment, offset, `'${sum}'`]
     database.exec(
       `PRAGMA synchronous = OFF; BEGIN IMMEDIATE; ${schema} INSERT INTO meta VALUES (${meta.join(', ')}); COMMIT`,
     )
@@ -286,22 +287,12 @@ class UnfitIndex extends Error {}
 const isSame = (a: Cursor, b: Cursor): boolean =>
   a.seq === b.seq && a.segment === b.segment && a.offset === b.offset
 
+const thisBoot = () => bootId() ?? 'unknown'
+
 /** Which file this is; empty when there is none, or one that never became a database. */
 function identityOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat === undefined || stat.size === 0 ? '' : `${stat.dev}:${stat.ino}`
-}
-
-let boot: string | undefined
-function bootId(): string {
-  if (boot === undefined) {
-    try {
-      boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
-    } catch {
-      boot = 'unknown'
-    }
-  }
-  return boot
 }
 
 const timedOut = (path: string, cause: unknown) =>
@@ -312,7 +303,7 @@ const timedOut = (path: string, cause: unknown) =>
 const diskFull = (cause: unknown) =>
   new MailboxError('disk_full', 'no room for the index', { cause, hint: 'free some room; no mail is lost' })
 const beyondRepair = (path: string, cause: unknown) =>
-  new MailboxError('damaged', `${path} breaks again and again`, {
+  new MailboxError('damaged', `${path} breaks again and again: ${(cause as Error).message}`, {
     cause,
     hint: 'look at the disk; no mail is lost',
   })

@@ -26,13 +26,11 @@ export function implicitPerson(): Agent {
   }
 }
 
+/** Mail to a frozen agent waits: for its own box the time stands still. */
+export const clockOf = (agent: Pick<Agent, 'state' | 'lastSeenAt'> | undefined, now: number): number =>
+  agent?.state === 'frozen' ? Math.min(now, Date.parse(agent.lastSeenAt)) : now
+
 /** Everything an agent reads besides its own box: the boxes of its roles, tags, and everybody's. */
 export function boxesOf(agent: Pick<Agent, 'roles' | 'tags'>): { roles: string[]; groups: string[] } {
   return { roles: agent.roles.map((role) => `role:${role}`), groups: [...agent.tags, 'all'] }
-}
-
-/** All boxes an agent reads, its own among them. */
-export function readsFrom(agent: Pick<Agent, 'name' | 'roles' | 'tags'>): string[] {
-  const { roles, groups } = boxesOf(agent)
-  return [agent.name, ...roles, ...groups]
 }

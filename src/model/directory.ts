@@ -5,6 +5,7 @@ import { type Priority, priorities, priorityRank } from './message.ts'
 import { classOf, type ReceiptState } from './receipt.ts'
 
 const ranks = priorities.length
+export const rateWindowMs = 60_000
 
 /**
  * Who is here and how much waits in each box: the small part of the state that every send is decided on.
@@ -15,14 +16,50 @@ export class Directory {
   readonly agents = new Map<string, Agent>()
   /** For each box: unread by rank, then open by rank. */
   readonly tallies = new Map<string, number[]>()
+  /** When each agent last said or did something. */
+  readonly seen = new Map<string, string>()
+  /** Times of each agent's messages of the last minute, in ms, oldest first; kept where there is a limit. */
+  readonly sends = new Map<string, number[]>()
   /** The last entry folded in. */
   seq = 0
+  readonly #countsSends: boolean
+
+  constructor(options: { countsSends?: boolean } = {}) {
+    this.#countsSends = options.countsSends ?? false
+  }
 
   fold(entry: Gist): void {
     if (entry.seq <= this.seq) return
     this.seq = entry.seq
-    if (entry.kind === 'agent') this.agents.set(entry.agent.name, entry.agent)
-    else foldTallies(entry, (box, slot, by) => this.#add(box, slot, by))
+    const actor = actorOf(entry)
+    if (actor !== undefined) this.seen.set(actor, entry.at)
+    if (entry.kind === 'agent') {
+      this.agents.set(entry.agent.name, entry.agent)
+      return
+    }
+    if (entry.kind === 'message' && this.#countsSends) this.noteSend(entry.message.from, Date.parse(entry.at))
+    foldTallies(entry, (box, slot, by) => this.#add(box, slot, by))
+  }
+
+  noteSend(sender: string, at: number): void {
+    const times = this.sends.get(sender) ?? []
+    times.push(at)
+    this.sends.set(sender, times)
+    // Whoever sends without a pause is not asked how much that was.
+    if (times.length % 1_024 === 0) this.sentLately(sender, at)
+  }
+
+  /** How many messages an agent has sent in the minute before now. */
+  sentLately(sender: string, now: number): number {
+    const times = this.sends.get(sender) ?? []
+    const first = times.findIndex((at) => at > now - rateWindowMs)
+    times.splice(0, first < 0 ? times.length : first)
+    return times.length
+  }
+
+  /** When an agent was last heard of, in ms. */
+  seenAt(agent: Agent): number {
+    return Math.max(Date.parse(agent.lastSeenAt), Date.parse(this.seen.get(agent.name) ?? agent.lastSeenAt))
   }
 
   #add(box: string, slot: number, by: number): void {
@@ -59,6 +96,12 @@ export class Directory {
       number
     >
   }
+}
+
+/** Who showed by an entry that it is there; what the system does for others says nothing of them. */
+export function actorOf(entry: Gist): string | undefined {
+  if (entry.kind === 'message') return entry.message.from
+  return entry.kind === 'receipt' || entry.kind === 'agent' ? entry.by : undefined
 }
 
 /** Which tally a receipt counts in; closed ones count nowhere. */

@@ -10,6 +10,9 @@ export interface MessageFacts {
   rank: number
   expiresAt: number | null
   excluded: readonly string[]
+  requiresAck: boolean
+  /** The run it is meant for, if only one. */
+  generation: number | null
 }
 
 /** Where a message stands for one agent. */
@@ -42,6 +45,7 @@ export function reachOf(
   const { roles, groups } = boxesOf(agent)
   const forRoles = receipts.filter(({ owner }) => roles.includes(owner))
   const claimable = forRoles.filter((receipt) => classOf(receipt.state) !== 'closed' && isFree(receipt, now))
+  if (isOutdated(agent, message)) return { kind: 'over', state: 'dead' }
   const held = receipts.filter(({ owner, box }) => box === agent.name || owner === agent.name)
   const shared = receipts.find(({ owner }) => isGroupBox(owner) && groups.includes(owner))
   const leftOut = message.sender === agent.name || message.excluded.includes(agent.name)
@@ -57,6 +61,12 @@ export function reachOf(
   if (ended !== undefined) return { kind: 'over', state: ended.state }
   return forRoles[0] === undefined ? { kind: 'none' } : { kind: 'taken', by: forRoles[0].box }
 }
+
+/** Meant for an earlier run of the agent: it must not hit a successor. */
+export const isOutdated = (
+  { session }: Pick<Agent, 'session'>,
+  { generation }: Pick<MessageFacts, 'generation'>,
+): boolean => generation !== null && generation < session.generation
 
 /** The life of mail ends for those who have not seen it. */
 export const hasExpired = ({ expiresAt }: Pick<MessageFacts, 'expiresAt'>, now: number): boolean =>

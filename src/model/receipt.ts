@@ -51,8 +51,22 @@ export const isAcked = (state: ReceiptState): boolean =>
   state === 'failed' ||
   state === 'archived'
 
-/** What moved a receipt: the states themselves, and the steps that lead back to `stored`. */
-export const receiptSteps = [...receiptStates, 'claimed', 'released', 'retried'] as const
+/**
+ * What moved a receipt: the states themselves, the steps that lead back to `stored` (`released`, `retried`,
+ * `repeated` for want of an ack, `revived` when its agent is back), and notes that change no state:
+ * `escalated`, `stale`, `extended`.
+ */
+export const receiptSteps = [
+  ...receiptStates,
+  'claimed',
+  'released',
+  'retried',
+  'repeated',
+  'revived',
+  'escalated',
+  'stale',
+  'extended',
+] as const
 export type ReceiptStep = (typeof receiptSteps)[number]
 
 /**
@@ -73,7 +87,18 @@ export interface Receipt {
   claimUntil: number | null
   /** End of the message's life in ms. */
   expiresAt: number | null
+  /** When an ack is overdue, in ms, and how often it was shown again for want of one. */
+  ackBy: number | null
+  repeats: number
+  /** One of {@link levels}. */
+  level: number
 }
+
+/** How far a message was escalated; `over`: nothing will be done about it any more. */
+export const levels = { none: 0, lead: 1, over: 2 } as const
+
+/** A dead letter: it will not reach anybody any more, and its sender is told. */
+export const isDeadLetter = (state: ReceiptState): boolean => state === 'dead' || state === 'expired'
 
 /** Unread mail whose life is over has expired, whether or not somebody has written it down. */
 export function stateNow({ state, expiresAt }: Receipt, now: number): ReceiptState {
@@ -94,5 +119,7 @@ export interface ReceiptView {
   state: ReceiptState
   claimedBy?: string
   attempts: number
+  /** How often it was shown again for want of an ack. */
+  repeats: number
   steps: LadderStep[]
 }

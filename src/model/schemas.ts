@@ -33,6 +33,8 @@ export const messageSchema = z.strictObject({
   swarm: z.optional(word),
   key: z.optional(word),
   traceparent: z.optional(word),
+  /** Only for this run of the agent it is addressed to; a later one never gets it. */
+  generation: z.optional(z.int()),
   subject: z.string().check(z.maxLength(messageLimits.subjectLength)),
   payload: z.optional(z.json()),
   context: z.optional(z.record(z.string(), z.json())),
@@ -58,6 +60,13 @@ export const receiptChangeSchema = z.strictObject({
   /** How often the message was taken up, and until when the present claim lasts. */
   attempts: z.optional(z.int()),
   claimUntil: z.optional(isoDate),
+  /** When an ack is overdue, and how often the message was shown again for want of one. */
+  ackBy: z.optional(isoDate),
+  repeats: z.optional(z.int()),
+  /** How far it was escalated: see receipt.ts. Absent when that does not change. */
+  level: z.optional(z.int()),
+  /** A new end of its life, for mail that waited for a frozen agent. */
+  expiresAt: z.optional(isoDate),
 })
 
 export const claimSchema = z.strictObject({ messageId: uuid, agent: word, until: isoDate, attempt: z.int() })
@@ -76,6 +85,8 @@ export const sessionSchema = z.strictObject({
 export const agentSchema = z.strictObject({
   name: word,
   state: z.enum(agentStates),
+  /** How it went, when it is dead: of its own will, or found so. */
+  gone: z.optional(z.enum(['left', 'died'])),
   roles: z.array(word),
   tags: z.array(word),
   session: sessionSchema,

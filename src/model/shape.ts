@@ -66,6 +66,7 @@ function isMessage(value: unknown): boolean {
     isString(value['threadId']) &&
     isOptional(value['expiresAt'], isTime) &&
     isOptional(value['key'], isString) &&
+    isOptional(value['generation'], isInt) &&
     isStrings(value['tags']) &&
     isStrings(value['attachments']) &&
     isString(value['subject']) &&
@@ -87,7 +88,11 @@ function isChange(value: unknown): boolean {
     oneOf(receiptStates, value['state']) &&
     (value['was'] === undefined || oneOf(receiptStates, value['was'])) &&
     isOptional(value['attempts'], isInt) &&
-    isOptional(value['claimUntil'], isTime)
+    isOptional(value['claimUntil'], isTime) &&
+    isOptional(value['ackBy'], isTime) &&
+    isOptional(value['repeats'], isInt) &&
+    isOptional(value['level'], isInt) &&
+    isOptional(value['expiresAt'], isTime)
   )
 }
 
@@ -99,6 +104,7 @@ function isAgent(value: unknown): boolean {
     isStrings(value['roles']) &&
     isStrings(value['tags']) &&
     isObject(value['session']) &&
-    isInt(value['session']['generation'])
+    isInt(value['session']['generation']) &&
+    isTime(value['lastSeenAt'])
   )
 }

@@ -1,5 +1,5 @@
 import type { Agent } from '../model/agent.ts'
-import { boxesOf } from '../model/agent.ts'
+import { boxesOf, clockOf } from '../model/agent.ts'
 import { type Priority, priorities } from '../model/message.ts'
 import type { SqlValue } from '../sqlite.ts'
 import { inboxRows } from './inbox.ts'
@@ -35,7 +35,16 @@ export function count(source: Source, agent: Agent, now: number): UnreadCount {
     `SELECT r.rank FROM due d JOIN receipt r ON r.seq = d.seq AND r.owner = d.box
      WHERE d.box = ? AND d.at <= ? AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.box = d.box AND s.seq = d.seq)`,
   )
-  for (const box of own) for (const [rank] of lapsed.all([box, now])) add(rank, -1)
+  for (const box of own) {
+    for (const [rank] of lapsed.all([box, box === agent.name ? clockOf(agent, now) : now])) add(rank, -1)
+  }
+  // Nor has anybody marked what was for an earlier run.
+  const outdated = index.sql(
+    `SELECT r.rank FROM bound b JOIN message m ON m.seq = b.seq JOIN receipt r ON r.seq = b.seq AND r.owner = b.owner
+     WHERE b.owner = ? AND m.generation < ? AND r.class = 0 AND (r.expires IS NULL OR r.expires > ?)`,
+  )
+  for (const [rank] of outdated.all([agent.name, agent.session.generation, clockOf(agent, now)]))
+    add(rank, -1)
   for (const row of inboxRows(source, agent, { uncounted: true }, now, portion)) add(row.rank, 1)
   return { unread: Object.values(byPriority).reduce((sum, n) => sum + n, 0), byPriority }
 }

@@ -1,6 +1,6 @@
 import { MailboxError } from '../errors.ts'
 import { boxOf } from '../model/address.ts'
-import { type Agent, boxesOf } from '../model/agent.ts'
+import { type Agent, boxesOf, clockOf } from '../model/agent.ts'
 import { type Priority, priorities, priorityRank } from '../model/message.ts'
 import { classOf, type ReceiptState, receiptClasses } from '../model/receipt.ts'
 import type { SqlRow } from '../sqlite.ts'
@@ -122,18 +122,22 @@ function streamsOf(
   rank: number,
   portion: number,
 ): Stream[] {
+  const ownNow = clockOf(agent, now)
   const columns = 'r.seq, r.owner, r.state, m.segment, m.offset, m.bytes'
   const joined = 'FROM receipt r JOIN message m ON m.seq = r.seq'
   const alive = '(r.expires IS NULL OR r.expires > ?4)'
   const order = `ORDER BY r.seq LIMIT ${portion}`
   const own = index.sql(
-    `SELECT ${columns} ${joined} WHERE r.box = ?1 AND r.class = ?5 AND r.rank = ?2 AND r.seq > ?3 AND (r.class <> 0 OR ${alive}) AND r.state <> 'expired' ${order}`,
+    `SELECT ${columns} ${joined} WHERE r.box = ?1 AND r.class = ?5 AND r.rank = ?2 AND r.seq > ?3 AND (r.class <> 0 OR ${alive})
+     AND r.state NOT IN ('expired', 'dead') AND (m.generation IS NULL OR m.generation >= ?6) ${order}`,
   )
   const classes = all ? [0, 1, 2] : unread ? [0] : [0, 1]
   const box =
     (name: string, receiptClass: number): Stream =>
     (after) =>
-      own.all([name, rank, after, now, receiptClass]).map((row) => toRow(row, rank))
+      own
+        .all([name, rank, after, ownNow, receiptClass, agent.session.generation])
+        .map((row) => toRow(row, rank))
 
   const group = index.sql(
     `SELECT ${columns} ${joined} WHERE r.box = ?1 AND r.class = 0 AND r.rank = ?2 AND r.seq > ?3 AND ${alive}

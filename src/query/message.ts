@@ -55,37 +55,44 @@ export function requireSeq(source: Source, id: string): number {
 }
 
 export function factsOf({ index }: Source, seq: number): MessageFacts {
-  const row = index.sql('SELECT id, sender, rank, expires, excluded FROM message WHERE seq = ?').get([seq])
+  const row = index
+    .sql('SELECT id, sender, rank, expires, excluded, wants_ack, generation FROM message WHERE seq = ?')
+    .get([seq])
   if (row === undefined) throw new MailboxError('not_found', `there is no message at ${seq}`)
-  const [id, sender, rank, expiresAt, excluded] = row as [
-    string,
-    string,
-    number,
-    number | null,
-    string | null,
-  ]
+  const [id, sender, rank, expiresAt, excluded, wantsAck, generation] = row
   return {
     seq,
-    id,
-    sender,
-    rank,
-    expiresAt,
-    excluded: excluded === null ? [] : (JSON.parse(excluded) as string[]),
+    id: id as string,
+    sender: sender as string,
+    rank: rank as number,
+    expiresAt: expiresAt as number | null,
+    excluded: excluded === null ? [] : (JSON.parse(excluded as string) as string[]),
+    requiresAck: wantsAck === 1,
+    generation: generation as number | null,
   }
 }
 
 export function receiptsOf({ index }: Source, seq: number): Receipt[] {
-  return index
-    .sql('SELECT owner, box, rank, state, attempts, claim_until, expires FROM receipt WHERE seq = ?')
-    .all([seq])
-    .map(([owner, box, rank, state, attempts, claimUntil, expiresAt]) => ({
-      seq,
-      owner: owner as string,
-      box: box as string,
-      rank: rank as number,
-      state: state as ReceiptState,
-      attempts: attempts as number,
-      claimUntil: claimUntil as number | null,
-      expiresAt: expiresAt as number | null,
-    }))
+  return index.sql(`SELECT ${receiptColumns} FROM receipt r WHERE seq = ?`).all([seq]).map(toReceipt)
+}
+
+export const receiptColumns =
+  'r.seq, r.owner, r.box, r.rank, r.state, r.attempts, r.claim_until, r.expires, r.ack_by, r.repeats, r.level'
+
+/** A receipt from a row that starts with {@link receiptColumns}. */
+export function toReceipt(row: SqlRow): Receipt {
+  const [seq, owner, box, rank, state, attempts, claimUntil, expiresAt, ackBy, repeats, level] = row
+  return {
+    seq: seq as number,
+    owner: owner as string,
+    box: box as string,
+    rank: rank as number,
+    state: state as ReceiptState,
+    attempts: attempts as number,
+    claimUntil: claimUntil as number | null,
+    expiresAt: expiresAt as number | null,
+    ackBy: ackBy as number | null,
+    repeats: repeats as number,
+    level: level as number,
+  }
 }

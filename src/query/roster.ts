@@ -4,10 +4,16 @@ import type { Source } from './message.ts'
 /** Everybody, by name; the person is always there. */
 export function roster({ index }: Source): Agent[] {
   const agents = index
-    .sql('SELECT json FROM agent ORDER BY name')
+    .sql('SELECT a.json, s.at FROM agent a LEFT JOIN seen s ON s.agent = a.name ORDER BY a.name')
     .all()
-    .map(([json]) => JSON.parse(json as string) as Agent)
+    .map(([json, at]) => withSeen(JSON.parse(json as string) as Agent, at as string | null))
   return agents.some(({ name }) => name === person) ? agents : [implicitPerson(), ...agents]
+}
+
+/** Whoever says or does something was there. Of a frozen or dead agent it matters since when it is so. */
+function withSeen(agent: Agent, at: string | null): Agent {
+  const isHere = agent.state !== 'dead' && agent.state !== 'frozen'
+  return at !== null && isHere && at > agent.lastSeenAt ? { ...agent, lastSeenAt: at } : agent
 }
 
 export function agentByName({ index }: Source, name: string): Agent | undefined {

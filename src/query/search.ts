@@ -56,7 +56,7 @@ function candidates(
     index.sql(`${sql} ORDER BY seq DESC LIMIT ${portion}`).all(parameters)
   const rows =
     wanted !== undefined
-      ? words.read(() =>
+      ? words.peek(() =>
           words
             .sql(
               `SELECT rowid FROM words WHERE words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ${portion}`,
@@ -72,7 +72,7 @@ function candidates(
 
 function without(seqs: number[], words: Projection, unwanted: string | undefined): number[] {
   if (unwanted === undefined) return seqs
-  return words.read(() => {
+  return words.peek(() => {
     const has = words.sql('SELECT 1 FROM words WHERE words MATCH ? AND rowid = ?')
     return seqs.filter((seq) => has.get([unwanted, seq]) === undefined)
   })

@@ -1,7 +1,9 @@
 import { isGroupBox } from '../model/address.ts'
+import { clockOf, systemAgent } from '../model/agent.ts'
 import type { ReceiptEntry } from '../model/entry.ts'
 import { type LadderStep, type Receipt, type ReceiptView, stateNow } from '../model/receipt.ts'
 import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from './message.ts'
+import { agentByName } from './roster.ts'
 
 export interface ShownMessage {
   message: StoredMessage
@@ -17,11 +19,14 @@ export function show(source: Source, id: string, now: number): ShownMessage {
   const receipts = receiptsOf(source, seq)
     // A group's own row says that the mail is there; its readers' rows say who has seen it.
     .filter(({ owner }, _, all) => !isGroupBox(owner) || all.every((other) => isGroupBox(other.owner)))
-    .map((receipt) => viewOf(receipt, [stored, ...stepsOf(receipt, trail, seq)], now))
+    .map((receipt) => {
+      const clock = clockOf(agentByName(source, receipt.owner), now)
+      return viewOf(receipt, [stored, ...stepsOf(receipt, trail, seq)], clock)
+    })
   return { message, receipts }
 }
 
-function trailOf({ index, journal }: Source, seq: number): ReceiptEntry[] {
+export function trailOf({ index, journal }: Source, seq: number): ReceiptEntry[] {
   return index
     .sql('SELECT segment, offset, bytes FROM trail WHERE message = ? ORDER BY entry')
     .all([seq])
@@ -41,14 +46,15 @@ function stepsOf(receipt: Receipt, trail: ReceiptEntry[], seq: number): LadderSt
     steps.push({ state: step, at, by, ...(note === undefined ? {} : { note }) })
     if (step === 'claimed' && change.state === 'shown') steps.push({ state: 'shown', at, by })
     if (step === 'completed' && change.state === 'archived') steps.push({ state: 'archived', at, by })
+    if (step !== 'dead' && change.state === 'dead') steps.push({ state: 'dead', at, by: systemAgent })
   }
   return steps
 }
 
 function viewOf(receipt: Receipt, steps: LadderStep[], now: number): ReceiptView {
-  const { owner, box, attempts } = receipt
+  const { owner, box, attempts, repeats } = receipt
   const state = stateNow(receipt, now)
   if (state !== receipt.state)
     steps.push({ state, at: new Date(receipt.expiresAt!).toISOString(), by: 'system' })
-  return { recipient: owner, state, ...(box === owner ? {} : { claimedBy: box }), attempts, steps }
+  return { recipient: owner, state, ...(box === owner ? {} : { claimedBy: box }), attempts, repeats, steps }
 }

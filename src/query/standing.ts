@@ -1,4 +1,4 @@
-import type { Agent } from '../model/agent.ts'
+import { type Agent, clockOf } from '../model/agent.ts'
 import { hasExpired, reachOf } from '../model/reach.ts'
 import { classOf, type Receipt, type ReceiptState, receiptClasses, stateNow } from '../model/receipt.ts'
 import { type InboxMessage, type InboxOptions, matches } from './inbox.ts'
@@ -13,7 +13,7 @@ export function standing(source: Source, agent: Agent, seq: number, now: number)
       const { held, claimable, group } = reach
       const isOwn = ({ owner }: Receipt) => owner === agent.name
       const ownFirst = [...held.filter(isOwn), ...held.filter((one) => !isOwn(one))]
-      const own = ownFirst.map((one) => stateNow(one, now))
+      const own = ownFirst.map((one) => stateNow(one, clockOf(agent, now)))
       // What a former claimant did does not count for the next.
       const free = claimable.map(() => (hasExpired(facts, now) ? 'expired' : 'stored') as ReceiptState)
       const states = [...own, ...free, ...(group ? ['stored' as const] : [])]

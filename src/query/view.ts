@@ -1,40 +1,82 @@
 import { Directory } from '../model/directory.ts'
 import { priorities } from '../model/message.ts'
 import type { Receipt } from '../model/receipt.ts'
-import { factsOf, findSeq, receiptsOf, type Source } from './message.ts'
+import type { SqlValue } from '../sqlite.ts'
+import {
+  factsOf,
+  findSeq,
+  messageBySeq,
+  receiptColumns,
+  receiptsOf,
+  type Source,
+  toReceipt,
+} from './message.ts'
 
 /** What decisions ask of the index, answered from its rows. The directory is put in by whoever decides. */
 export function createView(source: Source) {
   const { index } = source
+  /** Receipts with the ids of their messages; `where` may use r (receipt) and m (message). */
+  const letters = (where: string, parameters: SqlValue[], join = '') =>
+    index
+      .sql(
+        `SELECT ${receiptColumns}, m.id FROM ${join || 'receipt r'} JOIN message m ON m.seq = r.seq WHERE ${where}`,
+      )
+      .all(parameters)
+      .map((row) => ({ ...toReceipt(row), id: row.at(-1) as string }))
+  const joined = (table: string, box: string) =>
+    `${table} JOIN receipt r ON r.seq = ${table}.seq AND r.owner = ${table}.${box}`
   return {
     directory: new Directory(),
     message(id: string) {
       const seq = findSeq(source, id)
       return seq === undefined ? undefined : factsOf(source, seq)
     },
-    receipts(seq: number): Receipt[] {
-      return receiptsOf(source, seq)
-    },
+    text: (seq: number) => messageBySeq(source, seq),
+    receipts: (seq: number): Receipt[] => receiptsOf(source, seq),
     keyed(sender: string, key: string): string | undefined {
       const row = index
         .sql('SELECT m.id FROM keyed k JOIN message m ON m.seq = k.seq WHERE k.sender = ? AND k.key = ?')
         .get([sender, key])
       return row?.[0] as string | undefined
     },
-    lapsed(boxes: readonly string[], now: number, limit: number): (Receipt & { id: string })[] {
-      const due = index.sql(
-        'SELECT d.seq, m.id FROM due d JOIN message m ON m.seq = d.seq WHERE d.box = ? AND d.at <= ? LIMIT ?',
-      )
-      return boxes
-        .flatMap((box) =>
-          due.all([box, now, limit]).map(([seq, id]) => ({ box, seq: seq as number, id: id as string })),
+    lastOf(sender: string, threadId: string): string | undefined {
+      const row = index
+        .sql(
+          `SELECT id, seq FROM message WHERE thread = ?1 AND sender = ?2
+           UNION SELECT id, seq FROM message WHERE id = ?1 AND sender = ?2 ORDER BY seq DESC LIMIT 1`,
         )
-        .slice(0, limit)
-        .flatMap(({ box, seq, id }) => {
-          const receipt = receiptsOf(source, seq).find(({ owner }) => owner === box)
-          return receipt === undefined ? [] : [{ ...receipt, id }]
-        })
+        .get([threadId, sender])
+      return row?.[0] as string | undefined
     },
+    lapsed: (now: number, waiting: readonly string[], limit: number) =>
+      letters(
+        'due.at <= ?1 AND due.box NOT IN (SELECT value FROM json_each(?2)) ORDER BY due.at LIMIT ?3',
+        [now, JSON.stringify(waiting), limit],
+        joined('due', 'box'),
+      ),
+    lapsedClaims: (now: number, limit: number) =>
+      letters(
+        `lease.until <= ? AND r.class < 2 AND r.state <> 'failed' LIMIT ?`,
+        [now, limit],
+        joined('lease', 'owner'),
+      ),
+    inBox: (box: string, limit: number) =>
+      letters(`r.box = ? AND r.class < 2 AND r.state <> 'failed' LIMIT ?`, [box, limit]),
+    deadOf: (owner: string, limit: number) =>
+      letters(`r.owner = ? AND r.state IN ('dead', 'expired') LIMIT ?`, [owner, limit]),
+    bound: (limit: number) => letters('TRUE LIMIT ?', [limit], joined('bound', 'owner')),
+    unacked: (now: number, limit: number) =>
+      letters('r.ack_by IS NOT NULL AND r.ack_by <= ? AND r.class = 1 LIMIT ?', [now, limit]),
+    unreadSince: (before: number, minRank: number, level: number, limit: number) =>
+      priorities.flatMap((_, rank) =>
+        rank < minRank
+          ? []
+          : letters(
+              `r.class = 0 AND r.repeats = 0 AND r.level < 2 AND r.level = ? AND r.rank = ? AND r.created <= ?
+               ORDER BY r.created LIMIT ?`,
+              [level, rank, before, limit],
+            ),
+      ),
     nextOfRole(role: string, now: number): string | undefined {
       const first = index.sql(
         `SELECT m.id, m.seq FROM receipt r JOIN message m ON m.seq = r.seq

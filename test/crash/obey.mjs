@@ -9,7 +9,10 @@ const say = (line) => process.stdout.write(`${line}\n`)
 const codeOf = (error) =>
   error instanceof MailboxError ? error.code : `untyped ${error.code} ${error.message}`
 
-const space = await openSpace({ dir: process.argv[2] })
+const space = await openSpace({
+  dir: process.argv[2],
+  settings: { 'limits.ratePerMinute': 0, 'limits.inbox': 0 },
+})
 const ada = await space.mailbox('ada')
 say('ready')
 for await (const line of createInterface({ input: process.stdin })) {

@@ -12,7 +12,10 @@ function sizeOf() {
   return 200 + Math.floor(Math.random() * (Math.random() < 0.8 ? 2_000 : 60_000))
 }
 
-const space = await openSpace({ dir, settings: { durability, segmentBytes: 16 * 1_048_576 } })
+const space = await openSpace({
+  dir,
+  settings: { durability, segmentBytes: 16 * 1_048_576, 'limits.ratePerMinute': 0, 'limits.inbox': 0 },
+})
 const mailbox = await space.mailbox(name)
 say('ready')
 for (let n = 0; ; ) {

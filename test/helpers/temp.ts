@@ -12,10 +12,13 @@ export function tempDir(): string {
   return dir
 }
 
-/** Opens a space for the length of a test. Durability `os`: most tests kill nothing. */
+/** Most tests kill nothing, and send as much as they like. */
+export const testSettings = { durability: 'os', 'limits.ratePerMinute': 0, 'limits.inbox': 0 } as const
+
+/** Opens a space for the length of a test. */
 export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promise<Space> {
   const dir = options.dir ?? tempDir()
-  const space = await openSpace({ ...options, dir, settings: { durability: 'os', ...options.settings } })
+  const space = await openSpace({ ...options, dir, settings: { ...testSettings, ...options.settings } })
   onTestFinished(() => space.close())
   return space
 }

@@ -3,7 +3,10 @@ import Database from 'libsql'
 import { openSpace } from '../../dist/mod.js'
 
 const [dir, task] = process.argv.slice(2)
-const space = await openSpace({ dir, settings: { durability: 'os' } })
+const space = await openSpace({
+  dir,
+  settings: { durability: 'os', 'limits.ratePerMinute': 0, 'limits.inbox': 0 },
+})
 const ada = await space.mailbox('ada')
 await space.mailbox('bob')
 

@@ -7,7 +7,10 @@ const name = process.argv[2]
 process.stdout.write('ready\n')
 for await (const dir of createInterface({ input: process.stdin })) {
   try {
-    const space = await openSpace({ dir, settings: { durability: 'os' } })
+    const space = await openSpace({
+      dir,
+      settings: { durability: 'os', 'limits.ratePerMinute': 0, 'limits.inbox': 0 },
+    })
     const mailbox = await space.mailbox(name)
     await mailbox.send({ to: name, subject: name })
     const { unread } = await mailbox.count()

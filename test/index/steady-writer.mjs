@@ -3,7 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSpace } from '../../dist/mod.js'
 
-const space = await openSpace({ dir: process.argv[2], settings: { durability: 'os' } })
+const space = await openSpace({
+  dir: process.argv[2],
+  settings: { durability: 'os', 'limits.ratePerMinute': 0, 'limits.inbox': 0 },
+})
 const ada = await space.mailbox('ada')
 await space.mailbox('bob')
 let stop = false

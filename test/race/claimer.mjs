@@ -5,7 +5,10 @@ import { createInterface } from 'node:readline'
 import { openSpace } from '../../dist/mod.js'
 
 const [dir, name, mode] = process.argv.slice(2)
-const space = await openSpace({ dir, settings: { durability: 'os' } })
+const space = await openSpace({
+  dir,
+  settings: { durability: 'os', 'limits.ratePerMinute': 0, 'limits.inbox': 0 },
+})
 const mailbox = await space.mailbox(name, { join: false })
 const won = []
 let lost = 0

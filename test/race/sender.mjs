@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { openSpace } from '../../dist/mod.js'
 
 const [dir, name, count] = process.argv.slice(2)
-const space = await openSpace({ dir })
+const space = await openSpace({ dir, settings: { 'limits.ratePerMinute': 0, 'limits.inbox': 0 } })
 const mailbox = await space.mailbox(name)
 console.log('ready')
 for await (const _ of createInterface({ input: process.stdin })) break

@@ -17,6 +17,7 @@ describe('the ladder of a message', () => {
     expect((await bob.show(id)).receipts).toEqual([
       {
         recipient: 'ada',
+        repeats: 0,
         state: 'archived',
         attempts: 0,
         steps: [

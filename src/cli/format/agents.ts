@@ -3,30 +3,45 @@ import type { Cli } from '../cli.ts'
 import { table } from './table.ts'
 import { relative } from './time.ts'
 
+const paintsOf = ({ dim, blue, yellow, green }: Cli['colors']) => ({
+  alive: green,
+  idle: green,
+  waiting: yellow,
+  frozen: blue,
+  dead: dim,
+})
+
+/** Everybody at a glance: the state, the run, the duties, and when somebody was last heard of. */
 export function agentTable({ colors, width, now }: Cli, agents: readonly Agent[]): string {
-  const paintState = (text: string, at: number) => {
-    const { state } = agents[at]!
-    return state === 'dead' ? colors.dim(text) : state === 'frozen' ? colors.blue(text) : colors.green(text)
-  }
+  const paints = paintsOf(colors)
   return table(
     [
       { head: 'NAME', flexible: true, paint: colors.cyan },
-      { head: 'STATE', paint: paintState },
+      { head: 'STATE', paint: (text, at) => paints[agents[at]!.state](text) },
+      { head: 'RUN' },
       { head: 'ROLES', flexible: true },
       { head: 'TAGS', flexible: true },
       { head: 'SEEN', paint: colors.dim },
+      { head: 'PROCESS', flexible: true, paint: colors.dim },
       { head: 'NOTE', flexible: true },
     ],
     agents.map(({ name, state, roles, tags, lastSeenAt, note, session }) => [
       name,
       // The person is here without ever having joined.
       name === person && session.generation === 0 ? 'the person' : state,
+      session.generation === 0 ? '' : String(session.generation),
       roles.join(', '),
       tags.join(', '),
-      session.generation === 0 ? '' : relative(lastSeenAt, now),
+      session.generation === 0 && name === person ? '' : relative(lastSeenAt, now),
+      processOf(session),
       note ?? '',
     ]),
     width,
     colors,
   ).join('\n')
 }
+
+const processOf = ({ pid, host, client }: Agent['session']): string =>
+  [client, pid === undefined ? undefined : `${pid}${host === undefined ? '' : `@${host}`}`]
+    .filter(Boolean)
+    .join(' ')

@@ -13,13 +13,18 @@ export function config(command: Command): void {
     .helpCommand(false)
     .addHelpText(
       'after',
-      examples('mailbox config list', 'mailbox config get claimTtlMs', 'mailbox config set durability os'),
+      examples(
+        'mailbox config list',
+        'mailbox config get claimTtlMs',
+        'mailbox config set rules hub',
+        'mailbox config set limits.inbox 100',
+      ),
     )
   action(
     command.command('get').summary('print one setting').argument('<key>', 'its name'),
     (cli, key: string) => {
       const value = readSettings(spaceDir(cli))[knownKey(key)]
-      cli.answer({ [key]: value }, () => String(value))
+      cli.answer({ [key]: value }, () => written(value))
     },
   )
   action(
@@ -27,12 +32,12 @@ export function config(command: Command): void {
       .command('set')
       .summary('change one setting')
       .argument('<key>', 'its name')
-      .argument('<value>', 'a number or a word'),
+      .argument('<value>', 'a number, a word, or JSON'),
     (cli, key: string, value: string) => {
       const dir = spaceDir(cli)
       ensureSpaceDir(dir)
       const now = writeSetting(dir, key, parseValue(value))[knownKey(key)]
-      cli.confirm({ [key]: now }, () => `${key} is now ${now}`)
+      cli.confirm({ [key]: now }, () => `${key} is now ${written(now)}`)
     },
   )
   action(command.command('list').summary('print every setting, what it does and its value'), list)
@@ -41,8 +46,12 @@ export function config(command: Command): void {
 function list(cli: Cli): void {
   const values = readSettings(spaceDir(cli))
   const known = Object.entries(settings)
-  const rows = known.map(([key, { default: usual }]) => [key, String(values[knownKey(key)]), String(usual)])
-  const columns = [{ head: 'SETTING' }, { head: 'VALUE' }, { head: 'DEFAULT' }]
+  const rows = known.map(([key, { default: usual }]) => [key, written(values[knownKey(key)]), written(usual)])
+  const columns = [
+    { head: 'SETTING' },
+    { head: 'VALUE', flexible: true },
+    { head: 'DEFAULT', flexible: true },
+  ]
   cli.answer({ settings: values }, () => {
     const [head, ...lines] = table(columns, rows, cli.width, cli.colors)
     return [head, ...lines.flatMap((line, at) => [line, cli.colors.dim(`  ${known[at]![1].about}`)])].join(
@@ -58,6 +67,9 @@ function knownKey(key: string): keyof typeof settings {
   })
 }
 
-/** `500` and `true` are what they look like; everything else is a word. */
+const written = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value)
+
+/** `500`, `true` and `[...]` are what they look like; everything else is a word. */
 const parseValue = (text: string): unknown =>
-  /^(-?\d+(\.\d+)?|true|false)$/.test(text) ? parseStrictJson(text) : text
+  /^(-?\d+(\.\d+)?|true|false|\[.*\])$/s.test(text) ? parseStrictJson(text) : text

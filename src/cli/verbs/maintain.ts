@@ -42,24 +42,12 @@ export function rebuild(command: Command): void {
     const entries = await space.end()
     const progress = createProgress(cli, 'rebuilding')
     const started = performance.now()
-    await space
-      .rebuild({ signal: interruptSignal(), onProgress: twoRounds(entries, progress.report) })
-      .finally(progress.end)
+    const onProgress = (seq: number) => progress.report(seq, entries)
+    await space.rebuild({ signal: interruptSignal(), onProgress }).finally(progress.end)
     const ms = Math.round(performance.now() - started)
     cli.answer(
       { entries, ms },
       () => `rebuilt from ${count(entries)} entries in ${(ms / 1_000).toFixed(1)} s`,
     )
   })
-}
-
-/** The tables are built first, then the words for searching: two rounds over the same entries. */
-function twoRounds(entries: number, report: (done: number, total: number) => void): (seq: number) => void {
-  let round = 0
-  let last = 0
-  return (seq) => {
-    if (seq < last || (last === entries && seq === entries && round === 0)) round = 1
-    last = seq
-    report(round * entries + seq, 2 * entries)
-  }
 }

@@ -1,8 +1,8 @@
-import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { MailboxError } from '../../errors.ts'
 import type { Agent } from '../../model/agent.ts'
 import { toPrintableLine } from '../../model/text.ts'
+import type { Space } from '../../space.ts'
 import { action, shellWord } from '../cli.ts'
 import { agentTable } from '../format/agents.ts'
 import { examples } from '../help.ts'
@@ -15,24 +15,39 @@ interface JoinFlags {
   note?: string
   pid?: number
   client?: string
+  swarm?: string
 }
 
 export function join(command: Command): void {
   command
     .description('Join the roster, or start a new run of an agent that was here before.')
-    .argument('<name>', 'the name others write to')
+    .argument('[name]', 'the name others write to')
     .option('--role <role>', 'a duty to hold, such as architect; repeatable', collect)
     .option('--tag <tag>', 'a label such as project:inscription; repeatable', collect)
     .option('--note <text>', 'a line about this agent for the others')
     .option('--pid <n>', 'the process that is this agent', whole(1))
     .option('--client <name>', 'the client it runs in, such as claude-code')
+    .option('--swarm <dir>', 'instead of one agent, expect all that DIR/agents/*.md names, as SWARM/NAME')
     .addHelpText(
       'after',
-      examples('mailbox join ada --role architect --tag project:inscription', 'mailbox join bob --pid $$'),
+      examples(
+        'mailbox join ada --role architect --tag project:inscription',
+        'mailbox join bob --pid $$',
+        'mailbox join --swarm swarms/dev',
+      ),
     )
-  action(command, async (cli, name: string, { role, tag, note, pid, client }: JoinFlags) => {
+  action(command, async (cli, name: string | undefined, flags: JoinFlags) => {
+    const { role, tag, note, pid, client, swarm } = flags
+    if ((name === undefined) === (swarm === undefined)) {
+      throw new MailboxError('invalid', 'give either a name or --swarm', { hint: 'mailbox join ada' })
+    }
     await using space = await open(cli)
-    const session = given({ pid, client, host: pid === undefined ? undefined : hostname() })
+    if (name === undefined) {
+      const agents = await space.seedSwarm(swarm!)
+      cli.confirm({ agents }, () => agents.map((agent) => `${summary(agent)} is expected`).join('\n'))
+      return
+    }
+    const session = given({ pid, client })
     const agent = await space.join(name, { ...given({ roles: role, tags: tag, note }), session })
     cli.confirm({ agent }, () => `${summary(agent)} joined`)
     cli.tip(`its mail: ${cli.command(`check --as ${shellWord(name)}`)}`)
@@ -65,11 +80,16 @@ export function agents(command: Command): void {
   })
 }
 
+/** The decision checks it. */
+type UpdateState = Parameters<Space['update']>[1]['state']
+
 interface UpdateFlags {
   role?: string[]
   removeRole?: string[]
   tag?: string[]
   removeTag?: string[]
+  state?: string
+  alive?: boolean
   note?: string
 }
 
@@ -80,22 +100,26 @@ export function update(command: Command): void {
     .option('--remove-role <role>', 'give up a role; repeatable', collect)
     .option('--tag <tag>', 'take on a tag; repeatable', collect)
     .option('--remove-tag <tag>', 'give up a tag; repeatable', collect)
+    .option('--state <state>', 'say what it does: alive, idle or waiting')
+    .option('--alive', 'only say that it is still there (for agents on other machines)')
     .option('--note <text>', 'a line about this agent for the others')
     .addHelpText(
       'after',
       examples('mailbox update --as ada --role reviewer --remove-tag project:inscription'),
     )
-  action(command, async (cli, { role, removeRole, tag, removeTag, note }: UpdateFlags) => {
+  action(command, async (cli, { alive, ...flags }: UpdateFlags) => {
+    const { role, removeRole, tag, removeTag, note } = flags
     const change = given({
       addRoles: role,
       removeRoles: removeRole,
       addTags: tag,
       removeTags: removeTag,
+      state: flags.state as UpdateState,
       note,
     })
-    if (Object.keys(change).length === 0) {
+    if (Object.keys(change).length === 0 && !alive) {
       throw new MailboxError('invalid', 'there is nothing to change', {
-        hint: 'give --role, --tag, --note or a --remove',
+        hint: 'give --role, --tag, --state, --note, a --remove or --alive',
       })
     }
     await using space = await open(cli)

@@ -6,7 +6,7 @@ import { action, type Cli } from '../cli.ts'
 import { addMessageOptions, compose, type MessageFlags } from '../compose.ts'
 import { examples } from '../help.ts'
 import { open, openMailbox } from '../open.ts'
-import { collect, given } from '../options.ts'
+import { collect, given, whole } from '../options.ts'
 
 export function send(command: Command): void {
   addMessageOptions(
@@ -20,6 +20,7 @@ export function send(command: Command): void {
   )
     .option('--reply-to <id>', 'the message this answers')
     .option('--swarm <name>', 'the swarm this belongs to')
+    .option('--generation <n>', 'only for this run of the agent; see `mailbox agents`', whole(1))
     .addHelpText(
       'after',
       examples(
@@ -100,7 +101,7 @@ function isStdin(dash: string | undefined): boolean {
 }
 
 /** Scripts want the id, people want to know whom it goes to. */
-function answerSent(cli: Cli, { warnings, ...message }: SentMessage): void {
+export function answerSent(cli: Cli, { warnings, ...message }: SentMessage): void {
   const { id, to, subject, body, payload, type } = message
   const empty = subject === '' && body === '' && payload === undefined && type === 'text'
   for (const warning of warnings) cli.warn(warning)

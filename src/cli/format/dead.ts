@@ -1,0 +1,39 @@
+import { toPrintableLine } from '../../model/text.ts'
+import type { DeadLetter } from '../../query/dead.ts'
+import type { Cli } from '../cli.ts'
+import { paintPriority, subjectOf } from './message.ts'
+import { table } from './table.ts'
+import { relative } from './time.ts'
+
+/** Dead letters as a list: an aligned line for each, and its id and the reason below. */
+export function deadLetterList({ colors, width, now }: Cli, letters: readonly DeadLetter[]): string {
+  const [head = '', ...lines] = table(
+    [
+      { head: 'FROM', flexible: true, paint: colors.cyan },
+      { head: 'TO', flexible: true, paint: colors.cyan },
+      {
+        head: 'SUBJECT',
+        flexible: true,
+        paint: (text, at) => paintPriority(colors, letters[at]!.message.priority)(text),
+      },
+      { head: 'STATE', paint: colors.yellow },
+      { head: 'SINCE', paint: colors.dim },
+    ],
+    letters.map(({ message, recipient, state, at }) => [
+      message.from,
+      recipient,
+      subjectOf(message),
+      state,
+      relative(at, now),
+    ]),
+    width,
+    colors,
+  )
+  return [
+    head,
+    ...lines.flatMap((line, at) => {
+      const { message, reason } = letters[at]!
+      return [line, colors.dim(`  ${message.id}`), colors.dim(`  ${toPrintableLine(reason)}`)]
+    }),
+  ].join('\n')
+}

@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import { MailboxError } from '../../errors.ts'
+import { action } from '../cli.ts'
+import { deadLetterList } from '../format/dead.ts'
+import { examples } from '../help.ts'
+import { open, openMailbox } from '../open.ts'
+import { addPaging, collect, given, type PageFlags } from '../options.ts'
+import { hintNext } from './inbox.ts'
+import { answerSent } from './send.ts'
+
+type DeadFlags = PageFlags & { from?: string; resend?: string; to?: string[] }
+
+export function dead(command: Command): void {
+  addPaging(
+    command
+      .description(
+        'List dead letters: mail whose agent is gone, whose life ended unread, or that was taken up too often. Nothing is deleted.',
+      )
+      .option('--from <agent>', 'only what this agent sent')
+      .option('--resend <id>', 'send this one again, to whoever --to names')
+      .option('--to <address>', 'where to send it; repeatable', collect),
+  ).addHelpText(
+    'after',
+    examples(
+      'mailbox dead',
+      'mailbox dead --from ada --json',
+      'mailbox dead --as ada --resend ID --to role:reviewer',
+    ),
+  )
+  action(command, async (cli, { resend, to, ...list }: DeadFlags) => {
+    if ((resend === undefined) !== (to === undefined)) {
+      throw new MailboxError('invalid', '--resend and --to belong together', {
+        hint: 'mailbox dead --resend ID --to ADDRESS',
+      })
+    }
+    await using space = await open(cli)
+    if (resend !== undefined) {
+      answerSent(cli, await (await openMailbox(cli, space)).resend(resend, to!))
+      return
+    }
+    const { letters, next } = await space.deadLetters(given(list))
+    const messages = letters.map(({ message, ...rest }) => ({ ...message, ...rest }))
+    cli.answer({ messages, next }, () =>
+      letters.length === 0 ? 'no dead letters' : deadLetterList(cli, letters),
+    )
+    hintNext(cli, 'dead', next)
+    if (letters.length > 0)
+      cli.tip(`to send one to somebody else: ${cli.command('dead --resend ID --to ADDRESS')}`)
+  })
+}

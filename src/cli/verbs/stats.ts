@@ -1,0 +1,19 @@
+import type { Command } from 'commander'
+import { action } from '../cli.ts'
+import { statsTable } from '../format/stats.ts'
+import { examples } from '../help.ts'
+import { open } from '../open.ts'
+
+export function stats(command: Command): void {
+  command
+    .description(
+      'Show what was sent and received, what waits and for how long, and how long mail takes from stored to shown and to done.',
+    )
+    .addHelpText('after', examples('mailbox stats', "mailbox stats --json | jq '.all.shown.p95'"))
+  action(command, async (cli) => {
+    await using space = await open(cli)
+    const found = await space.stats()
+    cli.answer(found, () => statsTable(cli, found))
+    for (const warning of found.warnings) cli.warn(warning)
+  })
+}

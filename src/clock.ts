@@ -1,0 +1,75 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { uptime } from 'node:os'
+import { join } from 'node:path'
+
+/** Larger corrections are believed: a machine that woke with a wrong clock, or a restored snapshot. */
+const believedMs = 2 * 3_600_000
+/** How often to look whether the machine has slept. */
+const lookAgainMs = 1_000
+
+/**
+ * The time of a space: the wall clock as it was when the space was first opened since the machine started,
+ * and from there on by a clock that nobody can set. Leases, lives and deadlines are measured with it, in
+ * all processes alike, so that a wall clock that jumps by an hour ends no claim and resends no mail. Where
+ * the machine's start cannot be told it is the wall clock.
+ */
+export function createClock(dir: string): () => number {
+  const boot = bootId()
+  if (boot === undefined) return Date.now
+  const offset = agreeOnOffset(join(dir, 'clock'), boot)
+  return () => Math.floor(offset + steadyMs())
+}
+
+/** The wall clock's distance from the steady one, as the first process since the start has noted it. */
+function agreeOnOffset(path: string, boot: string): number {
+  const measured = Date.now() - steadyMs()
+  const noted = readNote(path, boot)
+  if (noted !== undefined && Math.abs(measured - noted) < believedMs) return noted
+  try {
+    const temporary = `${path}.${process.pid}.tmp`
+    writeFileSync(temporary, `${boot} ${measured}\n`, { mode: 0o600 })
+    renameSync(temporary, path)
+  } catch {
+    // Nothing can be written here; then nothing else will be, either.
+  }
+  return measured
+}
+
+function readNote(path: string, boot: string): number | undefined {
+  try {
+    const [noted, offset] = readFileSync(path, 'latin1').trim().split(' ')
+    return noted === boot && offset !== undefined && Number.isFinite(Number(offset))
+      ? Number(offset)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+let slept = 0
+let lookedAt = Number.NEGATIVE_INFINITY
+
+/** Time since the machine started, its sleep included: finely by one clock, the sleep by a coarser one. */
+function steadyMs(): number {
+  const awake = Number(process.hrtime.bigint()) / 1e6
+  if (awake - lookedAt > lookAgainMs) {
+    lookedAt = awake
+    const difference = uptime() * 1_000 - awake
+    if (Math.abs(difference - slept) > 500) slept = difference
+  }
+  return awake + slept
+}
+
+let known: string | undefined
+
+/** Which run of the machine this is; undefined where it does not say. */
+export function bootId(): string | undefined {
+  if (known === undefined) {
+    try {
+      known = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+    } catch {
+      known = ''
+    }
+  }
+  return known === '' ? undefined : known
+}

@@ -1,0 +1,242 @@
+import { isGroupBox } from '../model/address.ts'
+import { type Agent, person, systemAgent } from '../model/agent.ts'
+import type { AgentDraft, Draft, ReceiptDraft } from '../model/entry.ts'
+import { priorityRank } from '../model/message.ts'
+import { isOutdated } from '../model/reach.ts'
+import { levels, type ReceiptChange, type ReceiptState, type ReceiptStep } from '../model/receipt.ts'
+import { isLead } from '../model/rules.ts'
+import { isoTime } from '../model/time.ts'
+import type { Context, Letter, View } from './context.ts'
+import { bounces, notice, type Undelivered } from './notice.ts'
+
+/** How much one decision does; what is left is still due and done by the next. */
+const atOnce = 500
+
+/** What the machine says of agents and no decision can find out by itself. */
+export interface Liveness {
+  /** Runs whose process is there, and runs whose process is not, as `NAME GENERATION`. */
+  here: ReadonlySet<string>
+  gone: ReadonlySet<string>
+}
+
+export const runOf = ({ name, session }: Pick<Agent, 'name' | 'session'>): string =>
+  `${name} ${session.generation}`
+
+/**
+ * Everything that happens by itself: agents found dead, claims that ran out, mail whose life or whose
+ * recipient is over, acks that did not come, urgent mail that nobody reads. Nobody has to be there for it:
+ * whoever comes next does what is due, once, because it is decided with the exclusive right to append.
+ */
+export function decideDue(view: View, liveness: Liveness, context: Context): Draft[] {
+  const work = new Work(view, context)
+  const deaths = findDeaths(view, liveness, context)
+  const dead = new Map(deaths.map(({ agent }) => [agent.name, agent]))
+  for (const agent of view.directory.agents.values()) if (agent.state === 'dead') dead.set(agent.name, agent)
+  for (const agent of dead.values()) settleDead(view, work, agent, context)
+  for (const letter of view.lapsedClaims(context.now, atOnce)) work.giveBack(letter, 'the claim ran out')
+  for (const letter of view.bound(atOnce)) bury(view, work, letter)
+  for (const letter of view.lapsed(context.now, frozenBoxes(view), atOnce)) expire(view, work, letter)
+  for (const letter of view.unacked(context.now, atOnce)) remind(view, work, letter, context)
+  escalateUnread(view, work, context)
+  return [...deaths, ...work.drafts()]
+}
+
+/** Gathers what becomes of letters, each of them at most once, and writes it down with its notices. */
+class Work {
+  readonly #view: View
+  readonly #context: Context
+  readonly #seen = new Set<string>()
+  readonly #changes = new Map<string, { step: ReceiptStep; note: string; changes: ReceiptChange[] }>()
+  readonly #undelivered: Undelivered[] = []
+  readonly #notices: Draft[] = []
+
+  constructor(view: View, context: Context) {
+    this.#view = view
+    this.#context = context
+  }
+
+  /** False when something was done with the letter already. */
+  change(
+    letter: Letter,
+    step: ReceiptStep,
+    state: ReceiptState,
+    note: string,
+    more: Partial<ReceiptChange> = {},
+  ): boolean {
+    const key = `${letter.seq} ${letter.owner}`
+    if (this.#seen.has(key)) return false
+    this.#seen.add(key)
+    const kind = `${step} ${note}`
+    const group = this.#changes.get(kind) ?? { step, note, changes: [] }
+    this.#changes.set(kind, group)
+    const { id, seq, rank, owner, box, attempts, repeats } = letter
+    group.changes.push({
+      ...{ id, seq, rank, owner, box, state, was: letter.state },
+      ...(attempts > 0 ? { attempts } : {}),
+      ...(repeats > 0 ? { repeats } : {}),
+      ...more,
+    })
+    return true
+  }
+
+  /** It will reach nobody any more; its sender is told. */
+  undeliverable(letter: Letter, step: 'dead' | 'expired', reason: string): void {
+    if (this.change(letter, step, step, reason)) this.#undelivered.push({ letter, reason })
+  }
+
+  /** A claim is over: the mail is free again for the role, or was taken up too often. */
+  giveBack(letter: Letter, note: string): void {
+    const { owner, box, attempts } = letter
+    if (attempts >= this.#context.policy.maxAttempts)
+      this.undeliverable(letter, 'dead', `${note}, and it was taken up ${attempts} times`)
+    else
+      this.change(letter, 'released', 'stored', note, {
+        box: owner,
+        ...(box === owner ? {} : { wasBox: box }),
+      })
+  }
+
+  tell(draft: Draft): void {
+    this.#notices.push(draft)
+  }
+
+  /** Senders are told first: were this cut short, they would be told twice rather than never. */
+  drafts(): Draft[] {
+    const told = bounces(this.#view, this.#undelivered, this.#context)
+    const done = [...this.#changes.values()].map(
+      ({ step, note, changes }): ReceiptDraft => ({ kind: 'receipt', step, by: systemAgent, changes, note }),
+    )
+    return [...told, ...this.#notices, ...done]
+  }
+}
+
+/** Agents whose process has ended, or that were silent for too long where no process can be asked. */
+export function findDeaths(
+  { directory }: Pick<View, 'directory'>,
+  { here, gone }: Liveness,
+  { now, policy }: Context,
+): AgentDraft[] {
+  const died = (agent: Agent, note: string): AgentDraft => ({
+    kind: 'agent',
+    change: 'died',
+    by: systemAgent,
+    agent: { ...agent, state: 'dead', gone: 'died', lastSeenAt: isoTime(now), note },
+  })
+  return [...directory.agents.values()].flatMap((agent) => {
+    if (agent.state === 'dead' || agent.state === 'frozen' || agent.name === person) return []
+    const run = runOf(agent)
+    if (gone.has(run)) return died(agent, 'its process ended')
+    if (here.has(run)) return []
+    const patience = agent.session.pid === undefined ? policy.silentAfterMs : policy.heartbeatMs
+    const silent = now - directory.seenAt(agent)
+    return patience > 0 && silent > patience
+      ? died(agent, `silent for ${Math.round(silent / 60_000)} min`)
+      : []
+  })
+}
+
+/** What a dead agent had claimed is free at once; what was for itself waits a while for it to come back. */
+function settleDead(view: View, work: Work, agent: Agent, { now, policy }: Context): void {
+  if (view.directory.unhandled(agent.name) === 0) return
+  const patient = agent.gone === 'died' && now - Date.parse(agent.lastSeenAt) < policy.deadLetterAfterMs
+  const how = agent.gone === 'left' ? 'has left' : 'has died'
+  for (const letter of view.inBox(agent.name, atOnce)) {
+    const note = `${agent.name} ${how}`
+    if (letter.owner !== agent.name) work.giveBack(letter, note)
+    // A group's mail has reached it, and others have it as well.
+    else if (isGroupMail(view, letter)) work.change(letter, 'archived', 'archived', note)
+    else if (!patient) work.undeliverable(letter, 'dead', note)
+  }
+}
+
+const isGroupMail = (view: View, { seq, owner }: Letter): boolean => {
+  const { to } = view.text(seq)
+  return !to.includes(owner)
+}
+
+/** Mail for an earlier run must not hit a successor. */
+function bury(view: View, work: Work, letter: Letter): void {
+  const agent = view.directory.agents.get(letter.owner)
+  const message = view.message(letter.id)
+  if (agent === undefined || message === undefined || !isOutdated(agent, message)) return
+  const reason = `it was for generation ${message.generation} of ${agent.name}, which is generation ${agent.session.generation} now`
+  work.undeliverable(letter, 'dead', reason)
+}
+
+const frozenBoxes = ({ directory }: View): string[] =>
+  [...directory.agents.values()].filter(({ state }) => state === 'frozen').map(({ name }) => name)
+
+/** A group's mail that somebody has read has served, whoever else might have; the rest is told to its sender. */
+function expire(view: View, work: Work, letter: Letter): void {
+  const read = isGroupBox(letter.owner) && view.receipts(letter.seq).some(({ owner }) => !isGroupBox(owner))
+  if (read) work.change(letter, 'expired', 'expired', 'its life is over')
+  else work.undeliverable(letter, 'expired', 'its life was over before anybody read it')
+}
+
+/** An ack that did not come: show it again, then tell the lead, then the person, then leave it. */
+function remind(view: View, work: Work, letter: Letter, context: Context): void {
+  const { now, policy } = context
+  const again = { ackBy: isoTime(now + policy.ackTimeoutMs) }
+  const claim = letter.claimUntil === null ? {} : { claimUntil: isoTime(letter.claimUntil) }
+  if (letter.repeats < policy.ackRepeats) {
+    work.change(letter, 'repeated', 'stored', 'no ack came', { ...claim, repeats: letter.repeats + 1 })
+    return
+  }
+  const { told, level } = tellNext(view, work, letter, 'no ack came', context)
+  const rest = level === levels.over ? {} : again
+  work.change(letter, 'escalated', letter.state, `no ack came: ${told}`, { ...claim, ...rest, level })
+}
+
+function escalateUnread(view: View, work: Work, context: Context): void {
+  const { now, policy } = context
+  const urgent = priorityRank('urgent')
+  if (policy.urgentAfterMs > 0) {
+    for (const level of [levels.none, levels.lead]) {
+      const since = now - policy.urgentAfterMs * (level + 1)
+      for (const letter of view.unreadSince(since, urgent, level, atOnce)) {
+        const next = tellNext(view, work, letter, 'urgent and unread', context)
+        work.change(letter, 'escalated', letter.state, `urgent and unread: ${next.told}`, {
+          level: next.level,
+        })
+      }
+    }
+  }
+  if (policy.staleAfterMs === 0) return
+  for (const letter of view.unreadSince(now - policy.staleAfterMs, 0, levels.none, atOnce)) {
+    if (letter.rank < urgent || policy.urgentAfterMs === 0)
+      work.change(letter, 'stale', letter.state, 'unread for long', { level: levels.over })
+  }
+}
+
+/** Agent, lead, person: tells the next in the chain, and says whom. Behind the person there is nobody. */
+function tellNext(
+  view: View,
+  work: Work,
+  letter: Letter,
+  why: string,
+  context: Context,
+): { told: string; level: number } {
+  const { leads } = context.policy
+  const { directory } = view
+  const recipient = directory.agents.get(letter.owner)
+  const isLeads =
+    recipient !== undefined ? isLead(recipient, leads) : leads.includes(letter.owner.slice('role:'.length))
+  const lead = leads.find((role) => directory.holders(role).length > 0)
+  if (letter.owner === person) return { told: 'it is the person who has it', level: levels.over }
+  const to = letter.level === levels.none && lead !== undefined && !isLeads ? `role:${lead}` : person
+  const level = to === person ? levels.over : levels.lead
+  const about = view.text(letter.seq)
+  const minutes = Math.max(1, Math.round((context.now - Date.parse(about.createdAt)) / 60_000))
+  work.tell(
+    notice(context, {
+      to: [to],
+      type: 'escalation',
+      priority: 'urgent',
+      subject: `${letter.owner}, ${why}: ${about.subject || '(no subject)'}`,
+      body: `Message ${about.id} from ${about.from} to ${letter.owner} is ${letter.state} after ${minutes} min.\n\nSee it: mailbox show ${about.id}`,
+      about,
+      payload: { id: about.id, recipient: letter.owner, level, reason: why },
+    }),
+  )
+  return { told: `${to} is told`, level }
+}

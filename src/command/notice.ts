@@ -1,0 +1,82 @@
+import { systemAgent } from '../model/agent.ts'
+import type { MessageDraft } from '../model/entry.ts'
+import type { Message, Priority } from '../model/message.ts'
+import { isoTime } from '../model/time.ts'
+import type { Context, Letter, View } from './context.ts'
+
+/** How long a notice of the system waits to be read. */
+const noticeLifeMs = 24 * 3_600_000
+const idsListed = 20
+
+/** Something the system has to say, as a message like any other. */
+export function notice(
+  { now, newId }: Context,
+  fields: Pick<Message, 'to' | 'type' | 'subject' | 'body'> & {
+    about?: Message
+    priority?: Priority
+    payload?: Message['payload']
+  },
+): MessageDraft {
+  const { about, priority = 'normal', payload, to, type, subject, body } = fields
+  const id = newId()
+  const message: Message = {
+    id,
+    from: systemAgent,
+    to,
+    type,
+    priority,
+    createdAt: isoTime(now),
+    threadId: about?.threadId ?? id,
+    ...(about === undefined ? {} : { replyTo: about.id }),
+    expiresAt: isoTime(now + noticeLifeMs),
+    requiresAck: false,
+    awaitingResponse: false,
+    tags: [],
+    attachments: [],
+    subject: subject.slice(0, 500),
+    ...(payload === undefined ? {} : { payload }),
+    body,
+  }
+  return { kind: 'message', message }
+}
+
+/** A letter that will not arrive, and why. */
+export interface Undelivered {
+  letter: Letter
+  reason: string
+}
+
+/** Tells each sender once of all its letters that will not arrive. The system's own are nobody's loss. */
+export function bounces(view: View, letters: readonly Undelivered[], context: Context): MessageDraft[] {
+  const bySender = new Map<string, { message: Message; recipient: string; reason: string }[]>()
+  for (const { letter, reason } of letters) {
+    const message = view.text(letter.seq)
+    if (message.from === systemAgent) continue
+    const known = bySender.get(message.from) ?? []
+    known.push({ message, recipient: letter.owner, reason })
+    bySender.set(message.from, known)
+  }
+  return [...bySender].map(([sender, found]) => {
+    const [{ message: about, recipient, reason }] = found as [(typeof found)[number]]
+    const lines = found
+      .slice(0, idsListed)
+      .map((one) => `- ${one.message.id} to ${one.recipient}: ${one.reason}`)
+    const more = found.length > idsListed ? [`- and ${found.length - idsListed} more: mailbox dead`] : []
+    const hint = `To send one to somebody else: mailbox dead --resend ID --to ADDRESS`
+    return notice(context, {
+      to: [sender],
+      type: 'error',
+      subject:
+        found.length === 1
+          ? `Not delivered to ${recipient}: ${about.subject || '(no subject)'}`
+          : `${found.length} messages were not delivered`,
+      body: found.length === 1 ? `${reason}\n\n${hint}` : [...lines, ...more, '', hint].join('\n'),
+      ...(found.length === 1 ? { about } : {}),
+      payload: {
+        undelivered: found
+          .slice(0, 500)
+          .map((one) => ({ id: one.message.id, to: one.recipient, reason: one.reason })),
+      },
+    })
+  })
+}

@@ -1,0 +1,56 @@
+import { MailboxError } from '../errors.ts'
+import { person } from '../model/agent.ts'
+import type { ReceiptDraft } from '../model/entry.ts'
+import type { Message } from '../model/message.ts'
+import { isDeadLetter } from '../model/receipt.ts'
+import type { Context, View } from './context.ts'
+import { requireMessage } from './handle.ts'
+import { decideSend, type SendDecision, type SendInput } from './send.ts'
+
+export interface ResendCommand {
+  agent: string
+  id: string
+  to: SendInput['to']
+}
+
+/** A dead letter goes to another address: a new message with the same content, and the old one is put away. */
+export function decideResend(view: View, { agent, id, to }: ResendCommand, context: Context): SendDecision {
+  const { seq, sender } = requireMessage(view, id)
+  if (sender !== agent && agent !== person) {
+    throw new MailboxError('not_permitted', `message ${id} is not from ${agent}`, {
+      hint: `its sender is ${sender}; the person may send it again as well`,
+    })
+  }
+  const dead = view.receipts(seq).filter(({ state }) => isDeadLetter(state))
+  if (dead.length === 0) {
+    throw new MailboxError('conflict', `message ${id} is no dead letter`, { hint: `mailbox show ${id}` })
+  }
+  const decision = decideSend(
+    view,
+    { from: agent, input: contentOf(view.text(seq), to), parent: undefined },
+    context,
+  )
+  const putAway: ReceiptDraft = {
+    kind: 'receipt',
+    step: 'archived',
+    by: agent,
+    changes: dead.map(({ rank, owner, box, state }) => ({
+      ...{ id: view.text(seq).id, seq, rank, owner, box, was: state },
+      state: 'archived',
+    })),
+    note: `sent again as ${decision.message.id}`,
+  }
+  return { ...decision, drafts: [...decision.drafts, putAway] }
+}
+
+/** What was said, without what belonged to that one sending of it. */
+function contentOf(message: Message, to: SendInput['to']): SendInput {
+  const { subject, body, type, priority, payload, context, threadId, requiresAck, awaitingResponse } = message
+  const { attachments, tags, swarm } = message
+  return {
+    ...{ to, subject, body, type, priority, threadId, requiresAck, awaitingResponse, attachments, tags },
+    ...(payload === undefined ? {} : { payload }),
+    ...(context === undefined ? {} : { context }),
+    ...(swarm === undefined ? {} : { swarm }),
+  }
+}

@@ -1,0 +1,71 @@
+import type { ReceiptState } from '../model/receipt.ts'
+import { messageBySeq, receiptColumns, type Source, type StoredMessage, toReceipt } from './message.ts'
+import { type ListOptions, limitOf, readBefore } from './page.ts'
+import { roster } from './roster.ts'
+import { trailOf } from './show.ts'
+
+const isGroup = (owner: string) =>
+  `(${owner} = 'all' OR (${owner} GLOB '*:*' AND ${owner} NOT GLOB 'role:*'))`
+const hasReader = `EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND NOT ${isGroup('x.owner')})`
+
+/** A message that will not reach one of its recipients any more. */
+export interface DeadLetter {
+  message: StoredMessage
+  recipient: string
+  state: ReceiptState
+  reason: string
+  /** Since when. */
+  at: string
+}
+
+export interface DeadLetters {
+  letters: DeadLetter[]
+  /** Pass it as `after` for the next page; null at the end. */
+  next: string | null
+}
+
+/** Marked as dead or expired, or expired at ?1 and not marked yet; ?2: boxes in which mail waits all the same. */
+const dead = `SELECT ${receiptColumns} FROM receipt r
+     WHERE r.state IN ('dead', 'expired') AND NOT (${isGroup('r.owner')} AND ${hasReader})
+   UNION ALL
+   SELECT ${receiptColumns} FROM due d JOIN receipt r ON r.seq = d.seq AND r.owner = d.box
+     WHERE d.at <= ?1 AND d.box NOT IN (SELECT value FROM json_each(?2)) AND NOT (${isGroup('r.owner')} AND ${hasReader})`
+
+export function countDead({ index }: Source, now: number): number {
+  return index.sql(`SELECT count(*) FROM (${dead})`).get([now, '[]'])?.[0] as number
+}
+
+/**
+ * Dead letters, the newest message first: those that were found so, and those whose life is over although
+ * nobody has written it down yet. A group's mail that somebody has read is none.
+ */
+export function deadLetters(
+  source: Source,
+  { from, ...options }: ListOptions & { from?: string },
+  now: number,
+): DeadLetters {
+  const limit = limitOf(options.limit)
+  const frozen = roster(source).filter(({ state }) => state === 'frozen')
+  const waiting = JSON.stringify(frozen.map(({ name }) => name))
+  const rows = source.index
+    .sql(
+      `SELECT r.* FROM (${dead}) r JOIN message m ON m.seq = r.seq
+       WHERE r.seq < ?3 AND (?4 IS NULL OR m.sender = ?4) ORDER BY r.seq DESC LIMIT ?5`,
+    )
+    .all([now, waiting, readBefore(options.after), from ?? null, limit + 1])
+  const found = rows.map(toReceipt)
+  const letters = found.slice(0, limit).map(({ seq, owner, state, expiresAt }): DeadLetter => {
+    const last = trailOf(source, seq).findLast(({ changes }) =>
+      changes.some((change) => change.seq === seq && change.owner === owner && change.state === state),
+    )
+    const marked = state === 'dead' || state === 'expired'
+    return {
+      message: messageBySeq(source, seq),
+      recipient: owner,
+      state: marked ? state : 'expired',
+      reason: (marked ? last?.note : undefined) ?? 'its life was over before anybody read it',
+      at: marked && last !== undefined ? last.at : new Date(expiresAt ?? now).toISOString(),
+    }
+  })
+  return { letters, next: found.length > limit ? String(letters.at(-1)!.message.seq) : null }
+}

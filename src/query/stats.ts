@@ -1,0 +1,118 @@
+import { measureKinds } from '../index/apply.ts'
+import { percentile } from '../model/latency.ts'
+import { countDead } from './dead.ts'
+import type { Source } from './message.ts'
+import { roster } from './roster.ts'
+
+/** Durations in ms; null where nothing was measured yet. */
+export interface Latency {
+  p50: number | null
+  p95: number | null
+  p99: number | null
+}
+
+export interface Figures {
+  sent: number
+  /** Messages shown to it. */
+  received: number
+  /** Unread mail in its own inbox. */
+  pending: number
+  /** Shown to it, wants an ack, has none. */
+  unacked: number
+  /** When the oldest unread message was sent; null when there is none. */
+  oldestWaiting: string | null
+  /** From stored to shown, and from stored to done. */
+  shown: Latency
+  done: Latency
+}
+
+export interface Stats {
+  all: Figures
+  agents: (Figures & { name: string })[]
+  /** Role boxes in which mail waits. */
+  roles: { name: string; pending: number; oldestWaiting: string | null }[]
+  deadLetters: number
+  warnings: string[]
+}
+
+/** From here on somebody should look. */
+const manyPending = 50
+const manyUnacked = 10
+
+type Buckets = { bucket: number; n: number }[]
+
+/** How much mail there is and how long it takes. Read from counts, so the past costs nothing. */
+export function stats(source: Source, now: number): Stats {
+  const { index } = source
+  const measures = new Map<string, Buckets>()
+  for (const [agent, kind, bucket, n] of index.sql('SELECT agent, kind, bucket, n FROM measure').all()) {
+    const key = `${kind} ${agent}`
+    measures.set(key, [...(measures.get(key) ?? []), { bucket: bucket as number, n: n as number }])
+  }
+  const bucketsOf = (kind: number, agent: string) => measures.get(`${kind} ${agent}`) ?? []
+  const all = (kind: number) =>
+    [...measures].filter(([key]) => key.startsWith(`${kind} `)).flatMap(([, found]) => found)
+  const unacked = numbers(source, 'SELECT box, count(*) FROM receipt WHERE ack_by IS NOT NULL GROUP BY box')
+  const pending = numbers(source, 'SELECT box, sum(n) FROM tally WHERE slot < 4 GROUP BY box')
+
+  const figures = (boxes: readonly string[], kindsOf: (kind: number) => Buckets): Figures => ({
+    sent: total(kindsOf(measureKinds.sent)),
+    received: total(kindsOf(measureKinds.shown)),
+    pending: boxes.reduce((sum, box) => sum + (pending.get(box) ?? 0), 0),
+    unacked: boxes.reduce((sum, box) => sum + (unacked.get(box) ?? 0), 0),
+    oldestWaiting: earliest(
+      boxes.filter((box) => (pending.get(box) ?? 0) > 0).map((box) => oldestIn(source, box)),
+    ),
+    shown: latency(kindsOf(measureKinds.shown)),
+    done: latency(kindsOf(measureKinds.done)),
+  })
+  const agents = roster(source).map(({ name }) => ({
+    name,
+    ...figures([name], (kind) => bucketsOf(kind, name)),
+  }))
+  const roles = [...pending.keys()]
+    .filter((box) => box.startsWith('role:') && pending.get(box)! > 0)
+    .map((box) => ({ name: box, pending: pending.get(box)!, oldestWaiting: oldestIn(source, box) }))
+  const own = [...agents.map(({ name }) => name), ...roles.map(({ name }) => name)]
+  return {
+    all: figures(own, all),
+    agents,
+    roles,
+    deadLetters: countDead(source, now),
+    warnings: agents.flatMap(warningsOf),
+  }
+}
+
+function warningsOf({ name, pending, unacked }: Figures & { name: string }): string[] {
+  return [
+    ...(pending > manyPending ? [`${name} has ${pending} unread messages`] : []),
+    ...(unacked > manyUnacked ? [`${name} has not acked ${unacked} messages`] : []),
+  ]
+}
+
+const total = (buckets: Buckets) => buckets.reduce((sum, { n }) => sum + n, 0)
+
+const latency = (buckets: Buckets): Latency => ({
+  p50: percentile(buckets, 0.5),
+  p95: percentile(buckets, 0.95),
+  p99: percentile(buckets, 0.99),
+})
+
+const numbers = ({ index }: Source, sql: string): Map<string, number> =>
+  new Map(
+    index
+      .sql(sql)
+      .all()
+      .map(([box, n]) => [box as string, n as number]),
+  )
+
+function oldestIn({ index }: Source, box: string): string | null {
+  const oldest = index.sql('SELECT min(created) FROM receipt WHERE box = ? AND class = 0').get([box])?.[0] as
+    | number
+    | null
+    | undefined
+  return oldest == null ? null : new Date(oldest).toISOString()
+}
+
+const earliest = (times: readonly (string | null)[]): string | null =>
+  times.filter((time) => time !== null).toSorted()[0] ?? null
