@@ -305,7 +305,7 @@ export class Mailbox {
   /** Full text and operators: `from: to: tag: type: is:unread has:attachment before: after:`, `-` negates. */
   async search(query: string, options: ListOptions = {}): Promise<Page<StoredMessage>> {
     return this.#space.queryWords((source, words) =>
-      search(source, words, this.#agent(source), query, options, this.#space.now()),
+      search(source, words, (at) => this.#agent(at), query, options, this.#space.now()),
     )
   }
 

@@ -328,14 +328,11 @@ export class Space {
     return this.#index.read(() => work(this.#source))
   }
 
-  /** @internal The same for a question about words. */
+  /** @internal For a question about words, which reads both databases by itself. */
   async queryWords<T>(work: (source: Source, words: Projection) => T): Promise<T> {
     this.#mustBeOpen()
     await this.#journal.pull()
-    // Not while the index is being read: making the words may take the right to append, and whoever has
-    // that may be waiting for us to stop reading.
-    this.#words.catchUp()
-    return this.#index.read(() => work(this.#source, this.#words))
+    return work(this.#source, this.#words)
   }
 
   /**

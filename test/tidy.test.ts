@@ -17,7 +17,7 @@ const arrows: Record<string, readonly string[]> = {
 /** Rims talk to the space, to the words, and to nobody else. */
 const rims = ['cli', 'mcp', 'hooks', 'http', 'tmux']
 const rimMayImport = ['model', 'config.ts', 'errors.ts', 'space.ts', 'mailbox.ts', 'mod.ts']
-const shared = ['errors.ts', 'sqlite.ts']
+const shared = ['errors.ts', 'sqlite.ts', 'clock.ts']
 
 function sources(): string[] {
   return readdirSync(src, { recursive: true, encoding: 'utf8' })

@@ -9,11 +9,16 @@ import { parseSearch, type SearchTerm, type WordQuery, wordQuery } from './searc
 
 const portion = 500
 
-/** Messages that fit all terms, newest first. `is:unread` asks for the unread mail of the agent that searches. */
+/**
+ * Messages that fit all terms, newest first. `is:unread` asks for the unread mail of the agent that searches.
+ *
+ * The two databases are read by turns, never one within the other: reading the words may have to make them,
+ * which takes the right to append, and whoever has that may be waiting for us to stop reading the index.
+ */
 export function search(
   source: Source,
   words: Projection,
-  agent: Agent,
+  agentOf: (source: Source) => Agent,
   query: string,
   options: ListOptions,
   now: number,
@@ -23,15 +28,19 @@ export function search(
   const text = wordQuery(terms)
   const messages: StoredMessage[] = []
   if (text.hopeless) return { messages, next: null }
-  const accepts = createFilter(source, agent, terms, now)
   for (let before = readBefore(options.after); ; ) {
     const found = candidates(source, words, terms, text, before)
-    for (const seq of found.fitting) {
-      const message = messageBySeq(source, seq)
-      if (!accepts(message)) continue
-      if (messages.length === limit) return { messages, next: String(messages.at(-1)!.seq) }
-      messages.push(message)
-    }
+    const isFull = source.index.read(() => {
+      const accepts = createFilter(source, agentOf(source), terms, now)
+      for (const seq of found.fitting) {
+        const message = messageBySeq(source, seq)
+        if (!accepts(message)) continue
+        if (messages.length === limit) return true
+        messages.push(message)
+      }
+      return false
+    })
+    if (isFull) return { messages, next: String(messages.at(-1)!.seq) }
     if (found.last === undefined) return { messages, next: null }
     before = found.last
   }
@@ -53,10 +62,10 @@ function candidates(
 ): Candidates {
   const from = terms.find(({ operator, negated }) => operator === 'from' && !negated)?.value
   const list = (sql: string, parameters: (string | number)[]) =>
-    index.sql(`${sql} ORDER BY seq DESC LIMIT ${portion}`).all(parameters)
+    index.read(() => index.sql(`${sql} ORDER BY seq DESC LIMIT ${portion}`).all(parameters))
   const rows =
     wanted !== undefined
-      ? words.peek(() =>
+      ? words.read(() =>
           words
             .sql(
               `SELECT rowid FROM words WHERE words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ${portion}`,
@@ -72,7 +81,7 @@ function candidates(
 
 function without(seqs: number[], words: Projection, unwanted: string | undefined): number[] {
   if (unwanted === undefined) return seqs
-  return words.peek(() => {
+  return words.read(() => {
     const has = words.sql('SELECT 1 FROM words WHERE words MATCH ? AND rowid = ?')
     return seqs.filter((seq) => has.get([unwanted, seq]) === undefined)
   })
