@@ -139,7 +139,9 @@ export class Space {
   /** Starts a new run of an agent, known or not. */
   async join(name: string, input: JoinInput = {}): Promise<Agent> {
     const { pid } = input.session ?? {}
-    const session = pid === undefined ? {} : { session: { ...identify(pid), ...input.session } }
+    // A process of another host is described by whoever knows it.
+    const isOurs = Number.isSafeInteger(pid) && pid! > 0 && input.session?.host === undefined
+    const session = isOurs ? { session: { ...input.session, ...identify(pid!) } } : {}
     const agent = await this.#changeAgent(
       (view, context) => decideJoin(view, name, { ...input, ...session }, context),
       true,
@@ -165,7 +167,11 @@ export class Space {
   }
 
   async update(name: string, input: UpdateInput): Promise<Agent> {
-    return this.#changeAgent((view, context) => decideUpdate(view, name, input, context))
+    const agent = await this.#changeAgent((view, context) => decideUpdate(view, name, input, context))
+    if (agent.state !== 'dead') return agent
+    // It was taken for dead; now that it has spoken it comes back.
+    await this.tend()
+    return (await this.query((source) => agentByName(source, name))) ?? agent
   }
 
   /** Takes an agent out of the roster, for good or until it comes back. */
@@ -231,8 +237,12 @@ export class Space {
     const tend = () => void this.tend().catch(() => {}) // Whoever comes next tries again.
     const timer = setInterval(tend, everyMs)
     timer.unref()
-    this.#ending.signal.addEventListener('abort', () => clearInterval(timer))
-    return { stop: () => clearInterval(timer) }
+    const stop = () => {
+      clearInterval(timer)
+      this.#ending.signal.removeEventListener('abort', stop)
+    }
+    this.#ending.signal.addEventListener('abort', stop)
+    return { stop }
   }
 
   /** Which runs have a process, as far as can be seen from here. */

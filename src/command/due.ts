@@ -3,11 +3,20 @@ import { type Agent, person, systemAgent } from '../model/agent.ts'
 import type { AgentDraft, Draft, ReceiptDraft } from '../model/entry.ts'
 import { priorityRank } from '../model/message.ts'
 import { isOutdated } from '../model/reach.ts'
-import { levels, type ReceiptChange, type ReceiptState, type ReceiptStep } from '../model/receipt.ts'
+import {
+  classOf,
+  isDeadLetter,
+  levels,
+  type Receipt,
+  type ReceiptChange,
+  type ReceiptState,
+  type ReceiptStep,
+} from '../model/receipt.ts'
 import { isLead } from '../model/rules.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context, Letter, View } from './context.ts'
 import { bounces, notice, type Undelivered } from './notice.ts'
+import { comeBack } from './revive.ts'
 
 /** How much one decision does; what is left is still due and done by the next. */
 const atOnce = 500
@@ -30,15 +39,28 @@ export const runOf = ({ name, session }: Pick<Agent, 'name' | 'session'>): strin
 export function decideDue(view: View, liveness: Liveness, context: Context): Draft[] {
   const work = new Work(view, context)
   const deaths = findDeaths(view, liveness, context)
+  const returns = findReturns(view, liveness, context)
   const dead = new Map(deaths.map(({ agent }) => [agent.name, agent]))
-  for (const agent of view.directory.agents.values()) if (agent.state === 'dead') dead.set(agent.name, agent)
+  const back = new Set(returns.map((draft) => (draft.kind === 'agent' ? draft.agent.name : '')))
+  for (const agent of view.directory.agents.values()) {
+    if (agent.state === 'dead' && !back.has(agent.name)) dead.set(agent.name, agent)
+  }
   for (const agent of dead.values()) settleDead(view, work, agent, context)
   for (const letter of view.lapsedClaims(context.now, atOnce)) work.giveBack(letter, 'the claim ran out')
   for (const letter of view.bound(atOnce)) bury(view, work, letter)
   for (const letter of view.lapsed(context.now, frozenBoxes(view), atOnce)) expire(view, work, letter)
   for (const letter of view.unacked(context.now, atOnce)) remind(view, work, letter, context)
   escalateUnread(view, work, context)
-  return [...deaths, ...work.drafts()]
+  return [...deaths, ...returns, ...work.drafts()]
+}
+
+/** What the last run of an agent had claimed is free again when the next one begins. */
+export function freeClaims(view: View, agent: string, context: Context): Draft[] {
+  const work = new Work(view, context)
+  for (const letter of view.inBox(agent, atOnce)) {
+    if (letter.owner !== agent) work.giveBack(letter, `${agent} began a new run`)
+  }
+  return work.drafts()
 }
 
 /** Gathers what becomes of letters, each of them at most once, and writes it down with its notices. */
@@ -135,6 +157,17 @@ export function findDeaths(
   })
 }
 
+/** Whoever was only taken for dead, because it was silent, and has said or done something since. */
+function findReturns(view: View, { gone }: Liveness, context: Context): Draft[] {
+  const { directory } = view
+  return [...directory.agents.values()].flatMap((agent) => {
+    const wasSilent = agent.state === 'dead' && agent.gone === 'died' && !gone.has(runOf(agent))
+    return wasSilent && directory.seenAt(agent) > Date.parse(agent.lastSeenAt)
+      ? comeBack(view, agent, context)
+      : []
+  })
+}
+
 /** What a dead agent had claimed is free at once; what was for itself waits a while for it to come back. */
 function settleDead(view: View, work: Work, agent: Agent, { now, policy }: Context): void {
   if (view.directory.unhandled(agent.name) === 0) return
@@ -168,10 +201,13 @@ const frozenBoxes = ({ directory }: View): string[] =>
 
 /** A group's mail that somebody has read has served, whoever else might have; the rest is told to its sender. */
 function expire(view: View, work: Work, letter: Letter): void {
-  const read = isGroupBox(letter.owner) && view.receipts(letter.seq).some(({ owner }) => !isGroupBox(owner))
+  const read = isGroupBox(letter.owner) && view.receipts(letter.seq).some(wasRead)
   if (read) work.change(letter, 'expired', 'expired', 'its life is over')
   else work.undeliverable(letter, 'expired', 'its life was over before anybody read it')
 }
+
+const wasRead = ({ owner, state }: Receipt): boolean =>
+  !isGroupBox(owner) && classOf(state) !== 'unread' && !isDeadLetter(state)
 
 /** An ack that did not come: show it again, then tell the lead, then the person, then leave it. */
 function remind(view: View, work: Work, letter: Letter, context: Context): void {

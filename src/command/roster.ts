@@ -2,12 +2,13 @@ import { MailboxError } from '../errors.ts'
 import { checkTag } from '../model/address.ts'
 import { type Agent, implicitPerson, person, type Session, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
-import type { AgentDraft, Draft, ReceiptDraft } from '../model/entry.ts'
+import type { AgentDraft, Draft } from '../model/entry.ts'
 import { checkName } from '../model/name.ts'
-import { classOf } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
-import type { Context, DirectoryView, Letter, View } from './context.ts'
+import type { Context, DirectoryView, View } from './context.ts'
+import { freeClaims } from './due.ts'
 import { nearest } from './resolve.ts'
+import { extend, revive } from './revive.ts'
 
 export interface JoinInput {
   /** Replaces the roles the agent had; left out, it keeps them. */
@@ -47,8 +48,9 @@ export function requireAgent(directory: Directory, name: string): Agent {
 }
 
 /** A new run of an agent, known or not: its generation rises, so that mail for an old run can be told. */
-export function decideJoin(view: View, name: string, input: JoinInput, { now }: Context): Draft[] {
+export function decideJoin(view: View, name: string, input: JoinInput, context: Context): Draft[] {
   const { directory } = view
+  const { now } = context
   checkName(name, 'agent name')
   if (name === systemAgent)
     throw new MailboxError('invalid', `${name} is not an agent`, { hint: 'choose another name' })
@@ -76,49 +78,9 @@ export function decideJoin(view: View, name: string, input: JoinInput, { now }: 
     agent,
   }
   if (before?.state === 'frozen') return [...extend(view, before, now), joined]
-  return before?.state === 'dead' ? [joined, ...revive(view, name, now)] : [joined]
+  const inherited = before?.state === 'dead' ? revive(view, name, context) : []
+  return [joined, ...freeClaims(view, name, context), ...inherited]
 }
-
-/** The time an agent was frozen does not count for the mail that waited for it. */
-function extend(view: View, { name, lastSeenAt }: Agent, now: number): ReceiptDraft[] {
-  const frozenMs = Math.max(0, now - Date.parse(lastSeenAt))
-  const waiting = view
-    .inBox(name, atOnce)
-    .filter(({ state, expiresAt }) => classOf(state) === 'unread' && expiresAt !== null)
-  const changes = waiting.map(({ expiresAt, ...letter }) => ({
-    ...sameState(letter),
-    expiresAt: isoTime(expiresAt! + frozenMs),
-  }))
-  return changes.length === 0
-    ? []
-    : [{ kind: 'receipt', step: 'extended', by: systemAgent, changes, note: `${name} was frozen` }]
-}
-
-/**
- * A successor under a name inherits the mail that became dead letters because nobody was there; not what
- * was only for an earlier run, and not what was taken up too often.
- */
-function revive(view: View, name: string, now: number): ReceiptDraft[] {
-  const changes = view
-    .deadOf(name, atOnce)
-    .filter(({ state, expiresAt, id }) => {
-      const alive = expiresAt === null || expiresAt > now
-      return state === 'dead' && alive && view.message(id)?.generation === null
-    })
-    .map((letter) => ({ ...sameState(letter), state: 'stored' as const }))
-  return changes.length === 0
-    ? []
-    : [{ kind: 'receipt', step: 'revived', by: systemAgent, changes, note: `${name} is back` }]
-}
-
-const sameState = ({ id, seq, rank, owner, box, state, attempts, repeats }: Omit<Letter, 'expiresAt'>) => ({
-  ...{ id, seq, rank, owner, box, state, was: state },
-  ...(attempts > 0 ? { attempts } : {}),
-  ...(repeats > 0 ? { repeats } : {}),
-})
-
-/** More than waits for any one agent, short of a flood. */
-const atOnce = 10_000
 
 export function decideUpdate(
   { directory }: DirectoryView,
@@ -142,15 +104,13 @@ export function decideUpdate(
   const roles = checkRoles([...before.roles.filter((role) => !removeRoles.includes(role)), ...addRoles])
   const tags = checkTags([...before.tags.filter((tag) => !removeTags.includes(tag)), ...addTags])
   const note = input.note === undefined ? {} : { note: input.note }
-  const { gone: _, ...kept } = before
-  const agent: Agent = {
-    ...(input.state === undefined ? before : kept),
-    roles,
-    tags,
-    state: input.state ?? before.state,
-    lastSeenAt: isoTime(now),
-    ...note,
+  if (before.state === 'dead' && before.gone === 'left') {
+    throw new MailboxError('conflict', `${name} has left`, { hint: `join again: mailbox join ${name}` })
   }
+  // Since when somebody is frozen or dead is what its time of being seen says.
+  const isHere = before.state !== 'frozen' && before.state !== 'dead'
+  const moves = isHere ? { state: input.state ?? before.state, lastSeenAt: isoTime(now) } : {}
+  const agent: Agent = { ...before, roles, tags, ...moves, ...note }
   return [{ kind: 'agent', change: 'updated', by: name, agent }]
 }
 

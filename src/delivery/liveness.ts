@@ -2,12 +2,18 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { bootId } from '../clock.ts'
+import { MailboxError } from '../errors.ts'
 import type { Agent, Session } from '../model/agent.ts'
 
 /** What tells a process from every other one, on this machine and over time. */
-export function identify(pid: number): Pick<Session, 'pid' | 'host' | 'pidStart'> {
+export function identify(pid: number): Required<Pick<Session, 'pid' | 'host' | 'pidStart'>> {
   const start = startOf(pid)
-  return { pid, host: hostname(), ...(start === undefined ? {} : { pidStart: `${world()}/${start}` }) }
+  if (start === undefined) {
+    throw new MailboxError('not_found', `there is no process ${pid}`, {
+      hint: 'give the pid of the process that is the agent; $$ is the shell itself',
+    })
+  }
+  return { pid, host: hostname(), pidStart: `${world()}/${start}` }
 }
 
 export type Sight = 'here' | 'gone' | 'unknown'
@@ -17,9 +23,9 @@ export type Sight = 'here' | 'gone' | 'unknown'
  * another process started at another time. A process of another machine or another container is none of
  * our business, and one of an earlier run of this machine has ended.
  */
-export function sight({ session, state }: Pick<Agent, 'session' | 'state'>): Sight {
+export function sight({ session }: Pick<Agent, 'session'>): Sight {
   const { pid, pidStart, host } = session
-  if (state === 'dead' || pid === undefined || pidStart === undefined || host !== hostname()) return 'unknown'
+  if (pid === undefined || pidStart === undefined || host !== hostname()) return 'unknown'
   const slash = pidStart.lastIndexOf('/')
   const [theirs, start] = [pidStart.slice(0, slash), pidStart.slice(slash + 1)]
   if (theirs !== world()) return bootOf(theirs) === bootOf(world()) ? 'unknown' : 'gone'

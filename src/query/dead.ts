@@ -6,7 +6,8 @@ import { trailOf } from './show.ts'
 
 const isGroup = (owner: string) =>
   `(${owner} = 'all' OR (${owner} GLOB '*:*' AND ${owner} NOT GLOB 'role:*'))`
-const hasReader = `EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND NOT ${isGroup('x.owner')})`
+const hasReader = `EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND NOT ${isGroup('x.owner')}
+  AND x.class <> 0 AND x.state NOT IN ('dead', 'expired'))`
 
 /** A message that will not reach one of its recipients any more. */
 export interface DeadLetter {

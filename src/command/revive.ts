@@ -1,0 +1,61 @@
+import { type Agent, systemAgent } from '../model/agent.ts'
+import type { Draft, ReceiptDraft } from '../model/entry.ts'
+import { classOf } from '../model/receipt.ts'
+import { isoTime } from '../model/time.ts'
+import type { Context, Letter, View } from './context.ts'
+
+/** More than waits for any one agent, short of a flood. */
+const atOnce = 10_000
+
+/** The time an agent was frozen does not count for the mail that waited for it. */
+export function extend(view: View, { name, lastSeenAt }: Agent, now: number): ReceiptDraft[] {
+  const frozenMs = Math.max(0, now - Date.parse(lastSeenAt))
+  const waiting = view
+    .inBox(name, atOnce)
+    .filter(({ state, expiresAt }) => classOf(state) === 'unread' && expiresAt !== null)
+  const changes = waiting.map(({ expiresAt, ...letter }) => ({
+    ...sameState(letter),
+    expiresAt: isoTime(expiresAt! + frozenMs),
+  }))
+  return changes.length === 0
+    ? []
+    : [{ kind: 'receipt', step: 'extended', by: systemAgent, changes, note: `${name} was frozen` }]
+}
+
+/**
+ * A successor under a name inherits the mail that became dead letters because nobody was there; not what
+ * was only for an earlier run, and not what was taken up too often.
+ */
+export function revive(view: View, name: string, { now, policy }: Context): ReceiptDraft[] {
+  const changes = view
+    .deadOf(name, atOnce)
+    .filter(({ state, expiresAt, attempts, id }) => {
+      const lives = expiresAt === null || expiresAt > now
+      const mayTry = attempts + 1 < policy.maxAttempts
+      return state === 'dead' && lives && mayTry && view.message(id)?.generation === null
+    })
+    .map((letter) => ({ ...sameState(letter), state: 'stored' as const }))
+  return changes.length === 0
+    ? []
+    : [{ kind: 'receipt', step: 'revived', by: systemAgent, changes, note: `${name} is back` }]
+}
+
+/** An agent that was taken for dead is the same run as before, and has its mail again. */
+export function comeBack(view: View, agent: Agent, context: Context): Draft[] {
+  const { gone: _, note: __, ...rest } = agent
+  return [
+    {
+      kind: 'agent',
+      change: 'updated',
+      by: systemAgent,
+      agent: { ...rest, state: 'alive', lastSeenAt: isoTime(context.now) },
+    },
+    ...revive(view, agent.name, context),
+  ]
+}
+
+const sameState = ({ id, seq, rank, owner, box, state, attempts, repeats }: Omit<Letter, 'expiresAt'>) => ({
+  ...{ id, seq, rank, owner, box, state, was: state },
+  ...(attempts > 0 ? { attempts } : {}),
+  ...(repeats > 0 ? { repeats } : {}),
+})
