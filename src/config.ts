@@ -5,6 +5,7 @@ import { MailboxError } from './errors.ts'
 import { claimTtlMs } from './model/claim.ts'
 import { parseStrictJson } from './model/json.ts'
 import { messageLimits } from './model/message.ts'
+import { nameToFile } from './model/name.ts'
 import { isRules, leadRoles, type Rules } from './model/rules.ts'
 
 /** Settings of a space, in `config.json`; every one has a default, so nothing inside is optional. */
@@ -21,11 +22,13 @@ export interface Settings {
   silentAfterMs: number
   heartbeatMs: number
   deadLetterAfterMs: number
+  answerAfterMs: number
   rules: Rules
   leads: readonly string[]
   'limits.messageBytes': number
   'limits.ratePerMinute': number
   'limits.inbox': number
+  'limits.threadMessages': number
 }
 
 interface Setting<K extends keyof Settings> {
@@ -105,6 +108,12 @@ export const settings: { [K in keyof Settings]: Setting<K> } = {
     about:
       'how long the mail of an agent that died waits for it to come back before its senders are told, in ms',
   },
+  answerAfterMs: {
+    default: 60 * minuteMs,
+    check: duration,
+    about:
+      'how long a question, a plan or a request may be open before the lead is told, and then the person, in ms; 0: for ever',
+  },
   rules: {
     default: 'open',
     check: isRules,
@@ -130,6 +139,11 @@ export const settings: { [K in keyof Settings]: Setting<K> } = {
     default: 1_000,
     check: whole(0, 1_000_000_000),
     about: 'mail to one agent or role that may wait or be open; 0: no limit',
+  },
+  'limits.threadMessages': {
+    default: 200,
+    check: whole(0, 1_000_000),
+    about: 'messages of agents in one thread without a word of the person before it is paused; 0: no limit',
   },
 }
 
@@ -227,4 +241,14 @@ export function ensureSpaceDir(dir: string): void {
       hint: `close it: chmod 700 ${dir}`,
     })
   }
+}
+
+/** A template that the space has added: `templates/NAME.json`. */
+export function readTemplate(dir: string, name: string): Record<string, unknown> | undefined {
+  const path = join(dir, 'templates', `${nameToFile(name)}.json`)
+  if (!existsSync(path)) return undefined
+  const found = readConfig(path)
+  if (found !== null && typeof found === 'object' && !Array.isArray(found))
+    return found as Record<string, unknown>
+  throw badConfig(path, 'it is not an object')
 }

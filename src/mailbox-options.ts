@@ -32,6 +32,8 @@ export interface WaitOptions {
   from?: string
   /** Only an answer to this message. */
   replyTo?: string
+  /** Only what this accepts; everything else stays unread. */
+  match?: (message: InboxMessage) => boolean
   /** @default for ever */
   timeoutMs?: number
   signal?: AbortSignal

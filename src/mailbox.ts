@@ -1,3 +1,4 @@
+import { isTalk } from './command/converse.ts'
 import {
   decideClaimNext,
   decideHandle,
@@ -9,6 +10,7 @@ import { decideResend } from './command/resend.ts'
 import { requireAgent, type UpdateInput } from './command/roster.ts'
 import { checkSend, decideSend, type SendInput } from './command/send.ts'
 import { decideSupersede, decideWithdraw } from './command/withdraw.ts'
+import { readTemplate } from './config.ts'
 import { arrivals, unreadNow, withinBudget } from './delivery/arrive.ts'
 import { MailboxError } from './errors.ts'
 import type {
@@ -22,14 +24,17 @@ import type {
   WaitOptions,
   WatchOptions,
 } from './mailbox-options.ts'
-import { type Agent, systemAgent } from './model/agent.ts'
+import { type Agent, person, systemAgent } from './model/agent.ts'
 import type { Claim } from './model/claim.ts'
 import type { Directory } from './model/directory.ts'
 import { checkId } from './model/id.ts'
 import { classOf, isAcked, type ReceiptState } from './model/receipt.ts'
+import type { Kind } from './protocol/matter.ts'
+import { isTyped } from './protocol/typed.ts'
 import { count, type UnreadCount } from './query/count.ts'
 import { cursorAfter, type InboxMessage, type InboxOptions, inbox } from './query/inbox.ts'
 import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from './query/message.ts'
+import { isAnswerTo, type Owed } from './query/owed.ts'
 import type { ListOptions, Page } from './query/page.ts'
 import { agentByName } from './query/roster.ts'
 import { search } from './query/search.ts'
@@ -52,6 +57,7 @@ export class Mailbox {
   /** Sends a message. Resolves when it is durable. */
   async send(input: SendInput): Promise<SentMessage> {
     checkSend(input, this.#space.settings['limits.messageBytes'])
+    if (isTyped(input.type)) (await import('./protocol/payload.ts')).checkPayload(input.type!, input.payload)
     try {
       return await this.#send(input)
     } catch (error) {
@@ -66,7 +72,7 @@ export class Mailbox {
     const parent = input.replyTo === undefined ? undefined : await this.#parent(input.replyTo)
     let warnings: string[] = []
     let earlier: string | undefined
-    const needsIndex = input.key !== undefined || Boolean(input.supersede)
+    const needsIndex = input.key !== undefined || Boolean(input.supersede) || isTalk(input)
     const placed = await this.#space.decide((view, context) => {
       this.#mustBeKnown(view.directory)
       earlier = input.key === undefined ? undefined : view.keyed(this.name, input.key)
@@ -144,11 +150,17 @@ export class Mailbox {
       throw new MailboxError('invalid', 'the budget is not a number of tokens', { hint: 'try 2000' })
     await this.#space.tend()
     const page = await this.inbox({ limit: 200, ...filter, unread: true })
-    const fitting = withinBudget(page.messages, budgetTokens)
+    // Whoever has asked something sees the answer before anything else.
+    const answers = await this.#query((source) =>
+      page.messages.filter((message) => isAnswerTo(source, this.name, message)),
+    )
+    const isAnswer = (message: InboxMessage) => answers.includes(message)
+    const others = page.messages.filter((message) => !isAnswer(message))
+    const fitting = withinBudget([...answers, ...others], budgetTokens)
     const taken = await this.#take(fitting)
     const cut = fitting.length < page.messages.length
-    const last = fitting.at(-1)
-    const next = cut && last !== undefined ? cursorAfter(last) : page.next
+    const last = fitting.findLast((message) => !isAnswer(message))
+    const next = !cut ? page.next : last === undefined ? (filter.after ?? null) : cursorAfter(last)
     return { messages: taken, remaining: await this.count(), next }
   }
 
@@ -227,13 +239,19 @@ export class Mailbox {
    * is up; an aborted signal throws `interrupted`.
    */
   async wait(options: WaitOptions = {}): Promise<InboxMessage | null> {
-    const { replyTo, timeoutMs, signal, ...rest } = options
+    const { replyTo, timeoutMs, signal, match = () => true, ...rest } = options
     const wanted = replyTo === undefined ? rest : { ...rest, replyTo: (await this.#message(replyTo)).id }
     const attempt = async () => {
-      const { messages } = await this.inbox({ ...wanted, unread: true, limit: 20 })
-      for (const message of messages) {
-        const [taken] = await this.#take([message])
-        if (taken !== undefined) return taken
+      for (let after: string | null | undefined; after !== null; ) {
+        const page = await this.inbox({
+          ...{ ...wanted, unread: true, limit: 20 },
+          ...(after === undefined ? {} : { after }),
+        })
+        for (const message of page.messages.filter(match)) {
+          const [taken] = await this.#take([message])
+          if (taken !== undefined) return taken
+        }
+        after = page.next
       }
       return undefined
     }
@@ -317,6 +335,30 @@ export class Mailbox {
   /** How much is unread, in all and by priority. */
   async count(): Promise<UnreadCount> {
     return this.#query((source, agent) => count(source, agent, this.#space.now()))
+  }
+
+  /** How long a claim of this space lasts unless it is renewed. */
+  get claimTtlMs(): number {
+    return this.#space.settings.claimTtlMs
+  }
+
+  /** Whoever leads: the first leading role that somebody holds, or the person. */
+  async lead(): Promise<string> {
+    const agents = await this.#space.agents()
+    const role = this.#space.settings.leads.find((one) =>
+      agents.some(({ state, roles, name }) => state !== 'dead' && name !== this.name && roles.includes(one)),
+    )
+    return role === undefined ? person : `role:${role}`
+  }
+
+  /** What this agent owes others. */
+  async owed(options: { kind?: Kind } = {}): Promise<Owed[]> {
+    return this.#space.owed({ ...options, by: this.name })
+  }
+
+  /** @internal A template of the space, or undefined. */
+  template(name: string): Record<string, unknown> | undefined {
+    return readTemplate(this.#space.dir, name)
   }
 
   /** Takes on or gives up roles and tags. */

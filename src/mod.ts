@@ -24,12 +24,47 @@ export { type Message, type Priority, priorities } from './model/message.ts'
 export type { LadderStep, ReceiptState, ReceiptView } from './model/receipt.ts'
 export type { Rule, Rules } from './model/rules.ts'
 export { toPrintable } from './model/text.ts'
+export { type FenceOptions, fence } from './protocol/fence.ts'
+export type { Handoff } from './protocol/handoff.ts'
+export type { Kind, MatterState } from './protocol/matter.ts'
 export type { UnreadCount } from './query/count.ts'
 export type { DeadLetter, DeadLetters } from './query/dead.ts'
 export type { InboxMessage, InboxOptions } from './query/inbox.ts'
 export type { StoredMessage } from './query/message.ts'
+export type { Owed, OwedOptions } from './query/owed.ts'
 export type { ListOptions, Page } from './query/page.ts'
 export type { ShownMessage } from './query/show.ts'
 export type { Figures, Latency, Stats } from './query/stats.ts'
-
 export { type OpenSpaceOptions, openSpace, type Space } from './space.ts'
+export {
+  type AgentContext,
+  type AgentEvent,
+  type AgentHandlers,
+  type AgentLoopOptions,
+  type AgentLoopResult,
+  type Handler,
+  runAgent,
+} from './talk/agent-loop.ts'
+export { type HandoffInput, handOff } from './talk/handoff.ts'
+export { cleanUpTeam, type LeadHandlers, type PlanVerdict, runLead } from './talk/lead-loop.ts'
+export { type PendingOptions, pendingContext } from './talk/pending.ts'
+export { promptFor } from './talk/prompt.ts'
+export {
+  acceptShutdown,
+  approvePlan,
+  askForHelp,
+  assignTask,
+  deferShutdown,
+  escalate,
+  type RequestInput,
+  type ReviewComment,
+  rejectPlan,
+  reportCiFailure,
+  reportReview,
+  requestShutdown,
+  requestStatus,
+  respondStatus,
+  type StatusInput,
+  submitPlan,
+  updateStatus,
+} from './talk/requests.ts'

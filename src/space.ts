@@ -30,8 +30,9 @@ import { createIdSource } from './model/id.ts'
 import { checkName } from './model/name.ts'
 import { type DeadLetters, deadLetters } from './query/dead.ts'
 import type { Source } from './query/message.ts'
+import { type Owed, type OwedOptions, owed } from './query/owed.ts'
 import type { ListOptions } from './query/page.ts'
-import { agentByName, roster } from './query/roster.ts'
+import { agentByName, type RosterAgent, roster } from './query/roster.ts'
 import { type ShownMessage, show } from './query/show.ts'
 import { type Stats, stats } from './query/stats.ts'
 import { createView } from './query/view.ts'
@@ -191,7 +192,7 @@ export class Space {
   }
 
   /** Everybody, as they are at this moment: an agent whose process has ended is dead, written down or not. */
-  async agents(): Promise<Agent[]> {
+  async agents(): Promise<RosterAgent[]> {
     return this.query((source) => {
       const agents = roster(source)
       const context = { ...this.#context(), now: this.now() }
@@ -204,6 +205,11 @@ export class Space {
   /** Dead letters of all or of one sender, the newest first. Changes nothing. */
   async deadLetters(options: ListOptions & { from?: string } = {}): Promise<DeadLetters> {
     return this.query((source) => deadLetters(source, options, this.now()))
+  }
+
+  /** What is open between agents: questions, plans, requests, tasks and acks, the oldest first. */
+  async owed(options: OwedOptions = {}): Promise<Owed[]> {
+    return this.query((source) => owed(source, options, this.now()))
   }
 
   /** How much mail there is and how long it takes, in all and for each agent. */

@@ -8,15 +8,25 @@ const src = join(root, 'src')
 /** Which rooms a room may import from, besides itself and the files every room shares. */
 const arrows: Record<string, readonly string[]> = {
   model: [],
-  command: ['model'],
+  protocol: ['model'],
+  command: ['model', 'protocol'],
   journal: ['model'],
-  index: ['model', 'journal'],
-  query: ['model', 'journal', 'index'],
-  delivery: ['model', 'journal', 'index', 'query'],
+  index: ['model', 'journal', 'protocol'],
+  query: ['model', 'journal', 'index', 'protocol'],
+  delivery: ['model', 'journal', 'index', 'query', 'protocol'],
 }
 /** Rims talk to the space, to the words, and to nobody else. */
 const rims = ['cli', 'mcp', 'hooks', 'http', 'tmux']
-const rimMayImport = ['model', 'config.ts', 'errors.ts', 'space.ts', 'mailbox.ts', 'mod.ts']
+const rimMayImport = [
+  'model',
+  'protocol',
+  'talk',
+  'config.ts',
+  'errors.ts',
+  'space.ts',
+  'mailbox.ts',
+  'mod.ts',
+]
 const shared = ['errors.ts', 'sqlite.ts', 'clock.ts']
 
 function sources(): string[] {

@@ -7,6 +7,7 @@ export const groups = {
   send: 'Send:',
   read: 'Read:',
   handle: 'Handle:',
+  protocols: 'Protocols:',
   keep: 'Keep:',
 } as const
 
@@ -28,6 +29,7 @@ const inbox = () => import('./verbs/inbox.ts')
 const look = () => import('./verbs/look.ts')
 const follow = () => import('./verbs/follow.ts')
 const handle = () => import('./verbs/handle.ts')
+const talk = () => import('./verbs/talk.ts')
 const maintain = () => import('./verbs/maintain.ts')
 const transfer = () => import('./verbs/transfer.ts')
 
@@ -44,6 +46,12 @@ export const verbs: readonly Verb[] = [
     group: 'setup',
     summary: 'Show and change the settings of the space',
     load: async () => (await import('./verbs/config.ts')).config,
+  },
+  {
+    name: 'prompt',
+    group: 'setup',
+    summary: 'Print what a system prompt says about the mailbox',
+    load: async () => (await import('./verbs/prompt.ts')).prompt,
   },
   {
     name: 'completion',
@@ -85,6 +93,18 @@ export const verbs: readonly Verb[] = [
     group: 'send',
     summary: 'Send to everybody, or to a swarm',
     load: async () => (await send()).broadcast,
+  },
+  {
+    name: 'handoff',
+    group: 'send',
+    summary: 'Hand work over, with its state and its next steps',
+    load: async () => (await talk()).handoff,
+  },
+  {
+    name: 'escalate',
+    group: 'send',
+    summary: 'Take a matter to the lead, or to the person',
+    load: async () => (await talk()).escalate,
   },
   {
     name: 'withdraw',
@@ -181,6 +201,36 @@ export const verbs: readonly Verb[] = [
     group: 'handle',
     summary: 'Put failed mail back among the unread',
     load: async () => (await handle()).retry,
+  },
+  {
+    name: 'plan',
+    group: 'protocols',
+    summary: 'Submit, approve or reject a plan',
+    load: async () => (await import('./verbs/plan.ts')).plan,
+  },
+  {
+    name: 'shutdown',
+    group: 'protocols',
+    summary: 'Ask an agent to stop, and accept or defer that',
+    load: async () => (await import('./verbs/shutdown.ts')).shutdown,
+  },
+  {
+    name: 'status',
+    group: 'protocols',
+    summary: 'Ask for a status, answer, or report',
+    load: async () => (await talk()).status,
+  },
+  {
+    name: 'help-request',
+    group: 'protocols',
+    summary: 'Ask for help and count as waiting',
+    load: async () => (await talk()).helpRequest,
+  },
+  {
+    name: 'owed',
+    group: 'protocols',
+    summary: 'List what is open, by whom and since when',
+    load: async () => (await import('./verbs/owed.ts')).owed,
   },
   {
     name: 'verify',

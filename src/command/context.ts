@@ -3,6 +3,7 @@ import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt } from '../model/receipt.ts'
 import type { Rules } from '../model/rules.ts'
+import type { Kind, Matter } from '../protocol/matter.ts'
 
 /** What a decision may not find out by itself: the time, and names nobody has used. */
 export interface Context {
@@ -26,8 +27,10 @@ export interface Policy {
   silentAfterMs: number
   heartbeatMs: number
   deadLetterAfterMs: number
+  answerAfterMs: number
   'limits.ratePerMinute': number
   'limits.inbox': number
+  'limits.threadMessages': number
 }
 
 /** A receipt with its message's id. */
@@ -61,6 +64,14 @@ export interface View {
   unacked(now: number, limit: number): Letter[]
   /** Mail of at least this rank, sent before, that is unread and was escalated so far and no further. */
   unreadSince(before: number, minRank: number, level: number, limit: number): Letter[]
+  /** What a message has left open, for each address. */
+  matters(seq: number): Matter[]
+  /** The open matter of a kind about this. */
+  openMatter(kind: Kind, key: string): Matter | undefined
+  /** Open matters whose time is up: by their own deadline, or opened before. */
+  overdue(now: number, openedBefore: number, limit: number): Matter[]
+  /** Messages of a thread since the person last wrote into it; counted up to the limit. */
+  threadLength(threadId: string, limit: number): number
   /** Unclaimed mail of a role: most urgent first, then oldest. */
   nextOfRole(role: string, now: number): string | undefined
 }

@@ -14,6 +14,7 @@ import {
 } from '../model/receipt.ts'
 import { isLead } from '../model/rules.ts'
 import { isoTime } from '../model/time.ts'
+import type { Matter } from '../protocol/matter.ts'
 import type { Context, Letter, View } from './context.ts'
 import { bounces, notice, type Undelivered } from './notice.ts'
 import { comeBack } from './revive.ts'
@@ -51,6 +52,7 @@ export function decideDue(view: View, liveness: Liveness, context: Context): Dra
   for (const letter of view.lapsed(context.now, frozenBoxes(view), atOnce)) expire(view, work, letter)
   for (const letter of view.unacked(context.now, atOnce)) remind(view, work, letter, context)
   escalateUnread(view, work, context)
+  escalateOverdue(view, work, context)
   return [...deaths, ...returns, ...work.drafts()]
 }
 
@@ -231,17 +233,59 @@ function escalateUnread(view: View, work: Work, context: Context): void {
       const since = now - policy.urgentAfterMs * (level + 1)
       for (const letter of view.unreadSince(since, urgent, level, atOnce)) {
         const next = tellNext(view, work, letter, 'urgent and unread', context)
-        work.change(letter, 'escalated', letter.state, `urgent and unread: ${next.told}`, {
-          level: next.level,
-        })
+        const change = { ...keepTimes(letter), level: next.level }
+        work.change(letter, 'escalated', letter.state, `urgent and unread: ${next.told}`, change)
       }
     }
   }
   if (policy.staleAfterMs === 0) return
   for (const letter of view.unreadSince(now - policy.staleAfterMs, 0, levels.none, atOnce)) {
     if (letter.rank < urgent || policy.urgentAfterMs === 0)
-      work.change(letter, 'stale', letter.state, 'unread for long', { level: levels.over })
+      work.change(letter, 'stale', letter.state, 'unread for long', {
+        ...keepTimes(letter),
+        level: levels.over,
+      })
   }
+}
+
+/** Somebody waits for an answer: the lead is told, then the person; of a missed deadline whoever gave it, too. */
+function escalateOverdue(view: View, work: Work, context: Context): void {
+  const { now, policy } = context
+  const patience = policy.answerAfterMs
+  for (const matter of view.overdue(now, patience > 0 ? now - patience : 0, atOnce)) {
+    const missed = matter.until !== null && matter.until <= now && matter.level === 0
+    if (!missed && (patience === 0 || matter.since > now - patience * (matter.level + 1))) continue
+    const receipt = view.receipts(matter.seq).find(({ owner }) => owner === matter.owner)
+    if (receipt === undefined) continue
+    const why = missed ? `the ${matter.kind} is not settled in time` : `no answer to a ${matter.kind}`
+    const letter = { ...receipt, id: matter.id }
+    if (!work.change(letter, 'overdue', receipt.state, why, keepTimes(letter))) continue
+    if (missed) work.tell(missedDeadline(view, matter, context))
+    else tellNext(view, work, { ...letter, level: matter.level }, why, context)
+  }
+}
+
+/** A note leaves a claim and a time for an ack as they are. */
+const keepTimes = ({ claimUntil, ackBy }: Letter): Partial<ReceiptChange> => ({
+  ...(claimUntil === null ? {} : { claimUntil: isoTime(claimUntil) }),
+  ...(ackBy === null ? {} : { ackBy: isoTime(ackBy) }),
+})
+
+function missedDeadline(view: View, { seq, owner, kind, asker }: Matter, context: Context): Draft {
+  const about = view.text(seq)
+  const next =
+    kind === 'shutdown'
+      ? `Its deadline is over: end its process if it must stop now.`
+      : `Ask again, or ask somebody else.`
+  return notice(context, {
+    to: [asker === systemAgent ? person : asker],
+    type: 'notification',
+    priority: 'high',
+    subject: `${owner} has not settled the ${kind} in time: ${about.subject || '(no subject)'}`,
+    body: `${next}\n\nSee it: mailbox show ${about.id}`,
+    about,
+    payload: { id: about.id, recipient: owner, kind, reason: 'deadline' },
+  })
 }
 
 /** Agent, lead, person: tells the next in the chain, and says whom. Behind the person there is nobody. */

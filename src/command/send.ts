@@ -8,7 +8,8 @@ import { type Message, messageLimits, type Priority, priorities } from '../model
 import { checkName } from '../model/name.ts'
 import { forbidden } from '../model/rules.ts'
 import { isoTime, maxLifeMs } from '../model/time.ts'
-import type { Context, DirectoryView } from './context.ts'
+import type { Context, View } from './context.ts'
+import { checkTalk, guardLoop, isTalk } from './converse.ts'
 import { resolveAddresses } from './resolve.ts'
 import { requireAgent } from './roster.ts'
 
@@ -163,7 +164,7 @@ function checkSize(body: string, payload: unknown, context: unknown, maxBytes: n
 }
 
 /** Decides on one message: whether it may be sent, who gets it, how long it lives, which thread it belongs to. */
-export function decideSend(view: DirectoryView, command: SendCommand, context: Context): SendDecision {
+export function decideSend(view: View, command: SendCommand, context: Context): SendDecision {
   const { directory } = view
   const { body = '', exclude = [], hold = false, to } = command.input
   const { addresses, warnings } = resolveAddresses(directory, toList(to), hold)
@@ -172,6 +173,7 @@ export function decideSend(view: DirectoryView, command: SendCommand, context: C
   const message = buildMessage(command, addresses, context)
   const generation = generationOf(directory, command.input, message.type, addresses)
   if (generation !== undefined) message.generation = generation
+  const notices = isTalk(message) ? talk(view, message, context) : []
   if (countWords(body) > messageLimits.bodyWordsBeforeHint) {
     warnings.push(
       `the body has over ${messageLimits.bodyWordsBeforeHint} words: mail is not a document, attach a file`,
@@ -179,7 +181,12 @@ export function decideSend(view: DirectoryView, command: SendCommand, context: C
   }
   const draft: MessageDraft = { kind: 'message', message }
   if (exclude.length > 0) draft.exclude = [...exclude]
-  return { drafts: [draft], message, warnings }
+  return { drafts: [draft, ...notices], message, warnings }
+}
+
+function talk(view: View, message: Message, context: Context): Draft[] {
+  checkTalk(view, message)
+  return guardLoop(view, message, context)
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   receiptClasses,
 } from '../model/receipt.ts'
 import type { Database } from '../sqlite.ts'
+import { createMatterKeeper } from './matter-keeper.ts'
 import type { Applier } from './projection.ts'
 import { RowBuffer } from './row-buffer.ts'
 
@@ -90,6 +91,7 @@ export function createApplier(database: Database): Applier {
     'INSERT INTO measure VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
   )
   const putSeen = database.prepare('INSERT OR REPLACE INTO seen VALUES (?, ?)')
+  const matters = createMatterKeeper(database)
   const ownersOf = database.prepare('SELECT owner FROM receipt WHERE seq = ?')
   const addTally = database.prepare(
     'INSERT INTO tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
@@ -123,9 +125,13 @@ export function createApplier(database: Database): Applier {
       if (boxes.length > 1 && !isGroupBox(box)) putShared.run([box, seq, rank])
     }
     if (message.key !== undefined) putKey.run([message.from, message.key, seq])
+    if (matters.concerns(message)) {
+      flushRows()
+      matters.applyMessage(message, seq)
+    }
   }
 
-  function applyReceipt({ seq, at, changes }: ReceiptEntry, { segment, offset, bytes }: Place): void {
+  function applyReceipt({ seq, at, step, changes }: ReceiptEntry, { segment, offset, bytes }: Place): void {
     flushRows()
     for (const change of changes) {
       const until = timeOf(change.claimUntil)
@@ -142,6 +148,7 @@ export function createApplier(database: Database): Applier {
       dropBound.run([message, owner])
       restoreBound.run([message, owner])
       measureChange(change, at)
+      matters.applyReceipt(change, step)
       if (!isGroupBox(owner)) {
         dropShared.run([owner, message])
         restoreShared.run([message, owner])

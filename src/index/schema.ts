@@ -1,5 +1,5 @@
 /** Rises with every change of the tables or of `apply`: an index of another format is built anew. */
-export const indexFormat = 6
+export const indexFormat = 7
 
 /** What the tables were built from, and how far. */
 const meta = `CREATE TABLE meta (
@@ -64,6 +64,16 @@ CREATE TABLE trail (
   message INTEGER, entry INTEGER, segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
   PRIMARY KEY (message, entry)
 ) WITHOUT ROWID;
+
+-- What is open between agents, and what came of it: protocol/matter.ts.
+CREATE TABLE matter (
+  seq INTEGER, owner TEXT, kind TEXT, state TEXT NOT NULL, asker TEXT NOT NULL, key TEXT,
+  since INTEGER NOT NULL, until INTEGER, level INTEGER NOT NULL, open INTEGER NOT NULL,
+  PRIMARY KEY (seq, owner, kind)
+) WITHOUT ROWID;
+CREATE INDEX matter_open ON matter (since) WHERE open = 1;
+CREATE INDEX matter_until ON matter (until) WHERE open = 1 AND until IS NOT NULL;
+CREATE INDEX matter_key ON matter (kind, key) WHERE open = 1;
 
 -- When the life of unread mail ends, for each box it waits in.
 CREATE TABLE due (at INTEGER, box TEXT, seq INTEGER, PRIMARY KEY (at, box, seq)) WITHOUT ROWID;

@@ -16,17 +16,84 @@ export function toMarkdown(message: Message): string {
   ]
   if (message.threadId !== message.id) lines.push(`**Thread:** ${message.threadId}`)
   if (message.swarm !== undefined) lines.push(`**Swarm:** ${message.swarm}`)
-  if (message.requiresAck) lines.push(`**Wants an ack:** mailbox ack ${message.id}`)
-  if (message.awaitingResponse) lines.push(`**Waits for an answer:** mailbox reply ${message.id}`)
+  lines.push(...said(message), ...waysToAnswer(message))
   lines.push('', '---', '', message.body)
   if (message.context !== undefined) lines.push('', '### Context', '', ...contextLines(message.context))
   if (message.attachments.length > 0) {
     lines.push('', '### Attachments', '', ...message.attachments.map((path) => `- \`${oneLine(path)}\``))
   }
-  if (message.payload !== undefined) {
-    lines.push('', '### Payload', '', '```json', JSON.stringify(message.payload, null, 2), '```')
-  }
+  const rest = unsaid(message)
+  if (rest !== undefined) lines.push('', '### Payload', '', '```json', JSON.stringify(rest, null, 2), '```')
   return lines.join('\n')
+}
+
+/** What the payload of a known type says, in words, so that nobody has to read JSON. */
+const sayings: Partial<Record<string, Partial<Record<string, (value: unknown) => string>>>> = {
+  plan_submission: { taskId: (id) => `**Task:** ${inline(id)}`, withinMs: within },
+  plan_approval: {
+    approved: (yes) => `**Verdict:** ${yes === true ? 'approved' : 'rejected'}`,
+    feedback: () => '',
+  },
+  shutdown_request: { reason: () => '', withinMs: within },
+  shutdown_response: {
+    accepted: (yes) => `**Answer:** ${yes === true ? 'accepted' : 'deferred'}`,
+    reason: () => '',
+  },
+  status_request: { withinMs: within },
+  status_response: statusSayings(),
+  status_update: statusSayings(),
+  task_assignment: { taskId: (id) => `**Task:** ${inline(id)}`, withinMs: within },
+  help_request: { withinMs: within },
+}
+
+function statusSayings() {
+  return {
+    taskId: (id: unknown) => `**Task:** ${inline(id)}`,
+    status: (status: unknown) => `**Status:** ${inline(status)}`,
+    progress: (share: unknown) => `**Progress:** ${Math.round(Number(share) * 100)} %`,
+  }
+}
+
+function within(ms: unknown): string {
+  return `**Wanted within:** ${Math.round(Number(ms) / 1_000)} s`
+}
+
+const fieldsOf = ({ payload }: Message): [string, unknown][] =>
+  payload !== null && typeof payload === 'object' && !Array.isArray(payload) ? Object.entries(payload) : []
+
+function said(message: Message): string[] {
+  const known = sayings[message.type] ?? {}
+  return fieldsOf(message).flatMap(([key, value]) => oneLine(known[key]?.(value) ?? '') || [])
+}
+
+/** What the payload says beyond that. */
+function unsaid(message: Message): unknown {
+  const known = sayings[message.type]
+  if (known === undefined) return message.payload
+  const rest = fieldsOf(message).filter(([key]) => known[key] === undefined)
+  return rest.length === 0 ? undefined : Object.fromEntries(rest)
+}
+
+/** What the recipient is asked for, and the command that gives it. */
+function waysToAnswer({ id, type, requiresAck, awaitingResponse }: Message): string[] {
+  const ways = answers[type]
+  const wishes =
+    ways === undefined && awaitingResponse ? [`**Waits for an answer:** mailbox reply ${id}`] : []
+  const given =
+    ways === undefined ? [] : [`**To answer:** ${ways.map((way) => way.replace('ID', id)).join(' | ')}`]
+  return [...(requiresAck ? [`**Wants an ack:** mailbox ack ${id}`] : []), ...given, ...wishes]
+}
+
+const taskWays = ['mailbox start ID', 'mailbox done ID', 'mailbox fail ID --reason R']
+const answers: Partial<Record<string, readonly string[]>> = {
+  plan_submission: ['mailbox plan approve ID', 'mailbox plan reject ID --feedback F'],
+  shutdown_request: ['mailbox shutdown accept ID', 'mailbox shutdown defer ID --reason R'],
+  status_request: ['mailbox status --reply-to ID --status S'],
+  help_request: ['mailbox reply ID --body B'],
+  task_assignment: taskWays,
+  handoff: taskWays,
+  fix_ci_failure: taskWays,
+  fix_review_comments: taskWays,
 }
 
 /** The head is ours: nothing of the sender's may start a line of its own in it. */

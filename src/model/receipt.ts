@@ -54,7 +54,7 @@ export const isAcked = (state: ReceiptState): boolean =>
 /**
  * What moved a receipt: the states themselves, the steps that lead back to `stored` (`released`, `retried`,
  * `repeated` for want of an ack, `revived` when its agent is back), and notes that change no state:
- * `escalated`, `stale`, `extended`.
+ * `escalated`, `stale`, `overdue` (somebody waits for an answer), `extended`.
  */
 export const receiptSteps = [
   ...receiptStates,
@@ -65,6 +65,7 @@ export const receiptSteps = [
   'revived',
   'escalated',
   'stale',
+  'overdue',
   'extended',
 ] as const
 export type ReceiptStep = (typeof receiptSteps)[number]

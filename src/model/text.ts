@@ -10,6 +10,10 @@ export function toPrintable(text: string): string {
   return text.replace(unsafe, (found) => (found === '\r\n' ? '\n' : mark(found)))
 }
 
+/** Without anything that steers a terminal, hides or reorders characters; nothing is left in its place. */
+export const withoutControls = (text: string): string =>
+  text.replace(unsafe, (found) => (found === '\r\n' ? '\n' : ''))
+
 function mark(char: string): string {
   const code = char.charCodeAt(0)
   return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? '\u2421' : '\ufffd'

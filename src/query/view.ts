@@ -1,6 +1,8 @@
+import { person, systemAgent } from '../model/agent.ts'
 import { Directory } from '../model/directory.ts'
 import { priorities } from '../model/message.ts'
 import type { Receipt } from '../model/receipt.ts'
+import type { Kind } from '../protocol/matter.ts'
 import type { SqlValue } from '../sqlite.ts'
 import {
   factsOf,
@@ -11,6 +13,7 @@ import {
   type Source,
   toReceipt,
 } from './message.ts'
+import { mattersWhere } from './owed.ts'
 
 /** What decisions ask of the index, answered from its rows. The directory is put in by whoever decides. */
 export function createView(source: Source) {
@@ -77,6 +80,30 @@ export function createView(source: Source) {
               [level, rank, before, limit],
             ),
       ),
+    matters: (seq: number) => mattersWhere(source, 'x.seq = ?', [seq]),
+    openMatter: (kind: Kind, key: string) =>
+      mattersWhere(source, 'x.open = 1 AND x.kind = ? AND x.key = ? LIMIT 1', [kind, key])[0],
+    overdue: (now: number, openedBefore: number, limit: number) => [
+      ...mattersWhere(source, 'x.open = 1 AND x.until IS NOT NULL AND x.until <= ? AND x.level = 0 LIMIT ?', [
+        now,
+        limit,
+      ]),
+      ...mattersWhere(
+        source,
+        "x.open = 1 AND x.since <= ? AND x.kind NOT IN ('ack', 'task') AND x.level < 2 LIMIT ?",
+        [openedBefore, limit],
+      ),
+    ],
+    threadLength(threadId: string, limit: number): number {
+      const found = index
+        .sql(
+          `SELECT count(*) FROM (SELECT 1 FROM message WHERE thread = ?1
+             AND seq > coalesce((SELECT max(seq) FROM message WHERE thread = ?1 AND sender = '${person}'), 0)
+             AND sender <> '${systemAgent}' LIMIT ?2)`,
+        )
+        .get([threadId, limit])
+      return found?.[0] as number
+    },
     nextOfRole(role: string, now: number): string | undefined {
       const first = index.sql(
         `SELECT m.id, m.seq FROM receipt r JOIN message m ON m.seq = r.seq

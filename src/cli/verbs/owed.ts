@@ -1,0 +1,66 @@
+import type { Command } from 'commander'
+import { MailboxError } from '../../errors.ts'
+import { person } from '../../model/agent.ts'
+import { type Kind, kinds } from '../../protocol/matter.ts'
+import type { Owed } from '../../query/owed.ts'
+import { action, type Cli } from '../cli.ts'
+import { table } from '../format/table.ts'
+import { relative } from '../format/time.ts'
+import { examples } from '../help.ts'
+import { open } from '../open.ts'
+import { given } from '../options.ts'
+
+interface OwedFlags {
+  all?: boolean
+  to?: string
+  kind?: string
+}
+
+export function owed(command: Command): void {
+  command
+    .description(
+      'List what is open: questions, plans, requests, tasks and acks, by whom and since when. For the agent that --as names, or for all.',
+    )
+    .option('--all', 'what anybody owes (the default for the person)')
+    .option('--to <agent>', 'only what is owed to this agent')
+    .option('--kind <kind>', kinds.join(', '))
+    .addHelpText(
+      'after',
+      examples('mailbox owed --as ada', 'mailbox owed --all --json', 'mailbox owed --to lead --kind plan'),
+    )
+  action(command, async (cli, { all, to, kind }: OwedFlags) => {
+    if (kind !== undefined && !kinds.some((one) => one === kind)) {
+      throw new MailboxError('invalid', `nothing is owed of the kind ${JSON.stringify(kind)}`, {
+        hint: `kinds: ${kinds.join(', ')}`,
+      })
+    }
+    await using space = await open(cli)
+    const everybody = all || to !== undefined || cli.actor === person
+    const found = await space.owed(
+      given({ by: everybody ? undefined : cli.actor, to, kind: kind as Kind | undefined }),
+    )
+    cli.answer({ owed: found }, () => (found.length === 0 ? 'nothing is owed' : owedTable(cli, found)))
+  })
+}
+
+function owedTable({ colors, width, now }: Cli, found: readonly Owed[]): string {
+  const [head = '', ...lines] = table(
+    [
+      { head: 'WHAT', paint: (text, at) => (found[at]!.overdue ? colors.red(text) : text) },
+      { head: 'BY', flexible: true, paint: colors.cyan },
+      { head: 'TO', flexible: true, paint: colors.cyan },
+      { head: 'SUBJECT', flexible: true },
+      { head: 'SINCE', paint: colors.dim },
+    ],
+    found.map(({ kind, state, by, from, subject, since }) => [
+      state === 'open' ? kind : `${kind}, ${state}`,
+      by,
+      from,
+      subject || '(no subject)',
+      relative(since, now),
+    ]),
+    width,
+    colors,
+  )
+  return [head, ...lines.flatMap((line, at) => [line, colors.dim(`  ${found[at]!.id}`)])].join('\n')
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander'
+import { implicitPerson } from '../../model/agent.ts'
+import { promptFor } from '../../talk/prompt.ts'
+import { action } from '../cli.ts'
+import { examples } from '../help.ts'
+import { open } from '../open.ts'
+
+export function prompt(command: Command): void {
+  command
+    .description('Print what a system prompt says about the mailbox, for one agent.')
+    .argument('<name>', 'the agent; it need not have joined yet')
+    .addHelpText('after', examples('mailbox prompt ada >> CLAUDE.md'))
+  action(command, async (cli, name: string) => {
+    await using space = await open(cli)
+    const known = (await space.agents()).find((agent) => agent.name === name)
+    const text = promptFor(known ?? { ...implicitPerson(), name })
+    cli.answer({ prompt: text }, () => text)
+  })
+}

@@ -1,0 +1,82 @@
+import type { Message } from '../model/message.ts'
+import { isAcked, isDeadLetter, type ReceiptChange, type ReceiptStep } from '../model/receipt.ts'
+import {
+  isOpenMatter,
+  type Kind,
+  type MatterState,
+  next,
+  openedBy,
+  opens,
+  type StepName,
+  stepOf,
+  taskReport,
+} from '../protocol/matter.ts'
+import type { Database } from '../sqlite.ts'
+
+/** Keeps the table of matters: opened by messages, settled by messages and receipts. */
+export function createMatterKeeper(database: Database) {
+  const put = database.prepare('INSERT OR IGNORE INTO matter VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const set = database.prepare(
+    'UPDATE matter SET state = ?4, open = ?5 WHERE seq = ?1 AND owner = ?2 AND kind = ?3',
+  )
+  const raise = database.prepare(
+    'UPDATE matter SET level = level + 1 WHERE seq = ? AND owner = ? AND open = 1',
+  )
+  const of = database.prepare('SELECT owner, kind, state, asker FROM matter WHERE seq = ?')
+  const ofOwner = database.prepare('SELECT kind, state FROM matter WHERE seq = ? AND owner = ?')
+  const tasks = database.prepare("SELECT seq, owner FROM matter WHERE kind = 'task' AND key = ? AND open = 1")
+  const seqOf = database.prepare('SELECT seq FROM message WHERE id = ?')
+
+  const move = (seq: number, owner: string, kind: Kind, state: MatterState) =>
+    set.run([seq, owner, kind, state, isOpenMatter(state) ? 1 : 0])
+
+  /** A step settles a matter for all it was addressed to: one answer is an answer. */
+  function take(step: StepName, seq: number, from: string): void {
+    for (const [owner, kind, state, asker] of of.all([seq])) {
+      const to = next(step, kind as Kind, state as MatterState)
+      // Whoever asks on has not answered.
+      if (to === undefined || (step === 'answer' && asker === from)) continue
+      move(seq, owner as string, kind as Kind, to)
+    }
+  }
+
+  return {
+    /** Most messages neither open nor settle anything. */
+    concerns: (message: Message): boolean =>
+      message.requiresAck ||
+      message.replyTo !== undefined ||
+      message.type === 'status_update' ||
+      opens(message) !== undefined,
+
+    applyMessage(message: Message, seq: number): void {
+      const step = stepOf(message)
+      const parent = message.replyTo === undefined ? undefined : seqOf.get([message.replyTo])?.[0]
+      if (step !== undefined && parent !== undefined) take(step, parent as number, message.from)
+      const report = taskReport(message)
+      if (report !== undefined)
+        for (const [task] of tasks.all([report.task])) take(report.step, task as number, message.from)
+      for (const { owner, kind, state, asker, key, since, until, level } of openedBy(message, seq)) {
+        put.run([seq, owner, kind, state, asker, key, since, until, level, 1])
+      }
+    },
+
+    applyReceipt({ seq, owner, state }: ReceiptChange, step: ReceiptStep): void {
+      if (step === 'overdue') raise.run([seq, owner])
+      for (const [kind, now] of ofOwner.all([seq, owner])) {
+        const to = settled(kind as Kind, now as MatterState, state)
+        if (to !== undefined && to !== now) move(seq, owner, kind as Kind, to)
+      }
+    },
+  }
+}
+
+/** What a receipt's new state means for a matter of that recipient; undefined when nothing. */
+function settled(kind: Kind, now: MatterState, state: ReceiptChange['state']): MatterState | undefined {
+  if (isDeadLetter(state) || state === 'withdrawn') return isOpenMatter(now) ? 'void' : undefined
+  const isBack = state === 'stored' && (now === 'void' || now === 'failed')
+  if (isBack) return 'open'
+  if (kind === 'ack') return isAcked(state) ? 'acked' : undefined
+  if (kind !== 'task') return undefined
+  if (state === 'completed' || state === 'archived') return next('finish', kind, now)
+  return state === 'failed' ? next('fail', kind, now) : undefined
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import { person, systemAgent } from '../model/agent.ts'
+import type { Message } from '../model/message.ts'
+import { toPrintableLine, withoutControls } from '../model/text.ts'
+
+export interface FenceOptions {
+  /** Cut what is longer. */
+  chars?: number
+  /** @default random */
+  nonce?: string
+}
+
+/** What no sender can know when it writes. */
+export const newNonce = (): string => randomBytes(6).toString('hex')
+
+/**
+ * Foreign text for a model to read: data, never instructions. Who sent it and how far to trust it stands
+ * outside, in our words; what was sent stands between two marks that hold a nonce, so that nothing in it
+ * can end it. Characters that steer terminals or reorder text are gone.
+ */
+export function fence(message: Message, options: FenceOptions = {}): string {
+  const { nonce = newNonce(), chars } = options
+  const whole = [
+    message.subject && `# ${message.subject.replace(/\s+/g, ' ')}`,
+    message.body,
+    ...extras(message),
+  ]
+    .filter(Boolean)
+    .join('\n\n')
+  const text = withoutControls(whole)
+  const isCut = chars !== undefined && text.length > chars
+  const shown = isCut ? `${cutAt(text, chars)}…` : text
+  const rest = isCut ? [`(${text.length - chars} more characters: mailbox read ${message.id})`] : []
+  return [heading(message), `<<<mail ${nonce}`, shown, `mail ${nonce}>>>`, ...rest].join('\n')
+}
+
+/** What a reader has to know before it reads. */
+function heading({ id, from, type, priority, requiresAck, awaitingResponse }: Message): string {
+  const who =
+    from === person
+      ? 'the person you work for'
+      : from === systemAgent
+        ? 'the mailbox itself'
+        : 'another agent'
+  const wishes = [requiresAck ? 'wants an ack' : '', awaitingResponse ? 'waits for an answer' : ''].filter(
+    Boolean,
+  )
+  return toPrintableLine(`Message ${id} from ${from} (${who}), ${[type, priority, ...wishes].join(', ')}.`)
+}
+
+function extras({ context, payload, attachments }: Message): string[] {
+  return [
+    context === undefined ? '' : `context: ${JSON.stringify(context)}`,
+    payload === undefined ? '' : `payload: ${JSON.stringify(payload)}`,
+    attachments.length === 0 ? '' : `attachments: ${attachments.join(', ')}`,
+  ].filter(Boolean)
+}
+
+/** Never half a character. */
+const cutAt = (text: string, chars: number): string => text.slice(0, chars).replace(/[\ud800-\udbff]$/, '')

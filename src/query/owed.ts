@@ -1,0 +1,106 @@
+import { boxesOf } from '../model/agent.ts'
+import type { Kind, Matter, MatterState } from '../protocol/matter.ts'
+import type { SqlRow, SqlValue } from '../sqlite.ts'
+import { messageBySeq, type Source } from './message.ts'
+import { agentByName } from './roster.ts'
+
+/** Something one agent still has to give another. */
+export interface Owed {
+  kind: Kind
+  /** The message that asks for it. */
+  id: string
+  subject: string
+  type: string
+  priority: string
+  /** Who waits for it, whom it was asked of, and who has it in hand. */
+  from: string
+  to: string
+  by: string
+  state: MatterState
+  since: string
+  /** By when, where a time was given. */
+  until: string | null
+  overdue: boolean
+}
+
+export interface OwedOptions {
+  /** Only what this agent owes, itself or by its roles. */
+  by?: string
+  /** Only what is owed to this agent. */
+  to?: string
+  kind?: Kind
+}
+
+const columns = 'x.seq, m.id, x.owner, x.kind, x.state, x.asker, x.key, x.since, x.until, x.level'
+
+/** Matters with the ids of their messages; `where` may use x (matter) and m (message). */
+export const mattersWhere = ({ index }: Source, where: string, parameters: SqlValue[]): Matter[] =>
+  index
+    .sql(`SELECT ${columns} FROM matter x JOIN message m ON m.seq = x.seq WHERE ${where}`)
+    .all(parameters)
+    .map(toMatter)
+
+function toMatter(row: SqlRow): Matter {
+  const [seq, id, owner, kind, state, asker, key, since, until, level] = row
+  return {
+    ...{ seq: seq as number, id: id as string, owner: owner as string, kind: kind as Kind },
+    ...{ state: state as MatterState, asker: asker as string, key: key as string | null },
+    ...{ since: since as number, until: until as number | null, level: level as number },
+  }
+}
+
+/** What is open, the oldest first. */
+export function owed(source: Source, options: OwedOptions, now: number): Owed[] {
+  const agent = options.by === undefined ? undefined : agentByName(source, options.by)
+  const boxes = agent === undefined ? [] : [agent.name, ...boxesOf(agent).roles]
+  return mattersWhere(source, 'x.open = 1 ORDER BY x.since, x.seq', [])
+    .map((matter) => toOwed(source, matter, now))
+    .filter(({ kind }) => options.kind === undefined || kind === options.kind)
+    .filter(({ from }) => options.to === undefined || from === options.to)
+    .filter(
+      ({ by, to }) => options.by === undefined || by === options.by || (by === to && boxes.includes(to)),
+    )
+}
+
+function toOwed(source: Source, matter: Matter, now: number): Owed {
+  const { seq, id, owner, kind, state, asker, since, until } = matter
+  const { subject, type, priority } = messageBySeq(source, seq)
+  const box = source.index.sql('SELECT box FROM receipt WHERE seq = ? AND owner = ?').get([seq, owner])?.[0]
+  return {
+    ...{
+      kind,
+      id,
+      subject,
+      type,
+      priority,
+      from: asker,
+      to: owner,
+      by: (box as string | undefined) ?? owner,
+      state,
+    },
+    since: new Date(since).toISOString(),
+    until: until === null ? null : new Date(until).toISOString(),
+    overdue: until !== null && until <= now,
+  }
+}
+
+/** Whether a message answers a question of this agent. */
+export const isAnswerTo = (
+  source: Source,
+  agent: string,
+  { replyTo }: { replyTo?: string | undefined },
+): boolean =>
+  replyTo !== undefined &&
+  mattersWhere(source, "m.id = ? AND x.asker = ? AND x.kind = 'question' LIMIT 1", [replyTo, agent]).length >
+    0
+
+/** For each agent that waits for an answer, the messages it waits for an answer to. */
+export function waiting(source: Source): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const { asker, id } of mattersWhere(source, "x.open = 1 AND x.kind = 'question' ORDER BY x.seq", [])) {
+    const known = found.get(asker) ?? []
+    if (!known.includes(id)) known.push(id)
+    found.set(asker, known)
+  }
+  return found
+}
