@@ -57,7 +57,10 @@ export class Mailbox {
   /** Sends a message. Resolves when it is durable. */
   async send(input: SendInput): Promise<SentMessage> {
     checkSend(input, this.#space.settings['limits.messageBytes'])
-    if (isTyped(input.type)) (await import('./protocol/payload.ts')).checkPayload(input.type!, input.payload)
+    if (isTyped(input.type)) {
+      const { checkPayload } = await import('./protocol/payload.ts')
+      checkPayload(input.type!, input.payload, input.replyTo !== undefined)
+    }
     try {
       return await this.#send(input)
     } catch (error) {

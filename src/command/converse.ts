@@ -8,14 +8,11 @@ import type { Context, View } from './context.ts'
 import { notice } from './notice.ts'
 import { findAgent } from './roster.ts'
 
-/** Answers that make no sense without what they answer, and how to give them. */
-const answers: Partial<Record<string, { to: string; verb: string }>> = {
-  plan_approval: { to: 'plan_submission', verb: 'mailbox plan approve ID, or mailbox plan reject ID' },
-  shutdown_response: {
-    to: 'shutdown_request',
-    verb: 'mailbox shutdown accept ID, or mailbox shutdown defer ID',
-  },
-  status_response: { to: 'status_request', verb: 'mailbox status --reply-to ID' },
+/** Types that answer one other type. */
+const answers: Partial<Record<string, string>> = {
+  plan_approval: 'plan_submission',
+  shutdown_response: 'shutdown_request',
+  status_response: 'status_request',
 }
 
 interface Traits {
@@ -41,25 +38,24 @@ export function checkTalk(view: View, message: Message): void {
 }
 
 function checkAnswer(view: View, message: Message): void {
-  const answer = answers[message.type]
   const step = stepOf(message)
   if (step === undefined) return
   const parent = message.replyTo === undefined ? undefined : view.message(message.replyTo)
-  if (parent === undefined) {
-    if (answer === undefined) return
-    throw new MailboxError('invalid', `a ${message.type} answers a ${answer.to}, and this answers nothing`, {
-      hint: answer.verb,
-    })
-  }
+  // Whatever its type, what answers nothing is only talk.
+  if (parent === undefined) return
   const matters = view.matters(parent.seq)
   const kind = matters.find((matter) => matter.kind !== 'ack')?.kind
   // A second answer to a question is talk; the same with what was said to a plan.
   if (step === 'answer' || (step === 'revise' && kind !== 'plan')) return
   const matter = matters.find(({ kind: of }) => of === stepKind[step])
   if (matter === undefined) {
-    throw new MailboxError('conflict', `message ${parent.id} is no ${answer?.to ?? 'plan_submission'}`, {
-      hint: `see what it is: mailbox show ${parent.id}`,
-    })
+    throw new MailboxError(
+      'conflict',
+      `message ${parent.id} is no ${answers[message.type] ?? 'plan_submission'}`,
+      {
+        hint: `see what it is: mailbox show ${parent.id}`,
+      },
+    )
   }
   if (!mayMove(view, message.from, step, matters)) {
     const who = step === 'revise' ? matter.asker : matters.map(({ owner }) => owner).join(', ')

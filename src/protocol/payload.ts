@@ -44,13 +44,13 @@ export const payloads = {
   }),
 } as const satisfies Record<TypedName, z.ZodMiniType>
 
-/** Types whose payload says what they mean, so that they cannot do without. */
+/** Types whose payload says what they mean: as an answer they cannot do without. */
 const needed = ['plan_approval', 'shutdown_response']
 
 /** Checks what does not depend on the state: whether the payload is one of its type. */
-export function checkPayload(type: string, payload: unknown): void {
+export function checkPayload(type: string, payload: unknown, isAnswer: boolean): void {
   const schema = Object.hasOwn(payloads, type) ? payloads[type as keyof typeof payloads] : undefined
-  if (schema === undefined || (payload === undefined && !needed.includes(type))) return
+  if (schema === undefined || (payload === undefined && !(isAnswer && needed.includes(type)))) return
   const issue = schema.safeParse(payload).error?.issues[0]
   if (issue === undefined) return
   const where = ['payload', ...issue.path].join('.')
