@@ -104,25 +104,14 @@ const isMeantBy = (owner: string, { name, roles, tags }: Agent): boolean =>
   roles.some((role) => owner === `role:${role}`) ||
   (isGroupBox(owner) && tags.includes(owner))
 
-/** There is one open plan of an agent for a task, one open shutdown of an agent, one open task of a name. */
+/** An agent has one open plan for a task at a time. */
 function checkOpening(view: View, message: Message): void {
-  const kind = opens(message)
-  if (kind === undefined) return
-  const key = keyOf(message, kind)
-  const open = key === null ? undefined : view.openMatter(kind, key)
+  if (opens(message) !== 'plan') return
+  const open = view.openMatter('plan', keyOf(message, 'plan')!)
   if (open === undefined) return
-  throw new MailboxError('conflict', `there is an open ${kind} already: ${open.id}`, {
-    hint: waysOut[kind]?.(open) ?? `mailbox show ${open.id}`,
+  throw new MailboxError('conflict', `there is an open plan already: ${open.id}`, {
+    hint: `wait for the answer, or take it back: mailbox withdraw ${open.id}`,
   })
-}
-
-const waysOut: Partial<Record<Matter['kind'], (open: Matter) => string>> = {
-  plan: ({ id }) => `wait for the answer, or take it back: mailbox withdraw ${id}`,
-  shutdown: ({ id, state }) =>
-    state === 'deferred'
-      ? `it was deferred: mailbox thread ${id}`
-      : `it is not answered yet: mailbox show ${id}`,
-  task: ({ id }) => `give it another name, or see who has it: mailbox show ${id}`,
 }
 
 /**

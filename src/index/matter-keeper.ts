@@ -24,7 +24,10 @@ export function createMatterKeeper(database: Database) {
   )
   const of = database.prepare('SELECT owner, kind, state, asker FROM matter WHERE seq = ?')
   const ofOwner = database.prepare('SELECT kind, state FROM matter WHERE seq = ? AND owner = ?')
-  const tasks = database.prepare("SELECT seq, owner FROM matter WHERE kind = 'task' AND key = ? AND open = 1")
+  const tasks = database.prepare(
+    `SELECT x.seq, x.owner, x.state FROM matter x JOIN receipt r ON r.seq = x.seq AND r.owner = x.owner
+     WHERE x.kind = 'task' AND x.key = ?1 AND x.open = 1 AND (x.owner = ?2 OR r.box = ?2)`,
+  )
   const seqOf = database.prepare('SELECT seq FROM message WHERE id = ?')
 
   const move = (seq: number, owner: string, kind: Kind, state: MatterState) =>
@@ -53,8 +56,12 @@ export function createMatterKeeper(database: Database) {
       const parent = message.replyTo === undefined ? undefined : seqOf.get([message.replyTo])?.[0]
       if (step !== undefined && parent !== undefined) take(step, parent as number, message.from)
       const report = taskReport(message)
-      if (report !== undefined)
-        for (const [task] of tasks.all([report.task])) take(report.step, task as number, message.from)
+      if (report !== undefined) {
+        for (const [task, owner, state] of tasks.all([report.task, message.from])) {
+          const to = next(report.step, 'task', state as MatterState)
+          if (to !== undefined) move(task as number, owner as string, 'task', to)
+        }
+      }
       for (const { owner, kind, state, asker, key, since, until, level } of openedBy(message, seq)) {
         put.run([seq, owner, kind, state, asker, key, since, until, level, 1])
       }

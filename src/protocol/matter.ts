@@ -33,7 +33,7 @@ export interface Matter {
   kind: Kind
   state: MatterState
   asker: string
-  /** What there can be only one open matter of: a plan for a task, a shutdown of an agent, a task. */
+  /** What it is about: the agent's plan for a task, or the task. */
   key: string | null
   /** When it was opened, and by when it should be settled, in ms. */
   since: number
@@ -78,11 +78,10 @@ export function opens({ type, awaitingResponse }: Asked): Exclude<Kind, 'ack'> |
   return type === 'help_request' || awaitingResponse ? 'question' : undefined
 }
 
-/** The one thing that there can be only one open matter about. */
+/** What a matter is about, so that another message can name it. */
 export function keyOf(message: Pick<Message, 'id' | 'from' | 'to' | 'payload'>, kind: Kind): string | null {
   const task = textOf(message, 'taskId')
   if (kind === 'plan') return `${message.from} ${task ?? ''}`
-  if (kind === 'shutdown') return message.to.join(' ')
   return kind === 'task' ? (task ?? message.id) : null
 }
 
