@@ -1,3 +1,4 @@
+import { systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import { isAcked, isDeadLetter, type ReceiptChange, type ReceiptStep } from '../model/receipt.ts'
 import {
@@ -34,11 +35,10 @@ export function createMatterKeeper(database: Database) {
     set.run([seq, owner, kind, state, isOpenMatter(state) ? 1 : 0])
 
   /** A step settles a matter for all it was addressed to: one answer is an answer. */
-  function take(step: StepName, seq: number, from: string): void {
+  function take(step: StepName, seq: number, message: Message): void {
     for (const [owner, kind, state, asker] of of.all([seq])) {
       const to = next(step, kind as Kind, state as MatterState)
-      // Whoever asks on has not answered.
-      if (to === undefined || (step === 'answer' && asker === from)) continue
+      if (to === undefined || (step === 'answer' && !isAnswer(message, asker as string))) continue
       move(seq, owner as string, kind as Kind, to)
     }
   }
@@ -54,7 +54,7 @@ export function createMatterKeeper(database: Database) {
     applyMessage(message: Message, seq: number): void {
       const step = stepOf(message)
       const parent = message.replyTo === undefined ? undefined : seqOf.get([message.replyTo])?.[0]
-      if (step !== undefined && parent !== undefined) take(step, parent as number, message.from)
+      if (step !== undefined && parent !== undefined) take(step, parent as number, message)
       const report = taskReport(message)
       if (report !== undefined) {
         for (const [task, owner, state] of tasks.all([report.task, message.from])) {
@@ -76,6 +76,10 @@ export function createMatterKeeper(database: Database) {
     },
   }
 }
+
+/** Whoever asks on has not answered, nor has whoever takes the matter to somebody else. */
+const isAnswer = ({ from, to, type }: Message, asker: string): boolean =>
+  from !== asker && from !== systemAgent && type !== 'escalation' && to.includes(asker)
 
 /** What a receipt's new state means for a matter of that recipient; undefined when nothing. */
 function settled(kind: Kind, now: MatterState, state: ReceiptChange['state']): MatterState | undefined {
