@@ -224,12 +224,12 @@ export class Space {
   async tend(): Promise<number> {
     let done = 0
     for (let round = 0; round < tendRounds; round++) {
-      const liveness = this.#look(await this.query(roster))
       // A look first: most of the time nothing is due, and looking keeps nobody waiting.
-      const isDue = await this.query((source) => {
+      const { isDue, liveness } = await this.query((source) => {
         const view = createView(source)
         view.directory = readDirectory(this.#index, this.#index.cursor, this.#loading())
-        return decideDue(view, liveness, this.#context()).length > 0
+        const seen = this.#look([...view.directory.agents.values()])
+        return { isDue: decideDue(view, seen, this.#context()).length > 0, liveness: seen }
       })
       if (!isDue) break
       const placed = await this.decide((view, context) => decideDue(view, liveness, context), true)
