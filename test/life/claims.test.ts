@@ -69,6 +69,16 @@ describe('it expires (lease, default 15 min, renewable)', () => {
     expect(only(await space.show(id)).attempts).toBe(1)
   })
 
+  it('whoever is late has it done all the same, if nobody took it meanwhile', async () => {
+    const { space, clock } = await scene()
+    const ada = await byHand(space, 'ada')
+    const bob = await byHand(space, 'bob', 'r')
+    const { id } = await ada.send({ to: 'role:r' })
+    await bob.claim(id)
+    clock.advance(60 * minute)
+    expect((await bob.done(id)).state).toBe('archived')
+  })
+
   it('a longer one is asked for with ttl', async () => {
     const { space, clock } = await scene()
     const ada = await byHand(space, 'ada')

@@ -1,6 +1,19 @@
-import { describe, expect, it } from 'vitest'
-import { expectRefused, hour, minute, subjects } from '../space/scene.ts'
-import { agentNamed, byHand, ladderOf, noticesTo, only, scene, startAgent, stateOf } from './stage.ts'
+/** Edges of the life of messages and agents, where one rule meets another. */
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Mailbox, openSpace } from '../../src/mod.ts'
+import { tempDir, testSettings } from '../helpers/temp.ts'
+import { expectRefused, hour, minute, subjects, within } from '../space/scene.ts'
+import {
+  agentNamed,
+  boxWith,
+  byHand,
+  ladderOf,
+  noticesTo,
+  only,
+  scene,
+  startAgent,
+  stateOf,
+} from './stage.ts'
 
 describe('a claim', () => {
   it('is free when the claimant died, although it is back under its name before anybody looked', async () => {
@@ -106,16 +119,66 @@ describe('mail that wants an ack', () => {
     expect(await ladderOf(space, id)).toContain('escalated')
     expect(await noticesTo(space, 'role:lead')).toHaveLength(1)
   })
+})
 
-  it('cannot be withdrawn when it waits as a repeat: it was shown before', async () => {
+describe('mail that was shown', () => {
+  const ways: [
+    string,
+    (bob: Mailbox, id: string, pass: (ms: number) => Promise<void>) => Promise<unknown>,
+  ][] = [
+    ['waits as a repeat', (_bob, _id, pass) => pass(16 * minute)],
+    ['was given back', (bob, id) => bob.release(id)],
+    ['failed and is retried', (bob, id) => bob.fail(id, { reason: 'no' }).then(() => bob.retry(id))],
+  ]
+
+  it.each(ways)('cannot be withdrawn, although it %s: what was read was said', async (_, goBack) => {
+    const { space, pass } = await scene()
+    const ada = await byHand(space, 'ada')
+    const bob = await byHand(space, 'bob', 'r')
+    const { id } = await ada.send({ to: 'bob', requiresAck: true })
+    await bob.check()
+    await goBack(bob, id, pass)
+    expect(await stateOf(space, id)).toBe('stored')
+    await expect(ada.withdraw(id)).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  it('is not shown as new to the same agent when it died and is back', async () => {
     const { space, pass } = await scene()
     const ada = await byHand(space, 'ada')
     const bob = await byHand(space, 'bob')
-    const { id } = await ada.send({ to: 'bob', requiresAck: true })
+    await ada.send({ to: 'bob', subject: 'old news', ttlMs: null })
     await bob.check()
-    await pass(16 * minute)
-    expect(await ladderOf(space, id)).toEqual(['stored', 'shown', 'repeated'])
-    await expect(ada.withdraw(id)).rejects.toMatchObject({ code: 'conflict' })
+    await pass(25 * hour)
+    await pass(10 * minute)
+    const back = await byHand(space, 'bob')
+    expect(subjects(await back.check())).toEqual([])
+  })
+})
+
+describe('a clock that was set right by three hours', () => {
+  it('is right for those as well who were there before: nobody loses a claim to a newcomer', async () => {
+    const dir = tempDir()
+    await using before = await openSpace({ dir, settings: testSettings })
+    const old = await byHand(before, 'old', 'r')
+    await byHand(before, 'young', 'r')
+    const ada = await byHand(before, 'ada')
+    const right = Date.now.bind(Date)
+    vi.spyOn(Date, 'now').mockImplementation(() => right() + 3 * hour)
+    onTestFinished(() => void vi.restoreAllMocks())
+    await using after = await openSpace({ dir, settings: testSettings })
+    const { id } = await ada.send({ to: 'role:r' })
+    await old.claim(id)
+    const young = await after.mailbox('young', { join: false })
+    await expect(young.claim(id)).rejects.toMatchObject({ code: 'conflict' })
+  })
+})
+
+describe('whoever waits anyway does what is due', () => {
+  it('also when it watches', async () => {
+    const box = await boxWith({}, 'ada', 'bob')
+    await box.ok('send', 'bob', '--as', 'ada', '--ttl', '1s')
+    const watching = box.start(['watch', '--as', 'ada', '--json'])
+    await within(watching.says('Not delivered'), 10_000)
   })
 })
 

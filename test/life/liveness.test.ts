@@ -13,6 +13,10 @@ import { agentNamed, byHand, journalOf, scene, startAgent, startSleeper } from '
 
 const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
+function whoIs(pid: number): { pid: number; pidStart: string } {
+  return { pid, pidStart: identify(pid).pidStart! }
+}
+
 async function stateIn(box: Box, name: string): Promise<string> {
   const { agents } = await box.json('agents')
   return agents.find((agent) => agent.name === name)!.state
@@ -72,7 +76,7 @@ describe('liveness on one machine is exact where a pid is given', () => {
   it('a pid that belongs to another process now is not the old agent', async () => {
     const space = await tempSpace()
     const shell = await startSleeper()
-    const { pid, pidStart } = identify(shell.process.pid!)
+    const { pid, pidStart } = whoIs(shell.process.pid!)
     // The same place, another time: what is left of an agent whose pid was given to somebody else.
     const older = `${pidStart.slice(0, pidStart.lastIndexOf('/'))}/1`
     const session = { pid, pidStart: older, host: hostname() }
@@ -97,7 +101,7 @@ describe('liveness on one machine is exact where a pid is given', () => {
 
   it('a process of an earlier run of the machine has ended', async () => {
     const space = await tempSpace()
-    const { pid, pidStart } = identify(process.pid)
+    const { pid, pidStart } = whoIs(process.pid)
     const before = `00000000${pidStart.slice(8)}`
     await space.join('ada', { session: { pid, pidStart: before, host: hostname() } })
     expect((await agentNamed(space, 'ada')).state).toBe('dead')
@@ -105,7 +109,7 @@ describe('liveness on one machine is exact where a pid is given', () => {
 
   it('a process of another container is not taken for one of ours with the same pid', async () => {
     const { space, pass } = await scene()
-    const { pid, pidStart } = identify(process.pid)
+    const { pid, pidStart } = whoIs(process.pid)
     const elsewhere = pidStart.replace(/\.\d+\//, '.1/')
     await space.join('ada', { session: { pid, pidStart: elsewhere, host: hostname() } })
     await pass(4 * minute)

@@ -1,14 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { expect, onTestFinished } from 'vitest'
 import type { Entry, LadderStep, Mailbox, Settings, ShownMessage, Space } from '../../src/mod.ts'
 import { type Box, createBox } from '../cli/run.ts'
-import { type Running, type StartOptions, startProcess, startScript } from '../helpers/processes.ts'
+import { type Running, type StartOptions, startScript } from '../helpers/processes.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { type Clock, clockAt } from '../space/scene.ts'
 
 export const second = 1_000
 
 /** A space whose time a test moves by hand. */
-export interface Scene {
+interface Scene {
   space: Space
   clock: Clock
   /** Lets time pass, and then does what has become due, as whoever comes next would. */
@@ -21,7 +22,10 @@ export async function scene(settings: Partial<Settings> = {}): Promise<Scene> {
   const pass = async (ms: number) => {
     clock.advance(ms)
     await space.tend()
+    // What is done is done: whoever comes after finds nothing left.
+    expect(await space.tend()).toBe(0)
   }
+  onTestFinished(async () => expect((await space.verify({ deep: true })).problems).toEqual([]))
   return { space, clock, pass }
 }
 
@@ -87,7 +91,7 @@ interface Outcome {
 }
 
 /** An agent with a process of its own, which does as it is told. */
-export interface AgentProcess {
+interface AgentProcess {
   readonly pid: number
   readonly generation: number
   readonly running: Running
@@ -97,7 +101,7 @@ export interface AgentProcess {
   kill(): Promise<void>
 }
 
-export interface AgentProcessOptions extends StartOptions {
+interface AgentProcessOptions extends StartOptions {
   settings?: Partial<Settings>
   roles?: string[]
   /** Acts under a name that has joined already, and does not join itself. */
@@ -139,5 +143,3 @@ export async function startSleeper(): Promise<Running> {
   await running.line('here')
   return running
 }
-
-export { startProcess }
