@@ -45,6 +45,17 @@ describe('a claim', () => {
   })
 })
 
+describe('an agent that has left', () => {
+  it('takes no work before it joins again: nobody would count on it', async () => {
+    const { space } = await scene()
+    const ada = await byHand(space, 'ada')
+    const bob = await byHand(space, 'bob', 'r')
+    const { id } = await ada.send({ to: 'role:r' })
+    await bob.leave()
+    await expect(bob.claim(id)).rejects.toMatchObject({ code: 'conflict' })
+  })
+})
+
 describe('an agent that was silent for a day', () => {
   it('is alive again as soon as it does something', async () => {
     const { space, pass, clock } = await scene()
@@ -279,6 +290,18 @@ describe('a shutdown', () => {
     await lea.send({ to: ['ao-10', 'ao-11'], type: 'shutdown_request' })
     const next = await byHand(space, 'ao-10')
     expect((await next.check()).messages).toEqual([])
+  })
+})
+
+describe('mail for an earlier run', () => {
+  it('is told to its sender, however much is under way to others', async () => {
+    const { space } = await scene()
+    const lea = await byHand(space, 'lea', 'lead')
+    for (const name of ['ao-10', 'ao-11']) await byHand(space, name)
+    for (let n = 0; n < 500; n++) await lea.send({ to: 'ao-11', type: 'plan_approval' })
+    const { id } = await lea.send({ to: 'ao-10', type: 'shutdown_request' })
+    await byHand(space, 'ao-10')
+    expect(await stateOf(space, id)).toBe('dead')
   })
 })
 

@@ -85,18 +85,18 @@ describe('on a terminal of 80 columns', () => {
 
   it('nor are those of `mailbox stats` when everything takes its time', async () => {
     const box = await boxWith({})
-    const clock = clockAt()
+    const clock = clockAt(new Date().toISOString())
     const space = await tempSpace({ dir: box.dir, now: clock.now })
     const ada = await byHand(space, 'ada')
-    const bob = await byHand(space, 'bob')
-    for (const ms of [120, 450, 950]) {
-      const { id } = await ada.send({ to: 'bob' })
+    const bob = await byHand(space, 'reviewer-1')
+    for (const ms of [120, 250, 450]) {
+      const { id } = await ada.send({ to: 'reviewer-1' })
       clock.advance(ms)
       await bob.check()
       clock.advance(ms)
       await bob.done(id)
     }
-    await ada.send({ to: 'bob' })
+    await ada.send({ to: 'reviewer-1' })
     expect(tooWide(await box.ok('stats'))).toEqual([])
   })
 
