@@ -11,6 +11,8 @@ import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { minute } from '../space/scene.ts'
 import { agentNamed, byHand, journalOf, scene, startAgent, startSleeper } from './stage.ts'
 
+/** Runs a command among processes of its own, where pids can be chosen. */
+const [unshare, ...apart] = ['unshare', '--pid', '--fork', '--mount-proc'] as const
 const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
 function whoIs(pid: number): { pid: number; pidStart: string } {
@@ -87,13 +89,13 @@ describe('liveness on one machine is exact where a pid is given', () => {
     expect((await agentNamed(space, 'bob')).state).toBe('alive')
   })
 
-  const canReuse = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0
+  const canReuse = spawnSync(unshare, [...apart, 'true']).status === 0
 
   it.skipIf(!canReuse)('not even when the kernel really gives the pid to the next (needs unshare)', () => {
     const dir = tempDir()
     const { stdout, stderr } = spawnSync(
-      'unshare',
-      ['--pid', '--fork', '--mount-proc', 'bash', fileURLToPath(new URL('reuse-pid.sh', import.meta.url))],
+      unshare,
+      [...apart, 'bash', fileURLToPath(new URL('reuse-pid.sh', import.meta.url))],
       { encoding: 'utf8', env: { ...process.env, MAILBOX_SPACE: dir, NODE: process.execPath, CLI: cli } },
     )
     expect(stdout.trim().split('\n'), stderr).toEqual(['alive', 'the same pid', 'dead', 'alive 2'])

@@ -104,8 +104,6 @@ interface AgentProcess {
 interface AgentProcessOptions extends StartOptions {
   settings?: Partial<Settings>
   roles?: string[]
-  /** Acts under a name that has joined already, and does not join itself. */
-  known?: boolean
 }
 
 const script = new URL('agent.mjs', import.meta.url)
@@ -115,8 +113,8 @@ export async function startAgent(
   name: string,
   options: AgentProcessOptions = {},
 ): Promise<AgentProcess> {
-  const { settings = {}, roles, known = false, ...start } = options
-  const setup = { settings, join: known ? false : roles === undefined ? {} : { roles } }
+  const { settings = {}, roles, ...start } = options
+  const setup = { settings, join: roles === undefined ? {} : { roles } }
   const running = startScript(script, [dir, name, JSON.stringify(setup)], start)
   const ready = await running.line(/^ready /)
   let asked = 0
