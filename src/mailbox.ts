@@ -6,7 +6,7 @@ import {
   type HandleStep,
 } from './command/handle.ts'
 import { decideResend } from './command/resend.ts'
-import { requireAgent, type UpdateInput } from './command/roster.ts'
+import { requirePresent, type UpdateInput } from './command/roster.ts'
 import { checkSend, decideSend, type SendInput } from './command/send.ts'
 import { decideSupersede, decideWithdraw } from './command/withdraw.ts'
 import { arrivals, unreadNow, withinBudget } from './delivery/arrive.ts'
@@ -31,7 +31,7 @@ import { count, type UnreadCount } from './query/count.ts'
 import { cursorAfter, type InboxMessage, type InboxOptions, inbox } from './query/inbox.ts'
 import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from './query/message.ts'
 import type { ListOptions, Page } from './query/page.ts'
-import { agentByName } from './query/roster.ts'
+import { agentByName, isLongSilent } from './query/roster.ts'
 import { search } from './query/search.ts'
 import type { ShownMessage } from './query/show.ts'
 import { standing, unreadFor } from './query/standing.ts'
@@ -118,6 +118,8 @@ export class Mailbox {
   /** Sends a dead letter to another address. For its sender, and for the person. */
   async resend(id: string, to: SendInput['to']): Promise<SentMessage> {
     checkId(id)
+    // What has expired is listed before anybody has written it down.
+    await this.#space.tend()
     let warnings: string[] = []
     const placed = await this.#space.decide((view, context) => {
       const decision = decideResend(view, { agent: this.name, id, to }, context)
@@ -142,7 +144,7 @@ export class Mailbox {
     const { budgetTokens = 2_000, ...filter } = options
     if (!(budgetTokens > 0))
       throw new MailboxError('invalid', 'the budget is not a number of tokens', { hint: 'try 2000' })
-    await this.#space.tend()
+    await this.#comeIn()
     const page = await this.inbox({ limit: 200, ...filter, unread: true })
     const fitting = withinBudget(page.messages, budgetTokens)
     const taken = await this.#take(fitting)
@@ -169,7 +171,7 @@ export class Mailbox {
 
   /** Takes mail to a role, so that nobody else does. Throws `conflict` when somebody has it. */
   async claim(id: string, options: { ttlMs?: number } = {}): Promise<Handled & { claim: Claim }> {
-    await this.#space.tend()
+    await this.#comeIn()
     const handled = await this.#handle('claimed', id, { claimTtlMs: options.ttlMs })
     return { ...handled, claim: await this.#claimOf(handled.message) }
   }
@@ -180,7 +182,7 @@ export class Mailbox {
     options: { ttlMs?: number } = {},
   ): Promise<(Handled & { claim: Claim }) | null> {
     const ttlMs = options.ttlMs ?? this.#space.settings.claimTtlMs
-    await this.#space.tend()
+    await this.#comeIn()
     const placed = await this.#space.decide(
       (view, context) => decideClaimNext(view, this.name, role, ttlMs, context),
       true,
@@ -237,7 +239,7 @@ export class Mailbox {
       }
       return undefined
     }
-    await this.#space.tend()
+    await this.#comeIn()
     // Mail can become due while one waits for it.
     const keeper = this.#space.keepTime()
     try {
@@ -254,7 +256,12 @@ export class Mailbox {
       const receipts = await this.#space.query((source) => receiptsOf(source, requireSeq(source, id)))
       return receipts.some(({ state }) => isAcked(state)) || undefined
     }
-    return (await this.#space.bell(signal).until(attempt, timeoutMs)) ?? false
+    const keeper = this.#space.keepTime()
+    try {
+      return (await this.#space.bell(signal).until(attempt, timeoutMs)) ?? false
+    } finally {
+      keeper.stop()
+    }
   }
 
   /** Unread mail as it is there and as it comes. Looks only: nothing is marked, nothing is claimed. */
@@ -333,8 +340,17 @@ export class Mailbox {
     return this.#space.leave(this.name, options)
   }
 
+  /** Whoever looks for its mail is there, though it says nothing; then what is due is done. */
+  async #comeIn(): Promise<void> {
+    if (
+      await this.#query((source) => isLongSilent(source, this.name, this.#space.settings, this.#space.now()))
+    )
+      await this.heartbeat()
+    await this.#space.tend()
+  }
+
   #mustBeKnown(directory: Directory): void {
-    if (this.name !== systemAgent) requireAgent(directory, this.name)
+    if (this.name !== systemAgent) requirePresent(directory, this.name)
   }
 
   #agent(source: Source): Agent {

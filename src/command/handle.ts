@@ -13,7 +13,7 @@ import {
 import { isoTime, maxLifeMs } from '../model/time.ts'
 import type { Context, View } from './context.ts'
 import { bounces } from './notice.ts'
-import { requireAgent } from './roster.ts'
+import { requirePresent } from './roster.ts'
 
 /** What an agent can do with mail that reached it. */
 export type HandleStep = Extract<
@@ -72,7 +72,7 @@ export const handleRules: Record<HandleStep, Rule> = {
 /** One agent does one thing with one message. Throws when it may not, or when somebody else was first. */
 export function decideHandle(view: View, command: HandleCommand, context: Context): Draft[] {
   checkHandle(command)
-  const agent = requireAgent(view.directory, command.agent)
+  const agent = requirePresent(view.directory, command.agent)
   const message = requireMessage(view, command.id)
   const changes = changesOf(view, agent, message, command, context)
   return [
@@ -127,11 +127,11 @@ export function decideShow(
   ids: readonly string[],
   context: Context,
 ): ReceiptDraft[] {
-  const agent = requireAgent(view.directory, agentName)
+  const agent = requirePresent(view.directory, agentName)
   const changes: ReceiptChange[] = []
   for (const id of ids) {
     const message = view.message(id)
-    if (message === undefined || hasExpired(message, context.now)) continue
+    if (message === undefined) continue
     try {
       changes.push(...changesOf(view, agent, message, { agent: agentName, step: 'shown', id }, context))
     } catch (error) {
@@ -149,7 +149,7 @@ export function decideClaimNext(
   ttlMs: number | undefined,
   context: Context,
 ) {
-  const agent = requireAgent(view.directory, agentName)
+  const agent = requirePresent(view.directory, agentName)
   if (!agent.roles.includes(role)) {
     throw new MailboxError('not_permitted', `${agent.name} does not hold the role ${role}`, {
       hint: `take it with: mailbox --as ${agent.name} update --role ${role}`,
@@ -217,7 +217,8 @@ function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand,
   if (!rule.from.includes('stored')) return 'refused'
   const { id, seq, rank } = message
   const state = endState(rule, command)
-  return { id, seq, rank, owner: agent.name, box: agent.name, state, ...ackBy(message, state, context) }
+  const own = { owner: agent.name, box: agent.name, viaGroup: true }
+  return { id, seq, rank, ...own, state, ...ackBy(message, state, context) }
 }
 
 /** Mail that wants an ack gets a time to have one by when it is shown. */
@@ -274,6 +275,7 @@ function changeOf(
     attempts: receipt.attempts + (takes || (command.step === 'retried' && !isRole) ? 1 : 0),
     ...(keepsClaim ? { claimUntil: isoTime(until) } : {}),
     ...(receipt.repeats > 0 ? { repeats: receipt.repeats } : {}),
+    ...(receipt.viaGroup ? { viaGroup: true } : {}),
     ...(renews && receipt.ackBy !== null
       ? { ackBy: isoTime(receipt.ackBy) }
       : ackBy(message, state, context)),
