@@ -10,6 +10,7 @@ import { requirePresent, type UpdateInput } from './command/roster.ts'
 import { checkSend, decideSend, type SendInput } from './command/send.ts'
 import { decideSupersede, decideWithdraw } from './command/withdraw.ts'
 import { arrivals, unreadNow, withinBudget } from './delivery/arrive.ts'
+import { sight } from './delivery/liveness.ts'
 import { MailboxError } from './errors.ts'
 import type {
   BroadcastInput,
@@ -342,10 +343,11 @@ export class Mailbox {
 
   /** Whoever looks for its mail is there, though it says nothing; then what is due is done. */
   async #comeIn(): Promise<void> {
-    if (
-      await this.#query((source) => isLongSilent(source, this.name, this.#space.settings, this.#space.now()))
+    const isQuiet = await this.#query(
+      (source, agent) =>
+        sight(agent) !== 'here' && isLongSilent(source, agent, this.#space.settings, this.#space.now()),
     )
-      await this.heartbeat()
+    if (isQuiet) await this.heartbeat()
     await this.#space.tend()
   }
 

@@ -4,6 +4,7 @@ import type { Draft, ReceiptDraft } from '../model/entry.ts'
 import { hasExpired, type MessageFacts, reachOf } from '../model/reach.ts'
 import {
   classOf,
+  levels,
   type Receipt,
   type ReceiptChange,
   type ReceiptState,
@@ -221,15 +222,20 @@ function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand,
   return { id, seq, rank, ...own, state, ...ackBy(message, state, context) }
 }
 
-/** Mail that wants an ack gets a time to have one by when it is shown. */
+/**
+ * Mail that wants an ack gets a time to have one by when it is shown, and the chain of those who are told
+ * when it does not come begins anew; but not for mail that all of them were told of already.
+ */
 function ackBy(
   { requiresAck }: MessageFacts,
   state: ReceiptState,
   { now, policy }: Context,
-): { ackBy?: string } {
-  return requiresAck && state === 'shown' && policy.ackTimeoutMs > 0
-    ? { ackBy: isoTime(now + policy.ackTimeoutMs) }
-    : {}
+  receipt?: Receipt,
+): { ackBy?: string; level?: number } {
+  const isGivenUp = receipt !== undefined && receipt.repeats > 0 && receipt.level === levels.over
+  if (!requiresAck || state !== 'shown' || policy.ackTimeoutMs === 0 || isGivenUp) return {}
+  const isFirst = receipt === undefined || receipt.repeats === 0
+  return { ackBy: isoTime(now + policy.ackTimeoutMs), ...(isFirst ? { level: levels.none } : {}) }
 }
 
 function changeOf(
@@ -278,7 +284,7 @@ function changeOf(
     ...(receipt.viaGroup ? { viaGroup: true } : {}),
     ...(renews && receipt.ackBy !== null
       ? { ackBy: isoTime(receipt.ackBy) }
-      : ackBy(message, state, context)),
+      : ackBy(message, state, context, receipt)),
   }
 }
 

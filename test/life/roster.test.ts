@@ -44,7 +44,7 @@ describe('join, update (role, tags), freeze, resume, leave, die', () => {
     await bob.send({ to: 'ada' })
     await pass(5 * hour)
     expect((await agentNamed(space, 'bob')).state).toBe('alive')
-    expect(await agentNamed(space, 'ada')).toMatchObject({ state: 'dead', gone: 'died' })
+    expect(await agentNamed(space, 'ada')).toMatchObject({ state: 'dead', gone: 'silent' })
     await pass(20 * hour)
     expect((await agentNamed(space, 'bob')).state).toBe('dead')
     expect(ada.name).toBe('ada')

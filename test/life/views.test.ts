@@ -33,14 +33,17 @@ function startsOf(head: string): number[] {
   return [...head.matchAll(/(?<=^|\s{2})\S/g)].map(({ index }) => widthOf(head.slice(0, index)))
 }
 
-/** Expects that every row has a gap in front of each column of the head. */
+/** Expects that every row has a gap between two columns of the head: behind a word, or in front of the next. */
 function expectAligned(text: string, isRow: (line: string) => boolean = () => true): void {
   const [head = '', ...lines] = linesOf(text)
   for (const line of lines.filter(isRow)) {
     // One character for each column of the terminal.
     const cells = [...line].flatMap((char) => (wide.test(char) ? [char, ' '] : [char]))
-    for (const start of startsOf(head).slice(1))
-      expect((cells[start - 1] ?? ' ') + (cells[start - 2] ?? ' '), `${head}\n${line}`).toBe('  ')
+    const isGap = (at: number) => (cells[at] ?? ' ') === ' ' && (cells[at + 1] ?? ' ') === ' '
+    for (const start of startsOf(head).slice(1)) {
+      const behind = head.slice(0, start).trimEnd().length
+      expect(isGap(start - 2) || isGap(behind), `${head}\n${line}`).toBe(true)
+    }
   }
 }
 
