@@ -16,8 +16,18 @@ const lookAgainMs = 1_000
 export function createClock(dir: string): () => number {
   const boot = bootId()
   if (boot === undefined) return Date.now
-  const offset = agreeOnOffset(join(dir, 'clock'), boot)
-  return () => Math.floor(offset + steadyMs())
+  const path = join(dir, 'clock')
+  let offset = agreeOnOffset(path, boot)
+  let readAt = steadyMs()
+  return () => {
+    const now = steadyMs()
+    if (now - readAt > lookAgainMs) {
+      // Somebody who came later may have believed a correction; all go by the same note.
+      offset = readNote(path, boot) ?? offset
+      readAt = now
+    }
+    return Math.floor(offset + now)
+  }
 }
 
 /** The wall clock's distance from the steady one, as the first process since the start has noted it. */

@@ -7,11 +7,12 @@ import {
   type HandleStep,
 } from './command/handle.ts'
 import { decideResend } from './command/resend.ts'
-import { requireAgent, type UpdateInput } from './command/roster.ts'
+import { requirePresent, type UpdateInput } from './command/roster.ts'
 import { checkSend, decideSend, type SendInput } from './command/send.ts'
 import { decideSupersede, decideWithdraw } from './command/withdraw.ts'
 import { readTemplate } from './config.ts'
 import { arrivals, unreadNow, withinBudget } from './delivery/arrive.ts'
+import { sight } from './delivery/liveness.ts'
 import { MailboxError } from './errors.ts'
 import type {
   BroadcastInput,
@@ -36,7 +37,7 @@ import { cursorAfter, type InboxMessage, type InboxOptions, inbox } from './quer
 import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from './query/message.ts'
 import { isAnswerTo, type Owed } from './query/owed.ts'
 import type { ListOptions, Page } from './query/page.ts'
-import { agentByName } from './query/roster.ts'
+import { agentByName, isLongSilent } from './query/roster.ts'
 import { search } from './query/search.ts'
 import type { ShownMessage } from './query/show.ts'
 import { standing, unreadFor } from './query/standing.ts'
@@ -127,6 +128,8 @@ export class Mailbox {
   /** Sends a dead letter to another address. For its sender, and for the person. */
   async resend(id: string, to: SendInput['to']): Promise<SentMessage> {
     checkId(id)
+    // What has expired is listed before anybody has written it down.
+    await this.#space.tend()
     let warnings: string[] = []
     const placed = await this.#space.decide((view, context) => {
       const decision = decideResend(view, { agent: this.name, id, to }, context)
@@ -151,7 +154,7 @@ export class Mailbox {
     const { budgetTokens = 2_000, ...filter } = options
     if (!(budgetTokens > 0))
       throw new MailboxError('invalid', 'the budget is not a number of tokens', { hint: 'try 2000' })
-    await this.#space.tend()
+    await this.#comeIn()
     const page = await this.inbox({ limit: 200, ...filter, unread: true })
     // Whoever has asked something sees the answer before anything else.
     const answers = await this.#query((source) =>
@@ -184,7 +187,7 @@ export class Mailbox {
 
   /** Takes mail to a role, so that nobody else does. Throws `conflict` when somebody has it. */
   async claim(id: string, options: { ttlMs?: number } = {}): Promise<Handled & { claim: Claim }> {
-    await this.#space.tend()
+    await this.#comeIn()
     const handled = await this.#handle('claimed', id, { claimTtlMs: options.ttlMs })
     return { ...handled, claim: await this.#claimOf(handled.message) }
   }
@@ -195,7 +198,7 @@ export class Mailbox {
     options: { ttlMs?: number } = {},
   ): Promise<(Handled & { claim: Claim }) | null> {
     const ttlMs = options.ttlMs ?? this.#space.settings.claimTtlMs
-    await this.#space.tend()
+    await this.#comeIn()
     const placed = await this.#space.decide(
       (view, context) => decideClaimNext(view, this.name, role, ttlMs, context),
       true,
@@ -258,7 +261,7 @@ export class Mailbox {
       }
       return undefined
     }
-    await this.#space.tend()
+    await this.#comeIn()
     // Mail can become due while one waits for it.
     const keeper = this.#space.keepTime()
     try {
@@ -275,7 +278,12 @@ export class Mailbox {
       const receipts = await this.#space.query((source) => receiptsOf(source, requireSeq(source, id)))
       return receipts.some(({ state }) => isAcked(state)) || undefined
     }
-    return (await this.#space.bell(signal).until(attempt, timeoutMs)) ?? false
+    const keeper = this.#space.keepTime()
+    try {
+      return (await this.#space.bell(signal).until(attempt, timeoutMs)) ?? false
+    } finally {
+      keeper.stop()
+    }
   }
 
   /** Unread mail as it is there and as it comes. Looks only: nothing is marked, nothing is claimed. */
@@ -378,8 +386,18 @@ export class Mailbox {
     return this.#space.leave(this.name, options)
   }
 
+  /** Whoever looks for its mail is there, though it says nothing; then what is due is done. */
+  async #comeIn(): Promise<void> {
+    const isQuiet = await this.#query(
+      (source, agent) =>
+        sight(agent) !== 'here' && isLongSilent(source, agent, this.#space.settings, this.#space.now()),
+    )
+    if (isQuiet) await this.heartbeat()
+    await this.#space.tend()
+  }
+
   #mustBeKnown(directory: Directory): void {
-    if (this.name !== systemAgent) requireAgent(directory, this.name)
+    if (this.name !== systemAgent) requirePresent(directory, this.name)
   }
 
   #agent(source: Source): Agent {

@@ -279,7 +279,12 @@ export class Space {
   /** Every entry after a point, and then every new one, until the signal ends it. */
   async *follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
     this.#mustBeOpen()
-    yield* follow(this.#journal, { ...options, signal: this.#until(options.signal) })
+    const keeper = this.keepTime()
+    try {
+      yield* follow(this.#journal, { ...options, signal: this.#until(options.signal) })
+    } finally {
+      keeper.stop()
+    }
   }
 
   /** @internal Rings when something was appended, here or elsewhere. */

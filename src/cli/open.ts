@@ -29,6 +29,8 @@ export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Pr
   const progress = createProgress(cli, 'building the index')
   try {
     const space = await openSpace({ dir, onProgress: (seq) => progress.report(seq) })
+    // People are told times by the clock that the space goes by.
+    cli.now = space.now()
     if (isNew) cli.hint(`made a new space in ${dir}`)
     return space
   } finally {

@@ -58,7 +58,7 @@ export interface View {
   inBox(box: string, limit: number): Letter[]
   /** Dead letters of an agent's own. */
   deadOf(owner: string, limit: number): Letter[]
-  /** Mail for a certain run of an agent that is not finished. */
+  /** Mail for an earlier run of an agent that is not finished. */
   bound(limit: number): Letter[]
   /** Mail whose ack is overdue. */
   unacked(now: number, limit: number): Letter[]

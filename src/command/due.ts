@@ -14,7 +14,7 @@ import {
 } from '../model/receipt.ts'
 import { isLead } from '../model/rules.ts'
 import { isoTime } from '../model/time.ts'
-import type { Matter } from '../protocol/matter.ts'
+import { isOpenMatter, type Matter } from '../protocol/matter.ts'
 import type { Context, Letter, View } from './context.ts'
 import { bounces, notice, type Undelivered } from './notice.ts'
 import { comeBack } from './revive.ts'
@@ -93,11 +93,12 @@ class Work {
     const kind = `${step} ${note}`
     const group = this.#changes.get(kind) ?? { step, note, changes: [] }
     this.#changes.set(kind, group)
-    const { id, seq, rank, owner, box, attempts, repeats } = letter
+    const { id, seq, rank, owner, box, attempts, repeats, viaGroup } = letter
     group.changes.push({
       ...{ id, seq, rank, owner, box, state, was: letter.state },
       ...(attempts > 0 ? { attempts } : {}),
       ...(repeats > 0 ? { repeats } : {}),
+      ...(viaGroup ? { viaGroup: true } : {}),
       ...more,
     })
     return true
@@ -140,21 +141,21 @@ export function findDeaths(
   { here, gone }: Liveness,
   { now, policy }: Context,
 ): AgentDraft[] {
-  const died = (agent: Agent, note: string): AgentDraft => ({
+  const died = (agent: Agent, gone: 'ended' | 'silent', note: string): AgentDraft => ({
     kind: 'agent',
     change: 'died',
     by: systemAgent,
-    agent: { ...agent, state: 'dead', gone: 'died', lastSeenAt: isoTime(now), note },
+    agent: { ...agent, state: 'dead', gone, lastSeenAt: isoTime(now), note },
   })
   return [...directory.agents.values()].flatMap((agent) => {
     if (agent.state === 'dead' || agent.state === 'frozen' || agent.name === person) return []
     const run = runOf(agent)
-    if (gone.has(run)) return died(agent, 'its process ended')
+    if (gone.has(run)) return died(agent, 'ended', 'its process ended')
     if (here.has(run)) return []
     const patience = agent.session.pid === undefined ? policy.silentAfterMs : policy.heartbeatMs
     const silent = now - directory.seenAt(agent)
     return patience > 0 && silent > patience
-      ? died(agent, `silent for ${Math.round(silent / 60_000)} min`)
+      ? died(agent, 'silent', `silent for ${Math.round(silent / 60_000)} min`)
       : []
   })
 }
@@ -163,7 +164,7 @@ export function findDeaths(
 function findReturns(view: View, { gone }: Liveness, context: Context): Draft[] {
   const { directory } = view
   return [...directory.agents.values()].flatMap((agent) => {
-    const wasSilent = agent.state === 'dead' && agent.gone === 'died' && !gone.has(runOf(agent))
+    const wasSilent = agent.state === 'dead' && agent.gone === 'silent' && !gone.has(runOf(agent))
     return wasSilent && directory.seenAt(agent) > Date.parse(agent.lastSeenAt)
       ? comeBack(view, agent, context)
       : []
@@ -172,22 +173,21 @@ function findReturns(view: View, { gone }: Liveness, context: Context): Draft[] 
 
 /** What a dead agent had claimed is free at once; what was for itself waits a while for it to come back. */
 function settleDead(view: View, work: Work, agent: Agent, { now, policy }: Context): void {
-  if (view.directory.unhandled(agent.name) === 0) return
-  const patient = agent.gone === 'died' && now - Date.parse(agent.lastSeenAt) < policy.deadLetterAfterMs
+  if (view.directory.isEmpty(agent.name)) return
+  const patient = agent.gone !== 'left' && now - Date.parse(agent.lastSeenAt) < policy.deadLetterAfterMs
   const how = agent.gone === 'left' ? 'has left' : 'has died'
   for (const letter of view.inBox(agent.name, atOnce)) {
     const note = `${agent.name} ${how}`
     if (letter.owner !== agent.name) work.giveBack(letter, note)
-    // A group's mail has reached it, and others have it as well.
-    else if (isGroupMail(view, letter)) work.change(letter, 'archived', 'archived', note)
-    else if (!patient) work.undeliverable(letter, 'dead', note)
+    else if (patient) continue
+    else if (hasArrived(view, letter)) work.change(letter, 'archived', 'archived', note)
+    else work.undeliverable(letter, 'dead', note)
   }
 }
 
-const isGroupMail = (view: View, { seq, owner }: Letter): boolean => {
-  const { to } = view.text(seq)
-  return !to.includes(owner)
-}
+/** It was read and nothing more was asked; or it went to a group, and others have it as well. */
+const hasArrived = (view: View, { seq, state, viaGroup }: Letter): boolean =>
+  viaGroup || (state === 'shown' && view.matters(seq).every((matter) => !isOpenMatter(matter.state)))
 
 /** Mail for an earlier run must not hit a successor. */
 function bury(view: View, work: Work, letter: Letter): void {
@@ -217,12 +217,18 @@ function remind(view: View, work: Work, letter: Letter, context: Context): void 
   const again = { ackBy: isoTime(now + policy.ackTimeoutMs) }
   const claim = letter.claimUntil === null ? {} : { claimUntil: isoTime(letter.claimUntil) }
   if (letter.repeats < policy.ackRepeats) {
-    work.change(letter, 'repeated', 'stored', 'no ack came', { ...claim, repeats: letter.repeats + 1 })
+    work.change(letter, 'repeated', 'stored', 'no ack came', {
+      ...claim,
+      ...again,
+      repeats: letter.repeats + 1,
+    })
     return
   }
-  const { told, level } = tellNext(view, work, letter, 'no ack came', context)
-  const rest = level === levels.over ? {} : again
-  work.change(letter, 'escalated', letter.state, `no ack came: ${told}`, { ...claim, ...rest, level })
+  const next = nextToTell(view, letter, context)
+  const rest = next.level === levels.over ? {} : again
+  const change = { ...claim, ...rest, level: next.level }
+  if (work.change(letter, 'escalated', letter.state, `no ack came: ${next.told}`, change))
+    tell(view, work, letter, next, 'no ack came', context)
 }
 
 function escalateUnread(view: View, work: Work, context: Context): void {
@@ -232,9 +238,10 @@ function escalateUnread(view: View, work: Work, context: Context): void {
     for (const level of [levels.none, levels.lead]) {
       const since = now - policy.urgentAfterMs * (level + 1)
       for (const letter of view.unreadSince(since, urgent, level, atOnce)) {
-        const next = tellNext(view, work, letter, 'urgent and unread', context)
-        const change = { ...keepTimes(letter), level: next.level }
-        work.change(letter, 'escalated', letter.state, `urgent and unread: ${next.told}`, change)
+        const next = nextToTell(view, letter, context)
+        const note = `urgent and unread: ${next.told}`
+        if (work.change(letter, 'escalated', letter.state, note, { ...keepTimes(letter), level: next.level }))
+          tell(view, work, letter, next, 'urgent and unread', context)
       }
     }
   }
@@ -261,7 +268,10 @@ function escalateOverdue(view: View, work: Work, context: Context): void {
     const letter = { ...receipt, id: matter.id }
     if (!work.change(letter, 'overdue', receipt.state, why, keepTimes(letter))) continue
     if (missed) work.tell(missedDeadline(view, matter, context))
-    else tellNext(view, work, { ...letter, level: matter.level }, why, context)
+    else {
+      const asked = { ...letter, level: matter.level }
+      tell(view, work, asked, nextToTell(view, asked, context), why, context)
+    }
   }
 }
 
@@ -288,23 +298,34 @@ function missedDeadline(view: View, { seq, owner, kind, asker }: Matter, context
   })
 }
 
-/** Agent, lead, person: tells the next in the chain, and says whom. Behind the person there is nobody. */
-function tellNext(
-  view: View,
-  work: Work,
-  letter: Letter,
-  why: string,
-  context: Context,
-): { told: string; level: number } {
-  const { leads } = context.policy
-  const { directory } = view
+interface Told {
+  /** Undefined when nobody is left to tell. */
+  to: string | undefined
+  told: string
+  level: number
+}
+
+/** Agent, lead, person: the next in the chain. Behind the person there is nobody. */
+function nextToTell({ directory }: View, letter: Letter, { policy: { leads } }: Context): Told {
+  if (letter.owner === person)
+    return { to: undefined, told: 'it is the person who has it', level: levels.over }
   const recipient = directory.agents.get(letter.owner)
   const isLeads =
     recipient !== undefined ? isLead(recipient, leads) : leads.includes(letter.owner.slice('role:'.length))
   const lead = leads.find((role) => directory.holders(role).length > 0)
-  if (letter.owner === person) return { told: 'it is the person who has it', level: levels.over }
   const to = letter.level === levels.none && lead !== undefined && !isLeads ? `role:${lead}` : person
-  const level = to === person ? levels.over : levels.lead
+  return { to, told: `${to} is told`, level: to === person ? levels.over : levels.lead }
+}
+
+function tell(
+  view: View,
+  work: Work,
+  letter: Letter,
+  { to, level }: Told,
+  why: string,
+  context: Context,
+): void {
+  if (to === undefined) return
   const about = view.text(letter.seq)
   const minutes = Math.max(1, Math.round((context.now - Date.parse(about.createdAt)) / 60_000))
   work.tell(
@@ -318,5 +339,4 @@ function tellNext(
       payload: { id: about.id, recipient: letter.owner, level, reason: why },
     }),
   )
-  return { told: `${to} is told`, level }
 }

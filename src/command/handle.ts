@@ -4,6 +4,7 @@ import type { Draft, ReceiptDraft } from '../model/entry.ts'
 import { hasExpired, type MessageFacts, reachOf } from '../model/reach.ts'
 import {
   classOf,
+  levels,
   type Receipt,
   type ReceiptChange,
   type ReceiptState,
@@ -13,7 +14,7 @@ import {
 import { isoTime, maxLifeMs } from '../model/time.ts'
 import type { Context, View } from './context.ts'
 import { bounces } from './notice.ts'
-import { requireAgent } from './roster.ts'
+import { requirePresent } from './roster.ts'
 
 /** What an agent can do with mail that reached it. */
 export type HandleStep = Extract<
@@ -72,7 +73,7 @@ export const handleRules: Record<HandleStep, Rule> = {
 /** One agent does one thing with one message. Throws when it may not, or when somebody else was first. */
 export function decideHandle(view: View, command: HandleCommand, context: Context): Draft[] {
   checkHandle(command)
-  const agent = requireAgent(view.directory, command.agent)
+  const agent = requirePresent(view.directory, command.agent)
   const message = requireMessage(view, command.id)
   const changes = changesOf(view, agent, message, command, context)
   return [
@@ -127,11 +128,11 @@ export function decideShow(
   ids: readonly string[],
   context: Context,
 ): ReceiptDraft[] {
-  const agent = requireAgent(view.directory, agentName)
+  const agent = requirePresent(view.directory, agentName)
   const changes: ReceiptChange[] = []
   for (const id of ids) {
     const message = view.message(id)
-    if (message === undefined || hasExpired(message, context.now)) continue
+    if (message === undefined) continue
     try {
       changes.push(...changesOf(view, agent, message, { agent: agentName, step: 'shown', id }, context))
     } catch (error) {
@@ -149,7 +150,7 @@ export function decideClaimNext(
   ttlMs: number | undefined,
   context: Context,
 ) {
-  const agent = requireAgent(view.directory, agentName)
+  const agent = requirePresent(view.directory, agentName)
   if (!agent.roles.includes(role)) {
     throw new MailboxError('not_permitted', `${agent.name} does not hold the role ${role}`, {
       hint: `take it with: mailbox --as ${agent.name} update --role ${role}`,
@@ -217,18 +218,24 @@ function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand,
   if (!rule.from.includes('stored')) return 'refused'
   const { id, seq, rank } = message
   const state = endState(rule, command)
-  return { id, seq, rank, owner: agent.name, box: agent.name, state, ...ackBy(message, state, context) }
+  const own = { owner: agent.name, box: agent.name, viaGroup: true }
+  return { id, seq, rank, ...own, state, ...ackBy(message, state, context) }
 }
 
-/** Mail that wants an ack gets a time to have one by when it is shown. */
+/**
+ * Mail that wants an ack gets a time to have one by when it is shown, and the chain of those who are told
+ * when it does not come begins anew; but not for mail that all of them were told of already.
+ */
 function ackBy(
   { requiresAck }: MessageFacts,
   state: ReceiptState,
   { now, policy }: Context,
-): { ackBy?: string } {
-  return requiresAck && state === 'shown' && policy.ackTimeoutMs > 0
-    ? { ackBy: isoTime(now + policy.ackTimeoutMs) }
-    : {}
+  receipt?: Receipt,
+): { ackBy?: string; level?: number } {
+  const isGivenUp = receipt !== undefined && receipt.repeats > 0 && receipt.level === levels.over
+  if (!requiresAck || state !== 'shown' || policy.ackTimeoutMs === 0 || isGivenUp) return {}
+  const isFirst = receipt === undefined || receipt.repeats === 0
+  return { ackBy: isoTime(now + policy.ackTimeoutMs), ...(isFirst ? { level: levels.none } : {}) }
 }
 
 function changeOf(
@@ -274,9 +281,10 @@ function changeOf(
     attempts: receipt.attempts + (takes || (command.step === 'retried' && !isRole) ? 1 : 0),
     ...(keepsClaim ? { claimUntil: isoTime(until) } : {}),
     ...(receipt.repeats > 0 ? { repeats: receipt.repeats } : {}),
+    ...(receipt.viaGroup ? { viaGroup: true } : {}),
     ...(renews && receipt.ackBy !== null
       ? { ackBy: isoTime(receipt.ackBy) }
-      : ackBy(message, state, context)),
+      : ackBy(message, state, context, receipt)),
   }
 }
 

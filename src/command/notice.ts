@@ -62,7 +62,8 @@ export function bounces(view: View, letters: readonly Undelivered[], context: Co
       .slice(0, idsListed)
       .map((one) => `- ${one.message.id} to ${one.recipient}: ${one.reason}`)
     const more = found.length > idsListed ? [`- and ${found.length - idsListed} more: mailbox dead`] : []
-    const hint = `To send one to somebody else: mailbox dead --resend ID --to ADDRESS`
+    const id = found.length === 1 ? about.id : 'ID'
+    const hint = `To send it to somebody else: mailbox dead --resend ${id} --to ADDRESS`
     return notice(context, {
       to: [sender],
       type: 'error',
@@ -70,7 +71,7 @@ export function bounces(view: View, letters: readonly Undelivered[], context: Co
         found.length === 1
           ? `Not delivered to ${recipient}: ${about.subject || '(no subject)'}`
           : `${found.length} messages were not delivered`,
-      body: found.length === 1 ? `${reason}\n\n${hint}` : [...lines, ...more, '', hint].join('\n'),
+      body: found.length === 1 ? `${sentence(reason)}\n\n${hint}` : [...lines, ...more, '', hint].join('\n'),
       ...(found.length === 1 ? { about } : {}),
       payload: {
         undelivered: found
@@ -80,3 +81,5 @@ export function bounces(view: View, letters: readonly Undelivered[], context: Co
     })
   })
 }
+
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`

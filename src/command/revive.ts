@@ -9,13 +9,14 @@ const atOnce = 10_000
 
 /** The time an agent was frozen does not count for the mail that waited for it. */
 export function extend(view: View, { name, lastSeenAt }: Agent, now: number): ReceiptDraft[] {
-  const frozenMs = Math.max(0, now - Date.parse(lastSeenAt))
+  const frozenMs = (seq: number) =>
+    Math.max(0, now - Math.max(Date.parse(lastSeenAt), Date.parse(view.text(seq).createdAt)))
   const waiting = view
     .inBox(name, atOnce)
     .filter(({ state, expiresAt }) => classOf(state) === 'unread' && expiresAt !== null)
   const changes = waiting.map(({ expiresAt, ...letter }) => ({
     ...sameState(letter),
-    expiresAt: isoTime(expiresAt! + frozenMs),
+    expiresAt: isoTime(expiresAt! + frozenMs(letter.seq)),
   }))
   return changes.length === 0
     ? []
@@ -54,8 +55,19 @@ export function comeBack(view: View, agent: Agent, context: Context): Draft[] {
   ]
 }
 
-const sameState = ({ id, seq, rank, owner, box, state, attempts, repeats }: Omit<Letter, 'expiresAt'>) => ({
+const sameState = ({
+  id,
+  seq,
+  rank,
+  owner,
+  box,
+  state,
+  attempts,
+  repeats,
+  viaGroup,
+}: Omit<Letter, 'expiresAt'>) => ({
   ...{ id, seq, rank, owner, box, state, was: state },
   ...(attempts > 0 ? { attempts } : {}),
   ...(repeats > 0 ? { repeats } : {}),
+  ...(viaGroup ? { viaGroup: true } : {}),
 })

@@ -47,6 +47,16 @@ export function requireAgent(directory: Directory, name: string): Agent {
   })
 }
 
+/** The agent, if it is one that may act: whoever has left has to come back first. */
+export function requirePresent(directory: Directory, name: string): Agent {
+  const agent = requireAgent(directory, name)
+  if (agent.state === 'dead' && agent.gone === 'left') throw hasLeft(name)
+  return agent
+}
+
+const hasLeft = (name: string) =>
+  new MailboxError('conflict', `${name} has left`, { hint: `join again: mailbox join ${name}` })
+
 /** A new run of an agent, known or not: its generation rises, so that mail for an old run can be told. */
 export function decideJoin(view: View, name: string, input: JoinInput, context: Context): Draft[] {
   const { directory } = view
@@ -105,7 +115,7 @@ export function decideUpdate(
   const tags = checkTags([...before.tags.filter((tag) => !removeTags.includes(tag)), ...addTags])
   const note = input.note === undefined ? {} : { note: input.note }
   if (before.state === 'dead' && before.gone === 'left') {
-    throw new MailboxError('conflict', `${name} has left`, { hint: `join again: mailbox join ${name}` })
+    throw hasLeft(name)
   }
   // Since when somebody is frozen or dead is what its time of being seen says.
   const isHere = before.state !== 'frozen' && before.state !== 'dead'

@@ -243,7 +243,14 @@ function generationOf(
   const [address] = addresses
   const agent =
     addresses.length === 1 && address?.kind === 'agent' ? directory.agents.get(address.name) : undefined
-  if (generation === undefined) return boundTypes.includes(type) ? agent?.session.generation : undefined
+  if (generation === undefined) {
+    if (
+      boundTypes.includes(type) &&
+      (addresses.length > 1 || (address?.kind !== 'agent' && address?.kind !== undefined))
+    )
+      invalid(`a ${type} is for one run of one agent`, 'send one to each agent')
+    return boundTypes.includes(type) ? agent?.session.generation : undefined
+  }
   if (agent === undefined) invalid('only mail to one agent can be for one run of it', 'name one agent')
   const { name, session } = agent
   if (generation === session.generation) return generation

@@ -15,12 +15,9 @@ export function decideWithdraw(view: View, sender: string, id: string): ReceiptD
   }
   const receipts = view.receipts(message.seq)
   if (receipts.every(({ state }) => state === 'withdrawn')) return []
-  // What expired was not seen either.
-  const seen = receipts.find(
-    ({ state }) => classOf(state) !== 'unread' && state !== 'expired' && state !== 'withdrawn',
-  )
+  const seen = receipts.find((receipt) => receipt.seen || classOf(receipt.state) === 'open')
   if (seen !== undefined) {
-    throw new MailboxError('conflict', `message ${id} is already ${seen.state} by ${seen.box}`, {
+    throw new MailboxError('conflict', `message ${id} was already seen by ${seen.box}`, {
       hint: `send a correction: mailbox reply ${id}`,
     })
   }

@@ -21,6 +21,10 @@ import { RowBuffer } from './row-buffer.ts'
 /** What the table `measure` counts. */
 export const measureKinds = { sent: 0, shown: 1, done: 2 } as const
 
+/** Whoever put it away or finished it has seen it as well. */
+const isSeen = (state: ReceiptState): boolean =>
+  classOf(state) === 'open' || state === 'completed' || state === 'archived'
+
 const timeOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso))
 
 /** Mail that nobody will miss is never escalated: what can wait, what groups get, what the system says. */
@@ -42,7 +46,7 @@ export function createApplier(database: Database): Applier {
   const stored = new RowBuffer(
     database,
     'INSERT OR IGNORE INTO receipt',
-    `($1, $2, $2, ${classNumber('stored')}, $3, 'stored', 0, NULL, $4, NULL, 0, $5, $6)`,
+    `($1, $2, $2, ${classNumber('stored')}, $3, 'stored', 0, NULL, $4, NULL, 0, $5, $6, 0, 0)`,
   )
   const dues = new RowBuffer(database, 'INSERT OR IGNORE INTO due', '($1, $2, $3)')
   const buffers = [messages, stored, dues]
@@ -50,16 +54,17 @@ export function createApplier(database: Database): Applier {
   const measures = new Map<string, { agent: string; kind: number; bucket: number; n: number }>()
   const seen = new Map<string, string>()
 
-  const putAgent = database.prepare('INSERT OR REPLACE INTO agent VALUES (?, ?)')
+  const putAgent = database.prepare('INSERT OR REPLACE INTO agent VALUES (?, ?, ?)')
   const putKey = database.prepare('INSERT OR IGNORE INTO keyed VALUES (?, ?, ?)')
   const putTrail = database.prepare('INSERT OR IGNORE INTO trail VALUES (?, ?, ?, ?, ?)')
   const putReceipt = database.prepare(
     `INSERT INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
        coalesce(?9, (SELECT expires FROM message WHERE seq = ?1)), ?10, ?11, coalesce(?12, ${levels.over}),
-       (SELECT created FROM message WHERE seq = ?1))
+       (SELECT created FROM message WHERE seq = ?1), ?13, ?14)
      ON CONFLICT DO UPDATE SET box = excluded.box, class = excluded.class, state = excluded.state,
        attempts = excluded.attempts, claim_until = excluded.claim_until, expires = coalesce(?9, expires),
-       ack_by = excluded.ack_by, repeats = excluded.repeats, level = coalesce(?12, level)`,
+       ack_by = excluded.ack_by, repeats = excluded.repeats, level = coalesce(?12, level),
+       via_group = excluded.via_group, seen = max(seen, excluded.seen)`,
   )
   const putShared = database.prepare('INSERT OR IGNORE INTO shared VALUES (?, ?, ?)')
   const dropShared = database.prepare('DELETE FROM shared WHERE box = ? AND seq = ?')
@@ -141,6 +146,7 @@ export function createApplier(database: Database): Applier {
       putReceipt.run([
         ...[message, owner, box, classNumber(state), rank, state, attempts, until],
         ...[timeOf(change.expiresAt), timeOf(change.ackBy), repeats, level],
+        ...[change.viaGroup ? 1 : 0, isSeen(state) ? 1 : 0],
       ])
       putTrail.run([message, seq, segment, offset, bytes])
       if (until !== null) putLease.run([owner, rank, until, message])
@@ -186,7 +192,7 @@ export function createApplier(database: Database): Applier {
   }
 
   function applyAgent({ agent }: AgentEntry): void {
-    putAgent.run([agent.name, JSON.stringify(agent)])
+    putAgent.run([agent.name, JSON.stringify(agent), agent.session.generation])
   }
 
   return {

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import type { Cursor, Journal } from '../journal/journal.ts'
 import type { Agent } from '../model/agent.ts'
-import { Directory, rateWindowMs } from '../model/directory.ts'
-import { priorities } from '../model/message.ts'
+import { Directory, rateWindowMs, tallySlots } from '../model/directory.ts'
 import type { Database } from '../sqlite.ts'
 import { createApplier } from './apply.ts'
 import { type Applier, Projection } from './projection.ts'
@@ -61,7 +60,7 @@ export function readDirectory(index: Projection, { seq }: Cursor, options: Direc
     directory.agents.set(name as string, JSON.parse(json as string) as Agent)
   }
   for (const [box, slot, n] of index.sql('SELECT box, slot, n FROM tally').all()) {
-    const tally = directory.tallies.get(box as string) ?? new Array(2 * priorities.length).fill(0)
+    const tally = directory.tallies.get(box as string) ?? new Array(tallySlots).fill(0)
     tally[slot as number] = n as number
     directory.tallies.set(box as string, tally)
   }

@@ -1,5 +1,5 @@
 /** Rises with every change of the tables or of `apply`: an index of another format is built anew. */
-export const indexFormat = 7
+export const indexFormat = 9
 
 /** What the tables were built from, and how far. */
 const meta = `CREATE TABLE meta (
@@ -16,7 +16,7 @@ export const indexSchema = `
 ${meta}
 
 -- The roster and the counts of each box: the directory, as a new process starts with it.
-CREATE TABLE agent (name TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE agent (name TEXT PRIMARY KEY, json TEXT NOT NULL, generation INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE tally (box TEXT, slot INTEGER, n INTEGER NOT NULL, PRIMARY KEY (box, slot)) WITHOUT ROWID;
 CREATE TABLE seen (agent TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
 
@@ -37,6 +37,7 @@ CREATE TABLE receipt (
   seq INTEGER, owner TEXT, box TEXT NOT NULL, class INTEGER NOT NULL, rank INTEGER NOT NULL,
   state TEXT NOT NULL, attempts INTEGER NOT NULL, claim_until INTEGER, expires INTEGER,
   ack_by INTEGER, repeats INTEGER NOT NULL, level INTEGER NOT NULL, created INTEGER NOT NULL,
+  via_group INTEGER NOT NULL, seen INTEGER NOT NULL,
   PRIMARY KEY (seq, owner)
 ) WITHOUT ROWID;
 CREATE INDEX receipt_box ON receipt (box, class, rank, seq);

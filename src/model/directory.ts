@@ -5,6 +5,7 @@ import { type Priority, priorities, priorityRank } from './message.ts'
 import { classOf, type ReceiptState } from './receipt.ts'
 
 const ranks = priorities.length
+export const tallySlots = 3 * ranks
 export const rateWindowMs = 60_000
 
 /**
@@ -14,7 +15,7 @@ export const rateWindowMs = 60_000
  */
 export class Directory {
   readonly agents = new Map<string, Agent>()
-  /** For each box: unread by rank, then open by rank. */
+  /** For each box, by rank: unread, then open, then open as one of a group. */
   readonly tallies = new Map<string, number[]>()
   /** When each agent last said or did something. */
   readonly seen = new Map<string, string>()
@@ -63,7 +64,7 @@ export class Directory {
   }
 
   #add(box: string, slot: number, by: number): void {
-    const tally = this.tallies.get(box) ?? new Array<number>(2 * ranks).fill(0)
+    const tally = this.tallies.get(box) ?? new Array<number>(tallySlots).fill(0)
     tally[slot]! += by
     this.tallies.set(box, tally)
   }
@@ -84,9 +85,19 @@ export class Directory {
     return [...this.agents.values()].filter((agent) => agent.state !== 'dead' && agent.tags.includes(tag))
   }
 
-  /** Mail in a box that is not finished: unread and open. */
+  /** Mail to a box that is not finished: unread and open. What its agent has as one of a group does not count. */
   unhandled(box: string): number {
-    return this.tallies.get(box)?.reduce((sum, n) => sum + n, 0) ?? 0
+    return (
+      this.tallies
+        .get(box)
+        ?.slice(0, 2 * ranks)
+        .reduce((sum, n) => sum + n, 0) ?? 0
+    )
+  }
+
+  /** Whether anything at all is unread or open in a box. */
+  isEmpty(box: string): boolean {
+    return this.tallies.get(box)?.every((n) => n === 0) ?? true
   }
 
   unread(box: string): Record<Priority, number> {
@@ -105,9 +116,11 @@ export function actorOf(entry: Gist): string | undefined {
 }
 
 /** Which tally a receipt counts in; closed ones count nowhere. */
-function slotOf(state: ReceiptState, rank: number): number | null {
+function slotOf(state: ReceiptState, rank: number, viaGroup: boolean): number | null {
   const receiptClass = classOf(state)
-  return receiptClass === 'closed' ? null : receiptClass === 'unread' ? rank : ranks + rank
+  if (receiptClass === 'closed') return null
+  if (receiptClass === 'unread') return rank
+  return (viaGroup ? 2 * ranks : ranks) + rank
 }
 
 /** The changes of tallies that an entry means; the index and the directory both go by this. */
@@ -117,8 +130,9 @@ export function foldTallies(entry: Gist, add: (box: string, slot: number, by: nu
     for (const box of boxesTo(entry.message.to)) add(box, rank, 1)
   } else if (entry.kind === 'receipt') {
     for (const change of entry.changes) {
-      const before = change.was === undefined ? null : slotOf(change.was, change.rank)
-      const after = slotOf(change.state, change.rank)
+      const { viaGroup = false } = change
+      const before = change.was === undefined ? null : slotOf(change.was, change.rank, viaGroup)
+      const after = slotOf(change.state, change.rank, viaGroup)
       if (before !== null) add(change.wasBox ?? change.box, before, -1)
       if (after !== null) add(change.box, after, 1)
     }

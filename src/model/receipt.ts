@@ -93,6 +93,10 @@ export interface Receipt {
   repeats: number
   /** One of {@link levels}. */
   level: number
+  /** The agent has it as one of a group. */
+  viaGroup: boolean
+  /** Somebody has seen it, wherever it stands now. */
+  seen: boolean
 }
 
 /** How far a message was escalated; `over`: nothing will be done about it any more. */

@@ -65,6 +65,8 @@ export const receiptChangeSchema = z.strictObject({
   repeats: z.optional(z.int()),
   /** How far it was escalated: see receipt.ts. Absent when that does not change. */
   level: z.optional(z.int()),
+  /** The agent has it because it is in a group, not because it was named. */
+  viaGroup: z.optional(z.boolean()),
   /** A new end of its life, for mail that waited for a frozen agent. */
   expiresAt: z.optional(isoDate),
 })
@@ -85,8 +87,8 @@ export const sessionSchema = z.strictObject({
 export const agentSchema = z.strictObject({
   name: word,
   state: z.enum(agentStates),
-  /** How it went, when it is dead: of its own will, or found so. */
-  gone: z.optional(z.enum(['left', 'died'])),
+  /** How it went, when it is dead: of its own will, with its process, or because nothing was heard of it. */
+  gone: z.optional(z.enum(['left', 'ended', 'silent'])),
   roles: z.array(word),
   tags: z.array(word),
   session: sessionSchema,

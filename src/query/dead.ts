@@ -1,6 +1,6 @@
 import type { ReceiptState } from '../model/receipt.ts'
 import { messageBySeq, receiptColumns, type Source, type StoredMessage, toReceipt } from './message.ts'
-import { type ListOptions, limitOf, readBefore } from './page.ts'
+import { badCursor, type ListOptions, limitOf } from './page.ts'
 import { roster } from './roster.ts'
 import { trailOf } from './show.ts'
 
@@ -32,8 +32,20 @@ const dead = `SELECT ${receiptColumns} FROM receipt r
    SELECT ${receiptColumns} FROM due d JOIN receipt r ON r.seq = d.seq AND r.owner = d.box
      WHERE d.at <= ?1 AND d.box NOT IN (SELECT value FROM json_each(?2)) AND NOT (${isGroup('r.owner')} AND ${hasReader})`
 
-export function countDead({ index }: Source, now: number): number {
-  return index.sql(`SELECT count(*) FROM (${dead})`).get([now, '[]'])?.[0] as number
+export function countDead(source: Source, now: number): number {
+  return source.index.sql(`SELECT count(*) FROM (${dead})`).get([now, frozenBoxes(source)])?.[0] as number
+}
+
+/** Boxes in which mail waits however long it takes, as a JSON list. */
+const frozenBoxes = (source: Source): string =>
+  JSON.stringify(roster(source).flatMap(({ state, name }) => (state === 'frozen' ? name : [])))
+
+/** A place in the list: the message, and which of its recipients. */
+function readSpot(after: string | undefined): [seq: number, owner: string] {
+  if (after === undefined) return [Number.MAX_SAFE_INTEGER, '']
+  const match = /^(\d{1,15}):(.+)$/s.exec(after)
+  if (match === null) throw badCursor(after)
+  return [Number(match[1]), match[2]!]
 }
 
 /**
@@ -46,14 +58,14 @@ export function deadLetters(
   now: number,
 ): DeadLetters {
   const limit = limitOf(options.limit)
-  const frozen = roster(source).filter(({ state }) => state === 'frozen')
-  const waiting = JSON.stringify(frozen.map(({ name }) => name))
+  const waiting = frozenBoxes(source)
   const rows = source.index
     .sql(
       `SELECT r.* FROM (${dead}) r JOIN message m ON m.seq = r.seq
-       WHERE r.seq < ?3 AND (?4 IS NULL OR m.sender = ?4) ORDER BY r.seq DESC LIMIT ?5`,
+       WHERE (r.seq < ?3 OR (r.seq = ?3 AND r.owner > ?4)) AND (?5 IS NULL OR m.sender = ?5)
+       ORDER BY r.seq DESC, r.owner LIMIT ?6`,
     )
-    .all([now, waiting, readBefore(options.after), from ?? null, limit + 1])
+    .all([now, waiting, ...readSpot(options.after), from ?? null, limit + 1])
   const found = rows.map(toReceipt)
   const letters = found.slice(0, limit).map(({ seq, owner, state, expiresAt }): DeadLetter => {
     const last = trailOf(source, seq).findLast(({ changes }) =>
@@ -68,5 +80,6 @@ export function deadLetters(
       at: marked && last !== undefined ? last.at : new Date(expiresAt ?? now).toISOString(),
     }
   })
-  return { letters, next: found.length > limit ? String(letters.at(-1)!.message.seq) : null }
+  const last = letters.at(-1)
+  return { letters, next: found.length > limit ? `${last!.message.seq}:${last!.recipient}` : null }
 }

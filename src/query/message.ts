@@ -77,11 +77,25 @@ export function receiptsOf({ index }: Source, seq: number): Receipt[] {
 }
 
 export const receiptColumns =
-  'r.seq, r.owner, r.box, r.rank, r.state, r.attempts, r.claim_until, r.expires, r.ack_by, r.repeats, r.level'
+  'r.seq, r.owner, r.box, r.rank, r.state, r.attempts, r.claim_until, r.expires, r.ack_by, r.repeats, r.level, r.via_group, r.seen'
 
 /** A receipt from a row that starts with {@link receiptColumns}. */
 export function toReceipt(row: SqlRow): Receipt {
-  const [seq, owner, box, rank, state, attempts, claimUntil, expiresAt, ackBy, repeats, level] = row
+  const [
+    seq,
+    owner,
+    box,
+    rank,
+    state,
+    attempts,
+    claimUntil,
+    expiresAt,
+    ackBy,
+    repeats,
+    level,
+    viaGroup,
+    seen,
+  ] = row
   return {
     seq: seq as number,
     owner: owner as string,
@@ -94,5 +108,7 @@ export function toReceipt(row: SqlRow): Receipt {
     ackBy: ackBy as number | null,
     repeats: repeats as number,
     level: level as number,
+    viaGroup: viaGroup === 1,
+    seen: seen === 1,
   }
 }

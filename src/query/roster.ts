@@ -38,3 +38,21 @@ export function agentByName({ index }: Source, name: string): Agent | undefined 
   if (row !== undefined) return JSON.parse(row[0] as string) as Agent
   return name === person ? implicitPerson() : undefined
 }
+
+/** What a silent agent may be without being taken for dead, in ms. */
+interface Patience {
+  silentAfterMs: number
+  heartbeatMs: number
+}
+
+/** Whether an agent should say that it is there: it was not heard of for a good part of what is allowed. */
+export function isLongSilent(source: Source, agent: Agent, patience: Patience, now: number): boolean {
+  if (agent.name === person || agent.state === 'frozen') return false
+  if (agent.state === 'dead') return agent.gone === 'silent'
+  const at = source.index.sql('SELECT at FROM seen WHERE agent = ?').get([agent.name])?.[0] as
+    | string
+    | undefined
+  const seen = Date.parse(at !== undefined && at > agent.lastSeenAt ? at : agent.lastSeenAt)
+  const allowed = agent.session.pid === undefined ? patience.silentAfterMs : patience.heartbeatMs
+  return allowed > 0 && now - seen > allowed / 4
+}

@@ -79,11 +79,19 @@ export function stats(source: Source, now: number): Stats {
     agents,
     roles,
     deadLetters: countDead(source, now),
-    warnings: agents.flatMap(warningsOf),
+    warnings: [...agents, ...roles].flatMap(warningsOf),
   }
 }
 
-function warningsOf({ name, pending, unacked }: Figures & { name: string }): string[] {
+function warningsOf({
+  name,
+  pending,
+  unacked = 0,
+}: {
+  name: string
+  pending: number
+  unacked?: number
+}): string[] {
   return [
     ...(pending > manyPending ? [`${name} has ${pending} unread messages`] : []),
     ...(unacked > manyUnacked ? [`${name} has not acked ${unacked} messages`] : []),

@@ -64,12 +64,23 @@ export function createView(source: Source) {
         joined('lease', 'owner'),
       ),
     inBox: (box: string, limit: number) =>
-      letters(`r.box = ? AND r.class < 2 AND r.state <> 'failed' LIMIT ?`, [box, limit]),
+      letters(`r.box = ? AND r.class < 2 AND (r.state <> 'failed' OR r.owner <> r.box) LIMIT ?`, [
+        box,
+        limit,
+      ]),
     deadOf: (owner: string, limit: number) =>
       letters(`r.owner = ? AND r.state IN ('dead', 'expired') LIMIT ?`, [owner, limit]),
-    bound: (limit: number) => letters('TRUE LIMIT ?', [limit], joined('bound', 'owner')),
+    bound: (limit: number) =>
+      letters(
+        'm.generation < (SELECT generation FROM agent WHERE name = r.owner) LIMIT ?',
+        [limit],
+        joined('bound', 'owner'),
+      ),
     unacked: (now: number, limit: number) =>
-      letters('r.ack_by IS NOT NULL AND r.ack_by <= ? AND r.class = 1 LIMIT ?', [now, limit]),
+      letters(
+        'r.ack_by IS NOT NULL AND r.ack_by <= ? AND (r.class = 1 OR (r.class = 0 AND r.repeats > 0)) LIMIT ?',
+        [now, limit],
+      ),
     unreadSince: (before: number, minRank: number, level: number, limit: number) =>
       priorities.flatMap((_, rank) =>
         rank < minRank

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { type Agent, person } from '../../model/agent.ts'
 import type { Cli } from '../cli.ts'
 import { table } from './table.ts'
@@ -18,12 +19,12 @@ export function agentTable({ colors, width, now }: Cli, agents: readonly Agent[]
     [
       { head: 'NAME', flexible: true, paint: colors.cyan },
       { head: 'STATE', paint: (text, at) => paints[agents[at]!.state](text) },
-      { head: 'RUN' },
-      { head: 'ROLES', flexible: true },
-      { head: 'TAGS', flexible: true },
+      { head: 'RUN', right: true },
+      { head: 'ROLES', flexible: true, optional: true },
+      { head: 'TAGS', flexible: true, optional: true },
       { head: 'SEEN', paint: colors.dim },
-      { head: 'PROCESS', flexible: true, paint: colors.dim },
-      { head: 'NOTE', flexible: true },
+      { head: 'PROCESS', flexible: true, optional: true, paint: colors.dim },
+      { head: 'NOTE', flexible: true, optional: true },
     ],
     agents.map(({ name, state, roles, tags, lastSeenAt, note, session }) => [
       name,
@@ -41,7 +42,11 @@ export function agentTable({ colors, width, now }: Cli, agents: readonly Agent[]
   ).join('\n')
 }
 
+/** The pid first: it is what one types next. */
 const processOf = ({ pid, host, client }: Agent['session']): string =>
-  [client, pid === undefined ? undefined : `${pid}${host === undefined ? '' : `@${host}`}`]
+  [
+    pid === undefined ? undefined : `${pid}${host === undefined || host === hostname() ? '' : `@${host}`}`,
+    client,
+  ]
     .filter(Boolean)
     .join(' ')

@@ -4,7 +4,7 @@ import { toPrintable, toPrintableLine } from '../../model/text.ts'
 import type { ShownMessage } from '../../query/show.ts'
 import type { Cli } from '../cli.ts'
 import { paintPriority, subjectOf } from './message.ts'
-import { table } from './table.ts'
+import { table, wrap } from './table.ts'
 import { absolute, relative, zone } from './time.ts'
 
 /** A message's head, and how far it has come with each recipient. */
@@ -31,11 +31,16 @@ function head(cli: Cli, message: Message): string {
   ]
   const lines = rows.flatMap(([name, value]) => {
     if (value === undefined) return []
-    const text = toPrintableLine(value)
-    return `${colors.dim(name.padEnd(9))} ${name === 'priority' ? paintPriority(colors, message.priority)(text) : text}`
+    const paint = name === 'priority' ? paintPriority(colors, message.priority) : (text: string) => text
+    return wrap(toPrintableLine(value), cli.width - headWidth).map(
+      (text, at) => `${colors.dim((at === 0 ? name : '').padEnd(headWidth))}${paint(text)}`,
+    )
   })
-  return [colors.bold(toPrintableLine(subjectOf(message))), ...lines].join('\n')
+  const subject = wrap(toPrintableLine(subjectOf(message)), cli.width).map(colors.bold)
+  return [...subject, ...lines].join('\n')
 }
+
+const headWidth = 10
 
 function wishes({ requiresAck, awaitingResponse }: Message): string | undefined {
   return (
@@ -62,14 +67,16 @@ function receiptLines(cli: Cli, receipt: ReceiptView): string {
     colors,
   )
   const margin = ' '.repeat(indent.length + Math.max(...steps.map(({ state: step }) => step.length)) + 2)
-  return [title, ...steps.flatMap((step, at) => [indent + lines[at], ...noteLines(step, margin)])].join('\n')
+  const notes = (step: LadderStep) => noteLines(step, margin, width)
+  return [title, ...steps.flatMap((step, at) => [indent + lines[at], ...notes(step)])].join('\n')
 }
 
 const indent = '  '
 
-function noteLines({ note }: LadderStep, margin: string): string[] {
+function noteLines({ note }: LadderStep, margin: string, width: number): string[] {
   if (note === undefined) return []
   return toPrintable(note)
     .split('\n')
+    .flatMap((line) => wrap(line, width - margin.length))
     .map((line) => margin + line)
 }

@@ -20,19 +20,21 @@ export function statsTable({ colors, width, now }: Cli, { all, agents, roles, de
   const roleLine = ({ name, pending, oldestWaiting }: Stats['roles'][number]) => [
     ...[name, '', '', count(pending), '', waiting(oldestWaiting), '', ''],
   ]
+  const own = agents.reduce((sum, { sent }) => sum + sent, 0)
+  const system = all.sent > own ? [['the system', count(all.sent - own), '', '', '', '', '', '']] : []
   const active = agents.filter(({ sent, received, pending }) => sent + received + pending > 0)
   const lines = table(
     [
       { head: 'WHO', flexible: true, paint: colors.cyan },
-      { head: 'SENT' },
-      { head: 'GOT' },
-      { head: 'UNREAD' },
-      { head: 'UNACKED' },
-      { head: 'OLDEST' },
+      { head: 'SENT', right: true },
+      { head: 'GOT', right: true },
+      { head: 'UNREAD', right: true },
+      { head: 'UNACKED', right: true },
+      { head: 'OLDEST', right: true },
       { head: 'SHOWN AFTER', paint: colors.dim },
       { head: 'DONE AFTER', paint: colors.dim },
     ],
-    [line('all', all), ...active.map((one) => line(one.name, one)), ...roles.map(roleLine)],
+    [line('all', all), ...active.map((one) => line(one.name, one)), ...roles.map(roleLine), ...system],
     width,
     colors,
   )
@@ -40,15 +42,16 @@ export function statsTable({ colors, width, now }: Cli, { all, agents, roles, de
     deadLetters === 0
       ? []
       : ['', `${count(deadLetters)} dead ${deadLetters === 1 ? 'letter' : 'letters'}: mailbox dead`]
-  return [...lines, ...dead, '', colors.dim('after: p50 / p95 / p99')].join('\n')
+  return [...lines, ...dead, '', colors.dim('after: p50/p95/p99')].join('\n')
 }
 
 const latency = ({ p50, p95, p99 }: Latency): string =>
-  p50 === null ? '' : [p50, p95!, p99!].map(short).join(' / ')
+  p50 === null ? '' : [p50, p95!, p99!].map(short).join('/')
 
 /** Two or three characters and a unit. */
 function short(ms: number): string {
-  if (ms < 1_000) return `${ms}ms`
+  if (ms < 100) return `${ms}ms`
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)}s`
   if (ms < 60_000) return `${Math.round(ms / 1_000)}s`
   if (ms < 3_600_000) return `${Math.round(ms / 60_000)}m`
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)}h` : `${Math.round(ms / 86_400_000)}d`

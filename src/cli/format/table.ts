@@ -5,6 +5,10 @@ export interface Column {
   head: string
   /** May be cut when the line is too long. @default false */
   flexible?: boolean
+  /** Numbers stand to the right. @default false */
+  right?: boolean
+  /** Left out when no row has anything in it. @default false */
+  optional?: boolean
   /** Colours a cell after it was measured. */
   paint?: (text: string, row: number) => string
 }
@@ -17,12 +21,14 @@ const leastWidth = 8
  * text more often than not, so they are made printable here and nowhere else.
  */
 export function table(
-  columns: readonly Column[],
+  all: readonly Column[],
   rows: readonly string[][],
   width: number,
   colors: Colors,
 ): string[] {
-  const cells = rows.map((row) => row.map(toPrintableLine))
+  const used = all.map(({ optional = false }, at) => !optional || rows.some((row) => row[at] !== ''))
+  const columns = all.filter((_, at) => used[at])
+  const cells = rows.map((row) => row.filter((_, at) => used[at]).map(toPrintableLine))
   const widths = columns.map(({ head }, at) =>
     Math.max(cellWidth(head), ...cells.map((row) => cellWidth(row[at] ?? ''))),
   )
@@ -31,8 +37,9 @@ export function table(
     texts
       .map((text, at) => {
         const cut = truncate(text, widths[at]!)
-        const padding = at === columns.length - 1 ? '' : ' '.repeat(widths[at]! - cellWidth(cut))
-        return (cut === '' ? '' : paint(cut, at)) + padding
+        const padding = ' '.repeat(widths[at]! - cellWidth(cut))
+        const painted = cut === '' ? '' : paint(cut, at)
+        return columns[at]!.right ? padding + painted : painted + padding
       })
       .join(gap)
       .trimEnd()
@@ -82,4 +89,25 @@ export function truncate(text: string, width: number): string {
     kept += char
   }
   return `${kept}…`
+}
+
+/** Lines no wider than that, broken at spaces where there are any. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && cellWidth(last) + 1 + cellWidth(word) <= width)
+      lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(...pieces(word, width))
+  }
+  return lines
+}
+
+function pieces(word: string, width: number): string[] {
+  const found = ['']
+  for (const char of word) {
+    if (cellWidth(found.at(-1)!) + charWidth(char) > width) found.push('')
+    found[found.length - 1] += char
+  }
+  return found
 }

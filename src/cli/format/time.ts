@@ -14,6 +14,12 @@ export function relative(time: string | number, now: number): string {
   return ms > 0 ? `${amount} ${unit} ago` : `in ${amount} ${unit}`
 }
 
+/** A duration in its largest unit, rounded: `15 min`. */
+export function span(ms: number): string {
+  const [unit, size] = units.find(([, each]) => ms >= each - each / 120) ?? ['s', 1_000]
+  return `${Math.round(ms / size)} ${unit}`
+}
+
 const two = (n: number) => String(n).padStart(2, '0')
 
 /** The day where we are: `2026-11-15`. */

@@ -4,7 +4,7 @@ import { toPrintableLine } from '../../model/text.ts'
 import { parseDuration } from '../../model/time.ts'
 import { action } from '../cli.ts'
 import { messageBlock } from '../format/message.ts'
-import { relative } from '../format/time.ts'
+import { span } from '../format/time.ts'
 import { examples } from '../help.ts'
 import { open, openMailbox } from '../open.ts'
 import { given } from '../options.ts'
@@ -45,8 +45,7 @@ export function claim(command: Command): void {
       return
     }
     const { message, state, claim: held } = claimed
-    const life = relative(held.until, cli.now).replace('in ', '')
-    const line = `${handledLine(claimed)}\nyours for the next ${life}`
+    const line = `${handledLine(claimed)}\nyours for the next ${span(Date.parse(held.until) - space.now())}`
     cli.answer({ message, state, claim: held }, () =>
       next ? `${messageBlock(cli, message)}\n${line}` : line,
     )

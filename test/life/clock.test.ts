@@ -1,0 +1,220 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createClock } from '../../src/clock.ts'
+import { openSpace, type Space } from '../../src/mod.ts'
+import type { Box } from '../cli/run.ts'
+import { tempDir } from '../helpers/temp.ts'
+import { ensureTool } from '../helpers/tools.ts'
+import { hour, minute } from '../space/scene.ts'
+import { boxWith, byHand } from './stage.ts'
+
+/** The wall clock of this process, so far from the right time. */
+function setWallClock(offMs: number): void {
+  vi.restoreAllMocks()
+  const right = Date.now.bind(Date)
+  vi.spyOn(Date, 'now').mockImplementation(() => right() + offMs)
+  onTestFinished(() => void vi.restoreAllMocks())
+}
+
+/** The space as a process that starts now opens it. */
+async function openNow(dir: string): Promise<Space> {
+  const space = await openSpace({ dir, settings: { durability: 'os' } })
+  onTestFinished(() => space.close())
+  return space
+}
+
+describe('the clock of a space', () => {
+  it('is the wall clock when the space is made, and goes on by itself when that jumps by an hour', () => {
+    for (const jump of [hour, -hour]) {
+      const dir = tempDir()
+      const first = createClock(dir)
+      expect(Math.abs(first() - Date.now())).toBeLessThan(1_000)
+      const before = first()
+      setWallClock(jump)
+      const second = createClock(dir)
+      for (const clock of [first, second]) expect(Math.abs(clock() - before)).toBeLessThan(2_000)
+      vi.restoreAllMocks()
+    }
+  })
+
+  it('believes a correction of 3 h, either way', () => {
+    for (const jump of [3 * hour, -3 * hour]) {
+      const dir = tempDir()
+      createClock(dir)
+      setWallClock(jump)
+      const now = Date.now()
+      expect(Math.abs(createClock(dir)() - now)).toBeLessThan(1_000)
+      vi.restoreAllMocks()
+    }
+  })
+
+  it('goes by the note that the first process left, to the millisecond', () => {
+    const dir = tempDir()
+    createClock(dir)
+    const path = join(dir, 'clock')
+    const [boot, offset] = readFileSync(path, 'utf8').trim().split(' ')
+    writeFileSync(path, `${boot} ${Number(offset) - 30 * minute}\n`)
+    const late = createClock(dir)
+    expect(Math.abs(Date.now() - 30 * minute - late())).toBeLessThan(1_000)
+  })
+
+  it('a note that is damaged, or of another run of the machine, is replaced', () => {
+    const dir = tempDir()
+    for (const note of ['', 'nonsense', '00000000-0000-0000-0000-000000000000 12345\n', '\0\0\0\0']) {
+      writeFileSync(join(dir, 'clock'), note)
+      expect(Math.abs(createClock(dir)() - Date.now())).toBeLessThan(1_000)
+      expect(readFileSync(join(dir, 'clock'), 'utf8')).toMatch(/^[0-9a-f-]{36} [\d.]+\n$/)
+    }
+  })
+
+  it('never goes back within a process', () => {
+    const clock = createClock(tempDir())
+    let before = clock()
+    for (let n = 0; n < 100_000; n++) {
+      const now = clock()
+      if (now < before) throw new Error(`${before} and then ${now}`)
+      before = now
+    }
+  })
+})
+
+describe('a wall clock that jumps by an hour', () => {
+  it('+1 h: a live claim of 15 min is not lost, and mail with a life of 30 min does not expire early', async () => {
+    const dir = tempDir()
+    const before = await openNow(dir)
+    const bob = await byHand(before, 'bob', 'r')
+    await byHand(before, 'cy', 'r')
+    const ada = await byHand(before, 'ada')
+    const work = await ada.send({ to: 'role:r' })
+    await bob.claim(work.id)
+    const { id } = await ada.send({ to: 'bob', ttlMs: 30 * minute })
+    setWallClock(hour)
+    const after = await openNow(dir)
+    for (const space of [before, after]) {
+      const cy = await space.mailbox('cy', { join: false })
+      expect(await cy.claimNext('r')).toBeNull()
+      await expect(cy.claim(work.id)).rejects.toMatchObject({ code: 'conflict' })
+      expect((await space.show(id)).receipts).toMatchObject([{ state: 'stored' }])
+    }
+    expect((await (await after.mailbox('bob', { join: false })).check()).messages).toMatchObject([{ id }])
+  })
+
+  it('-1 h: a claim of 1 s still runs out', async () => {
+    const dir = tempDir()
+    const before = await openNow(dir)
+    const bob = await byHand(before, 'bob', 'r')
+    await byHand(before, 'cy', 'r')
+    const ada = await byHand(before, 'ada')
+    const { id } = await ada.send({ to: 'role:r' })
+    await bob.claim(id, { ttlMs: 1_000 })
+    setWallClock(-hour)
+    const after = await openNow(dir)
+    const cy = await after.mailbox('cy', { join: false })
+    expect(await cy.claimNext('r')).toBeNull()
+    // There is no event for the end of a second but the second itself.
+    await sleep(1_050)
+    expect((await cy.claimNext('r'))?.claim).toMatchObject({ agent: 'cy', attempt: 2 })
+  })
+
+  it('the rate of a sender is neither forgiven nor doubled by it', async () => {
+    for (const jump of [hour, -hour]) {
+      const dir = tempDir()
+      const settings = { durability: 'os', 'limits.ratePerMinute': 3 } as const
+      await using before = await openSpace({ dir, settings })
+      const ada = await byHand(before, 'ada')
+      for (const _ of [1, 2, 3]) await ada.send({ to: 'user' })
+      setWallClock(jump)
+      await using after = await openSpace({ dir, settings })
+      const again = await after.mailbox('ada', { join: false })
+      await expect(again.send({ to: 'user' })).rejects.toMatchObject({ code: 'over_limit' })
+      vi.restoreAllMocks()
+    }
+  })
+})
+
+const libraries = ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`)
+
+function findFaketime(): string | undefined {
+  try {
+    ensureTool('faketime')
+  } catch {
+    return undefined
+  }
+  return libraries.find((path) => existsSync(path))
+}
+
+const library = process.platform === 'linux' ? findFaketime() : undefined
+const without = library === undefined ? ' (SKIPPED: libfaketime is not here; apt-get install faketime)' : ''
+
+describe.skipIf(library === undefined)(`commands under a wall clock that is wrong${without}`, () => {
+  const at = (faketime: string) => ({
+    env: {
+      LD_PRELOAD: library!,
+      FAKETIME: faketime,
+      DONT_FAKE_MONOTONIC: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    },
+  })
+
+  async function claimedByBob(
+    ttl: string,
+  ): Promise<{ box: Box; id: string; claimAt: (time: string) => Promise<number | null> }> {
+    const box = await boxWith({}, 'ada', 'bob --role r', 'cy --role r')
+    const { message } = await box.json('send', 'role:r', '--as', 'ada')
+    await box.ok('claim', message.id, '--as', 'bob', '--ttl', ttl)
+    const claimAt = async (time: string) =>
+      (await box.run(['claim', message.id, '--as', 'cy', '--json'], at(time))).code
+    return { box, id: message.id, claimAt }
+  }
+
+  it('the clock of those processes is really wrong', async () => {
+    const { execFileSync } = await import('node:child_process')
+    const env = { ...process.env, ...at('+1h').env }
+    const wrong = Number(execFileSync(process.execPath, ['-p', 'Date.now()'], { env, encoding: 'utf8' }))
+    expect(wrong - Date.now()).toBeGreaterThan(59 * minute)
+  })
+
+  it("+1 h: the claim of 15 min is still bob's", async () => {
+    const { box, id, claimAt } = await claimedByBob('15m')
+    expect(await claimAt('+1h')).toBe(5)
+    expect((await box.json('show', id)).receipts).toMatchObject([{ claimedBy: 'bob', attempts: 1 }])
+  })
+
+  it('+1 h: mail with a life of 30 min is handed over, and nobody is told that it expired', async () => {
+    const box = await boxWith({}, 'ada', 'bob')
+    const { message } = await box.json('send', 'bob', '--as', 'ada', '--ttl', '30m')
+    const checked = await box.run(['check', '--as', 'bob', '--json'], at('+1h'))
+    expect(JSON.parse(checked.stdout).messages).toMatchObject([{ id: message.id }])
+    expect((await box.json('inbox', '--as', 'ada')).messages).toEqual([])
+  })
+
+  it('-1 h: a claim of 1 s runs out all the same', async () => {
+    const { claimAt } = await claimedByBob('1s')
+    await sleep(1_000)
+    expect(await claimAt('-1h')).toBe(0)
+  })
+
+  it('a claim of 1 s that was made an hour ahead runs out as well', async () => {
+    const box = await boxWith({}, 'bob --role r', 'cy --role r')
+    const { message } = await box.json('send', 'role:r')
+    await box.run(['claim', message.id, '--as', 'bob', '--ttl', '1s'], at('+1h'))
+    await sleep(1_000)
+    await box.ok('claim', message.id, '--as', 'cy')
+  })
+
+  it('a correction of 3 h is believed: the claim is over', async () => {
+    const { claimAt } = await claimedByBob('15m')
+    expect(await claimAt('+3h')).toBe(0)
+  })
+
+  it('what people read of the time is right under the wrong clock, too', async () => {
+    const box = await boxWith({}, 'ada', 'bob --role r')
+    await box.ok('send', 'role:r', '--as', 'ada', '--subject', 'work')
+    const claimed = await box.run(['claim', '--next', '--role', 'r', '--as', 'bob'], at('+1h'))
+    expect(claimed.stdout).toMatch(/yours for the next 1[45] min/)
+    const agents = await box.run(['agents'], at('+1h'))
+    expect(agents.stdout).not.toMatch(/\d+ (min|h) ago/)
+  })
+})
