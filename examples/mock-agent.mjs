@@ -15,6 +15,7 @@
 //   { "holdMs": N }                 works for so long whatever it is told
 //   { "throw": "reason" }           fails          { "note": "text" }     is done with this note
 //   { "ack": true }                 acknowledges   { "reply": {…} }       answers
+//   { "done": true }                finishes the message itself, before its handler is through
 //   { "send": {…} }                 writes         { "status": {…} }      reports on the task at hand
 //   { "ask": {…} }                  asks for help  { "waitMs": N }        waits for the answer to its last question
 //   { "plan": {…} }                 submits a plan; "revise": true in it: a new version of the last one
@@ -62,6 +63,7 @@ const actions = {
   },
   note: (text) => text,
   ack: async (_, about) => void (await mailbox.ack(about.id)),
+  done: async (_, about) => void (await mailbox.done(about.id)),
   reply: async (answer, about) => void (await mailbox.reply(about.id, answer)),
   send: async (message) => void (await mailbox.send(message)),
   status: async (report, about) =>

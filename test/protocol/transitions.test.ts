@@ -284,6 +284,16 @@ describe('shutdowns', () => {
   })
 })
 
+describe('a request to shut down', () => {
+  it('is for one run of one agent, never for a group, a role or several', async () => {
+    const { space, ada } = await scene()
+    for (const to of ['all', 'team:x', 'role:worker']) {
+      await expectRefused(space, 'invalid', () => requestShutdown(ada, to))
+    }
+    await expectRefused(space, 'invalid', () => ada.send({ to: ['bob', 'cy'], type: 'shutdown_request' }))
+  })
+})
+
 describe('waiting', () => {
   const waiters = async (space: Space) =>
     (await space.agents()).filter(({ state }) => state === 'waiting').map(({ name }) => name)
