@@ -160,4 +160,11 @@ describe('foreign text', () => {
     const text = await pendingContext(bob, { budgetTokens: 200 })
     expect(estimateTokens(text)).toBeLessThanOrEqual(200)
   })
+
+  it.fails('keeps to its 2,000 tokens however long the messages may be', async () => {
+    const space = await tempSpace()
+    const { ada, bob } = await trio(space)
+    for (let n = 0; n < 5; n++) await ada.send({ to: 'bob', body: 'word '.repeat(2_000) })
+    expect(estimateTokens(await pendingContext(bob, { chars: 100_000 }))).toBeLessThanOrEqual(2_000)
+  })
 })

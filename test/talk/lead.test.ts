@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type AgentHandlers,
+  askForHelp,
+  assignTask,
+  cleanUpTeam,
+  escalate,
+  type LeadHandlers,
+  runLead,
+  submitPlan,
+  updateStatus,
+} from '../../src/mod.ts'
+import { within } from '../space/scene.ts'
+import { type Loop, ladderOf, office, startLoop } from './loop.ts'
+
+const startLead = (mailbox: Parameters<typeof runLead>[0], handlers: LeadHandlers): Loop =>
+  startLoop(mailbox, handlers as AgentHandlers, (box, _, options) => runLead(box, handlers, options))
+
+describe('a lead', () => {
+  it('judges plans: rejects one with feedback, and approves what was made of it', async () => {
+    const { space, lead, ada } = await office()
+    startLead(lead, {
+      plan_submission: ({ body }) =>
+        body.includes('tests') ? { approved: true } : { approved: false, feedback: 'Where are the tests?' },
+    })
+    const first = await submitPlan(ada, { subject: 'Parser', body: 'Build it.', taskId: 'T' })
+    const no = await within(ada.wait({ replyTo: first.id }))
+    expect(no).toMatchObject({ type: 'plan_approval', body: 'Where are the tests?' })
+    expect(no?.payload).toEqual({ approved: false, feedback: 'Where are the tests?' })
+    const second = await submitPlan(ada, {
+      ...{ subject: 'Parser', body: 'Build it, with tests.', taskId: 'T', revises: first.id },
+    })
+    expect(await within(ada.wait({ replyTo: second.id }))).toMatchObject({ payload: { approved: true } })
+    expect(second.threadId).toBe(first.threadId)
+    expect(await space.owed()).toEqual([])
+  })
+
+  it('answers whoever waits for help', async () => {
+    const { space, lead, ada } = await office()
+    const loop = startLead(lead, { help_request: ({ body }) => `You ask: ${body}` })
+    const { id } = await askForHelp(ada, { body: 'Which port?' })
+    expect(await within(ada.wait({ replyTo: id }))).toMatchObject({ body: 'You ask: Which port?' })
+    await loop.event('done')
+    expect(await ladderOf(space, id)).toMatchObject({ state: 'archived', notes: ['answered'] })
+  })
+
+  it('that cannot say leaves the request failed and owed', async () => {
+    const { space, lead, ada } = await office()
+    const loop = startLead(lead, {
+      help_request: () => {
+        throw new Error('I do not know')
+      },
+    })
+    const { id } = await askForHelp(ada, { body: 'Which port?' })
+    await loop.event('failed')
+    expect(await ladderOf(space, id)).toMatchObject({ state: 'failed', notes: ['I do not know'] })
+    expect(await space.owed({ to: 'ada' })).toMatchObject([{ id, kind: 'question', by: 'lead' }])
+  })
+
+  it('gathers what its team reports and has it at hand for the next decision', async () => {
+    const { lead, ada } = await office()
+    const seen: string[] = []
+    const loop = startLead(lead, {
+      plan_submission: (_, { gathered }) => {
+        seen.push(...gathered.map(({ body }) => body))
+        return { approved: true }
+      },
+    })
+    await updateStatus(ada, { status: 'working', body: 'Half of it.' })
+    await loop.event('gathered')
+    await submitPlan(ada, { subject: 'The other half', body: 'x' })
+    await loop.event('done')
+    expect(seen).toEqual(['Half of it.'])
+  })
+})
+
+describe('an escalation', () => {
+  it('goes from an agent to whoever leads, and from the lead to the person, linked to what it is about', async () => {
+    const { lead, ada } = await office()
+    const task = await assignTask(lead, { to: 'ada', subject: 'Build it' })
+    const up = await escalate(ada, { about: task.id, reason: 'Blocked.' })
+    expect(up).toMatchObject({ to: ['role:lead'], replyTo: task.id, threadId: task.threadId })
+    expect(up.payload).toEqual({ reason: 'Blocked.', level: 'lead', related: [task.id] })
+    const further = await escalate(lead, { about: up.id, reason: 'Blocked.', related: [task.id] })
+    expect(further).toMatchObject({ to: ['user'], awaitingResponse: true, priority: 'urgent' })
+    expect(further.payload).toEqual({ reason: 'Blocked.', level: 'person', related: [up.id, task.id] })
+  })
+})
+
+it('a team that is put away has its seen mail archived and leaves; what nobody has read is told', async () => {
+  const { space, lead, ada } = await office()
+  const bob = await space.mailbox('bob')
+  const seen = await lead.send({ to: 'ada', subject: 'seen' })
+  await ada.read(seen.id)
+  const unread = await lead.send({ to: 'bob', subject: 'unread' })
+  expect(await cleanUpTeam(space, [ada.name, bob.name])).toEqual({ archived: 1 })
+  expect(await ladderOf(space, seen.id)).toMatchObject({ state: 'archived' })
+  expect(await ladderOf(space, unread.id)).toMatchObject({ state: 'dead' })
+  expect(await lead.wait({ type: 'error', timeoutMs: 1_000 })).toMatchObject({ replyTo: unread.id })
+  const states = (await space.agents()).map(({ name, state }) => `${name} ${state}`)
+  expect(states).toEqual(expect.arrayContaining(['ada dead', 'bob dead', 'lead alive']))
+})
