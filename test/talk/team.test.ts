@@ -53,6 +53,7 @@ class Team {
   readonly #dir: string
   readonly #running = new Map<string, Running>()
   readonly #lives: Promise<void>[] = []
+  readonly #ready: Promise<string>[] = []
   #isOver = false
   kills = 0
   restarts = 0
@@ -72,10 +73,15 @@ class Team {
       if (life > 0) this.restarts++
       const running = startProcess(mockAgent, [this.#dir, name, behaviour])
       this.#running.set(name, running)
+      if (life === 0) this.#ready.push(running.line(/"ready"/))
       const { code, signal } = await running.exit
       if (code !== 0 && signal !== 'SIGKILL') this.#crashed(name, running.stderr())
       await sleep(Math.random() * 300)
     }
+  }
+
+  async isThere(): Promise<void> {
+    await Promise.all(this.#ready)
   }
 
   #crashed(name: string, stderr: string): void {
@@ -132,6 +138,7 @@ it(
     onTestFinished(() => team.goHome())
     team.add('lead', leader)
     for (const name of names) team.add(name, worker)
+    await team.isThere()
 
     const end = Date.now() + workMs
     const killing = (async () => {
@@ -141,11 +148,13 @@ it(
       }
     })()
     let said = 0
-    while (Date.now() < end) {
-      await sleep(Math.random() * 60)
-      await sayOne(boss, names, ++said)
-    }
-    await killing
+    const saying = Array.from({ length: 4 }, async () => {
+      while (Date.now() < end) {
+        await sleep(Math.random() * 100)
+        await sayOne(boss, names, ++said)
+      }
+    })
+    await Promise.all([killing, ...saying])
     const owedInTheStorm = (await space.owed()).length
 
     // Nobody is killed any more: whatever a killed run had begun is taken up by the next one.
