@@ -135,6 +135,8 @@ it(`there are ${hostile.length} hostile texts`, () => {
 
 it('whatever stands in the body, subject, payload, context or an attachment stays inside, and is harmless', async () => {
   const message = await draft()
+  const heading = `${fence(message).split('\n')[0]}\n`
+  for (const word of [message.id, 'ada', 'another agent', 'text', 'normal']) expect(heading).toContain(word)
   for (const text of hostile) {
     const places: Partial<Message>[] = [
       { body: text },
@@ -148,7 +150,7 @@ it('whatever stands in the body, subject, payload, context or an attachment stay
       const shown = fence({ ...message, ...place })
       const nonce = nonceOf(shown)
       const { before, inside, after } = partsOf(shown, nonce)
-      expect(before).toBe(`Message ${message.id} from ada (another agent), text, normal.\n`)
+      expect(before).toBe(heading)
       expect(after).toBe('')
       expect(inside.match(remaining), JSON.stringify(text.slice(0, 60))).toBeNull()
       expect(inside.match(loneSurrogate)).toBeNull()
@@ -193,9 +195,12 @@ it('nobody can know the nonce: it is another one every time', async () => {
 it('says outside whose word it is: of the person, of the mailbox itself, or of another agent', async () => {
   const message = await draft()
   const head = (fields: Partial<Message>) => fence({ ...message, ...fields }).split('\n')[0]
-  expect(head({ from: 'user' })).toContain('from user (the person you work for), text')
-  expect(head({ from: 'system' })).toContain('from system (the mailbox itself), text')
-  expect(head({ from: 'users' })).toContain('from users (another agent), text')
+  expect(head({ from: 'user' })).toContain('the person you work for')
+  expect(head({ from: 'system' })).toContain('the mailbox itself')
+  for (const from of ['users', 'ada', 'User', 'person']) {
+    expect(head({ from })).toContain('another agent')
+    expect(head({ from })).not.toMatch(/the person you work for|the mailbox itself/)
+  }
   expect(head({ requiresAck: true, awaitingResponse: true, priority: 'urgent' })).toContain(
     'text, urgent, wants an ack, waits for an answer.',
   )

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   acceptShutdown,
   assignTask,
+  cleanUpTeam,
   requestShutdown,
   requestStatus,
   respondStatus,
@@ -217,4 +218,37 @@ it.fails('what a lead has gathered from its role stays with it for longer than t
   for (let n = 0; n < 20; n++, await sleep(100)) await space.tend()
   expect(loop.events.map(({ event }) => event)).toEqual(['gathered'])
   expect(await ladderOf(space, id)).toMatchObject({ state: 'shown' })
+})
+
+it.fails('an agent that has asked something has the answer at hand before it begins anything else', async () => {
+  const { lead, ada } = await office()
+  const { id } = await ada.send({ to: 'lead', subject: 'Which port?', awaitingResponse: true })
+  await lead.reply(id, { body: '8080' })
+  await assignTask(lead, { to: 'ada', subject: 'Build it', priority: 'urgent' })
+  const slow = slowHandler()
+  startLoop(ada, { task_assignment: slow.handler })
+  const { context } = await slow.begun
+  slow.finish()
+  expect(context.gathered.map(({ body }) => body)).toEqual(['8080'])
+})
+
+it.fails('work of a role that a member of a team has not finished goes back to the role when the team is put away', async () => {
+  const { space, lead } = await office()
+  const bob = await space.mailbox('bob', { join: { roles: ['worker'] } })
+  const { id } = await assignTask(lead, { to: 'role:worker', subject: 'Build it' })
+  await bob.claim(id)
+  await cleanUpTeam(space, ['bob'])
+  expect(await ladderOf(space, id)).toMatchObject({ state: 'stored' })
+  expect(await space.owed()).toMatchObject([{ id, by: 'role:worker' }])
+})
+
+it.fails('a lead that is started again at once is still whom a team writes to', async () => {
+  const { space, ada } = await office()
+  const mock = startMock(space.dir, 'chief', { roles: ['coo'] })
+  await mock.event('ready')
+  await (await space.mailbox('lead')).leave()
+  expect(await ada.lead()).toBe('role:coo')
+  mock.kill('SIGKILL')
+  await mock.exit
+  expect(await ada.lead()).toBe('role:coo')
 })

@@ -97,6 +97,18 @@ describe('a system prompt about the mailbox', () => {
   })
 })
 
+describe('a system prompt, not yet', () => {
+  it.fails('quotes a name that a shell would take for two words', () => {
+    const text = promptFor({ name: 'Ada Lovelace', roles: [], tags: [] })
+    expect(text).not.toContain('--as Ada Lovelace')
+  })
+
+  it.fails('takes at most 400 tokens for the longest name, too', () => {
+    const text = promptFor({ name: 'x'.repeat(120), roles: ['implementer'], tags: ['project:parser'] })
+    expect(estimateTokens(text)).toBeLessThanOrEqual(400)
+  })
+})
+
 describe('waiting for what one chooses', () => {
   it('takes what matches and leaves the rest unread', async () => {
     const { ada, bob } = await trio(await tempSpace())
