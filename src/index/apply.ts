@@ -26,9 +26,14 @@ const isSeen = (state: ReceiptState): boolean =>
 
 const timeOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso))
 
-/** Mail that nobody will miss is never escalated: what can wait, what groups get, what the system says. */
-const levelAtFirst = ({ from, priority }: Message, box: string): number =>
-  isGroupBox(box) || from === systemAgent || priority === 'low' ? levels.over : levels.none
+/** Mail that came in later than it was sent was imported. */
+const importedAfterMs = 60_000
+
+/** Mail that nobody will miss is never escalated: what can wait, what groups get, what the system says, old mail. */
+function levelAtFirst({ from, priority }: Message, box: string, age: number): number {
+  const isQuiet = isGroupBox(box) || from === systemAgent || priority === 'low' || age > importedAfterMs
+  return isQuiet ? levels.quiet : levels.none
+}
 
 const classNumber = (state: ReceiptState) => receiptClasses.indexOf(classOf(state))
 
@@ -58,17 +63,17 @@ export function createApplier(database: Database): Applier {
   const putTrail = database.prepare('INSERT OR IGNORE INTO trail VALUES (?, ?, ?, ?, ?)')
   const putReceipt = database.prepare(
     `INSERT INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
-       coalesce(?9, (SELECT expires FROM message WHERE seq = ?1)), ?10, ?11, coalesce(?12, ${levels.over}),
+       coalesce(?9, (SELECT expires FROM message WHERE seq = ?1)), ?10, ?11, coalesce(?12, ${levels.quiet}),
        (SELECT created FROM message WHERE seq = ?1), ?13, ?14)
      ON CONFLICT DO UPDATE SET box = excluded.box, class = excluded.class, state = excluded.state,
        attempts = excluded.attempts, claim_until = excluded.claim_until, expires = coalesce(?9, expires),
        ack_by = excluded.ack_by, repeats = excluded.repeats, level = coalesce(?12, level),
        via_group = excluded.via_group, seen = max(seen, excluded.seen)`,
   )
-  const putShared = database.prepare('INSERT OR IGNORE INTO shared VALUES (?, ?, ?)')
-  const dropShared = database.prepare('DELETE FROM shared WHERE box = ? AND seq = ?')
+  const putShared = database.prepare('INSERT OR IGNORE INTO shared VALUES (?1, ?1, ?2, ?3)')
+  const dropShared = database.prepare('DELETE FROM shared WHERE box = ? AND seq = ? AND owner = ?')
   const restoreShared = database.prepare(
-    `INSERT OR IGNORE INTO shared SELECT owner, seq, rank FROM receipt r
+    `INSERT OR IGNORE INTO shared SELECT box, owner, seq, rank FROM receipt r
      WHERE seq = ? AND owner = ? AND class = 0 AND EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND x.owner <> r.owner)`,
   )
   const putLease = database.prepare('INSERT OR IGNORE INTO lease VALUES (?, ?, ?, ?)')
@@ -106,7 +111,7 @@ export function createApplier(database: Database): Applier {
     for (const buffer of buffers) buffer.flush()
   }
 
-  function applyMessage({ seq, message, exclude }: MessageEntry, place: Place): void {
+  function applyMessage({ seq, at, message, exclude }: MessageEntry, place: Place): void {
     const rank = priorityRank(message.priority)
     const expires = message.expiresAt === undefined ? null : Date.parse(message.expiresAt)
     const thread = message.threadId === message.id ? null : message.threadId
@@ -122,7 +127,7 @@ export function createApplier(database: Database): Applier {
     measure(message.from, measureKinds.sent, 0)
     const boxes = boxesTo(message.to)
     for (const box of boxes) {
-      stored.add(seq, box, rank, expires, levelAtFirst(message, box), created)
+      stored.add(seq, box, rank, expires, levelAtFirst(message, box, Date.parse(at) - created), created)
       if (expires !== null) dues.add(expires, box, seq)
       if (generation !== null) putBound.run([seq, box])
       if (boxes.length > 1 && !isGroupBox(box)) putShared.run([box, seq, rank])
@@ -130,7 +135,7 @@ export function createApplier(database: Database): Applier {
     if (message.key !== undefined) putKey.run([message.from, message.key, seq])
   }
 
-  function applyReceipt({ seq, at, changes }: ReceiptEntry, { segment, offset, bytes }: Place): void {
+  function applyReceipt({ seq, at, by, changes }: ReceiptEntry, { segment, offset, bytes }: Place): void {
     flushRows()
     for (const change of changes) {
       const until = timeOf(change.claimUntil)
@@ -147,9 +152,10 @@ export function createApplier(database: Database): Applier {
       restoreDue.run([message, owner])
       dropBound.run([message, owner])
       restoreBound.run([message, owner])
-      measureChange(change, at)
+      // What the system puts away was not done by anybody.
+      if (by !== systemAgent) measureChange(change, at)
       if (!isGroupBox(owner)) {
-        dropShared.run([owner, message])
+        dropShared.run([change.wasBox ?? box, message, owner])
         restoreShared.run([message, owner])
       }
       if (change.was === undefined) settle(change)
