@@ -559,7 +559,8 @@ export class PlainSpace {
     const isRole = copy.owner.startsWith('role:')
     const takes = isRole && copy.claimedBy !== name
     const gives = step === 'released' || step === 'retried'
-    if (takes || (step === 'retried' && !isRole)) copy.attempts++
+    const again = (step === 'retried' && !isRole) || (step === 'processing' && copy.state === 'failed')
+    if (takes || again) copy.attempts++
     const tries = copy.attempts + (isRole ? 0 : 1)
     const counts = step === 'failed' || (step === 'released' && isRole)
     copy.state = ladder[step].to
