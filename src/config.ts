@@ -13,6 +13,10 @@ export interface Settings {
   pollMs: number
   claimTtlMs: number
   'limits.messageBytes': number
+  'retention.rotate': 'size' | 'month'
+  'retention.segmentEntries': number
+  'retention.gzipAfterDays': number
+  'retention.removeAfterDays': number
 }
 
 interface Setting<K extends keyof Settings> {
@@ -23,6 +27,8 @@ interface Setting<K extends keyof Settings> {
 
 const whole = (least: number, most: number) => (value: unknown) =>
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+
+const mostDays = 36_500
 
 export const settings: { [K in keyof Settings]: Setting<K> } = {
   durability: {
@@ -49,6 +55,26 @@ export const settings: { [K in keyof Settings]: Setting<K> } = {
     default: messageLimits.bytes,
     check: whole(1, messageLimits.bytes),
     about: 'body, payload and context of one message, in bytes',
+  },
+  'retention.rotate': {
+    default: 'size',
+    check: (value) => value === 'size' || value === 'month',
+    about: 'month: the journal starts a new file with every month (UTC), too',
+  },
+  'retention.segmentEntries': {
+    default: 0,
+    check: whole(0, 1_000_000_000),
+    about: 'entries after which the journal starts a new file; 0: no limit',
+  },
+  'retention.gzipAfterDays': {
+    default: 0,
+    check: whole(0, mostDays),
+    about: 'age at which `mailbox archive-old` gzips a file of the journal; 0: never',
+  },
+  'retention.removeAfterDays': {
+    default: 0,
+    check: whole(0, mostDays),
+    about: 'age at which it removes one whose mail is all finished; 0: never',
   },
 }
 

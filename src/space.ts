@@ -60,7 +60,14 @@ export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = options.now ?? Date.now
   let space: Space | undefined
-  const journal = new FileJournal({ ...settings, dir: options.dir, now, onWritten: () => space?.written() })
+  const journal = new FileJournal({
+    ...settings,
+    segmentEntries: settings['retention.segmentEntries'],
+    rotate: settings['retention.rotate'],
+    dir: options.dir,
+    now,
+    onWritten: () => space?.written(),
+  })
   space = new Space(options.dir, journal, settings, now)
   await space.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
   return space

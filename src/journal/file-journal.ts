@@ -27,6 +27,10 @@ export interface FileJournalOptions {
   durability?: Durability
   /** @default 16 MiB */
   segmentBytes?: number
+  /** Entries after which a new segment begins. @default 0, no limit */
+  segmentEntries?: number
+  /** `month`: a new segment also begins with every month of the calendar (UTC). @default 'size' */
+  rotate?: 'size' | 'month'
   /** @default 500 */
   pollMs?: number
   /** @default 60_000 */
@@ -92,6 +96,8 @@ export class FileJournal implements Journal {
         space,
         durability: options.durability ?? 'disk',
         segmentBytes: options.segmentBytes ?? 16 * 1_048_576,
+        segmentEntries: options.segmentEntries ?? 0,
+        rotate: options.rotate ?? 'size',
         now: options.now ?? Date.now,
       })
     const create = () => {
@@ -290,7 +296,7 @@ export class FileJournal implements Journal {
   locate(seq: number): Cursor {
     let found = startCursor
     for (const segment of listSegments(this.#dir)) {
-      const first = this.#reader.firstSeq(segment)
+      const first = this.#reader.head(segment)?.seq
       if (first !== undefined && first <= seq + 1) found = { ...startCursor, seq: first - 1, segment }
     }
     return found

@@ -136,11 +136,12 @@ export class SegmentReader<E extends Gist> {
     }
   }
 
-  /** The seq of a segment's first line, without reading the rest. */
-  firstSeq(segment: number): number | undefined {
+  /** Number and time of a segment's first line, without reading the rest. Undefined when it was torn. */
+  head(segment: number): { seq: number; at: string } | undefined {
     const fd = this.#fd(segment)
-    const match = fd === undefined ? null : /^\{"seq":(\d+),/.exec(readFully(fd, 0, 40).toString('latin1'))
-    return match ? Number(match[1]) : undefined
+    const head = fd === undefined ? '' : readFully(fd, 0, 80).toString('latin1')
+    const match = /^\{"seq":(\d+),"at":"([^"]{24})",/.exec(head)
+    return match === null ? undefined : { seq: Number(match[1]), at: match[2]! }
   }
 
   /** A segment that a later version opened must not be taken for an empty or damaged one. */
