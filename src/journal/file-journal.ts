@@ -15,7 +15,7 @@ import {
 } from './journal.ts'
 import { WriterLock } from './lock.ts'
 import { SegmentReader } from './reader.ts'
-import { listSegments } from './segment.ts'
+import { listArchived, listPlain, listSegments } from './segment.ts'
 import { type Durability, SegmentWriter } from './segment-writer.ts'
 import { Wake } from './wake.ts'
 import { writeError } from './write-error.ts'
@@ -114,9 +114,9 @@ export class FileJournal implements Journal {
     this.#writer = newWriter(this.space)
   }
 
-  /** Every segment opens with the space it belongs to; one readable header is enough. */
+  /** Every segment opens with the space it belongs to; one readable header is enough, and plain ones are quicker. */
   #readSpace(): string | undefined {
-    for (const segment of listSegments(this.#dir)) {
+    for (const segment of [...listPlain(this.#dir), ...listArchived(this.#dir).keys()]) {
       const first = this.#reader.first(segment)
       if (first?.kind === 'segment') return first.space
       this.#reader.refuseOtherFormat(segment)
@@ -294,12 +294,13 @@ export class FileJournal implements Journal {
   }
 
   locate(seq: number): Cursor {
-    let found = startCursor
-    for (const segment of listSegments(this.#dir)) {
+    if (seq <= 0) return startCursor
+    // From the end: most followers begin there, and the archive is slower to look into.
+    for (const segment of listSegments(this.#dir).reverse()) {
       const first = this.#reader.head(segment)?.seq
-      if (first !== undefined && first <= seq + 1) found = { ...startCursor, seq: first - 1, segment }
+      if (first !== undefined && first <= seq + 1) return { ...startCursor, seq: first - 1, segment }
     }
-    return found
+    return startCursor
   }
 
   onWake(listener: () => void): () => void {

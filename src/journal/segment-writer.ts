@@ -213,8 +213,12 @@ export class SegmentWriter {
   #open(): void {
     if (this.#fd === undefined || this.#fdSegment !== this.#cursor.segment) {
       this.#leaveSegment()
+      const isNew = !segmentExists(this.#dir, this.#cursor.segment)
+      // Only an archived copy of the last segment is left. That is closed: a second one of its number would hide it.
+      if (isNew && this.#cursor.offset > 0)
+        this.#cursor = { ...this.#cursor, segment: this.#cursor.segment + 1, offset: 0 }
       // A new file survives a power loss only when its directory entry does.
-      this.#unsyncedName ||= !segmentExists(this.#dir, this.#cursor.segment)
+      this.#unsyncedName ||= isNew
       this.#fd = openForAppend(this.#dir, this.#cursor.segment)
       this.#fdSegment = this.#cursor.segment
     }
