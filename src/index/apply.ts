@@ -1,6 +1,6 @@
 import type { Place } from '../journal/journal.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
-import { foldTallies } from '../model/directory.ts'
+import { foldTallies, isOfRemoved } from '../model/directory.ts'
 import type { AgentEntry, MessageEntry, ReceiptEntry } from '../model/entry.ts'
 import { priorityRank } from '../model/message.ts'
 import { classOf, type ReceiptChange, type ReceiptState, receiptClasses } from '../model/receipt.ts'
@@ -62,12 +62,14 @@ export function createApplier(database: Database): Applier {
   )
   const dropTally = database.prepare('DELETE FROM tally WHERE box = ? AND slot = ? AND n = 0')
   const advanceFloor = createFloor(database)
+  let firstMessage = readFirstMessage(database)
 
   function flushRows(): void {
     for (const buffer of buffers) buffer.flush()
   }
 
   function applyMessage({ seq, message, exclude }: MessageEntry, place: Place): void {
+    firstMessage ??= seq
     const rank = priorityRank(message.priority)
     const expires = message.expiresAt === undefined ? null : Date.parse(message.expiresAt)
     const thread = message.threadId === message.id ? null : message.threadId
@@ -86,6 +88,7 @@ export function createApplier(database: Database): Applier {
   function applyReceipt({ seq, changes }: ReceiptEntry, { segment, offset, bytes }: Place): void {
     flushRows()
     for (const change of changes) {
+      if (isOfRemoved(change, firstMessage)) continue
       const until = change.claimUntil === undefined ? null : Date.parse(change.claimUntil)
       const { seq: message, owner, box, state, rank, attempts = 0 } = change
       dropLease.run([message, owner])
@@ -118,7 +121,7 @@ export function createApplier(database: Database): Applier {
       if (entry.kind === 'message') applyMessage(entry, place)
       else if (entry.kind === 'receipt') applyReceipt(entry, place)
       else if (entry.kind === 'agent') applyAgent(entry)
-      foldTallies(entry, (box, slot, by) => {
+      foldTallies(entry, firstMessage, (box, slot, by) => {
         const key = `${slot} ${box}`
         const known = tallies.get(key)
         if (known === undefined) tallies.set(key, { box, slot, by })
@@ -136,6 +139,9 @@ export function createApplier(database: Database): Applier {
     },
   }
 }
+
+const readFirstMessage = (database: Database): number | undefined =>
+  (database.prepare('SELECT min(seq) FROM message').get()?.[0] as number | null) ?? undefined
 
 /** Moves an agent's floor in a group's box over everything that it has seen, said itself, or was left out of. */
 function createFloor(database: Database): (agent: string, box: string, rank: number) => void {

@@ -45,6 +45,8 @@ export function loadDirectory(index: Projection): { directory: Directory; cursor
   return index.peek((cursor) => {
     const directory = new Directory()
     directory.seq = cursor.seq
+    const [first] = index.sql('SELECT min(seq) FROM message').get() ?? []
+    directory.firstMessage = (first as number | null) ?? undefined
     for (const [name, json] of index.sql('SELECT name, json FROM agent').all()) {
       directory.agents.set(name as string, JSON.parse(json as string) as Agent)
     }
