@@ -28,6 +28,7 @@ import type { Source } from './query/message.ts'
 import { agentByName, roster } from './query/roster.ts'
 import { type ShownMessage, show } from './query/show.ts'
 import { createView } from './query/view.ts'
+import type { ArchiveOptions, ArchiveReport } from './retention.ts'
 
 export interface OpenSpaceOptions {
   /** The space's directory; it is made if it does not exist. */
@@ -196,6 +197,25 @@ export class Space {
     const { rebuild } = await import('./index/rebuild.ts')
     await rebuild(this.dir, this.#index, this.#words, options)
     this.#load()
+  }
+
+  /** Gzips old segments of the journal, and removes those that are older still where that is wanted. */
+  async archiveOld(options: ArchiveOptions = {}): Promise<ArchiveReport> {
+    this.#mustBeOpen()
+    const { archiveOld } = await import('./retention.ts')
+    return archiveOld(this, options)
+  }
+
+  /**
+   * @internal Shortens the journal with the exclusive right to write. There is no index meanwhile, and making
+   * one takes the same right: whoever needs it waits, and builds it from what is left.
+   */
+  shorten(work: () => void): void {
+    this.#journal.withLock(() => {
+      this.#index.discard()
+      this.#words.discard()
+      work()
+    })
   }
 
   /** Takes in messages that another space exported; those that are here already are skipped. */

@@ -174,6 +174,23 @@ export class SegmentReader<E extends Gist> {
     }
   }
 
+  /** The last entry of a segment, looked for from its end: behind it may lie what a failed write left. */
+  last(segment: number): E | undefined {
+    const bytes = this.#open(segment)
+    if (bytes === undefined) return undefined
+    const { size } = bytes.look()
+    for (let span = 65_536; ; span *= 4) {
+      const start = Math.max(0, size - span)
+      const found = lastIn(bytes.read(start, size - start), this.#decode)
+      if (found !== undefined || start === 0) return found
+    }
+  }
+
+  /** Bytes of a segment, unpacked. */
+  size(segment: number): number {
+    return this.#open(segment)?.look().size ?? 0
+  }
+
   /** Number and time of a segment's first line, without reading the rest. Undefined when it was torn. */
   head(segment: number): { seq: number; at: string } | undefined {
     const match = /^\{"seq":(\d+),"at":"([^"]{24})",/.exec(this.#startOf(segment))
@@ -225,4 +242,15 @@ function linesIn<E extends Gist>(chunk: Buffer, from: Cursor, decode: Decode<E>,
     if (decoded !== undefined || looksWhole(line)) cursor.offset = from.offset + start
   }
   return cursor
+}
+
+/** The entry of the last line in the chunk that is one. The first may be cut; then it is none. */
+function lastIn<E>(chunk: Buffer, decode: Decode<E>): E | undefined {
+  for (let end = chunk.lastIndexOf(newline); end >= 0; ) {
+    const start = end === 0 ? -1 : chunk.lastIndexOf(newline, end - 1)
+    const decoded = decode(chunk.subarray(start + 1, end))
+    if (decoded !== undefined) return decoded.entry
+    end = start
+  }
+  return undefined
 }
