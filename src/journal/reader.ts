@@ -3,7 +3,7 @@ import { MailboxError } from '../errors.ts'
 import type { Gist } from '../model/entry.ts'
 import { looksWhole, sumOf } from './codec.ts'
 import { type Cursor, type Place, type Placed, type ReadResult, startCursor } from './journal.ts'
-import { listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
+import { listArchived, listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
 import { Archive, PlainSegment, type SegmentBytes } from './segment-bytes.ts'
 
 const newline = 0x0a
@@ -39,6 +39,8 @@ export class SegmentReader<E extends Gist> {
   readonly #plain = new Map<number, PlainSegment>()
   /** The one used last is the last. */
   readonly #unpacked = new Map<number, SegmentBytes>()
+  /** The segment that was found to be the last. It is looked up once. */
+  #last = 0
 
   constructor(dir: string, decode: Decode<E>) {
     this.#dir = dir
@@ -62,9 +64,10 @@ export class SegmentReader<E extends Gist> {
   }
 
   #unpack(segment: number): SegmentBytes | undefined {
-    const bytes = this.#unpacked.get(segment) ?? this.#archive.unpack(segment)
-    if (bytes === undefined) return undefined
+    const known = this.#archive.has(segment) ? this.#unpacked.get(segment) : undefined
+    const bytes = known ?? this.#archive.unpack(segment)
     this.#unpacked.delete(segment)
+    if (bytes === undefined) return undefined
     this.#unpacked.set(segment, bytes)
     const [oldest] = this.#unpacked.keys()
     if (this.#unpacked.size > unpackedSegments) this.#unpacked.delete(oldest!)
@@ -100,15 +103,28 @@ export class SegmentReader<E extends Gist> {
    */
   #look(segment: number): Look {
     const followed = segmentExists(this.#dir, segment + 1)
-    const bytes = this.#open(segment)
-    const { size, live } = bytes?.look() ?? { size: 0, live: false }
-    return { bytes, size, live, followed }
+    const plain = this.#openPlain(segment)
+    const { size, live } = plain?.look() ?? { size: 0, live: false }
+    if (plain !== undefined && live) return { bytes: plain, size, live, followed }
+    // Our file may be all that is left of it. Removed is removed: nobody may build an index from it any more.
+    this.#forget(segment)
+    const bytes = this.#unpack(segment)
+    return { bytes, size: bytes?.look().size ?? 0, live: false, followed }
   }
 
   #nextSegment(segment: number, { followed, live }: Look): number | undefined {
     if (followed) return segment + 1
+    if (live && !this.#isStray(segment)) return undefined
     // It was archived or removed, so it was not the last: go on with the first that is there.
-    return live ? undefined : listSegments(this.#dir).find((number) => number > segment)
+    return listSegments(this.#dir).find((number) => number > segment)
+  }
+
+  /** Whether later ones are in the archive already: somebody has unpacked this one into the journal by hand. */
+  #isStray(segment: number): boolean {
+    if (this.#last === segment) return false
+    const isStray = Math.max(0, ...listArchived(this.#dir).keys()) > segment
+    if (!isStray) this.#last = segment
+    return isStray
   }
 
   #readLines(bytes: SegmentBytes, from: Cursor, wanted: number, size: number, into: Placed<E>[]): Cursor {
@@ -138,16 +154,16 @@ export class SegmentReader<E extends Gist> {
 
   fits(cursor: Cursor): boolean {
     if (cursor.seq === 0) return true
-    const segment = this.#open(cursor.segment)
+    const { bytes, size } = this.#look(cursor.segment)
     // Removed: what was built from it tells of mail that is gone.
-    if (segment === undefined) return false
+    if (bytes === undefined) return false
     // A cursor at the start of a segment has its last line in the one before.
     if (cursor.offset === 0) return true
-    if (segment.look().size < cursor.offset) return false
+    if (size < cursor.offset) return false
     // The line before the cursor may be a sealed fragment; then its own sum is not to be had here.
     const probe = 256
     const from = Math.max(0, cursor.offset - probe)
-    const line = segment.read(from, cursor.offset - from)
+    const line = bytes.read(from, cursor.offset - from)
     if (line.at(-1) !== newline) return false
     const sum = sumOf(line.subarray(0, -1))
     return sum === undefined || sum === cursor.sum
@@ -211,6 +227,12 @@ export class SegmentReader<E extends Gist> {
         hint: 'open it with a newer agent-mailbox',
       })
     }
+  }
+
+  #forget(segment: number): void {
+    const plain = this.#plain.get(segment)
+    if (plain !== undefined) closeSync(plain.fd)
+    this.#plain.delete(segment)
   }
 
   #closePlain(): void {

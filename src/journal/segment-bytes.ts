@@ -1,4 +1,4 @@
-import { closeSync, fstatSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync } from 'node:fs'
 import { MailboxError } from '../errors.ts'
 import { listArchived, openForRead, readFully, sizeOf } from './segment.ts'
 
@@ -58,6 +58,12 @@ export class Archive {
 
   constructor(dir: string) {
     this.#dir = dir
+  }
+
+  /** Whether it is where it was when it was last looked for. */
+  has(segment: number): boolean {
+    const path = this.#paths.get(segment)
+    return path !== undefined && existsSync(path)
   }
 
   /** The unpacked bytes; undefined when there is no such segment. */
