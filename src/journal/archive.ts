@@ -35,9 +35,7 @@ const temporaryEnd = '.tmp'
 
 /** Runs work with the right to archive, which one process has at a time. Writers and readers go on. */
 export async function withArchive<T>(dir: string, work: () => Promise<T>): Promise<T> {
-  const archive = archiveDirOf(dir)
-  mkdirSync(archive, { recursive: true, mode: 0o700 })
-  syncDirectory(dirname(archive))
+  const archive = makeArchive(dir)
   const lock = new WriterLock(join(archive, 'lock'))
   try {
     const done = await lock.tryWith(() => {
@@ -51,6 +49,17 @@ export async function withArchive<T>(dir: string, work: () => Promise<T>): Promi
   throw new MailboxError('conflict', 'another process is archiving this space', {
     hint: 'wait until it is done; archiving twice at once makes nothing quicker',
   })
+}
+
+function makeArchive(dir: string): string {
+  const archive = archiveDirOf(dir)
+  try {
+    mkdirSync(archive, { recursive: true, mode: 0o700 })
+    syncDirectory(dirname(archive))
+    return archive
+  } catch (error) {
+    throw archiveError(error)
+  }
 }
 
 /** Nobody else is at work here, so these are what a killed one left. */
