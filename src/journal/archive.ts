@@ -33,7 +33,10 @@ const toGzip = promisify(gzip)
 const fromGzip = promisify(gunzip)
 const temporaryEnd = '.tmp'
 
-/** Runs work with the right to archive, which one process has at a time. Writers and readers go on. */
+/**
+ * Runs work with the right to archive, which one process has at a time. It is a lock like the writers', on a
+ * file of its own: writers and readers go on.
+ */
 export async function withArchive<T>(dir: string, work: () => Promise<T>): Promise<T> {
   const archive = makeArchive(dir)
   const lock = new WriterLock(join(archive, 'lock'))

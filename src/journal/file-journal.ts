@@ -114,9 +114,13 @@ export class FileJournal implements Journal {
     this.#writer = newWriter(this.space)
   }
 
-  /** Every segment opens with the space it belongs to; one readable header is enough, and plain ones are quicker. */
   #readSpace(): string | undefined {
-    for (const segment of [...listPlain(this.#dir), ...listArchived(this.#dir).keys()]) {
+    return this.#spaceIn(listPlain(this.#dir)) ?? this.#spaceIn(listArchived(this.#dir).keys())
+  }
+
+  /** Every segment opens with the space it belongs to; one readable header is enough. */
+  #spaceIn(segments: Iterable<number>): string | undefined {
+    for (const segment of segments) {
       const first = this.#reader.first(segment)
       if (first?.kind === 'segment') return first.space
       this.#reader.refuseOtherFormat(segment)

@@ -1,4 +1,4 @@
-import { copyFileSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
@@ -43,6 +43,14 @@ async function archivedSpace(segments: number): Promise<Space> {
     await ada.send({ to: 'ada', subject: `${n}`, body: `word${n}` })
   await space.archiveOld({ gzipAfterMs: 1, now: Date.now() + day })
   return space
+}
+
+/** What archiving comes to, without a pause in which anybody else could look. */
+function archiveAtOnce(dir: string, segment: number): void {
+  const bytes = readFileSync(segmentFile(dir, segment))
+  mkdirSync(join(dir, 'archive'), { recursive: true })
+  writeFileSync(join(dir, 'archive', `2026-01-0000000${segment}.jsonl.gz`), gzipSync(bytes))
+  rmSync(segmentFile(dir, segment))
 }
 
 /** The cursor behind the last entry of a segment, as a reader has it that stands there. */
@@ -266,6 +274,29 @@ describe('a reader that was somewhere else while segments were archived', () => 
       expect(journal.atEnd(journal.read(cursor).cursor)).toBe(true)
     }
   })
+
+  it.each(['existsSync', 'fstatSync'] as const)(
+    'was about to ask %s whether there is more: it finds out all the same',
+    async (call) => {
+      const dir = tempDir()
+      const writer = tempJournal({ dir, segmentEntries: 4 })
+      for (const n of upTo(3)) await appendMessage(writer, { subject: `${n}` })
+      const reader = tempJournal({ dir })
+      const { cursor } = reader.read(startCursor)
+      expect(reader.atEnd(cursor)).toBe(true)
+      for (const n of upTo(9)) await appendMessage(writer, { subject: `later ${n}` })
+      let archived = false
+      patchFs(call, (real) => (...args) => {
+        if (!archived) {
+          archived = true
+          for (const segment of [1, 2]) archiveAtOnce(dir, segment)
+        }
+        return (real as (...all: unknown[]) => unknown)(...args)
+      })
+      expect(reader.atEnd(cursor)).toBe(false)
+      expect(reader.read(cursor).entries[0]!.entry.seq).toBe(cursor.seq + 1)
+    },
+  )
 
   it('is told of every place, in any order, with more archived segments than it keeps in memory', async () => {
     const { dir, archive } = await fourAndMore()

@@ -1,6 +1,7 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { startCursor } from '../../src/journal/journal.ts'
 import type { Mailbox } from '../../src/mailbox.ts'
 import type { Space } from '../../src/space.ts'
 import { archivedFiles, day } from '../helpers/archive.ts'
@@ -249,6 +250,27 @@ describe('removal', () => {
     const again = await open(space.dir)
     expect(await standing(again)).toEqual(before)
     expect((await again.verify({ deep: true })).problems).toEqual([])
+  })
+
+  it('is heeded by readers that still have removed segments open or in memory', async () => {
+    const scene = await setUp()
+    const { space, clock } = scene
+    await fill(scene, 5)
+    clock.now += 200 * day
+    // It has read what lay in the journal then,
+    const early = tempJournal({ dir: space.dir })
+    early.read(startCursor, 1)
+    await space.archiveOld({ gzipAfterMs: ages.gzipAfterMs, now: clock.now })
+    // and this one what lay in the archive.
+    const late = tempJournal({ dir: space.dir })
+    const { cursor } = late.read(startCursor, 1)
+    await space.archiveOld({ ...ages, now: clock.now })
+    const left = await readAll(tempJournal({ dir: space.dir }))
+    expect(left[0]!.place.segment).toBeGreaterThan(2)
+    for (const journal of [early, late]) {
+      expect(await readAll(journal)).toEqual(left)
+      expect(journal.fits(cursor)).toBe(false)
+    }
   })
 
   it('keeps a damaged segment, and says so', async () => {
