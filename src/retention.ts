@@ -6,7 +6,7 @@ import { MailboxError } from './errors.ts'
 import { archivedPath, packSegment, removeArchived, syncSegment, withArchive } from './journal/archive.ts'
 import { decodeLine } from './journal/codec.ts'
 import { SegmentReader } from './journal/reader.ts'
-import { listArchived, listPlain } from './journal/segment.ts'
+import { listArchived, listPlain, listSegments } from './journal/segment.ts'
 import type { Entry } from './model/entry.ts'
 import { boxesWithLapsed, firstUnfinished } from './query/unfinished.ts'
 import type { Space } from './space.ts'
@@ -134,14 +134,13 @@ function dueForGzip(job: Job): Plan {
   return { due: plan.due, kept: [...plan.kept, ...last] }
 }
 
-/** `gzipped` are segments that would be archived by then. */
+/** `gzipped` are segments that would be archived by then. Nothing behind one that is not archived can go. */
 async function dueForRemoval(job: Job, gzipped: readonly number[]): Promise<Plan> {
   if (job.removeBefore === Number.NEGATIVE_INFINITY) return { due: [], kept: [] }
   const unfinished = await job.space.query((source) => firstUnfinished(source, job.now))
-  const plain = listPlain(job.dir)
-  const archived = [...listArchived(job.dir).keys()].filter((segment) => !plain.includes(segment))
-  const candidates = [...archived, ...gzipped].sort((a, b) => a - b)
-  return takeWhileDue(job, candidates, (facts) => {
+  const end = listPlain(job.dir).find((segment) => !gzipped.includes(segment)) ?? 0
+  const archived = listSegments(job.dir).filter((segment) => segment < end)
+  return takeWhileDue(job, archived, (facts) => {
     const young = staysByAge(facts, job.removeBefore)
     if (young !== undefined || unfinished === undefined || facts.segment < unfinished.segment) return young
     return `message ${unfinished.id} in it is unread or open`

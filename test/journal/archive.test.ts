@@ -1,4 +1,4 @@
-import { copyFileSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
@@ -147,13 +147,6 @@ describe('archiving', () => {
     expect((await space.archiveOld()).gzipped).toEqual([])
     expect((await space.archiveOld({ ...later, gzipAfterMs: Number.POSITIVE_INFINITY })).gzipped).toEqual([])
     expect((await space.archiveOld(later)).gzipped.length).toBeGreaterThan(1)
-  })
-
-  it('closes what it makes to others', async () => {
-    const { dir } = await archivedSpace(4)
-    const mode = (...path: string[]) => (lstatSync(join(dir, ...path)).mode & 0o777).toString(8)
-    expect(mode('archive')).toBe('700')
-    for (const file of ['lock', ...archivedFiles(dir)]) expect(mode('archive', file)).toBe('600')
   })
 
   it('is foreseen by a dry run, which changes nothing at all', async () => {

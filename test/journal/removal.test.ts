@@ -1,5 +1,6 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { startCursor } from '../../src/journal/journal.ts'
 import type { Mailbox } from '../../src/mailbox.ts'
@@ -8,7 +9,7 @@ import { archivedFiles, day } from '../helpers/archive.ts'
 import { readAll, upTo } from '../helpers/drafts.ts'
 import { startScript } from '../helpers/processes.ts'
 import { rowsOf } from '../helpers/rows.ts'
-import { segmentFiles } from '../helpers/segments.ts'
+import { segmentFile, segmentFiles } from '../helpers/segments.ts'
 import { tempJournal, tempSpace } from '../helpers/temp.ts'
 
 const ages = { gzipAfterMs: 30 * day, removeAfterMs: 90 * day }
@@ -271,6 +272,21 @@ describe('removal', () => {
       expect(await readAll(journal)).toEqual(left)
       expect(journal.fits(cursor)).toBe(false)
     }
+  })
+
+  it('takes nothing behind a segment that somebody has unpacked into the journal', async () => {
+    const scene = await setUp()
+    const { space, clock } = scene
+    await fill(scene, 5)
+    clock.now += 200 * day
+    await space.archiveOld({ gzipAfterMs: ages.gzipAfterMs, now: clock.now })
+    const packed = archivedFiles(space.dir).map((file) => join(space.dir, 'archive', file))
+    writeFileSync(segmentFile(space.dir, 2), gunzipSync(readFileSync(packed[1]!)))
+    const { removed } = await space.archiveOld({ removeAfterMs: ages.removeAfterMs, now: clock.now })
+    expect(numbers(removed)).toEqual([1])
+    expect((await space.verify({ deep: true })).problems).toEqual([])
+    expect(numbers((await space.archiveOld({ ...ages, now: clock.now })).removed).length).toBeGreaterThan(1)
+    expect((await space.verify({ deep: true })).problems).toEqual([])
   })
 
   it('keeps a damaged segment, and says so', async () => {
