@@ -62,14 +62,15 @@ export function createApplier(database: Database): Applier {
   )
   const dropTally = database.prepare('DELETE FROM tally WHERE box = ? AND slot = ? AND n = 0')
   const advanceFloor = createFloor(database)
-  let firstMessage = readFirstMessage(database)
+  const readFirstMessage = database.prepare('SELECT min(seq) FROM message')
+  /** Once there is one it stays the first; until then another process may be the one to put it there. */
+  let firstMessage: number | undefined
 
   function flushRows(): void {
     for (const buffer of buffers) buffer.flush()
   }
 
   function applyMessage({ seq, message, exclude }: MessageEntry, place: Place): void {
-    firstMessage ??= seq
     const rank = priorityRank(message.priority)
     const expires = message.expiresAt === undefined ? null : Date.parse(message.expiresAt)
     const thread = message.threadId === message.id ? null : message.threadId
@@ -87,6 +88,7 @@ export function createApplier(database: Database): Applier {
 
   function applyReceipt({ seq, changes }: ReceiptEntry, { segment, offset, bytes }: Place): void {
     flushRows()
+    firstMessage ??= (readFirstMessage.get()?.[0] as number | null) ?? undefined
     for (const change of changes) {
       if (isOfRemoved(change, firstMessage)) continue
       const until = change.claimUntil === undefined ? null : Date.parse(change.claimUntil)
@@ -139,9 +141,6 @@ export function createApplier(database: Database): Applier {
     },
   }
 }
-
-const readFirstMessage = (database: Database): number | undefined =>
-  (database.prepare('SELECT min(seq) FROM message').get()?.[0] as number | null) ?? undefined
 
 /** Moves an agent's floor in a group's box over everything that it has seen, said itself, or was left out of. */
 function createFloor(database: Database): (agent: string, box: string, rank: number) => void {
