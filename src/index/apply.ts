@@ -1,7 +1,7 @@
 import type { Place } from '../journal/journal.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
 import { systemAgent } from '../model/agent.ts'
-import { actorOf, foldTallies } from '../model/directory.ts'
+import { actorOf, foldTallies, isOfRemoved } from '../model/directory.ts'
 import type { AgentEntry, MessageEntry, ReceiptEntry } from '../model/entry.ts'
 import { bucketOf } from '../model/latency.ts'
 import { type Message, priorityRank } from '../model/message.ts'
@@ -106,6 +106,9 @@ export function createApplier(database: Database): Applier {
   )
   const dropTally = database.prepare('DELETE FROM tally WHERE box = ? AND slot = ? AND n = 0')
   const advanceFloor = createFloor(database)
+  const readFirstMessage = database.prepare('SELECT min(seq) FROM message')
+  /** Once there is one it stays the first; until then another process may be the one to put it there. */
+  let firstMessage: number | undefined
 
   function flushRows(): void {
     for (const buffer of buffers) buffer.flush()
@@ -137,7 +140,9 @@ export function createApplier(database: Database): Applier {
 
   function applyReceipt({ seq, at, by, changes }: ReceiptEntry, { segment, offset, bytes }: Place): void {
     flushRows()
+    firstMessage ??= (readFirstMessage.get()?.[0] as number | null) ?? undefined
     for (const change of changes) {
+      if (isOfRemoved(change, firstMessage)) continue
       const until = timeOf(change.claimUntil)
       const { seq: message, owner, box, state, rank, attempts = 0, repeats = 0, level = null } = change
       dropLease.run([message, owner])
@@ -201,7 +206,7 @@ export function createApplier(database: Database): Applier {
       else if (entry.kind === 'agent') applyAgent(entry)
       const actor = actorOf(entry)
       if (actor !== undefined) seen.set(actor, entry.at)
-      foldTallies(entry, (box, slot, by) => {
+      foldTallies(entry, firstMessage, (box, slot, by) => {
         const key = `${slot} ${box}`
         const known = tallies.get(key)
         if (known === undefined) tallies.set(key, { box, slot, by })
