@@ -31,7 +31,7 @@ export type Step =
   | 'archived'
 
 /** What happens to a copy by itself, as its sender sees it. */
-export type Mark = 'repeated' | 'escalated' | 'stale' | 'revived' | 'extended' | 'expired' | 'dead'
+type Mark = 'repeated' | 'escalated' | 'stale' | 'revived' | 'extended' | 'expired' | 'dead'
 
 export type Refusal = 'invalid' | 'unknown_recipient' | 'not_permitted' | 'conflict' | 'over_limit'
 
