@@ -29,6 +29,10 @@ export interface Settings {
   'limits.ratePerMinute': number
   'limits.inbox': number
   'limits.threadMessages': number
+  'retention.rotate': 'size' | 'month'
+  'retention.segmentEntries': number
+  'retention.gzipAfterDays': number
+  'retention.removeAfterDays': number
 }
 
 interface Setting<K extends keyof Settings> {
@@ -42,6 +46,7 @@ const whole = (least: number, most: number) => (value: unknown) =>
 
 const minuteMs = 60_000
 const duration = whole(0, 365 * 24 * 60 * minuteMs)
+const mostDays = 36_500
 
 export const settings: { [K in keyof Settings]: Setting<K> } = {
   durability: {
@@ -144,6 +149,26 @@ export const settings: { [K in keyof Settings]: Setting<K> } = {
     default: 200,
     check: whole(0, 1_000_000),
     about: 'messages of agents in one thread without a word of the person before it is paused; 0: no limit',
+  },
+  'retention.rotate': {
+    default: 'size',
+    check: (value) => value === 'size' || value === 'month',
+    about: 'month: the journal starts a new file with every month (UTC), too',
+  },
+  'retention.segmentEntries': {
+    default: 0,
+    check: whole(0, 1_000_000_000),
+    about: 'entries after which the journal starts a new file; 0: no limit',
+  },
+  'retention.gzipAfterDays': {
+    default: 0,
+    check: whole(0, mostDays),
+    about: 'age at which `mailbox archive-old` gzips a file of the journal; 0: never',
+  },
+  'retention.removeAfterDays': {
+    default: 0,
+    check: whole(0, mostDays),
+    about: 'age at which it removes one whose mail is all finished; 0: never',
   },
 }
 

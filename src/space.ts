@@ -36,6 +36,7 @@ import { agentByName, type RosterAgent, roster } from './query/roster.ts'
 import { type ShownMessage, show } from './query/show.ts'
 import { type Stats, stats } from './query/stats.ts'
 import { createView } from './query/view.ts'
+import type { ArchiveOptions, ArchiveReport } from './retention.ts'
 
 export interface OpenSpaceOptions {
   /** The space's directory; it is made if it does not exist. */
@@ -71,7 +72,14 @@ export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = options.now ?? createClock(options.dir)
   let space: Space | undefined
-  const journal = new FileJournal({ ...settings, dir: options.dir, now, onWritten: () => space?.written() })
+  const journal = new FileJournal({
+    ...settings,
+    segmentEntries: settings['retention.segmentEntries'],
+    rotate: settings['retention.rotate'],
+    dir: options.dir,
+    now,
+    onWritten: () => space?.written(),
+  })
   space = new Space(options.dir, journal, settings, now)
   await space.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
   return space
@@ -319,6 +327,25 @@ export class Space {
     const { rebuild } = await import('./index/rebuild.ts')
     await rebuild(this.dir, this.#index, this.#words, options)
     this.#load()
+  }
+
+  /** Gzips old segments of the journal, and removes those that are older still where that is wanted. */
+  async archiveOld(options: ArchiveOptions = {}): Promise<ArchiveReport> {
+    this.#mustBeOpen()
+    const { archiveOld } = await import('./retention.ts')
+    return archiveOld(this, options)
+  }
+
+  /**
+   * @internal Shortens the journal with the exclusive right to write. There is no index meanwhile, and making
+   * one takes the same right: whoever needs it waits, and builds it from what is left.
+   */
+  shorten(work: () => void): void {
+    this.#journal.withLock(() => {
+      this.#index.discard()
+      this.#words.discard()
+      work()
+    })
   }
 
   /** Takes in messages that another space exported; those that are here already are skipped. */

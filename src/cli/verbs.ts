@@ -251,6 +251,12 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./verbs/stats.ts')).stats,
   },
   {
+    name: 'archive-old',
+    group: 'keep',
+    summary: 'Gzip old files of the journal, and remove older ones if you want that',
+    load: async () => (await import('./verbs/archive-old.ts')).archiveOld,
+  },
+  {
     name: 'export',
     group: 'keep',
     summary: 'Write all messages as JSON lines',

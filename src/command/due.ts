@@ -250,7 +250,7 @@ function escalateUnread(view: View, work: Work, context: Context): void {
     if (letter.rank < urgent || policy.urgentAfterMs === 0)
       work.change(letter, 'stale', letter.state, 'unread for long', {
         ...keepTimes(letter),
-        level: levels.over,
+        level: levels.quiet,
       })
   }
 }
@@ -311,9 +311,10 @@ function nextToTell({ directory }: View, letter: Letter, { policy: { leads } }: 
     return { to: undefined, told: 'it is the person who has it', level: levels.over }
   const recipient = directory.agents.get(letter.owner)
   const isLeads =
-    recipient !== undefined ? isLead(recipient, leads) : leads.includes(letter.owner.slice('role:'.length))
+    recipient !== undefined ? isLead(recipient, leads) : leads.some((role) => letter.owner === `role:${role}`)
   const lead = leads.find((role) => directory.holders(role).length > 0)
-  const to = letter.level === levels.none && lead !== undefined && !isLeads ? `role:${lead}` : person
+  const isFirst = letter.level === levels.none || letter.level === levels.quiet
+  const to = isFirst && lead !== undefined && !isLeads ? `role:${lead}` : person
   return { to, told: `${to} is told`, level: to === person ? levels.over : levels.lead }
 }
 

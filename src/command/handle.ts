@@ -234,9 +234,12 @@ function ackBy(
 ): { ackBy?: string; level?: number } {
   const isGivenUp = receipt !== undefined && receipt.repeats > 0 && receipt.level === levels.over
   if (!requiresAck || state !== 'shown' || policy.ackTimeoutMs === 0 || isGivenUp) return {}
-  const isFirst = receipt === undefined || receipt.repeats === 0
+  const wasTold = receipt?.level === levels.lead || receipt?.level === levels.over
+  const isFirst = wasTold && receipt.repeats === 0
   return { ackBy: isoTime(now + policy.ackTimeoutMs), ...(isFirst ? { level: levels.none } : {}) }
 }
+
+const sameAckBy = ({ ackBy: by }: Receipt): { ackBy?: string } => (by === null ? {} : { ackBy: isoTime(by) })
 
 function changeOf(
   receipt: Receipt,
@@ -260,11 +263,13 @@ function changeOf(
   if (!rule.from.includes(from) && !renews) return 'refused'
 
   const box = gives ? receipt.owner : agent.name
-  const tries = receipt.attempts + (isRole ? 0 : 1)
+  const triesAnew =
+    (command.step === 'retried' && !isRole) || (command.step === 'processing' && from === 'failed')
+  const tries = receipt.attempts + (isRole && !takes ? 0 : 1)
   const isTooMany =
     (command.step === 'failed' || (command.step === 'released' && isRole)) && tries >= policy.maxAttempts
   const state = isTooMany ? 'dead' : renews ? receipt.state : endState(rule, command)
-  const fresh = takes || renews || receipt.claimUntil === null
+  const fresh = takes || command.step === 'claimed' || receipt.claimUntil === null
   const until = fresh ? now + (command.claimTtlMs ?? policy.claimTtlMs) : receipt.claimUntil!
   // A failure stays with whoever had it until it is retried; the claim has served.
   const keepsClaim = isRole && !gives && classOf(state) === 'open' && state !== 'failed'
@@ -278,13 +283,11 @@ function changeOf(
     state,
     was: receipt.state,
     // Taking it is an attempt; mail that nobody takes is attempted anew when it is retried.
-    attempts: receipt.attempts + (takes || (command.step === 'retried' && !isRole) ? 1 : 0),
+    attempts: isTooMany ? tries : receipt.attempts + (takes || triesAnew ? 1 : 0),
     ...(keepsClaim ? { claimUntil: isoTime(until) } : {}),
     ...(receipt.repeats > 0 ? { repeats: receipt.repeats } : {}),
     ...(receipt.viaGroup ? { viaGroup: true } : {}),
-    ...(renews && receipt.ackBy !== null
-      ? { ackBy: isoTime(receipt.ackBy) }
-      : ackBy(message, state, context, receipt)),
+    ...(renews ? sameAckBy(receipt) : ackBy(message, state, context, receipt)),
   }
 }
 

@@ -7,6 +7,8 @@ import type { Context, Letter, View } from './context.ts'
 /** How long a notice of the system waits to be read. */
 const noticeLifeMs = 24 * 3_600_000
 const idsListed = 20
+/** Nobody waits for news of mail as old as this: it was imported, or its space lay asleep. */
+const oldNewsMs = 30 * 24 * 3_600_000
 
 /** Something the system has to say, as a message like any other. */
 export function notice(
@@ -51,7 +53,7 @@ export function bounces(view: View, letters: readonly Undelivered[], context: Co
   const bySender = new Map<string, { message: Message; recipient: string; reason: string }[]>()
   for (const { letter, reason } of letters) {
     const message = view.text(letter.seq)
-    if (message.from === systemAgent) continue
+    if (message.from === systemAgent || context.now - Date.parse(message.createdAt) > oldNewsMs) continue
     const known = bySender.get(message.from) ?? []
     known.push({ message, recipient: letter.owner, reason })
     bySender.set(message.from, known)

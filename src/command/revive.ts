@@ -13,9 +13,12 @@ export function extend(view: View, { name, lastSeenAt }: Agent, now: number): Re
     Math.max(0, now - Math.max(Date.parse(lastSeenAt), Date.parse(view.text(seq).createdAt)))
   const waiting = view
     .inBox(name, atOnce)
-    .filter(({ state, expiresAt }) => classOf(state) === 'unread' && expiresAt !== null)
+    .filter(
+      ({ owner, state, expiresAt }) => owner === name && classOf(state) === 'unread' && expiresAt !== null,
+    )
   const changes = waiting.map(({ expiresAt, ...letter }) => ({
     ...sameState(letter),
+    ...(letter.ackBy === null ? {} : { ackBy: isoTime(letter.ackBy) }),
     expiresAt: isoTime(expiresAt! + frozenMs(letter.seq)),
   }))
   return changes.length === 0
@@ -32,7 +35,7 @@ export function revive(view: View, name: string, { now, policy }: Context): Rece
     .deadOf(name, atOnce)
     .filter(({ state, expiresAt, attempts, id }) => {
       const lives = expiresAt === null || expiresAt > now
-      const mayTry = attempts + 1 < policy.maxAttempts
+      const mayTry = attempts < policy.maxAttempts
       return state === 'dead' && lives && mayTry && view.message(id)?.generation === null
     })
     .map((letter) => ({ ...sameState(letter), state: 'stored' as const }))

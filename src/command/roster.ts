@@ -87,7 +87,8 @@ export function decideJoin(view: View, name: string, input: JoinInput, context: 
     by: name,
     agent,
   }
-  if (before?.state === 'frozen') return [...extend(view, before, now), joined]
+  if (before?.state === 'frozen')
+    return [...extend(view, before, now), joined, ...revive(view, name, context)]
   const inherited = before?.state === 'dead' ? revive(view, name, context) : []
   return [joined, ...freeClaims(view, name, context), ...inherited]
 }
@@ -159,7 +160,7 @@ export function decideLeave(
     ...before,
     state: frozen ? 'frozen' : 'dead',
     ...(frozen ? {} : { gone: 'left' }),
-    lastSeenAt: isoTime(now),
+    lastSeenAt: frozen && before.state === 'frozen' ? before.lastSeenAt : isoTime(now),
   }
   return [{ kind: 'agent', change: frozen ? 'frozen' : 'left', by: name, agent }]
 }

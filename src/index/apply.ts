@@ -1,7 +1,7 @@
 import type { Place } from '../journal/journal.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
 import { systemAgent } from '../model/agent.ts'
-import { actorOf, foldTallies } from '../model/directory.ts'
+import { actorOf, foldTallies, isOfRemoved } from '../model/directory.ts'
 import type { AgentEntry, MessageEntry, ReceiptEntry } from '../model/entry.ts'
 import { bucketOf } from '../model/latency.ts'
 import { type Message, priorityRank } from '../model/message.ts'
@@ -27,9 +27,14 @@ const isSeen = (state: ReceiptState): boolean =>
 
 const timeOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso))
 
-/** Mail that nobody will miss is never escalated: what can wait, what groups get, what the system says. */
-const levelAtFirst = ({ from, priority }: Message, box: string): number =>
-  isGroupBox(box) || from === systemAgent || priority === 'low' ? levels.over : levels.none
+/** Mail that came in later than it was sent was imported. */
+const importedAfterMs = 60_000
+
+/** Mail that nobody will miss is never escalated: what can wait, what groups get, what the system says, old mail. */
+function levelAtFirst({ from, priority }: Message, box: string, age: number): number {
+  const isQuiet = isGroupBox(box) || from === systemAgent || priority === 'low' || age > importedAfterMs
+  return isQuiet ? levels.quiet : levels.none
+}
 
 const classNumber = (state: ReceiptState) => receiptClasses.indexOf(classOf(state))
 
@@ -59,17 +64,17 @@ export function createApplier(database: Database): Applier {
   const putTrail = database.prepare('INSERT OR IGNORE INTO trail VALUES (?, ?, ?, ?, ?)')
   const putReceipt = database.prepare(
     `INSERT INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
-       coalesce(?9, (SELECT expires FROM message WHERE seq = ?1)), ?10, ?11, coalesce(?12, ${levels.over}),
+       coalesce(?9, (SELECT expires FROM message WHERE seq = ?1)), ?10, ?11, coalesce(?12, ${levels.quiet}),
        (SELECT created FROM message WHERE seq = ?1), ?13, ?14)
      ON CONFLICT DO UPDATE SET box = excluded.box, class = excluded.class, state = excluded.state,
        attempts = excluded.attempts, claim_until = excluded.claim_until, expires = coalesce(?9, expires),
        ack_by = excluded.ack_by, repeats = excluded.repeats, level = coalesce(?12, level),
        via_group = excluded.via_group, seen = max(seen, excluded.seen)`,
   )
-  const putShared = database.prepare('INSERT OR IGNORE INTO shared VALUES (?, ?, ?)')
-  const dropShared = database.prepare('DELETE FROM shared WHERE box = ? AND seq = ?')
+  const putShared = database.prepare('INSERT OR IGNORE INTO shared VALUES (?1, ?1, ?2, ?3)')
+  const dropShared = database.prepare('DELETE FROM shared WHERE box = ? AND seq = ? AND owner = ?')
   const restoreShared = database.prepare(
-    `INSERT OR IGNORE INTO shared SELECT owner, seq, rank FROM receipt r
+    `INSERT OR IGNORE INTO shared SELECT box, owner, seq, rank FROM receipt r
      WHERE seq = ? AND owner = ? AND class = 0 AND EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND x.owner <> r.owner)`,
   )
   const putLease = database.prepare('INSERT OR IGNORE INTO lease VALUES (?, ?, ?, ?)')
@@ -103,12 +108,15 @@ export function createApplier(database: Database): Applier {
   )
   const dropTally = database.prepare('DELETE FROM tally WHERE box = ? AND slot = ? AND n = 0')
   const advanceFloor = createFloor(database)
+  const readFirstMessage = database.prepare('SELECT min(seq) FROM message')
+  /** Once there is one it stays the first; until then another process may be the one to put it there. */
+  let firstMessage: number | undefined
 
   function flushRows(): void {
     for (const buffer of buffers) buffer.flush()
   }
 
-  function applyMessage({ seq, message, exclude }: MessageEntry, place: Place): void {
+  function applyMessage({ seq, at, message, exclude }: MessageEntry, place: Place): void {
     const rank = priorityRank(message.priority)
     const expires = message.expiresAt === undefined ? null : Date.parse(message.expiresAt)
     const thread = message.threadId === message.id ? null : message.threadId
@@ -124,7 +132,7 @@ export function createApplier(database: Database): Applier {
     measure(message.from, measureKinds.sent, 0)
     const boxes = boxesTo(message.to)
     for (const box of boxes) {
-      stored.add(seq, box, rank, expires, levelAtFirst(message, box), created)
+      stored.add(seq, box, rank, expires, levelAtFirst(message, box, Date.parse(at) - created), created)
       if (expires !== null) dues.add(expires, box, seq)
       if (generation !== null) putBound.run([seq, box])
       if (boxes.length > 1 && !isGroupBox(box)) putShared.run([box, seq, rank])
@@ -136,9 +144,14 @@ export function createApplier(database: Database): Applier {
     }
   }
 
-  function applyReceipt({ seq, at, step, changes }: ReceiptEntry, { segment, offset, bytes }: Place): void {
+  function applyReceipt(
+    { seq, at, by, step, changes }: ReceiptEntry,
+    { segment, offset, bytes }: Place,
+  ): void {
     flushRows()
+    firstMessage ??= (readFirstMessage.get()?.[0] as number | null) ?? undefined
     for (const change of changes) {
+      if (isOfRemoved(change, firstMessage)) continue
       const until = timeOf(change.claimUntil)
       const { seq: message, owner, box, state, rank, attempts = 0, repeats = 0, level = null } = change
       dropLease.run([message, owner])
@@ -153,10 +166,11 @@ export function createApplier(database: Database): Applier {
       restoreDue.run([message, owner])
       dropBound.run([message, owner])
       restoreBound.run([message, owner])
-      measureChange(change, at)
+      // What the system puts away was not done by anybody.
+      if (by !== systemAgent) measureChange(change, at)
       matters.applyReceipt(change, step)
       if (!isGroupBox(owner)) {
-        dropShared.run([owner, message])
+        dropShared.run([change.wasBox ?? box, message, owner])
         restoreShared.run([message, owner])
       }
       if (change.was === undefined) settle(change)
@@ -202,7 +216,7 @@ export function createApplier(database: Database): Applier {
       else if (entry.kind === 'agent') applyAgent(entry)
       const actor = actorOf(entry)
       if (actor !== undefined) seen.set(actor, entry.at)
-      foldTallies(entry, (box, slot, by) => {
+      foldTallies(entry, firstMessage, (box, slot, by) => {
         const key = `${slot} ${box}`
         const known = tallies.get(key)
         if (known === undefined) tallies.set(key, { box, slot, by })

@@ -56,6 +56,8 @@ export const loadDirectory = (
 export function readDirectory(index: Projection, { seq }: Cursor, options: DirectoryOptions): Directory {
   const directory = new Directory(options)
   directory.seq = seq
+  const [first] = index.sql('SELECT min(seq) FROM message').get() ?? []
+  directory.firstMessage = (first as number | null) ?? undefined
   for (const [name, json] of index.sql('SELECT name, json FROM agent').all()) {
     directory.agents.set(name as string, JSON.parse(json as string) as Agent)
   }

@@ -100,12 +100,12 @@ export class Projection {
     return this.#repairing(() => this.#catchUp(options))
   }
 
-  /** Throws the tables away; the next use builds them anew. */
+  /** Throws the tables away; the next use, by whomever, makes new ones as soon as nobody writes. */
   discard(): void {
     this.#options.journal.withLock(() => {
       this.close()
       this.#remove()
-      this.#create()
+      this.#cursor = startCursor
     })
   }
 
@@ -205,6 +205,7 @@ export class Projection {
         return work()
       } catch (error) {
         const isUnfit = error instanceof UnfitIndex
+        if (attempt < 3 && this.#pointedAtRemoved(error)) continue
         if (!isSqliteError(error) && !isUnfit) throw error
         if (isBusy(error)) throw timedOut(this.#options.path, error)
         if (isDiskFull(error)) throw diskFull(error)
@@ -212,6 +213,12 @@ export class Projection {
         this.#replace()
       }
     }
+  }
+
+  /** Old segments were removed, and their index with them, while we looked: what it led us to is gone. */
+  #pointedAtRemoved(error: unknown): boolean {
+    const isDamage = error instanceof MailboxError && error.code === 'damaged'
+    return isDamage && identityOf(this.#options.path) !== this.#identity
   }
 
   #ensureOpen(): void {

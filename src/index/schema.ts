@@ -1,5 +1,5 @@
 /** Rises with every change of the tables or of `apply`: an index of another format is built anew. */
-export const indexFormat = 9
+export const indexFormat = 11
 
 /** What the tables were built from, and how far. */
 const meta = `CREATE TABLE meta (
@@ -48,7 +48,7 @@ CREATE INDEX receipt_unacked ON receipt (ack_by) WHERE ack_by IS NOT NULL;
 
 -- Unread mail of agents and roles that went to other addresses as well: it may stand in two boxes of one
 -- reader, so it is counted one by one.
-CREATE TABLE shared (box TEXT, seq INTEGER, rank INTEGER NOT NULL, PRIMARY KEY (box, seq)) WITHOUT ROWID;
+CREATE TABLE shared (box TEXT, owner TEXT, seq INTEGER, rank INTEGER NOT NULL, PRIMARY KEY (box, seq, owner)) WITHOUT ROWID;
 
 -- Claims by their end: one that has run out is free for the other holders of the role.
 CREATE TABLE lease (owner TEXT, rank INTEGER, until INTEGER, seq INTEGER, PRIMARY KEY (owner, rank, until, seq)) WITHOUT ROWID;

@@ -15,7 +15,7 @@ import {
 } from './journal.ts'
 import { WriterLock } from './lock.ts'
 import { SegmentReader } from './reader.ts'
-import { listSegments } from './segment.ts'
+import { listArchived, listPlain, listSegments } from './segment.ts'
 import { type Durability, SegmentWriter } from './segment-writer.ts'
 import { Wake } from './wake.ts'
 import { writeError } from './write-error.ts'
@@ -27,6 +27,10 @@ export interface FileJournalOptions {
   durability?: Durability
   /** @default 16 MiB */
   segmentBytes?: number
+  /** Entries after which a new segment begins. @default 0, no limit */
+  segmentEntries?: number
+  /** `month`: a new segment also begins with every month of the calendar (UTC). @default 'size' */
+  rotate?: 'size' | 'month'
   /** @default 500 */
   pollMs?: number
   /** @default 60_000 */
@@ -92,6 +96,8 @@ export class FileJournal implements Journal {
         space,
         durability: options.durability ?? 'disk',
         segmentBytes: options.segmentBytes ?? 16 * 1_048_576,
+        segmentEntries: options.segmentEntries ?? 0,
+        rotate: options.rotate ?? 'size',
         now: options.now ?? Date.now,
       })
     const create = () => {
@@ -108,9 +114,13 @@ export class FileJournal implements Journal {
     this.#writer = newWriter(this.space)
   }
 
-  /** Every segment opens with the space it belongs to; one readable header is enough. */
   #readSpace(): string | undefined {
-    for (const segment of listSegments(this.#dir)) {
+    return this.#spaceIn(listPlain(this.#dir)) ?? this.#spaceIn(listArchived(this.#dir).keys())
+  }
+
+  /** Every segment opens with the space it belongs to; one readable header is enough. */
+  #spaceIn(segments: Iterable<number>): string | undefined {
+    for (const segment of segments) {
       const first = this.#reader.first(segment)
       if (first?.kind === 'segment') return first.space
       this.#reader.refuseOtherFormat(segment)
@@ -288,12 +298,13 @@ export class FileJournal implements Journal {
   }
 
   locate(seq: number): Cursor {
-    let found = startCursor
-    for (const segment of listSegments(this.#dir)) {
-      const first = this.#reader.firstSeq(segment)
-      if (first !== undefined && first <= seq + 1) found = { ...startCursor, seq: first - 1, segment }
+    if (seq <= 0) return startCursor
+    // From the end: most followers begin there, and the archive is slower to look into.
+    for (const segment of listSegments(this.#dir).reverse()) {
+      const first = this.#reader.head(segment)?.seq
+      if (first !== undefined && first <= seq + 1) return { ...startCursor, seq: first - 1, segment }
     }
-    return found
+    return startCursor
   }
 
   onWake(listener: () => void): () => void {

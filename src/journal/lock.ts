@@ -77,6 +77,16 @@ export class WriterLock {
     return this.#run(work)
   }
 
+  /** Runs work that takes long, and lets others work meanwhile. Undefined when somebody else has the right. */
+  async tryWith<T>(work: () => Promise<T>): Promise<{ value: T } | undefined> {
+    if (!this.#tryTake()) return undefined
+    try {
+      return { value: await work() }
+    } finally {
+      this.#database?.exec('ROLLBACK')
+    }
+  }
+
   #run<T>(work: () => T): T {
     this.#depth++
     try {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, writeSync } from 'node:fs'
 import type { MailboxError } from '../errors.ts'
-import type { Draft, Entry, Gist } from '../model/entry.ts'
-import { isoTime } from '../model/time.ts'
+import type { Draft, Entry, Gist, SegmentReason } from '../model/entry.ts'
+import { isoTime, monthOf } from '../model/time.ts'
 import { decodeGist, decodeLine, LineBuffer, noSum } from './codec.ts'
 import type { Cursor, Placed, PlacedEntry } from './journal.ts'
 import { type Fragment, SegmentReader } from './reader.ts'
@@ -20,6 +20,10 @@ export interface SegmentWriterOptions {
   space: string
   durability: Durability
   segmentBytes: number
+  /** Entries after which a new segment begins; 0: no limit. */
+  segmentEntries: number
+  /** `month`: a new segment also begins with every month of the calendar (UTC). */
+  rotate: 'size' | 'month'
   now: () => number
 }
 
@@ -62,6 +66,10 @@ export class SegmentWriter {
    * a failed write it may end in half a line that could not be taken back.
    */
   #failure: 'sync_failed' | 'write_failed' | undefined
+  /** Number and time of the first entry of the segment, once somebody has asked for them. */
+  #start: { segment: number; seq: number; at: string } | undefined
+  /** The segment that was begun last, and why; its first line may be refused and tried again. */
+  #begun: { segment: number; reason: SegmentReason } | undefined
 
   constructor(dir: string, cursor: Cursor, options: SegmentWriterOptions) {
     this.#dir = dir
@@ -144,21 +152,51 @@ export class SegmentWriter {
   /** Before the first line of a batch: a new segment if this one is full or failed, a seal if it is torn. */
   #prepare(): void {
     this.#open()
-    const reason = this.#failure ?? (this.#cursor.seq === 0 ? 'created' : 'size')
-    if (this.#failure !== undefined || this.#cursor.offset >= this.#options.segmentBytes) this.#rotate()
+    const left = this.#failure ?? this.#fullBy()
+    if (left !== undefined) this.#rotate(left)
     const { space } = this.#options
     if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#buffer.addSeal()
-    if (this.#cursor.offset === 0) this.#add({ kind: 'segment', format: 1, space, reason })
+    if (this.#cursor.offset === 0) this.#add({ kind: 'segment', format: 1, space, reason: this.#reason() })
     if (this.#fragment !== undefined) {
       const { offset, bytes } = this.#fragment
       this.#add({ kind: 'torn', offset, bytes: bytes.length, digest: hash('sha256', bytes, 'hex') })
     }
   }
 
-  #rotate(): void {
+  /**
+   * What fills the segment; undefined while it may grow. Asked once for each write, so one that gathers many
+   * entries goes beyond the limit, but is never cut in two.
+   */
+  #fullBy(): SegmentReason | undefined {
+    const { segmentBytes, segmentEntries, rotate, now } = this.#options
+    if (this.#cursor.offset === 0) return undefined
+    if (this.#cursor.offset >= segmentBytes) return 'size'
+    if (segmentEntries === 0 && rotate === 'size') return undefined
+    const start = this.#startOf(this.#cursor.segment)
+    if (start === undefined) return undefined
+    if (segmentEntries > 0 && this.#cursor.seq - start.seq + 1 >= segmentEntries) return 'count'
+    return rotate === 'month' && monthOf(start.at) !== monthOf(isoTime(now())) ? 'month' : undefined
+  }
+
+  /** Why the segment was begun. Whoever began it may have died before saying so; mostly it is the size. */
+  #reason(): SegmentReason {
+    if (this.#cursor.seq === 0) return 'created'
+    return this.#begun?.segment === this.#cursor.segment ? this.#begun.reason : 'size'
+  }
+
+  #startOf(segment: number): { seq: number; at: string } | undefined {
+    if (this.#start?.segment !== segment) {
+      const found = this.#reader.head(segment) ?? this.#reader.first(segment)
+      this.#start = found && { segment, seq: found.seq, at: found.at }
+    }
+    return this.#start
+  }
+
+  #rotate(reason: SegmentReason): void {
     // Nothing may be durable in the new segment that follows something lost in the old one.
     if (this.#options.durability === 'disk' && this.#failure !== 'sync_failed') this.#syncHere()
     this.#cursor = { ...this.#cursor, segment: this.#cursor.segment + 1, offset: 0 }
+    this.#begun = { segment: this.#cursor.segment, reason }
     this.#fragment = undefined
     this.#failure = undefined
     this.#open()
@@ -175,8 +213,12 @@ export class SegmentWriter {
   #open(): void {
     if (this.#fd === undefined || this.#fdSegment !== this.#cursor.segment) {
       this.#leaveSegment()
+      const isNew = !segmentExists(this.#dir, this.#cursor.segment)
+      // Only an archived copy of the last segment is left. That is closed: a second one of its number would hide it.
+      if (isNew && this.#cursor.offset > 0)
+        this.#cursor = { ...this.#cursor, segment: this.#cursor.segment + 1, offset: 0 }
       // A new file survives a power loss only when its directory entry does.
-      this.#unsyncedName ||= !segmentExists(this.#dir, this.#cursor.segment)
+      this.#unsyncedName ||= isNew
       this.#fd = openForAppend(this.#dir, this.#cursor.segment)
       this.#fdSegment = this.#cursor.segment
     }

@@ -8,25 +8,53 @@ import {
   readdirSync,
   readSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** Segments are numbered from 1 without a gap, so that a reader at the end of one knows the next. */
 const digits = 8
 const namePattern = /^(\d{8})\.jsonl$/
+const archivedPattern = /^\d{4}-\d\d-(\d{8})\.jsonl\.gz$/
 
-export const segmentPath = (dir: string, segment: number): string =>
-  join(dir, `${String(segment).padStart(digits, '0')}.jsonl`)
+const segmentName = (segment: number): string => `${String(segment).padStart(digits, '0')}.jsonl`
+
+export const segmentPath = (dir: string, segment: number): string => join(dir, segmentName(segment))
 
 export const segmentExists = (dir: string, segment: number): boolean => existsSync(segmentPath(dir, segment))
 
-/** Numbers of all segments, in order. */
+/** Closed segments that were gzipped lie beside the journal. */
+export const archiveDirOf = (dir: string): string => join(dirname(dir), 'archive')
+
+/** An archived segment is filed under the month of its last entry. */
+export const archivedName = (segment: number, month: string): string => `${month}-${segmentName(segment)}.gz`
+
+/**
+ * Numbers of all segments, in order, wherever they lie. One that is being archived stands in the archive
+ * before it leaves the journal, so whoever looks in this order misses none.
+ */
 export function listSegments(dir: string): number[] {
+  const plain = listPlain(dir)
+  return [...new Set([...listArchived(dir).keys(), ...plain])].sort((a, b) => a - b)
+}
+
+/** Numbers of the segments that are not archived, in order. */
+export function listPlain(dir: string): number[] {
   const found: number[] = []
   for (const file of readdirSync(dir)) {
     const match = namePattern.exec(file)
     if (match) found.push(Number(match[1]))
   }
   return found.sort((a, b) => a - b)
+}
+
+/** The files of the archived segments, by number. */
+export function listArchived(dir: string): Map<number, string> {
+  const archive = archiveDirOf(dir)
+  const found = new Map<number, string>()
+  for (const file of existsSync(archive) ? readdirSync(archive).sort() : []) {
+    const match = archivedPattern.exec(file)
+    if (match) found.set(Number(match[1]), join(archive, file))
+  }
+  return found
 }
 
 export function openForAppend(dir: string, segment: number): number {
@@ -37,8 +65,15 @@ export function openForAppend(dir: string, segment: number): number {
   )
 }
 
-export const openForRead = (dir: string, segment: number): number =>
-  openSync(segmentPath(dir, segment), constants.O_RDONLY | constants.O_NOFOLLOW)
+/** Undefined when there is no such file. */
+export function openForRead(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
 
 /** A new file survives a power loss only when its directory entry does. */
 export function syncDirectory(dir: string): void {

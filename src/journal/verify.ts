@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto'
 import { closeSync } from 'node:fs'
+import type { MailboxError } from '../errors.ts'
 import type { Entry } from '../model/entry.ts'
 import { maxJsonDepth, parseStrictJson } from '../model/json.ts'
 import { draftSchema } from '../model/schemas.ts'
 import { decodeLine, noSum } from './codec.ts'
-import { listSegments, openForRead, readFully, sizeOf } from './segment.ts'
+import { listArchived, listPlain, openForRead, segmentPath, sizeOf } from './segment.ts'
+import { PlainSegment, type SegmentBytes, unpack } from './segment-bytes.ts'
 
 export interface VerifyOptions {
   onProgress?: (done: { bytes: number; total: number }) => void
@@ -36,31 +38,64 @@ const chunkBytes = 4 * 1_048_576
 export async function verifyJournal(dir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const report: VerifyReport = { segments: 0, entries: 0, messages: 0, bytes: 0, torn: [], problems: [] }
   const check = createChainCheck(report)
-  const segments = listSegments(dir)
-  const fds = segments.map((segment) => openForRead(dir, segment))
+  const files = openAll(dir)
   try {
-    const sizes = fds.map(sizeOf)
-    const total = sizes.reduce((sum, size) => sum + size, 0)
-    for (const [at, segment] of segments.entries()) {
-      check.startSegment(segment)
-      for (const { line, offset, complete } of linesOf(fds[at]!, sizes[at]!)) {
+    const total = files.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
+    let done = 0
+    for (const [at, file] of files.entries()) {
+      check.startSegment(file.segment)
+      const bytes = bytesOf(file, check.unreadable)
+      const size = bytes?.look().size ?? 0
+      for (const { line, offset, complete } of bytes === undefined ? [] : linesOf(bytes, size)) {
         if (complete) check.line(line, offset)
-        else check.fragment(line, offset, at + 1 < segments.length)
+        else check.fragment(line, offset, at + 1 < files.length)
         if ((report.entries & 0x3ff) === 0) {
           options.signal?.throwIfAborted()
-          options.onProgress?.({ bytes: report.bytes + offset, total })
+          options.onProgress?.({ bytes: done + Math.round(file.fileBytes * (offset / size)), total })
           await new Promise(setImmediate)
         }
       }
       report.segments++
-      report.bytes += sizes[at]!
-      options.onProgress?.({ bytes: report.bytes, total })
+      report.bytes += size
+      done += file.fileBytes
+      options.onProgress?.({ bytes: done, total })
     }
     check.end()
   } finally {
-    for (const fd of fds) closeSync(fd)
+    for (const { fd } of files) closeSync(fd)
   }
   return report
+}
+
+interface SegmentFile {
+  segment: number
+  path: string
+  fd: number
+  fileBytes: number
+  archived: boolean
+}
+
+/** Opens every file at once: whatever others archive or remove meanwhile stays within reach. */
+function openAll(dir: string): SegmentFile[] {
+  const files = new Map<number, SegmentFile>()
+  const open = (segment: number, path: string, archived: boolean) => {
+    const fd = files.has(segment) ? undefined : openForRead(path)
+    if (fd !== undefined) files.set(segment, { segment, path, fd, fileBytes: sizeOf(fd), archived })
+  }
+  // In this order: a segment stands in the archive before it leaves the journal.
+  for (const segment of listPlain(dir)) open(segment, segmentPath(dir, segment), false)
+  for (const [segment, path] of listArchived(dir)) open(segment, path, true)
+  return [...files.values()].sort((a, b) => a.segment - b.segment)
+}
+
+function bytesOf(file: SegmentFile, onDamage: (problem: string) => void): SegmentBytes | undefined {
+  if (!file.archived) return new PlainSegment(file.fd)
+  try {
+    return unpack(file)
+  } catch (error) {
+    onDamage((error as MailboxError).message)
+    return undefined
+  }
 }
 
 interface RawLine {
@@ -69,11 +104,11 @@ interface RawLine {
   complete: boolean
 }
 
-function* linesOf(fd: number, size: number): Generator<RawLine> {
+function* linesOf(bytes: SegmentBytes, size: number): Generator<RawLine> {
   let offset = 0
   let wanted = chunkBytes
   while (offset < size) {
-    const chunk = readFully(fd, offset, Math.min(wanted, size - offset))
+    const chunk = bytes.read(offset, Math.min(wanted, size - offset))
     let start = 0
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
       yield { line: chunk.subarray(start, end), offset: offset + start, complete: true }
@@ -186,6 +221,11 @@ function createChainCheck(report: VerifyReport) {
       if (entry.kind === 'message') report.messages++
       sum = decoded.sum
       lastGood = offset
+    },
+    /** Nothing can be said of its lines, nor of how the next segment hangs on them. */
+    unreadable(what: string): void {
+      report.problems.push(`segment ${segment}: ${what}`)
+      linked = false
     },
     fragment(line: Buffer, offset: number, closed: boolean): void {
       report.torn.push({ segment, offset, bytes: line.length, sealed: closed })

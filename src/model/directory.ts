@@ -2,7 +2,7 @@ import { boxesTo } from './address.ts'
 import type { Agent } from './agent.ts'
 import type { Gist } from './entry.ts'
 import { type Priority, priorities, priorityRank } from './message.ts'
-import { classOf, type ReceiptState } from './receipt.ts'
+import { classOf, type ReceiptChange, type ReceiptState } from './receipt.ts'
 
 const ranks = priorities.length
 export const tallySlots = 3 * ranks
@@ -23,6 +23,8 @@ export class Directory {
   readonly sends = new Map<string, number[]>()
   /** The last entry folded in. */
   seq = 0
+  /** The first message there is, once there is one. */
+  firstMessage: number | undefined
   readonly #countsSends: boolean
 
   constructor(options: { countsSends?: boolean } = {}) {
@@ -38,8 +40,11 @@ export class Directory {
       this.agents.set(entry.agent.name, entry.agent)
       return
     }
-    if (entry.kind === 'message' && this.#countsSends) this.noteSend(entry.message.from, Date.parse(entry.at))
-    foldTallies(entry, (box, slot, by) => this.#add(box, slot, by))
+    if (entry.kind === 'message') {
+      this.firstMessage ??= entry.seq
+      if (this.#countsSends) this.noteSend(entry.message.from, Date.parse(entry.at))
+    }
+    foldTallies(entry, this.firstMessage, (box, slot, by) => this.#add(box, slot, by))
   }
 
   noteSend(sender: string, at: number): void {
@@ -123,13 +128,25 @@ function slotOf(state: ReceiptState, rank: number, viaGroup: boolean): number | 
   return (viaGroup ? 2 * ranks : ranks) + rank
 }
 
+/**
+ * Whether a change is about mail that was removed with the oldest segments: nobody has counted the message,
+ * so nobody may take it off. `firstMessage` is the seq of the first one there is, if there is any.
+ */
+export const isOfRemoved = ({ seq }: ReceiptChange, firstMessage: number | undefined): boolean =>
+  firstMessage === undefined || seq < firstMessage
+
 /** The changes of tallies that an entry means; the index and the directory both go by this. */
-export function foldTallies(entry: Gist, add: (box: string, slot: number, by: number) => void): void {
+export function foldTallies(
+  entry: Gist,
+  firstMessage: number | undefined,
+  add: (box: string, slot: number, by: number) => void,
+): void {
   if (entry.kind === 'message') {
     const rank = priorityRank(entry.message.priority)
     for (const box of boxesTo(entry.message.to)) add(box, rank, 1)
   } else if (entry.kind === 'receipt') {
     for (const change of entry.changes) {
+      if (isOfRemoved(change, firstMessage)) continue
       const { viaGroup = false } = change
       const before = change.was === undefined ? null : slotOf(change.was, change.rank, viaGroup)
       const after = slotOf(change.state, change.rank, viaGroup)

@@ -6,7 +6,9 @@ import type { agentDraft, draftSchema, messageDraft, receiptDraft } from './sche
 export const agentChanges = ['joined', 'updated', 'frozen', 'resumed', 'left', 'died'] as const
 
 /** Why a segment was opened. */
-export const segmentReasons = ['created', 'size', 'sync_failed', 'write_failed'] as const
+export const segmentReasons = ['created', 'size', 'count', 'month', 'sync_failed', 'write_failed'] as const
+
+export type SegmentReason = (typeof segmentReasons)[number]
 
 /** A fact that has no place in the journal yet. */
 export type Draft = z.infer<typeof draftSchema>

@@ -45,8 +45,8 @@ export function reachOf(
   const { roles, groups } = boxesOf(agent)
   const forRoles = receipts.filter(({ owner }) => roles.includes(owner))
   const claimable = forRoles.filter((receipt) => classOf(receipt.state) !== 'closed' && isFree(receipt, now))
-  if (isOutdated(agent, message)) return { kind: 'over', state: 'dead' }
   const held = receipts.filter(({ owner, box }) => box === agent.name || owner === agent.name)
+  if (isOutdated(agent, message) && held.length > 0) return { kind: 'over', state: 'dead' }
   const shared = receipts.find(({ owner }) => isGroupBox(owner) && groups.includes(owner))
   const leftOut = message.sender === agent.name || message.excluded.includes(agent.name)
   const over = shared !== undefined && (classOf(shared.state) === 'closed' || hasExpired(message, now))

@@ -99,8 +99,11 @@ export interface Receipt {
   seen: boolean
 }
 
-/** How far a message was escalated; `over`: nothing will be done about it any more. */
-export const levels = { none: 0, lead: 1, over: 2 } as const
+/**
+ * How far a message was escalated; `over`: the person was told, nothing more will be done about it.
+ * `quiet`: nobody is told that it is unread; an ack that does not come is another matter.
+ */
+export const levels = { none: 0, lead: 1, over: 2, quiet: 3 } as const
 
 /** A dead letter: it will not reach anybody any more, and its sender is told. */
 export const isDeadLetter = (state: ReceiptState): boolean => state === 'dead' || state === 'expired'

@@ -44,3 +44,6 @@ export function isoTime(ms: number): string {
   }
   return iso
 }
+
+/** The month of an ISO time: `2026-11`. */
+export const monthOf = (iso: string): string => iso.slice(0, 7)

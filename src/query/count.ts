@@ -33,7 +33,7 @@ export function count(source: Source, agent: Agent, now: number): UnreadCount {
   // Mail whose life is over and that nobody has marked yet still stands in its tally.
   const lapsed = index.sql(
     `SELECT r.rank FROM due d JOIN receipt r ON r.seq = d.seq AND r.owner = d.box
-     WHERE d.box = ? AND d.at <= ? AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.box = d.box AND s.seq = d.seq)`,
+     WHERE r.box = ? AND d.at <= ? AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.box = r.box AND s.seq = r.seq AND s.owner = r.owner)`,
   )
   for (const box of own) {
     for (const [rank] of lapsed.all([box, box === agent.name ? clockOf(agent, now) : now])) add(rank, -1)

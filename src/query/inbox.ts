@@ -164,13 +164,13 @@ function streamsOf(
   const { roles, groups } = boxesOf(agent)
   if (uncounted) {
     const shared = index.sql(
-      `SELECT ${columns} FROM shared s JOIN receipt r ON r.seq = s.seq AND r.owner = s.box JOIN message m ON m.seq = s.seq
+      `SELECT ${columns} FROM shared s JOIN receipt r ON r.seq = s.seq AND r.owner = s.owner JOIN message m ON m.seq = s.seq
        WHERE s.box = ?1 AND s.rank = ?2 AND s.seq > ?3 AND ${alive} ${order}`,
     )
     const sharedOf =
       (name: string): Stream =>
       (after) =>
-        shared.all([name, rank, after, now]).map((row) => toRow(row, rank))
+        shared.all([name, rank, after, name === agent.name ? ownNow : now]).map((row) => toRow(row, rank))
     return [...[agent.name, ...roles].map(sharedOf), ...roles.map(lapsedOf), ...groups.map(groupBox)]
   }
   return [

@@ -18,10 +18,16 @@ export type StoredMessage = Message & { seq: number }
 
 const place = 'm.segment, m.offset, m.bytes'
 
-export function messageBySeq({ index, journal }: Source, seq: number): StoredMessage {
+export function messageBySeq(source: Source, seq: number): StoredMessage {
+  const message = messageIfThere(source, seq)
+  if (message === undefined) throw new MailboxError('not_found', `there is no message at ${seq}`)
+  return message
+}
+
+/** Undefined when it was removed a moment ago. */
+export function messageIfThere({ index, journal }: Source, seq: number): StoredMessage | undefined {
   const row = index.sql(`SELECT ${place} FROM message m WHERE seq = ?`).get([seq])
-  if (row === undefined) throw new MailboxError('not_found', `there is no message at ${seq}`)
-  return readMessage(journal, row)
+  return row === undefined ? undefined : readMessage(journal, row)
 }
 
 /** Reads the message whose place the row starts with. */

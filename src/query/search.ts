@@ -3,7 +3,7 @@ import { boxOf } from '../model/address.ts'
 import type { Agent } from '../model/agent.ts'
 import { parseTime } from '../model/time.ts'
 import { inboxRows } from './inbox.ts'
-import { messageBySeq, type Source, type StoredMessage } from './message.ts'
+import { messageIfThere, type Source, type StoredMessage } from './message.ts'
 import { type ListOptions, limitOf, type Page, readBefore } from './page.ts'
 import { parseSearch, type SearchTerm, type WordQuery, wordQuery } from './search-terms.ts'
 
@@ -33,8 +33,8 @@ export function search(
     const isFull = source.index.read(() => {
       const accepts = createFilter(source, agentOf(source), terms, now)
       for (const seq of found.fitting) {
-        const message = messageBySeq(source, seq)
-        if (!accepts(message)) continue
+        const message = messageIfThere(source, seq)
+        if (message === undefined || !accepts(message)) continue
         if (messages.length === limit) return true
         messages.push(message)
       }

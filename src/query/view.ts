@@ -64,10 +64,11 @@ export function createView(source: Source) {
         joined('lease', 'owner'),
       ),
     inBox: (box: string, limit: number) =>
-      letters(`r.box = ? AND r.class < 2 AND (r.state <> 'failed' OR r.owner <> r.box) LIMIT ?`, [
-        box,
-        limit,
-      ]),
+      letters(
+        `r.box = ? AND r.class < 2 AND (r.state <> 'failed' OR r.owner <> r.box)
+         ORDER BY r.owner = r.box LIMIT ?`,
+        [box, limit],
+      ),
     deadOf: (owner: string, limit: number) =>
       letters(`r.owner = ? AND r.state IN ('dead', 'expired') LIMIT ?`, [owner, limit]),
     bound: (limit: number) =>

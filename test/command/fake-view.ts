@@ -1,27 +1,152 @@
-import type { Context, View } from '../../src/command/context.ts'
+import type { Context, Letter, Policy, View } from '../../src/command/context.ts'
 import { boxOf } from '../../src/model/address.ts'
 import type { Agent } from '../../src/model/agent.ts'
-import { Directory } from '../../src/model/directory.ts'
+import { Directory, tallySlots } from '../../src/model/directory.ts'
+import type { AgentDraft, Draft, MessageDraft, ReceiptDraft } from '../../src/model/entry.ts'
+import { type Message, priorities, priorityRank } from '../../src/model/message.ts'
 import type { MessageFacts } from '../../src/model/reach.ts'
-import type { Receipt, ReceiptState } from '../../src/model/receipt.ts'
-import { agent, idOf, joined } from '../model/samples.ts'
+import { classOf, isDeadLetter, levels, type Receipt, type ReceiptState } from '../../src/model/receipt.ts'
+import { leadRoles } from '../../src/model/rules.ts'
+import { agent, idOf, joined, message as sampleMessage } from '../model/samples.ts'
 
 export const now = Date.parse('2026-11-15T10:00:00.000Z')
 export const minute = 60_000
+export const hour = 60 * minute
 
-/** A context in which it is ten o'clock and ids count from 1. */
-export function context(at = now): Context {
-  let next = 1
-  return { now: at, newId: () => idOf(next++) }
+export const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** The settings of a space that nobody has changed, with no limits. */
+const policy: Policy = {
+  rules: 'open',
+  leads: leadRoles,
+  claimTtlMs: 15 * minute,
+  maxAttempts: 5,
+  ackTimeoutMs: 15 * minute,
+  ackRepeats: 1,
+  urgentAfterMs: 5 * minute,
+  staleAfterMs: hour,
+  silentAfterMs: 24 * hour,
+  heartbeatMs: 5 * minute,
+  deadLetterAfterMs: 5 * minute,
+  'limits.ratePerMinute': 0,
+  'limits.inbox': 0,
 }
 
+/** A context in which it is ten o'clock and ids count from 1. */
+export function context(at = now, settings: Partial<Policy> = {}): Context {
+  let next = 1
+  return { now: at, newId: () => idOf(next++), policy: { ...policy, ...settings } }
+}
+
+export const withPolicy = (settings: Partial<Policy>): Context => context(now, settings)
+
 export function directoryOf(...agents: Agent[]): Directory {
-  const directory = new Directory()
-  for (const [at, one] of agents.entries()) directory.fold(joined(at + 1, one))
+  const directory = new Directory({ countsSends: true })
+  for (const [at, one] of agents.entries()) directory.fold({ ...joined(at + 1, one), at: one.lastSeenAt })
   return directory
 }
 
-type ReceiptInput = Partial<Receipt> & { owner: string }
+export type ReceiptInput = Partial<Receipt> & { owner: string }
+
+/** One message with what its recipients have of it. */
+export interface Mail {
+  facts: MessageFacts
+  text: Message
+  receipts: Receipt[]
+}
+
+/** A message by its number: sent when a test says so, or half an hour ago. */
+export function mail(number: number, fields: Partial<Message>, ...receipts: ReceiptInput[]): Mail {
+  const text = sampleMessage({ id: idOf(number), createdAt: iso(now - hour / 2), to: ['ada'], ...fields })
+  const expiresAt = text.expiresAt === undefined ? null : Date.parse(text.expiresAt)
+  const facts: MessageFacts = {
+    seq: number,
+    id: text.id,
+    sender: text.from,
+    rank: priorityRank(text.priority),
+    expiresAt,
+    excluded: [],
+    requiresAck: text.requiresAck,
+    generation: text.generation ?? null,
+  }
+  const given = receipts.length > 0 ? receipts : text.to.map((owner) => ({ owner: boxOf(owner) }))
+  return { facts, text, receipts: given.map((one) => receipt(facts, one)) }
+}
+
+function receipt({ seq, rank, expiresAt }: MessageFacts, given: ReceiptInput): Receipt {
+  return {
+    ...{ seq, rank, expiresAt, box: boxOf(given.owner), state: 'stored', attempts: 0 },
+    ...{ claimUntil: null, ackBy: null, repeats: 0, level: levels.none, viaGroup: false },
+    seen: given.state !== undefined && classOf(given.state) !== 'unread' && !isDeadLetter(given.state),
+    ...given,
+  }
+}
+
+/** A space that holds these agents and this mail, for decisions that need no disk. */
+export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
+  const letters = (fits: (letter: Letter, mail: Mail) => boolean): Letter[] =>
+    mails.flatMap((one) =>
+      one.receipts.map((row) => ({ ...row, id: one.facts.id })).filter((letter) => fits(letter, one)),
+    )
+  const isUnread = ({ state }: Receipt) => classOf(state) === 'unread'
+  const isUnfinished = ({ state }: Receipt) => classOf(state) !== 'closed'
+  const find = (seq: number) => mails.find(({ facts }) => facts.seq === seq)
+  const directory = directoryOf(...agents)
+  for (const { box, rank, state, viaGroup } of letters(isUnfinished)) {
+    const tally = directory.tallies.get(box) ?? new Array<number>(tallySlots).fill(0)
+    const kind = classOf(state) === 'unread' ? 0 : viaGroup ? 2 : 1
+    tally[kind * priorities.length + rank]!++
+    directory.tallies.set(box, tally)
+  }
+  return {
+    directory,
+    message: (id) => mails.find(({ facts }) => facts.id === id)?.facts,
+    receipts: (seq) => find(seq)?.receipts ?? [],
+    text: (seq) => find(seq)!.text,
+    keyed: (sender, key) => mails.find(({ text }) => text.from === sender && text.key === key)?.facts.id,
+    lastOf: (sender, threadId) =>
+      mails.findLast(({ text }) => text.from === sender && text.threadId === threadId)?.facts.id,
+    lapsed: (at, waiting) =>
+      letters(
+        (one) =>
+          isUnread(one) && one.expiresAt !== null && one.expiresAt <= at && !waiting.includes(one.owner),
+      ),
+    lapsedClaims: (at) =>
+      letters(
+        (one) =>
+          isUnfinished(one) && one.state !== 'failed' && one.claimUntil !== null && one.claimUntil <= at,
+      ),
+    inBox: (box) =>
+      letters(
+        (one) => isUnfinished(one) && one.box === box && (one.state !== 'failed' || one.owner !== one.box),
+      ),
+    deadOf: (owner) =>
+      letters((one) => one.owner === owner && (one.state === 'dead' || one.state === 'expired')),
+    bound: () =>
+      letters((one, { facts }) => {
+        const run = directory.agents.get(one.owner)?.session.generation ?? 0
+        return isUnfinished(one) && facts.generation !== null && facts.generation < run
+      }),
+    unacked: (at) =>
+      letters(
+        (one) =>
+          (classOf(one.state) === 'open' || (isUnread(one) && one.repeats > 0)) &&
+          one.ackBy !== null &&
+          one.ackBy <= at,
+      ),
+    unreadSince: (before, minRank, level) =>
+      letters(
+        (one, { text }) =>
+          isUnread(one) &&
+          one.repeats === 0 &&
+          one.level === level &&
+          one.level < levels.over &&
+          one.rank >= minRank &&
+          Date.parse(text.createdAt) <= before,
+      ),
+    nextOfRole: (role) => letters((one) => one.box === `role:${role}`)[0]?.id,
+  }
+}
 
 export interface Situation {
   agents: Agent[]
@@ -36,35 +161,26 @@ export const theMessage: MessageFacts = {
   rank: 1,
   expiresAt: null,
   excluded: [],
+  requiresAck: false,
+  generation: null,
 }
 
-/** A space that holds one message, for decisions that need no disk. */
+/** A space that holds one message. */
 export function viewOf({ agents, message = {}, receipts = [] }: Situation): View {
   const facts = { ...theMessage, ...message }
-  const rows = receipts.map((given) => receipt({ expiresAt: facts.expiresAt, ...given }))
-  return {
-    directory: directoryOf(...agents),
-    message: (id) => (id === facts.id ? facts : undefined),
-    receipts: (seq) => (seq === facts.seq ? rows : []),
-    lapsed: () => [],
-    keyed: () => undefined,
-    nextOfRole: (role) => (rows.some(({ box }) => box === `role:${role}`) ? facts.id : undefined),
-  }
-}
-
-function receipt(given: ReceiptInput): Receipt {
-  return {
-    seq: theMessage.seq,
-    box: boxOf(given.owner),
-    rank: 1,
-    state: 'stored',
-    attempts: 0,
-    claimUntil: null,
-    expiresAt: null,
-    ...given,
-  }
+  const text = sampleMessage({ id: facts.id, from: facts.sender, requiresAck: facts.requiresAck })
+  return spaceOf(agents, { facts, text, receipts: receipts.map((one) => receipt(facts, one)) })
 }
 
 /** Ada has the message in this state. */
 export const directMail = (state: ReceiptState, message: Partial<MessageFacts> = {}): View =>
   viewOf({ agents: [agent('ada'), agent('bob')], message, receipts: [{ owner: 'ada', state }] })
+
+// What a decision says
+
+export const receiptsIn = (drafts: readonly Draft[]): ReceiptDraft[] =>
+  drafts.filter((draft) => draft.kind === 'receipt')
+export const messagesIn = (drafts: readonly Draft[]): MessageDraft['message'][] =>
+  drafts.flatMap((draft) => (draft.kind === 'message' ? [draft.message] : []))
+export const agentsIn = (drafts: readonly Draft[]): AgentDraft[] =>
+  drafts.filter((draft) => draft.kind === 'agent')

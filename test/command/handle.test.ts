@@ -6,16 +6,30 @@ import {
   type HandleStep,
   handleRules,
 } from '../../src/command/handle.ts'
-import type { ReceiptDraft } from '../../src/model/entry.ts'
+import type { Draft } from '../../src/model/entry.ts'
 import { type ReceiptState, receiptStates } from '../../src/model/receipt.ts'
 import { agent, idOf } from '../model/samples.ts'
-import { context, directMail, minute, now, theMessage, viewOf } from './fake-view.ts'
+import {
+  context,
+  directMail,
+  iso,
+  mail,
+  messagesIn,
+  minute,
+  now,
+  type ReceiptInput,
+  receiptsIn,
+  spaceOf,
+  theMessage,
+  viewOf,
+  withPolicy,
+} from './fake-view.ts'
 import { refusal } from './refusal.ts'
 
 const id = theMessage.id
-const change = (drafts: ReceiptDraft[]) => drafts[0]?.changes[0]
-const states = (drafts: ReceiptDraft[]) =>
-  Object.fromEntries((drafts[0]?.changes ?? []).map(({ owner, state }) => [owner, state]))
+const change = (drafts: Draft[]) => receiptsIn(drafts)[0]?.changes[0]
+const states = (drafts: Draft[]) =>
+  Object.fromEntries((receiptsIn(drafts)[0]?.changes ?? []).map(({ owner, state }) => [owner, state]))
 
 /**
  * The ladder, pair by pair: the state a step leads to, `=` where there is nothing left to do, `-` where it
@@ -318,21 +332,22 @@ describe('mail to a role', () => {
 
 describe('mail to a group', () => {
   const eve = agent('eve', { tags: ['project:p'] })
-  const groupMail = (
-    receipts: { owner: string; state?: ReceiptState }[] = [{ owner: 'project:p' }],
-    message = {},
-  ) => viewOf({ agents: [eve, agent('dan'), agent('bob', { tags: ['project:p'] })], receipts, message })
+  const groupMail = (receipts: ReceiptInput[] = [{ owner: 'project:p' }], message = {}) =>
+    viewOf({ agents: [eve, agent('dan'), agent('bob', { tags: ['project:p'] })], receipts, message })
 
   test('gets a receipt of its own when an agent first touches it', () => {
     const drafts = decideHandle(groupMail(), { agent: 'eve', step: 'shown', id }, context())
-    expect(change(drafts)).toEqual({ id, seq: 10, rank: 1, owner: 'eve', box: 'eve', state: 'shown' })
+    expect(change(drafts)).toEqual({
+      ...{ id, seq: 10, rank: 1, owner: 'eve', box: 'eve', state: 'shown', viaGroup: true },
+    })
   })
 
-  test('moves on from there', () => {
-    const view = groupMail([{ owner: 'project:p' }, { owner: 'eve', state: 'shown' }])
+  test('moves on from there, as mail of the group', () => {
+    const view = groupMail([{ owner: 'project:p' }, { owner: 'eve', state: 'shown', viaGroup: true }])
     expect(change(decideHandle(view, { agent: 'eve', step: 'acked', id }, context()))).toMatchObject({
       was: 'shown',
       state: 'acked',
+      viaGroup: true,
     })
   })
 
@@ -435,5 +450,246 @@ describe('showing what an agent is about to read', () => {
 
   test('shows nothing twice', () => {
     expect(decideShow(directMail('shown'), 'ada', [id], context())).toEqual([])
+  })
+})
+
+describe('an agent that has left', () => {
+  const gone = (how: 'left' | 'silent') =>
+    viewOf({ agents: [agent('ada', { state: 'dead', gone: how })], receipts: [{ owner: 'ada' }] })
+
+  test('has to join before it does anything with its mail', () => {
+    const command = { agent: 'ada', step: 'acked', id } as const
+    expect(refusal(() => decideHandle(gone('left'), command, context()))).toMatchObject({
+      code: 'conflict',
+      hint: expect.stringContaining('mailbox join ada'),
+    })
+    expect(refusal(() => decideShow(gone('left'), 'ada', [id], context())).code).toBe('conflict')
+    expect(refusal(() => decideClaimNext(gone('left'), 'ada', 'x', undefined, context())).code).toBe(
+      'conflict',
+    )
+  })
+
+  test('is another than one that was only silent', () => {
+    const command = { agent: 'ada', step: 'acked', id } as const
+    expect(change(decideHandle(gone('silent'), command, context()))).toMatchObject({ state: 'acked' })
+  })
+})
+
+describe('mail that was taken up too often', () => {
+  const handle = (step: HandleStep, receipt: object, agents = [ada, cy], max = 3) =>
+    decideHandle(
+      viewOf({ agents, receipts: [{ owner: 'role:x', ...receipt }] }),
+      { agent: 'ada', step, id, note: 'no disk' },
+      withPolicy({ maxAttempts: max }),
+    )
+  const claimed = (attempts: number) => ({ box: 'ada', state: 'shown', attempts, claimUntil: now + minute })
+
+  test.each<[HandleStep, number, string]>([
+    ['failed', 2, 'failed'],
+    ['failed', 3, 'dead'],
+    ['released', 2, 'stored'],
+    ['released', 3, 'dead'],
+    ['completed', 3, 'archived'],
+    ['processing', 3, 'processing'],
+  ])('%s at attempt %i of 3: %s', (step, attempts, state) => {
+    expect(change(handle(step, claimed(attempts)))).toMatchObject({ owner: 'role:x', state, attempts })
+  })
+
+  test('counts the attempt of whoever fails it without having claimed it', () => {
+    expect(change(handle('failed', { attempts: 2 }))).toMatchObject({ state: 'dead', attempts: 3 })
+  })
+
+  test('is taken by nobody any more', () => {
+    expect(refusal(() => handle('claimed', { attempts: 3 })).code).toBe('conflict')
+    expect(refusal(() => handle('claimed', { ...claimed(3), box: 'cy', claimUntil: now })).code).toBe(
+      'conflict',
+    )
+    expect(change(handle('claimed', { attempts: 2 }))).toMatchObject({ attempts: 3, state: 'shown' })
+  })
+
+  test('stays with whoever has taken it for the last time', () => {
+    expect(change(handle('claimed', claimed(3)))).toMatchObject({ box: 'ada', state: 'shown', attempts: 3 })
+  })
+
+  const failing = (attempts: number, from = 'bob') =>
+    decideHandle(
+      spaceOf([ada], mail(10, { from, subject: 'Plan' }, { owner: 'ada', state: 'processing', attempts })),
+      { agent: 'ada', step: 'failed', id, note: 'no disk' },
+      context(),
+    )
+
+  test.each<[number, string]>([
+    [0, 'failed'],
+    [3, 'failed'],
+    [4, 'dead'],
+  ])('direct mail that was retried %i times and fails again: %s', (attempts, state) => {
+    expect(change(failing(attempts))).toMatchObject({ owner: 'ada', state })
+  })
+
+  test('each retry of direct mail is an attempt', () => {
+    const view = viewOf({ agents: [ada], receipts: [{ owner: 'ada', state: 'failed', attempts: 1 }] })
+    expect(change(decideHandle(view, { agent: 'ada', step: 'retried', id }, context()))).toMatchObject({
+      state: 'stored',
+      attempts: 2,
+    })
+  })
+
+  test('direct mail may be released as often as one likes', () => {
+    const view = viewOf({ agents: [ada], receipts: [{ owner: 'ada', state: 'shown', attempts: 9 }] })
+    expect(change(decideHandle(view, { agent: 'ada', step: 'released', id }, context()))).toMatchObject({
+      state: 'stored',
+    })
+  })
+
+  test('is told to its sender, before it is written down', () => {
+    const drafts = failing(4)
+    expect(drafts.map(({ kind }) => kind)).toEqual(['message', 'receipt'])
+    expect(messagesIn(drafts)).toMatchObject([
+      {
+        from: 'system',
+        to: ['bob'],
+        type: 'error',
+        replyTo: id,
+        payload: {
+          undelivered: [{ id, to: 'ada', reason: 'failed by ada (no disk), and it was taken up 5 times' }],
+        },
+      },
+    ])
+    expect(receiptsIn(drafts)).toMatchObject([{ step: 'failed', by: 'ada', note: 'no disk' }])
+  })
+
+  test('is told to nobody if it is the system’s own, or not dead yet', () => {
+    expect(messagesIn(failing(4, 'system'))).toEqual([])
+    expect(messagesIn(failing(3))).toEqual([])
+  })
+})
+
+describe('mail that wants an ack', () => {
+  const wants = { requiresAck: true }
+  const ackBy = iso(now + 15 * minute)
+  const handle = (step: HandleStep, receipt: object, at = context()) =>
+    change(
+      decideHandle(
+        viewOf({ agents: [ada, cy], message: wants, receipts: [{ owner: 'role:x', ...receipt }] }),
+        { agent: 'ada', step, id },
+        at,
+      ),
+    )
+
+  test.each<HandleStep>(['shown', 'claimed'])('has a quarter of an hour once it is %s', (step) => {
+    expect(handle(step, {})).toMatchObject({ state: 'shown', ackBy })
+  })
+
+  test.each<HandleStep>(['acked', 'processing', 'completed', 'failed', 'archived'])(
+    'waits for none once it is %s',
+    (step) => {
+      expect(handle(step, { box: 'ada', state: 'shown', attempts: 1, ackBy: now + 1 })).not.toHaveProperty(
+        'ackBy',
+      )
+    },
+  )
+
+  test('of a group waits for one of each reader', () => {
+    const view = viewOf({ agents: [ada], message: wants, receipts: [{ owner: 'all' }] })
+    expect(change(decideHandle(view, { agent: 'ada', step: 'shown', id }, context()))).toMatchObject({
+      ackBy,
+    })
+    expect(change(decideHandle(view, { agent: 'ada', step: 'acked', id }, context()))).not.toHaveProperty(
+      'ackBy',
+    )
+  })
+
+  test('keeps its time when the claim is renewed', () => {
+    const held = { box: 'ada', state: 'shown', attempts: 1, claimUntil: now + 1, ackBy: now + minute }
+    expect(handle('claimed', held)).toMatchObject({ ackBy: iso(now + minute) })
+  })
+
+  test('gets no new time when the claim is renewed after everybody was told', () => {
+    const held = { box: 'ada', state: 'shown', attempts: 1, claimUntil: now + 1, ackBy: null, level: 2 }
+    expect(handle('claimed', held)).not.toHaveProperty('ackBy')
+  })
+
+  test('waits for ever where the space says so', () => {
+    expect(handle('shown', {}, withPolicy({ ackTimeoutMs: 0 }))).not.toHaveProperty('ackBy')
+  })
+
+  test.each<HandleStep>(['shown', 'acked', 'completed', 'failed', 'archived'])(
+    'remembers how often it was shown again: %s',
+    (step) => {
+      const again = { box: 'ada', attempts: 1, claimUntil: now + 1, repeats: 2 }
+      expect(handle(step, again)).toMatchObject({ repeats: 2 })
+    },
+  )
+
+  test('shown again is claimed still, by the same agent and until the same time', () => {
+    const again = { box: 'ada', attempts: 1, claimUntil: now + minute, repeats: 1 }
+    expect(handle('shown', again)).toMatchObject({ attempts: 1, claimUntil: iso(now + minute), ackBy })
+    const other = () =>
+      decideHandle(
+        viewOf({ agents: [ada, cy], message: wants, receipts: [{ owner: 'role:x', ...again }] }),
+        { agent: 'cy', step: 'claimed', id },
+        context(),
+      )
+    expect(refusal(other).code).toBe('conflict')
+  })
+
+  test('shown again can have its claim renewed', () => {
+    const again = { box: 'ada', attempts: 1, claimUntil: now + minute, repeats: 1 }
+    expect(handle('claimed', again)).toMatchObject({ claimUntil: iso(now + 15 * minute) })
+  })
+})
+
+describe('mail for one run of an agent', () => {
+  const inRun = (generation: number) => agent('ada', { session: { generation, startedAt: iso(now) } })
+  const ack = (who: string, ...agents: ReturnType<typeof agent>[]) =>
+    decideHandle(
+      viewOf({ agents, message: { generation: 2 }, receipts: [{ owner: 'ada' }] }),
+      { agent: who, step: 'acked', id },
+      context(),
+    )
+
+  test.each([1, 2])('can be handled by run %i', (generation) => {
+    expect(change(ack('ada', inRun(generation)))).toMatchObject({ state: 'acked' })
+  })
+
+  test('is dead for the next', () => {
+    expect(refusal(() => ack('ada', inRun(3)))).toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('dead'),
+    })
+  })
+
+  test('is not permitted to anybody else, whatever their run', () => {
+    const bob = agent('bob', { session: { generation: 9, startedAt: iso(now) } })
+    expect(refusal(() => ack('bob', inRun(2), bob)).code).toBe('not_permitted')
+  })
+})
+
+describe('mail that waited for a frozen agent', () => {
+  const extended = (who = agent('ada')) =>
+    viewOf({
+      agents: [who],
+      message: { expiresAt: now - minute },
+      receipts: [{ owner: 'ada', expiresAt: now + minute }],
+    })
+
+  test('is shown while its longer life lasts', () => {
+    expect(decideShow(extended(), 'ada', [id], context())).toMatchObject([{ changes: [{ state: 'shown' }] }])
+  })
+
+  test('can be handled while its longer life lasts', () => {
+    expect(change(decideHandle(extended(), { agent: 'ada', step: 'acked', id }, context()))).toMatchObject({
+      state: 'acked',
+    })
+  })
+
+  test('can be shown to it while it is frozen: for its own box the time stands still', () => {
+    const frozen = agent('ada', { state: 'frozen', lastSeenAt: iso(now - 2 * minute) })
+    const view = viewOf({
+      agents: [frozen],
+      message: { expiresAt: now - minute },
+      receipts: [{ owner: 'ada' }],
+    })
+    expect(decideShow(view, 'ada', [id], context())).toMatchObject([{ changes: [{ state: 'shown' }] }])
   })
 })

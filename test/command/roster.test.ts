@@ -1,7 +1,30 @@
 import { describe, expect, test } from 'vitest'
-import { decideJoin, decideLeave, decideUpdate, findAgent, requireAgent } from '../../src/command/roster.ts'
-import { agent, sampleTime } from '../model/samples.ts'
-import { context, directoryOf } from './fake-view.ts'
+import {
+  decideJoin,
+  decideLeave,
+  decideSeed,
+  decideUpdate,
+  findAgent,
+  requireAgent,
+} from '../../src/command/roster.ts'
+import type { ReceiptState } from '../../src/model/receipt.ts'
+import { agent, idOf, sampleTime } from '../model/samples.ts'
+import {
+  agentsIn,
+  context,
+  directoryOf,
+  hour,
+  iso,
+  type Mail,
+  mail,
+  messagesIn,
+  minute,
+  now,
+  type ReceiptInput,
+  receiptsIn,
+  spaceOf,
+  withPolicy,
+} from './fake-view.ts'
 import { refusal } from './refusal.ts'
 
 const at = '2026-11-15T10:00:00.000Z'
@@ -10,9 +33,7 @@ const ada = agent('ada', {
   tags: ['project:x'],
   session: { generation: 3, startedAt: sampleTime },
 })
-const view = {
-  directory: directoryOf(ada, agent('ice', { state: 'frozen' }), agent('gone', { state: 'dead' })),
-}
+const view = spaceOf([ada, agent('ice', { state: 'frozen' }), agent('gone', { state: 'dead' })])
 
 describe('joining', () => {
   test('starts the first run of an agent', () => {
@@ -39,7 +60,7 @@ describe('joining', () => {
   })
 
   test('again starts the next run, with the roles and tags it had', () => {
-    const [draft] = decideJoin(view, 'ada', {}, context())
+    const [draft] = agentsIn(decideJoin(view, 'ada', {}, context()))
     expect(draft?.agent).toMatchObject({
       roles: ['architect'],
       tags: ['project:x'],
@@ -48,13 +69,13 @@ describe('joining', () => {
   })
 
   test('again with roles replaces them', () => {
-    const [draft] = decideJoin(view, 'ada', { roles: [], tags: ['domain:y'] }, context())
+    const [draft] = agentsIn(decideJoin(view, 'ada', { roles: [], tags: ['domain:y'] }, context()))
     expect(draft?.agent).toMatchObject({ roles: [], tags: ['domain:y'] })
   })
 
   test('forgets the process of the run before', () => {
     const before = agent('ada', { session: { generation: 1, startedAt: sampleTime, pid: 7, pidStart: '99' } })
-    const [draft] = decideJoin({ directory: directoryOf(before) }, 'ada', {}, context())
+    const [draft] = agentsIn(decideJoin(spaceOf([before]), 'ada', {}, context()))
     expect(draft?.agent.session).toEqual({ generation: 2, startedAt: at })
   })
 
@@ -68,7 +89,7 @@ describe('joining', () => {
   })
 
   test('names a role or a tag once', () => {
-    const [draft] = decideJoin(view, 'bob', { roles: ['a', 'a'], tags: ['n:x', 'n:x'] }, context())
+    const [draft] = agentsIn(decideJoin(view, 'bob', { roles: ['a', 'a'], tags: ['n:x', 'n:x'] }, context()))
     expect(draft?.agent).toMatchObject({ roles: ['a'], tags: ['n:x'] })
   })
 
@@ -175,5 +196,215 @@ describe('finding', () => {
 
   test('a near name is suggested', () => {
     expect(refusal(() => requireAgent(view.directory, 'adda')).hint).toContain('ada')
+  })
+})
+
+describe('coming back from the dead', () => {
+  const gone = (how: 'left' | 'ended') => agent('ada', { state: 'dead', gone: how, roles: ['x'] })
+  const join = (one: Mail, how: 'left' | 'ended' = 'left', at = context()) =>
+    decideJoin(spaceOf([gone(how), agent('bob')], one), 'ada', {}, at)
+  const letter = (state: ReceiptState, more: Partial<ReceiptInput> = {}) =>
+    mail(10, {}, { owner: 'ada', state, ...more })
+
+  test.each(['left', 'ended'] as const)('an agent that is gone (%s) has its dead letters again', (how) => {
+    expect(receiptsIn(join(letter('dead'), how))).toEqual([
+      {
+        kind: 'receipt',
+        step: 'revived',
+        by: 'system',
+        note: 'ada is back',
+        changes: [{ id: idOf(10), seq: 10, rank: 1, owner: 'ada', box: 'ada', state: 'stored', was: 'dead' }],
+      },
+    ])
+  })
+
+  test.each<[string, Mail]>([
+    ['what had expired', letter('expired')],
+    ['what would have expired since', letter('dead', { expiresAt: now })],
+    ['what was for an earlier run', mail(10, { generation: 1 }, { owner: 'ada', state: 'dead' })],
+    ['what was taken up too often', letter('dead', { attempts: 5 })],
+    ['what is put away', letter('archived')],
+    ['what it had withdrawn', letter('withdrawn')],
+    ['what another has', mail(10, { to: ['cy'] }, { owner: 'cy', state: 'dead' })],
+    ['a dead letter of its role', mail(10, { to: ['role:x'] }, { owner: 'role:x', state: 'dead' })],
+  ])('but not %s', (_, one) => {
+    expect(receiptsIn(join(one))).toEqual([])
+  })
+
+  test('with the attempts and repeats they had', () => {
+    expect(receiptsIn(join(letter('dead', { attempts: 2, repeats: 1 })))).toMatchObject([
+      { changes: [{ attempts: 2, repeats: 1 }] },
+    ])
+  })
+
+  test('while they live, to the last millisecond', () => {
+    expect(receiptsIn(join(letter('dead', { expiresAt: now + 1 })))).toHaveLength(1)
+  })
+
+  test('although mail is tried only once here', () => {
+    expect(receiptsIn(join(letter('dead'), 'left', withPolicy({ maxAttempts: 1 })))).toHaveLength(1)
+  })
+
+  test('is no news for an agent that was there all the time', () => {
+    const view = spaceOf([agent('ada')], letter('dead'))
+    expect(receiptsIn(decideJoin(view, 'ada', {}, context()))).toEqual([])
+  })
+})
+
+describe('a new run', () => {
+  const claim = (attempts: number, state: ReceiptState = 'processing') =>
+    mail(10, { to: ['role:x'] }, { owner: 'role:x', box: 'ada', state, attempts, claimUntil: now + hour })
+
+  test('gives back what the one before had claimed', () => {
+    const drafts = decideJoin(spaceOf([ada], claim(1)), 'ada', {}, context())
+    expect(receiptsIn(drafts)).toMatchObject([
+      { step: 'released', changes: [{ owner: 'role:x', box: 'role:x', wasBox: 'ada', state: 'stored' }] },
+    ])
+  })
+
+  test('loses what was taken up too often, and the sender is told', () => {
+    const drafts = decideJoin(spaceOf([ada], claim(5)), 'ada', {}, context())
+    expect(receiptsIn(drafts)).toMatchObject([{ changes: [{ state: 'dead' }] }])
+    expect(messagesIn(drafts)).toMatchObject([{ to: ['bob'], type: 'error' }])
+  })
+
+  test('keeps its own mail, and what it has of a group', () => {
+    const view = spaceOf(
+      [ada],
+      mail(10, { to: ['ada', 'all'] }, { owner: 'ada', state: 'shown' }, { owner: 'all' }),
+    )
+    expect(receiptsIn(decideJoin(view, 'ada', {}, context()))).toEqual([])
+  })
+})
+
+describe('coming back from being frozen', () => {
+  const frozen = agent('ada', { state: 'frozen', lastSeenAt: iso(now - 10 * hour) })
+  const join = (...mails: Mail[]) => decideJoin(spaceOf([frozen], ...mails), 'ada', {}, context())
+  const lives = { createdAt: iso(now - 11 * hour), expiresAt: iso(now - 9 * hour) }
+
+  test('an agent finds its mail with all the life it had', () => {
+    const drafts = join(mail(10, lives))
+    expect(drafts.map(({ kind }) => kind)).toEqual(['receipt', 'agent'])
+    expect(receiptsIn(drafts)).toEqual([
+      {
+        kind: 'receipt',
+        step: 'extended',
+        by: 'system',
+        note: 'ada was frozen',
+        changes: [
+          {
+            ...{ id: idOf(10), seq: 10, rank: 1, owner: 'ada', box: 'ada', state: 'stored', was: 'stored' },
+            expiresAt: iso(now + hour),
+          },
+        ],
+      },
+    ])
+  })
+
+  test('what came while it was frozen waited only since then', () => {
+    const late = { createdAt: iso(now - 2 * hour), expiresAt: iso(now - hour) }
+    expect(receiptsIn(join(mail(10, late)))).toMatchObject([{ changes: [{ expiresAt: iso(now + hour) }] }])
+  })
+
+  test('what wants an ack still wants it', () => {
+    const again = { owner: 'ada', repeats: 1, ackBy: now + minute }
+    expect(receiptsIn(join(mail(10, { ...lives, requiresAck: true }, again)))).toMatchObject([
+      { changes: [{ repeats: 1, ackBy: iso(now + minute) }] },
+    ])
+  })
+
+  test.each<[string, Mail]>([
+    ['lives for ever', mail(10, {})],
+    ['was seen', mail(10, lives, { owner: 'ada', state: 'shown' })],
+    ['is finished', mail(10, lives, { owner: 'ada', state: 'archived' })],
+    ['is a role’s', mail(10, { ...lives, to: ['role:x'] })],
+    ['is a group’s', mail(10, { ...lives, to: ['all'] })],
+    ['had expired before', mail(10, lives, { owner: 'ada', state: 'expired' })],
+    [
+      'is a role’s, claimed and shown again',
+      mail(
+        10,
+        { ...lives, to: ['role:x'], requiresAck: true },
+        { owner: 'role:x', box: 'ada', state: 'stored', repeats: 1, attempts: 1, claimUntil: now + minute },
+      ),
+    ],
+  ])('nothing is done for mail that %s', (_, one) => {
+    expect(receiptsIn(join(one))).toEqual([])
+  })
+
+  test('keeps the attempts and repeats of its mail', () => {
+    expect(receiptsIn(join(mail(10, lives, { owner: 'ada', attempts: 2, repeats: 1 })))).toMatchObject([
+      { changes: [{ attempts: 2, repeats: 1 }] },
+    ])
+  })
+
+  test.each<[string, () => ReturnType<typeof decideLeave>]>([
+    ['freezing once more', () => decideLeave(spaceOf([frozen]), 'ada', true, context())],
+    ['an update', () => decideUpdate(spaceOf([frozen]), 'ada', { addTags: ['project:x'] }, context())],
+    ['a heartbeat', () => decideUpdate(spaceOf([frozen]), 'ada', {}, context())],
+    ['a seed', () => decideSeed(spaceOf([frozen]), 'ada', 'swarm:dev', context())],
+  ])('%s does not change since when it is frozen', (_, decide) => {
+    expect(decide()).toMatchObject([{ agent: { state: 'frozen', lastSeenAt: frozen.lastSeenAt } }])
+  })
+})
+
+describe('the members of a swarm', () => {
+  test('are expected: frozen, before their first run', () => {
+    expect(decideSeed(view, 'dev/tester', 'swarm:dev', context())).toEqual([
+      {
+        kind: 'agent',
+        change: 'frozen',
+        by: 'system',
+        agent: {
+          name: 'dev/tester',
+          state: 'frozen',
+          roles: [],
+          tags: ['swarm:dev'],
+          session: { generation: 0, startedAt: at },
+          lastSeenAt: at,
+        },
+      },
+    ])
+  })
+
+  test('who are here already only get the tag', () => {
+    expect(decideSeed(view, 'ada', 'swarm:dev', context())).toEqual([
+      { kind: 'agent', change: 'updated', by: 'system', agent: { ...ada, tags: ['project:x', 'swarm:dev'] } },
+    ])
+  })
+
+  test('are named once, however often they are seeded', () => {
+    const seeded = spaceOf([agent('ada', { tags: ['swarm:dev'] })])
+    expect(decideSeed(seeded, 'ada', 'swarm:dev', context())).toMatchObject([
+      { agent: { tags: ['swarm:dev'] } },
+    ])
+  })
+
+  test('start with run 1', () => {
+    const seeded = spaceOf([
+      agent('dev/tester', { state: 'frozen', session: { generation: 0, startedAt: sampleTime } }),
+    ])
+    expect(agentsIn(decideJoin(seeded, 'dev/tester', {}, context()))).toMatchObject([
+      { change: 'resumed', agent: { session: { generation: 1 } } },
+    ])
+  })
+
+  test.each(['a:b', 'all'])('cannot be called %s', (name) => {
+    expect(refusal(() => decideSeed(view, name, 'swarm:dev', context())).code).toBe('invalid')
+  })
+})
+
+describe('a dead agent', () => {
+  test('that has left has to join again before it changes anything', () => {
+    const left = spaceOf([agent('ada', { state: 'dead', gone: 'left' })])
+    expect(refusal(() => decideUpdate(left, 'ada', {}, context())).code).toBe('conflict')
+  })
+
+  test('can be frozen, and has its dead letters again when it resumes', () => {
+    const [frozen] = agentsIn(
+      decideLeave(spaceOf([agent('ada', { state: 'dead', gone: 'ended' })]), 'ada', true, context()),
+    )
+    const back = spaceOf([frozen!.agent], mail(10, {}, { owner: 'ada', state: 'dead' }))
+    expect(receiptsIn(decideJoin(back, 'ada', {}, context()))).toMatchObject([{ step: 'revived' }])
   })
 })

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import type { View } from '../../src/command/context.ts'
 import { checkSend, decideSend, type SendCommand, type SendInput } from '../../src/command/send.ts'
+import type { Directory } from '../../src/model/directory.ts'
 import { messageLimits } from '../../src/model/message.ts'
+import type { Rules } from '../../src/model/rules.ts'
 import { agent, idOf } from '../model/samples.ts'
-import { context, directoryOf } from './fake-view.ts'
+import { context, directoryOf, iso, mail, minute, now, spaceOf, withPolicy } from './fake-view.ts'
 import { refusal } from './refusal.ts'
 
 const directory = directoryOf(
@@ -282,5 +285,251 @@ describe('a message that is not even looked at', () => {
 
   test('is larger than the space allows', () => {
     expect(refusal(() => checkSend({ to: 'ada', body: 'abc' }, 2)).code).toBe('over_limit')
+  })
+})
+
+describe('who may write to whom', () => {
+  const lead = agent('boss', { roles: ['lead'] })
+  const worker = agent('wim', { roles: ['worker'], tags: ['project:p'] })
+  const here = directoryOf(agent('ada', { tags: ['project:p'] }), agent('bob'), lead, worker)
+  const may = (rules: Rules, from: string, to: string) => {
+    const settings = withPolicy({ rules })
+    try {
+      return decideSend({ directory: here }, command({ from, to }), settings).message.to[0]
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'not_permitted', hint: expect.stringMatching(/\S/) })
+      return (error as Error).message
+    }
+  }
+
+  test.each(['ada', 'role:lead', 'project:p', 'all', 'user'])('open: everybody to %s', (to) => {
+    expect(may('open', 'bob', to)).toBe(to)
+  })
+
+  test.each<[string, string, boolean]>([
+    ['bob', 'boss', true],
+    ['bob', 'role:lead', true],
+    ['bob', 'role:orchestrator', true],
+    ['bob', 'user', true],
+    ['bob', 'ada', false],
+    ['bob', 'role:worker', false],
+    ['bob', 'project:p', false],
+    ['bob', 'all', false],
+    ['boss', 'bob', true],
+    ['boss', 'role:worker', true],
+    ['boss', 'all', true],
+    ['user', 'bob', true],
+    ['user', 'all', true],
+    ['system', 'bob', true],
+  ])('hub: %s to %s: %s', (from, to, allowed) => {
+    const said = may('hub', from, to)
+    if (allowed) expect(said).toBe(to)
+    else expect(said).toMatch(new RegExp(`${from} may not write to ${to} .*hub`))
+  })
+
+  const rules: Rules = [
+    { from: 'bob', to: 'ada', allow: false },
+    { from: 'role:worker', to: 'project:p' },
+    { from: 'project:p', to: 'role:lead' },
+    { from: '*', to: 'ada' },
+    { from: 'boss', to: '*' },
+  ]
+  test.each<[string, string, true | string]>([
+    ['bob', 'ada', 'rule { from: bob, to: ada, allow: false }'],
+    ['boss', 'ada', true],
+    ['wim', 'ada', true],
+    ['wim', 'project:p', true],
+    ['ada', 'project:p', 'no rule'],
+    ['ada', 'boss', true],
+    ['ada', 'role:lead', true],
+    ['bob', 'boss', 'no rule'],
+    ['bob', 'all', 'no rule'],
+    ['boss', 'all', true],
+    ['bob', 'user', true],
+    ['user', 'bob', true],
+    ['system', 'bob', true],
+  ])('a list: %s to %s: %s', (from, to, verdict) => {
+    const said = may(rules, from, to)
+    if (verdict === true) expect(said).toBe(to)
+    else expect(said).toContain(verdict)
+  })
+
+  test('a list of nothing allows nothing but the person', () => {
+    expect(may([], 'bob', 'ada')).toContain('no rule')
+    expect(may([], 'bob', 'user')).toBe('user')
+  })
+
+  test('one address that is forbidden refuses them all', () => {
+    const said = () =>
+      decideSend({ directory: here }, command({ to: ['boss', 'ada'] }), withPolicy({ rules: 'hub' }))
+    expect(refusal(said)).toMatchObject({ code: 'not_permitted', message: expect.stringContaining('ada') })
+  })
+
+  test('a bare name that means a role is judged as the role', () => {
+    expect(may('hub', 'bob', 'worker')).toContain('role:worker')
+  })
+})
+
+describe('how much one may send', () => {
+  const limited = withPolicy({ 'limits.ratePerMinute': 2 })
+  /** Bob has sent so many ms ago. */
+  const havingSent = (...ms: number[]) => {
+    const busy = directoryOf(agent('ada'), agent('bob'))
+    for (const ago of ms) busy.noteSend('bob', now - ago)
+    return busy
+  }
+  const send = (busy: Directory, from = 'bob') =>
+    decideSend({ directory: busy }, command({ from, to: 'ada' }), limited)
+
+  test.each<[string, number[], boolean]>([
+    ['nothing', [], true],
+    ['one just now', [0], true],
+    ['two just now', [0, 0], false],
+    ['two, one of them a minute ago', [minute, 0], true],
+    ['two, one of them not quite a minute ago', [minute - 1, 0], false],
+    ['many, long ago', [3 * minute, 2 * minute, minute], true],
+  ])('after %s', (_, ms, allowed) => {
+    if (allowed) expect(send(havingSent(...ms)).message.to).toEqual(['ada'])
+    else
+      expect(refusal(() => send(havingSent(...ms)))).toMatchObject({
+        code: 'over_limit',
+        message: expect.stringContaining('limits.ratePerMinute'),
+      })
+  })
+
+  test('is counted for each sender', () => {
+    expect(send(havingSent(0, 0), 'ada').message.from).toBe('ada')
+  })
+
+  test('does not bind the system', () => {
+    const busy = havingSent()
+    for (let n = 0; n < 5; n++) busy.noteSend('system', now)
+    expect(send(busy, 'system').message.from).toBe('system')
+  })
+
+  test('is counted in messages, not in recipients', () => {
+    const message = decideSend(
+      { directory: havingSent(0) },
+      command({ to: ['ada', 'user', 'all'] }),
+      limited,
+    ).message
+    expect(message.to).toHaveLength(3)
+  })
+
+  test('is not limited where the limit is 0', () => {
+    const busy = havingSent(...new Array<number>(5_000).fill(0))
+    expect(decideSend({ directory: busy }, command({ to: 'ada' }), context()).message.to).toEqual(['ada'])
+  })
+})
+
+describe('how much waits in one inbox', () => {
+  /** So much mail waits in each of these boxes. */
+  const holding = (n: number, ...to: string[]) =>
+    spaceOf(
+      [agent('ada', { tags: ['project:p'] }), agent('bob')],
+      ...Array.from({ length: n }, (_, at) => mail(at + 1, { to, createdAt: iso(now) })),
+    )
+  const send = (view: View, to: string, inbox: number, from = 'bob') =>
+    decideSend(view, command({ from, to }), withPolicy({ 'limits.inbox': inbox }))
+
+  test.each(['ada', 'role:x'])('%s is full at the limit and not before', (to) => {
+    expect(send(holding(2, to), to, 3).message.to).toEqual([to])
+    expect(refusal(() => send(holding(3, to), to, 3))).toMatchObject({
+      code: 'over_limit',
+      message: expect.stringMatching(new RegExp(`${to} has 3 .*limits.inbox`)),
+    })
+  })
+
+  test('what was shown and is not finished counts as well', () => {
+    const view = spaceOf([agent('ada'), agent('bob')], mail(1, {}, { owner: 'ada', state: 'processing' }))
+    expect(refusal(() => send(view, 'ada', 1)).code).toBe('over_limit')
+  })
+
+  test('what is finished does not', () => {
+    const view = spaceOf([agent('ada'), agent('bob')], mail(1, {}, { owner: 'ada', state: 'archived' }))
+    expect(send(view, 'ada', 1).message.to).toEqual(['ada'])
+  })
+
+  test('what an agent has seen as one of a group does not', () => {
+    const one = mail(1, { to: ['all'] }, { owner: 'all' }, { owner: 'ada', state: 'shown', viaGroup: true })
+    expect(send(spaceOf([agent('ada'), agent('bob')], one), 'ada', 1).message.to).toEqual(['ada'])
+  })
+
+  test.each(['project:p', 'all'])('%s is never full', (to) => {
+    expect(send(holding(5, to), to, 1).message.to).toEqual([to])
+  })
+
+  test('there is always room for what the system has to say', () => {
+    expect(send(holding(5, 'ada'), 'ada', 1, 'system').message.to).toEqual(['ada'])
+  })
+
+  test('one full inbox refuses them all', () => {
+    const said = () =>
+      decideSend(holding(1, 'ada'), command({ to: ['user', 'ada'] }), withPolicy({ 'limits.inbox': 1 }))
+    expect(refusal(said).code).toBe('over_limit')
+  })
+
+  test.each<[number, boolean]>([
+    [49, false],
+    [50, true],
+  ])('with %i messages before this one, a warning: %s', (n, warns) => {
+    expect(send(holding(n, 'ada'), 'ada', 0).warnings).toEqual(
+      warns ? ['ada has 50 messages to handle before this one'] : [],
+    )
+  })
+})
+
+describe('mail for one run of an agent', () => {
+  const here = directoryOf(
+    agent('ada', { session: { generation: 3, startedAt: iso(now) }, roles: ['x'], tags: ['project:p'] }),
+    agent('bob'),
+  )
+  const bound = (said: Said) => decideSend({ directory: here }, command(said), context()).message.generation
+
+  test.each<[string, string | string[], number | undefined]>([
+    ['shutdown_request', 'ada', 3],
+    ['shutdown_request', 'agent:ada', 3],
+    ['plan_approval', 'ada', 3],
+    ['plan_submission', 'ada', undefined],
+    ['text', 'ada', undefined],
+    ['shutdown_request', 'user', undefined],
+  ])('a %s to %j is for run %s', (type, to, generation) => {
+    expect(bound({ type, to })).toBe(generation)
+  })
+
+  test.each<[string, string | string[]]>([
+    ['shutdown_request', 'role:x'],
+    ['shutdown_request', 'project:p'],
+    ['plan_approval', 'all'],
+    ['plan_approval', ['ada', 'bob']],
+  ])('a %s to %j is for nobody in particular, and refused', (type, to) => {
+    expect(refusal(() => bound({ type, to })).code).toBe('invalid')
+  })
+
+  test('to an agent yet to come is for whatever run that will be', () => {
+    expect(bound({ type: 'shutdown_request', to: 'zoe', hold: true })).toBeUndefined()
+  })
+
+  test('by hand is for the run that is there', () => {
+    expect(bound({ to: 'ada', generation: 3 })).toBe(3)
+  })
+
+  test.each([2, 4])('for run %i is refused while run 3 is there', (generation) => {
+    expect(refusal(() => bound({ to: 'ada', generation }))).toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('generation 3'),
+    })
+  })
+
+  test.each<[string, string | string[]]>([
+    ['a role', 'role:x'],
+    ['a group', 'project:p'],
+    ['two agents', ['ada', 'bob']],
+  ])('by hand is not for %s', (_, to) => {
+    expect(refusal(() => bound({ to, generation: 3 })).code).toBe('invalid')
+  })
+
+  test.each([0, -1, 1.5, Number.NaN])('has no generation %d', (generation) => {
+    expect(refusal(() => check({ to: 'ada', generation })).code).toBe('invalid')
   })
 })

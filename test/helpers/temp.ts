@@ -15,6 +15,11 @@ export function tempDir(): string {
 /** Most tests kill nothing, and send as much as they like. */
 export const testSettings = { durability: 'os', 'limits.ratePerMinute': 0, 'limits.inbox': 0 } as const
 
+/** For stories over months: nobody dies of silence, and nothing is escalated. */
+export const patientSettings = {
+  ...{ silentAfterMs: 0, heartbeatMs: 0, urgentAfterMs: 0, staleAfterMs: 0, ackTimeoutMs: 0 },
+} as const
+
 /** Opens a space for the length of a test. */
 export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promise<Space> {
   const dir = options.dir ?? tempDir()

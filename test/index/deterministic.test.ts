@@ -16,6 +16,16 @@ async function lived(seed: number, steps = 250) {
   return { space, tally, clock }
 }
 
+/** The journal, read in portions of about so many bytes whatever is asked for. */
+const inPortions = (journal: Journal, portionBytes: number): Journal =>
+  new Proxy(journal, {
+    get: (target, name) => {
+      if (name === 'read') return (cursor: Cursor) => journal.read(cursor, portionBytes)
+      const value = Reflect.get(target, name, target) as unknown
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+
 describe('the index', () => {
   it('is made of histories in which everything happens', async () => {
     const { tally } = await lived(1, 400)
@@ -54,25 +64,27 @@ describe('the index', () => {
       const { space } = await lived(seed)
       await space.close()
       const journal = tempJournal({ dir: space.dir })
-      const build = (read: Journal['read']) => {
+      const build = (portionBytes: number) => {
         const dir = tempDir()
-        const portioned = new Proxy(journal, {
-          get: (target, name) => {
-            if (name === 'read') return read
-            const value = Reflect.get(target, name, target) as unknown
-            return typeof value === 'function' ? value.bind(target) : value
-          },
-        })
-        const index = openIndex(dir, portioned)
+        const index = openIndex(dir, inPortions(journal, portionBytes))
         index.catchUp()
         index.close()
         return rowsOf(dir)
       }
-      const atOnce = build((cursor: Cursor) => journal.read(cursor, 100_000_000))
-      const oneByOne = build((cursor: Cursor) => journal.read(cursor, 1))
-      expect(oneByOne).toEqual(atOnce)
+      expect(build(1)).toEqual(build(100_000_000))
     },
   )
+
+  it('is the same when two processes bring it on in turn, one entry each', async () => {
+    const { space } = await lived(12)
+    await space.close()
+    const oneByOne = inPortions(tempJournal({ dir: space.dir }), 1)
+    const dir = tempDir()
+    const indexes = [openIndex(dir, oneByOne), openIndex(dir, oneByOne)]
+    for (let turn = 0; indexes[turn % 2]!.catchUp({ chunks: 1 }); ) turn++
+    for (const index of indexes) index.close()
+    expect(rowsOf(dir)).toEqual(rowsOf(space.dir))
+  })
 
   it('is the same on another machine, at another time', async () => {
     const { space } = await lived(9)

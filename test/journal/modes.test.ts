@@ -24,9 +24,10 @@ describe('a space', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect((lstatSync(dir).mode & 0o777).toString(8)).toBe('700')
     const modes = modesBelow(dir)
-    expect(modes['journal']).toBe('700')
-    const { journal: _, ...files } = modes
-    expect(Object.keys(files)).toContain(join('journal', '00000001.jsonl'))
+    const { journal, archive, ...files } = modes
+    expect({ journal, archive }).toEqual({ journal: '700', archive: '700' })
+    expect(Object.keys(files)).toContain(join('journal', '00000003.jsonl'))
+    expect(Object.keys(files).filter((file) => file.startsWith('archive'))).toHaveLength(3)
     expect(Object.entries(files).filter(([, mode]) => mode !== '600')).toEqual([])
   })
 

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { writeSetting } from '../../src/config.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import { messageLimits } from '../../src/model/message.ts'
 import {
@@ -12,7 +13,7 @@ import {
   upTo,
 } from '../helpers/drafts.ts'
 import { linesIn, segmentFile, segmentFiles, verifyDir } from '../helpers/segments.ts'
-import { tempDir, tempJournal } from '../helpers/temp.ts'
+import { tempDir, tempJournal, tempSpace } from '../helpers/temp.ts'
 
 async function manySegments(count: number) {
   const dir = tempDir()
@@ -105,5 +106,109 @@ describe('a journal with many segments', () => {
     expect(await subjectsIn(journal)).toEqual(['before', 'after'])
     expect(await verifyDir(dir)).toMatchObject({ problems: [], torn: [] })
     expect(JSON.parse(linesIn(dir, 2)[0]!)).toMatchObject({ kind: 'segment', reason: 'size' })
+  })
+})
+
+/** Why each segment was begun, by the word of its first line. */
+const reasonsIn = (dir: string): unknown[] =>
+  segmentFiles(dir).map((_, at) => (JSON.parse(linesIn(dir, at + 1)[0]!) as { reason: unknown }).reason)
+
+describe('a journal that begins a segment with every month', () => {
+  const monthly = (dir: string, clock: { now: string }) =>
+    tempJournal({ dir, rotate: 'month', now: () => Date.parse(clock.now) })
+
+  it('does so in UTC, at the first write of the month, and says why', async () => {
+    const dir = tempDir()
+    const clock = { now: '2026-01-31T23:59:59.999Z' }
+    const journal = monthly(dir, clock)
+    await appendMessage(journal, { subject: 'January' })
+    clock.now = '2026-02-01T00:00:00.000Z'
+    expect(segmentFiles(dir)).toHaveLength(1)
+    for (const subject of ['February', 'still February']) await appendMessage(journal, { subject })
+    clock.now = '2027-02-01T00:00:00.000Z'
+    await appendMessage(journal, { subject: 'the next year' })
+    expect(reasonsIn(dir)).toEqual(['created', 'month', 'month'])
+    expect([1, 2, 3].map((segment) => linesIn(dir, segment).length)).toEqual([2, 3, 2])
+    expect(await subjectsIn(journal)).toEqual(['January', 'February', 'still February', 'the next year'])
+    expect((await verifyDir(dir)).problems).toEqual([])
+  })
+
+  it('goes by the month of the segment, whoever began it', async () => {
+    const dir = tempDir()
+    const clock = { now: '2026-01-31T12:00:00.000Z' }
+    const first = monthly(dir, clock)
+    await appendMessage(first, { subject: 'January' })
+    await first.close()
+    const second = monthly(dir, clock)
+    await appendMessage(second, { subject: 'still January' })
+    clock.now = '2026-02-01T12:00:00.000Z'
+    const third = monthly(dir, clock)
+    await appendMessage(third, { subject: 'February' })
+    await appendMessage(second, { subject: 'still February' })
+    expect([1, 2].map((segment) => linesIn(dir, segment).length)).toEqual([3, 3])
+  })
+
+  it('says so as well when the first call of the month was refused', async () => {
+    const dir = tempDir()
+    const clock = { now: '2026-01-31T12:00:00.000Z' }
+    const journal = monthly(dir, clock)
+    await appendMessage(journal, { subject: 'January' })
+    clock.now = '2026-02-01T12:00:00.000Z'
+    const tooLong = journal.append(() => [messageDraft({ body: 'x'.repeat(messageLimits.lineBytes) })])
+    await expect(tooLong).rejects.toMatchObject({ code: 'over_limit' })
+    await appendMessage(journal, { subject: 'February' })
+    expect(reasonsIn(dir)).toEqual(['created', 'month'])
+  })
+
+  it('finds the month behind a first line that was torn', async () => {
+    const dir = tempDir()
+    const clock = { now: '2026-01-31T12:00:00.000Z' }
+    const journal = monthly(dir, clock)
+    await appendMessage(journal, { subject: 'January' })
+    writeFileSync(segmentFile(dir, 2), '{"se')
+    for (const subject of ['a', 'b']) await appendMessage(journal, { subject })
+    expect(segmentFiles(dir)).toHaveLength(2)
+    clock.now = '2026-02-01T12:00:00.000Z'
+    await appendMessage(journal, { subject: 'February' })
+    expect(segmentFiles(dir)).toHaveLength(3)
+    expect((await verifyDir(dir)).problems).toEqual([])
+  })
+})
+
+describe('a journal that begins a segment after so many entries', () => {
+  it('counts every entry, whoever wrote it, and says why', async () => {
+    const dir = tempDir()
+    const left = tempJournal({ dir, segmentEntries: 5 })
+    const right = tempJournal({ dir, segmentEntries: 5 })
+    for (const n of upTo(6)) {
+      await appendMessage(left, { subject: `left ${n}` })
+      await appendMessage(right, { subject: `right ${n}` })
+    }
+    expect(reasonsIn(dir)).toEqual(['created', 'count', 'count'])
+    // The first line of a segment is an entry, too.
+    expect([1, 2, 3].map((segment) => linesIn(dir, segment).length)).toEqual([5, 5, 5])
+    expect((await verifyDir(dir)).problems).toEqual([])
+  })
+
+  it('never cuts in two what one call appends', async () => {
+    const dir = tempDir()
+    const journal = tempJournal({ dir, segmentEntries: 3 })
+    await journal.append(() => upTo(10).map((n) => messageDraft({ subject: `${n}` })))
+    await appendMessage(journal, { subject: 'next' })
+    expect([1, 2].map((segment) => linesIn(dir, segment).length)).toEqual([11, 2])
+  })
+
+  it('is set for a whole space', async () => {
+    const dir = tempDir()
+    writeSetting(dir, 'retention.segmentEntries', 4)
+    writeSetting(dir, 'retention.rotate', 'month')
+    const clock = { now: Date.parse('2026-01-31T12:00:00.000Z') }
+    const space = await tempSpace({ dir, now: () => clock.now })
+    const ada = await space.mailbox('ada')
+    for (const n of upTo(3)) await ada.send({ to: 'ada', subject: `${n}` })
+    clock.now += 86_400_000
+    await ada.send({ to: 'ada', subject: 'February' })
+    expect(reasonsIn(dir)).toEqual(['created', 'count', 'month'])
+    expect((await space.verify({ deep: true })).problems).toEqual([])
   })
 })

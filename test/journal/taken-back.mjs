@@ -21,7 +21,7 @@ fs.fstatSync = (fd) => {
 }
 syncBuiltinESMExports()
 
-setImmediate(() => ada.send({ to: 'ada', subject: 'second' }))
+setImmediate(() => void ada.send({ to: 'ada', subject: 'second' }))
 for await (const { entry } of space.follow({ after: first.seq })) {
   process.stdout.write(`read on: ${entry.message.subject}\n`)
   break

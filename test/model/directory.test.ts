@@ -107,4 +107,15 @@ describe('the directory as a fold of the journal', () => {
     expect(directory.unhandled('ada')).toBe(1)
     expect(directory.unread('all').normal).toBe(1)
   })
+
+  test('receipts of mail that was removed with the oldest segments count for nothing', () => {
+    const directory = fold(
+      moved(11, { seq: 3, state: 'shown', was: 'stored' }),
+      sent(12, { to: ['ada'] }),
+      moved(13, { seq: 3, state: 'archived', was: 'shown' }),
+      moved(14, { seq: 12, state: 'shown', was: 'stored' }),
+    )
+    expect(directory.unread('ada')).toEqual(nothing)
+    expect(directory.unhandled('ada')).toBe(1)
+  })
 })

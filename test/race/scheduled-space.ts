@@ -82,7 +82,7 @@ function scheduled(
   const slow: Pick<Journal, 'pull' | 'append'> = {
     async pull() {
       await turn('looks')
-      await journal.pull()
+      journal.pull()
     },
     async append(decide, options) {
       await turn('appends')

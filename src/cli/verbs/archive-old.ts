@@ -1,0 +1,136 @@
+import type { Command } from 'commander'
+import type { ArchivedSegment, ArchiveProgress, ArchiveReport } from '../../retention.ts'
+import type { Space } from '../../space.ts'
+import { action, type Cli } from '../cli.ts'
+import { table } from '../format/table.ts'
+import { day } from '../format/time.ts'
+import { examples } from '../help.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { open } from '../open.ts'
+import { duration, given } from '../options.ts'
+import { createProgress } from '../progress.ts'
+
+interface Flags {
+  dryRun?: boolean
+  gzipAfter?: number
+  removeAfter?: number
+}
+
+export function archiveOld(command: Command): void {
+  command
+    .description(
+      [
+        'Gzip files of the journal into archive/ when their last entry is old enough. What is in them stays',
+        'readable and searchable. With --remove-after or its setting, remove those that are older still and',
+        'hold nothing unread or open: their messages, threads and receipts are gone then. By default nothing',
+        'is archived and nothing is removed.',
+      ].join(' '),
+    )
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .option(
+      '--gzip-after <age>',
+      'such as 30d; forever: not at all (default: retention.gzipAfterDays)',
+      duration,
+    )
+    .option(
+      '--remove-after <age>',
+      'such as 90d; forever: not at all (default: retention.removeAfterDays)',
+      duration,
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'mailbox archive-old --dry-run --gzip-after 30d',
+        'mailbox config set retention.gzipAfterDays 30',
+        'mailbox archive-old',
+      ),
+    )
+  action(command, async (cli, flags: Flags) => {
+    await using space = await open(cli, { existing: true })
+    const { dryRun = false, gzipAfter: gzipAfterMs, removeAfter: removeAfterMs } = flags
+    const progress = createArchiveProgress(cli)
+    const report = await space
+      .archiveOld({
+        ...given({ dryRun, gzipAfterMs, removeAfterMs }),
+        ...{ signal: interruptSignal(), onProgress: progress.report },
+      })
+      .finally(progress.end)
+    const text = () => describe(cli, report, dryRun, howToBegin(space, flags))
+    if (dryRun) cli.answer({ dryRun, ...report }, text)
+    else cli.confirm({ dryRun, ...report }, text)
+  })
+}
+
+/** Two long tasks, one after the other. */
+function createArchiveProgress(cli: Cli) {
+  const tasks = {
+    gzip: createProgress(cli, 'gzipping'),
+    rebuild: createProgress(cli, 'building the index'),
+  }
+  return {
+    report: ({ task, done, total }: ArchiveProgress) => tasks[task].report(done, total),
+    end: () => {
+      for (const task of Object.values(tasks)) task.end()
+    },
+  }
+}
+
+/** For somebody to whom nothing can happen, because nothing was asked for. */
+function howToBegin({ settings }: Space, { gzipAfter, removeAfter }: Flags): string | undefined {
+  const isOff = (ageMs: number | undefined, days: number) =>
+    ageMs === undefined ? days === 0 : ageMs === Number.POSITIVE_INFINITY
+  if (!isOff(gzipAfter, settings['retention.gzipAfterDays'])) return undefined
+  const set = 'nothing is archived by default: mailbox config set retention.gzipAfterDays 30'
+  return isOff(removeAfter, settings['retention.removeAfterDays'])
+    ? set
+    : `only what is archived can be removed\n${set}`
+}
+
+function describe(cli: Cli, report: ArchiveReport, dryRun: boolean, begin: string | undefined): string {
+  const { gzipped, removed, kept } = report
+  const rows = [
+    ...gzipped.map((one) =>
+      rowOf(one, dryRun ? 'would be gzipped' : `gzipped to ${size(one.gzippedBytes!)}`),
+    ),
+    ...removed.map((one) => rowOf(one, dryRun ? 'would be removed' : 'removed')),
+  ]
+  const columns = [{ head: 'FILE' }, { head: 'LAST ENTRY' }, { head: 'SIZE' }, { head: 'WHAT' }]
+  const isIdle = rows.length === 0
+  return [
+    ...(isIdle ? [begin ?? 'nothing to do'] : table(columns, rows, cli.width, cli.colors)),
+    ...rangesOf(kept).map((range) => cli.colors.dim(lineOf(range))),
+    ...(dryRun && !isIdle ? ['nothing was changed; without --dry-run it will be'] : []),
+  ].join('\n')
+}
+
+interface KeptRange {
+  first: number
+  last: number
+  reason: string
+}
+
+/** Neighbours that stay for the same reason take one line. */
+function rangesOf(kept: ArchiveReport['kept']): KeptRange[] {
+  const ranges: KeptRange[] = []
+  for (const { segment, reason } of kept) {
+    const before = ranges.at(-1)
+    if (before?.reason === reason && before.last + 1 === segment) before.last = segment
+    else ranges.push({ first: segment, last: segment, reason })
+  }
+  return ranges
+}
+
+const lineOf = ({ first, last, reason }: KeptRange): string =>
+  first === last ? `${first} stays: ${reason}` : `${first} to ${last} stay: ${reason}`
+
+const rowOf = ({ segment, lastAt, bytes }: ArchivedSegment, what: string): string[] => [
+  `${segment}`,
+  day(lastAt),
+  size(bytes),
+  what,
+]
+
+function size(bytes: number): string {
+  const kib = bytes / 1024
+  return kib < 1024 ? `${Math.ceil(kib)} KiB` : `${(kib / 1024).toFixed(1)} MiB`
+}

@@ -1,0 +1,170 @@
+import { cpSync, readdirSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { FileJournal } from '../../src/journal/file-journal.ts'
+import { listArchived, listPlain } from '../../src/journal/segment.ts'
+import type { Agent } from '../../src/model/agent.ts'
+import type { Entry } from '../../src/model/entry.ts'
+import { openSpace, type Space } from '../../src/space.ts'
+import { day } from '../helpers/archive.ts'
+import { readAll, seqsOf, upTo } from '../helpers/drafts.ts'
+import { runScript } from '../helpers/processes.ts'
+import { patientSettings, tempDir, tempSpace, testSettings } from '../helpers/temp.ts'
+import { cameToPass, ensureTool, straceWith } from '../helpers/tools.ts'
+
+const archiver = new URL('archiver.mjs', import.meta.url)
+
+beforeAll(() => ensureTool('strace'), 300_000)
+
+const now = Date.parse('2026-12-01T00:00:00.000Z')
+const ages = { gzipAfterMs: 30 * day, removeAfterMs: 200 * day }
+
+interface Template {
+  dir: string
+  entries: Entry[]
+  agents: Agent[]
+}
+
+/** Six segments: two of January, to be removed, two of June, to be gzipped, and two that stay. */
+async function template(): Promise<Template> {
+  const clock = { now: Date.parse('2026-01-10T12:00:00.000Z') }
+  const space = await tempSpace({
+    now: () => clock.now,
+    settings: { ...patientSettings, 'retention.segmentEntries': 6 },
+  })
+  const ada = await space.mailbox('ada', { join: { roles: ['architect'] } })
+  await space.join('bob')
+  const fill = async (segments: number) => {
+    while (listPlain(join(space.dir, 'journal')).length < segments) {
+      const { id } = await ada.send({ to: 'ada', body: 'some words' })
+      await ada.done(id)
+    }
+  }
+  await fill(2)
+  await ada.send({ to: 'all', subject: 'its life ends by itself', ttlMs: day })
+  await fill(3)
+  clock.now = Date.parse('2026-06-10T12:00:00.000Z')
+  await fill(6)
+  await ada.search('words')
+  const agents = await space.agents()
+  await space.close()
+  return { dir: space.dir, entries: await entriesIn(space.dir), agents }
+}
+
+async function entriesIn(dir: string): Promise<Entry[]> {
+  const journal = new FileJournal({ dir })
+  try {
+    return (await readAll(journal)).map(({ entry }) => entry)
+  } finally {
+    await journal.close()
+  }
+}
+
+/** Where archiving leaves its traces. */
+function pathsOf(dir: string): string[] {
+  const numbers = upTo(6).map((n) => `0000000${n}.jsonl`)
+  const months = ['2026-01', '2026-06']
+  const archived = numbers.flatMap((name) => months.map((month) => `archive/${month}-${name}.gz`))
+  const plain = numbers.map((name) => `journal/${name}`)
+  const rest = ['journal', 'archive', 'archive/lock', 'index.db', 'index-search.db']
+  return ['', ...plain, ...archived, ...archived.map((path) => `${path}.tmp`), ...rest].map((path) =>
+    join(dir, path),
+  )
+}
+
+/** What is wrong with a space that was being archived; empty when nothing is. */
+async function wrongIn(dir: string, { entries, agents }: Template): Promise<string[]> {
+  const wrong: string[] = []
+  const check = async (when: string, space: Space) => {
+    const found = await entriesIn(dir)
+    const first = found[0]?.seq ?? 0
+    if (
+      seqsOf(found).join() !==
+      upTo(found.length)
+        .map((n) => first + n - 1)
+        .join()
+    )
+      wrong.push(`${when}: there is a gap or a double`)
+    const kept = found.filter(({ seq }) => seq <= entries.length)
+    if (JSON.stringify(kept) !== JSON.stringify(entries.slice(first - 1)))
+      wrong.push(`${when}: entries from ${first} on have changed`)
+    // Only what stands in the two oldest segments may be gone, and these only as a whole.
+    const starts = entries.filter(({ kind }) => kind === 'segment').slice(0, 3)
+    if (!starts.some(({ seq }) => seq === first)) wrong.push(`${when}: the journal begins at ${first}`)
+    if (JSON.stringify(await space.agents()) !== JSON.stringify(agents))
+      wrong.push(`${when}: the roster has changed`)
+    const { problems } = await space.verify({ deep: true })
+    for (const problem of problems) wrong.push(`${when}: ${problem}`)
+  }
+  const space = await openSpace({ dir, settings: { ...testSettings, ...patientSettings } })
+  try {
+    await check('before', space)
+    await space.archiveOld({ ...ages, now })
+    await check('after', space)
+    const journal = join(dir, 'journal')
+    const where = { plain: listPlain(journal), archived: [...listArchived(journal).keys()] }
+    if (JSON.stringify(where) !== '{"plain":[5,6],"archived":[3,4]}')
+      wrong.push(`it ended with ${JSON.stringify(where)}`)
+    const stray = readdirSync(join(dir, 'archive')).filter((file) => !/^lock$|\.gz$/.test(file))
+    if (stray.length > 0) wrong.push(`left over: ${stray.join()}`)
+  } finally {
+    await space.close()
+  }
+  return wrong
+}
+
+/** All of the first calls; of those that follow one in a few, unless there is time for a storm. */
+const nextCall = (at: number, step: number): number => (process.env['STORM'] || at < 3 ? at + 1 : at + step)
+
+/** Runs the archiver once for each call that can go wrong, on a copy of the same space each time. */
+async function failEach(call: string, what: string, step: number) {
+  const from = await template()
+  const root = realpathSync(tempDir())
+  const wrong: string[] = []
+  const codes = new Set<string>()
+  for (let at = 1, tried = 0; ; at = nextCall(at, step), tried++) {
+    const dir = join(root, `${at}`)
+    const log = join(root, `${at}.log`)
+    cpSync(from.dir, dir, { recursive: true })
+    const under = straceWith({ call, what, when: `${at}` }, pathsOf(dir), log)
+    const args = [dir, now, ages.gzipAfterMs, ages.removeAfterMs].map(String)
+    const { stdout } = runScript(archiver, args, { under, env: { UV_THREADPOOL_SIZE: '1' } })
+    const passed = cameToPass(log)
+    if (stdout.startsWith('refused')) codes.add(stdout.trim().slice('refused '.length))
+    for (const text of await wrongIn(dir, from)) wrong.push(`${call} ${at}: ${text}`)
+    if (!passed) {
+      if (stdout !== 'done 4 2\n') wrong.push(`without a fault: ${stdout}`)
+      return { wrong, codes: [...codes], tried }
+    }
+  }
+}
+
+const timeout = process.env['STORM'] ? 900_000 : 120_000
+
+describe('wherever archiving is cut off, nothing is lost or doubled, and the next run finishes it', {
+  timeout,
+}, () => {
+  it.each([
+    ['write', 1],
+    ['fsync', 2],
+    ['rename', 1],
+    ['unlink', 2],
+    ['openat', 7],
+    ['pwrite64', 13],
+  ])('killed at a %s', async (call, step) => {
+    const { wrong, tried } = await failEach(call, 'signal=KILL', step)
+    expect(wrong).toEqual([])
+    expect(tried).toBeGreaterThan(2)
+  })
+
+  it.each([
+    ['write', 'ENOSPC', ['disk_full']],
+    ['fsync', 'EIO', ['damaged']],
+    ['rename', 'EIO', ['damaged']],
+  ])('%s says %s', async (call, error, expected) => {
+    const { wrong, codes, tried } = await failEach(call, `error=${error}`, 5)
+    expect(wrong).toEqual([])
+    expect(codes).toEqual(expected)
+    expect(tried).toBeGreaterThan(2)
+  })
+})
