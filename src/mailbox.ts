@@ -44,6 +44,9 @@ import { standing, unreadFor } from './query/standing.ts'
 import { sent, thread } from './query/thread.ts'
 import type { Space } from './space.ts'
 
+/** How much unread mail one who waits looks through for what it wants. */
+const waitLooksAt = 1_000
+
 /** One agent's view of a space. */
 export class Mailbox {
   readonly name: string
@@ -157,12 +160,12 @@ export class Mailbox {
     await this.#comeIn()
     const page = await this.inbox({ limit: 200, ...filter, unread: true })
     // Whoever has asked something sees the answer before anything else.
-    const answers = await this.#query((source) =>
-      page.messages.filter((message) => isAnswerTo(source, this.name, message)),
-    )
-    const isAnswer = (message: InboxMessage) => answers.includes(message)
+    const isShort = (filter.limit ?? 200) < 200
+    const whole = isShort ? await this.inbox({ ...filter, limit: 200, unread: true }) : page
+    const isAnswer = await this.#isAnswer(whole.messages)
+    const answers = whole.messages.filter(isAnswer)
     const others = page.messages.filter((message) => !isAnswer(message))
-    const fitting = withinBudget([...answers, ...others], budgetTokens)
+    const fitting = withinBudget([...answers, ...others].slice(0, filter.limit ?? 200), budgetTokens)
     const taken = await this.#take(fitting)
     const cut = fitting.length < page.messages.length
     const last = fitting.findLast((message) => !isAnswer(message))
@@ -248,16 +251,21 @@ export class Mailbox {
     const { replyTo, timeoutMs, signal, match = () => true, ...rest } = options
     const wanted = replyTo === undefined ? rest : { ...rest, replyTo: (await this.#message(replyTo)).id }
     const attempt = async () => {
-      for (let after: string | null | undefined; after !== null; ) {
+      const answers: InboxMessage[] = []
+      const others: InboxMessage[] = []
+      for (let after: string | null | undefined; after !== null && others.length < waitLooksAt; ) {
         const page = await this.inbox({
-          ...{ ...wanted, unread: true, limit: 20 },
+          ...{ ...wanted, unread: true, limit: 200 },
           ...(after === undefined ? {} : { after }),
         })
-        for (const message of page.messages.filter(match)) {
-          const [taken] = await this.#take([message])
-          if (taken !== undefined) return taken
-        }
+        const isAnswer = await this.#isAnswer(page.messages)
+        for (const message of page.messages.filter(match))
+          (isAnswer(message) ? answers : others).push(message)
         after = page.next
+      }
+      for (const message of [...answers, ...others]) {
+        const [taken] = await this.#take([message])
+        if (taken !== undefined) return taken
       }
       return undefined
     }
@@ -356,8 +364,12 @@ export class Mailbox {
   /** Whoever leads: the first leading role that somebody holds, or the person. */
   async lead(): Promise<string> {
     const agents = await this.#space.agents()
-    const role = this.#space.settings.leads.find((one) =>
-      agents.some(({ state, roles, name }) => state !== 'dead' && name !== this.name && roles.includes(one)),
+    const { leads, deadLetterAfterMs } = this.#space.settings
+    // One that has just died may be back in a moment, and its mail waits for it as long.
+    const mayCome = ({ state, gone, lastSeenAt }: Agent) =>
+      state !== 'dead' || (gone !== 'left' && this.#space.now() - Date.parse(lastSeenAt) < deadLetterAfterMs)
+    const role = leads.find((one) =>
+      agents.some((agent) => agent.name !== this.name && agent.roles.includes(one) && mayCome(agent)),
     )
     return role === undefined ? person : `role:${role}`
   }
@@ -420,6 +432,14 @@ export class Mailbox {
   async #parent(id: string): Promise<{ id: string; threadId: string }> {
     const { id: fullId, threadId } = await this.#message(id)
     return { id: fullId, threadId }
+  }
+
+  /** Which of these messages answer a question of this agent. */
+  async #isAnswer(messages: readonly InboxMessage[]): Promise<(message: InboxMessage) => boolean> {
+    const found = await this.#query((source) =>
+      messages.filter((message) => isAnswerTo(source, this.name, message)).map(({ id }) => id),
+    )
+    return ({ id }) => found.includes(id)
   }
 
   /** Marks messages as shown; returns those that were still there to take. */

@@ -32,7 +32,8 @@ import { type DeadLetters, deadLetters } from './query/dead.ts'
 import type { Source } from './query/message.ts'
 import { type Owed, type OwedOptions, owed } from './query/owed.ts'
 import type { ListOptions } from './query/page.ts'
-import { agentByName, type RosterAgent, roster } from './query/roster.ts'
+import { presence, type RosterAgent } from './query/presence.ts'
+import { agentByName } from './query/roster.ts'
 import { type ShownMessage, show } from './query/show.ts'
 import { type Stats, stats } from './query/stats.ts'
 import { createView } from './query/view.ts'
@@ -202,7 +203,7 @@ export class Space {
   /** Everybody, as they are at this moment: an agent whose process has ended is dead, written down or not. */
   async agents(): Promise<RosterAgent[]> {
     return this.query((source) => {
-      const agents = roster(source)
+      const agents = presence(source, this.now())
       const context = { ...this.#context(), now: this.now() }
       const view = { directory: readDirectory(this.#index, this.#index.cursor, this.#loading()) }
       const deaths = findDeaths(view, this.#look(agents), context)

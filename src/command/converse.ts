@@ -47,7 +47,8 @@ function checkAnswer(view: View, message: Message): void {
   const kind = matters.find((matter) => matter.kind !== 'ack')?.kind
   // A second answer to a question is talk; the same with what was said to a plan.
   if (step === 'answer' || (step === 'revise' && kind !== 'plan')) return
-  const matter = matters.find(({ kind: of }) => of === stepKind[step])
+  const meant = matters.filter(({ kind: of }) => of === stepKind[step])
+  const matter = meant.find(({ owner }) => owner === message.from) ?? meant[0]
   if (matter === undefined) {
     throw new MailboxError(
       'conflict',
@@ -63,6 +64,8 @@ function checkAnswer(view: View, message: Message): void {
       hint: `message ${parent.id} was not sent to ${message.from}`,
     })
   }
+  // What a group was asked each of its members may say, whoever was first.
+  if (isGroupBox(matter.owner) && step === 'respond' && matter.state === 'answered') return
   if (next(step, matter.kind, matter.state) === undefined) {
     throw new MailboxError(
       'conflict',

@@ -1,3 +1,4 @@
+import { isGroupBox } from '../model/address.ts'
 import { systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import { isAcked, isDeadLetter, type ReceiptChange, type ReceiptStep } from '../model/receipt.ts'
@@ -27,16 +28,22 @@ export function createMatterKeeper(database: Database) {
   const ofOwner = database.prepare('SELECT kind, state FROM matter WHERE seq = ? AND owner = ?')
   const tasks = database.prepare(
     `SELECT x.seq, x.owner, x.state FROM matter x JOIN receipt r ON r.seq = x.seq AND r.owner = x.owner
-     WHERE x.kind = 'task' AND x.key = ?1 AND x.open = 1 AND (x.owner = ?2 OR r.box = ?2)`,
+     WHERE x.kind = 'task' AND x.key = ?1 AND x.state IN ('open', 'failed') AND (x.owner = ?2 OR r.box = ?2)`,
   )
   const seqOf = database.prepare('SELECT seq FROM message WHERE id = ?')
 
   const move = (seq: number, owner: string, kind: Kind, state: MatterState) =>
     set.run([seq, owner, kind, state, isOpenMatter(state) ? 1 : 0])
 
-  /** A step settles a matter for all it was addressed to: one answer is an answer. */
+  /**
+   * One answer to a question, one verdict on a plan is an answer for all that were asked. What each has to
+   * say for itself, its status and whether it stops, settles only what that one owes.
+   */
   function take(step: StepName, seq: number, message: Message): void {
-    for (const [owner, kind, state, asker] of of.all([seq])) {
+    const owners = of.all([seq])
+    const isOwn = owners.some(([owner]) => owner === message.from)
+    for (const [owner, kind, state, asker] of owners) {
+      if (isOwn && personal.includes(step) && owner !== message.from) continue
       const to = next(step, kind as Kind, state as MatterState)
       if (to === undefined || (step === 'answer' && !isAnswer(message, asker as string))) continue
       move(seq, owner as string, kind as Kind, to)
@@ -69,9 +76,17 @@ export function createMatterKeeper(database: Database) {
 
     applyReceipt({ seq, owner, state }: ReceiptChange, step: ReceiptStep): void {
       if (step === 'overdue') raise.run([seq, owner])
-      for (const [kind, now] of ofOwner.all([seq, owner])) {
-        const to = settled(kind as Kind, now as MatterState, state)
+      const own = ofOwner.all([seq, owner])
+      for (const [kind, now] of own) {
+        const to = settled(kind as Kind, now as MatterState, state, step)
         if (to !== undefined && to !== now) move(seq, owner, kind as Kind, to)
+      }
+      if (own.length > 0 || isGroupBox(owner)) return
+      // A member has handled what its group was asked for: that is enough.
+      for (const [group, kind, now] of of.all([seq])) {
+        if (!isGroupBox(group as string)) continue
+        const to = settled(kind as Kind, now as MatterState, state, step)
+        if (to === 'acked' || to === 'done') move(seq, group as string, kind as Kind, to)
       }
     },
   }
@@ -79,15 +94,25 @@ export function createMatterKeeper(database: Database) {
 
 /** Whoever asks on has not answered, nor has whoever takes the matter to somebody else. */
 const isAnswer = ({ from, to, type }: Message, asker: string): boolean =>
-  from !== asker && from !== systemAgent && type !== 'escalation' && to.includes(asker)
+  from !== asker && from !== systemAgent && !noAnswers.includes(type) && to.includes(asker)
+const noAnswers = ['escalation', 'ack']
+const personal: readonly StepName[] = ['respond', 'accept', 'defer']
 
 /** What a receipt's new state means for a matter of that recipient; undefined when nothing. */
-function settled(kind: Kind, now: MatterState, state: ReceiptChange['state']): MatterState | undefined {
+function settled(
+  kind: Kind,
+  now: MatterState,
+  state: ReceiptChange['state'],
+  step: ReceiptStep,
+): MatterState | undefined {
   if (isDeadLetter(state) || state === 'withdrawn') return isOpenMatter(now) ? 'void' : undefined
   const isBack = state === 'stored' && (now === 'void' || now === 'failed')
-  if (isBack) return 'open'
+  // Whoever starts what had failed has taken it up again.
+  if (isBack || (kind === 'task' && state === 'processing' && now === 'failed')) return 'open'
   if (kind === 'ack') return isAcked(state) ? 'acked' : undefined
   if (kind !== 'task') return undefined
+  // What is put away unfinished is not done.
+  if (step === 'archived' && isOpenMatter(now)) return 'failed'
   if (state === 'completed' || state === 'archived') return next('finish', kind, now)
   return state === 'failed' ? next('fail', kind, now) : undefined
 }

@@ -1,5 +1,5 @@
 /** Rises with every change of the tables or of `apply`: an index of another format is built anew. */
-export const indexFormat = 11
+export const indexFormat = 12
 
 /** What the tables were built from, and how far. */
 const meta = `CREATE TABLE meta (

@@ -10,9 +10,13 @@ export function toPrintable(text: string): string {
   return text.replace(unsafe, (found) => (found === '\r\n' ? '\n' : mark(found)))
 }
 
+/** Letters that are not seen and could spell something all the same; on a terminal they do no harm. */
+const hidden =
+  /\u00ad|\u034f|\u115f|\u1160|\u17b4|\u17b5|[\u180b-\u180f]|[\u206a-\u206f]|\u3164|[\ufe00-\ufe0f]|\uffa0|[\u{1d173}-\u{1d17a}]|[\u{e0100}-\u{e01ef}]/gu
+
 /** Without anything that steers a terminal, hides or reorders characters; nothing is left in its place. */
 export const withoutControls = (text: string): string =>
-  text.replace(unsafe, (found) => (found === '\r\n' ? '\n' : ''))
+  text.replace(unsafe, (found) => (found === '\r\n' ? '\n' : '')).replace(hidden, '')
 
 function mark(char: string): string {
   const code = char.charCodeAt(0)

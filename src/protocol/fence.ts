@@ -45,7 +45,10 @@ function heading({ id, from, type, priority, requiresAck, awaitingResponse }: Me
   const wishes = [requiresAck ? 'wants an ack' : '', awaitingResponse ? 'waits for an answer' : ''].filter(
     Boolean,
   )
-  return toPrintableLine(`Message ${id} from ${from} (${who}), ${[type, priority, ...wishes].join(', ')}.`)
+  // Names and types are words of the sender: quoted, and a type that is no plain word is not repeated.
+  const kind = /^[a-z][a-z0-9_-]{0,39}$/i.test(type) ? type : 'other'
+  const name = from === person || from === systemAgent ? from : JSON.stringify(from)
+  return toPrintableLine(`Message ${id} from ${who} ${name}, ${[kind, priority, ...wishes].join(', ')}.`)
 }
 
 function extras({ context, payload, attachments }: Message): string[] {

@@ -88,7 +88,9 @@ export function keyOf(message: Pick<Message, 'id' | 'from' | 'to' | 'payload'>, 
 /** By when it should be settled: `within` of the payload, in ms from its sending. */
 export function deadlineOf({ createdAt, payload }: Pick<Message, 'createdAt' | 'payload'>): number | null {
   const within = fieldsOf(payload)['withinMs']
-  return typeof within === 'number' && within > 0 ? Date.parse(createdAt) + within : null
+  const until = typeof within === 'number' && within > 0 ? Date.parse(createdAt) + within : null
+  // Beyond the end of all dates there is no deadline.
+  return until !== null && until <= 8.64e15 ? Math.ceil(until) : null
 }
 
 /** The step that a message takes in a conversation that it answers; undefined when it is only talk. */

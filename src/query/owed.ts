@@ -1,7 +1,8 @@
-import { boxesOf } from '../model/agent.ts'
+import { boxesOf, clockOf } from '../model/agent.ts'
+import { stateNow } from '../model/receipt.ts'
 import type { Kind, Matter, MatterState } from '../protocol/matter.ts'
 import type { SqlRow, SqlValue } from '../sqlite.ts'
-import { messageBySeq, type Source } from './message.ts'
+import { messageBySeq, receiptsOf, type Source } from './message.ts'
 import { agentByName } from './roster.ts'
 
 /** Something one agent still has to give another. */
@@ -54,6 +55,7 @@ export function owed(source: Source, options: OwedOptions, now: number): Owed[] 
   const agent = options.by === undefined ? undefined : agentByName(source, options.by)
   const boxes = agent === undefined ? [] : [agent.name, ...boxesOf(agent).roles]
   return mattersWhere(source, 'x.open = 1 ORDER BY x.since, x.seq', [])
+    .filter((matter) => !hasLapsed(source, matter, now))
     .map((matter) => toOwed(source, matter, now))
     .filter(({ kind }) => options.kind === undefined || kind === options.kind)
     .filter(({ from }) => options.to === undefined || from === options.to)
@@ -95,12 +97,19 @@ export const isAnswerTo = (
     0
 
 /** For each agent that waits for an answer, the messages it waits for an answer to. */
-export function waiting(source: Source): Map<string, string[]> {
+export function waiting(source: Source, now: number): Map<string, string[]> {
   const found = new Map<string, string[]>()
-  for (const { asker, id } of mattersWhere(source, "x.open = 1 AND x.kind = 'question' ORDER BY x.seq", [])) {
+  const open = mattersWhere(source, "x.open = 1 AND x.kind = 'question' ORDER BY x.seq", [])
+  for (const { asker, id } of open.filter((matter) => !hasLapsed(source, matter, now))) {
     const known = found.get(asker) ?? []
     if (!known.includes(id)) known.push(id)
     found.set(asker, known)
   }
   return found
+}
+
+/** The life of the mail is over, though nobody has written it down yet: nothing is owed any more. */
+function hasLapsed(source: Source, { seq, owner }: Matter, now: number): boolean {
+  const receipt = receiptsOf(source, seq).find((one) => one.owner === owner)
+  return receipt !== undefined && stateNow(receipt, clockOf(agentByName(source, owner), now)) === 'expired'
 }

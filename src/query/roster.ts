@@ -1,30 +1,13 @@
 import { type Agent, implicitPerson, person } from '../model/agent.ts'
 import type { Source } from './message.ts'
-import { waiting } from './owed.ts'
 
 /** Everybody, by name; the person is always there. */
-export function roster(source: Source): RosterAgent[] {
-  const { index } = source
-  const waits = waiting(source)
+export function roster({ index }: Source): Agent[] {
   const agents = index
     .sql('SELECT a.json, s.at FROM agent a LEFT JOIN seen s ON s.agent = a.name ORDER BY a.name')
     .all()
     .map(([json, at]) => withSeen(JSON.parse(json as string) as Agent, at as string | null))
-    .map((agent) => withWaiting(agent, waits.get(agent.name)))
   return agents.some(({ name }) => name === person) ? agents : [implicitPerson(), ...agents]
-}
-
-/** An agent as the roster shows it. */
-export type RosterAgent = Agent & {
-  /** Messages it waits for an answer to. */
-  waitingFor?: string[]
-}
-
-/** Whoever has asked something and has no answer yet waits, whatever else it does meanwhile. */
-function withWaiting(agent: Agent, ids: string[] | undefined): RosterAgent {
-  if (ids === undefined) return agent
-  const isFree = agent.state === 'alive' || agent.state === 'idle'
-  return { ...agent, ...(isFree ? { state: 'waiting' as const } : {}), waitingFor: ids }
 }
 
 /** Whoever says or does something was there. Of a frozen or dead agent it matters since when it is so. */

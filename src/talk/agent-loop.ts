@@ -28,7 +28,7 @@ export interface AgentLoopOptions {
 
 export type AgentEvent =
   | { event: 'started' | 'done' | 'gathered'; message: InboxMessage }
-  | { event: 'failed'; message: InboxMessage; reason: string }
+  | { event: 'failed' | 'refused'; message: InboxMessage; reason: string }
   | { event: 'deferred' | 'accepted'; message: InboxMessage }
 
 export interface AgentLoopResult {
@@ -42,6 +42,12 @@ export interface AgentLoopResult {
 const renewals = 3
 /** Types that are seen to while work is under way. */
 const controls = ['shutdown_request', 'status_request']
+/** How long a task that was told to end may take over it. */
+const graceMs = 1_000
+/** What a mailbox can refuse without anything being broken. */
+const refusals = ['conflict', 'not_permitted', 'over_limit', 'not_found', 'unknown_recipient']
+/** A timer holds no more. */
+const longestTimerMs = 2_147_483_647
 
 /**
  * The life of an agent: takes its mail as it comes, one task at a time, and between and during tasks what
@@ -68,6 +74,9 @@ class AgentLoop {
   /** A shutdown that was deferred until the task is over. */
   #deferred: InboxMessage | undefined
   #deadline: NodeJS.Timeout | undefined
+  /** What an earlier run has left, to be taken up before anything new. */
+  #leftover: InboxMessage[] = []
+  #renewing: NodeJS.Timeout | undefined
 
   constructor(mailbox: Mailbox, handlers: AgentHandlers, options: AgentLoopOptions) {
     this.#mailbox = mailbox
@@ -76,14 +85,11 @@ class AgentLoop {
   }
 
   async run(): Promise<AgentLoopResult> {
+    this.#renewing = this.#renew()
     try {
-      for (const message of await this.#unfinished()) {
-        if (this.#stopped) break
-        await this.#dispatch(message)
-        await this.#task?.over
-      }
+      this.#leftover = await this.#unfinished()
       while (!this.#stopped && this.#result.ended !== 'shutdown') {
-        const message = await this.#next()
+        const message = this.#takeUp() ?? (await this.#next())
         if (message !== undefined) await this.#dispatch(message)
         if (this.#task === undefined && this.#deferred !== undefined) await this.#accept(this.#deferred)
       }
@@ -91,8 +97,15 @@ class AgentLoop {
       this.#task?.stop.abort()
       await this.#task?.over
       clearTimeout(this.#deadline)
+      clearInterval(this.#renewing)
     }
     return this.#result
+  }
+
+  /** What cannot wait first; a task only when none is under way. */
+  #takeUp(): InboxMessage | undefined {
+    const at = this.#leftover.findIndex((one) => this.#task === undefined || this.#canInterrupt(one))
+    return at < 0 ? undefined : this.#leftover.splice(at, 1)[0]
   }
 
   get #stopped(): boolean {
@@ -134,7 +147,9 @@ class AgentLoop {
     else if (message.type === 'status_request' && this.#handlers['status_request'] === undefined)
       await this.#report(message)
     else if (this.#handlerOf(message) === undefined) await this.#gather(message)
-    else this.#begin(message, this.#handlerOf(message)!)
+    else if (this.#task === undefined) this.#begin(message, this.#handlerOf(message)!)
+    // Its own way to say how far it is: beside the task, not in its place.
+    else await this.#work(message, this.#handlerOf(message)!, this.#task.stop.signal)
   }
 
   /** Accepts when idle; while a task runs it defers, and the task is stopped when the deadline is over. */
@@ -144,17 +159,25 @@ class AgentLoop {
       return
     }
     this.#deferred = message
-    await deferShutdown(this.#mailbox, message.id, { reason: `finishing: ${this.#task.message.subject}` })
+    const reason = `finishing: ${this.#task.message.subject}`
+    await this.#try(message, () => deferShutdown(this.#mailbox, message.id, { reason }))
     this.#tell({ event: 'deferred', message })
     const { withinMs } = fieldsOf(message.payload)
     if (typeof withinMs !== 'number') return
-    const left = Math.max(0, Date.parse(message.createdAt) + withinMs - Date.now())
-    this.#deadline = setTimeout(() => this.#task?.stop.abort(), left)
+    this.#endTaskAt(Date.parse(message.createdAt) + withinMs)
+  }
+
+  #endTaskAt(deadline: number): void {
+    clearTimeout(this.#deadline)
+    const left = Math.max(0, deadline - Date.now())
+    const again = () => (left > longestTimerMs ? this.#endTaskAt(deadline) : this.#task?.stop.abort())
+    this.#deadline = setTimeout(again, Math.min(left, longestTimerMs))
   }
 
   async #accept(message: InboxMessage): Promise<void> {
-    await acceptShutdown(this.#mailbox, message.id)
-    await this.#mailbox.done(message.id)
+    this.#deferred = undefined
+    await this.#try(message, () => acceptShutdown(this.#mailbox, message.id))
+    await this.#try(message, () => this.#mailbox.done(message.id))
     this.#tell({ event: 'accepted', message })
     this.#result.ended = 'shutdown'
     await this.#mailbox.leave()
@@ -164,12 +187,22 @@ class AgentLoop {
     const task = this.#task?.message
     const status = task === undefined ? 'idle' : 'working'
     const body = task === undefined ? 'Idle.' : `Working on: ${task.subject}`
-    await respondStatus(this.#mailbox, message.id, { status, body })
-    await this.#mailbox.done(message.id)
+    await this.#try(message, () => respondStatus(this.#mailbox, message.id, { status, body }))
+    await this.#try(message, () => this.#mailbox.done(message.id))
+  }
+
+  /** Says something that may have been said before, by an earlier run or by the person: that is no reason to end. */
+  async #try(message: InboxMessage, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof MailboxError) || !refusals.includes(error.code)) throw error
+      this.#tell({ event: 'refused', message, reason: error.message })
+    }
   }
 
   async #gather(message: InboxMessage): Promise<void> {
-    if (message.requiresAck) await this.#mailbox.ack(message.id)
+    if (message.requiresAck) await this.#try(message, () => this.#mailbox.ack(message.id))
     this.#gathered.push(message)
     this.#tell({ event: 'gathered', message })
   }
@@ -182,37 +215,41 @@ class AgentLoop {
     this.#task = { message, over, stop }
   }
 
+  /** Never rejects: what is refused is told, and whatever else goes wrong ends the loop where it looks next. */
   async #work(message: InboxMessage, handler: Handler, signal: AbortSignal): Promise<void> {
     const mailbox = this.#mailbox
     const gathered = this.#gathered
     this.#gathered = []
-    await this.#say('alive')
-    await mailbox.start(message.id)
-    this.#tell({ event: 'started', message })
-    const renewing = message.role === undefined ? undefined : this.#renew(message.id)
+    this.#atHand = [message, ...gathered]
     try {
-      const note = await handler(message, { mailbox, gathered, signal })
+      await this.#say('alive')
+      await mailbox.start(message.id)
+      this.#tell({ event: 'started', message })
+      const note = await untilGrace(handler(message, { mailbox, gathered, signal }), signal)
       await mailbox.done(message.id, typeof note === 'string' ? { note } : {})
       this.#result.handled++
       this.#tell({ event: 'done', message })
     } catch (error) {
       const reason = (error instanceof Error ? error.message : String(error)) || 'it threw'
-      await mailbox.fail(message.id, { reason: reason.slice(0, 1_000) })
       this.#result.failed++
+      await this.#try(message, () => mailbox.fail(message.id, { reason: reason.slice(0, 1_000) }))
       this.#tell({ event: 'failed', message, reason })
-    } finally {
-      clearInterval(renewing)
     }
     // What the task was given to know has served.
-    for (const one of gathered) await mailbox.done(one.id)
+    for (const one of gathered) await this.#try(one, () => mailbox.done(one.id))
+    this.#atHand = []
   }
 
-  /** Keeps mail of a role while it is worked on. */
-  #renew(id: string): NodeJS.Timeout {
-    const timer = setInterval(
-      () => void this.#mailbox.claim(id).catch(() => {}),
-      this.#mailbox.claimTtlMs / renewals,
-    )
+  /** The task and what it was given to know. */
+  #atHand: InboxMessage[] = []
+
+  /** Keeps mail of a role while it is worked on, or kept for the next task. */
+  #renew(): NodeJS.Timeout {
+    const renew = () => {
+      for (const { id, role } of [...this.#atHand, ...this.#gathered])
+        if (role !== undefined) void this.#mailbox.claim(id).catch(() => {})
+    }
+    const timer = setInterval(renew, this.#mailbox.claimTtlMs / renewals)
     timer.unref()
     return timer
   }
@@ -226,5 +263,23 @@ class AgentLoop {
 
   #tell(event: AgentEvent): void {
     this.#options.onEvent?.(event)
+  }
+}
+
+/** A task that was told to end and does not is left behind. */
+async function untilGrace(work: unknown, signal: AbortSignal): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined
+  const left = new Promise<never>((_, reject) => {
+    const late = () => reject(new Error('it did not end when it was told to'))
+    const wait = () => {
+      timer = setTimeout(late, graceMs)
+    }
+    if (signal.aborted) wait()
+    else signal.addEventListener('abort', wait, { once: true })
+  })
+  try {
+    return await Promise.race([work, left])
+  } finally {
+    clearTimeout(timer)
   }
 }

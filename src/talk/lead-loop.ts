@@ -67,9 +67,11 @@ export async function cleanUpTeam(space: Space, members: readonly string[]): Pro
       ;
       page = await mailbox.inbox({ limit: 1_000, after: page.next! })
     ) {
-      for (const { id, state } of page.messages) {
+      for (const { id, state, role } of page.messages) {
         if (state === 'stored' || state === 'notified') continue
-        await mailbox.archive(id)
+        // What it had taken from a role is for the next holder to do.
+        if (role !== undefined && state !== 'failed') await mailbox.release(id)
+        else await mailbox.archive(id)
         archived++
       }
       if (page.next === null) break

@@ -20,17 +20,19 @@ export interface PendingOptions {
  */
 export async function pendingContext(mailbox: Mailbox, options: PendingOptions = {}): Promise<string> {
   const { minPriority = 'low', limit = 5, chars = 500, budgetTokens = 2_000 } = options
+  // Whatever is taken is shown, so only as many are taken as have room for a few words each.
+  const fitting = Math.max(1, Math.floor((budgetTokens - frameTokens) / leastTokens))
   const { messages, remaining } = await mailbox.check({
     minPriority,
-    limit,
-    budgetTokens: budgetTokens / 2 + limit * (chars / 4),
+    limit: Math.min(limit, fitting),
+    budgetTokens: Number.MAX_SAFE_INTEGER,
   })
   if (messages.length === 0) return ''
   const blocks: string[] = []
-  let left = budgetTokens
-  for (const message of messages) {
-    const room = Math.max(80, Math.min(chars, left * 4 - headRoom))
-    const block = fence(message, { chars: room })
+  let left = budgetTokens - frameTokens
+  for (const [at, message] of messages.entries()) {
+    const share = Math.floor(left / (messages.length - at)) - headTokens
+    const block = fitted(message, Math.min(chars, share * 4), share + headTokens)
     left -= estimateTokens(block)
     blocks.push(block)
   }
@@ -43,5 +45,15 @@ export async function pendingContext(mailbox: Mailbox, options: PendingOptions =
   ].join('\n\n')
 }
 
-/** What a block needs besides its text. */
-const headRoom = 300
+/** What the frame, and each block besides its text, needs at most; and the least that is worth showing. */
+const frameTokens = 60
+const headTokens = 75
+const leastTokens = headTokens + 10
+
+/** A block of at most so many tokens: a character can be more than a byte. */
+function fitted(message: Parameters<typeof fence>[0], chars: number, tokens: number): string {
+  for (let room = Math.max(chars, 20); ; room = Math.floor(room * 0.7)) {
+    const block = fence(message, { chars: room })
+    if (estimateTokens(block) <= tokens || room <= 20) return block
+  }
+}

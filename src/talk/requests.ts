@@ -199,10 +199,11 @@ export async function escalate(
     subject,
     reason,
     body = reason,
-    about,
     related = [],
     priority = 'urgent',
   } = input
+  // A beginning of the id is enough to find it, not to remember it by.
+  const about = input.about === undefined ? undefined : (await mailbox.show(input.about)).message.id
   return mailbox.send({
     ...{ to, type: 'escalation', priority, body, awaitingResponse: true },
     subject: (subject ?? `Escalation: ${reason}`).slice(0, 500),

@@ -5,8 +5,16 @@ import { Directory, tallySlots } from '../../src/model/directory.ts'
 import type { AgentDraft, Draft, MessageDraft, ReceiptDraft } from '../../src/model/entry.ts'
 import { type Message, priorities, priorityRank } from '../../src/model/message.ts'
 import type { MessageFacts } from '../../src/model/reach.ts'
-import { classOf, isDeadLetter, levels, type Receipt, type ReceiptState } from '../../src/model/receipt.ts'
+import {
+  classOf,
+  isAcked,
+  isDeadLetter,
+  levels,
+  type Receipt,
+  type ReceiptState,
+} from '../../src/model/receipt.ts'
 import { leadRoles } from '../../src/model/rules.ts'
+import { openedBy } from '../../src/protocol/matter.ts'
 import { agent, idOf, joined, message as sampleMessage } from '../model/samples.ts'
 
 export const now = Date.parse('2026-11-15T10:00:00.000Z')
@@ -28,6 +36,8 @@ const policy: Policy = {
   silentAfterMs: 24 * hour,
   heartbeatMs: 5 * minute,
   deadLetterAfterMs: 5 * minute,
+  answerAfterMs: 0,
+  'limits.threadMessages': 0,
   'limits.ratePerMinute': 0,
   'limits.inbox': 0,
 }
@@ -106,6 +116,15 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
     keyed: (sender, key) => mails.find(({ text }) => text.from === sender && text.key === key)?.facts.id,
     lastOf: (sender, threadId) =>
       mails.findLast(({ text }) => text.from === sender && text.threadId === threadId)?.facts.id,
+    matters: (seq) =>
+      openedBy(find(seq)!.text, seq).map((matter) => {
+        const own = find(seq)!.receipts.find(({ owner }) => owner === matter.owner)
+        const isOver = matter.kind === 'ack' && own !== undefined && isAcked(own.state)
+        return isOver ? { ...matter, state: 'acked' as const } : matter
+      }),
+    openMatter: () => undefined,
+    overdue: () => [],
+    threadLength: () => 0,
     lapsed: (at, waiting) =>
       letters(
         (one) =>
@@ -184,3 +203,6 @@ export const messagesIn = (drafts: readonly Draft[]): MessageDraft['message'][] 
   drafts.flatMap((draft) => (draft.kind === 'message' ? [draft.message] : []))
 export const agentsIn = (drafts: readonly Draft[]): AgentDraft[] =>
   drafts.filter((draft) => draft.kind === 'agent')
+
+/** A space in which nothing was said yet. */
+export const withDirectory = (directory: Directory): View => ({ ...spaceOf([]), directory })

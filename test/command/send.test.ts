@@ -5,7 +5,17 @@ import type { Directory } from '../../src/model/directory.ts'
 import { messageLimits } from '../../src/model/message.ts'
 import type { Rules } from '../../src/model/rules.ts'
 import { agent, idOf } from '../model/samples.ts'
-import { context, directoryOf, iso, mail, minute, now, spaceOf, withPolicy } from './fake-view.ts'
+import {
+  context,
+  directoryOf,
+  iso,
+  mail,
+  minute,
+  now,
+  spaceOf,
+  withDirectory,
+  withPolicy,
+} from './fake-view.ts'
 import { refusal } from './refusal.ts'
 
 const directory = directoryOf(
@@ -17,7 +27,7 @@ const directory = directoryOf(
 
 type Said = SendInput & Partial<Pick<SendCommand, 'from' | 'parent'>>
 const command = ({ from = 'bob', parent, ...input }: Said): SendCommand => ({ from, parent, input })
-const decide = (said: Said) => decideSend({ directory }, command(said), context())
+const decide = (said: Said) => decideSend(withDirectory(directory), command(said), context())
 const recipients = (...to: string[]) => decide({ to }).message.to
 const check = (input: object) => checkSend(input as SendInput, messageLimits.bytes)
 
@@ -46,7 +56,7 @@ describe('whom a message is for', () => {
   test('a bare name that an agent has means the agent, though a role is called so, too', () => {
     const both = directoryOf(agent('tester'), agent('ada', { roles: ['tester'] }))
     expect(
-      decideSend({ directory: both }, command({ from: 'ada', to: 'tester' }), context()).message.to,
+      decideSend(withDirectory(both), command({ from: 'ada', to: 'tester' }), context()).message.to,
     ).toEqual(['tester'])
   })
 
@@ -90,7 +100,7 @@ describe('an unknown name', () => {
 
   test('at most three are suggested', () => {
     const many = directoryOf(...['a1', 'a2', 'a3', 'a4', 'a5'].map((name) => agent(name)))
-    const error = refusal(() => decideSend({ directory: many }, command({ from: 'a1', to: 'a9' }), context()))
+    const error = refusal(() => decideSend(withDirectory(many), command({ from: 'a1', to: 'a9' }), context()))
     expect(error.hint?.match(/\ba\d\b/g)).toHaveLength(3)
   })
 
@@ -295,7 +305,7 @@ describe('who may write to whom', () => {
   const may = (rules: Rules, from: string, to: string) => {
     const settings = withPolicy({ rules })
     try {
-      return decideSend({ directory: here }, command({ from, to }), settings).message.to[0]
+      return decideSend(withDirectory(here), command({ from, to }), settings).message.to[0]
     } catch (error) {
       expect(error).toMatchObject({ code: 'not_permitted', hint: expect.stringMatching(/\S/) })
       return (error as Error).message
@@ -361,7 +371,7 @@ describe('who may write to whom', () => {
 
   test('one address that is forbidden refuses them all', () => {
     const said = () =>
-      decideSend({ directory: here }, command({ to: ['boss', 'ada'] }), withPolicy({ rules: 'hub' }))
+      decideSend(withDirectory(here), command({ to: ['boss', 'ada'] }), withPolicy({ rules: 'hub' }))
     expect(refusal(said)).toMatchObject({ code: 'not_permitted', message: expect.stringContaining('ada') })
   })
 
@@ -379,7 +389,7 @@ describe('how much one may send', () => {
     return busy
   }
   const send = (busy: Directory, from = 'bob') =>
-    decideSend({ directory: busy }, command({ from, to: 'ada' }), limited)
+    decideSend(withDirectory(busy), command({ from, to: 'ada' }), limited)
 
   test.each<[string, number[], boolean]>([
     ['nothing', [], true],
@@ -409,7 +419,7 @@ describe('how much one may send', () => {
 
   test('is counted in messages, not in recipients', () => {
     const message = decideSend(
-      { directory: havingSent(0) },
+      withDirectory(havingSent(0)),
       command({ to: ['ada', 'user', 'all'] }),
       limited,
     ).message
@@ -418,7 +428,7 @@ describe('how much one may send', () => {
 
   test('is not limited where the limit is 0', () => {
     const busy = havingSent(...new Array<number>(5_000).fill(0))
-    expect(decideSend({ directory: busy }, command({ to: 'ada' }), context()).message.to).toEqual(['ada'])
+    expect(decideSend(withDirectory(busy), command({ to: 'ada' }), context()).message.to).toEqual(['ada'])
   })
 })
 
@@ -484,7 +494,7 @@ describe('mail for one run of an agent', () => {
     agent('ada', { session: { generation: 3, startedAt: iso(now) }, roles: ['x'], tags: ['project:p'] }),
     agent('bob'),
   )
-  const bound = (said: Said) => decideSend({ directory: here }, command(said), context()).message.generation
+  const bound = (said: Said) => decideSend(withDirectory(here), command(said), context()).message.generation
 
   test.each<[string, string | string[], number | undefined]>([
     ['shutdown_request', 'ada', 3],

@@ -718,9 +718,10 @@ export class PlainSpace {
       return gone === 'left' || now - goneAt >= settings.deadLetterAfterMs
     }
     const isOrphan = (copy: Copy) => isGoing(copy) && isDead(copy.owner) && isMissed(copy.owner)
-    // What was read and asked for nothing has arrived; what went to a group has reached others.
+    // What was read and asked for nothing has arrived; what went to a group has reached others. A request
+    // to shut down (`bound`) asks for an answer, and nobody answers here.
     const hasArrived = ({ viaGroup, state, message }: Copy) =>
-      viaGroup || (state === 'shown' && !message.requiresAck)
+      viaGroup || (state === 'shown' && !message.requiresAck && !message.bound)
     each(
       (copy) => isOrphan(copy) && hasArrived(copy),
       (copy) => Object.assign(copy, { state: 'archived', ackBy: null, seen: true }),

@@ -18,7 +18,7 @@ import { gate, ladderOf, office, slowHandler, startLoop, startMock } from './loo
  * Each of these says what should be and is not yet. Whoever mends one takes its `.fails` away.
  */
 describe('an agent goes on', () => {
-  it.fails('when it was killed between an answer and the note that it was given', async () => {
+  it('when it was killed between an answer and the note that it was given', async () => {
     const { lead, ada } = await office()
     const { id } = await requestStatus(lead, 'ada')
     await ada.read(id)
@@ -28,7 +28,7 @@ describe('an agent goes on', () => {
     await loop.event('done', 'Build it')
   })
 
-  it.fails('when the person has accepted a shutdown in its place', async () => {
+  it('when the person has accepted a shutdown in its place', async () => {
     const { space, lead, ada } = await office()
     const slow = slowHandler()
     const loop = startLoop(ada, { task_assignment: slow.handler })
@@ -41,7 +41,7 @@ describe('an agent goes on', () => {
     expect(await within(loop.result)).toMatchObject({ ended: 'shutdown' })
   })
 
-  it.fails('when another of its team has answered what was asked of all', async () => {
+  it('when another of its team has answered what was asked of all', async () => {
     const { space, lead, ada } = await office()
     const loops = [startLoop(ada, {}), startLoop(await space.mailbox('bob'), {})]
     await requestStatus(lead, 'all')
@@ -50,7 +50,7 @@ describe('an agent goes on', () => {
     await Promise.all(loops.map((loop) => loop.event('gathered', 'Still there?')))
   })
 
-  it.fails('when an answer is refused because it has written too much', async () => {
+  it('when an answer is refused because it has written too much', async () => {
     const { lead, ada } = await office({ settings: { 'limits.ratePerMinute': 3 } })
     const loop = startLoop(ada, {})
     for (let n = 0; n < 3; n++) await ada.send({ to: 'lead', subject: `${n}` })
@@ -60,7 +60,7 @@ describe('an agent goes on', () => {
     await loop.event('gathered', 'Still there?')
   })
 
-  it.fails('when it was held up for so long that somebody else has taken its work', async () => {
+  it('when it was held up for so long that somebody else has taken its work', async () => {
     const space = await tempSpace()
     const lead = await space.mailbox('lead')
     const settings = { ...testSettings, claimTtlMs: 1_000 }
@@ -83,7 +83,7 @@ describe('an agent goes on', () => {
     await one.event('done', 'next')
   })
 
-  it.fails('when its handler has finished the message itself and throws afterwards', async () => {
+  it('when its handler has finished the message itself and throws afterwards', async () => {
     const { space, lead } = await office()
     const mock = startMock(space.dir, 'worker', {
       on: { task_assignment: [], text: [{ done: true }, { throw: 'too late' }] },
@@ -97,7 +97,7 @@ describe('an agent goes on', () => {
 })
 
 describe('while it takes up what an earlier run has left, an agent', () => {
-  it.fails('says how far it is', async () => {
+  it('says how far it is', async () => {
     const { lead, ada } = await office()
     const { id } = await assignTask(lead, { to: 'ada', subject: 'long' })
     await ada.start(id)
@@ -110,7 +110,7 @@ describe('while it takes up what an earlier run has left, an agent', () => {
     expect(answer).toMatchObject({ payload: { status: 'working' } })
   })
 
-  it.fails('defers a shutdown', async () => {
+  it('defers a shutdown', async () => {
     const { lead, ada } = await office()
     const { id } = await assignTask(lead, { to: 'ada', subject: 'long' })
     await ada.start(id)
@@ -123,7 +123,7 @@ describe('while it takes up what an earlier run has left, an agent', () => {
     expect(answer).toMatchObject({ payload: { accepted: false } })
   })
 
-  it.fails('stops when it is told to', async () => {
+  it('stops when it is told to', async () => {
     const { lead, ada } = await office()
     const { id } = await assignTask(lead, { to: 'ada', subject: 'long' })
     await ada.start(id)
@@ -136,7 +136,7 @@ describe('while it takes up what an earlier run has left, an agent', () => {
     expect(isTold).toBe(true)
   })
 
-  it.fails('begins nothing more once it has accepted a shutdown', async () => {
+  it('begins nothing more once it has accepted a shutdown', async () => {
     const { lead, ada } = await office()
     const { id } = await assignTask(lead, { to: 'ada', subject: 'left over' })
     await ada.read(id)
@@ -147,7 +147,7 @@ describe('while it takes up what an earlier run has left, an agent', () => {
 })
 
 describe('a task', () => {
-  it.fails('is the only one, also when there is a handler for requests for the status', async () => {
+  it('is the only one, also when there is a handler for requests for the status', async () => {
     const { lead, ada } = await office()
     const slow = slowHandler()
     let atOnce = 0
@@ -177,7 +177,7 @@ describe('a task', () => {
     await loop.event('done', 'next')
   })
 
-  it.fails('is not ended by a deadline that is a month away', async () => {
+  it('is not ended by a deadline that is a month away', async () => {
     const { lead, ada } = await office()
     const slow = slowHandler()
     const loop = startLoop(ada, { task_assignment: slow.handler })
@@ -190,7 +190,7 @@ describe('a task', () => {
     slow.finish()
   })
 
-  it.fails('that does not listen cannot keep an agent beyond its deadline', async () => {
+  it('that does not listen cannot keep an agent beyond its deadline', async () => {
     const { lead, ada } = await office()
     const begun = gate()
     const free = gate()
@@ -211,7 +211,7 @@ describe('a task', () => {
   })
 })
 
-it.fails('what a lead has gathered from its role stays with it for longer than the lease', async () => {
+it('what a lead has gathered from its role stays with it for longer than the lease', async () => {
   const { space, lead, ada } = await office({ settings: { claimTtlMs: 150 } })
   const loop = startLoop(lead, {})
   const { id } = await updateStatus(ada, { status: 'working', body: 'Half of it.' })
@@ -220,7 +220,7 @@ it.fails('what a lead has gathered from its role stays with it for longer than t
   expect(await ladderOf(space, id)).toMatchObject({ state: 'shown' })
 })
 
-it.fails('an agent that has asked something has the answer at hand before it begins anything else', async () => {
+it('an agent that has asked something has the answer at hand before it begins anything else', async () => {
   const { lead, ada } = await office()
   const { id } = await ada.send({ to: 'lead', subject: 'Which port?', awaitingResponse: true })
   await lead.reply(id, { body: '8080' })
@@ -232,7 +232,7 @@ it.fails('an agent that has asked something has the answer at hand before it beg
   expect(context.gathered.map(({ body }) => body)).toEqual(['8080'])
 })
 
-it.fails('work of a role that a member of a team has not finished goes back to the role when the team is put away', async () => {
+it('work of a role that a member of a team has not finished goes back to the role when the team is put away', async () => {
   const { space, lead } = await office()
   const bob = await space.mailbox('bob', { join: { roles: ['worker'] } })
   const { id } = await assignTask(lead, { to: 'role:worker', subject: 'Build it' })
@@ -242,7 +242,7 @@ it.fails('work of a role that a member of a team has not finished goes back to t
   expect(await space.owed()).toMatchObject([{ id, by: 'role:worker' }])
 })
 
-it.fails('a lead that is started again at once is still whom a team writes to', async () => {
+it('a lead that is started again at once is still whom a team writes to', async () => {
   const { space, ada } = await office()
   const mock = startMock(space.dir, 'chief', { roles: ['coo'] })
   await mock.event('ready')

@@ -98,12 +98,12 @@ describe('a system prompt about the mailbox', () => {
 })
 
 describe('a system prompt, not yet', () => {
-  it.fails('quotes a name that a shell would take for two words', () => {
+  it('quotes a name that a shell would take for two words', () => {
     const text = promptFor({ name: 'Ada Lovelace', roles: [], tags: [] })
     expect(text).not.toContain('--as Ada Lovelace')
   })
 
-  it.fails('takes at most 400 tokens for the longest name, too', () => {
+  it('takes at most 400 tokens for the longest name, too', () => {
     const text = promptFor({ name: 'x'.repeat(120), roles: ['implementer'], tags: ['project:parser'] })
     expect(estimateTokens(text)).toBeLessThanOrEqual(400)
   })

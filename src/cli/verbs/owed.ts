@@ -36,6 +36,8 @@ export function owed(command: Command): void {
     }
     await using space = await open(cli)
     const everybody = all || to !== undefined || cli.actor === person
+    for (const name of [everybody ? undefined : cli.actor, to])
+      if (name !== undefined) await space.mailbox(name, { join: false })
     const found = await space.owed(
       given({ by: everybody ? undefined : cli.actor, to, kind: kind as Kind | undefined }),
     )

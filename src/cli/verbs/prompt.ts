@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { implicitPerson } from '../../model/agent.ts'
+import { checkName } from '../../model/name.ts'
 import { promptFor } from '../../talk/prompt.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
@@ -11,6 +12,7 @@ export function prompt(command: Command): void {
     .argument('<name>', 'the agent; it need not have joined yet')
     .addHelpText('after', examples('mailbox prompt ada >> CLAUDE.md'))
   action(command, async (cli, name: string) => {
+    checkName(name, 'agent name')
     await using space = await open(cli)
     const known = (await space.agents()).find((agent) => agent.name === name)
     const text = promptFor(known ?? { ...implicitPerson(), name })
