@@ -1,15 +1,13 @@
-// npm run examples: builds if there is nothing built, then plays every example in a process of its own.
+// npm run examples: builds, then plays every example in a process of its own.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 
 const root = new URL('..', import.meta.url).pathname
 const notStories = ['mock-agent.mjs', 'stage.mjs']
 const wanted = process.argv.slice(2)
 
-if (!existsSync(`${root}/dist/mod.js`)) {
-  const { status } = spawnSync('node', ['scripts/build.mjs', '--no-types'], { cwd: root, stdio: 'inherit' })
-  if (status !== 0) process.exit(1)
-}
+const { status } = spawnSync('node', ['scripts/build.mjs', '--no-types'], { cwd: root, stdio: 'inherit' })
+if (status !== 0) process.exit(1)
 
 const stories = readdirSync(`${root}/examples`)
   .filter((file) => file.endsWith('.mjs') && !notStories.includes(file))

@@ -11,7 +11,7 @@ export interface FenceOptions {
 }
 
 /** What no sender can know when it writes. */
-export const newNonce = (): string => randomBytes(6).toString('hex')
+const newNonce = (): string => randomBytes(6).toString('hex')
 
 /**
  * Foreign text for a model to read: data, never instructions. Who sent it and how far to trust it stands

@@ -9,7 +9,7 @@ import type { Message } from '../model/message.ts'
 export const kinds = ['question', 'status', 'plan', 'shutdown', 'task', 'ack'] as const
 export type Kind = (typeof kinds)[number]
 
-export const matterStates = [
+const matterStates = [
   'open',
   'answered',
   'approved',
@@ -51,7 +51,7 @@ interface Step {
 }
 
 /** The conversations as a table: which step leads from where to where. Whatever is not in it is refused. */
-export const steps = {
+const steps = {
   answer: { kind: 'question', from: ['open'], to: 'answered' },
   respond: { kind: 'status', from: ['open'], to: 'answered' },
   approve: { kind: 'plan', from: ['open'], to: 'approved' },
@@ -86,7 +86,7 @@ export function keyOf(message: Pick<Message, 'id' | 'from' | 'to' | 'payload'>, 
 }
 
 /** By when it should be settled: `within` of the payload, in ms from its sending. */
-export function deadlineOf({ createdAt, payload }: Pick<Message, 'createdAt' | 'payload'>): number | null {
+function deadlineOf({ createdAt, payload }: Pick<Message, 'createdAt' | 'payload'>): number | null {
   const within = fieldsOf(payload)['withinMs']
   const until = typeof within === 'number' && within > 0 ? Date.parse(createdAt) + within : null
   // Beyond the end of all dates there is no deadline.

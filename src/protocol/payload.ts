@@ -10,7 +10,7 @@ const text = z.string()
 const texts = z.array(z.string())
 const withinMs = z.optional(z.number().check(z.positive()))
 
-export const payloads = {
+const payloads = {
   plan_submission: z.looseObject({ taskId: z.optional(text), withinMs }),
   plan_approval: z.looseObject({ approved: z.boolean(), feedback: z.optional(text) }),
   shutdown_request: z.looseObject({ reason: z.optional(text), withinMs }),
@@ -58,3 +58,9 @@ export function checkPayload(type: string, payload: unknown, isAnswer: boolean):
     hint: `a ${type} says ${Object.keys(schema.shape).join(', ')}`,
   })
 }
+
+/** The payloads of known types as JSON Schema, for programs in other languages. */
+export const payloadSchemas = (): Record<TypedName, object> =>
+  Object.fromEntries(
+    Object.entries(payloads).map(([type, schema]) => [type, z.toJSONSchema(schema)]),
+  ) as Record<TypedName, object>

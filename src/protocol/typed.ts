@@ -1,5 +1,5 @@
 /** Types whose payload has a schema (payload.ts); apart from it, so that others need not load the schemas. */
-export const typedNames = [
+const typedNames = [
   'plan_submission',
   'plan_approval',
   'shutdown_request',

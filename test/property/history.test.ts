@@ -504,7 +504,11 @@ async function play(
 ): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'mailbox-history-'))
   const model = new PlainSpace(Date.parse('2026-11-15T10:00:00.000Z'), policy)
-  const space = await openSpace({ dir, settings: { durability: 'os', answerAfterMs: 0, ...policy }, now: () => model.now })
+  const space = await openSpace({
+    dir,
+    settings: { durability: 'os', answerAfterMs: 0, ...policy },
+    now: () => model.now,
+  })
   try {
     const real: Real = { space, mailboxes: new Map(), ids: [], notices: [] }
     for (const [name, asRoles, asTags] of [
