@@ -74,6 +74,10 @@ class AgentLoop {
   /** A shutdown that was deferred until the task is over. */
   #deferred: InboxMessage | undefined
   #deadline: NodeJS.Timeout | undefined
+  /** The task and what it was given to know. */
+  readonly #atHand = new Set<InboxMessage>()
+  /** What this agent last said of itself. */
+  #state = ''
   /** What an earlier run has left, to be taken up before anything new. */
   #leftover: InboxMessage[] = []
   #renewing: NodeJS.Timeout | undefined
@@ -220,7 +224,8 @@ class AgentLoop {
     const mailbox = this.#mailbox
     const gathered = this.#gathered
     this.#gathered = []
-    this.#atHand = [message, ...gathered]
+    const atHand = [message, ...gathered]
+    for (const one of atHand) this.#atHand.add(one)
     try {
       await this.#say('alive')
       await mailbox.start(message.id)
@@ -237,11 +242,8 @@ class AgentLoop {
     }
     // What the task was given to know has served.
     for (const one of gathered) await this.#try(one, () => mailbox.done(one.id))
-    this.#atHand = []
+    for (const one of atHand) this.#atHand.delete(one)
   }
-
-  /** The task and what it was given to know. */
-  #atHand: InboxMessage[] = []
 
   /** Keeps mail of a role while it is worked on, or kept for the next task. */
   #renew(): NodeJS.Timeout {
@@ -254,7 +256,6 @@ class AgentLoop {
     return timer
   }
 
-  #state = ''
   async #say(state: 'idle' | 'alive'): Promise<void> {
     if (this.#state === state) return
     this.#state = state
