@@ -8,6 +8,7 @@ export const groups = {
   read: 'Read:',
   handle: 'Handle:',
   protocols: 'Protocols:',
+  run: 'Run:',
   keep: 'Keep:',
 } as const
 
@@ -231,6 +232,12 @@ export const verbs: readonly Verb[] = [
     group: 'protocols',
     summary: 'List what is open, by whom and since when',
     load: async () => (await import('./verbs/owed.ts')).owed,
+  },
+  {
+    name: 'mcp',
+    group: 'run',
+    summary: 'Serve a mailbox as MCP tools on standard input and output',
+    load: async () => (await import('./verbs/mcp.ts')).mcp,
   },
   {
     name: 'verify',

@@ -1,0 +1,30 @@
+import type { Command } from 'commander'
+import { action } from '../cli.ts'
+import { examples } from '../help.ts'
+import { open } from '../open.ts'
+
+declare const __VERSION__: string
+
+export function mcp(command: Command): void {
+  command
+    .description(
+      'Serve the mailbox of one agent as MCP tools on standard input and output, for clients that start it themselves.\n' +
+        'The agent is the one that --as or MAILBOX_AGENT names, or is named after the client; it lives as long as the client does.',
+    )
+    .addHelpText('after', examples('mailbox mcp --as ada', 'claude mcp add mailbox -- mailbox mcp --as ada'))
+  action(command, async (cli) => {
+    const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
+    const { createMailboxServer } = await import('../../mcp/server.ts')
+    await using space = await open(cli)
+    const name = cli.globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
+    const options = { name, pid: process.ppid, version: __VERSION__ }
+    const serving = serveStdio(() => createMailboxServer(space, options))
+    // The client closes our standard input when it has done with us.
+    await new Promise<void>((resolve) => {
+      process.stdin.once('end', resolve)
+      process.stdin.once('close', resolve)
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+    })
+    await serving.close()
+  })
+}

@@ -1,0 +1,34 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { asMailboxError } from '../errors.ts'
+import type { Message } from '../model/message.ts'
+import { toPrintableLine } from '../model/text.ts'
+import { fence } from '../protocol/fence.ts'
+
+/** Characters of one message unless all of it was asked for. */
+const briefly = 2_000
+
+/** An answer of ours: text for the model, and the same facts for programs. */
+export const answer = (text: string, structuredContent: Record<string, unknown>): CallToolResult => ({
+  content: [{ type: 'text', text }],
+  structuredContent,
+})
+
+/** What went wrong, and what to do next. */
+export function failure(thrown: unknown): CallToolResult {
+  const { code, message, hint } = asMailboxError(thrown)
+  const next = hint === undefined ? '' : `\n${toPrintableLine(hint)}`
+  return { isError: true, content: [{ type: 'text', text: `${code}: ${toPrintableLine(message)}${next}` }] }
+}
+
+/** Messages as a model may see them: fenced. */
+export const fenced = (messages: readonly Message[], full: boolean): string =>
+  messages.map((message) => fence(message, full ? {} : { chars: briefly })).join('\n\n')
+
+/** Facts about a message that are ours to vouch for; its text stands in the fence alone. */
+export const facts = ({ id, from, type, priority, threadId }: Message) => ({
+  id,
+  from,
+  type,
+  priority,
+  threadId,
+})

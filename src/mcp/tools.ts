@@ -1,0 +1,292 @@
+import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import type { Mailbox } from '../mailbox.ts'
+import { priorities } from '../model/message.ts'
+import { toPrintableLine } from '../model/text.ts'
+import type { Space } from '../space.ts'
+import { handOff } from '../talk/handoff.ts'
+import { acceptShutdown, approvePlan, deferShutdown, rejectPlan } from '../talk/requests.ts'
+import { answer, facts, failure, fenced } from './answer.ts'
+
+/** How long a wait may be, and how often it says that it still waits. */
+const longestWaitS = 600
+const progressMs = 5_000
+
+const steps = [
+  'ack',
+  'claim',
+  'start',
+  'done',
+  'fail',
+  'release',
+  'approve',
+  'reject',
+  'accept',
+  'defer',
+] as const
+
+const message = z.object({ id: z.string(), from: z.string(), type: z.string(), priority: z.string() }).loose()
+const messages = z.object({ messages: z.array(message), unread: z.number().optional() })
+const one = z.object({ id: z.string() }).loose()
+
+/** Eight tools, and no more: every word of them is paid for by every agent in every turn. */
+export function registerTools(
+  server: McpServer,
+  space: Space,
+  mailboxOf: (context: ServerContext) => Promise<Mailbox>,
+): void {
+  /** Gives a tool its mailbox, and whoever called it an answer whatever happens. */
+  const as =
+    <Input>(
+      work: (mailbox: Mailbox, input: Input, context: ServerContext) => Promise<ReturnType<typeof answer>>,
+    ) =>
+    async (input: Input, context: ServerContext) => {
+      try {
+        return await work(await mailboxOf(context), input, context)
+      } catch (error) {
+        return failure(error)
+      }
+    }
+
+  server.registerTool(
+    'send',
+    {
+      description: 'Send mail. replyTo alone answers; handoff hands work over.',
+      inputSchema: z.object({
+        to: z.string().optional().describe('agent, role:NAME, a tag, all'),
+        subject: z.string().optional(),
+        body: z.string().optional(),
+        type: z.string().optional(),
+        priority: z.enum(priorities).optional(),
+        replyTo: z.string().optional(),
+        ack: z.boolean().optional().describe('ask for an ack'),
+        await: z.boolean().optional().describe('you wait for an answer'),
+        key: z.string().optional().describe('sends once'),
+        handoff: z
+          .object({
+            workCompleted: z.string(),
+            nextSteps: z.array(z.string()).optional(),
+          })
+          .optional(),
+      }),
+      outputSchema: one,
+    },
+    as(async (mailbox, input) => {
+      const { to, ack, await: awaits, handoff, replyTo, ...said } = input
+      const wishes = { requiresAck: ack ?? false, awaitingResponse: awaits ?? false }
+      const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined))
+      const sent =
+        handoff !== undefined
+          ? await handOff(mailbox, {
+              ...clean(handoff),
+              to: to ?? (await mailbox.lead()),
+              subject: said.subject ?? 'Handoff',
+            })
+          : replyTo !== undefined
+            ? await mailbox.reply(replyTo, { ...given, ...wishes, ...(to === undefined ? {} : { to }) })
+            : await mailbox.send({ ...given, ...wishes, to: to as string })
+      const warnings = sent.warnings.map((warning) => `\nwarning: ${toPrintableLine(warning)}`).join('')
+      return answer(`sent ${sent.id} to ${toPrintableLine(sent.to.join(', '))}${warnings}`, facts(sent))
+    }),
+  )
+
+  server.registerTool(
+    'check',
+    {
+      description: 'Read new mail, most urgent first; marks it shown, claims role mail.',
+      inputSchema: z.object({
+        limit: z.number().optional(),
+        minPriority: z.enum(priorities).optional(),
+        full: z.boolean().optional(),
+      }),
+      outputSchema: messages,
+    },
+    as(async (mailbox, { limit = 20, minPriority = 'low', full = false }) => {
+      const { messages: found, remaining } = await mailbox.check({ limit, minPriority })
+      const rest = remaining.unread === 0 ? '' : `\n\n${remaining.unread} more unread: check again`
+      const text = found.length === 0 ? 'no new mail' : fenced(found, full)
+      return answer(text + rest, { messages: found.map(facts), unread: remaining.unread })
+    }),
+  )
+
+  server.registerTool(
+    'read',
+    {
+      description: 'Read a message in full, or its whole thread.',
+      inputSchema: z.object({ id: z.string(), thread: z.boolean().optional() }),
+      outputSchema: messages,
+    },
+    as(async (mailbox, { id, thread = false }) => {
+      const found = thread ? await mailbox.thread(id) : [await mailbox.read(id)]
+      return answer(fenced(found, true), { messages: found.map(facts) })
+    }),
+  )
+
+  server.registerTool(
+    'handle',
+    {
+      description: 'Say what became of mail. approve/reject: plans; accept/defer: shutdowns. note: why.',
+      inputSchema: z.object({ id: z.string(), step: z.enum(steps), note: z.string().optional() }),
+      outputSchema: one,
+      annotations: { idempotentHint: true },
+    },
+    as(async (mailbox, { id, step, note }) => {
+      const done = await handle(mailbox, id, step, note)
+      return answer(done.text, { id: done.id, state: done.state })
+    }),
+  )
+
+  server.registerTool(
+    'wait',
+    {
+      description: 'Wait for mail; what does not match stays unread.',
+      inputSchema: z.object({
+        from: z.string().optional(),
+        type: z.string().optional(),
+        replyTo: z.string().optional(),
+        seconds: z.number().optional().describe('60 unless given'),
+      }),
+      outputSchema: messages,
+    },
+    as(async (mailbox, { seconds = 60, ...filter }, context) => {
+      const stop = sayProgress(context)
+      try {
+        const timeoutMs = Math.min(Math.max(seconds, 0), longestWaitS) * 1_000
+        const found = await mailbox.wait({ ...clean(filter), timeoutMs, signal: context.mcpReq.signal })
+        if (found === null) return answer('nothing came', { messages: [] })
+        return answer(fenced([found], true), { messages: [facts(found)] })
+      } finally {
+        stop()
+      }
+    }),
+  )
+
+  server.registerTool(
+    'search',
+    {
+      description: 'Search all mail: words, from: to: tag: type: is:unread before: after:',
+      inputSchema: z.object({ query: z.string(), limit: z.number().optional() }),
+      outputSchema: messages,
+      annotations: { readOnlyHint: true },
+    },
+    as(async (mailbox, { query, limit = 10 }) => {
+      const { messages: found } = await mailbox.search(query, { limit })
+      return answer(found.length === 0 ? 'nothing found' : fenced(found, false), {
+        messages: found.map(facts),
+      })
+    }),
+  )
+
+  server.registerTool(
+    'agents',
+    {
+      description: 'Who is here, and which roles they hold. roles/tags: take them on yourself.',
+      inputSchema: z.object({ roles: z.array(z.string()).optional(), tags: z.array(z.string()).optional() }),
+      outputSchema: z.object({
+        you: z.string(),
+        agents: z.array(z.object({ name: z.string(), state: z.string() }).loose()),
+      }),
+    },
+    as(async (mailbox, { roles, tags }) => {
+      if (roles !== undefined || tags !== undefined)
+        await mailbox.update({ addRoles: roles ?? [], addTags: tags ?? [] })
+      const agents = (await space.agents()).map(({ name, state, roles: held, tags: worn, note }) => ({
+        name,
+        state,
+        roles: held,
+        tags: worn,
+        note,
+      }))
+      const lines = agents.map(({ name, state, roles: held }) =>
+        toPrintableLine(`${name}: ${state}${held.length === 0 ? '' : `, ${held.join(', ')}`}`),
+      )
+      return answer([`you are ${toPrintableLine(mailbox.name)}`, ...lines].join('\n'), {
+        you: mailbox.name,
+        agents,
+      })
+    }),
+  )
+
+  server.registerTool(
+    'owed',
+    {
+      description: 'What you owe: questions, plans, tasks, acks. all: what anybody owes.',
+      inputSchema: z.object({ all: z.boolean().optional() }),
+      outputSchema: z.object({
+        owed: z.array(z.object({ id: z.string(), kind: z.string(), from: z.string() }).loose()),
+      }),
+      annotations: { readOnlyHint: true },
+    },
+    as(async (mailbox, { all = false }) => {
+      const found = all ? await space.owed() : await mailbox.owed()
+      const owed = found.map(({ id, kind, from, by, since, until }) => ({ id, kind, from, by, since, until }))
+      const lines = owed.map(({ id, kind, from, by, since }) =>
+        toPrintableLine(`${kind} ${id}: ${by} owes ${from}, since ${since}`),
+      )
+      return answer(lines.length === 0 ? 'nothing is owed' : lines.join('\n'), { owed })
+    }),
+  )
+}
+
+type Step = (typeof steps)[number]
+
+/** One verb for all that can become of a message. */
+async function handle(
+  mailbox: Mailbox,
+  id: string,
+  step: Step,
+  note: string | undefined,
+): Promise<{ id: string; state: string; text: string }> {
+  const said = note === undefined ? {} : { note }
+  switch (step) {
+    case 'approve':
+      return told(await approvePlan(mailbox, id, note === undefined ? {} : { feedback: note }), 'approved')
+    case 'reject':
+      return told(await rejectPlan(mailbox, id, { feedback: note ?? 'Not like this.' }), 'rejected')
+    case 'accept':
+      return told(await acceptShutdown(mailbox, id), 'accepted')
+    case 'defer':
+      return told(await deferShutdown(mailbox, id, { reason: note ?? 'Busy.' }), 'deferred')
+    default: {
+      const handled = await {
+        ack: () => mailbox.ack(id, said),
+        claim: () => mailbox.claim(id),
+        start: () => mailbox.start(id),
+        done: () => mailbox.done(id, said),
+        fail: () => mailbox.fail(id, { reason: note ?? '' }),
+        release: () => mailbox.release(id),
+      }[step]()
+      return {
+        id: handled.message.id,
+        state: handled.state,
+        text: `${handled.message.id} is ${handled.state}`,
+      }
+    }
+  }
+}
+
+const told = ({ id, to }: { id: string; to: string[] }, state: string) => ({
+  ...{ id, state },
+  text: `${state}; ${toPrintableLine(to.join(', '))} is told (${id})`,
+})
+
+/** Clients give up on calls that say nothing; those that ask for it hear that we still wait. */
+function sayProgress({ mcpReq }: ServerContext): () => void {
+  const token = mcpReq._meta?.progressToken
+  if (token === undefined) return () => {}
+  let progress = 0
+  const timer = setInterval(() => {
+    progress++
+    void mcpReq
+      .notify({
+        method: 'notifications/progress',
+        params: { progressToken: token, progress, message: 'waiting' },
+      })
+      .catch(() => {})
+  }, progressMs)
+  return () => clearInterval(timer)
+}
+
+/** Without what was not given. */
+const clean = <T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
