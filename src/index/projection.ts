@@ -3,6 +3,7 @@ import { bootId } from '../clock.ts'
 import { MailboxError } from '../errors.ts'
 import type { Cursor, Journal, PlacedEntry } from '../journal/journal.ts'
 import { startCursor } from '../journal/journal.ts'
+import { nap } from '../journal/nap.ts'
 import { type Database, isBusy, isDiskFull, isSqliteError, openDatabase, type Statement } from '../sqlite.ts'
 
 /** Brings a projection's tables from one entry to the next; the same journal always gives the same rows. */
@@ -31,6 +32,9 @@ export interface CatchUpOptions {
 }
 
 const busyMs = 10_000
+/** How often and how long to wait for a journal from which segments are being removed. */
+const patientRounds = 200
+const patientNapMs = 5
 const chunkBytes = 4 * 1_048_576
 
 /**
@@ -74,18 +78,21 @@ export class Projection {
   /** Runs read-only work on one consistent state that holds every entry of the journal. */
   read<T>(work: () => T, options: CatchUpOptions = {}): T {
     return this.#repairing(() => {
-      for (;;) {
+      for (let round = 0; ; round++) {
         this.#catchUp(options)
         const found = this.#snapshot(() => {
           // The file may have been overwritten under us, or be another process's state of a moment ago.
           const cursor = this.#readCursor()
           if (!isSame(cursor, this.#cursor) && !this.#options.journal.fits(cursor)) throw new UnfitIndex()
           this.#cursor = cursor
-          return this.#options.journal.atEnd(cursor) || isSame(cursor, this.#stuckAt)
-            ? { value: work() }
-            : undefined
+          const { journal } = this.#options
+          // Behind the cursor is a piece of a line. If later segments are there, others are being removed
+          // under us: what they leave is there in a moment.
+          const isStuck = isSame(cursor, this.#stuckAt) && (journal.inLast(cursor) || round > patientRounds)
+          return journal.atEnd(cursor) || isStuck ? { value: work() } : undefined
         })
         if (found !== undefined) return found.value
+        if (isSame(this.#cursor, this.#stuckAt)) nap(patientNapMs)
       }
     })
   }

@@ -293,6 +293,10 @@ export class FileJournal implements Journal {
     return this.#reader.atEnd(cursor)
   }
 
+  inLast({ segment }: Cursor): boolean {
+    return (listSegments(this.#dir).at(-1) ?? segment) <= segment
+  }
+
   at(place: Place): Entry {
     return this.#reader.at(place)
   }

@@ -66,6 +66,8 @@ export interface Journal {
   fits(cursor: Cursor): boolean
   /** True when nothing comes after the cursor. Costs a system call or two. */
   atEnd(cursor: Cursor): boolean
+  /** Whether no later segment follows the cursor's: then only a piece of a line can be behind it. */
+  inLast(cursor: Cursor): boolean
   /** The entry at a place, as it was written. */
   at(place: Place): Entry
   /** A cursor from which reading yields every entry after `seq`, and perhaps some before. */

@@ -2,6 +2,7 @@ import { chmodSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MailboxError } from '../errors.ts'
 import { type Database, isBusy, openDatabase } from '../sqlite.ts'
+import { nap } from './nap.ts'
 
 export interface LockOptions {
   timeoutMs: number
@@ -103,8 +104,6 @@ export class WriterLock {
 
 const napMs = 0.2
 const napsAtMost = 16
-const napCell = new Int32Array(new SharedArrayBuffer(4))
-const nap = (ms: number) => void Atomics.wait(napCell, 0, 0, ms)
 
 const lockTimeout = (timeoutMs: number) =>
   new MailboxError(

@@ -88,6 +88,10 @@ export class MemoryJournal implements Journal {
     return cursor.seq >= this.#lines.length
   }
 
+  inLast(): boolean {
+    return true
+  }
+
   at(place: Place): Entry {
     const found = this.#lines[place.offset - 1]
     if (found === undefined) throw new MailboxError('damaged', `no entry at ${place.offset}`)
