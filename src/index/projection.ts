@@ -89,7 +89,12 @@ export class Projection {
           // Behind the cursor is a piece of a line. If later segments are there, others are being removed
           // under us: what they leave is there in a moment.
           const isStuck = isSame(cursor, this.#stuckAt) && (journal.inLast(cursor) || round > patientRounds)
-          return journal.atEnd(cursor) || isStuck ? { value: work() } : undefined
+          if (!journal.atEnd(cursor) && !isStuck) return undefined
+          const value = work()
+          // The file may have been taken away meanwhile. What was read then is not to be trusted: to SQLite the
+          // journal of the file in its place looks like that of ours.
+          if (identityOf(this.#options.path) !== this.#identity) throw new UnfitIndex()
+          return { value }
         })
         if (found !== undefined) return found.value
         if (isSame(this.#cursor, this.#stuckAt)) nap(patientNapMs)

@@ -303,7 +303,7 @@ describe('removal', () => {
     expect(kept[0]).toMatchObject({ segment: 1, reason: expect.stringContaining('cannot be unpacked') })
   })
 
-  it('is over in a moment for somebody who searches all the while', async () => {
+  it('is not noticed by somebody who searches all the while', async () => {
     const scene = await setUp()
     const { space, clock } = scene
     for (const _ of upTo(4)) {

@@ -1,5 +1,5 @@
 // Searches, reads threads and lists all mail without a pause until it is told to stop. Prints `round N` after
-// each round, `refused CODE MESSAGE` for everything that failed twice in a row, and `stopped` at the end.
+// each round, `refused CODE MESSAGE` for everything that failed, and `stopped` at the end.
 import { openSpace } from '../../dist/mod.js'
 
 const space = await openSpace({ dir: process.argv[2], settings: { durability: 'os' } })
@@ -17,8 +17,7 @@ async function look() {
 
 for (let round = 1; !stop; round++) {
   try {
-    // In the very moment of a removal the index is made anew, and a look may come before it is there again.
-    await look().catch(look)
+    await look()
   } catch (error) {
     process.stdout.write(`refused ${error.code} ${error.message}\n`)
   }
