@@ -183,6 +183,12 @@ export class Mailbox {
     return { ...message, state: (await this.#handle('shown', message.id)).state }
   }
 
+  /** Notes that this agent was told of mail without being shown it: a bell rang, a terminal was typed into. */
+  async notified(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    await this.#space.decide((view, context) => decideShow(view, this.name, ids, context, 'notified'), true)
+  }
+
   /** Says that the message has arrived where it matters. */
   async ack(id: string, options: HandleOptions = {}): Promise<Handled> {
     return this.#handle('acked', id, options)

@@ -119,14 +119,15 @@ function checkHandle({ note, claimTtlMs: ttlMs }: HandleCommand): void {
 }
 
 /**
- * Shows an agent what it is about to read, claiming what is for its roles. Messages that somebody else
- * took in the meantime are left out; the rest is one entry.
+ * Shows an agent what it is about to read, claiming what is for its roles; or notes that it was told of it,
+ * which claims nothing. Messages that somebody else took in the meantime are left out; the rest is one entry.
  */
 export function decideShow(
   view: View,
   agentName: string,
   ids: readonly string[],
   context: Context,
+  step: 'shown' | 'notified' = 'shown',
 ): ReceiptDraft[] {
   const agent = requirePresent(view.directory, agentName)
   const changes: ReceiptChange[] = []
@@ -134,12 +135,12 @@ export function decideShow(
     const message = view.message(id)
     if (message === undefined) continue
     try {
-      changes.push(...changesOf(view, agent, message, { agent: agentName, step: 'shown', id }, context))
+      changes.push(...changesOf(view, agent, message, { agent: agentName, step, id }, context))
     } catch (error) {
       if (!(error instanceof MailboxError)) throw error
     }
   }
-  return draftOf('shown', agent.name, changes)
+  return draftOf(step, agent.name, changes)
 }
 
 /** The next piece of work for a role: the oldest of the most urgent, to exactly one taker. */
@@ -253,6 +254,8 @@ function changeOf(
   const gives = command.step === 'released' || command.step === 'retried'
   const isRole = receipt.owner !== agent.name
   const takes = receipt.box !== agent.name
+  // To be told of work is not to take it.
+  if (takes && command.step === 'notified') return 'refused'
   // What a former claimant did with it does not count for the next.
   const from = takes && classOf(receipt.state) === 'open' ? 'stored' : receipt.state
   if (classOf(from) === 'unread' && hasExpired(receipt, clockOf(agent, now))) return 'refused'

@@ -451,6 +451,14 @@ describe('showing what an agent is about to read', () => {
   test('shows nothing twice', () => {
     expect(decideShow(directMail('shown'), 'ada', [id], context())).toEqual([])
   })
+
+  test('notes that an agent was told of its own mail, and claims nothing for a role with that', () => {
+    expect(decideShow(directMail('stored'), 'ada', [id], context(), 'notified')).toMatchObject([
+      { step: 'notified', changes: [{ state: 'notified', was: 'stored' }] },
+    ])
+    expect(decideShow(directMail('shown'), 'ada', [id], context(), 'notified')).toEqual([])
+    expect(decideShow(roleMail(), 'ada', [id], context(), 'notified')).toEqual([])
+  })
 })
 
 describe('an agent that has left', () => {
