@@ -5,10 +5,12 @@ import { decideDue, findDeaths, type Liveness, runOf } from './command/due.ts'
 import {
   decideJoin,
   decideLeave,
+  decideSeat,
   decideSeed,
   decideUpdate,
   type JoinInput,
   requireAgent,
+  type SeatInput,
   type UpdateInput,
 } from './command/roster.ts'
 import { ensureSpaceDir, readSettings, type Settings } from './config.ts'
@@ -146,12 +148,27 @@ export class Space {
     return new Mailbox(this, name)
   }
 
+  /**
+   * The mailbox of whoever runs in a client's process, for all doors through which that client comes in.
+   * Joins it when it is not there yet.
+   */
+  async seat(input: SeatInput): Promise<Mailbox> {
+    const session = withProcess(input.session)
+    const isRunning = (agent: Agent) => !['dead', 'frozen'].includes(agent.state) && sight(agent) !== 'gone'
+    // Whoever died without a word must not be taken for somebody who sits there.
+    await this.tend()
+    let name = ''
+    await this.decide((view, context) => {
+      const seat = decideSeat(view, { ...input, session }, isRunning, context)
+      name = seat.name
+      return seat.drafts
+    }, true)
+    return new Mailbox(this, name)
+  }
+
   /** Starts a new run of an agent, known or not. */
   async join(name: string, input: JoinInput = {}): Promise<Agent> {
-    const { pid } = input.session ?? {}
-    // A process of another host is described by whoever knows it.
-    const isOurs = Number.isSafeInteger(pid) && pid! > 0 && input.session?.host === undefined
-    const session = isOurs ? { session: { ...input.session, ...identify(pid!) } } : {}
+    const session = input.session === undefined ? {} : { session: withProcess(input.session) }
     const agent = await this.#changeAgent(
       (view, context) => decideJoin(view, name, { ...input, ...session }, context),
       true,
@@ -493,4 +510,11 @@ export class Space {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
+}
+
+/** A session with what tells its process from others. A process of another host is described by whoever knows it. */
+function withProcess(session: NonNullable<JoinInput['session']>): NonNullable<JoinInput['session']> {
+  const { pid, host } = session
+  const isOurs = Number.isSafeInteger(pid) && pid! > 0 && host === undefined
+  return isOurs ? { ...session, ...identify(pid!) } : session
 }

@@ -15,7 +15,7 @@ export interface JoinInput {
   roles?: readonly string[]
   tags?: readonly string[]
   /** What tells this run from others: its process, its host, the client it runs in. */
-  session?: Partial<Pick<Session, 'pid' | 'pidStart' | 'host' | 'client'>>
+  session?: Partial<Pick<Session, 'pid' | 'pidStart' | 'host' | 'client' | 'id'>>
   note?: string
 }
 
@@ -66,7 +66,7 @@ export function decideJoin(view: View, name: string, input: JoinInput, context: 
     throw new MailboxError('invalid', `${name} is not an agent`, { hint: 'choose another name' })
   const before = directory.agents.get(name)
   const at = isoTime(now)
-  const { pid, pidStart, host, client } = input.session ?? {}
+  const { pid, pidStart, host, client, id } = input.session ?? {}
   checkSession(input.session ?? {})
   checkText('note', input.note)
   const session: Session = {
@@ -76,6 +76,7 @@ export function decideJoin(view: View, name: string, input: JoinInput, context: 
     ...(pidStart === undefined ? {} : { pidStart }),
     ...(host === undefined ? {} : { host }),
     ...(client === undefined ? {} : { client }),
+    ...(id === undefined ? {} : { id }),
   }
   const roles = checkRoles(input.roles ?? before?.roles ?? [])
   const tags = checkTags(input.tags ?? before?.tags ?? [])
@@ -91,6 +92,52 @@ export function decideJoin(view: View, name: string, input: JoinInput, context: 
     return [...extend(view, before, now), joined, ...revive(view, name, context)]
   const inherited = before?.state === 'dead' ? revive(view, name, context) : []
   return [joined, ...freeClaims(view, name, context), ...inherited]
+}
+
+export interface SeatInput {
+  /** The agent that this must be. Left out, it is the one that sits there already, or a new one. */
+  name?: string | undefined
+  /** The kind of client, which new agents are named after. */
+  client: string
+  session: NonNullable<JoinInput['session']>
+}
+
+/**
+ * Who runs in a process. A client meets us at several doors (hooks, tools), which must all find the same
+ * agent: the one that has joined from this process, or whose session is resumed here, or a new one.
+ */
+export function decideSeat(
+  view: View,
+  { name, client, session }: SeatInput,
+  isRunning: (agent: Agent) => boolean,
+  context: Context,
+): { name: string; drafts: Draft[] } {
+  const agents = [...view.directory.agents.values()]
+  const { pid, pidStart, host, id } = session
+  const sitsHere = (agent: Agent) =>
+    pid !== undefined &&
+    agent.state !== 'dead' &&
+    agent.session.pid === pid &&
+    agent.session.pidStart === pidStart &&
+    agent.session.host === host
+  const isResumed = (agent: Agent) =>
+    id !== undefined && agent.session.id === id && agent.session.client === client && !isRunning(agent)
+  const seated = agents.find(sitsHere) ?? agents.find(isResumed)
+  const found = name ?? seated?.name ?? freeName(client, view.directory)
+  const before = view.directory.agents.get(found)
+  const isSame = id === undefined || before?.session.id === undefined || before.session.id === id
+  const staysSeated =
+    before !== undefined && (sitsHere(before) ? isSame : name !== undefined && isRunning(before))
+  if (staysSeated && before.state !== 'frozen') return { name: found, drafts: [] }
+  return { name: found, drafts: decideJoin(view, found, { session: { ...session, client } }, context) }
+}
+
+/** `claude-1`, `claude-2` …: the first that nobody has who lives or is expected back. */
+function freeName(client: string, { agents }: Directory): string {
+  for (let n = 1; ; n++) {
+    const agent = agents.get(`${client}-${n}`)
+    if (agent === undefined || agent.state === 'dead') return `${client}-${n}`
+  }
 }
 
 export function decideUpdate(
@@ -185,7 +232,7 @@ function checkText(field: string, value: string | undefined): void {
   }
 }
 
-function checkSession({ pid, pidStart, host, client }: NonNullable<JoinInput['session']>): void {
+function checkSession({ pid, pidStart, host, client, id }: NonNullable<JoinInput['session']>): void {
   if (pid !== undefined && !(Number.isSafeInteger(pid) && pid > 0)) {
     throw new MailboxError('invalid', `${JSON.stringify(pid)} is not a pid`, {
       hint: 'a pid is a whole number above 0',
@@ -194,4 +241,5 @@ function checkSession({ pid, pidStart, host, client }: NonNullable<JoinInput['se
   checkText('pidStart', pidStart)
   checkText('host', host)
   checkText('client', client)
+  checkText('session id', id)
 }

@@ -1,5 +1,5 @@
-import { MailboxError } from '../errors.ts'
 import type { Mailbox } from '../mailbox.ts'
+import { clientWord } from '../model/client.ts'
 import { checkName } from '../model/name.ts'
 import type { Space } from '../space.ts'
 
@@ -38,32 +38,9 @@ export class Identity {
     return this.#mailbox
   }
 
-  async #join(client: ClientInfo | undefined): Promise<Mailbox> {
-    const clientName = plainWord(client?.name) ?? 'mcp'
-    const name = this.#options.name ?? (await this.#freeName(clientName))
-    checkName(name, 'agent name')
-    const session = { pid: this.#options.pid, client: clientName }
-    return this.#space.mailbox(name, { join: { session } })
+  #join(client: ClientInfo | undefined): Promise<Mailbox> {
+    const { name, pid } = this.#options
+    if (name !== undefined) checkName(name, 'agent name')
+    return this.#space.seat({ name, client: clientWord(client?.name) ?? 'mcp', session: { pid } })
   }
-
-  /** `claude-code-1`, `claude-code-2` …: the first that nobody living has. */
-  async #freeName(client: string): Promise<string> {
-    const taken = new Set(
-      (await this.#space.agents()).filter(({ state }) => state !== 'dead').map(({ name }) => name),
-    )
-    for (let n = 1; n < 10_000; n++) if (!taken.has(`${client}-${n}`)) return `${client}-${n}`
-    throw new MailboxError('over_limit', `ten thousand agents are called ${client}`, {
-      hint: 'give a name: --as NAME',
-    })
-  }
-}
-
-/** A client's name as part of an agent's: letters, digits and dashes. */
-function plainWord(name: string | undefined): string | undefined {
-  const word = name
-    ?.toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 40)
-  return word || undefined
 }

@@ -82,6 +82,8 @@ export const sessionSchema = z.strictObject({
   pidStart: z.optional(word),
   host: z.optional(word),
   client: z.optional(word),
+  /** What the client calls this session; the agent keeps its name when the session is resumed. */
+  id: z.optional(word),
 })
 
 export const agentSchema = z.strictObject({

@@ -28,14 +28,15 @@ async function connect(
   dir: string,
   name: string | undefined,
   mode: VersionNegotiationMode = 'legacy',
+  /** Whether this process is the client, or another that stands between. */
+  ownProcess = false,
 ): Promise<Connected> {
   const client = new Client({ name: 'Story Teller', version: '1.0.0' }, { versionNegotiation: { mode } })
   const words = ['--space', dir, 'mcp', ...(name === undefined ? [] : ['--as', name])]
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [cli, ...words],
-    stderr: 'ignore',
-  })
+  const command = [process.execPath, cli, ...words]
+  // A shell that has something left to do afterwards stays.
+  const [first, ...rest] = ownProcess ? ['sh', '-c', '"$@"; exit', 'sh', ...command] : command
+  const transport = new StdioClientTransport({ command: first!, args: rest, stderr: 'ignore' })
   await client.connect(transport)
   onTestFinished(() => client.close())
   const run = async (tool: string, args: Record<string, unknown>) => {
@@ -120,9 +121,16 @@ describe.each(eras)('two agents in the protocol of %s', (_, mode) => {
 
   it('are named after their client where nobody names them, and each differently', async () => {
     const dir = tempDir()
-    const [one, two] = [await connect(dir, undefined, mode), await connect(dir, undefined, mode)]
+    const [one, two] = [await connect(dir, undefined, mode, true), await connect(dir, undefined, mode, true)]
     expect((await one.call('agents')).facts['you']).toBe('story-teller-1')
     expect((await two.call('agents')).facts['you']).toBe('story-teller-2')
+  })
+
+  it('are one agent when one client starts two servers', async () => {
+    const dir = tempDir()
+    const [one, two] = [await connect(dir, undefined, mode), await connect(dir, undefined, mode)]
+    const both = await Promise.all([one.call('agents'), two.call('agents')])
+    expect(both.map(({ facts }) => facts['you'])).toEqual(['story-teller-1', 'story-teller-1'])
   })
 })
 
