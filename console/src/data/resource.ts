@@ -103,7 +103,6 @@ export function resource<T>(key: string, options: () => ResourceOptions<T>): Res
 }
 
 export function useResource<T>(key: string, options: () => ResourceOptions<T>): Resource<T> {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the options
   const found = useMemo(() => resource(key, options), [key])
   useEffect(() => found.use(), [found])
   useEffect(

@@ -36,8 +36,7 @@ export function Palette() {
     <Dialog title="Commands" bare onClose={() => show(null)}>
       <div class="palette">
         <input
-          // biome-ignore lint/a11y/noAutofocus: opened by the person in order to write
-          autoFocus
+          autofocus
           role="combobox"
           aria-expanded="true"
           aria-controls="palette-list"

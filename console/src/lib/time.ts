@@ -34,5 +34,8 @@ export function duration(ms: number): string {
   return `${Math.round(ms / dayMs)} d`
 }
 
-export const since = (at: string, current = now.value): string =>
-  duration(Math.max(0, current - Date.parse(at)))
+/** How long ago, in whole units: it is looked at in passing. */
+export function since(at: string, current = now.value): string {
+  const ms = Math.max(0, current - Date.parse(at))
+  return ms < 60_000 ? `${Math.round(ms / 1_000)} s` : duration(ms)
+}

@@ -1,5 +1,5 @@
 import './composer.css'
-import { useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { act } from '../data/api.ts'
 import type { Priority } from '../data/types.ts'
 import { parseRecipients } from '../lib/address.ts'
@@ -33,6 +33,9 @@ export function Composer(props: ComposerProps) {
   const [draft, setDraft] = useState(() => readDraft(place) ?? { ...emptyDraft(), ...start })
   const id = useId()
   const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (props.autoFocus) form.current?.querySelector('textarea')?.focus()
+  }, [])
   const change = (part: Partial<Draft>) => {
     const next = { ...draft, ...part }
     setDraft(next)
@@ -80,6 +83,7 @@ export function Composer(props: ComposerProps) {
         <input
           {...text('to')}
           required
+          autofocus={replyTo === undefined && !props.autoFocus}
           list={`${id}addresses`}
           placeholder="ada, role:architect, #inscription, all"
         />
@@ -98,8 +102,7 @@ export function Composer(props: ComposerProps) {
       <label class="hidden" for={`${id}body`}>
         Message
       </label>
-      {/* biome-ignore lint/a11y/noAutofocus: opened by the person in order to write */}
-      <textarea {...text('body')} autoFocus={props.autoFocus} placeholder="Markdown" rows={4} />
+      <textarea {...text('body')} autofocus={props.autoFocus} placeholder="Markdown" rows={4} />
       <Options draft={draft} change={change} isReply={replyTo !== undefined} />
       <div class="composer-end">
         <span class="quiet">
@@ -115,7 +118,7 @@ export function Composer(props: ComposerProps) {
               onDiscard()
             }}
           >
-            Discard
+            {draft.body === '' && draft.subject === '' ? 'Cancel' : 'Discard'}
           </button>
         )}
         <button type="submit" class="button main" disabled={busy.value !== null}>

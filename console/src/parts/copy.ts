@@ -11,6 +11,6 @@ export function copy(text: string, what = 'Copied'): void {
     area.remove()
     say(done ? what : 'The browser does not let this page copy')
   }
-  if (navigator.clipboard === undefined) return fallBack()
-  navigator.clipboard.writeText(text).then(() => say(what), fallBack)
+  if (navigator.clipboard === undefined) fallBack()
+  else navigator.clipboard.writeText(text).then(() => say(what), fallBack)
 }

@@ -53,7 +53,6 @@ function Ladder({ receipt }: { receipt: ReceiptView }) {
       </header>
       <ol>
         {steps.map((step, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: rungs are only ever added at the end
           <Rung key={n} step={step} first={first} />
         ))}
       </ol>

@@ -12,31 +12,31 @@ const allowedTags = [
 ]
 const webLink = /^(?:https?:\/\/|mailto:)/i
 
-const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 
 const marked = new Marked({
   gfm: true,
   breaks: true,
   async: false,
   renderer: {
-    html: ({ text }: Tokens.HTML | Tokens.Tag) => escape(text),
+    html: ({ text }: Tokens.HTML | Tokens.Tag) => escaped(text),
     // The page has headings of its own; a letter's stand below them.
     heading({ tokens, depth }) {
       const level = Math.min(6, depth + 2)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
     },
     // An image would ask somebody else's server for it: it becomes a link.
-    image: ({ href, text }) => link(href, escape(text === '' ? 'image' : `image: ${text}`)),
+    image: ({ href, text }) => link(href, escaped(text === '' ? 'image' : `image: ${text}`)),
     link({ href, tokens }) {
       return link(href, this.parser.parseInline(tokens))
     },
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
-    code: ({ text }) => `<pre tabindex="0"><code>${escape(text)}</code></pre>\n`,
+    code: ({ text }) => `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`,
   },
 })
 
 const link = (href: string, inner: string): string =>
-  webLink.test(href.trim()) ? `<a href="${escape(href.trim())}">${inner}</a>` : `<span>${inner}</span>`
+  webLink.test(href.trim()) ? `<a href="${escaped(href.trim())}">${inner}</a>` : `<span>${inner}</span>`
 
 const purifier = DOMPurify(window)
 purifier.addHook('afterSanitizeAttributes', (node) => {

@@ -59,11 +59,9 @@ function Thread({
 
   useEffect(() => {
     if (!leafing.peek()) head.current?.focus({ preventScroll: true })
-    const aim = document.getElementById(`m-${target ?? messages.at(-1)!.id}`)
-    if (messages.length > 1 || target !== undefined) aim?.scrollIntoView({ block: 'start' })
   }, [])
   useEffect(() => onReplyKey(() => setReply(replyTarget(messages))), [messages])
-  useFollowEnd(scroller, messages.length)
+  usePlace(scroller, `m-${target ?? messages.at(-1)!.id}`, messages.length)
 
   return (
     <>
@@ -145,18 +143,42 @@ function Thread({
   )
 }
 
-/** While one reads the end, new mail moves in; whoever reads further up is left in peace. */
-function useFollowEnd(scroller: { current: HTMLDivElement | null }, count: number): void {
-  const wasAtEnd = useRef(false)
+/**
+ * Keeps the meant message in sight while letters take their shape, until the person takes over. After that,
+ * whoever reads the end sees new mail move in, and whoever reads further up is left in peace.
+ */
+function usePlace(scroller: { current: HTMLDivElement | null }, aim: string, count: number): void {
+  const first = useRef(aim)
+  const state = useRef({ isTaken: false, isAtEnd: false })
   useEffect(() => {
     const box = scroller.current
     if (box === null) return
-    if (wasAtEnd.current) box.scrollTop = box.scrollHeight
-    const look = () => {
-      wasAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 48
+    const settle = () => {
+      if (!state.current.isTaken) document.getElementById(first.current)?.scrollIntoView({ block: 'start' })
     }
+    const take = () => {
+      state.current.isTaken = true
+    }
+    const look = () => {
+      state.current.isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 48
+    }
+    const sizes = new ResizeObserver(settle)
+    for (const child of box.children) sizes.observe(child)
+    for (const event of ['wheel', 'pointerdown', 'touchmove', 'keydown'])
+      box.addEventListener(event, take, { passive: true })
     box.addEventListener('scroll', look, { passive: true })
-    return () => box.removeEventListener('scroll', look)
+    return () => {
+      sizes.disconnect()
+      for (const event of ['wheel', 'pointerdown', 'touchmove', 'keydown'])
+        box.removeEventListener(event, take)
+      box.removeEventListener('scroll', look)
+    }
+  }, [scroller])
+  const known = useRef(count)
+  useEffect(() => {
+    const box = scroller.current
+    if (count > known.current && state.current.isAtEnd && box !== null) box.scrollTop = box.scrollHeight
+    known.current = count
   }, [scroller, count])
 }
 

@@ -18,7 +18,7 @@ const mostListed = 40
 const order: RosterAgent['state'][] = ['waiting', 'alive', 'idle', 'frozen', 'dead']
 
 /** Where everything is: what needs the person, the channels, everybody. */
-export function Nav({ route }: { route: Route }) {
+export function Nav({ route, onEscape }: { route: Route; onEscape: () => void }) {
   const data = overview.data.value
   const needed = needsYou.data.value?.length ?? data?.needsYou ?? 0
   const item = (
@@ -38,7 +38,14 @@ export function Nav({ route }: { route: Route }) {
     </li>
   )
   return (
-    <nav class="nav" aria-label="Mailbox" id="nav">
+    <nav
+      class="nav"
+      aria-label="Mailbox"
+      id="nav"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onEscape()
+      }}
+    >
       <div class="nav-head">
         <a class="brand" href="/needs-you">
           <Icon name="letter" /> mailbox

@@ -46,7 +46,6 @@ export function Shell() {
   const needed = needsYou.data.value?.length ?? 0
   const [isNavOpen, setNavOpen] = useState(false)
   const menu = useRef<HTMLButtonElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: going anywhere closes it
   useEffect(() => setNavOpen(false), [pathname, search])
   useEffect(() => {
     document.title = `${needed > 0 ? `(${needed}) ` : ''}${title} · mailbox`
@@ -55,6 +54,7 @@ export function Shell() {
     if (route.page === 'compose') openCompose({ to: new URLSearchParams(search).get('to') ?? '' })
   }, [route.page, search])
   const closeNav = () => {
+    if (!isNavOpen) return
     setNavOpen(false)
     menu.current?.focus()
   }
@@ -76,7 +76,7 @@ export function Shell() {
           <Icon name="menu" />
         </button>
         {needed > 0 && <span class="badge call">{needed}</span>}
-        <bdi class="title cut">{title}</bdi>
+        <span class="title">mailbox</span>
         <button type="button" class="button plain icon" aria-label="Commands" onClick={() => show('palette')}>
           <Icon name="search" />
         </button>
@@ -89,10 +89,7 @@ export function Shell() {
           <Icon name="pen" />
         </button>
       </header>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the drawer wherever the focus is */}
-      <div class="contents" onKeyDown={(event) => isNavOpen && event.key === 'Escape' && closeNav()}>
-        <Nav route={route} />
-      </div>
+      <Nav route={route} onEscape={closeNav} />
       {isNavOpen && <button type="button" class="nav-veil" aria-label="Close the menu" onClick={closeNav} />}
       <main id="main" tabIndex={-1} inert={isNavOpen}>
         {connection.value === 'reconnecting' && (

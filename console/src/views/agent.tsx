@@ -150,8 +150,9 @@ function Tools({ agent: { name, state } }: { agent: RosterAgent }) {
           class="field"
           aria-label="Why it should shut down"
           placeholder="Why"
-          // biome-ignore lint/a11y/noAutofocus: opened by the person in order to write
-          autoFocus
+          ref={(field) => {
+            if (reason === '') field?.focus()
+          }}
           value={reason}
           onInput={(event) => setReason(event.currentTarget.value)}
         />

@@ -56,7 +56,7 @@ export function MessagePage({ id }: { id: string }) {
         </>
       }
     >
-      <div class="box alone">
+      <div class="alone">
         <MessageCard message={message} receipts={summary} ladder onReply={() => setReplying(true)} />
       </div>
       {isReplying && (

@@ -39,13 +39,7 @@ export function NeedsYouPage({ id }: { id: string | undefined }) {
       count={items && items.length > 0 ? String(items.length) : undefined}
       list={<NeedsList items={items} id={id} />}
       reading={id === undefined ? null : <ThreadPane key={id} id={id} target={id} back="/needs-you" />}
-      placeholder={
-        items?.length === 0 ? (
-          <Summary />
-        ) : (
-          <Empty title={items === undefined ? '' : 'Choose what to look at first'} />
-        )
-      }
+      placeholder={items === undefined ? null : items.length === 0 ? <Summary /> : <Digest items={items} />}
     />
   )
 }
@@ -85,6 +79,27 @@ function NeedsList({ items, id }: { items: readonly NeedsYouItem[] | undefined; 
         </Row>
       )}
     />
+  )
+}
+
+/** What waits, by kind, for whoever has not chosen yet. */
+function Digest({ items }: { items: readonly NeedsYouItem[] }) {
+  const counts = new Map<string, number>()
+  for (const { kind } of items) counts.set(kinds[kind], (counts.get(kinds[kind]) ?? 0) + 1)
+  return (
+    <Empty title={items.length === 1 ? 'One thing needs you' : `${items.length} things need you`}>
+      <p class="chips">
+        {[...counts].map(([kind, count]) => (
+          <span key={kind} class="chip">
+            {count} × {kind}
+          </span>
+        ))}
+      </p>
+      <p>
+        <kbd>j</kbd> opens the first, <kbd>e</kbd> puts mail away, <kbd>r</kbd> answers. Looking marks nothing
+        as read.
+      </p>
+    </Empty>
   )
 }
 

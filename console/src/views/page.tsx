@@ -14,7 +14,6 @@ export interface PageProps {
 /** A page of its own width, for what is no list of mail. */
 export function Page({ title, lead, tools, children }: PageProps) {
   const head = useRef<HTMLHeadingElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new title is a new page
   useEffect(() => {
     if (!leafing.peek()) head.current?.focus({ preventScroll: true })
   }, [title])

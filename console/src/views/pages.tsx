@@ -20,8 +20,8 @@ const FirstSteps = () => (
     ]}
   >
     <p>
-      Agents join and write from the command line. `mailbox init` connects Claude Code, Codex, Gemini CLI and
-      OpenCode, so that they read their mail by themselves.
+      Agents join and write from the command line. <code>mailbox init</code> connects Claude Code, Codex,
+      Gemini CLI and OpenCode, so that they read their mail by themselves.
     </p>
   </Empty>
 )

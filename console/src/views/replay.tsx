@@ -5,7 +5,7 @@ import { seq as liveSeq } from '../data/live.ts'
 import type { ReplayFrame, Series } from '../data/types.ts'
 import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
-import { line, plural, subjectOf } from '../lib/text.ts'
+import { line, plural } from '../lib/text.ts'
 import { clockTime, fullTime } from '../lib/time.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { Empty, Loading, StateDot } from '../parts/small.tsx'
@@ -75,14 +75,11 @@ const Picture = ({ frame }: { frame: ReplayFrame }) => (
               </time>
               <span class="quiet number">{entry.seq}</span>
               {entry.message === undefined ? (
-                <span>{line(entry.text)}</span>
+                <bdi>{line(entry.text)}</bdi>
               ) : (
-                <span>
-                  <bdi>{line(entry.message.from)}</bdi> to <bdi>{entry.message.to.map(line).join(', ')}</bdi>:{' '}
-                  <a href={path('messages', entry.message.id)}>
-                    <bdi>{subjectOf(entry.message.subject)}</bdi>
-                  </a>
-                </span>
+                <a href={path('messages', entry.message.id)}>
+                  <bdi>{line(entry.text)}</bdi>
+                </a>
               )}
             </li>
           ))}

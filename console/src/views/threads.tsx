@@ -16,7 +16,6 @@ export const rowHeight = 76
 
 /** A list that grows by a page when its end comes near. */
 export function usePaged<T>(key: string, make: () => PagedOptions<T>) {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the options
   const options = useMemo(make, [key])
   const found: Resource<Paged<T>> = useResource(key, () => pagedOptions(options))
   const isAsking = useRef(false)
@@ -99,8 +98,10 @@ function ThreadRow({ thread, href, isCurrent }: { thread: ThreadSummary; href: s
       {draftPlaces.value.has(`thread.${thread.id}`) && <span class="chip warn">draft</span>}
       <PriorityChip priority={priority} />
       <TypeChip type={lastType} />
-      <span class="number">{messages === 1 ? '' : `${compact(messages)} messages`}</span>
-      <bdi class="cut">{tags.map((tag) => line(tag).replace(/^project:/, '#')).join(' ')}</bdi>
+      {messages > 1 && <span class="number">{compact(messages)} messages</span>}
+      {tags.length > 0 && (
+        <bdi class="cut">{tags.map((tag) => line(tag).replace(/^project:/, '#')).join(' ')}</bdi>
+      )}
     </Row>
   )
 }
