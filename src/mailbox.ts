@@ -43,6 +43,7 @@ import type { ShownMessage } from './query/show.ts'
 import { standing, unreadFor } from './query/standing.ts'
 import { sent, thread } from './query/thread.ts'
 import type { Space } from './space.ts'
+import { inSpan, noteSpan } from './trace.ts'
 
 /** How much unread mail one who waits looks through for what it wants. */
 const waitLooksAt = 1_000
@@ -68,14 +69,19 @@ export class LocalMailbox {
       const { checkPayload } = await import('./protocol/payload.ts')
       checkPayload(input.type!, input.payload, input.replyTo !== undefined)
     }
-    try {
-      return await this.#send(input)
-    } catch (error) {
-      // A box may be full of what is over. Whoever is told so has seen to that first.
-      const isFull = error instanceof MailboxError && error.code === 'over_limit'
-      if (!isFull || (await this.#space.tend()) === 0) throw error
-      return this.#send(input)
-    }
+    const to = typeof input.to === 'string' ? input.to : input.to.join(', ')
+    const span = { name: `send ${to}`, kind: 'producer', attributes: traceOf('send', this.name, to) } as const
+    return inSpan(span, async (traceparent) => {
+      const stamped = traceparent === undefined ? input : { traceparent, ...input }
+      try {
+        return await this.#send(stamped)
+      } catch (error) {
+        // A box may be full of what is over. Whoever is told so has seen to that first.
+        const isFull = error instanceof MailboxError && error.code === 'over_limit'
+        if (!isFull || (await this.#space.tend()) === 0) throw error
+        return this.#send(stamped)
+      }
+    })
   }
 
   async #send(input: SendInput): Promise<SentMessage> {
@@ -183,7 +189,20 @@ export class LocalMailbox {
     if (state === undefined || classOf(state) !== 'unread') {
       return { ...message, state: state ?? (await this.#anyState(message.seq)) }
     }
-    return { ...message, state: (await this.#handle('shown', message.id)).state }
+    const { state: shown } = await this.#handle('shown', message.id)
+    this.#delivered([message])
+    return { ...message, state: shown }
+  }
+
+  /** A trace of what was handed to this agent, linked to the traces of those who sent it. */
+  #delivered(messages: readonly StoredMessage[]): void {
+    if (messages.length === 0) return
+    const links = messages.map(({ traceparent }) => traceparent)
+    const attributes = {
+      ...traceOf('receive', this.name, this.name),
+      'messaging.batch.message_count': messages.length,
+    }
+    noteSpan({ name: `deliver ${this.name}`, kind: 'consumer', attributes, links })
   }
 
   /** Notes that this agent was told of mail without being shown it: a bell rang, a terminal was typed into. */
@@ -461,7 +480,9 @@ export class LocalMailbox {
     )
     const entry = placed[0]?.entry
     const taken = new Set(entry?.kind === 'receipt' ? entry.changes.map(({ seq }) => seq) : [])
-    return messages.filter(({ seq }) => taken.has(seq)).map((message) => ({ ...message, state: 'shown' }))
+    const got = messages.filter(({ seq }) => taken.has(seq))
+    this.#delivered(got)
+    return got.map((message) => ({ ...message, state: 'shown' }))
   }
 
   async #handle(
@@ -498,3 +519,11 @@ export class LocalMailbox {
     }
   }
 }
+
+/** What a span says of a message, in the words of OpenTelemetry's conventions. */
+const traceOf = (operation: string, agent: string, destination: string) => ({
+  'messaging.system': 'agent-mailbox',
+  'messaging.operation.name': operation,
+  'messaging.client.id': agent,
+  'messaging.destination.name': destination,
+})
