@@ -24,7 +24,10 @@ const elements: readonly [open: string, handlers: readonly string[]][] = [
   ['<link rel=stylesheet href=x', ['onerror', 'onload']],
   ['<style', ['onload']],
   ['<script', ['onerror']],
-  ['<div tabindex=0 autofocus', ['onfocus', 'onanimationstart', 'ontransitionend', 'onpointerenter', 'onwheel']],
+  [
+    '<div tabindex=0 autofocus',
+    ['onfocus', 'onanimationstart', 'ontransitionend', 'onpointerenter', 'onwheel'],
+  ],
   ['<form', ['onsubmit', 'onformdata']],
   ['<dialog open', ['onclose', 'onbeforetoggle']],
 ]
@@ -37,7 +40,10 @@ const quotes: readonly ((text: string) => string)[] = [
 const handlers = elements.flatMap(([open, names]) =>
   names.flatMap((name, n) => {
     const wrap = quotes[n % quotes.length]!
-    return [`${open} ${name}=${wrap(call)}>`, `${open.replace(' ', '/')}/${name.toUpperCase()}=${wrap(call)} //`]
+    return [
+      `${open} ${name}=${wrap(call)}>`,
+      `${open.replace(' ', '/')}/${name.toUpperCase()}=${wrap(call)} //`,
+    ]
   }),
 )
 
@@ -72,10 +78,9 @@ const links = addresses.flatMap((address) => [
   `![picture](${address})`,
   `<a href="${address}">click</a>`,
 ])
-const references = addresses.slice(0, 8).flatMap((address) => [
-  `[click][1]\n\n[1]: ${address}`,
-  `<${address}>`,
-])
+const references = addresses
+  .slice(0, 8)
+  .flatMap((address) => [`[click][1]\n\n[1]: ${address}`, `<${address}>`])
 
 const loads = [
   `<img src="${away}">`,

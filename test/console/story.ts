@@ -42,7 +42,9 @@ export async function tellStory(dir: string): Promise<Story> {
   await join('swarm/scribe', ['writer'], ['swarm:night'])
   await join('dora', ['tester'])
   const as = (name: string) => space.mailbox(name, { join: false })
-  const [ada, bob, cleo, scribe, dora] = await Promise.all(['ada', 'bob', 'cleo', 'swarm/scribe', 'dora'].map(as))
+  const [ada, bob, cleo, scribe, dora] = await Promise.all(
+    ['ada', 'bob', 'cleo', 'swarm/scribe', 'dora'].map(as),
+  )
 
   const plan = await submitPlan(ada!, {
     to: 'user',
@@ -62,10 +64,20 @@ export async function tellStory(dir: string): Promise<Story> {
     requiresAck: true,
     priority: 'high',
   })
-  await escalate(bob!, { to: 'user', reason: 'The staging disk is 97 % full', subject: 'Staging is nearly full' })
+  await escalate(bob!, {
+    to: 'user',
+    reason: 'The staging disk is 97 % full',
+    subject: 'Staging is nearly full',
+  })
   await scribe!.send({ to: 'user', subject: 'Notes of the night', body: 'All quiet. 14 letters, 2 plans.' })
 
-  const first = await ada!.send({ to: 'bob', subject: 'Rebuild the index', body: markdown, tags: ['project:inscription'], priority: 'urgent' })
+  const first = await ada!.send({
+    to: 'bob',
+    subject: 'Rebuild the index',
+    body: markdown,
+    tags: ['project:inscription'],
+    priority: 'urgent',
+  })
   await bob!.check()
   await bob!.start(first.id)
   const answer = await bob!.reply(first.id, { body: 'Running now. `verify --deep` in ten minutes.' })
@@ -75,11 +87,34 @@ export async function tellStory(dir: string): Promise<Story> {
   await cleo!.reply(second.id, { body: 'Seen. The dashboard shows the lag now.', to: ['ada', 'bob'] })
   await bob!.done(first.id, { note: 'rebuilt in 8 s' })
 
-  await ada!.send({ to: 'project:inscription', subject: 'Stand-up', body: 'What did you finish, and what is next?' })
-  await cleo!.send({ to: 'concern:governance', subject: 'Who decides on limits?', body: 'I propose the architect.' })
-  await scribe!.send({ to: 'role:reviewer', subject: 'Please review the minutes', body: 'See attached.', attachments: ['notes/2026-11-15.md'] })
-  await assignTask(ada!, { to: 'cleo', subject: 'Show the lag', taskId: 'T-13', body: 'One number in the header is enough.' })
-  const question = await bob!.send({ to: 'ada', subject: 'Rollback journal or WAL?', body: 'I need a decision before I go on.', awaitingResponse: true })
+  await ada!.send({
+    to: 'project:inscription',
+    subject: 'Stand-up',
+    body: 'What did you finish, and what is next?',
+  })
+  await cleo!.send({
+    to: 'concern:governance',
+    subject: 'Who decides on limits?',
+    body: 'I propose the architect.',
+  })
+  await scribe!.send({
+    to: 'role:reviewer',
+    subject: 'Please review the minutes',
+    body: 'See attached.',
+    attachments: ['notes/2026-11-15.md'],
+  })
+  await assignTask(ada!, {
+    to: 'cleo',
+    subject: 'Show the lag',
+    taskId: 'T-13',
+    body: 'One number in the header is enough.',
+  })
+  const question = await bob!.send({
+    to: 'ada',
+    subject: 'Rollback journal or WAL?',
+    body: 'I need a decision before I go on.',
+    awaitingResponse: true,
+  })
 
   const lost = await bob!.send({ to: 'dora', subject: 'Run the storm tests', body: 'All of them, twice.' })
   await dora!.leave()
