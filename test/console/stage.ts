@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { openSpace, type Space } from '../../src/space.ts'
 import { launchBrowser } from '../helpers/browser.ts'
@@ -17,6 +17,8 @@ export interface OpenOptions extends BrowserContextOptions {
   before?: (page: Page) => Promise<void>
   /** The page is to fail: what goes wrong in it is the test's own matter. */
   forgiving?: boolean
+  /** Stays open when the test is over. */
+  keep?: boolean
 }
 
 /** A real hub over a space of its own, and a real browser that looks at it. */
@@ -30,6 +32,7 @@ export class Stage {
   readonly faults: string[] = []
   #hub: Running | undefined
   #browser!: Browser
+  readonly #contexts: BrowserContext[] = []
 
   static async open(tell: (dir: string) => Promise<unknown> = async () => {}): Promise<Stage> {
     const stage = new Stage()
@@ -58,14 +61,24 @@ export class Stage {
   }
 
   async page(path: string, options: OpenOptions = {}): Promise<Page> {
-    const { phone: isPhone = false, before, forgiving = false, ...rest } = options
+    const { phone: isPhone = false, before, forgiving = false, keep = false, ...rest } = options
     const viewport = isPhone ? phone : desk
     const context = await this.#browser.newContext({ viewport, reducedMotion: 'reduce', ...rest })
+    if (!keep) this.#contexts.push(context)
     const page = await context.newPage()
     if (!forgiving) await this.#watch(page)
     await before?.(page)
     await page.goto(`${this.url}${path}#token=${encodeURIComponent(this.token)}`)
     await page.getByText('live', { exact: true }).waitFor({ state: 'attached' })
+    return page
+  }
+
+  /** Somebody without a token, in a browser of its own. */
+  async stranger(path: string): Promise<Page> {
+    const context = await this.#browser.newContext({ viewport: desk })
+    this.#contexts.push(context)
+    const page = await context.newPage()
+    await page.goto(this.url + path)
     return page
   }
 
@@ -85,6 +98,12 @@ export class Stage {
     })
   }
 
+  /** The end of a test: its pages are closed, and what went wrong in them is told. */
+  async rest(): Promise<string[]> {
+    await Promise.all(this.#contexts.splice(0).map((context) => context.close()))
+    return this.faults.splice(0)
+  }
+
   async close(): Promise<void> {
     await this.#browser.close()
     await this.space.close()
@@ -92,6 +111,9 @@ export class Stage {
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 3 })
   }
 }
+
+/** Waits for what must come true, however busy the machine is. */
+export const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 30_000 })
 
 /** Kept for a person to look at. */
 export async function shoot(page: Page, name: string): Promise<void> {
@@ -113,5 +135,3 @@ export async function expectAccessible(page: Page, rules?: string[]): Promise<vo
   )
   expect(found).toEqual([])
 }
-
-export const tokenOf = (stage: Stage): string => readFileSync(join(stage.dir, 'hub', 'token'), 'utf8').trim()

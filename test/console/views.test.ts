@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { colourRules, desk, expectAccessible, phone, Stage, shoot } from './stage.ts'
+import { colourRules, desk, eventually, expectAccessible, phone, Stage, shoot } from './stage.ts'
 import { type Story, tellStory } from './story.ts'
 
 let stage: Stage
@@ -12,14 +12,14 @@ beforeAll(async () => {
   })
 })
 afterAll(() => stage.close())
-afterEach(() => expect(stage.faults.splice(0)).toEqual([]))
+afterEach(async () => expect(await stage.rest()).toEqual([]))
 
 interface View {
   name: string
   path: () => string
   /** Is there when the view is. */
   ready: string
-  then?: (page: Page) => Promise<void>
+  act?: (page: Page) => Promise<void>
 }
 
 const views: View[] = [
@@ -31,7 +31,7 @@ const views: View[] = [
     name: 'ladder',
     path: () => `/threads/${story.thread}`,
     ready: '.prose table',
-    then: async (page) => {
+    act: async (page) => {
       await page.getByRole('button', { name: 'Ladder' }).first().click()
       await page.locator('.ladder').first().waitFor()
     },
@@ -40,7 +40,7 @@ const views: View[] = [
     name: 'sequence',
     path: () => `/threads/${story.thread}`,
     ready: '.prose table',
-    then: async (page) => {
+    act: async (page) => {
       await page.getByRole('button', { name: 'Sequence' }).click()
       await page.locator('.sequence-room .chart').waitFor()
     },
@@ -49,14 +49,14 @@ const views: View[] = [
     name: 'reply',
     path: () => `/threads/${story.thread}`,
     ready: '.prose table',
-    then: (page) => page.keyboard.press('r'),
+    act: (page) => page.keyboard.press('r'),
   },
   { name: 'channel', path: () => '/channels/project:inscription', ready: 'text=Stand-up' },
   { name: 'agents', path: () => '/agents', ready: 'text=Rollback journal or WAL?' },
   { name: 'agent', path: () => '/agents/swarm%2Fscribe', ready: 'text=Notes of the night' },
   { name: 'message', path: () => `/messages/${story.done}`, ready: 'text=rebuilt in 8 s' },
   { name: 'search', path: () => '/search?q=index', ready: '.row' },
-  { name: 'dead', path: () => '/dead', ready: '.row', then: (page) => page.locator('.row').click() },
+  { name: 'dead', path: () => '/dead', ready: '.row', act: (page) => page.locator('.row').click() },
   { name: 'stats', path: () => '/stats', ready: '.chart canvas' },
   { name: 'traffic', path: () => '/traffic', ready: '.chart svg' },
   { name: 'matrix', path: () => '/traffic?view=matrix', ready: '.chart table' },
@@ -66,23 +66,23 @@ const views: View[] = [
     name: 'palette',
     path: () => '/threads',
     ready: '.row',
-    then: (page) => page.keyboard.press('Control+k'),
+    act: (page) => page.keyboard.press('Control+k'),
   },
-  { name: 'keys', path: () => '/threads', ready: '.row', then: (page) => page.keyboard.press('?') },
+  { name: 'keys', path: () => '/threads', ready: '.row', act: (page) => page.keyboard.press('?') },
 ]
 
 describe('in both themes, on a desk and on a phone', () => {
   let page: Page
   beforeAll(async () => {
-    page = await stage.page('/')
+    page = await stage.page('/', { keep: true })
   })
 
-  it.each(views)('$name has no fault that axe finds', async ({ name, path, ready, then }) => {
+  it.each(views)('$name has no fault that axe finds', async ({ name, path, ready, act }) => {
     await page.setViewportSize(desk)
     await page.emulateMedia({ colorScheme: 'light' })
     await page.goto(`${stage.url}${path()}`)
     await page.locator(ready).first().waitFor()
-    await then?.(page)
+    await act?.(page)
     await shoot(page, `${name}-light-desk`)
     await expectAccessible(page)
     // The theme changes colours and nothing else.
@@ -112,10 +112,10 @@ describe('every view', () => {
       await page.locator('.nav').getByRole('link', { name, exact: false }).first().click()
       const title = await page.getByRole('heading', { level: 1 }).first().textContent()
       await page.reload()
-      await expect.poll(() => page.getByRole('heading', { level: 1 }).first().textContent()).toBe(title)
+      await eventually(() => page.getByRole('heading', { level: 1 }).first().textContent()).toBe(title)
     }
     await page.goBack()
-    await expect.poll(() => page.url()).toContain('/traffic')
+    await eventually(() => page.url()).toContain('/traffic')
   })
 
   it('takes the token out of the address', async () => {
@@ -140,7 +140,7 @@ describe('a view', () => {
     await row.getByText('Rollback journal or WAL?').waitFor()
     expect(await row.textContent()).toContain('waiting')
     expect(await row.textContent()).toContain('ada: Rollback')
-    await expect.poll(() => page.locator('.agents tr', { hasText: 'dora' }).textContent()).toContain('left')
+    await eventually(() => page.locator('.agents tr', { hasText: 'dora' }).textContent()).toContain('left')
   })
 
   it('shows a channel for each tag', async () => {
@@ -149,20 +149,18 @@ describe('a view', () => {
     await channels.click()
     expect(page.url()).toBe(`${stage.url}/channels/${encodeURIComponent('project:inscription')}`)
     const rows = page.locator('.row-subject')
-    await expect.poll(() => rows.allTextContents()).toEqual(['Stand-up', 'Rebuild the index'])
+    await eventually(() => rows.allTextContents()).toEqual(['Stand-up', 'Rebuild the index'])
   })
 
   it('shows what needs the person, the urgent first', async () => {
     const page = await stage.page('/')
-    await expect
-      .poll(() => page.locator('.row-subject').allTextContents())
-      .toEqual([
-        'Which token may the CI use?',
-        'Staging is nearly full',
-        'Split the projection in two',
-        'Freeze from 18:00',
-        'Notes of the night',
-      ])
+    await eventually(() => page.locator('.row-subject').allTextContents()).toEqual([
+      'Which token may the CI use?',
+      'Staging is nearly full',
+      'Split the projection in two',
+      'Freeze from 18:00',
+      'Notes of the night',
+    ])
   })
 
   it('shows each rung of the ladder, the raw message and the command that sends it', async () => {
@@ -170,9 +168,13 @@ describe('a view', () => {
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     const rungs = page.getByRole('region', { name: 'Ladder of bob' }).locator('li > b')
-    await expect
-      .poll(() => rungs.allTextContents())
-      .toEqual(['stored', 'shown', 'processing', 'completed', 'archived'])
+    await eventually(() => rungs.allTextContents()).toEqual([
+      'stored',
+      'shown',
+      'processing',
+      'completed',
+      'archived',
+    ])
     await page.getByRole('button', { name: 'Raw JSON' }).click()
     const raw = JSON.parse((await page.locator('.raw').textContent())!) as { id: string; body: string }
     expect(raw.id).toBe(story.done)
@@ -189,7 +191,7 @@ describe('a view', () => {
     const found = async (query: string) => {
       await page.getByRole('searchbox').fill(query)
       await page.keyboard.press('Enter')
-      await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe(query)
+      await eventually(() => new URL(page.url()).searchParams.get('q')).toBe(query)
       await page.locator('.list .row, .list-pane .empty').first().waitFor()
       return (await page.locator('.row-subject').allTextContents()).sort()
     }
@@ -227,22 +229,22 @@ describe('a view', () => {
       .first()
       .focus()
     await page.keyboard.press('Enter')
-    await expect.poll(() => page.url()).not.toContain('/traffic')
+    await eventually(() => page.url()).not.toContain('/traffic')
   })
 
   it('replays the history from the first entry to the last', async () => {
     const page = await stage.page('/replay?at=3')
     const heads = page.locator('.replay-agents li')
-    await expect.poll(() => heads.count()).toBe(3)
+    await eventually(() => heads.count()).toBe(3)
     expect(await page.locator('.replay-log li').first().textContent()).toContain('bob joined')
     const slider = page.getByRole('slider')
     await slider.focus()
     await page.keyboard.press('End')
-    await expect
-      .poll(() => page.locator('.replay-log li').first().textContent())
-      .toContain('Run the storm tests')
-    await expect.poll(() => heads.count()).toBe(6)
+    await eventually(() => page.locator('.replay-log li').first().textContent()).toContain(
+      'Run the storm tests',
+    )
+    await eventually(() => heads.count()).toBe(6)
     await page.keyboard.press('Home')
-    await expect.poll(() => page.url()).toContain('at=1')
+    await eventually(() => page.url()).toContain('at=1')
   })
 })

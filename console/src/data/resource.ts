@@ -13,6 +13,10 @@ export interface ResourceOptions<T> {
   apply?: (data: T, entries: readonly Entry[]) => { data: T; stale: boolean }
 }
 
+/** A question rests some times as long as its answer took, so that a busy hub is not asked without end. */
+const restFactor = 4
+const longestRestMs = 10_000
+
 /** What keeps a place for an answer of the hub: shown while it is old, asked for again when it has changed. */
 export class Resource<T> {
   readonly data: Signal<T | undefined> = signal(undefined)
@@ -63,7 +67,8 @@ export class Resource<T> {
         this.error.value = error instanceof ApiError ? error : new ApiError('internal', String(error))
     } finally {
       this.#loading = undefined
-      this.#restUntil = performance.now() + Math.max(250, 8 * (performance.now() - started))
+      const tookMs = performance.now() - started
+      this.#restUntil = performance.now() + Math.min(longestRestMs, Math.max(250, restFactor * tookMs))
     }
     // What came meanwhile may not be in the answer.
     if (this.#again) this.refreshSoon()

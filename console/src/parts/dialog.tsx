@@ -1,6 +1,6 @@
 import './dialog.css'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon } from './icon.tsx'
 
 export interface DialogProps {
@@ -14,7 +14,8 @@ export interface DialogProps {
 /** Over the page, with the focus inside; the browser gives it back to where it was. */
 export function Dialog({ title, onClose, children, bare }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Before the next key is pressed: whoever types on must type into it.
+  useLayoutEffect(() => {
     dialog.current?.showModal()
     return () => dialog.current?.close()
   }, [])

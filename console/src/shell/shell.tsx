@@ -53,10 +53,15 @@ export function Shell() {
   useEffect(() => {
     if (route.page === 'compose') openCompose({ to: new URLSearchParams(search).get('to') ?? '' })
   }, [route.page, search])
+  const givesBack = useRef(false)
+  useEffect(() => {
+    if (isNavOpen) document.querySelector<HTMLElement>('#nav a')?.focus()
+    else if (givesBack.current) menu.current?.focus()
+    givesBack.current = false
+  }, [isNavOpen])
   const closeNav = () => {
-    if (!isNavOpen) return
+    givesBack.current = isNavOpen
     setNavOpen(false)
-    menu.current?.focus()
   }
   return (
     <div class={`shell${isNavOpen ? ' nav-open' : ''}`}>

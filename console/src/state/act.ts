@@ -14,8 +14,9 @@ export async function perform(what: string, done: string, work: () => Promise<un
   try {
     await work()
     say(done)
-    needsYou.refreshSoon()
-    owed.refreshSoon()
+    // What one has just done is seen at once.
+    void needsYou.refresh()
+    void owed.refresh()
     return true
   } catch (error) {
     complain(error)
