@@ -81,7 +81,7 @@ async function trap(page: Page): Promise<void> {
       alert: note('alert'),
       confirm: note('confirm'),
       prompt: note('prompt'),
-      
+
       open: note('open'),
     })
   })
