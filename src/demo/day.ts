@@ -1,0 +1,117 @@
+import type { Player } from './player.ts'
+import {
+  askForStatus,
+  askThePerson,
+  assign,
+  chatter,
+  decision,
+  farewell,
+  incident,
+  sendHome,
+} from './scenes.ts'
+import { holders, type Stage } from './stage.ts'
+import type { StandIn } from './stand-in.ts'
+
+/** In seconds of the story. At 1x a day is two hours, at 5x 24 minutes, at 20x six. */
+export const daySeconds = 7_200
+const nightSeconds = 100
+
+/** Lives through a day, sleeps, and begins the next one. */
+export async function beginDay(stage: Stage, standIn: StandIn): Promise<void> {
+  const { schedule } = stage
+  for (const player of stage.players.values())
+    if (!player.here) await player.comeIn(await standIn.pidFor(player))
+  const [lead] = holders(stage, 'lead')
+  const [architect] = holders(stage, 'architect')
+  const [oncall] = holders(stage, 'oncall')
+  if (lead === undefined || architect === undefined || oncall === undefined) return
+
+  at(lead, 4, () => say(lead, 'Good morning', 'standup'))
+  // The first pieces of work are of each kind: a plan for the lead, one for the person, a question, a free choice.
+  at(lead, 8, () => assign(lead, ({ plan, byPerson }) => plan !== undefined && !byPerson))
+  at(lead, 11, () => assign(lead, ({ byPerson }) => byPerson === true))
+  at(lead, 14, () => assign(lead, ({ question }) => question !== undefined))
+  at(lead, 17, () => assign(lead))
+  lead.every([22, 40], () => assign(lead))
+  lead.every([55, 95], () => askForStatus(lead))
+  architect.every([50, 120], () => decision(architect))
+  at(oncall, 45, () => incident(oncall))
+  oncall.every([400, 800], () => incident(oncall))
+  for (const player of holders(stage, 'worker')) player.every([90, 220], () => chatter(player))
+  schedule.after(35, () => repeat(stage, daySeconds))
+
+  at(lead, daySeconds / 2, () => say(lead, 'Half of the day', 'lunch'))
+  troubles(stage, standIn, lead)
+  schedule.after(daySeconds, () => evening(stage, standIn, lead))
+}
+
+const at = (player: Player, seconds: number, work: () => Promise<void>) =>
+  player.after([seconds, seconds], work)
+
+async function say(me: Player, subject: string, line: 'standup' | 'lunch' | 'evening'): Promise<void> {
+  await me.mailbox.broadcast({ subject, body: me.stage.lines[line].draw() })
+}
+
+/** Questions to the person, as long as the day lasts. */
+async function repeat(stage: Stage, untilSeconds: number): Promise<void> {
+  await askThePerson(stage)
+  const pause = stage.chance.between(70, 160)
+  if (pause < untilSeconds) stage.schedule.after(pause, () => repeat(stage, untilSeconds - pause))
+}
+
+/** What goes wrong or away in the course of a day, and comes back. */
+function troubles(stage: Stage, standIn: StandIn, lead: Player): void {
+  const { schedule } = stage
+  const [mortal] = [...stage.players.values()].filter((player) => standIn.isFor(player))
+  if (mortal !== undefined) {
+    for (const when of [105, daySeconds * 0.55]) {
+      schedule.after(when, () => die(mortal, standIn))
+      schedule.after(when + 60, () => comeBack(mortal, standIn))
+    }
+  }
+  const [writer] = holders(stage, 'docs')
+  if (writer !== undefined) {
+    at(lead, 130, () =>
+      sendHome(lead, writer, 'Your budget for the morning is used up. Back after the break.'),
+    )
+    schedule.after(210, () => wake(writer))
+  }
+  const guest = stage.players.get('nils')
+  const heir = holders(stage, 'tester').find((player) => player !== guest)
+  if (guest !== undefined && heir !== undefined) at(guest, 150, () => farewell(guest, heir))
+}
+
+async function die(who: Player, standIn: StandIn): Promise<void> {
+  if (!who.here) return
+  who.goAway()
+  await standIn.kill()
+  // The others notice: what it had claimed is free again.
+  await who.stage.space.tend()
+}
+
+async function comeBack(who: Player, standIn: StandIn): Promise<void> {
+  if (who.here) return
+  await who.comeIn(await standIn.pidFor(who))
+  await who.mailbox.send({
+    to: await who.mailbox.lead(),
+    subject: 'Back again',
+    body: who.stage.lines.back.draw(),
+  })
+  // What it had begun is in its mailbox, and nowhere else.
+  const { messages } = await who.mailbox.inbox({ type: 'task_assignment' })
+  for (const { id, state } of messages)
+    if (state === 'processing' || state === 'shown') await who.mailbox.release(id)
+}
+
+async function wake(who: Player): Promise<void> {
+  if (!who.here) await who.comeIn()
+}
+
+/** Everybody is asked to stop; who is busy finishes first. In the morning they are all back. */
+async function evening(stage: Stage, standIn: StandIn, lead: Player): Promise<void> {
+  if (lead.here) {
+    await say(lead, 'That was today', 'evening')
+    for (const player of stage.players.values()) await sendHome(lead, player, 'The day is over.')
+  }
+  stage.schedule.after(nightSeconds, () => beginDay(stage, standIn))
+}

@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { writeSetting } from '../config.ts'
+import { openSpace, type Space } from '../mod.ts'
+import { castOf } from './cast.ts'
+import { createChance } from './chance.ts'
+import { beginDay } from './day.ts'
+import { Player } from './player.ts'
+import { Schedule } from './schedule.ts'
+import { createStage } from './stage.ts'
+import { StandIn } from './stand-in.ts'
+import { trades } from './trades.ts'
+
+export interface DemoOptions {
+  /** 1 to 20. */
+  speed: number
+  seed: number
+  agents: number
+}
+
+/** A space of its own, in the system's directory for temporary files; nothing else is written to. */
+export async function openDemoSpace(): Promise<Space> {
+  const dir = mkdtempSync(join(tmpdir(), 'mailbox-demo-'))
+  // A demo survives no power cut, and its work may wait long for the person.
+  writeSetting(dir, 'durability', 'os')
+  writeSetting(dir, 'claimTtlMs', 12 * 3_600_000)
+  return openSpace({ dir })
+}
+
+export async function removeDemoSpace(space: Space): Promise<void> {
+  await space.close()
+  rmSync(space.dir, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** Lets a team of mock agents live in a space until the signal ends it. */
+export async function playDemo(space: Space, options: DemoOptions, signal: AbortSignal): Promise<void> {
+  const schedule = new Schedule(options.speed)
+  const stage = createStage(space, schedule, createChance(options.seed))
+  for (const part of castOf(options.agents)) {
+    const behaviours = trades[part.roles[0] ?? ''] ?? {}
+    stage.players.set(part.name, new Player(part, stage, behaviours))
+  }
+  const mortal = [...stage.players.values()].findLast(({ part }) => part.roles.includes('worker'))
+  const standIn = new StandIn(mortal?.name ?? '')
+  try {
+    await beginDay(stage, standIn)
+    await schedule.run(signal)
+  } finally {
+    await standIn.kill()
+  }
+}
