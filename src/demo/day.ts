@@ -38,7 +38,8 @@ export async function beginDay(stage: Stage, standIn: StandIn): Promise<void> {
   at(oncall, 45, () => incident(oncall))
   oncall.every([400, 800], () => incident(oncall))
   for (const player of holders(stage, 'worker')) player.every([90, 220], () => chatter(player))
-  schedule.after(35, () => repeat(stage, daySeconds))
+  schedule.after(30, () => askThePerson(stage, ({ kind }) => kind === 'help'))
+  schedule.after(50, () => repeat(stage, daySeconds))
 
   at(lead, daySeconds / 2, () => say(lead, 'Half of the day', 'lunch'))
   troubles(stage, standIn, lead)

@@ -31,9 +31,9 @@ function leastBusy(stage: Stage, workers: readonly Player[]): Player {
 }
 
 /** Somebody needs the person. What the person says decides how it goes on. */
-export async function askThePerson(stage: Stage): Promise<void> {
+export async function askThePerson(stage: Stage, fits: (ask: Ask) => boolean = () => true): Promise<void> {
   if (stage.openAsks.size >= asksOpen) return
-  const ask = stage.asks.draw(({ role }) => holders(stage, role).length > 0)
+  const ask = stage.asks.draw((one) => fits(one) && holders(stage, one.role).length > 0)
   const [me] = holders(stage, ask.role)
   if (me === undefined) return
   const { kind, subject, body } = ask

@@ -18,6 +18,8 @@ export interface Job {
   /** The assignment, and who has it. */
   task: InboxMessage
   author: string
+  /** Who decides on its plan. */
+  judge?: string
   tries: number
   reviews: number
   tests: number
@@ -45,6 +47,7 @@ export interface Stage {
   alarms: Map<string, Incident>
   /** What the person has not answered yet. */
   openAsks: Set<string>
+  openPlans: Set<string>
   /** How often something went wrong on purpose: the first ones are sure to. */
   mishaps: Map<string, number>
 }
@@ -65,6 +68,7 @@ export function createStage(space: Space, schedule: Schedule, chance: Chance): S
     given: new Map(),
     alarms: new Map(),
     openAsks: new Set(),
+    openPlans: new Set(),
     mishaps: new Map(),
   }
 }

@@ -6,6 +6,9 @@ import { manners, takeAnswer } from './manners.ts'
 import type { Behaviours, Player } from './player.ts'
 import { itemOf, type Job, mishap, taskIdOf } from './stage.ts'
 
+/** So many plans before the person are enough. */
+const plansOpen = 3
+
 /** Plans, asks, builds, mends, and brings its work to the end. */
 export const worker: Behaviours = {
   ...manners,
@@ -48,7 +51,7 @@ export const worker: Behaviours = {
 
 function jobOf(me: Player, task: InboxMessage): Job {
   const known = me.stage.jobs.get(task.threadId)
-  const job = known ?? {
+  const job: Job = known ?? {
     ...{ item: itemOf(me.stage, task), taskId: taskIdOf(task), task, author: me.name },
     ...{ tries: 0, reviews: 0, tests: 0, isGreen: false },
   }
@@ -61,7 +64,10 @@ function jobOf(me: Player, task: InboxMessage): Job {
 /** Submits the plan, again and again until somebody approves it. */
 async function propose(me: Player, job: Job, rejected?: { id: string; feedback: string }): Promise<void> {
   const { item } = job
-  const to = item.byPerson ? person : await me.mailbox.lead()
+  const { openPlans } = me.stage
+  // The person need not be asked about everything: with enough open, the lead decides.
+  job.judge ??= item.byPerson && openPlans.size < plansOpen ? person : await me.mailbox.lead()
+  const to = job.judge
   const plan = rejected === undefined ? item.plan! : (item.revised ?? item.plan!)
   const body =
     rejected === undefined
@@ -70,11 +76,13 @@ async function propose(me: Player, job: Job, rejected?: { id: string; feedback: 
   const revises = rejected === undefined ? {} : { revises: rejected.id }
   const subject = `Plan: ${item.title}`
   const sent = await submitPlan(me.mailbox, { to, subject, body, taskId: job.taskId, ...revises })
+  if (to === person) openPlans.add(sent.id)
   me.waiting.set(sent.id, async (answer) => {
+    openPlans.delete(sent.id)
     const { approved, feedback } = approvalOf(answer)
     if (approved) {
       await me.whenFree(async () => {
-        if (item.byPerson) await reportApproval(me, job)
+        if (to === person) await reportApproval(me, job)
         await build(me, job)
       })
       return
@@ -126,6 +134,7 @@ async function finish(me: Player, job: Job): Promise<void> {
   me.stage.jobs.delete(task.threadId)
   await me.mailbox.done(task.id, { note: item.result })
   await updateStatus(me.mailbox, { status: 'completed', taskId, progress: 1, body: item.result })
+  me.stage.given.set(`${taskId}-docs`, item)
   await assignTask(me.mailbox, {
     ...{ to: 'role:docs', subject: `Docs: ${item.title}`, taskId: `${taskId}-docs`, priority: 'normal' },
     body: `${item.doc}\n\n${item.result}`,
