@@ -1,30 +1,22 @@
 import type { Player } from './player.ts'
-import {
-  askForStatus,
-  askThePerson,
-  assign,
-  chatter,
-  decision,
-  farewell,
-  incident,
-  sendHome,
-} from './scenes.ts'
+import { askThePerson, assign, farewell, incident, sendHome } from './scenes.ts'
 import { holders, type Stage } from './stage.ts'
 import type { StandIn } from './stand-in.ts'
 
 /** In seconds of the story. At 1x a day is two hours, at 5x 24 minutes, at 20x six. */
 export const daySeconds = 7_200
+/** From the last word of the evening until nobody is there, and until they are all back. */
 const nightSeconds = 100
+const morningSeconds = 20
 
 /** Lives through a day, sleeps, and begins the next one. */
 export async function beginDay(stage: Stage, standIn: StandIn): Promise<void> {
   const { schedule } = stage
-  for (const player of stage.players.values())
-    if (!player.here) await player.comeIn(await standIn.pidFor(player))
+  stage.isNight = false
+  for (const player of stage.players.values()) await player.comeIn()
   const [lead] = holders(stage, 'lead')
-  const [architect] = holders(stage, 'architect')
   const [oncall] = holders(stage, 'oncall')
-  if (lead === undefined || architect === undefined || oncall === undefined) return
+  if (lead === undefined || oncall === undefined) return
 
   at(lead, 4, () => say(lead, 'Good morning', 'standup'))
   // The first pieces of work are of each kind: a plan for the lead, one for the person, a question, a free choice.
@@ -32,12 +24,7 @@ export async function beginDay(stage: Stage, standIn: StandIn): Promise<void> {
   at(lead, 11, () => assign(lead, ({ byPerson }) => byPerson === true))
   at(lead, 14, () => assign(lead, ({ question }) => question !== undefined))
   at(lead, 17, () => assign(lead))
-  lead.every([22, 40], () => assign(lead))
-  lead.every([55, 95], () => askForStatus(lead))
-  architect.every([50, 120], () => decision(architect))
   at(oncall, 45, () => incident(oncall))
-  oncall.every([400, 800], () => incident(oncall))
-  for (const player of holders(stage, 'worker')) player.every([90, 220], () => chatter(player))
   schedule.after(30, () => askThePerson(stage, ({ kind }) => kind === 'help'))
   schedule.after(50, () => repeat(stage, daySeconds))
 
@@ -63,20 +50,18 @@ async function repeat(stage: Stage, untilSeconds: number): Promise<void> {
 /** What goes wrong or away in the course of a day, and comes back. */
 function troubles(stage: Stage, standIn: StandIn, lead: Player): void {
   const { schedule } = stage
-  const [mortal] = [...stage.players.values()].filter((player) => standIn.isFor(player))
+  const mortal = stage.players.get(standIn.name)
   if (mortal !== undefined) {
     for (const when of [105, daySeconds * 0.55]) {
       schedule.after(when, () => die(mortal, standIn))
-      schedule.after(when + 60, () => comeBack(mortal, standIn))
+      schedule.after(when + 60, () => comeBack(mortal))
     }
   }
   const [writer] = holders(stage, 'docs')
-  if (writer !== undefined) {
+  if (writer !== undefined)
     at(lead, 130, () =>
       sendHome(lead, writer, 'Your budget for the morning is used up. Back after the break.'),
     )
-    schedule.after(210, () => wake(writer))
-  }
   const guest = stage.players.get('nils')
   const heir = holders(stage, 'tester').find((player) => player !== guest)
   if (guest !== undefined && heir !== undefined) at(guest, 150, () => farewell(guest, heir))
@@ -90,29 +75,25 @@ async function die(who: Player, standIn: StandIn): Promise<void> {
   await who.stage.space.tend()
 }
 
-async function comeBack(who: Player, standIn: StandIn): Promise<void> {
+async function comeBack(who: Player): Promise<void> {
   if (who.here) return
-  await who.comeIn(await standIn.pidFor(who))
+  await who.comeIn()
   await who.mailbox.send({
     to: await who.mailbox.lead(),
     subject: 'Back again',
     body: who.stage.lines.back.draw(),
   })
-  // What it had begun is in its mailbox, and nowhere else.
-  const { messages } = await who.mailbox.inbox({ type: 'task_assignment' })
-  for (const { id, state } of messages)
-    if (state === 'processing' || state === 'shown') await who.mailbox.release(id)
-}
-
-async function wake(who: Player): Promise<void> {
-  if (!who.here) await who.comeIn()
 }
 
 /** Everybody is asked to stop; who is busy finishes first. In the morning they are all back. */
 async function evening(stage: Stage, standIn: StandIn, lead: Player): Promise<void> {
+  stage.isNight = true
   if (lead.here) {
     await say(lead, 'That was today', 'evening')
     for (const player of stage.players.values()) await sendHome(lead, player, 'The day is over.')
   }
-  stage.schedule.after(nightSeconds, () => beginDay(stage, standIn))
+  stage.schedule.after(nightSeconds, async () => {
+    for (const player of stage.players.values()) await player.goHome()
+  })
+  stage.schedule.after(nightSeconds + morningSeconds, () => beginDay(stage, standIn))
 }

@@ -38,7 +38,7 @@ export async function takeAnswer(me: Player, message: InboxMessage): Promise<boo
 /** The person wrote: that comes before all else, and is answered. */
 export async function answerPerson(me: Player, message: InboxMessage): Promise<void> {
   await me.whenFree(() =>
-    me.work(`Answering the owner: ${message.subject}`.slice(0, 200), [3, 8], async () => {
+    me.work(`Answering the owner: ${message.subject}`.slice(0, 200), [3, 8], message.id, async () => {
       await me.mailbox.reply(message.id, { body: me.stage.lines.toPerson.draw() })
       await me.mailbox.done(message.id)
     }),

@@ -17,12 +17,25 @@ const refusals = ['conflict', 'not_permitted', 'not_found', 'over_limit', 'unkno
 /** Seconds until the next look into the mailbox: right after a message, and while nothing comes. */
 const soon: Range = [2, 5]
 const idle: Range = [5, 11]
+/** How long somebody stays away who was asked to shut down. */
+const breakSeconds = 90
+
+export interface PlayerOptions {
+  part: Part
+  stage: Stage
+  /** By type of message; `default` for every type that is not named. */
+  behaviours: Behaviours
+  /** What it does of its own accord, begun anew with each run. */
+  habits: (me: Player) => void
+  /** The process that it lives in. */
+  pid: () => Promise<number>
+}
 
 /** A mock agent: it looks into its mailbox, does one thing at a time, and answers. */
 export class Player {
   readonly part: Part
   readonly stage: Stage
-  readonly #behaviours: Behaviours
+  readonly #options: PlayerOptions
   #mailbox: Mailbox | undefined
   #run = 0
   here = false
@@ -32,12 +45,14 @@ export class Player {
   readonly #todo: (() => Promise<void>)[] = []
   /** What to do with an answer, by the id of the question. */
   readonly waiting = new Map<string, (answer: InboxMessage) => Promise<void>>()
+  /** Takes up the work under way again, in a later run. */
+  #unfinished: (() => Promise<void>) | undefined
   #stopWhenDone: InboxMessage | undefined
 
-  constructor(part: Part, stage: Stage, behaviours: Behaviours) {
-    this.part = part
-    this.stage = stage
-    this.#behaviours = behaviours
+  constructor(options: PlayerOptions) {
+    this.part = options.part
+    this.stage = options.stage
+    this.#options = options
   }
 
   get name(): string {
@@ -49,7 +64,9 @@ export class Player {
     return this.#mailbox
   }
 
-  async comeIn(pid = process.pid): Promise<void> {
+  async comeIn(): Promise<void> {
+    if (this.here) return
+    const pid = await this.#options.pid()
     const { name, roles, tags, note } = this.part
     await this.stage.space.join(name, {
       roles: [...roles],
@@ -63,13 +80,26 @@ export class Player {
     this.job = undefined
     this.#stopWhenDone = undefined
     this.#lookAfter(soon)
+    this.#options.habits(this)
+    this.after(soon, async () => {
+      if (this.job === undefined) await this.#rest()
+    })
   }
 
-  /** Its process is gone, or it has gone home: nothing of what it was about to do happens. */
+  /** Its process is gone, or it has gone home: nothing of what it was about to do happens in this run. */
   goAway(): void {
+    const unfinished = this.#unfinished
+    if (this.job !== undefined && unfinished !== undefined) this.#todo.unshift(unfinished)
     this.#run++
     this.here = false
     this.job = undefined
+  }
+
+  /** Expected back: its mail waits. */
+  async goHome(): Promise<void> {
+    if (!this.here) return
+    await this.mailbox.leave({ frozen: true })
+    this.goAway()
   }
 
   /** Does something later, unless this run is over by then. */
@@ -88,9 +118,13 @@ export class Player {
     })
   }
 
-  /** Is busy for a while, then does the rest. */
-  async work(what: string, range: Range, then: () => Promise<void>): Promise<void> {
+  /** Is busy with a message for a while, then does the rest. */
+  async work(what: string, range: Range, on: string | undefined, then: () => Promise<void>): Promise<void> {
     this.job = what
+    this.#unfinished = async () => {
+      // What it had claimed may be somebody else's by now.
+      if (on === undefined || (await this.#isMine(on))) await this.work(what, range, on, then)
+    }
     await this.mailbox.update({ state: 'alive', note: what })
     this.after(range, async () => {
       this.job = undefined
@@ -105,6 +139,11 @@ export class Player {
     else this.#todo.push(work)
   }
 
+  async #isMine(id: string): Promise<boolean> {
+    const { messages } = await this.mailbox.inbox({ limit: 500 })
+    return messages.some((message) => message.id === id)
+  }
+
   async shutDown(message: InboxMessage): Promise<void> {
     if (this.job !== undefined) {
       this.#stopWhenDone = message
@@ -113,15 +152,20 @@ export class Player {
     }
     await acceptShutdown(this.mailbox, message.id)
     await this.mailbox.done(message.id)
-    // Frozen: it is expected back, and its mail waits.
-    await this.mailbox.leave({ frozen: true })
-    this.goAway()
+    this.#stopWhenDone = undefined
+    await this.goHome()
+    this.stage.schedule.after(breakSeconds, async () => {
+      if (!this.stage.isNight) await this.comeIn()
+    })
   }
 
   async #rest(): Promise<void> {
+    if (this.#stopWhenDone !== undefined) {
+      await this.shutDown(this.#stopWhenDone)
+      return
+    }
     const next = this.#todo.shift()
     if (next !== undefined) await this.#try(next)
-    else if (this.#stopWhenDone !== undefined) await this.shutDown(this.#stopWhenDone)
     else await this.mailbox.update({ state: 'idle', note: this.part.note })
   }
 
@@ -145,7 +189,7 @@ export class Player {
       const message = await this.mailbox.read(id).catch(forgive)
       if (message === undefined) continue
       if (message.requiresAck) await this.mailbox.ack(id)
-      const behaviour = this.#behaviours[message.type] ?? this.#behaviours['default']
+      const behaviour = this.#options.behaviours[message.type] ?? this.#options.behaviours['default']
       await behaviour?.(this, message)
       return true
     }

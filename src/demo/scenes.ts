@@ -80,7 +80,7 @@ export async function incident(me: Player): Promise<void> {
   me.after([6, 14], async () => {
     const sent = await escalate(me.mailbox, { reason, about: told.id, subject: `Escalation: ${subject}` })
     me.waiting.set(sent.id, async () => {
-      await me.work(`Ending: ${subject}`, [10, 25], async () => {
+      await me.work(`Ending: ${subject}`, [10, 25], undefined, async () => {
         await me.mailbox.send({
           to: concern,
           type: 'notification',

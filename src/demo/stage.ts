@@ -35,6 +35,8 @@ export interface Stage {
   schedule: Schedule
   chance: Chance
   players: Map<string, Player>
+  /** Nobody comes in before the morning. */
+  isNight: boolean
   backlog: Deck<WorkItem>
   incidents: Deck<Incident>
   asks: Deck<Ask>
@@ -61,6 +63,7 @@ export function createStage(space: Space, schedule: Schedule, chance: Chance): S
   return {
     ...{ space, schedule, chance, lines },
     players: new Map(),
+    isNight: false,
     backlog: new Deck(allWork, chance),
     incidents: new Deck(incidents, chance),
     asks: new Deck(asks, chance),

@@ -1,26 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { Player } from './player.ts'
 
 /**
  * A process that stands for one of the agents, so that it can really die: the others see it by its pid, as
  * they would with a client that crashed. All other agents live in this process.
  */
 export class StandIn {
-  readonly #name: string
+  readonly name: string
   #child: ChildProcess | undefined
 
   constructor(name: string) {
-    this.#name = name
+    this.name = name
   }
 
-  isFor({ name }: Player): boolean {
-    return name === this.#name
-  }
-
-  /** The process of a player; the one that can die gets one of its own. */
-  async pidFor(player: Player): Promise<number> {
-    if (!this.isFor(player)) return process.pid
+  /** The process of a player; the one that can die has one of its own. */
+  async pidFor(name: string): Promise<number> {
+    if (name !== this.name) return process.pid
     if (this.#child === undefined) {
       // It ends by itself when we do, however we end: its standard input closes.
       this.#child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {

@@ -6,6 +6,7 @@ import { openSpace, type Space } from '../mod.ts'
 import { castOf } from './cast.ts'
 import { createChance } from './chance.ts'
 import { beginDay } from './day.ts'
+import { habits } from './habits.ts'
 import { Player } from './player.ts'
 import { Schedule } from './schedule.ts'
 import { createStage } from './stage.ts'
@@ -37,12 +38,16 @@ export async function removeDemoSpace(space: Space): Promise<void> {
 export async function playDemo(space: Space, options: DemoOptions, signal: AbortSignal): Promise<void> {
   const schedule = new Schedule(options.speed)
   const stage = createStage(space, schedule, createChance(options.seed))
-  for (const part of castOf(options.agents)) {
-    const behaviours = trades[part.roles[0] ?? ''] ?? {}
-    stage.players.set(part.name, new Player(part, stage, behaviours))
+  const cast = castOf(options.agents)
+  const standIn = new StandIn(cast.findLast(({ roles }) => roles.includes('worker'))?.name ?? '')
+  for (const part of cast) {
+    const role = part.roles[0] ?? ''
+    const player = new Player({
+      ...{ part, stage, behaviours: trades[role] ?? {}, habits: habits[role] ?? (() => {}) },
+      pid: () => standIn.pidFor(part.name),
+    })
+    stage.players.set(part.name, player)
   }
-  const mortal = [...stage.players.values()].findLast(({ part }) => part.roles.includes('worker'))
-  const standIn = new StandIn(mortal?.name ?? '')
   try {
     await beginDay(stage, standIn)
     await schedule.run(signal)

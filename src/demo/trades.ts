@@ -12,7 +12,7 @@ const reviewer: Behaviours = {
     const job = me.stage.jobs.get(message.threadId)
     if (job === undefined) return manners['default']!(me, message)
     await me.mailbox.start(message.id)
-    await me.work(`Reviewing: ${job.item.title}`, [8, 24], async () => {
+    await me.work(`Reviewing: ${job.item.title}`, [8, 24], message.id, async () => {
       if (job.reviews++ === 0 && mishap(me.stage, 'review', 0.35)) {
         const { comment } = job.item
         await me.mailbox.done(message.id, { note: 'one comment' })
@@ -27,7 +27,7 @@ const reviewer: Behaviours = {
   },
   request: async (me, message) => {
     if (!me.stage.jobs.has(message.threadId)) return answerAnybody(me, message)
-    await me.work(`Looking again: ${message.subject}`, [5, 12], () => approve(me, message))
+    await me.work(`Looking again: ${message.subject}`, [5, 12], message.id, () => approve(me, message))
   },
 }
 
@@ -47,7 +47,7 @@ const tester: Behaviours = {
     if (job === undefined) return manners['default']!(me, message)
     const { item, author } = job
     await me.mailbox.start(message.id)
-    await me.work(`Testing: ${item.title}`, [8, 22], async () => {
+    await me.work(`Testing: ${item.title}`, [8, 22], message.id, async () => {
       const isRed = job.tests++ === 0 && mishap(me.stage, 'test', 0.25)
       await me.mailbox.done(message.id, { note: isRed ? 'red' : 'green' })
       if (isRed) {
@@ -74,7 +74,7 @@ const docs: Behaviours = {
   task_assignment: async (me, message) => {
     const item = itemOf(me.stage, message)
     await me.mailbox.start(message.id)
-    await me.work(`Writing: ${message.subject}`, [10, 26], async () => {
+    await me.work(`Writing: ${message.subject}`, [10, 26], message.id, async () => {
       await me.mailbox.done(message.id, { note: 'published' })
       const to = message.from === person ? person : `project:${item.project}`
       const [, about = message.subject] = message.subject.split(/^Docs: /)
@@ -92,7 +92,7 @@ const architect: Behaviours = {
   request: async (me, message) => {
     const item = me.stage.jobs.get(message.threadId)?.item
     if (item?.answer === undefined) return answerAnybody(me, message)
-    await me.work(`Thinking about: ${item.title}`, [5, 12], async () => {
+    await me.work(`Thinking about: ${item.title}`, [5, 12], message.id, async () => {
       await me.mailbox.reply(message.id, { body: item.answer! })
       await me.mailbox.done(message.id)
     })
@@ -103,7 +103,7 @@ const lead: Behaviours = {
   ...manners,
   plan_submission: async (me, message) => {
     const item = itemOf(me.stage, message)
-    await me.work(`Reading: ${message.subject}`, [5, 12], async () => {
+    await me.work(`Reading: ${message.subject}`, [5, 12], message.id, async () => {
       const isFirst = message.replyTo === undefined
       if (isFirst && item.doubt !== undefined && mishap(me.stage, 'plan', 0.3))
         await rejectPlan(me.mailbox, message.id, { feedback: item.doubt })
@@ -114,7 +114,7 @@ const lead: Behaviours = {
   escalation: async (me, message) => {
     if (message.from === 'system') return manners['default']!(me, message)
     const incident = me.stage.alarms.get(message.replyTo ?? '')
-    await me.work(`Deciding: ${message.subject}`.slice(0, 200), [4, 10], async () => {
+    await me.work(`Deciding: ${message.subject}`.slice(0, 200), [4, 10], message.id, async () => {
       const body = incident?.verdict ?? 'I take it from here. Thank you for saying it early.'
       await me.mailbox.reply(message.id, { body })
       await me.mailbox.done(message.id)
@@ -127,7 +127,7 @@ const lead: Behaviours = {
 /** A question that nobody wrote a part for. */
 async function answerAnybody(me: Player, message: InboxMessage): Promise<void> {
   if (message.from === person) return answerPerson(me, message)
-  await me.work(`Answering: ${message.subject}`.slice(0, 200), [4, 10], async () => {
+  await me.work(`Answering: ${message.subject}`.slice(0, 200), [4, 10], message.id, async () => {
     await me.mailbox.reply(message.id, { body: 'I would go the simple way first, and write down why.' })
     await me.mailbox.done(message.id)
   })

@@ -18,13 +18,14 @@ export const worker: Behaviours = {
     const { item } = job
     if (job.tries++ > 0) await build(me, job)
     else if (item.plan !== undefined)
-      await me.work(`Planning: ${item.title}`, [6, 16], () => propose(me, job))
-    else if (item.question !== undefined) await me.work(`Reading: ${item.title}`, [4, 10], () => ask(me, job))
+      await me.work(`Planning: ${item.title}`, [6, 16], message.id, () => propose(me, job))
+    else if (item.question !== undefined)
+      await me.work(`Reading: ${item.title}`, [4, 10], message.id, () => ask(me, job))
     else await build(me, job)
   },
   fix_review_comments: async (me, message) => {
     await me.mailbox.start(message.id)
-    await me.work(`Mending: ${message.subject}`, [8, 20], async () => {
+    await me.work(`Mending: ${message.subject}`, [8, 20], message.id, async () => {
       await me.mailbox.done(message.id, { note: 'fixed' })
       await me.mailbox.reply(message.id, {
         type: 'request',
@@ -35,7 +36,7 @@ export const worker: Behaviours = {
   },
   fix_ci_failure: async (me, message) => {
     await me.mailbox.start(message.id)
-    await me.work(`Mending: ${message.subject}`, [8, 22], async () => {
+    await me.work(`Mending: ${message.subject}`, [8, 22], message.id, async () => {
       const body = me.stage.lines.ciFixed.draw()
       await me.mailbox.done(message.id, { note: body })
       const job = me.stage.jobs.get(message.threadId)
@@ -88,7 +89,9 @@ async function propose(me: Player, job: Job, rejected?: { id: string; feedback: 
       return
     }
     await me.whenFree(() =>
-      me.work(`Planning anew: ${item.title}`, [6, 14], () => propose(me, job, { id: sent.id, feedback })),
+      me.work(`Planning anew: ${item.title}`, [6, 14], job.task.id, () =>
+        propose(me, job, { id: sent.id, feedback }),
+      ),
     )
   })
 }
@@ -115,7 +118,7 @@ async function ask(me: Player, job: Job): Promise<void> {
 
 async function build(me: Player, job: Job): Promise<void> {
   const { item, task } = job
-  await me.work(`Building: ${item.title}`, [16, 48], async () => {
+  await me.work(`Building: ${item.title}`, [16, 48], task.id, async () => {
     if (job.reviews === 0 && job.tries < 2 && mishap(me.stage, 'build', 0.12)) {
       await me.mailbox.fail(task.id, { reason: item.trouble })
       await updateStatus(me.mailbox, { status: 'blocked', taskId: job.taskId, body: item.trouble })
