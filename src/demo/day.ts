@@ -3,15 +3,13 @@ import { askThePerson, assign, farewell, incident, sendHome } from './scenes.ts'
 import { holders, type Stage } from './stage.ts'
 import type { StandIn } from './stand-in.ts'
 
-/** In seconds of the story. At 1x a day is two hours, at 5x 24 minutes, at 20x six. */
-export const daySeconds = 7_200
 /** From the last word of the evening until nobody is there, and until they are all back. */
 const nightSeconds = 100
 const morningSeconds = 20
 
 /** Lives through a day, sleeps, and begins the next one. */
 export async function beginDay(stage: Stage, standIn: StandIn): Promise<void> {
-  const { schedule } = stage
+  const { schedule, daySeconds } = stage
   stage.isNight = false
   for (const player of stage.players.values()) await player.comeIn()
   const [lead] = holders(stage, 'lead')
@@ -52,7 +50,7 @@ function troubles(stage: Stage, standIn: StandIn, lead: Player): void {
   const { schedule } = stage
   const mortal = stage.players.get(standIn.name)
   if (mortal !== undefined) {
-    for (const when of [105, daySeconds * 0.55]) {
+    for (const when of [105, stage.daySeconds * 0.55]) {
       schedule.after(when, () => die(mortal, standIn))
       schedule.after(when + 60, () => comeBack(mortal))
     }

@@ -33,6 +33,8 @@ type Lines = { [K in keyof typeof talk]: Deck<(typeof talk)[K][number]> }
 export interface Stage {
   space: Space
   schedule: Schedule
+  /** How long a day is, in the time of the story. */
+  daySeconds: number
   chance: Chance
   players: Map<string, Player>
   /** Nobody comes in before the morning. */
@@ -56,12 +58,13 @@ export interface Stage {
 
 const allWork = [...checkout, ...search, ...mobile]
 
-export function createStage(space: Space, schedule: Schedule, chance: Chance): Stage {
+export function createStage(given: Pick<Stage, 'space' | 'schedule' | 'chance' | 'daySeconds'>): Stage {
+  const { chance } = given
   const lines = Object.fromEntries(
     Object.entries(talk).map(([name, texts]) => [name, new Deck<unknown>(texts, chance)]),
   ) as unknown as Lines
   return {
-    ...{ space, schedule, chance, lines },
+    ...{ ...given, lines },
     players: new Map(),
     isNight: false,
     backlog: new Deck(allWork, chance),

@@ -18,6 +18,8 @@ export interface DemoOptions {
   speed: number
   seed: number
   agents: number
+  /** In the time of the story. @default 7_200: two hours at 1x, 24 minutes at 5x, six at 20x */
+  daySeconds?: number
 }
 
 /** A space of its own, in the system's directory for temporary files; nothing else is written to. */
@@ -37,8 +39,9 @@ export async function removeDemoSpace(space: Space): Promise<void> {
 /** Lets a team of mock agents live in a space until the signal ends it. */
 export async function playDemo(space: Space, options: DemoOptions, signal: AbortSignal): Promise<void> {
   const schedule = new Schedule(options.speed)
-  const stage = createStage(space, schedule, createChance(options.seed))
-  const cast = castOf(options.agents)
+  const { seed, agents, daySeconds = 7_200 } = options
+  const stage = createStage({ space, schedule, daySeconds, chance: createChance(seed) })
+  const cast = castOf(agents)
   const standIn = new StandIn(cast.findLast(({ roles }) => roles.includes('worker'))?.name ?? '')
   for (const part of cast) {
     const role = part.roles[0] ?? ''
