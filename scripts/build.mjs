@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { rolldown } from 'rolldown'
+import { buildConsole } from './build-console.mjs'
 
 const root = new URL('..', import.meta.url).pathname
 const types = !process.argv.includes('--no-types')
@@ -36,5 +37,6 @@ if (types) rmSync(`${root}/dist`, { recursive: true, force: true })
 await bundle({ mod: 'src/mod.ts', 'index-worker': 'src/index/worker.ts' }, 'esm', 'js')
 await bundle({ cli: 'src/cli/main.ts' }, 'cjs', 'cjs')
 chmodSync(`${root}/dist/cli.cjs`, 0o755)
+await buildConsole({ clean: types })
 if (types)
   execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' })

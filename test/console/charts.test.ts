@@ -1,7 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { openBrowser } from '../helpers/browser.ts'
+import { launchBrowser } from '../helpers/browser.ts'
 import { serveCharts } from './charts-server.ts'
 
 let browser: Browser
@@ -9,7 +9,7 @@ let server: { url: string; close: () => Promise<void> }
 
 beforeAll(async () => {
   server = await serveCharts()
-  browser = await openBrowser()
+  browser = await launchBrowser()
 })
 
 afterAll(async () => {

@@ -1,15 +1,20 @@
-import { existsSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
 import { type Browser, chromium } from 'playwright-core'
 import { ensureTool } from './tools.ts'
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-
-/** A real browser without a window; the caller closes it. */
-export async function openBrowser(): Promise<Browser> {
+/** The system's own Chromium: no browser is downloaded. */
+export function chromePath(): string {
   const given = process.env['CHROME_PATH']
-  const found = given ?? places.find((path) => existsSync(path))
-  if (found === undefined) ensureTool('chromium')
-  // Chromium's own sandbox refuses to run as root.
-  const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  return chromium.launch({ executablePath: found ?? '/usr/bin/chromium', args: asRoot })
+  if (given !== undefined && given !== '') return given
+  const find = () => spawnSync('sh', ['-c', 'command -v chromium'], { encoding: 'utf8' }).stdout.trim()
+  const found = find()
+  if (found !== '') return found
+  ensureTool('chromium')
+  return find()
+}
+
+export function launchBrowser(args: readonly string[] = []): Promise<Browser> {
+  // Its sandbox needs a user that is not root.
+  const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  return chromium.launch({ executablePath: chromePath(), args: [...sandbox, ...args] })
 }
