@@ -3,7 +3,7 @@ import type { Part } from './cast.ts'
 import type { Stage } from './stage.ts'
 
 /** What an agent does with a message of a type. */
-export type Behaviour = (me: Player, message: InboxMessage) => Promise<void>
+type Behaviour = (me: Player, message: InboxMessage) => Promise<void>
 export type Behaviours = Partial<Record<string, Behaviour>>
 type Range = readonly [from: number, to: number]
 

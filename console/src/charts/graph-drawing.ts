@@ -20,7 +20,7 @@ export function radiusOf(party: Party, most: number, count: number): number {
 
 /** Thinner where there are many lines, so that the dots and names stay on top. */
 export function widthOf(messages: number, most: number, lines: number): number {
-  const [least, range] = lines > 160 ? [0.6, 2.4] : [1, 5]
+  const [least, range] = lines > 160 ? [0.6, 2.4] : lines > 50 ? [0.8, 3.2] : [1, 5]
   return least + range * Math.sqrt(messages / Math.max(1, most))
 }
 

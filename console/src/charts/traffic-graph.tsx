@@ -55,7 +55,6 @@ export function TrafficGraph({ agents, pairs, height, onSelect }: TrafficGraphPr
 
   return (
     <div class="chart traffic-graph" ref={ref}>
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be a picture. */}
       <svg
         width={width}
         height={tall}
@@ -65,7 +64,6 @@ export function TrafficGraph({ agents, pairs, height, onSelect }: TrafficGraphPr
         class={`${active === undefined ? '' : 'has-active'} ${showsHeads ? '' : 'is-dense'}`}
         onPointerLeave={() => setActive(undefined)}
       >
-        {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus. */}
         <g aria-hidden="true">
           {drawing.edges.map((edge) => (
             <Line
@@ -83,7 +81,6 @@ export function TrafficGraph({ agents, pairs, height, onSelect }: TrafficGraphPr
           const at = drawing.places.get(name)!
           const isNear = near === undefined || near.has(name)
           return (
-            // biome-ignore lint/a11y/useSemanticElements: a button cannot stand in an SVG.
             <g
               key={name}
               ref={(element: SVGGElement | null) => {
@@ -132,7 +129,6 @@ interface Edge {
 function Line(props: { edge: Edge; lit: boolean; head: boolean; onPoint: () => void; onPick: () => void }) {
   const { edge, lit, head, onPoint, onPick } = props
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the matrix has the pairs for those who use keys.
     <g class={`edge ${lit ? 'is-lit' : 'is-far'}`} onPointerEnter={onPoint} onClick={onPick}>
       <path class="edge-reach" d={edge.line} />
       <path class="edge-line" d={edge.line} stroke-width={edge.width.toFixed(1)} />
