@@ -64,6 +64,7 @@ export function TrafficGraph({ agents, pairs, height, onSelect }: TrafficGraphPr
         class={`${active === undefined ? '' : 'has-active'} ${showsHeads ? '' : 'is-dense'}`}
         onPointerLeave={() => setActive(undefined)}
       >
+        {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus. */}
         <g aria-hidden="true">
           {drawing.edges.map((edge) => (
             <Line
@@ -129,6 +130,7 @@ interface Edge {
 function Line(props: { edge: Edge; lit: boolean; head: boolean; onPoint: () => void; onPick: () => void }) {
   const { edge, lit, head, onPoint, onPick } = props
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the matrix has the pairs for those who use keys.
     <g class={`edge ${lit ? 'is-lit' : 'is-far'}`} onPointerEnter={onPoint} onClick={onPick}>
       <path class="edge-reach" d={edge.line} />
       <path class="edge-line" d={edge.line} stroke-width={edge.width.toFixed(1)} />
