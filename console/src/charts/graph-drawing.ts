@@ -18,8 +18,11 @@ export function radiusOf(party: Party, most: number, count: number): number {
   return least + range * Math.sqrt(volume(party) / Math.max(1, most))
 }
 
-export const widthOf = (messages: number, most: number): number =>
-  1 + 5 * Math.sqrt(messages / Math.max(1, most))
+/** Thinner where there are many lines, so that the dots and names stay on top. */
+export function widthOf(messages: number, most: number, lines: number): number {
+  const [least, range] = lines > 160 ? [0.6, 2.4] : lines > 50 ? [0.8, 3.2] : [1, 5]
+  return least + range * Math.sqrt(messages / Math.max(1, most))
+}
 
 /** A bow from one node to another, so that both directions can be seen, with a head that touches the node. */
 export function bow(from: Point, to: Point, toRadius: number, width: number): { line: string; head: string } {
@@ -43,16 +46,20 @@ export function bow(from: Point, to: Point, toRadius: number, width: number): { 
 
 const pt = ({ x, y }: Point): string => `${x.toFixed(1)},${y.toFixed(1)}`
 
-export const labelBox = (name: string, { x, y }: Point, radius: number): Box => {
+/** The name goes under its dot, moved inward where it would leave the picture. */
+export function labelBox(name: string, { x, y }: Point, radius: number, width: number): Box {
   const half = (name.length * letterPx) / 2
-  return { left: x - half, right: x + half, top: y + radius + 1, bottom: y + radius + 1 + labelPx }
+  const middle = half * 2 > width ? width / 2 : Math.min(width - half, Math.max(half, x))
+  return { left: middle - half, right: middle + half, top: y + radius + 1, bottom: y + radius + 1 + labelPx }
 }
 
 /** Whose names there is room for; the first in the list have it first. */
 export function roomForLabels(boxes: readonly { name: string; label: Box; node: Box }[]): Set<string> {
+  const most = boxes.length > 80 ? 40 : boxes.length
   const taken: Box[] = []
   const named = new Set<string>()
   for (const { name, label } of boxes) {
+    if (named.size === most) break
     if (taken.some((other) => overlap(label, other))) continue
     // A name over somebody else's dot would be read as that one's.
     if (boxes.some((other) => other.name !== name && overlap(label, other.node))) continue

@@ -60,10 +60,10 @@ export function layoutGraph(
     .alpha(isWarm ? 0.15 : 1)
     .stop()
   simulation.tick(isWarm ? warmTicks : ticks)
-  return fit(nodes)
+  return inUnits(nodes)
 }
 
-function fit(nodes: readonly Node[]): Map<string, Point> {
+function inUnits(nodes: readonly Node[]): Map<string, Point> {
   const xs = nodes.map(({ x = 0 }) => x)
   const ys = nodes.map(({ y = 0 }) => y)
   const [left, top] = [Math.min(...xs), Math.min(...ys)]

@@ -48,7 +48,6 @@ export function ReplaySlider(props: ReplaySliderProps) {
     onPlay?.(!playing)
   }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a slider with its buttons is not a fieldset of a form.
     <div class="chart replay" role="group" aria-label="Replay">
       <div class="replay-buttons">
         <button

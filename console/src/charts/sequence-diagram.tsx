@@ -80,8 +80,7 @@ export function SequenceDiagram({ messages, receipts, label = 'A thread', onSele
                   >
                     <time class="sequence-time" dateTime={time} title={time}>
                       {clock(time)}
-                      {row.answers !== undefined && <small>re {row.answers}</small>}
-                      {row.answers === undefined && <small>{number}</small>}
+                      <small>{row.answers === undefined ? number : `${number} re ${row.answers}`}</small>
                     </time>
                     <Arrow row={row} columns={columns.length} />
                   </button>

@@ -15,6 +15,7 @@ const trim = (value: number): string =>
 
 /** A duration that was measured in ms. */
 export function duration(ms: number): string {
+  if (ms === 0) return '0'
   if (ms < 1) return `${ms.toFixed(2)} ms`
   if (ms < 1_000) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`
   if (ms < 60_000) return `${trim(ms / 1_000)} s`

@@ -126,7 +126,6 @@ function SeriesTable(
     <details class="series-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{title} as a table</summary>
       {isOpen && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by key.
         <section tabIndex={0} aria-label={`${title} as a table`}>
           <table>
             <thead>

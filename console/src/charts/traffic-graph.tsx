@@ -61,9 +61,10 @@ export function TrafficGraph({ agents, pairs, height, onSelect }: TrafficGraphPr
         viewBox={`0 0 ${width} ${tall}`}
         role="group"
         aria-label={`${summary(all, pairs)} Arrow keys move between participants.`}
-        class={active === undefined ? '' : 'has-active'}
+        class={`${active === undefined ? '' : 'has-active'} ${showsHeads ? '' : 'is-dense'}`}
         onPointerLeave={() => setActive(undefined)}
       >
+        {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus. */}
         <g aria-hidden="true">
           {drawing.edges.map((edge) => (
             <Line
@@ -81,7 +82,6 @@ export function TrafficGraph({ agents, pairs, height, onSelect }: TrafficGraphPr
           const at = drawing.places.get(name)!
           const isNear = near === undefined || near.has(name)
           return (
-            // biome-ignore lint/a11y/useSemanticElements: a button cannot stand in an SVG.
             <g
               key={name}
               ref={(element: SVGGElement | null) => {
@@ -104,7 +104,7 @@ export function TrafficGraph({ agents, pairs, height, onSelect }: TrafficGraphPr
             >
               <Mark party={party} radius={drawing.radius.get(name)!} />
               {(drawing.named.has(name) || (near?.has(name) && near.size <= 24)) && (
-                <text y={drawing.radius.get(name)! + 13} aria-hidden="true">
+                <text x={drawing.labelX.get(name)! - at.x} y={drawing.radius.get(name)! + 13}>
                   {name}
                 </text>
               )}
@@ -130,7 +130,7 @@ interface Edge {
 function Line(props: { edge: Edge; lit: boolean; head: boolean; onPoint: () => void; onPick: () => void }) {
   const { edge, lit, head, onPoint, onPick } = props
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the matrix has the pairs as buttons.
+    // biome-ignore lint/a11y/noStaticElementInteractions: the matrix has the pairs for those who use keys.
     <g class={`edge ${lit ? 'is-lit' : 'is-far'}`} onPointerEnter={onPoint} onClick={onPick}>
       <path class="edge-reach" d={edge.line} />
       <path class="edge-line" d={edge.line} stroke-width={edge.width.toFixed(1)} />
@@ -180,7 +180,7 @@ function draw(
     .filter(({ from, to }) => from !== to)
     .sort((a, b) => a.messages - b.messages)
     .map(({ from, to, messages }) => {
-      const thick = widthOf(messages, thickest)
+      const thick = widthOf(messages, thickest, pairs.length)
       return {
         key: `${from}\n${to}`,
         from,
@@ -189,13 +189,16 @@ function draw(
         ...bow(places.get(from)!, places.get(to)!, radius.get(to)!, thick),
       }
     })
-  const boxes = all.map(({ name }) => {
+  // The person is looked for first.
+  const first = [...all].sort((a, b) => Number(b.kind === 'person') - Number(a.kind === 'person'))
+  const boxes = first.map(({ name }) => {
     const at = places.get(name)!
     const r = radius.get(name)!
     const node = { left: at.x - r, right: at.x + r, top: at.y - r, bottom: at.y + r }
-    return { name, label: labelBox(name, at, r), node }
+    return { name, label: labelBox(name, at, r, width), node }
   })
-  return { places, radius, edges, named: roomForLabels(boxes) }
+  const labelX = new Map(boxes.map(({ name, label }) => [name, (label.left + label.right) / 2]))
+  return { places, radius, edges, labelX, named: roomForLabels(boxes) }
 }
 
 /** The one that is looked at and those it talks to. */

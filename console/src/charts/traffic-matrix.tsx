@@ -46,7 +46,6 @@ export function TrafficMatrix({ agents, pairs, onSelect }: TrafficMatrixProps) {
   return (
     <div class="chart traffic-matrix">
       <div class="matrix-bar">
-        {/* biome-ignore lint/a11y/useSemanticElements: two buttons are not a fieldset of a form. */}
         <div class="chart-choice" role="group" aria-label="Order">
           <OrderButton order="volume" now={order} onPick={setOrder} label="By volume" />
           <OrderButton order="name" now={order} onPick={setOrder} label="By name" />
