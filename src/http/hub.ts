@@ -50,6 +50,7 @@ const usualPort = 7337
 const portsToTry = 50
 /** How long answers may take to finish when the hub stops. */
 const graceMs = 5_000
+const idleLookMs = 20
 
 /** Starts a hub on an open space. */
 export async function startHub(options: HubOptions): Promise<Hub> {
@@ -136,9 +137,11 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       stopping.abort()
       streams.stop()
       keeper.stop()
-      server.closeIdleConnections()
+      // A connection whose answer is finished stays open for the next request, which must not come any more.
+      const idle = setInterval(() => server.closeIdleConnections(), idleLookMs)
       const late = setTimeout(() => server.closeAllConnections(), graceMs)
       await closed
+      clearInterval(idle)
       clearTimeout(late)
       await Promise.race([posting, sleep(graceMs, undefined, { ref: false })])
       await feed.stop()
