@@ -137,11 +137,6 @@ describe(`${hostileBodies.length} hostile bodies`, () => {
       await letters.first().waitFor()
       await eventually(() => page.locator('.prose.plain').count()).toBe(0)
       seen += await letters.count()
-      await page
-        .locator('.prose [tabindex], .prose a')
-        .first()
-        .focus({ timeout: 1 })
-        .catch(() => {})
       await expectHarmless(page)
       await page.getByRole('button', { name: 'Sequence' }).click()
       await page.locator('.sequence-room .chart').waitFor()

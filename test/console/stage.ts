@@ -8,7 +8,7 @@ import { openSpace, type Space } from '../../src/space.ts'
 import { launchBrowser } from '../helpers/browser.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 
-export const program = new URL('../../dist/cli.cjs', import.meta.url)
+const program = new URL('../../dist/cli.cjs', import.meta.url)
 const artefacts = new URL('../../test-artifacts/console/', import.meta.url).pathname
 
 export interface OpenOptions extends BrowserContextOptions {

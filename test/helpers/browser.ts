@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core'
 import { ensureTool } from './tools.ts'
 
 /** The system's own Chromium: no browser is downloaded. */
-export function chromePath(): string {
+function chromePath(): string {
   const given = process.env['CHROME_PATH']
   if (given !== undefined && given !== '') return given
   const find = () => spawnSync('sh', ['-c', 'command -v chromium'], { encoding: 'utf8' }).stdout.trim()

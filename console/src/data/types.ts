@@ -33,7 +33,7 @@ export interface SpaceInfo {
   you: string
 }
 
-export interface Channel {
+interface Channel {
   tag: string
   messages: number
   lastAt: string
