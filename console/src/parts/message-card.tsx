@@ -136,9 +136,11 @@ const Tool = ({ icon, name, isOpen, onClick }: ToolProps) => (
 )
 
 /** Fields of a payload or a handoff that fit into a line each; the rest is in the raw message. */
-function Details({ message: { payload, context } }: { message: StoredMessage }) {
+function Details({ message: { type, body, payload, context } }: { message: StoredMessage }) {
   const isObject = payload !== null && typeof payload === 'object' && !Array.isArray(payload)
-  const fields = Object.entries({ ...(isObject ? (payload as Record<string, unknown>) : {}), ...context })
+  // The body of a handoff is written from its context, and says the same in words.
+  const told = type === 'handoff' && body !== '' ? {} : context
+  const fields = Object.entries({ ...(isObject ? (payload as Record<string, unknown>) : {}), ...told })
   const shown = fields.flatMap(([name, value]): [string, string][] => {
     if (Array.isArray(value)) return value.length === 0 ? [] : [[name, value.map(textOf).join('; ')]]
     return value === null || value === undefined || value === '' ? [] : [[name, textOf(value)]]

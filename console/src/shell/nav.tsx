@@ -1,7 +1,6 @@
 import './nav.css'
 import type { ComponentChildren } from 'preact'
 import { connection } from '../data/live.ts'
-import type { RosterAgent } from '../data/types.ts'
 import { show } from '../keys/keyboard.ts'
 import { channelName } from '../lib/address.ts'
 import { path, type Route } from '../lib/route.ts'
@@ -15,7 +14,6 @@ import { overview } from '../state/overview.ts'
 import { setTheme, theme } from '../state/theme.ts'
 
 const mostListed = 40
-const order: RosterAgent['state'][] = ['waiting', 'alive', 'idle', 'frozen', 'dead']
 
 /** Where everything is: what needs the person, the channels, everybody. */
 export function Nav({ route, onEscape }: { route: Route; onEscape: () => void }) {
@@ -100,8 +98,13 @@ const Section = ({
   </>
 )
 
+/** Projects first, then the other kinds, each by name. */
+const sortKey = (tag: string): string => (tag.startsWith('project:') ? ` ${tag}` : tag)
+
 function Channels({ route }: { route: Route }) {
-  const channels = (overview.data.value?.channels ?? []).toSorted((a, b) => (a.lastAt < b.lastAt ? 1 : -1))
+  const channels = (overview.data.value?.channels ?? []).toSorted((a, b) =>
+    sortKey(a.tag) < sortKey(b.tag) ? -1 : 1,
+  )
   if (channels.length === 0) return null
   return (
     <Section title="Channels">
@@ -133,7 +136,8 @@ function Agents({ route }: { route: Route }) {
   const data = overview.data.value
   const agents = (data?.agents ?? [])
     .filter(({ name, state }) => name !== 'user' && state !== 'dead')
-    .sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state) || (a.name < b.name ? -1 : 1))
+    // By name: states change all the time, and what one aims at should not move.
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
   if (data === undefined || agents.length === 0) return null
   return (
     <Section title="Agents" more={String(agents.length)}>

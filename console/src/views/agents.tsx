@@ -7,7 +7,9 @@ import { openMatters } from '../state/matters.ts'
 import { overview } from '../state/overview.ts'
 import { Page } from './page.tsx'
 
-const order: RosterAgent['state'][] = ['waiting', 'alive', 'idle', 'frozen', 'dead']
+/** Who waits for an answer comes first; whether somebody is busy at this moment moves nobody. */
+const rank = ({ state, waitingFor = [] }: RosterAgent): number =>
+  state === 'dead' ? 3 : state === 'frozen' ? 2 : waitingFor.length > 0 ? 0 : 1
 
 /** Everybody, those who wait first. */
 export function AgentsPage() {
@@ -16,7 +18,7 @@ export function AgentsPage() {
   if (data === undefined) return <Loading />
   const agents = data.agents
     .filter(({ name }) => name !== 'user')
-    .sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state) || (a.name < b.name ? -1 : 1))
+    .sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
   const here = agents.filter(({ state }) => state !== 'dead').length
   return (
     <Page title="Agents" tools={<span class="quiet">{`${here} here, ${agents.length - here} gone`}</span>}>

@@ -32,10 +32,7 @@ export function ReplayPage({ at }: { at: number | undefined }) {
       </Page>
     )
   return (
-    <Page
-      title="Replay"
-      tools={<span class="quiet">{`${fullTime(frame.at)}, entry ${frame.seq} of ${frame.last}`}</span>}
-    >
+    <Page title="Replay">
       <div class="replay">
         <Slider
           first={frame.first}

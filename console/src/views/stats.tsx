@@ -23,7 +23,7 @@ const ms = (value: number | null): string => (value === null ? '–' : duration(
 
 /** How much mail there is, how long it takes and what waits: in all, over time and for each agent. */
 export function StatsPage() {
-  const [span, setSpan] = useState<Span>('1 h')
+  const [span, setSpan] = useState<Span>('15 min')
   const stats = useResource('stats', () => ({
     load: (_: Stats | undefined, signal: AbortSignal) => get<Stats>('/api/stats', {}, signal),
     apply: (data: Stats, entries) => ({ data, stale: moves(entries) }),
