@@ -151,12 +151,18 @@ function Details({ message: { type, body, payload, context } }: { message: Store
       {shown
         .slice(0, 16)
         .map(([name, value]) => [
-          <dt key={`${name} t`}>{line(name)}</dt>,
+          <dt key={`${name} t`}>{fieldName(name)}</dt>,
           <dd key={`${name} d`}>{line(value).slice(0, 1_000)}</dd>,
         ])}
     </dl>
   )
 }
+
+/** `workCompleted` as people write it. */
+const fieldName = (name: string): string =>
+  line(name)
+    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toLowerCase()
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 

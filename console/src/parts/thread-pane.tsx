@@ -162,7 +162,13 @@ function usePlace(scroller: { current: HTMLDivElement | null }, aim: string, cou
     const look = () => {
       state.current.isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 48
     }
-    const sizes = new ResizeObserver(settle)
+    const settleAll = () => {
+      settle()
+      // The field for an answer takes room from below.
+      if (state.current.isAtEnd) box.scrollTop = box.scrollHeight
+    }
+    const sizes = new ResizeObserver(settleAll)
+    sizes.observe(box)
     for (const child of box.children) sizes.observe(child)
     for (const event of ['wheel', 'pointerdown', 'touchmove', 'keydown'])
       box.addEventListener(event, take, { passive: true })

@@ -11,7 +11,7 @@ import { openCompose } from '../state/compose.ts'
 import { needsYou } from '../state/matters.ts'
 import { notifies, toggleNotify } from '../state/notify.ts'
 import { overview } from '../state/overview.ts'
-import { setTheme, theme } from '../state/theme.ts'
+import { isDark, setTheme } from '../state/theme.ts'
 
 const mostListed = 40
 
@@ -172,8 +172,6 @@ function Agents({ route }: { route: Route }) {
 const words = { connecting: 'connecting', live: 'live', reconnecting: 'reconnecting …' } as const
 
 function Foot() {
-  const isDark =
-    theme.value === 'dark' || (theme.value === 'system' && matchMedia('(prefers-color-scheme: dark)').matches)
   return (
     <div class="nav-foot">
       <span class={`dot ${connection.value === 'live' ? 'live' : 'waiting'}`} />
@@ -192,11 +190,11 @@ function Foot() {
         <button
           type="button"
           class="button plain icon small"
-          aria-label={isDark ? 'Light theme' : 'Dark theme'}
-          title={isDark ? 'Light theme' : 'Dark theme'}
-          onClick={() => setTheme(isDark ? 'light' : 'dark')}
+          aria-label={isDark.value ? 'Light theme' : 'Dark theme'}
+          title={isDark.value ? 'Light theme' : 'Dark theme'}
+          onClick={() => setTheme(isDark.value ? 'light' : 'dark')}
         >
-          <Icon name={isDark ? 'sun' : 'moon'} />
+          <Icon name={isDark.value ? 'sun' : 'moon'} />
         </button>
         <button
           type="button"

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { leaves } from '../keys/leaf.ts'
 import { line } from '../lib/text.ts'
+import { Empty } from '../parts/small.tsx'
 
 export interface MailPageProps {
   title: string
@@ -15,6 +16,15 @@ export interface MailPageProps {
   /** Shown where nothing is open. */
   placeholder?: ComponentChildren
 }
+
+const NothingOpen = () => (
+  <Empty title="Nothing open">
+    <p>
+      <kbd>j</kbd> and <kbd>k</kbd> leaf through the list, <kbd>r</kbd> answers, <kbd>c</kbd> writes anew,{' '}
+      <kbd>?</kbd> shows all keys.
+    </p>
+  </Empty>
+)
 
 /** A list and what is open of it, side by side; one at a time where there is no room for both. */
 export const MailPage = ({ title, count, tools, under, list, reading, placeholder }: MailPageProps) => (
@@ -33,7 +43,7 @@ export const MailPage = ({ title, count, tools, under, list, reading, placeholde
       {list}
     </section>
     <section class={`reading${reading === null ? ' bare' : ''}`} aria-label="Reading">
-      {reading ?? placeholder}
+      {reading ?? placeholder ?? <NothingOpen />}
     </section>
   </div>
 )

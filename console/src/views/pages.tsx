@@ -26,15 +26,6 @@ const FirstSteps = () => (
   </Empty>
 )
 
-const NothingOpen = () => (
-  <Empty title="Nothing open">
-    <p>
-      <kbd>j</kbd> and <kbd>k</kbd> leaf through the list, <kbd>r</kbd> answers, <kbd>c</kbd> writes anew,{' '}
-      <kbd>?</kbd> shows all keys.
-    </p>
-  </Empty>
-)
-
 /** Every thread, the newest activity first. */
 export function ThreadsPage({ id, agent, target }: ThreadsPageProps) {
   const total = overview.data.value?.totals.messages
@@ -63,7 +54,6 @@ export function ThreadsPage({ id, agent, target }: ThreadsPageProps) {
       reading={
         id === undefined ? null : <ThreadPane key={id} id={id} target={target} back={`/threads${query}`} />
       }
-      placeholder={<NothingOpen />}
     />
   )
 }
@@ -118,7 +108,6 @@ export function ChannelPage({
         />
       }
       reading={id === undefined ? null : <ThreadPane key={id} id={id} target={target} back={base} />}
-      placeholder={<NothingOpen />}
     />
   )
 }
