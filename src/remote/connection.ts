@@ -16,6 +16,7 @@ export interface CallOptions {
   method: 'GET' | 'POST'
   path: string
   body?: object
+  headers?: Record<string, string>
   /** Asking twice does no harm, so it is asked again when an answer was lost. */
   repeatable: boolean
   signal?: AbortSignal | undefined
@@ -104,12 +105,14 @@ export class Connection {
   }
 
   async #ask(options: CallOptions): Promise<{ body: unknown } | { neverSent: boolean; cause: unknown }> {
-    const { method, path, body, signal, timeoutMs = answerWithinMs } = options
+    const { method, path, body, headers = {}, signal, timeoutMs = answerWithinMs } = options
     const limit = AbortSignal.timeout(Math.ceil(timeoutMs))
     try {
       const response = await fetch(`${this.url}${path}`, {
         method,
-        headers: this.headers(body === undefined ? {} : { 'content-type': 'application/json' }),
+        headers: this.headers(
+          body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+        ),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.any([this.until(signal), limit]),
       })

@@ -4,6 +4,7 @@ import type { Mailbox } from '../mailbox.ts'
 import type { WaitOptions } from '../mailbox-options.ts'
 import { checkJsonValue } from '../model/json.ts'
 import type { InboxMessage } from '../query/inbox.ts'
+import { inSpan } from '../trace.ts'
 import { mailboxOperations, waitAtMostMs, waitingOperations } from '../wire/mailbox-operations.ts'
 import { fromArguments, type Operation, toPath } from '../wire/operation.ts'
 import type { CallOptions, Connection } from './connection.ts'
@@ -32,13 +33,20 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
     const { payload, context, key } = input as { payload?: unknown; context?: unknown; key?: string }
     if (payload !== undefined) checkJsonValue(payload, 'payload')
     if (context !== undefined) checkJsonValue(context, 'context')
-    const answer = await connection.call<Record<string, unknown>>({
-      method: 'POST',
-      path: `/api/mailboxes/${encodeURIComponent(name)}/${toPath(method)}`,
-      body: input,
-      repeatable: (operation.reads ?? false) || key !== undefined,
-      ...more,
-    })
+    const call = (headers: Record<string, string> = {}) =>
+      connection.call<Record<string, unknown>>({
+        method: 'POST',
+        path: `/api/mailboxes/${encodeURIComponent(name)}/${toPath(method)}`,
+        body: input,
+        headers,
+        repeatable: (operation.reads ?? false) || key !== undefined,
+        ...more,
+      })
+    // The hub goes on with our trace, and the message carries it.
+    const span = { name: `${method} ${name}`, kind: 'client', attributes: {} } as const
+    const answer = operation.reads
+      ? await call()
+      : await inSpan(span, (traceparent) => call(traceparent === undefined ? {} : { traceparent }))
     if (!operation.reads) onHeard()
     return operation.wrap === undefined ? answer : answer[operation.wrap]
   }

@@ -46,7 +46,7 @@ it('answers every operation in the shape that its document promises', async () =
   const tokens: Record<string, string> = { user: token }
   for (const name of ['ada', 'bob']) tokens[name] = stage.agentToken(name)
   const told = new Set<string>()
-  // oxlint-disable-next-line typescript/no-explicit-any -- answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: answers have every shape
   const act = async (name: string, path: string, input: object = {}): Promise<any> => {
     const answer = await stage.act(name, path, input, { token: tokens[name]! })
     expect([path, answer.status, answer.json.error]).toEqual([path, 200, undefined])
