@@ -39,12 +39,6 @@ export interface WaitOptions {
   signal?: AbortSignal
 }
 
-export interface WatchOptions extends Pick<InboxOptions, 'type' | 'from' | 'minPriority'> {
-  /** Start with what is unread now. @default true */
-  backlog?: boolean
-  signal?: AbortSignal
-}
-
 export interface HandleOptions {
   note?: string
 }

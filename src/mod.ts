@@ -2,6 +2,7 @@
 export type { JoinInput, UpdateInput } from './command/roster.ts'
 export type { SendInput } from './command/send.ts'
 export type { Settings } from './config.ts'
+export type { WatchOptions } from './delivery/watch.ts'
 export { type ErrorCode, errorCodes, MailboxError } from './errors.ts'
 export type { Mailbox } from './mailbox.ts'
 export type {
@@ -13,7 +14,6 @@ export type {
   ReplyInput,
   SentMessage,
   WaitOptions,
-  WatchOptions,
 } from './mailbox-options.ts'
 export type { Agent, Session } from './model/agent.ts'
 export type { Claim } from './model/claim.ts'
