@@ -27,7 +27,7 @@ import type { VerifyOptions, VerifyReport } from './journal/verify.ts'
 import { LocalMailbox, type Mailbox } from './mailbox.ts'
 import { type Agent, systemAgent } from './model/agent.ts'
 import type { Directory } from './model/directory.ts'
-import type { Draft, Gist } from './model/entry.ts'
+import type { Draft, Entry, Gist } from './model/entry.ts'
 import { createIdSource } from './model/id.ts'
 import { checkName } from './model/name.ts'
 import { type DeadLetters, deadLetters } from './query/dead.ts'
@@ -39,6 +39,7 @@ import { agentByName } from './query/roster.ts'
 import { type ShownMessage, show } from './query/show.ts'
 import { type Stats, stats } from './query/stats.ts'
 import { createView } from './query/view.ts'
+import type { HubOptions } from './remote/connection.ts'
 import type { ArchiveOptions, ArchiveReport } from './retention.ts'
 
 export interface OpenSpaceOptions {
@@ -69,8 +70,17 @@ const indexLag = 50_000
 /** What is so far behind is worth a thread. */
 const threadLag = 2_000
 
-/** Opens a space: the journal, then what is derived from it. */
-export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
+/** Opens a space: one behind a hub by its address, one on this disk by its directory. */
+export function openSpace(options: HubOptions): Promise<AnySpace>
+export function openSpace(options: OpenSpaceOptions): Promise<Space>
+export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise<AnySpace> {
+  if (!('url' in options)) return openLocal(options)
+  const { openHub } = await import('./remote/space.ts')
+  return openHub(options)
+}
+
+/** The journal, then what is derived from it. */
+async function openLocal(options: OpenSpaceOptions): Promise<Space> {
   ensureSpaceDir(options.dir)
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = options.now ?? createClock(options.dir)
@@ -86,6 +96,14 @@ export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
   space = new Space(options.dir, journal, settings, now)
   await space.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
   return space
+}
+
+/** What a program can do with a space wherever it is: on this disk, or behind a hub. */
+export interface AnySpace
+  extends Pick<Space, 'id' | 'settings' | 'now' | 'mailbox' | 'join' | 'update' | 'leave' | 'agents'>,
+    Pick<Space, 'deadLetters' | 'owed' | 'stats' | 'show' | 'end' | 'close' | typeof Symbol.asyncDispose> {
+  /** Every entry after a point, and then every new one, until the signal ends it. */
+  follow(options?: FollowOptions): AsyncGenerator<{ entry: Entry }>
 }
 
 /**

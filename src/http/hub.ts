@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { MailboxError } from '../errors.ts'
 import type { Space } from '../space.ts'
@@ -15,6 +16,7 @@ import { brief, type Logger } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { Streams } from './streams.ts'
 import { personToken, Tokens } from './tokens.ts'
+import { runWebhook } from './webhook.ts'
 
 export interface HubOptions {
   space: Space
@@ -124,6 +126,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   }
 
   const keeper = space.keepTime()
+  const posting = postOutside(space, log, stopping.signal)
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
@@ -137,8 +140,21 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       const late = setTimeout(() => server.closeAllConnections(), graceMs)
       await closed
       clearTimeout(late)
+      await Promise.race([posting, sleep(graceMs, undefined, { ref: false })])
       await feed.stop()
     },
+  }
+}
+
+/** Tells an address outside of what is for the person, where the space names one. */
+async function postOutside(space: Space, log: Logger, signal: AbortSignal): Promise<void> {
+  const url = space.settings.webhook
+  if (url === '') return
+  const onProblem = (problem: object) => log.warn({ event: 'webhook', ...problem }, 'not delivered')
+  try {
+    await runWebhook(space, { url, onProblem }, signal)
+  } catch (error) {
+    log.error({ event: 'webhook', err: error }, 'nothing is posted any more; start the hub again')
   }
 }
 

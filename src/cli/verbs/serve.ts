@@ -31,11 +31,13 @@ export function serve(command: Command): void {
   action(command, async (cli, { host, port, allowHost = [] }: ServeFlags) => {
     const { startHub } = await import('../../http/hub.ts')
     const { createLog } = await import('../../http/log.ts')
+    const { createMcpEndpoint } = await import('../../mcp/http.ts')
     const stop = interruptSignal()
     await using space = await open(cli)
+    const mcp = createMcpEndpoint(space, { version: __VERSION__ })
     const hub = await startHub({
       ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },
-      allowHosts: allowHost,
+      ...{ allowHosts: allowHost, mcp: mcp.fetch },
     })
     const address = `${hub.url}/#token=${hub.token}`
     cli.answer({ url: hub.url, token: hub.token, space: space.dir }, () =>
@@ -43,6 +45,8 @@ export function serve(command: Command): void {
     )
     cli.tip(`agents on other machines need a token: ${cli.command('token NAME')}`)
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve))
+    // Its streams are connections of the hub, which waits for them.
+    await mcp.close()
     await hub.stop()
   })
 }
