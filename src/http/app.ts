@@ -21,8 +21,12 @@ import { operations, type Runnable, toAnswerBody } from './run.ts'
 import type { Streams } from './streams.ts'
 import type { Caller } from './tokens.ts'
 
-/** Answers MCP over HTTP for whoever the token names. */
-export type McpHandler = (request: Request, caller: { agent: string }) => Promise<Response>
+/** MCP over HTTP, for whoever the token names. */
+export interface McpDoor {
+  fetch(request: Request, caller: { agent: string; isStillGood: () => boolean }): Promise<Response>
+  /** What is open. */
+  counts(): { sessions: number; calls: number; listeners: number }
+}
 
 export interface AppOptions {
   space: Space
@@ -34,7 +38,7 @@ export interface AppOptions {
   log: Logger
   pages: ConsoleFiles
   version: string
-  mcp?: McpHandler | undefined
+  mcp?: McpDoor | undefined
   /** Aborted when the hub stops. */
   stopping: AbortSignal
 }
@@ -193,11 +197,12 @@ export function createApp(options: AppOptions): Hono<Env> {
   }
 
   app.all('/mcp', async (c) => {
-    const { agent } = letIn(c)
+    const caller = letIn(c)
     c.set('operation', 'mcp')
     if (mcp === undefined) throw notHere('this hub serves no MCP')
     if (Number(c.req.header('content-length') ?? '0') > limits.bodyBytes) throw tooLarge(limits.bodyBytes)
-    return mcp(c.req.raw, { agent })
+    // A token that is taken back ends what it has open, as it does with other streams.
+    return mcp.fetch(c.req.raw, { agent: caller.agent, isStillGood: () => guard.isStillGood(caller) })
   })
 
   app.all('/api/*', (c) => {

@@ -6,7 +6,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { MailboxError } from '../errors.ts'
 import type { Space } from '../space.ts'
 import { Survey } from '../survey.ts'
-import { createApp, credentialsOf, type McpHandler } from './app.ts'
+import { createApp, credentialsOf, type McpDoor } from './app.ts'
 import { ConsoleFiles } from './console.ts'
 import { HttpRefusal, toAnswer } from './errors.ts'
 import { Feed } from './feed.ts'
@@ -30,7 +30,7 @@ export interface HubOptions {
   allowHosts?: readonly string[]
   /** Where the files of the console lie. */
   consoleDir?: string | undefined
-  mcp?: McpHandler | undefined
+  mcp?: McpDoor | undefined
   limits?: Partial<HubLimits>
   /** How often streams give a sign of life. @default 15_000 */
   beatMs?: number
@@ -56,7 +56,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const { space, log, version, host = '127.0.0.1', allowHosts = [] } = options
   const limits = { ...defaultLimits, ...options.limits }
   const stopping = new AbortController()
-  const metrics = createMetrics(space)
+  const metrics = createMetrics(space, options.mcp)
   const survey = new Survey(space)
   const feed = new Feed(space, survey)
   await feed.start()
