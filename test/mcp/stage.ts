@@ -6,8 +6,11 @@ import {
 } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished } from 'vitest'
+import { createAgentToken } from '../../src/http/tokens.ts'
+import { startScript } from '../helpers/processes.ts'
 
-const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
+const program = new URL('../../dist/cli.cjs', import.meta.url)
+const cli = fileURLToPath(program)
 
 export const eras: [name: string, mode: VersionNegotiationMode][] = [
   ['2025-11-25', 'legacy'],
@@ -48,12 +51,43 @@ export async function connectHttp(
   url: string,
   token: string,
   mode: VersionNegotiationMode = 'legacy',
-): Promise<Connected> {
-  const requestInit = { headers: { authorization: `Bearer ${token}` } }
+  headers: Record<string, string> = {},
+): Promise<Connected & { transport: StreamableHTTPClientTransport }> {
+  const requestInit = { headers: { ...headers, authorization: `Bearer ${token}` } }
   const client = newClient(mode)
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
-  return connected(client)
+  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit })
+  await client.connect(transport)
+  return { ...connected(client), transport }
 }
+
+/** `mailbox serve` in a process of its own. */
+export async function serveHub(dir: string) {
+  const running = startScript(program, ['--space', dir, '--json', 'serve', '--port', '0'])
+  const { url, token } = JSON.parse(await running.line(/"url"/)) as { url: string; token: string }
+  return { running, url, mcpUrl: `${url}/mcp`, token }
+}
+
+/** How agents come in: each with a client of its own. */
+export type Door = (
+  dir: string,
+  mode: VersionNegotiationMode,
+) => Promise<(name: string) => Promise<Connected>>
+
+export const doors: [name: string, door: Door][] = [
+  ['standard input and output', async (dir, mode) => (name) => connect(dir, name, mode)],
+  [
+    'HTTP',
+    async (dir, mode) => {
+      const { mcpUrl } = await serveHub(dir)
+      return (name) => connectHttp(mcpUrl, createAgentToken(dir, name), mode)
+    },
+  ],
+]
+
+/** Every door in every era. */
+export const ways = doors.flatMap(([door, open]) =>
+  eras.map(([era, mode]): [string, string, Door, VersionNegotiationMode] => [door, era, open, mode]),
+)
 
 const newClient = (mode: VersionNegotiationMode): Client =>
   new Client({ name: 'Story Teller', version: '1.0.0' }, { versionNegotiation: { mode } })
