@@ -18,3 +18,14 @@ export async function stageHub(options: Partial<McpEndpointOptions> = {}) {
     tokenOf: (name: string) => createAgentToken(space.dir, name),
   }
 }
+
+/** Looks until it is so. The limit is the test's own. */
+export async function until(isSo: () => void | Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await isSo()
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}

@@ -64,7 +64,12 @@ export async function connectHttp(
 export async function serveHub(dir: string) {
   const running = startScript(program, ['--space', dir, '--json', 'serve', '--port', '0'])
   const { url, token } = JSON.parse(await running.line(/"url"/)) as { url: string; token: string }
-  return { running, url, mcpUrl: `${url}/mcp`, token }
+  const metric = async (name: string): Promise<number> => {
+    const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+    const line = (await answer.text()).split('\n').find((one) => one.startsWith(`${name} `))
+    return Number(line?.split(' ').at(-1))
+  }
+  return { running, url, mcpUrl: `${url}/mcp`, tokenOf: (name: string) => createAgentToken(dir, name), metric }
 }
 
 /** How agents come in: each with a client of its own. */
@@ -78,8 +83,8 @@ export const doors: [name: string, door: Door][] = [
   [
     'HTTP',
     async (dir, mode) => {
-      const { mcpUrl } = await serveHub(dir)
-      return (name) => connectHttp(mcpUrl, createAgentToken(dir, name), mode)
+      const { mcpUrl, tokenOf } = await serveHub(dir)
+      return (name) => connectHttp(mcpUrl, tokenOf(name), mode)
     },
   ],
 ]

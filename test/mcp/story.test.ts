@@ -99,7 +99,7 @@ describe.each(ways)('two agents over %s in the protocol of %s', (_door, _era, op
     for (const uri of [`mailbox://message/${id}`, `mailbox://thread/${id}`]) {
       const { contents } = await bob.client.readResource({ uri })
       expect(contents).toMatchObject([{ uri, mimeType: 'text/markdown' }])
-      expect((contents[0] as { text: string }).text).toMatch(/^<<<mail [0-9a-f]{12}$[^]*Which port\?/m)
+      expect((contents[0] as { text: string }).text).toMatch(/^<<<mail [0-9a-f]{12}$.*Which port\?/ms)
     }
     expect(await space.end()).toBe(before)
     expect((await bob.call('check')).text).toContain('Which port?')

@@ -1,0 +1,307 @@
+import { request as httpRequest } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import type { Mailbox } from '../../src/mailbox.ts'
+import { Calls } from '../../src/mcp/calls.ts'
+import { createMailboxServer, type Identity } from '../../src/mcp/server.ts'
+import { tempDir, tempSpace } from '../helpers/temp.ts'
+import { stageHub, until } from './hub.ts'
+import { connectHttp, eras, serveHub } from './stage.ts'
+
+type Staged = Awaited<ReturnType<typeof stageHub>>
+
+const nothing = { sessions: 0, calls: 0, listeners: 0 }
+const both = 'application/json, text/event-stream'
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'Wire', version: '1' },
+  },
+}
+/** A request of the newer protocol carries everything with it. */
+const modernEnvelope = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'Wire', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+const callOf = (name: string, args: object, isModern: boolean) => ({
+  jsonrpc: '2.0',
+  id: 7,
+  method: 'tools/call',
+  params: { name, arguments: args, ...(isModern ? { _meta: modernEnvelope } : {}) },
+})
+const modernHeaders = (name: string) => ({
+  'mcp-protocol-version': '2026-07-28',
+  'mcp-method': 'tools/call',
+  'mcp-name': name,
+})
+
+interface Ask {
+  method?: string
+  headers?: Record<string, string>
+  body?: unknown
+  /** Sent as it is. */
+  raw?: string | Buffer
+}
+
+/** One request, exactly as it is told, on a socket of its own. */
+function ask(url: string, { method = 'POST', headers = {}, body, raw }: Ask) {
+  const data = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const outgoing = httpRequest(url, {
+    method,
+    agent: false,
+    headers: { accept: both, ...(data === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+  })
+  const answer = new Promise<{ status: number; session: string | undefined; text: string }>((resolve, reject) => {
+    outgoing.on('error', reject)
+    outgoing.on('response', (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (part: string) => (text += part))
+      response.on('error', reject)
+      const session = response.headers['mcp-session-id'] as string | undefined
+      response.on('end', () => resolve({ status: response.statusCode!, session, text }))
+    })
+  })
+  answer.catch(() => {}) // A test that hangs up does not wait for it.
+  outgoing.end(data)
+  return { answer, hangUp: () => outgoing.destroy() }
+}
+
+/** A session of the older protocol, by hand. */
+async function begin(url: string, token: string): Promise<Record<string, string>> {
+  const authorization = `Bearer ${token}`
+  const { session } = await ask(url, { headers: { authorization }, body: initialize }).answer
+  return { authorization, 'mcp-session-id': session!, 'mcp-protocol-version': '2025-11-25' }
+}
+
+async function people(staged: Staged) {
+  const [ada] = [await staged.space.mailbox('ada'), await staged.space.mailbox('bob')]
+  return { ada, token: staged.tokenOf('bob'), seq: await staged.space.end() }
+}
+
+/** Nothing is open, nothing was written, and mail that comes now is unread until bob takes it. */
+async function expectNothingLeft(staged: Staged, seq: number): Promise<void> {
+  await until(() => expect(staged.mcp.counts()).toEqual(nothing))
+  expect(await staged.space.end()).toBe(seq)
+  const [ada, bob] = [await staged.space.mailbox('ada'), await staged.space.mailbox('bob')]
+  await ada.send({ to: 'bob', body: 'later' })
+  expect(await bob.count()).toMatchObject({ unread: 1 })
+  expect((await bob.check()).messages).toMatchObject([{ body: 'later' }])
+}
+
+describe('a request that is none is refused, and leaves nothing behind', () => {
+  const json = { 'content-type': 'application/json' }
+  const cases: [what: string, status: number, wish: Ask][] = [
+    ['broken JSON', 400, { headers: json, raw: '{"jsonrpc":"2.0",' }],
+    ['no JSON at all', 400, { headers: json, raw: '' }],
+    ['no UTF-8', 400, { headers: json, raw: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', 'latin1') }],
+    ['another content type', 415, { headers: { 'content-type': 'text/plain' }, raw: JSON.stringify(initialize) }],
+    ['another jsonrpc', 400, { body: { ...initialize, jsonrpc: '1.0' } }],
+    ['null', 400, { body: null }],
+    ['a handshake without its words', 400, { body: { jsonrpc: '2.0', id: 1, method: 'initialize' } }],
+    ['a handshake that accepts no stream', 406, { headers: { accept: 'text/html' }, body: initialize }],
+    ['a call before the handshake', 400, { body: callOf('check', {}, false) }],
+    ['an envelope that lacks its half', 400, {
+      headers: modernHeaders('check'),
+      body: { ...callOf('check', {}, false) },
+    }],
+    ['a session that never was', 404, { headers: { 'mcp-session-id': 'nobody' }, body: callOf('check', {}, false) }],
+    ['a stream without a session', 400, { method: 'GET' }],
+    ['over 4 MiB', 413, { headers: json, raw: `"${'x'.repeat(4 * 1024 * 1024)}"` }],
+    ['over 4 MiB in pieces', 413, {
+      headers: { ...json, 'transfer-encoding': 'chunked' },
+      raw: `"${'x'.repeat(4 * 1024 * 1024)}"`,
+    }],
+    ['the address of somebody else', 403, { headers: { host: 'evil.example.com' }, body: initialize }],
+    ['a page of somebody else', 403, { headers: { origin: 'http://evil.example.com' }, body: initialize }],
+    ['no token', 401, { headers: { authorization: '' }, body: initialize }],
+    ['a token of nobody', 401, { headers: { authorization: 'Bearer mbx_none' }, body: initialize }],
+  ]
+
+  it('whatever is wrong with it', async () => {
+    const staged = await stageHub()
+    const { token, seq } = await people(staged)
+    for (const [what, status, wish] of cases) {
+      const headers = { authorization: `Bearer ${token}`, ...wish.headers }
+      if (headers.authorization === '') Reflect.deleteProperty(headers, 'authorization')
+      const { answer } = ask(staged.mcpUrl, { ...wish, headers })
+      expect([what, (await answer).status]).toEqual([what, status])
+      expect([what, staged.mcp.counts()]).toEqual([what, nothing])
+    }
+    await expectNothingLeft(staged, seq)
+  })
+
+  it.each(eras)('a message over the limit, in the protocol of %s', async (_, mode) => {
+    const staged = await stageHub()
+    const { token, seq } = await people(staged)
+    const bob = await connectHttp(staged.mcpUrl, token, mode)
+    expect(await bob.refused('send', { to: 'ada', body: 'x'.repeat(1_100_000) })).toMatch(/^over_limit: /)
+    await bob.transport.terminateSession()
+    await expectNothingLeft(staged, seq)
+  })
+
+  it("another agent's session", async () => {
+    const staged = await stageHub()
+    const { token, seq } = await people(staged)
+    const bobs = await begin(staged.mcpUrl, token)
+    const authorization = `Bearer ${staged.tokenOf('ada')}`
+    for (const method of ['POST', 'GET', 'DELETE']) {
+      const body = method === 'POST' ? callOf('check', {}, false) : undefined
+      const { answer } = ask(staged.mcpUrl, { method, headers: { ...bobs, authorization }, body })
+      expect(await answer).toMatchObject({ status: 404, text: expect.stringContaining('no such session') })
+    }
+    expect(staged.mcp.counts().sessions).toBe(1)
+    expect((await ask(staged.mcpUrl, { method: 'DELETE', headers: bobs }).answer).status).toBe(200)
+    await expectNothingLeft(staged, seq)
+  })
+})
+
+describe('a wait that comes to nothing leaves nothing behind', () => {
+  it.each(eras)('when it is cancelled, in the protocol of %s', async (_, mode) => {
+    const staged = await stageHub()
+    const { token, seq } = await people(staged)
+    const bob = await connectHttp(staged.mcpUrl, token, mode)
+    const stop = new AbortController()
+    const options = { signal: stop.signal }
+    const waiting = bob.client.callTool({ name: 'wait', arguments: { seconds: 600 } }, options)
+    await until(() => expect(staged.mcp.counts().calls).toBe(1))
+    stop.abort()
+    await expect(waiting).rejects.toThrow()
+    await until(() => expect(staged.mcp.counts().calls).toBe(0))
+    // Its stream is gone as well, or the session would never run out.
+    await bob.transport.terminateSession()
+    await expectNothingLeft(staged, seq)
+  })
+
+  it.each([
+    ['older', false],
+    ['newer', true],
+  ])('when its socket dies, in the %s protocol', async (_, isModern) => {
+    const staged = await stageHub({ sessionIdleMs: 50 })
+    const { token, seq } = await people(staged)
+    const headers = isModern
+      ? { authorization: `Bearer ${token}`, ...modernHeaders('wait') }
+      : await begin(staged.mcpUrl, token)
+    const { hangUp } = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, isModern) })
+    await until(() => expect(staged.mcp.counts().calls).toBe(1))
+    hangUp()
+    // Nobody says goodbye: the session goes by itself.
+    await expectNothingLeft(staged, seq)
+  })
+
+  it('when its client cancels by hand: the stream ends without a word, and the session runs out', async () => {
+    const staged = await stageHub({ sessionIdleMs: 50 })
+    const { token, seq } = await people(staged)
+    const headers = await begin(staged.mcpUrl, token)
+    const { answer } = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, false) })
+    await until(() => expect(staged.mcp.counts().calls).toBe(1))
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }
+    expect((await ask(staged.mcpUrl, { headers, body: cancel }).answer).status).toBe(202)
+    expect(await answer).toMatchObject({ status: 200, text: '' })
+    await expectNothingLeft(staged, seq)
+  })
+
+  it.each([
+    ['older', false],
+    ['newer', true],
+  ])('when its socket dies just as it takes mail, in the %s protocol: that is unread again', async (_, isModern) => {
+    let hangUp = () => {}
+    const staged = await stageHub({ serverFor: () => hesitant })
+    const { ada, token } = await people(staged)
+    const bob = await staged.space.mailbox('bob')
+    // Takes the mail as ever, and has the answer in hand when the client is seen to be gone.
+    const wait: Mailbox['wait'] = async (options = {}) => {
+      const found = await bob.wait(options)
+      hangUp()
+      await until(() => expect(options.signal?.aborted).toBe(true))
+      return found
+    }
+    const taker = { name: 'bob', wait, release: (id: string) => bob.release(id) } as unknown as Mailbox
+    const calls = new Calls()
+    const identity = { mailbox: async () => taker } as unknown as Identity
+    const hesitant = createMailboxServer(staged.space, { version: '0', identity, calls })
+    const headers = isModern
+      ? { authorization: `Bearer ${token}`, ...modernHeaders('wait') }
+      : await begin(staged.mcpUrl, token)
+    const asked = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, isModern) })
+    hangUp = asked.hangUp
+    await until(() => expect(calls.size).toBe(1))
+    const { id } = await ada.send({ to: 'bob', body: 'now' })
+    await until(() => expect(calls.size).toBe(0))
+    expect((await bob.show(id)).receipts).toMatchObject([{ state: 'stored' }])
+    expect((await bob.check()).messages).toMatchObject([{ id }])
+  })
+})
+
+describe('a session', () => {
+  it('runs out when nobody uses it, and not while a stream of it is open', async () => {
+    const staged = await stageHub({ sessionIdleMs: 50 })
+    const { token, seq } = await people(staged)
+    const headers = await begin(staged.mcpUrl, token)
+    const subscribe = { jsonrpc: '2.0', id: 2, method: 'resources/subscribe', params: { uri: 'mailbox://thread/x' } }
+    expect((await ask(staged.mcpUrl, { headers, body: subscribe }).answer).status).toBe(200)
+    const stream = ask(staged.mcpUrl, { method: 'GET', headers })
+    expect(staged.mcp.counts()).toMatchObject({ sessions: 1, listeners: 1 })
+    const another = await begin(staged.mcpUrl, token)
+    await until(() => expect(staged.mcp.counts().sessions).toBe(1))
+    expect((await ask(staged.mcpUrl, { headers: another, body: callOf('agents', {}, false) }).answer).status).toBe(404)
+    expect((await ask(staged.mcpUrl, { headers, body: callOf('agents', {}, false) }).answer).status).toBe(200)
+    stream.hangUp()
+    await expectNothingLeft(staged, seq)
+  })
+
+  it('takes the place of the one that its agent has not used for longest, and of nobody else', async () => {
+    const staged = await stageHub({ maxSessionsPerAgent: 2, maxSessions: 3 })
+    const { token } = await people(staged)
+    const adas = await begin(staged.mcpUrl, staged.tokenOf('ada'))
+    const [first, second] = [await begin(staged.mcpUrl, token), await begin(staged.mcpUrl, token)]
+    const stream = ask(staged.mcpUrl, { method: 'GET', headers: first })
+    const third = await begin(staged.mcpUrl, token)
+    const status = async (headers: Record<string, string>) =>
+      (await ask(staged.mcpUrl, { headers, body: callOf('agents', {}, false) }).answer).status
+    expect(await Promise.all([adas, first, second, third].map(status))).toEqual([200, 200, 404, 200])
+    const other = ask(staged.mcpUrl, {
+      headers: { authorization: `Bearer ${staged.tokenOf('eve')}` },
+      body: initialize,
+    })
+    expect((await other.answer).status).toBe(503)
+    stream.hangUp()
+  })
+})
+
+describe('whoever is cut off', () => {
+  it('by its token: what it has open ends', async () => {
+    const staged = await stageHub()
+    const { token } = await people(staged)
+    const bob = await connectHttp(staged.mcpUrl, token, { pin: '2026-07-28' })
+    const waiting = bob.client.callTool({ name: 'wait', arguments: { seconds: 600, from: 'ada' } })
+    await until(() => expect(staged.mcp.counts().calls).toBe(1))
+    staged.tokenOf('bob') // A new token: the old one is good no more.
+    await (await staged.space.mailbox('ada')).send({ to: 'bob', body: 'secret' })
+    await expect(waiting).rejects.toThrow(/401|taken back|Unauthorized/i)
+  })
+
+  it('by the end of the hub: it stops at once, and no mail is lost with it', async () => {
+    const dir = tempDir()
+    const space = await tempSpace({ dir })
+    const [ada] = [await space.mailbox('ada'), await space.mailbox('bob')]
+    const hub = await serveHub(dir)
+    const bob = await connectHttp(hub.mcpUrl, hub.tokenOf('bob'))
+    await bob.client.subscribeResource({ uri: 'mailbox://thread/x' })
+    const waiting = bob.client.callTool({ name: 'wait', arguments: { seconds: 600 } }).catch(() => 'over')
+    await until(async () => expect(await hub.metric('mailbox_mcp_calls')).toBe(1))
+    expect(await hub.metric('mailbox_mcp_sessions')).toBe(1)
+    expect(await hub.metric('mailbox_mcp_listeners')).toBe(1)
+    hub.running.kill('SIGINT')
+    expect(await hub.running.exit).toMatchObject({ signal: null })
+    await bob.client.close()
+    await waiting
+    await ada.send({ to: 'bob', body: 'later' })
+    expect((await (await space.mailbox('bob')).check()).messages).toMatchObject([{ body: 'later' }])
+    expect((await space.verify({ deep: true })).problems).toEqual([])
+  })
+})
