@@ -1,4 +1,3 @@
-import { request as httpRequest } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import type { Mailbox } from '../../src/mailbox.ts'
 import { Calls } from '../../src/mcp/calls.ts'
@@ -6,77 +5,11 @@ import { createMailboxServer, type Identity } from '../../src/mcp/server.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { stageHub, until } from './hub.ts'
 import { connectHttp, eras, serveHub } from './stage.ts'
+import { type Ask, ask, begin, callOf, end, initialize, modernHeaders } from './wire.ts'
 
 type Staged = Awaited<ReturnType<typeof stageHub>>
 
 const nothing = { sessions: 0, calls: 0, listeners: 0 }
-const both = 'application/json, text/event-stream'
-const initialize = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'Wire', version: '1' },
-  },
-}
-/** A request of the newer protocol carries everything with it. */
-const modernEnvelope = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientInfo': { name: 'Wire', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-}
-const callOf = (name: string, args: object, isModern: boolean) => ({
-  jsonrpc: '2.0',
-  id: 7,
-  method: 'tools/call',
-  params: { name, arguments: args, ...(isModern ? { _meta: modernEnvelope } : {}) },
-})
-const modernHeaders = (name: string) => ({
-  'mcp-protocol-version': '2026-07-28',
-  'mcp-method': 'tools/call',
-  'mcp-name': name,
-})
-
-interface Ask {
-  method?: string
-  headers?: Record<string, string>
-  body?: unknown
-  /** Sent as it is. */
-  raw?: string | Buffer
-}
-
-/** One request, exactly as it is told, on a socket of its own. */
-function ask(url: string, { method = 'POST', headers = {}, body, raw }: Ask) {
-  const data = raw ?? (body === undefined ? undefined : JSON.stringify(body))
-  const outgoing = httpRequest(url, {
-    method,
-    agent: false,
-    headers: { accept: both, ...(data === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-  })
-  const answer = new Promise<{ status: number; session: string | undefined; text: string }>((resolve, reject) => {
-    outgoing.on('error', reject)
-    outgoing.on('response', (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (part: string) => (text += part))
-      response.on('error', reject)
-      const session = response.headers['mcp-session-id'] as string | undefined
-      response.on('end', () => resolve({ status: response.statusCode!, session, text }))
-    })
-  })
-  answer.catch(() => {}) // A test that hangs up does not wait for it.
-  outgoing.end(data)
-  return { answer, hangUp: () => outgoing.destroy() }
-}
-
-/** A session of the older protocol, by hand. */
-async function begin(url: string, token: string): Promise<Record<string, string>> {
-  const authorization = `Bearer ${token}`
-  const { session } = await ask(url, { headers: { authorization }, body: initialize }).answer
-  return { authorization, 'mcp-session-id': session!, 'mcp-protocol-version': '2025-11-25' }
-}
 
 async function people(staged: Staged) {
   const [ada] = [await staged.space.mailbox('ada'), await staged.space.mailbox('bob')]
@@ -98,24 +31,44 @@ describe('a request that is none is refused, and leaves nothing behind', () => {
   const cases: [what: string, status: number, wish: Ask][] = [
     ['broken JSON', 400, { headers: json, raw: '{"jsonrpc":"2.0",' }],
     ['no JSON at all', 400, { headers: json, raw: '' }],
-    ['no UTF-8', 400, { headers: json, raw: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', 'latin1') }],
-    ['another content type', 415, { headers: { 'content-type': 'text/plain' }, raw: JSON.stringify(initialize) }],
+    [
+      'no UTF-8',
+      400,
+      { headers: json, raw: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', 'latin1') },
+    ],
+    [
+      'another content type',
+      415,
+      { headers: { 'content-type': 'text/plain' }, raw: JSON.stringify(initialize) },
+    ],
     ['another jsonrpc', 400, { body: { ...initialize, jsonrpc: '1.0' } }],
     ['null', 400, { body: null }],
     ['a handshake without its words', 400, { body: { jsonrpc: '2.0', id: 1, method: 'initialize' } }],
     ['a handshake that accepts no stream', 406, { headers: { accept: 'text/html' }, body: initialize }],
     ['a call before the handshake', 400, { body: callOf('check', {}, false) }],
-    ['an envelope that lacks its half', 400, {
-      headers: modernHeaders('check'),
-      body: { ...callOf('check', {}, false) },
-    }],
-    ['a session that never was', 404, { headers: { 'mcp-session-id': 'nobody' }, body: callOf('check', {}, false) }],
+    [
+      'an envelope that lacks its half',
+      400,
+      {
+        headers: modernHeaders('check'),
+        body: { ...callOf('check', {}, false) },
+      },
+    ],
+    [
+      'a session that never was',
+      404,
+      { headers: { 'mcp-session-id': 'nobody' }, body: callOf('check', {}, false) },
+    ],
     ['a stream without a session', 400, { method: 'GET' }],
     ['over 4 MiB', 413, { headers: json, raw: `"${'x'.repeat(4 * 1024 * 1024)}"` }],
-    ['over 4 MiB in pieces', 413, {
-      headers: { ...json, 'transfer-encoding': 'chunked' },
-      raw: `"${'x'.repeat(4 * 1024 * 1024)}"`,
-    }],
+    [
+      'over 4 MiB in pieces',
+      413,
+      {
+        headers: { ...json, 'transfer-encoding': 'chunked' },
+        raw: `"${'x'.repeat(4 * 1024 * 1024)}"`,
+      },
+    ],
     ['the address of somebody else', 403, { headers: { host: 'evil.example.com' }, body: initialize }],
     ['a page of somebody else', 403, { headers: { origin: 'http://evil.example.com' }, body: initialize }],
     ['no token', 401, { headers: { authorization: '' }, body: initialize }],
@@ -155,7 +108,7 @@ describe('a request that is none is refused, and leaves nothing behind', () => {
       expect(await answer).toMatchObject({ status: 404, text: expect.stringContaining('no such session') })
     }
     expect(staged.mcp.counts().sessions).toBe(1)
-    expect((await ask(staged.mcpUrl, { method: 'DELETE', headers: bobs }).answer).status).toBe(200)
+    await end(staged.mcpUrl, bobs)
     await expectNothingLeft(staged, seq)
   })
 })
@@ -181,7 +134,7 @@ describe('a wait that comes to nothing leaves nothing behind', () => {
     ['older', false],
     ['newer', true],
   ])('when its socket dies, in the %s protocol', async (_, isModern) => {
-    const staged = await stageHub({ sessionIdleMs: 50 })
+    const staged = await stageHub()
     const { token, seq } = await people(staged)
     const headers = isModern
       ? { authorization: `Bearer ${token}`, ...modernHeaders('wait') }
@@ -189,12 +142,13 @@ describe('a wait that comes to nothing leaves nothing behind', () => {
     const { hangUp } = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, isModern) })
     await until(() => expect(staged.mcp.counts().calls).toBe(1))
     hangUp()
-    // Nobody says goodbye: the session goes by itself.
+    await until(() => expect(staged.mcp.counts().calls).toBe(0))
+    if (!isModern) await end(staged.mcpUrl, headers)
     await expectNothingLeft(staged, seq)
   })
 
-  it('when its client cancels by hand: the stream ends without a word, and the session runs out', async () => {
-    const staged = await stageHub({ sessionIdleMs: 50 })
+  it('when its client cancels by hand: its stream ends without a word', async () => {
+    const staged = await stageHub()
     const { token, seq } = await people(staged)
     const headers = await begin(staged.mcpUrl, token)
     const { answer } = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, false) })
@@ -202,54 +156,63 @@ describe('a wait that comes to nothing leaves nothing behind', () => {
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }
     expect((await ask(staged.mcpUrl, { headers, body: cancel }).answer).status).toBe(202)
     expect(await answer).toMatchObject({ status: 200, text: '' })
+    await end(staged.mcpUrl, headers)
     await expectNothingLeft(staged, seq)
   })
 
   it.each([
     ['older', false],
     ['newer', true],
-  ])('when its socket dies just as it takes mail, in the %s protocol: that is unread again', async (_, isModern) => {
-    let hangUp = () => {}
-    const staged = await stageHub({ serverFor: () => hesitant })
-    const { ada, token } = await people(staged)
-    const bob = await staged.space.mailbox('bob')
-    // Takes the mail as ever, and has the answer in hand when the client is seen to be gone.
-    const wait: Mailbox['wait'] = async (options = {}) => {
-      const found = await bob.wait(options)
-      hangUp()
-      await until(() => expect(options.signal?.aborted).toBe(true))
-      return found
-    }
-    const taker = { name: 'bob', wait, release: (id: string) => bob.release(id) } as unknown as Mailbox
-    const calls = new Calls()
-    const identity = { mailbox: async () => taker } as unknown as Identity
-    const hesitant = createMailboxServer(staged.space, { version: '0', identity, calls })
-    const headers = isModern
-      ? { authorization: `Bearer ${token}`, ...modernHeaders('wait') }
-      : await begin(staged.mcpUrl, token)
-    const asked = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, isModern) })
-    hangUp = asked.hangUp
-    await until(() => expect(calls.size).toBe(1))
-    const { id } = await ada.send({ to: 'bob', body: 'now' })
-    await until(() => expect(calls.size).toBe(0))
-    expect((await bob.show(id)).receipts).toMatchObject([{ state: 'stored' }])
-    expect((await bob.check()).messages).toMatchObject([{ id }])
-  })
+  ])(
+    'when its socket dies just as it takes mail, in the %s protocol: that is unread again',
+    async (_, isModern) => {
+      let hangUp = () => {}
+      const staged = await stageHub({ serverFor: () => hesitant })
+      const { ada, token } = await people(staged)
+      const bob = await staged.space.mailbox('bob')
+      // Takes the mail as ever, and has the answer in hand when the client is seen to be gone.
+      const wait: Mailbox['wait'] = async (options = {}) => {
+        const found = await bob.wait(options)
+        hangUp()
+        await until(() => expect(options.signal?.aborted).toBe(true))
+        return found
+      }
+      const taker = { name: 'bob', wait, release: (id: string) => bob.release(id) } as unknown as Mailbox
+      const calls = new Calls()
+      const identity = { mailbox: async () => taker } as unknown as Identity
+      const hesitant = createMailboxServer(staged.space, { version: '0', identity, calls })
+      const headers = isModern
+        ? { authorization: `Bearer ${token}`, ...modernHeaders('wait') }
+        : await begin(staged.mcpUrl, token)
+      const asked = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, isModern) })
+      hangUp = asked.hangUp
+      await until(() => expect(calls.size).toBe(1))
+      const { id } = await ada.send({ to: 'bob', body: 'now' })
+      await until(() => expect(calls.size).toBe(0))
+      expect((await bob.show(id)).receipts).toMatchObject([{ state: 'stored' }])
+      expect((await bob.check()).messages).toMatchObject([{ id }])
+    },
+  )
 })
 
 describe('a session', () => {
-  it('runs out when nobody uses it, and not while a stream of it is open', async () => {
-    const staged = await stageHub({ sessionIdleMs: 50 })
+  it('runs out when nobody uses it, however it was left, and not while a stream of it is open', async () => {
+    const staged = await stageHub({ sessionIdleMs: 1_500 })
     const { token, seq } = await people(staged)
-    const headers = await begin(staged.mcpUrl, token)
-    const subscribe = { jsonrpc: '2.0', id: 2, method: 'resources/subscribe', params: { uri: 'mailbox://thread/x' } }
-    expect((await ask(staged.mcpUrl, { headers, body: subscribe }).answer).status).toBe(200)
-    const stream = ask(staged.mcpUrl, { method: 'GET', headers })
-    expect(staged.mcp.counts()).toMatchObject({ sessions: 1, listeners: 1 })
-    const another = await begin(staged.mcpUrl, token)
-    await until(() => expect(staged.mcp.counts().sessions).toBe(1))
-    expect((await ask(staged.mcpUrl, { headers: another, body: callOf('agents', {}, false) }).answer).status).toBe(404)
-    expect((await ask(staged.mcpUrl, { headers, body: callOf('agents', {}, false) }).answer).status).toBe(200)
+    const [used, left] = [await begin(staged.mcpUrl, token), await begin(staged.mcpUrl, token)]
+    const stream = ask(staged.mcpUrl, { method: 'GET', headers: used })
+    const wait = ask(staged.mcpUrl, { headers: left, body: callOf('wait', { seconds: 600 }, false) })
+    for (const headers of [used, left]) {
+      const params = { uri: 'mailbox://thread/x' }
+      const body = { jsonrpc: '2.0', id: 2, method: 'resources/subscribe', params }
+      expect((await ask(staged.mcpUrl, { headers, body }).answer).status).toBe(200)
+    }
+    await until(() => expect(staged.mcp.counts()).toEqual({ sessions: 2, calls: 1, listeners: 2 }))
+    wait.hangUp()
+    await until(() => expect(staged.mcp.counts()).toEqual({ sessions: 1, calls: 0, listeners: 1 }))
+    const status = async (headers: Record<string, string>) =>
+      (await ask(staged.mcpUrl, { headers, body: callOf('agents', {}, false) }).answer).status
+    expect([await status(used), await status(left)]).toEqual([200, 404])
     stream.hangUp()
     await expectNothingLeft(staged, seq)
   })

@@ -23,6 +23,7 @@ export interface Connected {
   call(
     name: string,
     args?: Record<string, unknown>,
+    meta?: Record<string, unknown>,
   ): Promise<{ text: string; facts: Record<string, unknown> }>
   /** The text of a failure. */
   refused(name: string, args?: Record<string, unknown>): Promise<string>
@@ -51,10 +52,10 @@ export async function connectHttp(
   url: string,
   token: string,
   mode: VersionNegotiationMode = 'legacy',
-  headers: Record<string, string> = {},
+  { clientName, headers = {} }: { clientName?: string; headers?: Record<string, string> } = {},
 ): Promise<Connected & { transport: StreamableHTTPClientTransport }> {
   const requestInit = { headers: { ...headers, authorization: `Bearer ${token}` } }
-  const client = newClient(mode)
+  const client = newClient(mode, clientName)
   const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit })
   await client.connect(transport)
   return { ...connected(client), transport }
@@ -69,7 +70,13 @@ export async function serveHub(dir: string) {
     const line = (await answer.text()).split('\n').find((one) => one.startsWith(`${name} `))
     return Number(line?.split(' ').at(-1))
   }
-  return { running, url, mcpUrl: `${url}/mcp`, tokenOf: (name: string) => createAgentToken(dir, name), metric }
+  return {
+    running,
+    url,
+    mcpUrl: `${url}/mcp`,
+    tokenOf: (name: string) => createAgentToken(dir, name),
+    metric,
+  }
 }
 
 /** How agents come in: each with a client of its own. */
@@ -94,13 +101,14 @@ export const ways = doors.flatMap(([door, open]) =>
   eras.map(([era, mode]): [string, string, Door, VersionNegotiationMode] => [door, era, open, mode]),
 )
 
-const newClient = (mode: VersionNegotiationMode): Client =>
-  new Client({ name: 'Story Teller', version: '1.0.0' }, { versionNegotiation: { mode } })
+const newClient = (mode: VersionNegotiationMode, name = 'Story Teller'): Client =>
+  new Client({ name, version: '1.0.0' }, { versionNegotiation: { mode } })
 
 function connected(client: Client): Connected {
   onTestFinished(() => client.close())
-  const run = async (tool: string, args: Record<string, unknown>) => {
-    const result = await client.callTool({ name: tool, arguments: args })
+  const run = async (tool: string, args: Record<string, unknown>, meta?: Record<string, unknown>) => {
+    const _meta = meta === undefined ? {} : { _meta: meta }
+    const result = await client.callTool({ name: tool, arguments: args, ..._meta })
     const [content] = result.content as { text: string }[]
     return {
       isError: result.isError === true,
@@ -110,8 +118,8 @@ function connected(client: Client): Connected {
   }
   return {
     client,
-    async call(tool, args = {}) {
-      const { isError, ...rest } = await run(tool, args)
+    async call(tool, args = {}, meta) {
+      const { isError, ...rest } = await run(tool, args, meta)
       if (isError) throw new Error(rest.text)
       return rest
     },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { type Connected, ways } from './stage.ts'
 
-describe.each(ways)('two agents over %s in the protocol of %s', (_door, _era, open, mode) => {
+describe.each(ways)('two agents over %s in the protocol of %s', (door, era, open, mode) => {
   const meet = async (dir = tempDir()): Promise<[Connected, Connected]> => {
     const comeIn = await open(dir, mode)
     return [await comeIn('ada'), await comeIn('bob')]
@@ -106,6 +106,19 @@ describe.each(ways)('two agents over %s in the protocol of %s', (_door, _era, op
     await expect(bob.client.readResource({ uri: 'mailbox://message/nothing' })).rejects.toThrow(
       ResourceNotFoundError,
     )
+  })
+
+  it('pay under 2,000 tokens for at most 8 tools, instructions included', async () => {
+    const [{ client }] = await meet()
+    const { tools } = await client.listTools()
+    const text = JSON.stringify(tools) + client.getInstructions()
+    // Three characters a token is more than any tokenizer needs for JSON and English.
+    const tokens = Math.ceil(text.length / 3)
+    console.log(
+      `mcp over ${door}, ${era}: ${tools.length} tools, ${text.length} characters, about ${Math.ceil(text.length / 4)} tokens, under ${tokens}`,
+    )
+    expect(tools.length).toBeLessThanOrEqual(8)
+    expect(tokens).toBeLessThan(2_000)
   })
 
   /** Subscribes as the era does it; gives what ends it. */
