@@ -10,12 +10,18 @@ function written() {
   const said: { over?: boolean; cancelled?: true } = {}
   let isGood = true
   const source = new ReadableStream<Uint8Array>({
-    start: (one) => void (controller = one),
-    cancel: () => void (said.cancelled = true),
+    start(one) {
+      controller = one
+    },
+    cancel() {
+      said.cancelled = true
+    },
   })
   const response = watched(new Response(source, { status: 201, headers: { 'x-kept': 'yes' } }), {
     mayGoOn: () => isGood,
-    over: (isWhole) => void (said.over = isWhole),
+    over(isWhole) {
+      said.over = isWhole
+    },
   })
   return { response, controller, said, revoke: () => (isGood = false) }
 }
