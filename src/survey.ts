@@ -76,9 +76,9 @@ export class Survey {
   }
 
   /** Entries after a point, and how far the journal goes. */
-  async entries(after: number, limit = 200): Promise<{ entries: Entry[]; seq: number }> {
+  async entries(after: number, limit = 200, maxBytes?: number): Promise<{ entries: Entry[]; seq: number }> {
     return this.#space.query((source) => ({
-      entries: entriesAfter(source, after, Math.min(limit, entriesAtMost)),
+      entries: entriesAfter(source, after, Math.min(limit, entriesAtMost), maxBytes),
       seq: source.index.cursor.seq,
     }))
   }

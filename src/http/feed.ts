@@ -103,7 +103,7 @@ export class Feed {
 
   /** The same from the journal. Undefined at its end. */
   async readAfter(after: number, wrap: Wrap, wants?: (entry: Entry) => boolean): Promise<Chunk | undefined> {
-    const { entries } = await this.#survey.entries(after, pageEntries)
+    const { entries } = await this.#survey.entries(after, pageEntries, chunkBytes)
     return toChunk(entries.map(toFrame), 0, wrap, wants)
   }
 

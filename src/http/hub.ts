@@ -1,5 +1,5 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
@@ -50,6 +50,7 @@ const usualPort = 7337
 const portsToTry = 50
 /** How long answers may take to finish when the hub stops. */
 const graceMs = 5_000
+const idleLookMs = 20
 
 /** Starts a hub on an open space. */
 export async function startHub(options: HubOptions): Promise<Hub> {
@@ -78,10 +79,20 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     pages: new ConsoleFiles(options.consoleDir),
     stopping: stopping.signal,
   })
-  server.on('connection', (socket) => {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
     metrics.connections.inc()
-    socket.on('close', () => metrics.connections.dec())
+    sockets.add(socket)
+    socket.on('close', () => {
+      metrics.connections.dec()
+      sockets.delete(socket)
+    })
   })
+  /** Lets go of connections that are only kept for later: whose answer is finished, or that never said a word. */
+  function closeIdle(): void {
+    server.closeIdleConnections()
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  }
   server.on('drop', () => {
     metrics.refused.inc({ reason: 'connections' })
     log.warn({ event: 'refused', reason: 'connections' }, 'refused')
@@ -136,9 +147,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       stopping.abort()
       streams.stop()
       keeper.stop()
-      server.closeIdleConnections()
+      const idle = setInterval(closeIdle, idleLookMs)
       const late = setTimeout(() => server.closeAllConnections(), graceMs)
       await closed
+      clearInterval(idle)
       clearTimeout(late)
       await Promise.race([posting, sleep(graceMs, undefined, { ref: false })])
       await feed.stop()

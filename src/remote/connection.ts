@@ -104,7 +104,7 @@ export class Connection {
 
   async #ask(options: CallOptions): Promise<{ body: unknown } | { neverSent: boolean; cause: unknown }> {
     const { method, path, body, signal, timeoutMs = answerWithinMs } = options
-    const limit = AbortSignal.timeout(timeoutMs)
+    const limit = AbortSignal.timeout(Math.ceil(timeoutMs))
     try {
       const response = await fetch(`${this.url}${path}`, {
         method,

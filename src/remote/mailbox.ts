@@ -85,7 +85,8 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
   ): Promise<InboxMessage | null> {
     const { match, signal, timeoutMs, replyTo, ...filter } = wanted
     const whole = replyTo === undefined ? {} : { replyTo: (await derived.show(replyTo)).message.id }
-    const over = timeoutMs === undefined ? [] : [AbortSignal.timeout(Math.min(timeoutMs, longestTimerMs))]
+    const over =
+      timeoutMs === undefined ? [] : [AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))]
     const ending = AbortSignal.any([...over, ...(signal === undefined ? [] : [signal])])
     const options = { ...filter, ...whole, answersFirst: true, signal: ending }
     for await (const message of watchMail(watched, options)) {
