@@ -6,11 +6,12 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Space } from '../space.ts'
 import { readBody, refusal } from './body.ts'
+import { authInfoOf, type McpCaller } from './caller.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './changes.ts'
 import { honourSubscriptions } from './resources.ts'
 import { createMailboxServer, Identity } from './server.ts'
-import { type McpCaller, Sessions } from './sessions.ts'
+import { Sessions } from './sessions.ts'
 import { watched } from './stream.ts'
 
 export interface McpEndpointOptions {
@@ -45,19 +46,18 @@ const maxRequestBodySize = 4 * 1024 * 1024
 export function createMcpEndpoint(space: Space, options: McpEndpointOptions): McpEndpoint {
   const { version, maxSessions = 1_000, maxSessionsPerAgent = 100, sessionIdleMs = 30 * 60_000 } = options
   const changes = new Changes(space)
-  const calls = new Calls()
   let isClosed = false
 
   // One for each agent, so that requests which come at once join it once.
-  const identities = new Map<string, Identity>()
-  const identityOf = (agent: string): Identity => {
-    const identity = identities.get(agent) ?? new Identity(space, { name: agent })
-    identities.set(agent, identity)
-    return identity
+  const desks = new Map<string, { identity: Identity; calls: Calls }>()
+  const deskOf = (agent: string) => {
+    const desk = desks.get(agent) ?? { identity: new Identity(space, { name: agent }), calls: new Calls() }
+    desks.set(agent, desk)
+    return desk
   }
+  const callsOfAll = () => [...desks.values()].map(({ calls }) => calls)
   const serverFor =
-    options.serverFor ??
-    ((agent: string) => createMailboxServer(space, { version, identity: identityOf(agent), calls }))
+    options.serverFor ?? ((agent: string) => createMailboxServer(space, { version, ...deskOf(agent) }))
 
   const sessions = new Sessions({
     ...{ maxSessions, maxSessionsPerAgent, maxRequestBodySize, idleMs: sessionIdleMs },
@@ -74,14 +74,13 @@ export function createMcpEndpoint(space: Space, options: McpEndpointOptions): Mc
   })
 
   async function serveModern(request: Request, caller: McpCaller, json: unknown): Promise<Response> {
-    const { agent, isStillGood = () => true } = caller
+    const { isStillGood = () => true } = caller
     // The SDK answers a listener in the moment in which it begins to listen: by then the journal has to be followed.
     const isListening = (json as { method?: unknown } | null)?.method === 'subscriptions/listen'
     const release = isListening ? changes.subscribe(() => {}) : () => {}
     try {
       if (isListening) await changes.ready()
-      const authInfo = { token: '', clientId: agent, scopes: [] }
-      const response = await modern.fetch(request, { parsedBody: json, authInfo })
+      const response = await modern.fetch(request, { parsedBody: json, authInfo: authInfoOf(caller) })
       if (!isStillGood()) return refusal(401, -32_000, 'the token was taken back')
       return watched(response, { mayGoOn: isStillGood, over: () => {} })
     } finally {
@@ -97,12 +96,16 @@ export function createMcpEndpoint(space: Space, options: McpEndpointOptions): Mc
       if (await isLegacyRequest(request, body.json)) return sessions.serve(request, caller, body.json)
       return serveModern(request, caller, body.json)
     },
-    counts: () => ({ sessions: sessions.size, calls: calls.size, listeners: changes.size }),
+    counts: () => ({
+      sessions: sessions.size,
+      calls: callsOfAll().reduce((sum, { size }) => sum + size, 0),
+      listeners: changes.size,
+    }),
     async close() {
       isClosed = true
       await sessions.close()
       await modern.close()
-      await calls.settled()
+      await Promise.all(callsOfAll().map((calls) => calls.settled()))
     },
   }
 }

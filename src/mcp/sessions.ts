@@ -7,14 +7,8 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { refusal } from './body.ts'
+import { authInfoOf, type McpCaller } from './caller.ts'
 import { watched } from './stream.ts'
-
-/** Whom a request speaks for; its token was checked before. */
-export interface McpCaller {
-  agent: string
-  /** False once the token was taken back: then streams that are open end. @default always true */
-  isStillGood?: () => boolean
-}
 
 export interface SessionsOptions {
   /** What a new session of an agent is served by. */
@@ -92,7 +86,7 @@ export class Sessions {
   async #answer(
     session: Session,
     request: Request,
-    { isStillGood = () => true }: McpCaller,
+    caller: McpCaller,
     messages: readonly unknown[],
     json: unknown,
   ): Promise<Response> {
@@ -108,14 +102,15 @@ export class Sessions {
     }
     let response: Response
     try {
-      response = await session.transport.handleRequest(request, { parsedBody: json })
+      const authInfo = authInfoOf(caller)
+      response = await session.transport.handleRequest(request, { parsedBody: json, authInfo })
     } catch (error) {
       over(false)
       throw error
     }
     for (const id of messages.flatMap(cancelledBy)) dismiss(session, id)
     if (response.body === null) over(true)
-    return watched(response, { mayGoOn: isStillGood, over })
+    return watched(response, { mayGoOn: caller.isStillGood ?? (() => true), over })
   }
 
   /** An agent that begins more sessions than it may loses the one it has not used for longest. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Changes } from '../../src/mcp/changes.ts'
 import type { Space } from '../../src/space.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { until } from './hub.ts'
+import { untilRight } from './hub.ts'
 
 /** A space whose reading can be held up and made to fail. */
 function troubled(space: Space, trouble: { end?: () => Promise<number>; follow?: Space['follow'] }): Space {
@@ -27,7 +27,7 @@ describe('changes', () => {
     open()
     await ready
     const { threadId } = await ada.send({ to: 'user', body: 'after' })
-    await until(() => expect(seen).toEqual([`mailbox://thread/${threadId}`]))
+    await untilRight(() => expect(seen).toEqual([`mailbox://thread/${threadId}`]))
     stop()
   })
 
@@ -51,7 +51,7 @@ describe('changes', () => {
     const sent: string[] = []
     for (const body of ['one', 'two', 'three'])
       sent.push(`mailbox://thread/${(await ada.send({ to: 'user', body })).threadId}`)
-    await until(() => expect(seen).toEqual(sent))
+    await untilRight(() => expect(seen).toEqual(sent))
     stop()
   })
 
@@ -71,15 +71,15 @@ describe('changes', () => {
       }),
     )
     const stops = [changes.subscribe(() => {}), changes.subscribe(() => {})]
-    await until(() => expect(following).toBe(1))
+    await untilRight(() => expect(following).toBe(1))
     stops[0]!()
     expect(changes.size).toBe(1)
     stops[1]!()
     stops[1]!() // Ending it again ends nothing else.
-    await until(() => expect(following).toBe(0))
+    await untilRight(() => expect(following).toBe(0))
     const stop = changes.subscribe(() => {})
-    await until(() => expect(following).toBe(1))
+    await untilRight(() => expect(following).toBe(1))
     stop()
-    await until(() => expect(following).toBe(0))
+    await untilRight(() => expect(following).toBe(0))
   })
 })

@@ -3,7 +3,7 @@ import { createAgentToken } from '../../src/http/tokens.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { runSuite, type Verdict, whyNot, withToken } from './conformance.ts'
 import { createFixtureServer } from './fixtures.ts'
-import { stageHub } from './hub.ts'
+import { stageMcp } from './hub.ts'
 import { serveHub } from './stage.ts'
 
 /** Installing the suite and its Node takes a while the first time. */
@@ -40,7 +40,7 @@ describe.skipIf(whyNot !== undefined)(
         await space.mailbox('bob')
         await ada.send({ to: 'bob', subject: 'Port', body: 'Which port?' })
         const hub = await serveHub(dir)
-        const staged = await stageHub({ serverFor: createFixtureServer })
+        const staged = await stageMcp({ serverFor: createFixtureServer })
         const [mailbox, fixtures] = await Promise.all([
           runSuite(await withToken(hub.url, createAgentToken(dir, 'bob'))),
           runSuite(await withToken(staged.url, staged.tokenOf('bob'))),

@@ -3,11 +3,11 @@ import type { Mailbox } from '../../src/mailbox.ts'
 import { Calls } from '../../src/mcp/calls.ts'
 import { createMailboxServer, type Identity } from '../../src/mcp/server.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { stageHub, until } from './hub.ts'
+import { stageMcp, untilRight } from './hub.ts'
 import { connectHttp, eras, serveHub } from './stage.ts'
 import { type Ask, ask, begin, callOf, end, initialize, modernHeaders } from './wire.ts'
 
-type Staged = Awaited<ReturnType<typeof stageHub>>
+type Staged = Awaited<ReturnType<typeof stageMcp>>
 
 const nothing = { sessions: 0, calls: 0, listeners: 0 }
 
@@ -18,7 +18,7 @@ async function people(staged: Staged) {
 
 /** Nothing is open, nothing was written, and mail that comes now is unread until bob takes it. */
 async function expectNothingLeft(staged: Staged, seq: number): Promise<void> {
-  await until(() => expect(staged.mcp.counts()).toEqual(nothing))
+  await untilRight(() => expect(staged.mcp.counts()).toEqual(nothing))
   expect(await staged.space.end()).toBe(seq)
   const [ada, bob] = [await staged.space.mailbox('ada'), await staged.space.mailbox('bob')]
   await ada.send({ to: 'bob', body: 'later' })
@@ -76,7 +76,7 @@ describe('a request that is none is refused, and leaves nothing behind', () => {
   ]
 
   it('whatever is wrong with it', async () => {
-    const staged = await stageHub()
+    const staged = await stageMcp()
     const { token, seq } = await people(staged)
     for (const [what, status, wish] of cases) {
       const headers = { authorization: `Bearer ${token}`, ...wish.headers }
@@ -89,7 +89,7 @@ describe('a request that is none is refused, and leaves nothing behind', () => {
   })
 
   it.each(eras)('a message over the limit, in the protocol of %s', async (_, mode) => {
-    const staged = await stageHub()
+    const staged = await stageMcp()
     const { token, seq } = await people(staged)
     const bob = await connectHttp(staged.mcpUrl, token, mode)
     expect(await bob.refused('send', { to: 'ada', body: 'x'.repeat(1_100_000) })).toMatch(/^over_limit: /)
@@ -98,7 +98,7 @@ describe('a request that is none is refused, and leaves nothing behind', () => {
   })
 
   it("another agent's session", async () => {
-    const staged = await stageHub()
+    const staged = await stageMcp()
     const { token, seq } = await people(staged)
     const bobs = await begin(staged.mcpUrl, token)
     const authorization = `Bearer ${staged.tokenOf('ada')}`
@@ -115,16 +115,16 @@ describe('a request that is none is refused, and leaves nothing behind', () => {
 
 describe('a wait that comes to nothing leaves nothing behind', () => {
   it.each(eras)('when it is cancelled, in the protocol of %s', async (_, mode) => {
-    const staged = await stageHub()
+    const staged = await stageMcp()
     const { token, seq } = await people(staged)
     const bob = await connectHttp(staged.mcpUrl, token, mode)
     const stop = new AbortController()
     const options = { signal: stop.signal }
     const waiting = bob.client.callTool({ name: 'wait', arguments: { seconds: 600 } }, options)
-    await until(() => expect(staged.mcp.counts().calls).toBe(1))
+    await untilRight(() => expect(staged.mcp.counts().calls).toBe(1))
     stop.abort()
     await expect(waiting).rejects.toThrow()
-    await until(() => expect(staged.mcp.counts().calls).toBe(0))
+    await untilRight(() => expect(staged.mcp.counts().calls).toBe(0))
     // Its stream is gone as well, or the session would never run out.
     await bob.transport.terminateSession()
     await expectNothingLeft(staged, seq)
@@ -134,25 +134,25 @@ describe('a wait that comes to nothing leaves nothing behind', () => {
     ['older', false],
     ['newer', true],
   ])('when its socket dies, in the %s protocol', async (_, isModern) => {
-    const staged = await stageHub()
+    const staged = await stageMcp()
     const { token, seq } = await people(staged)
     const headers = isModern
       ? { authorization: `Bearer ${token}`, ...modernHeaders('wait') }
       : await begin(staged.mcpUrl, token)
     const { hangUp } = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, isModern) })
-    await until(() => expect(staged.mcp.counts().calls).toBe(1))
+    await untilRight(() => expect(staged.mcp.counts().calls).toBe(1))
     hangUp()
-    await until(() => expect(staged.mcp.counts().calls).toBe(0))
+    await untilRight(() => expect(staged.mcp.counts().calls).toBe(0))
     if (!isModern) await end(staged.mcpUrl, headers)
     await expectNothingLeft(staged, seq)
   })
 
   it('when its client cancels by hand: its stream ends without a word', async () => {
-    const staged = await stageHub()
+    const staged = await stageMcp()
     const { token, seq } = await people(staged)
     const headers = await begin(staged.mcpUrl, token)
     const { answer } = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, false) })
-    await until(() => expect(staged.mcp.counts().calls).toBe(1))
+    await untilRight(() => expect(staged.mcp.counts().calls).toBe(1))
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }
     expect((await ask(staged.mcpUrl, { headers, body: cancel }).answer).status).toBe(202)
     expect(await answer).toMatchObject({ status: 200, text: '' })
@@ -167,14 +167,14 @@ describe('a wait that comes to nothing leaves nothing behind', () => {
     'when its socket dies just as it takes mail, in the %s protocol: that is unread again',
     async (_, isModern) => {
       let hangUp = () => {}
-      const staged = await stageHub({ serverFor: () => hesitant })
+      const staged = await stageMcp({ serverFor: () => hesitant })
       const { ada, token } = await people(staged)
       const bob = await staged.space.mailbox('bob')
       // Takes the mail as ever, and has the answer in hand when the client is seen to be gone.
       const wait: Mailbox['wait'] = async (options = {}) => {
         const found = await bob.wait(options)
         hangUp()
-        await until(() => expect(options.signal?.aborted).toBe(true))
+        await untilRight(() => expect(options.signal?.aborted).toBe(true))
         return found
       }
       const taker = { name: 'bob', wait, release: (id: string) => bob.release(id) } as unknown as Mailbox
@@ -186,9 +186,9 @@ describe('a wait that comes to nothing leaves nothing behind', () => {
         : await begin(staged.mcpUrl, token)
       const asked = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, isModern) })
       hangUp = asked.hangUp
-      await until(() => expect(calls.size).toBe(1))
+      await untilRight(() => expect(calls.size).toBe(1))
       const { id } = await ada.send({ to: 'bob', body: 'now' })
-      await until(() => expect(calls.size).toBe(0))
+      await untilRight(() => expect(calls.size).toBe(0))
       expect((await bob.show(id)).receipts).toMatchObject([{ state: 'stored' }])
       expect((await bob.check()).messages).toMatchObject([{ id }])
     },
@@ -197,7 +197,7 @@ describe('a wait that comes to nothing leaves nothing behind', () => {
 
 describe('a session', () => {
   it('runs out when nobody uses it, however it was left, and not while a stream of it is open', async () => {
-    const staged = await stageHub({ sessionIdleMs: 1_500 })
+    const staged = await stageMcp({ sessionIdleMs: 1_500 })
     const { token, seq } = await people(staged)
     const [used, left] = [await begin(staged.mcpUrl, token), await begin(staged.mcpUrl, token)]
     const stream = ask(staged.mcpUrl, { method: 'GET', headers: used })
@@ -207,9 +207,9 @@ describe('a session', () => {
       const body = { jsonrpc: '2.0', id: 2, method: 'resources/subscribe', params }
       expect((await ask(staged.mcpUrl, { headers, body }).answer).status).toBe(200)
     }
-    await until(() => expect(staged.mcp.counts()).toEqual({ sessions: 2, calls: 1, listeners: 2 }))
+    await untilRight(() => expect(staged.mcp.counts()).toEqual({ sessions: 2, calls: 1, listeners: 2 }))
     wait.hangUp()
-    await until(() => expect(staged.mcp.counts()).toEqual({ sessions: 1, calls: 0, listeners: 1 }))
+    await untilRight(() => expect(staged.mcp.counts()).toEqual({ sessions: 1, calls: 0, listeners: 1 }))
     const status = async (headers: Record<string, string>) =>
       (await ask(staged.mcpUrl, { headers, body: callOf('agents', {}, false) }).answer).status
     expect([await status(used), await status(left)]).toEqual([200, 404])
@@ -218,7 +218,7 @@ describe('a session', () => {
   })
 
   it('takes the place of the one that its agent has not used for longest, and of nobody else', async () => {
-    const staged = await stageHub({ maxSessionsPerAgent: 2, maxSessions: 3 })
+    const staged = await stageMcp({ maxSessionsPerAgent: 2, maxSessions: 3 })
     const { token } = await people(staged)
     const adas = await begin(staged.mcpUrl, staged.tokenOf('ada'))
     const [first, second] = [await begin(staged.mcpUrl, token), await begin(staged.mcpUrl, token)]
@@ -236,17 +236,55 @@ describe('a session', () => {
   })
 })
 
-describe('whoever is cut off', () => {
-  it('by its token: what it has open ends', async () => {
-    const staged = await stageHub()
-    const { token } = await people(staged)
-    const bob = await connectHttp(staged.mcpUrl, token, { pin: '2026-07-28' })
-    const waiting = bob.client.callTool({ name: 'wait', arguments: { seconds: 600, from: 'ada' } })
-    await until(() => expect(staged.mcp.counts().calls).toBe(1))
-    staged.tokenOf('bob') // A new token: the old one is good no more.
-    await (await staged.space.mailbox('ada')).send({ to: 'bob', body: 'secret' })
-    await expect(waiting).rejects.toThrow(/401|taken back|Unauthorized/i)
+describe('the calls of an agent', () => {
+  it('are 256 at once and no more, and all of them end with their streams', async () => {
+    const staged = await stageMcp()
+    const { token, seq } = await people(staged)
+    const headers = await begin(staged.mcpUrl, token)
+    const waits = Array.from({ length: 256 }, (_, id) => ({ ...callOf('wait', { seconds: 600 }, false), id }))
+    // Whoever speaks an early version sends many in one request.
+    const streams = [waits.slice(0, 100), waits.slice(100, 200), waits.slice(200)].map((body) =>
+      ask(staged.mcpUrl, { headers, body }),
+    )
+    await untilRight(() => expect(staged.mcp.counts().calls).toBe(256))
+    const more = ask(staged.mcpUrl, { headers, body: { ...callOf('check', {}, false), id: 256 } })
+    expect((await more.answer).text).toContain('over_limit: 256 calls are under way already')
+    const adas = await connectHttp(staged.mcpUrl, staged.tokenOf('ada'))
+    expect((await adas.call('check')).text).toBe('no new mail')
+    await adas.transport.terminateSession()
+    for (const { hangUp } of streams) hangUp()
+    await untilRight(() => expect(staged.mcp.counts().calls).toBe(0))
+    await end(staged.mcpUrl, headers)
+    await expectNothingLeft(staged, seq)
   })
+})
+
+describe('whoever is cut off', () => {
+  it.each([
+    ['older', false],
+    ['newer', true],
+  ])(
+    'by its token, in the %s protocol: what it has open ends, and its mail is unread',
+    async (_, isModern) => {
+      const staged = await stageMcp()
+      const { ada, token } = await people(staged)
+      const headers = isModern
+        ? { authorization: `Bearer ${token}`, ...modernHeaders('wait') }
+        : await begin(staged.mcpUrl, token)
+      const { answer } = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, isModern) })
+      await untilRight(() => expect(staged.mcp.counts().calls).toBe(1))
+      staged.tokenOf('bob') // A new token: the old one is good no more.
+      await ada.send({ to: 'bob', body: 'secret' })
+      const outcome = await answer.then(
+        ({ status }) => status,
+        () => 'broken off',
+      )
+      expect(outcome).toBe(isModern ? 401 : 'broken off')
+      // It is there for whoever has the new one.
+      const bob = await staged.space.mailbox('bob')
+      expect((await bob.check()).messages).toMatchObject([{ body: 'secret' }])
+    },
+  )
 
   it('by the end of the hub: it stops at once, and no mail is lost with it', async () => {
     const dir = tempDir()
@@ -256,7 +294,7 @@ describe('whoever is cut off', () => {
     const bob = await connectHttp(hub.mcpUrl, hub.tokenOf('bob'))
     await bob.client.subscribeResource({ uri: 'mailbox://thread/x' })
     const waiting = bob.client.callTool({ name: 'wait', arguments: { seconds: 600 } }).catch(() => 'over')
-    await until(async () => expect(await hub.metric('mailbox_mcp_calls')).toBe(1))
+    await untilRight(async () => expect(await hub.metric('mailbox_mcp_calls')).toBe(1))
     expect(await hub.metric('mailbox_mcp_sessions')).toBe(1)
     expect(await hub.metric('mailbox_mcp_listeners')).toBe(1)
     hub.running.kill('SIGINT')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { stageHub } from './hub.ts'
+import { stageMcp } from './hub.ts'
 import { connect, connectHttp, eras, ways } from './stage.ts'
 import { ask, callOf, modernHeaders } from './wire.ts'
 
@@ -22,7 +22,7 @@ describe.each(ways)('over %s in the protocol of %s', (_door, _era, open, mode) =
 
 describe('over HTTP', () => {
   it.each(eras)('no header and no name of a client does, in the protocol of %s', async (_, mode) => {
-    const staged = await stageHub()
+    const staged = await stageMcp()
     await staged.space.mailbox('ada')
     const headers = {
       'x-agent': 'ada',
@@ -42,7 +42,7 @@ describe('over HTTP', () => {
   })
 
   it('requests of a new agent that come at once join it once', async () => {
-    const staged = await stageHub()
+    const staged = await stageMcp()
     const headers = { authorization: `Bearer ${staged.tokenOf('bob')}`, ...modernHeaders('agents') }
     const wishes = Array.from({ length: 10 }, () =>
       ask(staged.mcpUrl, { headers, body: callOf('agents', {}, true) }),
@@ -55,7 +55,7 @@ describe('over HTTP', () => {
   it.each(eras)(
     'an agent that has left comes back with its next call, in the protocol of %s',
     async (_, mode) => {
-      const staged = await stageHub()
+      const staged = await stageMcp()
       const bob = await connectHttp(staged.mcpUrl, staged.tokenOf('bob'), mode)
       await bob.call('agents')
       await staged.space.leave('bob')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { watched } from '../../src/mcp/stream.ts'
-import { until } from './hub.ts'
+import { untilRight } from './hub.ts'
 
 const mebibyte = new Uint8Array(1024 * 1024)
 
@@ -38,7 +38,7 @@ describe('an answer that flows', () => {
   it('is broken off when nobody reads it while more and more comes', async () => {
     const { response, controller, said } = written()
     for (let n = 0; n < 6; n++) controller.enqueue(mebibyte)
-    await until(() => expect(said).toEqual({ over: false, cancelled: true }))
+    await untilRight(() => expect(said).toEqual({ over: false, cancelled: true }))
     await expect(response.arrayBuffer()).rejects.toThrow()
   })
 
