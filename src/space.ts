@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { createClock } from './clock.ts'
 import type { Context, View } from './command/context.ts'
@@ -142,6 +143,8 @@ export class Space {
     this.#thread = new Background({ dir, projection: 'tables' })
     this.#source = { index: this.#index, journal }
     this.#newId = createIdSource(now)
+    // Everybody who waits listens for the end; many do, and none of them is a leak.
+    setMaxListeners(0, this.#ending.signal)
     this.#view = createView(this.#source)
   }
 

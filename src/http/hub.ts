@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -57,6 +58,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const { space, log, version, host = '127.0.0.1', allowHosts = [] } = options
   const limits = { ...defaultLimits, ...options.limits }
   const stopping = new AbortController()
+  // Every wait listens for the end; many do, and none of them is a leak.
+  setMaxListeners(0, stopping.signal)
   const metrics = createMetrics(space, options.mcp)
   const survey = new Survey(space)
   const feed = new Feed(space, survey)
