@@ -32,8 +32,13 @@ export function watched(response: Response, { mayGoOn, over }: StreamWatch): Res
         const { done, value } = await reader.read()
         if (isOver) return
         if (done) break
-        if ((controller.desiredSize ?? 0) <= 0 || !mayGoOn()) {
-          return breakOff(controller, new Error('the stream is not read, or may not be read any more'))
+        if ((controller.desiredSize ?? 0) <= 0) {
+          return breakOff(controller, new Error('an MCP client does not read its stream: it is let go'))
+        }
+        if (!mayGoOn()) {
+          end(false)
+          await reader.cancel()
+          break
         }
         controller.enqueue(value)
       }

@@ -44,7 +44,7 @@ describe('nothing is left behind', () => {
     expect((await bob.call('check')).text).toContain('later')
   })
 
-  it('by a client that dies in the middle of a call: its server ends, and its agent is dead', async () => {
+  it('by a client that dies in the middle of a call: its server ends, and what comes later stays unread', async () => {
     const dir = tempDir()
     const bob = await connect(dir, 'bob')
     await bob.call('agents')
@@ -54,6 +54,8 @@ describe('nothing is left behind', () => {
     await waiting
     while (isRunning(pid!)) await new Promise((resolve) => setTimeout(resolve, 20))
     const space = await tempSpace({ dir })
+    await (await space.mailbox('ada')).send({ to: 'bob', body: 'later' })
+    expect((await (await space.mailbox('bob')).check()).messages).toMatchObject([{ body: 'later' }])
     expect((await space.verify({ deep: true })).problems).toEqual([])
   })
 
