@@ -8,7 +8,7 @@ import type { Survey } from '../survey.ts'
 import { inSpan, type SpanOptions } from '../trace.ts'
 import type { Reading } from '../wire/operation.ts'
 import { readings } from '../wire/readings.ts'
-import { checkShape, readJson, tooLarge } from './body.ts'
+import { checkShape, readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
 import { HttpRefusal, toAnswer } from './errors.ts'
 import { type Credentials, checkMailbox, type Guard } from './guard.ts'
@@ -200,8 +200,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     const caller = letIn(c)
     c.set('operation', 'mcp')
     if (mcp === undefined) throw notHere('this hub serves no MCP')
-    if (Number(c.req.header('content-length') ?? '0') > limits.bodyBytes) throw tooLarge(limits.bodyBytes)
-    // A token that is taken back ends what it has open, as it does with other streams.
+    // Its bodies have a limit of their own. A token that is taken back ends what it has open, as elsewhere.
     return mcp.fetch(c.req.raw, { agent: caller.agent, isStillGood: () => guard.isStillGood(caller) })
   })
 

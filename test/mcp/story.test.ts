@@ -109,7 +109,7 @@ describe.each(ways)('two agents over %s in the protocol of %s', (door, era, open
   })
 
   it('pay under 2,000 tokens for at most 8 tools, instructions included', async () => {
-    const [{ client }] = await meet()
+    const { client } = await (await open(tempDir(), mode))('ada')
     const { tools } = await client.listTools()
     const text = JSON.stringify(tools) + client.getInstructions()
     // Three characters a token is more than any tokenizer needs for JSON and English.
