@@ -5,7 +5,7 @@ import type { Space } from '../space.ts'
 
 type Listener = (uri: string) => void
 
-export const threadUri = (id: string): string => `mailbox://thread/${id}`
+const threadUri = (id: string): string => `mailbox://thread/${id}`
 export const messageUri = (id: string): string => `mailbox://message/${id}`
 
 /** A journal that could not be read is looked at again after this long. */

@@ -35,8 +35,8 @@ export interface McpEndpoint {
   close(): Promise<void>
 }
 
-/** A message of the limit's size, as JSON in JSON. */
-const maxRequestBodySize = 4 * 1024 * 1024
+/** A message of the largest size, with all that has to be escaped in it. */
+const maxBodyBytes = 4 * 1024 * 1024
 
 /**
  * MCP over streamable HTTP, in both eras: requests that carry their own envelope are answered one by one; the
@@ -60,7 +60,7 @@ export function createMcpEndpoint(space: Space, options: McpEndpointOptions): Mc
     options.serverFor ?? ((agent: string) => createMailboxServer(space, { version, ...deskOf(agent) }))
 
   const sessions = new Sessions({
-    ...{ maxSessions, maxSessionsPerAgent, maxRequestBodySize, idleMs: sessionIdleMs },
+    ...{ maxSessions, maxSessionsPerAgent, idleMs: sessionIdleMs },
     async serverFor(agent) {
       const server = serverFor(agent)
       await honourSubscriptions(server, changes, 'legacy')
@@ -70,7 +70,6 @@ export function createMcpEndpoint(space: Space, options: McpEndpointOptions): Mc
   const modern = createMcpHandler(({ authInfo }) => serverFor(authInfo!.clientId), {
     legacy: 'reject',
     bus: busOf(changes),
-    maxRequestBodySize,
   })
 
   async function serveModern(request: Request, caller: McpCaller, json: unknown): Promise<Response> {
@@ -91,7 +90,7 @@ export function createMcpEndpoint(space: Space, options: McpEndpointOptions): Mc
   return {
     async fetch(request, caller) {
       if (isClosed) return refusal(503, -32_000, 'the hub is stopping: try again later')
-      const body = await readBody(request, maxRequestBodySize)
+      const body = await readBody(request, maxBodyBytes)
       if ('refused' in body) return body.refused
       if (await isLegacyRequest(request, body.json)) return sessions.serve(request, caller, body.json)
       return serveModern(request, caller, body.json)

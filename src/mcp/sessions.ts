@@ -13,7 +13,6 @@ import { watched } from './stream.ts'
 export interface SessionsOptions {
   /** What a new session of an agent is served by. */
   serverFor(agent: string): Promise<McpServer>
-  maxRequestBodySize: number
   maxSessions: number
   maxSessionsPerAgent: number
   idleMs: number
@@ -70,14 +69,12 @@ export class Sessions {
   }
 
   async #begin(agent: string): Promise<Session> {
-    const { serverFor, maxRequestBodySize } = this.#options
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#open.set(id, session),
       onsessionclosed: (id) => this.#end(id),
-      maxRequestBodySize,
     })
-    const server = await serverFor(agent)
+    const server = await this.#options.serverFor(agent)
     const session = { agent, server, transport, usedAt: performance.now(), streams: 0, calls: new Map() }
     await server.connect(transport)
     return session
@@ -143,9 +140,10 @@ export class Sessions {
   }
 }
 
-const cancelledBy = (message: unknown): RequestId[] => {
-  const { method, params } = message as { method?: unknown; params?: { requestId?: RequestId } }
-  const id = method === 'notifications/cancelled' ? params?.requestId : undefined
+/** The call that a message cancels. What is no message at all was refused by then. */
+function cancelledBy(message: unknown): RequestId[] {
+  const said = message as { method?: unknown; params?: { requestId?: RequestId } } | null
+  const id = said?.method === 'notifications/cancelled' ? said.params?.requestId : undefined
   return id === undefined ? [] : [id]
 }
 

@@ -201,6 +201,10 @@ describe('a session', () => {
     const { token, seq } = await people(staged)
     const [used, left] = [await begin(staged.mcpUrl, token), await begin(staged.mcpUrl, token)]
     const stream = ask(staged.mcpUrl, { method: 'GET', headers: used })
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled' }
+    const strange = [[null], 7, {}, cancelled, { ...cancelled, params: { requestId: 'nothing' } }]
+    for (const body of strange)
+      expect([400, 202]).toContain((await ask(staged.mcpUrl, { headers: left, body }).answer).status)
     const wait = ask(staged.mcpUrl, { headers: left, body: callOf('wait', { seconds: 600 }, false) })
     for (const headers of [used, left]) {
       const params = { uri: 'mailbox://thread/x' }

@@ -85,7 +85,7 @@ export type Door = (
   mode: VersionNegotiationMode,
 ) => Promise<(name: string) => Promise<Connected>>
 
-export const doors: [name: string, door: Door][] = [
+const doors: [name: string, door: Door][] = [
   ['standard input and output', async (dir, mode) => (name) => connect(dir, name, mode)],
   [
     'HTTP',
