@@ -23,8 +23,14 @@ export interface Watched {
   unread(filter: InboxOptions): Promise<Unread>
   /** The message at this place if it is unread for the agent. */
   peek(seq: number): Promise<InboxMessage | null>
-  follow(options: { after: number; signal: AbortSignal | undefined }): AsyncIterable<{ entry: Entry }>
+  follow: Follow
 }
+
+/** How to hear of new entries after a point, until the signal ends it. */
+export type Follow = (options: {
+  after: number
+  signal: AbortSignal | undefined
+}) => AsyncIterable<{ entry: Entry }>
 
 /** Unread mail as it is there, answers first where that is wanted, and then as it comes. */
 export async function* watchMail(
@@ -58,4 +64,26 @@ export async function* watchMail(
       yield message
     }
   }
+}
+
+export interface WaitMailOptions extends Pick<WatchOptions, 'type' | 'from' | 'replyTo'> {
+  match?: ((message: InboxMessage) => boolean) | undefined
+  /** Ends the wait. */
+  signal: AbortSignal
+}
+
+/**
+ * The first message that is wanted and still there to take. Looks through what is unread once, and from then
+ * on only at what comes, however much there is. Null when the signal has ended it.
+ */
+export async function waitMail(
+  mailbox: Watched & { take(id: string): Promise<InboxMessage | null> },
+  { match = () => true, ...wanted }: WaitMailOptions,
+): Promise<InboxMessage | null> {
+  for await (const message of watchMail(mailbox, { ...wanted, answersFirst: true })) {
+    if (wanted.signal.aborted) return null
+    const taken = match(message) ? await mailbox.take(message.id) : null
+    if (taken !== null) return taken
+  }
+  return null
 }

@@ -11,6 +11,7 @@ import { readings } from '../wire/readings.ts'
 import { checkShape, readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
 import { HttpRefusal, toAnswer } from './errors.ts'
+import type { Feed } from './feed.ts'
 import { type Credentials, checkMailbox, type Guard } from './guard.ts'
 import { type HubLimits, Rate, Tally } from './limits.ts'
 import { brief, type Logger } from './log.ts'
@@ -32,6 +33,7 @@ export interface AppOptions {
   space: Space
   survey: Survey
   guard: Guard
+  feed: Feed
   streams: Streams
   limits: HubLimits
   metrics: Metrics
@@ -61,7 +63,7 @@ export const credentialsOf = (headers: NodeJS.Dict<string | string[]>): Credenti
 
 /** All routes of the hub. They are made from the tables of `wire/`. */
 export function createApp(options: AppOptions): Hono<Env> {
-  const { space, survey, guard, streams, limits, metrics, log, pages, version, mcp, stopping } = options
+  const { space, survey, guard, feed, streams, limits, metrics, log, pages, version, mcp, stopping } = options
   const app = new Hono<Env>()
   const rate = new Rate(limits.requestsPerSecond, limits.requestBurst)
   const waits = new Tally()
@@ -173,7 +175,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   })
 
   async function run(c: Ctx, operation: Runnable, name: string, input: Record<string, unknown>) {
-    if (!operation.waits) return operation.run({ space, name, input, signal: stopping })
+    if (!operation.waits) return operation.run({ space, name, input, signal: stopping, feed })
     const leave = waits.enter(c.get('caller').digest, limits.waitsPerToken)
     if (leave === undefined) {
       const error = new MailboxError('over_limit', `this token has ${limits.waitsPerToken} waits open`, {
@@ -187,7 +189,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     stopping.addEventListener('abort', onClose)
     metrics.waits.inc()
     try {
-      return await operation.run({ space, name, input, signal: gone.signal })
+      return await operation.run({ space, name, input, signal: gone.signal, feed })
     } finally {
       leave()
       metrics.waits.dec()

@@ -107,8 +107,48 @@ export class Feed {
     return toChunk(entries.map(toFrame), 0, wrap, wants)
   }
 
+  /** The entries themselves, for those who wait in this process: the journal is not read again for each. */
+  async *follow({
+    after,
+    wants = () => true,
+    signal,
+  }: {
+    after: number
+    wants?: (entry: Entry) => boolean
+    signal: AbortSignal
+  }): AsyncGenerator<{ entry: Entry }> {
+    let cursor = after
+    let ring = () => {}
+    const unlisten = this.onMore(() => ring())
+    const onAbort = () => ring()
+    signal.addEventListener('abort', onAbort)
+    try {
+      while (!signal.aborted && !this.#ending.signal.aborted) {
+        for (const entry of await this.#entriesAfter(cursor)) {
+          cursor = entry.seq
+          if (wants(entry)) yield { entry }
+          if (signal.aborted) return
+        }
+        if (cursor >= this.last && !signal.aborted)
+          await new Promise<void>((resolve) => {
+            ring = resolve
+          })
+      }
+    } finally {
+      unlisten()
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async #entriesAfter(after: number): Promise<readonly Entry[]> {
+    const at = after + 1 - (this.#frames[0]?.entry.seq ?? Number.POSITIVE_INFINITY)
+    if (at >= 0) return this.#frames.slice(at).map(({ entry }) => entry)
+    return this.last <= after ? [] : (await this.#survey.entries(after, pageEntries)).entries
+  }
+
   async stop(): Promise<void> {
     this.#ending.abort()
+    this.#tell()
     clearTimeout(this.#gathering)
     await this.#running
     this.#listeners.clear()

@@ -78,7 +78,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const beat = options.beatMs === undefined ? {} : { beatMs: options.beatMs }
   const streams = new Streams({ space, feed, guard, limits, metrics, log, ...beat })
   app = createApp({
-    ...{ space, survey, guard, streams, limits, metrics, log, version, mcp: options.mcp },
+    ...{ space, survey, guard, feed, streams, limits, metrics, log, version, mcp: options.mcp },
     pages: new ConsoleFiles(options.consoleDir),
     stopping: stopping.signal,
   })

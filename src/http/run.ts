@@ -1,6 +1,7 @@
 import type { JoinInput } from '../command/roster.ts'
 import { MailboxError } from '../errors.ts'
 import type { Mailbox } from '../mailbox.ts'
+import type { WaitOptions } from '../mailbox-options.ts'
 import type { Space } from '../space.ts'
 import { handOff } from '../talk/handoff.ts'
 import * as requests from '../talk/requests.ts'
@@ -12,6 +13,8 @@ import {
 } from '../wire/mailbox-operations.ts'
 import { type Operation, toArguments, toPath } from '../wire/operation.ts'
 import { talkOperations } from '../wire/talk-operations.ts'
+import { concerns } from './concerns.ts'
+import type { Feed } from './feed.ts'
 
 /** What an operation works with. */
 export interface Call {
@@ -20,6 +23,7 @@ export interface Call {
   input: Record<string, unknown>
   /** Aborted when the client is gone, and when the hub stops. */
   signal: AbortSignal
+  feed: Feed
 }
 
 export interface Runnable extends Operation {
@@ -61,8 +65,15 @@ const wait: Runnable = {
   waits: true,
   async run(call) {
     const mailbox = await mailboxOf(call)
+    const { feed, space, name, signal } = call
+    const wants = concerns(
+      name,
+      (await space.agents()).find((agent) => agent.name === name),
+    )
+    const along: NonNullable<WaitOptions['along']> = (from) =>
+      feed.follow({ wants, after: from.after, signal: from.signal ?? signal })
     const message = await untilAborted(null, () =>
-      mailbox.wait({ timeoutMs: waitAtMostMs, ...call.input, signal: call.signal }),
+      mailbox.wait({ timeoutMs: waitAtMostMs, ...call.input, signal, along }),
     )
     // It was taken for somebody who has gone: the next one shall find it.
     if (message !== null && call.signal.aborted) await mailbox.release(message.id)

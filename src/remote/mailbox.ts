@@ -1,4 +1,4 @@
-import { watchMail } from '../delivery/watch.ts'
+import { waitMail, watchMail } from '../delivery/watch.ts'
 import { MailboxError } from '../errors.ts'
 import type { Mailbox } from '../mailbox.ts'
 import type { WaitOptions } from '../mailbox-options.ts'
@@ -48,7 +48,7 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
   const derived = Object.fromEntries(methods) as Pick<Mailbox, Derived>
 
   const watched = {
-    ...{ name, unread: derived.unread, peek: derived.peek },
+    ...{ name, unread: derived.unread, peek: derived.peek, take: derived.take },
     follow: (from: { after: number; signal: AbortSignal | undefined }) =>
       followHub(connection, { ...from, mailbox: name }),
   }
@@ -83,18 +83,13 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
   async function waitMatching(
     wanted: WaitOptions & Required<Pick<WaitOptions, 'match'>>,
   ): Promise<InboxMessage | null> {
-    const { match, signal, timeoutMs, replyTo, ...filter } = wanted
+    const { match, signal, timeoutMs, replyTo, along: _, ...filter } = wanted
     const whole = replyTo === undefined ? {} : { replyTo: (await derived.show(replyTo)).message.id }
     const over =
       timeoutMs === undefined ? [] : [AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))]
     const ending = AbortSignal.any([...over, ...(signal === undefined ? [] : [signal])])
-    const options = { ...filter, ...whole, answersFirst: true, signal: ending }
-    for await (const message of watchMail(watched, options)) {
-      if (signal?.aborted) throw cancelled()
-      if (!match(message)) continue
-      const taken = await derived.take(message.id)
-      if (taken !== null) return taken
-    }
+    const taken = await waitMail(watched, { ...filter, ...whole, match, signal: ending })
+    if (taken !== null) return taken
     if (signal?.aborted) throw cancelled()
     if (connection.ending.aborted)
       throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
@@ -106,7 +101,7 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
     name,
     claimTtlMs,
     async wait(wanted = {}) {
-      const { match, signal, timeoutMs, ...filter } = wanted
+      const { match, signal, timeoutMs, along: _, ...filter } = wanted
       if (match !== undefined) return waitMatching({ ...wanted, match })
       const time = {
         ...(timeoutMs === undefined ? {} : { timeoutMs }),

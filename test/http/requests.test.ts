@@ -1,7 +1,9 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
+import { Feed } from '../../src/http/feed.ts'
 import { operations } from '../../src/http/run.ts'
+import { Survey } from '../../src/survey.ts'
 import { stageHub, until } from './stage.ts'
 
 it('refuses what makes no sense with a status, a hint, and nothing written', async () => {
@@ -162,6 +164,7 @@ it('forgets a client that dies in the middle of a request or a wait', async () =
 
 it('gives mail back that was taken for a client that had gone', async () => {
   const { space } = await stageHub()
+  const feed = new Feed(space, new Survey(space))
   const bob = await space.mailbox('bob')
   await (await space.mailbox('ada')).send({ to: 'bob', subject: 'lost on the way?' })
   const gone = new AbortController()
@@ -175,6 +178,6 @@ it('gives mail back that was taken for a client that had gone', async () => {
     release: (id: string) => bob.release(id),
   })
   const interrupted = Object.assign(Object.create(space) as typeof space, { mailbox: async () => mailbox })
-  await operations.get('wait')!.run({ space: interrupted, name: 'bob', input: {}, signal: gone.signal })
+  await operations.get('wait')!.run({ space: interrupted, name: 'bob', input: {}, signal: gone.signal, feed })
   expect(await bob.count()).toMatchObject({ unread: 1 })
 })
