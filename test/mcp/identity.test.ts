@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { stageMcp } from './hub.ts'
 import { connect, connectHttp, eras, ways } from './stage.ts'
-import { ask, callOf, modernHeaders } from './wire.ts'
+import { callOf, modernHeaders } from './wire.ts'
 
 describe.each(ways)('over %s in the protocol of %s', (_door, _era, open, mode) => {
   it('no argument and no meta makes one agent another', async () => {
@@ -42,13 +42,19 @@ describe('over HTTP', () => {
   })
 
   it('requests of a new agent that come at once join it once', async () => {
-    const staged = await stageMcp()
-    const headers = { authorization: `Bearer ${staged.tokenOf('bob')}`, ...modernHeaders('agents') }
+    const { mcp, space } = await stageMcp()
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...modernHeaders('agents'),
+    }
+    const init = { method: 'POST', headers, body: JSON.stringify(callOf('agents', {}, true)) }
+    // Handed over directly: on sockets of their own they would hardly ever meet.
     const wishes = Array.from({ length: 10 }, () =>
-      ask(staged.mcpUrl, { headers, body: callOf('agents', {}, true) }),
+      mcp.fetch(new Request('http://127.0.0.1/mcp', init), { agent: 'bob' }),
     )
-    for (const { answer } of wishes) expect((await answer).status).toBe(200)
-    const found = (await staged.space.agents()).find(({ name }) => name === 'bob')
+    for (const { status } of await Promise.all(wishes)) expect(status).toBe(200)
+    const found = (await space.agents()).find(({ name }) => name === 'bob')
     expect(found).toMatchObject({ session: { generation: 1 } })
   })
 
