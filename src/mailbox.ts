@@ -378,6 +378,11 @@ export class Mailbox {
     return this.#space.settings.claimTtlMs
   }
 
+  /** This agent as the roster has it. */
+  async agent(): Promise<Agent> {
+    return this.#query((_, agent) => agent)
+  }
+
   /** Whoever leads: the first leading role that somebody holds, or the person. */
   async lead(): Promise<string> {
     const agents = await this.#space.agents()
