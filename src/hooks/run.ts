@@ -54,9 +54,10 @@ async function serve({ client, event, space: dir, pid, again }: HookOptions, dia
   const session = { pid: own.pid, ...(call.sessionId === undefined ? {} : { id: call.sessionId }) }
   const mailbox = await space.seat({ name, client, session })
   const desk = { space, mailbox, client, process: own }
-  if (call.moment === 'wait') return wait(desk, dialect, call)
+  if (call.moment === 'wait') return await wait(desk, dialect, call)
+  const { works } = recollect(dir, mailbox.name)
   await answer(desk, call, (said) => print(dialect.say(event, said)))
-  const isIdle = ['start', 'stop'].includes(call.moment) && !recollect(dir, mailbox.name).isBusy
+  const isIdle = ['start', 'stop'].includes(call.moment) && recollect(dir, mailbox.name).works === works
   if (isIdle && dialect.wake !== undefined) await startWaiting(again, call)
   clearTimeout(limit)
   return 0
