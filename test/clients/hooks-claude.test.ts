@@ -1,49 +1,25 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Mailbox, Space } from '../../src/mod.ts'
-import { tempSpace } from '../helpers/temp.ts'
 import { anthropic } from './anthropic.ts'
-import { clientHome, startClaude } from './claude.ts'
+import { startClaude } from './claude.ts'
 import { claudeHooks } from './hook-settings.ts'
-import { type ModelRequest, type Script, scriptedModel } from './scripted-model.ts'
-
-/** Installing a client takes a while the first time. */
-const timeout = 240_000
+import { interruptedTurn, isAside, mailStage, clientTimeoutMs as timeout } from './mail-stage.ts'
+import { scriptedModel } from './scripted-model.ts'
 
 const streaming = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose']
 
-/** The model is asked for titles and such beside the conversation. */
-const isAside = ({ tools }: ModelRequest) => tools.length === 0
-
-async function stage() {
-  const home = clientHome()
-  const space = await tempSpace({ dir: join(home.project, '.mailbox') })
-  return { home, space, ada: await space.mailbox('ada') }
-}
-
-const stepsOf = async (space: Space, id: string, name: string) =>
-  (await space.show(id)).receipts.find(({ recipient }) => recipient === name)?.steps.map(({ state }) => state)
-
 describe('hooks in the real Claude Code', () => {
   it(
-    'show mail at the start, at a prompt, after a tool and at the end of a turn',
+    'show mail at the start, after a tool, at the end of a turn and at a prompt',
     async () => {
-      const { home, space, ada } = await stage()
-      writeFileSync(join(home.project, 'notes.txt'), 'nothing of interest\n')
-      const sent: Record<string, string> = {}
-      const mail = async (mark: string, to: string, input: Partial<Parameters<Mailbox['send']>[0]> = {}) => {
-        sent[mark] = (await ada.send({ to, subject: mark, body: `the body of ${mark}`, ...input })).id
-      }
+      const stage = await mailStage()
+      const { home, space, mail } = stage
+      const file = join(home.project, 'notes.txt')
+      writeFileSync(file, 'nothing of interest\n')
       await mail('START-MAIL', 'all')
-      const script: Script = async (request) => {
-        if (isAside(request)) return { text: 'a title' }
-        if (request.turns > 0) return { text: 'Done.' }
-        await mail('STOP-MAIL', 'claude-1')
-        await mail('TOOL-MAIL', 'claude-1', { priority: 'high' })
-        return { calls: [{ name: 'Read', input: { file_path: join(home.project, 'notes.txt') } }] }
-      }
-      const model = await scriptedModel(anthropic, script)
+      const read = () => ({ name: 'Read', input: { file_path: file } })
+      const model = await scriptedModel(anthropic, interruptedTurn(stage, 'claude-1', read))
       const claude = startClaude({ home, modelUrl: model.url, settings: claudeHooks(), args: streaming })
       claude.prompt('FIRST-PROMPT')
 
@@ -59,12 +35,13 @@ describe('hooks in the real Claude Code', () => {
       await mail('PROMPT-MAIL', 'claude-1', { priority: 'low' })
       claude.prompt('SECOND-PROMPT')
       expect((await model.until('PROMPT-MAIL')).text).toContain('SECOND-PROMPT')
-      for (const id of Object.values(sent)) expect(await stepsOf(space, id, 'claude-1')).toContain('shown')
+      for (const mark of ['START-MAIL', 'TOOL-MAIL', 'STOP-MAIL', 'PROMPT-MAIL'])
+        expect(await stage.stepsOf(mark, 'claude-1')).toContain('shown')
 
       claude.end()
       expect(await claude.exit).toBe(0)
-      const agent = (await space.agents()).find(({ name }) => name === 'claude-1')
-      expect(agent).toMatchObject({ state: 'frozen', session: { client: 'claude' } })
+      const agents = (await space.agents()).filter(({ session }) => session.client === 'claude')
+      expect(agents).toMatchObject([{ name: 'claude-1', state: 'frozen' }])
     },
     timeout,
   )
@@ -72,16 +49,16 @@ describe('hooks in the real Claude Code', () => {
   it(
     'wake an idle one that has nobody else to ring for it',
     async () => {
-      const { home, space, ada } = await stage()
+      const { home, mail, stepsOf } = await mailStage()
       const model = await scriptedModel(anthropic, () => ({ text: 'Ready.' }))
       const settings = claudeHooks({ rewake: true })
       const env = { MAILBOX_REWAKE: '1' }
       const claude = startClaude({ home, modelUrl: model.url, settings, args: streaming, env })
       claude.prompt('Be ready.')
       await claude.said('"type":"result"')
-      const { id } = await ada.send({ to: 'claude-1', subject: 'Wake up', body: 'WAKE-MAIL' })
+      await mail('WAKE-MAIL', 'claude-1')
       expect((await model.until('WAKE-MAIL')).text).toContain('<<<mail ')
-      expect(await stepsOf(space, id, 'claude-1')).toEqual(['stored', 'shown'])
+      expect(await stepsOf('WAKE-MAIL', 'claude-1')).toEqual(['stored', 'shown'])
     },
     timeout,
   )
@@ -89,7 +66,7 @@ describe('hooks in the real Claude Code', () => {
   it(
     'do not hold up one that was started for a single prompt',
     async () => {
-      const { home } = await stage()
+      const { home } = await mailStage()
       const model = await scriptedModel(anthropic, () => ({ text: 'Ready.' }))
       const settings = claudeHooks({ rewake: true })
       const args = ['-p', 'Be quick.', '--output-format', 'json']
