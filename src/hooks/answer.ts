@@ -1,7 +1,7 @@
 import type { Mailbox } from '../mailbox.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { Space } from '../space.ts'
-import { brief, type Moment } from '../talk/briefing.ts'
+import { brief, invitation, isWorthATurn, type Moment, recall } from '../talk/briefing.ts'
 import { isUrgent, reportWaiting, waitingNotice } from '../talk/waiting.ts'
 import type { Call, Said } from './dialect.ts'
 import { Handing } from './handing.ts'
@@ -34,16 +34,16 @@ export async function answer(desk: Desk, call: Call, print: Print): Promise<void
       return void (await tell(desk, 'start', (context) => print({ context })))
     case 'prompt':
       return answerPrompt(desk, print)
+    case 'wake':
+      return void (await tell(desk, 'wake', (context) => print({ context })))
     case 'tool':
       return answerTool(desk, print)
     case 'stop':
-      return answerStop(desk, print)
+      return answerStop(desk, call, print)
     case 'help':
       return answerHelp(desk, print)
     case 'compact':
-      // Nothing can be said to a context that is about to go; the one that follows is told.
-      removeStamp(space.dir, desk.client, desk.process)
-      return remember(space.dir, mailbox.name, { recall: true })
+      return answerCompact(desk, call, print)
     case 'end':
       return end(desk)
     default:
@@ -98,15 +98,35 @@ async function isAlone(space: Space, mailbox: Mailbox, { pid }: ProcessId): Prom
   )
 }
 
-async function answerStop(desk: Desk, print: Print): Promise<void> {
+async function answerStop(desk: Desk, { invites = false }: Call, print: Print): Promise<void> {
   const { space, mailbox } = desk
   const { turns, works } = recollect(space.dir, mailbox.name)
   // Mail that keeps coming must not keep an agent, and whoever pays for it, busy for ever. It stays unread.
   if (turns >= turnsAtMost) return
-  await tell(desk, 'stop', (text) => {
-    print({ goOn: `${text}\n\n${request}` })
-    remember(space.dir, mailbox.name, { turns: turns + 1, works: works + 1 })
-  })
+  const goesOn = () => remember(space.dir, mailbox.name, { turns: turns + 1, works: works + 1 })
+  if (!invites) {
+    await tell(desk, 'stop', (text) => {
+      print({ goOn: `${text}\n\n${request}` })
+      goesOn()
+    })
+    return
+  }
+  const { messages } = await mailbox.inbox({ unread: true, limit: 200 })
+  const waiting = messages.filter((message) => message.state === 'stored' && isWorthATurn(message))
+  if (waiting.length === 0) return
+  print({ prompt: invitation(waiting.length) })
+  goesOn()
+  await mailbox.notified(waiting.map(({ id }) => id))
+}
+
+/** What is said to a context that is about to go is lost, unless the client keeps it; else the next one is told. */
+async function answerCompact(desk: Desk, { isKept = false }: Call, print: Print): Promise<void> {
+  const { space, mailbox, client, process } = desk
+  const context = isKept ? (await recall(mailbox)).join('\n\n') : ''
+  if (context !== '') print({ context })
+  if (isKept) return
+  removeStamp(space.dir, client, process)
+  remember(space.dir, mailbox.name, { recall: true })
 }
 
 const request =

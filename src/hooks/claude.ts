@@ -33,4 +33,5 @@ export const claude: Dialect = {
     return { moment, sessionId: textOf(input['session_id']) }
   },
   say: (event, said) => sayAsJson(event, said, 'block'),
+  wakes: 'by-exit',
 }

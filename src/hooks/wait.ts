@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Mailbox } from '../mailbox.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import { brief, isWorthATurn } from '../talk/briefing.ts'
+import { brief, invitation, isWorthATurn } from '../talk/briefing.ts'
 import type { Desk } from './answer.ts'
 import { Handing } from './handing.ts'
 import { recollect, setWaiter, waiterOf } from './memory.ts'
@@ -84,7 +84,3 @@ async function wake(
   handing.done()
   return true
 }
-
-/** Our words only: what the mail says comes fenced, when it is shown. */
-export const invitation = (count: number): string =>
-  `The mailbox has ${count === 1 ? 'a new message' : `${count} new messages`} for you. Read your mail and deal with it.`
