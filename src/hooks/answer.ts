@@ -61,8 +61,12 @@ async function tell(
   print: (text: string) => void,
 ): Promise<boolean> {
   const handing = new Handing(space.dir, mailbox)
-  const { recall } = recollect(space.dir, mailbox.name)
-  const { text } = await brief(mailbox, moment, { recall, onTake: (taken) => handing.note(taken) })
+  const { recall: wantsRecall } = recollect(space.dir, mailbox.name)
+  const { text, ids } = await brief(mailbox, moment, {
+    recall: wantsRecall,
+    onTake: (some) => handing.note(some),
+  })
+  handing.note(ids)
   if (text !== '') {
     try {
       print(text)
@@ -71,7 +75,7 @@ async function tell(
       throw error
     }
     handing.done()
-    if (recall) remember(space.dir, mailbox.name, { recall: false })
+    if (wantsRecall) remember(space.dir, mailbox.name, { recall: false })
   }
   return text === '' && !handing.isUnderWay
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../errors.ts'
 import type { Mailbox } from '../mailbox.ts'
@@ -32,17 +32,21 @@ export class Handing {
     this.#path = join(this.#dir, `${prefixOf(mailbox.name)}${pid}.${started}`)
   }
 
-  /** Before the mail is marked. */
+  /**
+   * Before the mail is marked; and again behind that, with what was left to mark: another hook may have been
+   * quicker with some of it, and has printed that.
+   */
   note(ids: readonly string[]): void {
+    if (ids.length === 0) return this.done()
     this.#ids = ids
-    if (ids.length === 0) return
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
     writeFileSync(this.#path, ids.join('\n'), { mode: 0o600 })
   }
 
-  /** It is printed. */
+  /** It is printed, or there was nothing to print. */
   done(): void {
     if (this.#ids.length > 0) rmSync(this.#path, { force: true })
+    this.#ids = []
   }
 
   /** It could not be printed: nobody has seen it. */
@@ -61,10 +65,22 @@ export class Handing {
     for (const file of notesFor(this.#dir, this.#mailbox.name)) {
       const [pid, started] = file.slice(prefixOf(this.#mailbox.name).length).split('.')
       if (isRunning({ pid: Number(pid), started: started ?? '' })) continue
-      const path = join(this.#dir, file)
-      await putBack(this.#mailbox, readFileSync(path, 'utf8').split('\n'))
-      rmSync(path, { force: true })
+      // Several may find it at once; whoever gets it under its own name sees to it.
+      const own = `${this.#path}.again`
+      if (!isRenamed(join(this.#dir, file), own)) continue
+      await putBack(this.#mailbox, readFileSync(own, 'utf8').split('\n'))
+      rmSync(own, { force: true })
     }
+  }
+}
+
+function isRenamed(from: string, to: string): boolean {
+  try {
+    renameSync(from, to)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return false
   }
 }
 

@@ -73,6 +73,7 @@ async function wake(
   }
   const handing = new Handing(space.dir, mailbox)
   const { text, ids } = await brief(mailbox, 'wake', { onTake: (taken) => handing.note(taken) })
+  handing.note(ids)
   // Somebody may have been quicker.
   if (ids.length === 0) return false
   try {

@@ -17,23 +17,8 @@ import { findSpace } from '../../src/config.ts'
 import { segmentFile } from '../helpers/segments.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { ensureTool } from '../helpers/tools.ts'
+import { countingNode } from './counting-node.ts'
 import { FakeClient, hookProgram, hookStage, type Stage, stamps } from './stage.ts'
-
-/** A Node that says that it was started. */
-function countingNode(): { env: Record<string, string>; starts: () => number } {
-  const dir = tempDir()
-  const program = join(dir, 'node')
-  writeFileSync(program, `#!/bin/sh\necho started >>'${dir}/starts'\nexec '${process.execPath}' "$@"\n`)
-  chmodSync(program, 0o755)
-  const starts = () => {
-    try {
-      return readFileSync(join(dir, 'starts'), 'utf8').split('\n').length - 1
-    } catch {
-      return 0
-    }
-  }
-  return { env: { MAILBOX_NODE: program }, starts }
-}
 
 /** The journal is left alone until a stamp can be made, and one is made. */
 async function quieten({ client, space }: Stage): Promise<void> {
