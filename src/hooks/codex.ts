@@ -1,3 +1,4 @@
+import { readlinkSync } from 'node:fs'
 import { type Call, type Dialect, sayAsJson, textOf } from './dialect.ts'
 
 const moments: Record<string, Call['moment']> = {
@@ -23,11 +24,19 @@ export const codex: Dialect = {
     return moment === undefined || isAside ? undefined : { moment, sessionId: textOf(input['session_id']) }
   },
   say: (event, said) => sayAsJson(event, said, 'block'),
-  async wakes(sessionId, text) {
+  async wakes(sessionId, text, pid) {
     const { execFile } = await import('node:child_process')
     const { promisify } = await import('node:util')
-    const program = process.env['MAILBOX_CODEX'] || 'codex'
     const words = ['queue', '--thread', sessionId, '--message', text]
-    await promisify(execFile)(program, words, { timeout: queueTimeoutMs })
+    await promisify(execFile)(programOf(pid), words, { timeout: queueTimeoutMs })
   },
+}
+
+/** The very program that runs the session, where that can be told: it need not be the one on the PATH. */
+function programOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`)
+  } catch {
+    return 'codex'
+  }
 }

@@ -42,7 +42,7 @@ export interface Dialect {
    * How one that waits in the background wakes it: by ending with 2 and the mail on standard error, by saying
    * so on standard output, or by a command, for which it is started by ourselves.
    */
-  wakes?: 'by-exit' | 'by-word' | ((sessionId: string, text: string) => Promise<void>)
+  wakes?: 'by-exit' | 'by-word' | ((sessionId: string, text: string, pid: number) => Promise<void>)
 }
 
 export type Input = Readonly<Record<string, unknown>>

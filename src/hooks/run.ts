@@ -86,7 +86,7 @@ async function wait(desk: Desk, { wakes, say }: Dialect, { sessionId = '' }: Cal
   }
   const deliver =
     typeof wakes === 'function'
-      ? (text: string) => wakes(sessionId, text)
+      ? (text: string) => wakes(sessionId, text, desk.process.pid)
       : (prompt: string) => print(say('', { prompt }))
   await waitForMail(desk, { as: 'notified', deliver })
   return 0

@@ -2,11 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { cli } from './claude.ts'
-import { startCodex } from './codex.ts'
+import { setUpCodex, startCodex } from './codex.ts'
 import { codexHooks } from './hook-settings.ts'
+import { clientProgram } from './install.ts'
 import { clientTimeoutMs, interruptedTurn, isAside, type MailStage, mailStage } from './mail-stage.ts'
 import { openai } from './openai.ts'
 import { scriptedModel } from './scripted-model.ts'
+import { openTerminal } from './terminal.ts'
 
 const exec = ['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-hook-trust']
 
@@ -69,6 +71,30 @@ describe('hooks in the real Codex', () => {
       expect(await codex.exit).toBe(0)
       expect(model.requests.filter((request) => !isAside(request))).toHaveLength(1)
       expect(await stage.stepsOf('PROMPT-MAIL', 'codex-1')).toContain('shown')
+    },
+    clientTimeoutMs,
+  )
+
+  it(
+    'wake an idle one',
+    async () => {
+      const stage = await mailStage()
+      putHooks(stage)
+      const { home, mail, stepsOf } = stage
+      const model = await scriptedModel(openai, () => ({ text: 'Ready.' }))
+      const args = ['--dangerously-bypass-hook-trust']
+      const env = setUpCodex({ home, modelUrl: model.url, args })
+      const codex = openTerminal([clientProgram('codex'), ...args], {
+        cwd: home.project,
+        env,
+        temp: home.temp,
+      })
+      await codex.shows('Ask Codex')
+      await codex.type('Be ready.')
+      await codex.shows('Worked for')
+      await mail('WAKE-MAIL', 'codex-1')
+      expect((await model.until('WAKE-MAIL')).text).toContain('The mailbox has a new message for you')
+      expect(await stepsOf('WAKE-MAIL', 'codex-1')).toEqual(['stored', 'notified', 'shown'])
     },
     clientTimeoutMs,
   )
