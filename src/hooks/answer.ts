@@ -1,8 +1,7 @@
 import type { Mailbox } from '../mailbox.ts'
-import { toPrintableLine } from '../model/text.ts'
 import type { Space } from '../space.ts'
-import { brief, invitation, isWorthATurn, type Moment, recall } from '../talk/briefing.ts'
-import { isUrgent, reportWaiting, waitingNotice } from '../talk/waiting.ts'
+import { brief, goOnRequest, invitation, isWorthATurn, type Moment, recall } from '../talk/briefing.ts'
+import { reportWaiting } from '../talk/waiting.ts'
 import type { Call, Said } from './dialect.ts'
 import { Handing } from './handing.ts'
 import { forget, recollect, remember } from './memory.ts'
@@ -22,6 +21,8 @@ type Print = (said: Said) => void
 
 /** How often mail keeps an agent from stopping before somebody has to prompt it again. */
 const turnsAtMost = 5
+/** How many reports to remember as made. */
+const reportsKept = 100
 
 /** Says what is to be said at a moment, once, and remembers what the next hook has to know. */
 export async function answer(desk: Desk, call: Call, print: Print): Promise<void> {
@@ -110,7 +111,7 @@ async function answerStop(desk: Desk, { invites = false }: Call, print: Print): 
   const goesOn = () => remember(space.dir, mailbox.name, { turns: turns + 1, works: works + 1 })
   if (!invites) {
     await tell(desk, 'stop', (text) => {
-      print({ goOn: `${text}\n\n${request}` })
+      print({ goOn: `${text}\n\n${goOnRequest}` })
       goesOn()
     })
     return
@@ -133,17 +134,13 @@ async function answerCompact(desk: Desk, { isKept = false }: Call, print: Print)
   remember(space.dir, mailbox.name, { recall: true })
 }
 
-const request =
-  'Deal with this mail before you stop: do what it asks or say why not, and answer where somebody waits.'
-
-/** The agent's part of S2: whoever coordinates hears of questions that a subagent left open. */
+/** Whoever coordinates hears of questions that a subagent left open. */
 async function answerHelp({ space, mailbox }: Desk, print: Print): Promise<void> {
   const { reported } = recollect(space.dir, mailbox.name)
-  const fresh = await reportWaiting(mailbox, reported)
-  if (fresh.length === 0) return
-  remember(space.dir, mailbox.name, { reported: [...reported, ...fresh.map(({ id }) => id)].slice(-100) })
-  const notices = fresh.filter(isUrgent).map((one) => toPrintableLine(waitingNotice(mailbox.name, one)))
-  if (notices.length > 0) print({ notice: notices.join('\n') })
+  const { ids, notice } = await reportWaiting(mailbox, reported)
+  if (ids.length > 0)
+    remember(space.dir, mailbox.name, { reported: [...reported, ...ids].slice(-reportsKept) })
+  if (notice !== '') print({ notice })
 }
 
 /** The session is over, and may be resumed: the agent's own mail waits, and what it took for a role goes back. */

@@ -133,3 +133,7 @@ export async function recall(mailbox: Mailbox): Promise<string[]> {
 /** Our words only: what the mail says comes fenced, when it is shown. */
 export const invitation = (count: number): string =>
   `The mailbox has ${count === 1 ? 'a new message' : `${count} new messages`} for you. Read your mail and deal with it.`
+
+/** What to do with mail that keeps an agent from stopping. */
+export const goOnRequest =
+  'Deal with this mail before you stop: do what it asks or say why not, and answer where somebody waits.'

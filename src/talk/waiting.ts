@@ -1,34 +1,52 @@
 import type { Mailbox } from '../mailbox.ts'
+import { toPrintableLine } from '../model/text.ts'
 import type { Owed } from '../query/owed.ts'
 
+export interface WaitingReport {
+  /** What this report is about; the next one need not repeat it. */
+  ids: string[]
+  /** Lines for whoever looks on, where somebody is stuck. Empty when nobody is. */
+  notice: string
+}
+
 /**
- * An agent has stopped, and somebody has not answered it. Tells whoever leads of each such question, once,
- * unless the lead is who was asked: it knows. Returns what was not reported before, the most urgent first.
+ * An agent, or one that works for it, has stopped. Whoever leads is told of each question of it that nobody has
+ * answered, once, unless the lead is who was asked: it knows. And whoever looks on is told of those who are
+ * stuck: the agent itself, and those who have asked it for help.
  */
-export async function reportWaiting(mailbox: Mailbox, reported: readonly string[]): Promise<Owed[]> {
+export async function reportWaiting(mailbox: Mailbox, reported: readonly string[]): Promise<WaitingReport> {
   const open = await mailbox.awaited({ kind: 'question' })
-  const fresh = open.filter(({ id }) => !reported.includes(id))
-  if (fresh.length === 0) return []
+  const asked = open.filter(({ id }) => !reported.includes(id))
+  const { messages } = await mailbox.inbox({ unread: true, type: 'help_request' })
+  const wanted = messages.filter(({ id }) => !reported.includes(id))
+  for (const question of asked) await tellLead(mailbox, question)
+  const lines = [
+    ...asked.filter(isUrgent).map((question) => stuckLine(mailbox.name, question)),
+    ...wanted
+      .filter(isUrgent)
+      .map(({ id, from }) => `${from} asks ${mailbox.name} for help. See it: mailbox show ${id}`),
+  ]
+  return { ids: [...asked, ...wanted].map(({ id }) => id), notice: lines.map(toPrintableLine).join('\n') }
+}
+
+async function tellLead(mailbox: Mailbox, question: Owed): Promise<void> {
+  const { id, to, by, subject } = question
   const lead = await mailbox.lead()
-  for (const { id, to, by, subject, type, priority } of fresh) {
-    if ([to, by].includes(lead) || lead === `role:${to}`) continue
-    await mailbox.send({
-      to: lead,
-      type: 'notification',
-      priority: isUrgent({ type, priority }) ? 'urgent' : 'normal',
-      subject: `${mailbox.name} waits for an answer: ${subject}`.slice(0, 500),
-      body: `${mailbox.name} has stopped with a question to ${by} open. See it with: mailbox show ${id}`,
-      payload: { about: id },
-      key: `waits-for-${id}`,
-    })
-  }
-  return fresh.sort((a, b) => Number(isUrgent(b)) - Number(isUrgent(a)))
+  if (lead === to || lead === by) return
+  await mailbox.send({
+    to: lead,
+    type: 'notification',
+    priority: isUrgent(question) ? 'urgent' : 'normal',
+    subject: `${mailbox.name} waits for an answer: ${subject}`.slice(0, 500),
+    body: `${mailbox.name} has stopped with a question to ${by} open. See it with: mailbox show ${id}`,
+    payload: { about: id },
+    key: `waits-for-${id}`,
+  })
 }
 
 /** Somebody is blocked and says so. */
-export const isUrgent = ({ type, priority }: Pick<Owed, 'type' | 'priority'>): boolean =>
+const isUrgent = ({ type, priority }: { type: string; priority: string }): boolean =>
   priority === 'urgent' || (type === 'help_request' && priority === 'high')
 
-/** A line for the person who looks on. */
-export const waitingNotice = (agent: string, { id, by, type }: Owed): string =>
-  `${agent} is stuck and waits for ${by === 'user' ? 'you' : by} (${type}). See it: mailbox show ${id}. Answer: mailbox reply ${id} --body "..."`
+const stuckLine = (agent: string, { id, by }: Owed): string =>
+  `${agent} is stuck and waits for ${by === 'user' ? 'you' : by}. See it: mailbox show ${id}. Answer: mailbox reply ${id} --body "..."`
