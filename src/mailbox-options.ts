@@ -27,12 +27,6 @@ export interface Checked {
   next: string | null
 }
 
-/** Says what to take of unread mail, in which order. Answers are those to questions of this agent. */
-export type Choose = (
-  unread: readonly InboxMessage[],
-  isAnswer: (message: InboxMessage) => boolean,
-) => readonly InboxMessage[]
-
 export interface WaitOptions {
   type?: string | readonly string[]
   from?: string
@@ -42,12 +36,6 @@ export interface WaitOptions {
   match?: (message: InboxMessage) => boolean
   /** @default for ever */
   timeoutMs?: number
-  signal?: AbortSignal
-}
-
-export interface WatchOptions extends Pick<InboxOptions, 'type' | 'from' | 'minPriority'> {
-  /** Start with what is unread now. @default true */
-  backlog?: boolean
   signal?: AbortSignal
 }
 

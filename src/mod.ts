@@ -2,19 +2,18 @@
 export type { JoinInput, UpdateInput } from './command/roster.ts'
 export type { SendInput } from './command/send.ts'
 export type { Settings } from './config.ts'
+export type { WatchOptions } from './delivery/watch.ts'
 export { type ErrorCode, errorCodes, MailboxError } from './errors.ts'
 export type { Mailbox } from './mailbox.ts'
 export type {
   BroadcastInput,
   Checked,
   CheckOptions,
-  Choose,
   Handled,
   HandleOptions,
   ReplyInput,
   SentMessage,
   WaitOptions,
-  WatchOptions,
 } from './mailbox-options.ts'
 export type { Agent, Session } from './model/agent.ts'
 export type { Claim } from './model/claim.ts'

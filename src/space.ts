@@ -24,7 +24,7 @@ import type { CatchUpOptions, Projection } from './index/projection.ts'
 import { FileJournal } from './journal/file-journal.ts'
 import type { Journal, PlacedEntry } from './journal/journal.ts'
 import type { VerifyOptions, VerifyReport } from './journal/verify.ts'
-import { Mailbox } from './mailbox.ts'
+import { LocalMailbox, type Mailbox } from './mailbox.ts'
 import { type Agent, systemAgent } from './model/agent.ts'
 import type { Directory } from './model/directory.ts'
 import type { Draft, Gist } from './model/entry.ts'
@@ -135,7 +135,7 @@ export class Space {
   /** One agent's view of the space. */
   async mailbox(name: string, options: MailboxOptions = {}): Promise<Mailbox> {
     checkName(name, 'agent name')
-    if (name === systemAgent) return new Mailbox(this, name)
+    if (name === systemAgent) return new LocalMailbox(this, name)
     const known = await this.query((source) => agentByName(source, name))
     const isRunning =
       known !== undefined && !['dead', 'frozen'].includes(known.state) && sight(known) !== 'gone'
@@ -145,7 +145,7 @@ export class Space {
       // Whoever opens a mailbox is the agent, for as long as its process runs.
       await this.join(name, { session: { pid: process.pid }, ...options.join })
     }
-    return new Mailbox(this, name)
+    return new LocalMailbox(this, name)
   }
 
   /**
@@ -163,7 +163,7 @@ export class Space {
       name = seat.name
       return seat.drafts
     }, true)
-    return new Mailbox(this, name)
+    return new LocalMailbox(this, name)
   }
 
   /** Starts a new run of an agent, known or not. */

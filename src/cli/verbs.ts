@@ -234,6 +234,18 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./verbs/owed.ts')).owed,
   },
   {
+    name: 'serve',
+    group: 'run',
+    summary: 'Serve the space over HTTP: the console, the API, streams and MCP',
+    load: async () => (await import('./verbs/serve.ts')).serve,
+  },
+  {
+    name: 'token',
+    group: 'run',
+    summary: 'Make or take back the token of an agent that comes over HTTP',
+    load: async () => (await import('./verbs/token.ts')).token,
+  },
+  {
     name: 'mcp',
     group: 'run',
     summary: 'Serve a mailbox as MCP tools on standard input and output',

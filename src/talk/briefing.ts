@@ -51,19 +51,16 @@ export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOpti
   if (moment === 'start') parts.push(promptFor(await mailbox.agent()))
   if (moment === 'start' || options.recall) parts.push(...(await recall(mailbox)))
   const spent = parts.reduce((sum, part) => sum + estimateTokens(part) + 1, 0)
-  const blocks = new Map<string, string>()
-  let waiting = 0
-  const taken = await mailbox.take((unread, isAnswer) => {
-    const wanted = unread.filter((message) => isAnswer(message) || isFor(moment, message))
-    const order = [...wanted.filter(isAnswer), ...wanted.filter((message) => !isAnswer(message))]
-    const fitting = fitAll(order, budgetTokens - spent - frameTokens, blocks)
-    waiting = unread.length
-    onTake(fitting.map(({ id }) => id))
-    return fitting
-  })
+  await mailbox.comeIn()
+  const { messages: unread, answers } = await mailbox.unread()
+  const isAnswer = ({ id }: InboxMessage) => answers.includes(id)
+  const others = unread.filter((message) => !isAnswer(message) && isFor(moment, message))
+  const blocks = blocksWithin([...unread.filter(isAnswer), ...others], budgetTokens - spent - frameTokens)
+  onTake([...blocks.keys()])
+  const taken = await mailbox.takeAll([...blocks.keys()])
   if (taken.length > 0) parts.push(mailHeading, ...taken.map(({ id }) => blocks.get(id)!))
   // Mail that waits for its moment is not worth a word by itself.
-  if (waiting > taken.length && (taken.length > 0 || moment === 'start' || moment === 'prompt'))
+  if (unread.length > taken.length && (taken.length > 0 || moment === 'start' || moment === 'prompt'))
     parts.push(`${(await mailbox.count()).unread} more unread: mailbox check`)
   return { text: parts.join('\n\n'), ids: taken.map(({ id }) => id) }
 }
@@ -86,24 +83,19 @@ function isFor(moment: Moment, message: InboxMessage): boolean {
 export const isWorthATurn = (message: InboxMessage): boolean =>
   atLeast(message, 'high') || (atLeast(message, 'normal') && !quietTypes.includes(message.type))
 
-/** As many messages as have room, cut where they are long; the first is always among them. */
-function fitAll(
-  messages: readonly InboxMessage[],
-  tokens: number,
-  blocks: Map<string, string>,
-): InboxMessage[] {
-  const fitting: InboxMessage[] = []
+/** As many messages as have room, by id, cut where they are long; the first is always among them. */
+function blocksWithin(messages: readonly InboxMessage[], tokens: number): Map<string, string> {
+  const blocks = new Map<string, string>()
   let left = tokens
   for (const message of messages) {
     const most = Math.max(Math.min(messageTokens, left), headTokens)
     const block = fitted(message, (most - headTokens) * 4, most)
     const cost = estimateTokens(block) + 1
-    if (cost > left && fitting.length > 0) break
+    if (cost > left && blocks.size > 0) break
     left -= cost
     blocks.set(message.id, block)
-    fitting.push(message)
   }
-  return fitting
+  return blocks
 }
 
 /** What an agent has in hand, what it owes and what it waits for. */

@@ -1,0 +1,32 @@
+import type { Cursor } from '../journal/journal.ts'
+import { startCursor } from '../journal/journal.ts'
+import type { Entry } from '../model/entry.ts'
+import type { Source } from './message.ts'
+
+/**
+ * A cursor from which reading yields every entry after `seq`, and few before. The journal alone knows only
+ * where its files begin; the index knows the place of every message.
+ */
+export function cursorNear({ index, journal }: Source, seq: number): Cursor {
+  const row = index
+    .sql('SELECT seq, segment, offset FROM message WHERE seq <= ? ORDER BY seq DESC LIMIT 1')
+    .get([seq])
+  if (row === undefined) return journal.locate(seq)
+  const [at, segment, offset] = row as [number, number, number]
+  return { ...startCursor, seq: at - 1, segment, offset }
+}
+
+/** Entries after a point, so many at most. */
+export function entriesAfter(source: Source, after: number, limit: number): Entry[] {
+  const entries: Entry[] = []
+  let cursor = cursorNear(source, after)
+  while (entries.length < limit) {
+    const read = source.journal.read(cursor, sliceBytes)
+    if (read.entries.length === 0) break
+    cursor = read.cursor
+    for (const { entry } of read.entries) if (entry.seq > after) entries.push(entry)
+  }
+  return entries.slice(0, limit)
+}
+
+const sliceBytes = 262_144
