@@ -1,0 +1,51 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { type ClientSetup, hookCommand, type Place, serverCommand, serverEnv } from './client.ts'
+import type { Hooks } from './json-hooks.ts'
+import { installJson, uninstallJson } from './json-settings.ts'
+import { installToml, uninstallToml } from './toml-settings.ts'
+
+const events = ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'Stop']
+const timeoutSeconds = 30
+
+export const codex: ClientSetup = {
+  name: 'codex',
+  label: 'Codex',
+  binary: 'codex',
+  home: (env) => env['CODEX_HOME'] || join(env['HOME'] ?? homedir(), '.codex'),
+  files(place) {
+    const dir = place.scope === 'project' ? join(place.project, '.codex') : codex.home(place.env)
+    return [
+      {
+        client: 'codex',
+        id: 'hooks',
+        path: join(dir, 'hooks.json'),
+        install: (text) => installJson(text, { hooks: hooks(place) }),
+        uninstall: uninstallJson,
+      },
+      {
+        client: 'codex',
+        id: 'config',
+        path: join(dir, 'config.toml'),
+        install: (text) => installToml(text, server(place)),
+        uninstall: uninstallToml,
+      },
+    ]
+  },
+  next: 'Codex skips new hooks until you trust them: start codex, type /hooks, and trust those of the mailbox',
+}
+
+function hooks(place: Place): Hooks {
+  const group = (event: string) => ({
+    hooks: [{ type: 'command', command: hookCommand('codex', event, place), timeout: timeoutSeconds }],
+  })
+  return Object.fromEntries(events.map((event) => [event, [group(event)]]))
+}
+
+function server(place: Place) {
+  const [command, ...args] = serverCommand(place)
+  const env = serverEnv(place)
+  // Codex hands a server only the variables that are named here.
+  const forwarded = ['MAILBOX_SPACE', 'MAILBOX_AGENT'].filter((name) => env?.[name] === undefined)
+  return { command: command!, args, env_vars: forwarded, ...(env && { env }) }
+}

@@ -1,0 +1,49 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { type ClientSetup, hookCommand, type Place, serverCommand, serverEnv } from './client.ts'
+import type { Hooks } from './json-hooks.ts'
+import { installJson, uninstallJson } from './json-settings.ts'
+
+const events = ['SessionStart', 'BeforeAgent', 'AfterTool', 'AfterAgent', 'SessionEnd', 'PreCompress']
+const timeoutMs = 30_000
+
+export const gemini: ClientSetup = {
+  name: 'gemini',
+  label: 'Gemini CLI',
+  binary: 'gemini',
+  home: (env) => join(env['GEMINI_CLI_HOME'] || (env['HOME'] ?? homedir()), '.gemini'),
+  files(place) {
+    const dir = place.scope === 'project' ? join(place.project, '.gemini') : gemini.home(place.env)
+    return [
+      {
+        client: 'gemini',
+        id: 'settings',
+        path: join(dir, 'settings.json'),
+        install: (text) =>
+          installJson(text, {
+            hooks: hooks(place),
+            server: { under: 'mcpServers', value: server(place) },
+          }),
+        uninstall: uninstallJson,
+      },
+    ]
+  },
+}
+
+function hooks(place: Place): Hooks {
+  const group = (event: string) => {
+    const command = hookCommand('gemini', event, place)
+    const name = `mailbox-${event}`
+    return {
+      ...(event.endsWith('Tool') && { matcher: '*' }),
+      hooks: [{ name, type: 'command', command, timeout: timeoutMs }],
+    }
+  }
+  return Object.fromEntries(events.map((event) => [event, [group(event)]]))
+}
+
+function server(place: Place) {
+  const [command, ...args] = serverCommand(place)
+  const env = serverEnv(place)
+  return { command, args, ...(env && { env }) }
+}

@@ -1,0 +1,24 @@
+import { basename } from 'node:path'
+
+/** `/any/where/dist/hook.sh claude Stop`, however it is quoted and whatever stands before it. */
+const hookPattern = /(?:^|[\s/'"])dist\/hook\.sh['"]?\s+(claude|codex|gemini)\s+(\w+)\s*$/
+
+/** The event that a hook's command is for, if the command is one of ours, of whichever version. */
+export const ourEvent = (command: unknown): string | undefined =>
+  typeof command === 'string' ? hookPattern.exec(command)?.[2] : undefined
+
+/** The path of hook.sh in a command of ours. */
+export function hookPath(command: string): string | undefined {
+  const words = /(?:'((?:[^']|'\\'')*)'|"([^"]*)"|(\S*hook\.sh))\s+\w+\s+\w+\s*$/.exec(command)
+  const path = words?.[1]?.replaceAll(`'\\''`, "'") ?? words?.[2] ?? words?.[3]
+  return path?.endsWith('hook.sh') ? path : undefined
+}
+
+/** Whether an MCP server, as any client describes it, is our own. */
+export function isOurServer(server: unknown): boolean {
+  if (server === null || typeof server !== 'object') return false
+  const { command, args } = server as { command?: unknown; args?: unknown }
+  const words = [command, args].flat().filter((word): word is string => typeof word === 'string')
+  const at = words.indexOf('mcp')
+  return at > 0 && /^(cli\.cjs|mailbox)$/.test(basename(words[at - 1]!))
+}
