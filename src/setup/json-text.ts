@@ -80,7 +80,7 @@ const writtenFlat = (value: unknown, layout: Layout, key?: string): string =>
     : (key === undefined ? '' : `${JSON.stringify(key)}: `) + onOneLine(value)
 
 /** What fits on a line stands on one: somebody is going to read this before it is written. */
-const lineWidth = 100
+const lineWidth = 160
 
 function laidOut(value: unknown, layout: Layout, indent: string, lead = 0): string {
   const flat = onOneLine(value)
