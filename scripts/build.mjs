@@ -3,7 +3,7 @@
 // command line is CommonJS: Node's loader of modules takes 20 ms longer over the same code; and minified:
 // half the text is half the time to compile it.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { rolldown } from 'rolldown'
 
 const root = new URL('..', import.meta.url).pathname
@@ -36,7 +36,8 @@ async function bundle(input, format, ending) {
 // A fast build leaves old chunks: processes of a running test may still be loading them.
 if (types) rmSync(`${root}/dist`, { recursive: true, force: true })
 await bundle({ mod: 'src/mod.ts', 'index-worker': 'src/index/worker.ts' }, 'esm', 'js')
-await bundle({ cli: 'src/cli/main.ts' }, 'cjs', 'cjs')
-chmodSync(`${root}/dist/cli.cjs`, 0o755)
+await bundle({ cli: 'src/cli/main.ts', hook: 'src/hooks/main.ts' }, 'cjs', 'cjs')
+copyFileSync(`${root}/src/hooks/hook.sh`, `${root}/dist/hook.sh`)
+for (const program of ['cli.cjs', 'hook.sh']) chmodSync(`${root}/dist/${program}`, 0o755)
 if (types)
   execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' })

@@ -27,6 +27,12 @@ export interface Checked {
   next: string | null
 }
 
+/** Says what to take of unread mail, in which order. Answers are those to questions of this agent. */
+export type Choose = (
+  unread: readonly InboxMessage[],
+  isAnswer: (message: InboxMessage) => boolean,
+) => readonly InboxMessage[]
+
 export interface WaitOptions {
   type?: string | readonly string[]
   from?: string

@@ -18,6 +18,7 @@ import type {
   BroadcastInput,
   Checked,
   CheckOptions,
+  Choose,
   Handled,
   HandleOptions,
   ReplyInput,
@@ -171,6 +172,16 @@ export class Mailbox {
     const last = fitting.findLast((message) => !isAnswer(message))
     const next = !cut ? page.next : last === undefined ? (filter.after ?? null) : cursorAfter(last)
     return { messages: taken, remaining: await this.count(), next }
+  }
+
+  /**
+   * Hands out unread mail that somebody else has chosen from: `choose` gets the most urgent, and names those
+   * to take. They are marked as shown before this resolves; what was taken by others meanwhile is left out.
+   */
+  async take(choose: Choose): Promise<InboxMessage[]> {
+    await this.#comeIn()
+    const { messages } = await this.inbox({ unread: true, limit: 200 })
+    return this.#take(choose(messages, await this.#isAnswer(messages)))
   }
 
   /** One message in full; marks it as shown, and claims it if it is for a role of this agent. */
@@ -367,6 +378,11 @@ export class Mailbox {
     return this.#space.settings.claimTtlMs
   }
 
+  /** This agent as the roster has it. */
+  async agent(): Promise<Agent> {
+    return this.#query((_, agent) => agent)
+  }
+
   /** Whoever leads: the first leading role that somebody holds, or the person. */
   async lead(): Promise<string> {
     const agents = await this.#space.agents()
@@ -383,6 +399,11 @@ export class Mailbox {
   /** What this agent owes others. */
   async owed(options: { kind?: Kind } = {}): Promise<Owed[]> {
     return this.#space.owed({ ...options, by: this.name })
+  }
+
+  /** What others owe this agent: answers, verdicts, work. */
+  async awaited(options: { kind?: Kind } = {}): Promise<Owed[]> {
+    return this.#space.owed({ ...options, to: this.name })
   }
 
   /** @internal A template of the space, or undefined. */

@@ -8,6 +8,7 @@ export type {
   BroadcastInput,
   Checked,
   CheckOptions,
+  Choose,
   Handled,
   HandleOptions,
   ReplyInput,

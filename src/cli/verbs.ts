@@ -253,6 +253,13 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./verbs/mcp.ts')).mcp,
   },
   {
+    name: 'hook',
+    group: 'run',
+    summary: 'Answer an event of an agent client',
+    hidden: true,
+    load: async () => (await import('./verbs/hook.ts')).hook,
+  },
+  {
     name: 'verify',
     group: 'keep',
     summary: 'Check every line of the journal',

@@ -1,0 +1,135 @@
+import type { Mailbox } from '../mailbox.ts'
+import { toPrintableLine } from '../model/text.ts'
+import type { Space } from '../space.ts'
+import { brief, type Moment } from '../talk/briefing.ts'
+import { isUrgent, reportWaiting, waitingNotice } from '../talk/waiting.ts'
+import type { Call, Said } from './dialect.ts'
+import { Handing } from './handing.ts'
+import { forget, recollect, remember } from './memory.ts'
+import type { ProcessId } from './process.ts'
+import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
+
+/** Where a hook answers: in which space, for which agent, in which process of which client. */
+export interface Desk {
+  space: Space
+  mailbox: Mailbox
+  client: string
+  process: ProcessId
+}
+
+/** Prints what is said, or throws. */
+type Print = (said: Said) => void
+
+/** How often mail keeps an agent from stopping before somebody has to prompt it again. */
+const turnsAtMost = 5
+
+/** Says what is to be said at a moment, once, and remembers what the next hook has to know. */
+export async function answer(desk: Desk, call: Call, print: Print): Promise<void> {
+  const { space, mailbox } = desk
+  await new Handing(space.dir, mailbox).recover()
+  switch (call.moment) {
+    case 'start':
+      sweepStamps(space.dir)
+      remember(space.dir, mailbox.name, { turns: 0, isBusy: false, recall: false })
+      return void (await tell(desk, 'start', (context) => print({ context })))
+    case 'prompt':
+      return answerPrompt(desk, print)
+    case 'tool':
+      return answerTool(desk, print)
+    case 'stop':
+      return answerStop(desk, print)
+    case 'help':
+      return answerHelp(desk, print)
+    case 'compact':
+      // Nothing can be said to a context that is about to go; the one that follows is told.
+      removeStamp(space.dir, desk.client, desk.process)
+      return remember(space.dir, mailbox.name, { recall: true })
+    case 'end':
+      return end(desk)
+    default:
+      return
+  }
+}
+
+interface Told {
+  /** How much of it was mail. */
+  count: number
+  /** Nothing was to be said: no mail was wanted, and nobody else took any meanwhile. */
+  isSilent: boolean
+}
+
+/** Takes the mail for a moment and prints it. What could not be printed is unread again. */
+async function tell({ space, mailbox }: Desk, moment: Moment, print: (text: string) => void): Promise<Told> {
+  const handing = new Handing(space.dir, mailbox)
+  const { recall } = recollect(space.dir, mailbox.name)
+  const { text, ids } = await brief(mailbox, moment, { recall, onTake: (taken) => handing.note(taken) })
+  if (text !== '') {
+    try {
+      print(text)
+    } catch (error) {
+      await handing.undo()
+      throw error
+    }
+    handing.done()
+    if (recall) remember(space.dir, mailbox.name, { recall: false })
+  }
+  return { count: ids.length, isSilent: text === '' && !handing.isUnderWay }
+}
+
+async function answerPrompt(desk: Desk, print: Print): Promise<void> {
+  remember(desk.space.dir, desk.mailbox.name, { turns: 0, isBusy: true })
+  await tell(desk, 'prompt', (context) => print({ context }))
+}
+
+async function answerTool(desk: Desk, print: Print): Promise<void> {
+  const { space, mailbox, client, process } = desk
+  const seq = await space.end()
+  const { isSilent } = await tell(desk, 'tool', (context) => print({ context }))
+  if (isSilent && (await isAlone(space, mailbox, process))) await putStamp(space, client, process, seq)
+}
+
+/** A stamp is for a process, and some clients have several sessions in one: it must be true of all of them. */
+async function isAlone(space: Space, mailbox: Mailbox, { pid }: ProcessId): Promise<boolean> {
+  const agents = await space.agents()
+  return agents.every(
+    ({ name, session, state }) => name === mailbox.name || session.pid !== pid || state === 'dead',
+  )
+}
+
+async function answerStop(desk: Desk, print: Print): Promise<void> {
+  const { space, mailbox } = desk
+  const { turns } = recollect(space.dir, mailbox.name)
+  // Mail that keeps coming must not keep an agent, and whoever pays for it, busy for ever. It stays unread.
+  const mayGoOn = turns < turnsAtMost
+  const say = (text: string) => {
+    remember(space.dir, mailbox.name, { turns: turns + 1, isBusy: true })
+    print({
+      goOn: `${text}\n\nDeal with this mail before you stop: do what it asks or say why not, and answer where somebody waits.`,
+    })
+  }
+  const { count } = mayGoOn ? await tell(desk, 'stop', say) : { count: 0 }
+  if (count === 0) remember(space.dir, mailbox.name, { isBusy: false })
+}
+
+/** The agent's part of S2: whoever coordinates hears of questions that a subagent left open. */
+async function answerHelp({ space, mailbox }: Desk, print: Print): Promise<void> {
+  const { reported } = recollect(space.dir, mailbox.name)
+  const fresh = await reportWaiting(mailbox, reported)
+  if (fresh.length === 0) return
+  remember(space.dir, mailbox.name, { reported: [...reported, ...fresh.map(({ id }) => id)].slice(-100) })
+  const notices = fresh.filter(isUrgent).map((one) => toPrintableLine(waitingNotice(mailbox.name, one)))
+  if (notices.length > 0) print({ notice: notices.join('\n') })
+}
+
+/** The session is over, and may be resumed: the agent's own mail waits, and what it took for a role goes back. */
+async function end({ space, mailbox, client, process }: Desk): Promise<void> {
+  removeStamp(space.dir, client, process)
+  forget(space.dir, mailbox.name)
+  const { session, state } = await mailbox.agent()
+  // A name that was given to several runs is not this one's to take away.
+  if (session.pid !== process.pid || state === 'dead') return
+  const { messages } = await mailbox.inbox({ limit: 200 })
+  for (const { id, role, state: step } of messages)
+    if (role !== undefined && ['shown', 'acked', 'processing'].includes(step)) await mailbox.release(id)
+  await mailbox.leave({ frozen: true })
+}

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { type Call, type Dialect, sayAsJson, textOf } from './dialect.ts'
+
+const moments: Record<string, Call['moment']> = {
+  SessionStart: 'start',
+  UserPromptSubmit: 'prompt',
+  PostToolUse: 'tool',
+  Stop: 'stop',
+  SubagentStop: 'help',
+  PreCompact: 'compact',
+  SessionEnd: 'end',
+  // How the Stop hook calls itself to wait in the background.
+  Rewake: 'wait',
+}
+
+const queueTimeoutMs = 20_000
+
+export const codex: Dialect = {
+  client: 'codex',
+  understand(event, input) {
+    const moment = moments[event]
+    const isAside = input['agent_id'] !== undefined && moment !== 'help'
+    return moment === undefined || isAside ? undefined : { moment, sessionId: textOf(input['session_id']) }
+  },
+  say: (event, said) => sayAsJson(event, said, 'block'),
+  async wake(sessionId, text) {
+    const program = process.env['MAILBOX_CODEX'] || 'codex'
+    const words = ['queue', '--thread', sessionId, '--message', text]
+    await promisify(execFile)(program, words, { timeout: queueTimeoutMs })
+  },
+}

@@ -1,0 +1,124 @@
+import type { Mailbox } from '../mailbox.ts'
+import { type Priority, priorityRank } from '../model/message.ts'
+import { classOf } from '../model/receipt.ts'
+import { estimateTokens } from '../model/text.ts'
+import { fence } from '../protocol/fence.ts'
+import type { InboxMessage } from '../query/inbox.ts'
+import { fitted, headTokens, mailHeading } from './pending.ts'
+import { promptFor } from './prompt.ts'
+
+/**
+ * What an agent is told by itself, without asking, and when:
+ *
+ * - `start`: who it is in the mailbox and how that works, what it has in hand, all that is unread
+ * - `prompt`: all that is unread
+ * - `tool`: what cannot wait for the end of the turn: high and urgent mail, and answers to its questions
+ * - `stop`: what it must not go idle over
+ * - `wake`: what is worth a turn of its own; the same as `stop`
+ */
+export type Moment = 'start' | 'prompt' | 'tool' | 'stop' | 'wake'
+
+export interface BriefOptions {
+  /** Tokens in all, by a rough count. @default 2000 */
+  budgetTokens?: number
+  /** What a context has lost and needs again comes first: what is in hand, owed and waited for. @default false */
+  recall?: boolean
+  /** Told what is about to be marked as shown, before it is. */
+  onTake?: (ids: readonly string[]) => void
+}
+
+export interface Briefing {
+  /** Empty when there is nothing to say. */
+  text: string
+  /** The mail in it; marked as shown. */
+  ids: string[]
+}
+
+/** Claude Code puts more than 10,000 characters into a file instead, Codex more than 2,500 tokens. */
+const defaultBudget = 2_000
+/** Of one message, so that a long one leaves room for others. */
+const messageTokens = 700
+const recallTokens = 120
+const recallsAtMost = 4
+
+/**
+ * What to put into an agent's context at a moment, within a budget, the most important first and fenced. Only
+ * what fits is taken, and it counts as shown: whoever calls this puts the text there.
+ */
+export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOptions = {}): Promise<Briefing> {
+  const { budgetTokens = defaultBudget, onTake = () => {} } = options
+  const parts: string[] = []
+  if (moment === 'start') parts.push(promptFor(await mailbox.agent()))
+  if (moment === 'start' || options.recall) parts.push(...(await recall(mailbox)))
+  const spent = parts.reduce((sum, part) => sum + estimateTokens(part) + 1, 0)
+  const blocks = new Map<string, string>()
+  const taken = await mailbox.take((unread, isAnswer) => {
+    const wanted = unread.filter((message) => isAnswer(message) || isFor(moment, message))
+    const order = [...wanted.filter(isAnswer), ...wanted.filter((message) => !isAnswer(message))]
+    const fitting = fitAll(order, budgetTokens - spent - frameTokens, blocks)
+    onTake(fitting.map(({ id }) => id))
+    return fitting
+  })
+  if (taken.length > 0) parts.push(mailHeading, ...taken.map(({ id }) => blocks.get(id)!))
+  const isWhole = moment === 'start' || moment === 'prompt'
+  if (taken.length > 0 || isWhole) {
+    const { unread } = await mailbox.count()
+    if (unread > 0) parts.push(`${unread} more unread: mailbox check`)
+  }
+  return { text: parts.join('\n\n'), ids: taken.map(({ id }) => id) }
+}
+
+/** The heading and the line about the rest. */
+const frameTokens = 60
+
+const atLeast = (message: InboxMessage, priority: Priority) =>
+  priorityRank(message.priority) >= priorityRank(priority)
+
+/** Mail that says something and asks for nothing. */
+const quietTypes = ['notification', 'status_update', 'broadcast', 'ack']
+
+function isFor(moment: Moment, message: InboxMessage): boolean {
+  if (moment === 'tool') return atLeast(message, 'high')
+  if (moment === 'start' || moment === 'prompt') return true
+  return atLeast(message, 'high') || (atLeast(message, 'normal') && !quietTypes.includes(message.type))
+}
+
+/** As many messages as have room, cut where they are long; the first is always among them. */
+function fitAll(messages: readonly InboxMessage[], tokens: number, blocks: Map<string, string>): InboxMessage[] {
+  const fitting: InboxMessage[] = []
+  let left = tokens
+  for (const message of messages) {
+    const most = Math.max(Math.min(messageTokens, left), headTokens)
+    const block = fitted(message, (most - headTokens) * 4, most)
+    const cost = estimateTokens(block) + 1
+    if (cost > left && fitting.length > 0) break
+    left -= cost
+    blocks.set(message.id, block)
+    fitting.push(message)
+  }
+  return fitting
+}
+
+/** What an agent has in hand, what it owes and what it waits for. */
+async function recall(mailbox: Mailbox): Promise<string[]> {
+  const { messages } = await mailbox.inbox({ limit: 200 })
+  const inHand = messages.filter(
+    ({ state, role }) => classOf(state) === 'open' && (state !== 'shown' || role),
+  )
+  const owed = (await mailbox.owed()).filter(({ id }) => !inHand.some((message) => message.id === id))
+  const awaited = await mailbox.awaited({ kind: 'question' })
+  const matters: { why: string; id: string }[] = [
+    ...inHand.map(({ id, state }) => ({ why: `You have this in hand (${state}):`, id })),
+    ...owed.map(({ id, kind }) => ({ why: `You owe something for this ${kind}:`, id })),
+    ...awaited.map(({ id }) => ({ why: 'You wait for an answer to this, which you sent yourself:', id })),
+  ]
+  if (matters.length === 0) return []
+  const lines: string[] = ['## What is open']
+  for (const { why, id } of matters.slice(0, recallsAtMost)) {
+    const { message } = await mailbox.show(id)
+    lines.push(`${why}\n${fence(message, { chars: recallTokens * 2 })}`)
+  }
+  const rest = matters.length - recallsAtMost
+  if (rest > 0) lines.push(`${rest} more: mailbox owed`)
+  return lines
+}
