@@ -10,7 +10,6 @@ const events = {
   UserPromptSubmit: 30,
   PostToolUse: 30,
   Stop: 30,
-  SubagentStart: 30,
   SubagentStop: 30,
   PreCompact: 30,
   SessionEnd: 10,

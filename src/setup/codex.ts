@@ -5,8 +5,16 @@ import type { Hooks } from './json-hooks.ts'
 import { installJson, uninstallJson } from './json-settings.ts'
 import { installToml, uninstallToml } from './toml-settings.ts'
 
-const events = ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'Stop']
-const timeoutSeconds = 30
+/** Events, and how many seconds each may take before Codex goes on without it; it allows the last one no more. */
+const events = {
+  SessionStart: 30,
+  UserPromptSubmit: 30,
+  PostToolUse: 30,
+  Stop: 30,
+  SubagentStop: 30,
+  PreCompact: 30,
+  SessionEnd: 3,
+}
 
 export const codex: ClientSetup = {
   name: 'codex',
@@ -36,10 +44,10 @@ export const codex: ClientSetup = {
 }
 
 function hooks(place: Place): Hooks {
-  const group = (event: string) => ({
-    hooks: [{ type: 'command', command: hookCommand('codex', event, place), timeout: timeoutSeconds }],
+  const hook = (event: string, timeout: number) => ({
+    hooks: [{ type: 'command', command: hookCommand('codex', event, place), timeout }],
   })
-  return Object.fromEntries(events.map((event) => [event, [group(event)]]))
+  return Object.fromEntries(Object.entries(events).map(([event, timeout]) => [event, [hook(event, timeout)]]))
 }
 
 function server(place: Place) {

@@ -55,7 +55,10 @@ export function installHooks(text: string, wanted: Hooks): string {
     const mended = { ...want, ...hook, command: want.command }
     if (!isDeepStrictEqual(mended, hook)) now = replaceValue(now, path, mended)
   }
-  for (const [event, group] of missing.values()) now = addGroup(now, event, group)
+  for (const event of Object.keys(wanted)) {
+    const groups = [...missing.values()].filter(([of]) => of === event).map(([, group]) => group)
+    if (groups.length > 0) now = addGroups(now, event, groups)
+  }
   return now
 }
 
@@ -64,14 +67,14 @@ function missingOnce(purposes: Set<string>): (found: Found) => boolean {
   return ({ event, hook }) => !purposes.delete(purpose(event, hook))
 }
 
-function addGroup(text: string, event: string, group: HookGroup): string {
+function addGroups(text: string, event: string, added: readonly HookGroup[]): string {
   const { hooks } = parseSettings(text)
-  if (hooks === undefined) return addGroup(addProperty(text, [], 'hooks', {}), event, group)
+  if (hooks === undefined) return addGroups(addProperty(text, [], 'hooks', {}), event, added)
   if (!isObject(hooks)) throw new MailboxError('invalid', '"hooks" is not an object in it')
   const groups = hooks[event]
-  if (groups === undefined) return addProperty(text, ['hooks'], event, [group])
-  if (Array.isArray(groups)) return addElement(text, ['hooks', event], group)
-  throw new MailboxError('invalid', `hooks.${event} is not a list in it`)
+  if (groups === undefined) return addProperty(text, ['hooks'], event, added)
+  if (!Array.isArray(groups)) throw new MailboxError('invalid', `hooks.${event} is not a list in it`)
+  return added.reduce((now, group) => addElement(now, ['hooks', event], group), text)
 }
 
 /** Takes hooks of ours out, by default all. A group, an event and `hooks` itself go with the last in them. */

@@ -3,7 +3,7 @@ import { MailboxError } from '../errors.ts'
 import { type Hooks, hooksWithoutOurs, installHooks, removeHooks, removeIfEmpty } from './json-hooks.ts'
 import { addProperty, removeAt, replaceValue } from './json-text.ts'
 import { isObject, type Json, parseSettings } from './json-value.ts'
-import { isOurServer } from './ours.ts'
+import { isOurServer, mendServer } from './ours.ts'
 
 /** The entries that a JSON settings file gets from us. */
 export interface JsonEntries {
@@ -47,7 +47,7 @@ function installServer(text: string, under: string, value: Json): string {
   const there = servers[serverName]
   if (there === undefined) return addProperty(text, [under], serverName, value)
   if (!isOurServer(there)) throw foreignServer(`${under}.${serverName}`)
-  const mended = { ...(there as Json), ...value }
+  const mended = mendServer(there as Json, value)
   return isDeepStrictEqual(mended, there) ? text : replaceValue(text, [under, serverName], mended)
 }
 

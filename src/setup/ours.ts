@@ -14,6 +14,22 @@ export function hookPath(command: string): string | undefined {
   return path?.endsWith('hook.sh') ? path : undefined
 }
 
+/**
+ * A server of ours as it should be: what the person has added to it stays, but for the space, which is the
+ * one that was named this time, or none.
+ */
+export function mendServer<T extends object>(there: T | undefined, wanted: T): T {
+  const mended = { ...there, ...wanted } as Record<string, unknown>
+  for (const key of ['env', 'environment']) {
+    const [was, is] = [there, wanted].map((server) => (server as Record<string, object> | undefined)?.[key])
+    const { MAILBOX_SPACE: _, ...others } = { ...was } as Record<string, unknown>
+    const variables = { ...others, ...is }
+    if (Object.keys(variables).length > 0) mended[key] = variables
+    else delete mended[key]
+  }
+  return mended as T
+}
+
 /** Whether an MCP server, as any client describes it, is our own. */
 export function isOurServer(server: unknown): boolean {
   if (server === null || typeof server !== 'object') return false

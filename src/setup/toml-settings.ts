@@ -1,7 +1,7 @@
 import { parse, stringify, type TomlTable } from 'smol-toml'
 import { MailboxError } from '../errors.ts'
 import { foreignServer } from './json-settings.ts'
-import { isOurServer } from './ours.ts'
+import { isOurServer, mendServer } from './ours.ts'
 import { type Statement, scanInline, scanToml } from './toml-scan.ts'
 
 const section = ['mcp_servers', 'mailbox']
@@ -12,7 +12,7 @@ export function installToml(text: string, server: TomlTable): string {
   const before = parseToml(text)
   const there = serverIn(before)
   if (there !== undefined && !isOurServer(there)) throw foreignServer(name)
-  const wanted = { ...there, ...server }
+  const wanted = mendServer(there, server)
   if (there !== undefined && isSame(there, wanted)) return text
   const candidates = [
     () => mendInPlace(text, server),
