@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { MailboxError } from '../errors.ts'
 import type { Place } from './client.ts'
-import { type FileState, inspectFile, replaceFile, sweepTemporaries } from './file.ts'
+import { inspectFile, replaceFile, sweepTemporaries } from './file.ts'
 import {
   digest,
   emptyManifest,
@@ -27,27 +28,33 @@ export function install(plan: readonly PlannedFile[], place: Place): void {
   if (changes.length === 0) return
   const dir = setupDir(place.env, place.scope, place.project)
   const before = readManifest(dir) ?? emptyManifest(place)
-  const records = changes.map((change) => recordOf(dir, change, before))
-  const others = before.files.filter(({ path }) => !records.some((record) => record.path === path))
-  // From here on `uninit` knows what to do, wherever this process ends.
-  writeManifest(dir, { ...before, files: [...others, ...records] })
-  const done: PlannedFile[] = []
+  let after = before
+  const begun: PlannedFile[] = []
   try {
+    after = about({ path: dir }, () => writeAhead(dir, changes, before))
     for (const change of changes) {
+      begun.push(change)
       about(change.file, () => {
         mkdirSync(dirname(change.state.target), { recursive: true })
         replaceFile(change.state, change.after, newFileMode[place.scope])
       })
-      done.push(change)
     }
   } catch (error) {
-    for (const { state } of done.reverse()) putBack(state)
-    for (const { madeDirs } of records) for (const each of madeDirs.toReversed()) removeEmpty(each)
-    writeManifest(dir, before)
+    putAllBack(begun, after, error)
+    if (existsSync(dir) && before.files.length > 0) writeManifest(dir, before)
     tidyManifest(dir, before)
     throw error
   }
-  tidyManifest(dir, { ...before, files: [...others, ...records] })
+  tidyManifest(dir, after)
+}
+
+/** Keeps the files as they are and notes what is about to be done: from then on `uninit` can undo it. */
+function writeAhead(dir: string, changes: readonly PlannedFile[], before: Manifest): Manifest {
+  const records = changes.map((change) => recordOf(dir, change, before))
+  const others = before.files.filter(({ path }) => !records.some((record) => record.path === path))
+  const after = { ...before, files: [...others, ...records] }
+  writeManifest(dir, after)
+  return after
 }
 
 /** What `uninit` will need to know of a file, after this change as well as after those before it. */
@@ -66,8 +73,21 @@ function recordOf(dir: string, { file, state, after }: PlannedFile, manifest: Ma
   return { ...record, before: known?.before === null && isBlank(own) ? null : keepBackup(dir, own) }
 }
 
-function putBack({ target, bytes }: FileState): void {
-  if (bytes === undefined) rmSync(target, { force: true })
+/** Undoes what was begun. If that fails as well, the manifest stays, and `uninit` can do it later. */
+function putAllBack(begun: readonly PlannedFile[], { files }: Manifest, cause: unknown): void {
+  try {
+    for (const change of begun.toReversed()) putBack(change)
+  } catch (error) {
+    const message = `${(cause as Error).message}; and putting the others back failed: ${(error as Error).message}`
+    throw new MailboxError('internal', message, { cause, hint: 'when that is mended: mailbox uninit' })
+  }
+  for (const each of files.flatMap(({ madeDirs }) => madeDirs.toReversed())) removeEmpty(each)
+}
+
+/** It may have failed before or after the new file was in its place. */
+function putBack({ state: { target, bytes }, after }: PlannedFile): void {
+  if (!existsSync(target) || !readFileSync(target).equals(after)) return
+  if (bytes === undefined) rmSync(target)
   else replaceFile(inspectFile(target), bytes, 0o600)
 }
 

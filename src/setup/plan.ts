@@ -1,4 +1,5 @@
 import { MailboxError } from '../errors.ts'
+import type { Client } from '../model/client.ts'
 import type { ClientSetup, Place, SettingsFile } from './client.ts'
 import { type FileState, inspectFile } from './file.ts'
 import { editBytes } from './text.ts'
@@ -24,23 +25,22 @@ export const planInstall = (clients: readonly ClientSetup[], place: Place): Plan
   )
 
 /** Does something with a file; whatever goes wrong names it. */
-export function about<T>(file: Pick<SettingsFile, 'client' | 'path'>, work: () => T): T {
+export function about<T>({ client, path }: { client?: Client; path: string }, work: () => T): T {
   try {
     return work()
-  } catch (error) {
-    if (error instanceof MailboxError) {
-      const hint = [error.hint, `or leave ${file.client} out: --client NAME for each of the others`]
-      throw new MailboxError(error.code, `${file.path}: ${error.message}`, {
-        cause: error,
-        hint: hint.filter((part) => part !== undefined).join(', '),
-      })
-    }
-    const { code, message } = error as NodeJS.ErrnoException
-    const known = code === 'EACCES' || code === 'EPERM' || code === 'EROFS'
-    throw new MailboxError(
-      known ? 'not_permitted' : code === 'ENOSPC' || code === 'EDQUOT' ? 'disk_full' : 'internal',
-      `${file.path}: ${message}`,
-      { cause: error, hint: 'every file is as it was; try again when that is mended' },
-    )
+  } catch (cause) {
+    const { code, message, hint } = asRefusal(cause)
+    const others = client && `or leave ${client} out: --client NAME for each of the others`
+    const hints = [hint, others].filter((part) => part !== undefined)
+    throw new MailboxError(code, `${path}: ${message}`, { cause, hint: hints.join(', ') })
   }
+}
+
+function asRefusal(error: unknown): Pick<MailboxError, 'code' | 'message' | 'hint'> {
+  if (error instanceof MailboxError) return error
+  const { code = '', message } = error as NodeJS.ErrnoException
+  const hint = 'every file is as it was; try again when that is mended'
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) return { code: 'not_permitted', message, hint }
+  if (['ENOSPC', 'EDQUOT'].includes(code)) return { code: 'disk_full', message, hint }
+  return { code: 'internal', message, hint }
 }

@@ -1,11 +1,22 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import type { Place } from '../../src/setup/client.ts'
 import { clientSetups } from '../../src/setup/clients.ts'
 import { install } from '../../src/setup/install.ts'
 import { type PlannedFile, planInstall } from '../../src/setup/plan.ts'
 import { type UndoneFile, uninstall } from '../../src/setup/uninstall.ts'
-import { tempDir } from '../helpers/temp.ts'
 
 const fixtures = new URL('fixtures/', import.meta.url).pathname
 
@@ -41,9 +52,13 @@ export const brokenFixtures = (): Fixture[] =>
     bytes: readFileSync(join(fixtures, 'broken', file)),
   }))
 
+/** In memory where that can be had: these tests write a lot of small files, and each is synced. */
+const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
 /** A home with some files in it, as a test begins. */
 export function homeWith(files: Partial<Record<Kind, Buffer | string>> = {}): string {
-  const home = tempDir()
+  const home = mkdtempSync(join(scratch, 'mailbox-setup-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   for (const [kind, content] of Object.entries(files)) put(home, paths[kind as Kind], content)
   return home
 }
