@@ -16,6 +16,7 @@ const moments: Record<string, Call['moment']> = {
 
 export const claude: Dialect = {
   client: 'claude',
+  tellsPid: true,
   understand(event, input) {
     const moment = moments[event]
     // What a subagent's hook says goes to the subagent, which cannot act for the agent whose mail it is.

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { type Call, type Dialect, sayAsJson, textOf } from './dialect.ts'
 
 const moments: Record<string, Call['moment']> = {
@@ -18,6 +16,7 @@ const queueTimeoutMs = 20_000
 
 export const codex: Dialect = {
   client: 'codex',
+  tellsPid: false,
   understand(event, input) {
     const moment = moments[event]
     const isAside = input['agent_id'] !== undefined && moment !== 'help'
@@ -25,6 +24,8 @@ export const codex: Dialect = {
   },
   say: (event, said) => sayAsJson(event, said, 'block'),
   async wake(sessionId, text) {
+    const { execFile } = await import('node:child_process')
+    const { promisify } = await import('node:util')
     const program = process.env['MAILBOX_CODEX'] || 'codex'
     const words = ['queue', '--thread', sessionId, '--message', text]
     await promisify(execFile)(program, words, { timeout: queueTimeoutMs })

@@ -24,6 +24,8 @@ export interface Said {
 /** One client's events and answers. Nothing is decided here. */
 export interface Dialect {
   client: Client
+  /** Whether it says itself which process it is; else that is the one above the shells that started us. */
+  tellsPid: boolean
   /** Undefined for what is none of our business. */
   understand(event: string, input: Input): Call | undefined
   /** What to print on standard output; empty when there is nothing to say. */

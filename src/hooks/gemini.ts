@@ -11,6 +11,7 @@ const moments: Record<string, Call['moment']> = {
 
 export const gemini: Dialect = {
   client: 'gemini',
+  tellsPid: false,
   understand(event, input) {
     const moment = moments[event]
     // By itself it asks before every call of the model whether to compress, and mostly does not.

@@ -5,8 +5,9 @@ import module from 'node:module'
 const { enableCompileCache } = module as { enableCompileCache?: () => unknown }
 enableCompileCache?.()
 
-const [client = '', event = '', space = '', pid = ''] = process.argv.slice(2)
+const [, program = '', client = '', event = '', space = '', pid = ''] = process.argv
+const again = (other: string) => [program, client, other, space, pid]
 void import('./run.ts')
-  .then(({ runHook }) => runHook({ client, event, space, pid: Number(pid) }))
+  .then(({ runHook }) => runHook({ client, event, space, pid: Number(pid), again }))
   // Nothing that still runs may hold the client up.
   .then((code) => process.exit(code))

@@ -12,6 +12,7 @@ const moments: Record<string, Call['moment']> = {
 /** Its hooks are functions in its own process (`opencode-plugin.js`), which ask us and put the answer where it belongs. */
 export const opencode: Dialect = {
   client: 'opencode',
+  tellsPid: true,
   understand(event, input) {
     const moment = moments[event]
     return moment === undefined ? undefined : { moment, sessionId: textOf(input['session_id']) }

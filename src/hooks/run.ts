@@ -2,12 +2,13 @@ import { readSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import type { Client } from '../model/client.ts'
 import { openSpace } from '../space.ts'
-import { answer } from './answer.ts'
+import { answer, type Desk } from './answer.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
-import type { Dialect, Input } from './dialect.ts'
+import type { Call, Dialect, Input } from './dialect.ts'
 import { gemini } from './gemini.ts'
 import { log } from './log.ts'
+import { recollect } from './memory.ts'
 import { opencode } from './opencode.ts'
 import { clientAbove, processOf } from './process.ts'
 
@@ -21,6 +22,8 @@ export interface HookOptions {
   space: string
   /** The client's process, or one below it. */
   pid: number
+  /** The words after Node's that start us for another event of the same client. */
+  again: (event: string) => readonly string[]
 }
 
 /** A client waits for its hooks. Claude Code gives the end of a session 1.5 s. */
@@ -31,32 +34,65 @@ const endLimitMs = 1_300
  * Answers one event of a client. Never throws and never takes long: whatever goes wrong stands in the space's
  * `hooks.log`, and the client goes on as if it had no mailbox. Resolves with the exit code.
  */
-export async function runHook({ client, event, space: dir, pid }: HookOptions): Promise<number> {
-  const words = `${client} ${event}`
+export async function runHook(options: HookOptions): Promise<number> {
+  const { client, event, space: dir } = options
   try {
     const dialect = dialects[client as Client] as Dialect | undefined
     const call = dialect?.understand(event, readInput())
-    if (dialect === undefined || call === undefined) return 0
-    if (call.moment === 'wait') return 0
-    // Giving up is safe at any point: what is marked and not printed comes again (handing.ts).
-    const timer = setTimeout(
-      () => {
-        log(dir, words, 'took too long; nothing was said')
-        process.exit(0)
-      },
-      call.moment === 'end' ? endLimitMs : limitMs,
-    )
-    const own = processOf(client === 'claude' || client === 'opencode' ? pid : clientAbove(pid))
-    await using space = await openSpace({ dir })
-    const name = process.env['MAILBOX_AGENT'] || undefined
-    const session = { pid: own.pid, ...(call.sessionId === undefined ? {} : { id: call.sessionId }) }
-    const mailbox = await space.seat({ name, client, session })
-    await answer({ space, mailbox, client, process: own }, call, (said) => print(dialect.say(event, said)))
-    clearTimeout(timer)
+    return dialect === undefined || call === undefined ? 0 : await serve(options, dialect, call)
   } catch (error) {
-    log(dir, words, error)
+    log(dir, `${client} ${event}`, error)
+    return 0
   }
+}
+
+async function serve({ client, event, space: dir, pid, again }: HookOptions, dialect: Dialect, call: Call) {
+  const limit = call.moment === 'wait' ? undefined : limitOf(dir, `${client} ${event}`, call)
+  const own = processOf(dialect.tellsPid ? pid : clientAbove(pid))
+  await using space = await openSpace({ dir })
+  const name = process.env['MAILBOX_AGENT'] || undefined
+  const session = { pid: own.pid, ...(call.sessionId === undefined ? {} : { id: call.sessionId }) }
+  const mailbox = await space.seat({ name, client, session })
+  const desk = { space, mailbox, client, process: own }
+  if (call.moment === 'wait') return wait(desk, dialect, call)
+  await answer(desk, call, (said) => print(dialect.say(event, said)))
+  const isIdle = ['start', 'stop'].includes(call.moment) && !recollect(dir, mailbox.name).isBusy
+  if (isIdle && dialect.wake !== undefined) await startWaiting(again, call)
+  clearTimeout(limit)
   return 0
+}
+
+/** Giving up is safe at any point: what is marked and not printed comes again (handing.ts). */
+function limitOf(dir: string, words: string, { moment }: Call): NodeJS.Timeout {
+  const giveUp = () => {
+    log(dir, words, 'took too long; nothing was said')
+    process.exit(0)
+  }
+  return setTimeout(giveUp, moment === 'end' ? endLimitMs : limitMs)
+}
+
+async function wait(desk: Desk, dialect: Dialect, { sessionId }: Call): Promise<number> {
+  const { waitForMail } = await import('./wait.ts')
+  if (dialect.wake !== undefined) {
+    if (sessionId !== undefined)
+      await waitForMail(desk, { as: 'notified', deliver: (text) => dialect.wake!(sessionId, text) })
+    return 0
+  }
+  const isDelivered = await waitForMail(desk, { as: 'shown', deliver: (text) => print(text, 2) })
+  return isDelivered ? 2 : 0
+}
+
+/** Where a client cannot wait for us in the background, we do it by ourselves. */
+async function startWaiting(again: HookOptions['again'], { sessionId }: Call): Promise<void> {
+  const { spawn } = await import('node:child_process')
+  const child = spawn(process.execPath, again('Rewake'), {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  await new Promise((resolve) =>
+    child.stdin.end(JSON.stringify({ session_id: sessionId }), () => resolve(undefined)),
+  )
+  child.unref()
 }
 
 /** What the client says. A hand at a terminal says nothing. */

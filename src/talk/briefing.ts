@@ -52,19 +52,19 @@ export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOpti
   if (moment === 'start' || options.recall) parts.push(...(await recall(mailbox)))
   const spent = parts.reduce((sum, part) => sum + estimateTokens(part) + 1, 0)
   const blocks = new Map<string, string>()
+  let waiting = 0
   const taken = await mailbox.take((unread, isAnswer) => {
     const wanted = unread.filter((message) => isAnswer(message) || isFor(moment, message))
     const order = [...wanted.filter(isAnswer), ...wanted.filter((message) => !isAnswer(message))]
     const fitting = fitAll(order, budgetTokens - spent - frameTokens, blocks)
+    waiting = unread.length
     onTake(fitting.map(({ id }) => id))
     return fitting
   })
   if (taken.length > 0) parts.push(mailHeading, ...taken.map(({ id }) => blocks.get(id)!))
-  const isWhole = moment === 'start' || moment === 'prompt'
-  if (taken.length > 0 || isWhole) {
-    const { unread } = await mailbox.count()
-    if (unread > 0) parts.push(`${unread} more unread: mailbox check`)
-  }
+  // Mail that waits for its moment is not worth a word by itself.
+  if (waiting > taken.length && (taken.length > 0 || moment === 'start' || moment === 'prompt'))
+    parts.push(`${(await mailbox.count()).unread} more unread: mailbox check`)
   return { text: parts.join('\n\n'), ids: taken.map(({ id }) => id) }
 }
 
@@ -79,12 +79,19 @@ const quietTypes = ['notification', 'status_update', 'broadcast', 'ack']
 
 function isFor(moment: Moment, message: InboxMessage): boolean {
   if (moment === 'tool') return atLeast(message, 'high')
-  if (moment === 'start' || moment === 'prompt') return true
-  return atLeast(message, 'high') || (atLeast(message, 'normal') && !quietTypes.includes(message.type))
+  return moment === 'start' || moment === 'prompt' || isWorthATurn(message)
 }
 
+/** Whether an agent should not go idle over it, and is woken for it. */
+export const isWorthATurn = (message: InboxMessage): boolean =>
+  atLeast(message, 'high') || (atLeast(message, 'normal') && !quietTypes.includes(message.type))
+
 /** As many messages as have room, cut where they are long; the first is always among them. */
-function fitAll(messages: readonly InboxMessage[], tokens: number, blocks: Map<string, string>): InboxMessage[] {
+function fitAll(
+  messages: readonly InboxMessage[],
+  tokens: number,
+  blocks: Map<string, string>,
+): InboxMessage[] {
   const fitting: InboxMessage[] = []
   let left = tokens
   for (const message of messages) {

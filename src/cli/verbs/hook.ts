@@ -18,6 +18,17 @@ export function hook(command: Command): void {
     const space = spaceDir(cli)
     if (!spaceExists(space)) return
     const { runHook } = await import('../../hooks/run.ts')
-    process.exitCode = await runHook({ client, event, space, pid: pid ?? process.ppid })
+    const known = pid ?? process.ppid
+    const again = (other: string) => [
+      process.argv[1]!,
+      'hook',
+      client,
+      other,
+      '--pid',
+      `${known}`,
+      '--space',
+      space,
+    ]
+    process.exitCode = await runHook({ client, event, space, pid: known, again })
   })
 }
