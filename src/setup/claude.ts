@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type ClientSetup, hookCommand, type Place, serverCommand, serverEnv } from './client.ts'
 import type { Hooks } from './json-hooks.ts'
 import { installJson, uninstallJson } from './json-settings.ts'
+import { type Json, readSettingsFile } from './json-value.ts'
 
 /** Events, and how many seconds each may take before Claude Code goes on without it. */
 const events = {
@@ -49,7 +50,26 @@ export const claude: ClientSetup = {
       },
     ]
   },
+  hasPlugin: (place) =>
+    settingsOf(place).some((settings) => {
+      const plugins = Object.entries((settings['enabledPlugins'] ?? {}) as Record<string, unknown>)
+      return plugins.some(([name, isEnabled]) => name.startsWith('mailbox@') && isEnabled === true)
+    }),
+  async obstacle(place) {
+    if (!settingsOf(place).some((settings) => settings['disableAllHooks'] === true)) return undefined
+    return { found: 'set up, but its settings have "disableAllHooks"', next: 'take that out of its settings' }
+  },
 }
+
+/** The settings that hold in a directory: the person's own, the project's, and those of both. */
+const settingsOf = ({ env, project }: Place): Json[] =>
+  [
+    join(claude.home(env), 'settings.json'),
+    join(project, '.claude', 'settings.json'),
+    join(project, '.claude', 'settings.local.json'),
+  ]
+    .map(readSettingsFile)
+    .filter((settings) => settings !== undefined)
 
 function hooks(place: Place): Hooks {
   const groups: Hooks = {}

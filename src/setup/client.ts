@@ -16,6 +16,15 @@ export interface ClientSetup {
   files(place: Place): SettingsFile[]
   /** What the person still has to do after `init`, if anything. */
   next?: string
+  /** Whether it has our plugin, which does the same as `init`. */
+  hasPlugin?(place: Place): boolean
+  /** What keeps the client from running hooks that are set up. */
+  obstacle?(place: Place): Promise<Obstacle | undefined>
+}
+
+export interface Obstacle {
+  found: string
+  next: string
 }
 
 export type Scope = 'user' | 'project'

@@ -1,6 +1,8 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type ClientSetup, hookCommand, type Place, serverCommand, serverEnv } from './client.ts'
+import { listCodexHooks } from './codex-trust.ts'
+import { findProgram } from './find-program.ts'
 import type { Hooks } from './json-hooks.ts'
 import { installJson, uninstallJson } from './json-settings.ts'
 import { installToml, uninstallToml } from './toml-settings.ts'
@@ -15,6 +17,9 @@ const events = {
   PreCompact: 30,
   SessionEnd: 3,
 }
+
+const howToTrust = 'start codex, type /hooks, and trust those of the mailbox'
+const trusted = ['trusted', 'managed']
 
 export const codex: ClientSetup = {
   name: 'codex',
@@ -40,7 +45,22 @@ export const codex: ClientSetup = {
       },
     ]
   },
-  next: 'Codex skips new hooks until you trust them: start codex, type /hooks, and trust those of the mailbox',
+  next: `Codex skips new hooks until you trust them: ${howToTrust}`,
+  async obstacle({ env, project }) {
+    const program = findProgram('codex', env)
+    if (program === undefined)
+      return {
+        found: 'set up; whether its hooks are trusted only Codex can tell',
+        next: 'put codex on the PATH',
+      }
+    const hooks = await listCodexHooks(program, project, env)
+    if (hooks === undefined)
+      return { found: 'set up; Codex did not say whether its hooks are trusted', next: howToTrust }
+    const skipped = hooks.filter(({ trustStatus, enabled }) => !enabled || !trusted.includes(trustStatus))
+    if (hooks.length > 0 && skipped.length === 0) return undefined
+    const found = `set up, but Codex skips ${skipped.length} of ${hooks.length} hooks: not trusted`
+    return { found, next: howToTrust }
+  },
 }
 
 function hooks(place: Place): Hooks {

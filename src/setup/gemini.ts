@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type ClientSetup, hookCommand, type Place, serverCommand, serverEnv } from './client.ts'
 import type { Hooks } from './json-hooks.ts'
 import { installJson, uninstallJson } from './json-settings.ts'
+import { readSettingsFile } from './json-value.ts'
+import { ourEvent } from './ours.ts'
 
 const events = ['SessionStart', 'BeforeAgent', 'AfterTool', 'AfterAgent', 'SessionEnd', 'PreCompress']
 const timeoutMs = 30_000
@@ -28,6 +31,23 @@ export const gemini: ClientSetup = {
       },
     ]
   },
+  hasPlugin: ({ env }) => existsSync(join(gemini.home(env), 'extensions', 'mailbox')),
+  async obstacle({ env, project }) {
+    for (const dir of [gemini.home(env), join(project, '.gemini')]) {
+      const settings = readSettingsFile(join(dir, 'settings.json'))
+      const { enabled = true, disabled = [] } = (settings?.['hooksConfig'] ?? {}) as HooksConfig
+      const ours = disabled.some((name) => name.startsWith('mailbox-') || ourEvent(name) !== undefined)
+      if (enabled && !ours) continue
+      const next = `change "hooksConfig" in ${join(dir, 'settings.json')}, or in Gemini CLI: /hooks enable-all`
+      return { found: 'set up, but its hooks are switched off', next }
+    }
+    return undefined
+  },
+}
+
+interface HooksConfig {
+  enabled?: boolean
+  disabled?: string[]
 }
 
 function hooks(place: Place): Hooks {

@@ -31,7 +31,7 @@ export function install(plan: readonly PlannedFile[], place: Place): void {
   let after = before
   const begun: PlannedFile[] = []
   try {
-    after = about({ path: dir }, () => writeAhead(dir, changes, before))
+    after = about({ path: dir }, () => writeAhead(dir, changes, before, place))
     for (const change of changes) {
       begun.push(change)
       about(change.file, () => {
@@ -49,8 +49,9 @@ export function install(plan: readonly PlannedFile[], place: Place): void {
 }
 
 /** Keeps the files as they are and notes what is about to be done: from then on `uninit` can undo it. */
-function writeAhead(dir: string, changes: readonly PlannedFile[], before: Manifest): Manifest {
-  const records = changes.map((change) => recordOf(dir, change, before))
+function writeAhead(dir: string, changes: readonly PlannedFile[], before: Manifest, place: Place): Manifest {
+  const space = place.space ?? null
+  const records = changes.map((change) => ({ ...recordOf(dir, change, before), space }))
   const others = before.files.filter(({ path }) => !records.some((record) => record.path === path))
   const after = { ...before, files: [...others, ...records] }
   writeManifest(dir, after)
@@ -58,7 +59,11 @@ function writeAhead(dir: string, changes: readonly PlannedFile[], before: Manife
 }
 
 /** What `uninit` will need to know of a file, after this change as well as after those before it. */
-function recordOf(dir: string, { file, state, after }: PlannedFile, manifest: Manifest): FileRecord {
+function recordOf(
+  dir: string,
+  { file, state, after }: PlannedFile,
+  manifest: Manifest,
+): Omit<FileRecord, 'space'> {
   const { client, id, path } = file
   const known = manifest.files.find((record) => record.path === path)
   const now = state.bytes === undefined ? null : digest(state.bytes)

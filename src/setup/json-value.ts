@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type ParseError, parse, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { MailboxError } from '../errors.ts'
 
@@ -28,5 +29,14 @@ function refuseDoubles(text: string): void {
     const key: unknown = children?.[0]?.value
     if (seen.has(key)) throw new MailboxError('invalid', `${JSON.stringify(key)} stands in it twice`)
     seen.add(key)
+  }
+}
+
+/** A settings file as its client would read it; undefined when there is none, or it cannot be read. */
+export function readSettingsFile(path: string): Json | undefined {
+  try {
+    return parseSettings(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
+  } catch {
+    return undefined
   }
 }

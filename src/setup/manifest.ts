@@ -24,6 +24,8 @@ export interface FileRecord {
   client: Client
   id: string
   path: string
+  /** The space that was named for it. */
+  space: string | null
   /** SHA-256 of the bytes before, which are kept in `backups/`; null: there was no file. */
   before: string | null
   /** SHA-256 of everything that we have made of it. */
