@@ -50,6 +50,7 @@ export const claude: ClientSetup = {
       },
     ]
   },
+  withoutPlugin: 'claude plugin uninstall mailbox',
   hasPlugin: (place) =>
     settingsOf(place).some((settings) => {
       const plugins = Object.entries((settings['enabledPlugins'] ?? {}) as Record<string, unknown>)
@@ -57,7 +58,7 @@ export const claude: ClientSetup = {
     }),
   async obstacle(place) {
     if (!settingsOf(place).some((settings) => settings['disableAllHooks'] === true)) return undefined
-    return { found: 'set up, but its settings have "disableAllHooks"', next: 'take that out of its settings' }
+    return { found: 'its settings have "disableAllHooks"', next: 'take that out of its settings' }
   },
 }
 

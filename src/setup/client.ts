@@ -18,6 +18,8 @@ export interface ClientSetup {
   next?: string
   /** Whether it has our plugin, which does the same as `init`. */
   hasPlugin?(place: Place): boolean
+  /** How to get rid of that plugin. */
+  withoutPlugin?: string
   /** What keeps the client from running hooks that are set up. */
   obstacle?(place: Place): Promise<Obstacle | undefined>
 }

@@ -5,7 +5,7 @@ import { listCodexHooks } from './codex-trust.ts'
 import { findProgram } from './find-program.ts'
 import type { Hooks } from './json-hooks.ts'
 import { installJson, uninstallJson } from './json-settings.ts'
-import { installToml, uninstallToml } from './toml-settings.ts'
+import { installToml, readToml, uninstallToml } from './toml-settings.ts'
 
 /** Events, and how many seconds each may take before Codex goes on without it; it allows the last one no more. */
 const events = {
@@ -18,7 +18,7 @@ const events = {
   SessionEnd: 3,
 }
 
-const howToTrust = 'start codex, type /hooks, and trust those of the mailbox'
+const howToTrust = 'start codex, which asks about them, or type /hooks there'
 const trusted = ['trusted', 'managed']
 
 export const codex: ClientSetup = {
@@ -46,21 +46,32 @@ export const codex: ClientSetup = {
     ]
   },
   next: `Codex skips new hooks until you trust them: ${howToTrust}`,
+  withoutPlugin: 'codex plugin remove mailbox@agent-mailbox',
+  hasPlugin({ env }) {
+    const { plugins = {} } = readToml(join(codex.home(env), 'config.toml')) as Plugins
+    return Object.entries(plugins).some(
+      ([name, { enabled }]) => name.startsWith('mailbox@') && enabled === true,
+    )
+  },
   async obstacle({ env, project }) {
     const program = findProgram('codex', env)
     if (program === undefined)
       return {
-        found: 'set up; whether its hooks are trusted only Codex can tell',
+        found: 'only Codex can tell whether its hooks are trusted',
         next: 'put codex on the PATH',
       }
     const hooks = await listCodexHooks(program, project, env)
     if (hooks === undefined)
-      return { found: 'set up; Codex did not say whether its hooks are trusted', next: howToTrust }
+      return { found: 'Codex did not say whether its hooks are trusted', next: howToTrust }
     const skipped = hooks.filter(({ trustStatus, enabled }) => !enabled || !trusted.includes(trustStatus))
     if (hooks.length > 0 && skipped.length === 0) return undefined
-    const found = `set up, but Codex skips ${skipped.length} of ${hooks.length} hooks: not trusted`
+    const found = `Codex skips ${skipped.length} of ${hooks.length} hooks: not trusted`
     return { found, next: howToTrust }
   },
+}
+
+interface Plugins {
+  plugins?: Record<string, { enabled?: boolean }>
 }
 
 function hooks(place: Place): Hooks {

@@ -10,7 +10,7 @@ export interface DiffLine {
 const longestLine = 500
 const contextLines = 2
 const secret =
-  /((?:key|token|secret|password|passwd|auth\w*|credential\w*|cookie)\w*["']?\s*[:=]\s*)(["']).+?\2/gi
+  /((?:key|token|secret|password|passwd|auth|credential|cookie)\w*["']?\s*[:=]\s*)(["'])(?:\\.|(?!\2).)+\2/gi
 
 /** What changes in a settings file, to be looked at before it does. */
 export function diffOf(before: string, after: string): DiffLine[] {
@@ -22,12 +22,10 @@ export function diffOf(before: string, after: string): DiffLine[] {
   ])
 }
 
+/** What stands beside our entries may be read by an agent, too: not what it keeps secret. */
 function asLine(line: string): DiffLine {
-  const text = line.slice(1).replace(/\r$/, '')
-  if (line[0] === '+') return { kind: 'added', text }
-  if (line[0] === '-') return { kind: 'removed', text }
-  // Neighbours are shown to find one's way, and may be read by an agent: not what they keep secret.
-  return { kind: 'context', text: text.replace(secret, '$1$2…$2') }
+  const text = line.slice(1).replace(/\r$/, '').replace(secret, '$1$2…$2')
+  return { kind: line[0] === '+' ? 'added' : line[0] === '-' ? 'removed' : 'context', text }
 }
 
 function layOut(text: string): string {

@@ -31,6 +31,7 @@ export const gemini: ClientSetup = {
       },
     ]
   },
+  withoutPlugin: 'gemini extensions uninstall mailbox',
   hasPlugin: ({ env }) => existsSync(join(gemini.home(env), 'extensions', 'mailbox')),
   async obstacle({ env, project }) {
     for (const dir of [gemini.home(env), join(project, '.gemini')]) {
@@ -39,7 +40,7 @@ export const gemini: ClientSetup = {
       const ours = disabled.some((name) => name.startsWith('mailbox-') || ourEvent(name) !== undefined)
       if (enabled && !ours) continue
       const next = `change "hooksConfig" in ${join(dir, 'settings.json')}, or in Gemini CLI: /hooks enable-all`
-      return { found: 'set up, but its hooks are switched off', next }
+      return { found: 'its hooks are switched off', next }
     }
     return undefined
   },

@@ -36,12 +36,12 @@ async function lookAt(client: ClientSetup, options: HealthOptions): Promise<Omit
   const again = command(`init --client ${client.name}`)
   const scopes = (['user', 'project'] as const).map((scope) => ({ ...place, scope }))
   const parts = scopes.map((each) => partsIn(client, each))
-  const best = parts.find((each) => each.some(({ state }) => state !== 'absent')) ?? []
+  const [best = [], ...more] = parts.filter((each) => each.some(({ state }) => state !== 'absent'))
   const broken = parts.flat().find(({ state }) => state === 'broken')
   if (broken !== undefined)
     return { state: 'fail', found: `${broken.path} cannot be read as settings`, next: 'mend it' }
   if (best.length === 0) {
-    if (client.hasPlugin?.(place) === true) return firing(client, options, 'set up as a plugin')
+    if (client.hasPlugin?.(place) === true) return running(client, options, 'set up as a plugin')
     return { state: 'warn', found: 'not set up: mail does not reach it by itself', next: again }
   }
   const gone = best.flatMap(({ programs }) => programs).find((path) => !existsSync(path))
@@ -53,13 +53,12 @@ async function lookAt(client: ClientSetup, options: HealthOptions): Promise<Omit
       found: 'set up by another copy or version of the mailbox, or not completely',
       next: again,
     }
-  if (client.hasPlugin?.(place) === true) {
-    const found = 'set up twice, by init and as a plugin: every hook runs twice'
+  const isTwice = client.hasPlugin?.(place) === true || more.some(([part]) => part?.path !== best[0]?.path)
+  if (isTwice) {
+    const found = 'set up twice (for you, for this project, or as a plugin): its hooks may run twice'
     return { state: 'warn', found, next: command(`uninit --client ${client.name}`) }
   }
-  const obstacle = await client.obstacle?.(place)
-  if (obstacle !== undefined) return { state: 'warn', ...obstacle }
-  return firing(client, options, 'set up')
+  return running(client, options, 'set up')
 }
 
 interface Part {
@@ -92,12 +91,15 @@ function programsIn(path: string, bytes: Buffer): string[] {
   return paths.map(({ hook }) => hookPath(hook.command)).filter((each) => each !== undefined)
 }
 
-/** Whether hooks have run here, which is the only proof. */
-function firing(
+/** Whether hooks may run, and have: that is the only proof. */
+async function running(
   client: ClientSetup,
-  { space, ago }: HealthOptions,
+  { place, space, ago }: HealthOptions,
   how: string,
-): Omit<ClientHealth, 'client'> {
+): Promise<Omit<ClientHealth, 'client'>> {
+  const obstacle = await client.obstacle?.(place)
+  if (obstacle !== undefined)
+    return { state: 'warn', found: `${how}, but ${obstacle.found}`, next: obstacle.next }
   const at = statSync(firingMark(space, client.name), { throwIfNoEntry: false })?.mtimeMs
   if (at !== undefined) return { state: 'ok', found: `${how}; a hook last ran ${ago(at)}` }
   return {

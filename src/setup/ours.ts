@@ -1,7 +1,11 @@
 import { basename } from 'node:path'
 
-/** `/any/where/dist/hook.sh claude Stop`, however it is quoted and whatever stands before it. */
-const hookPattern = /(?:^|[\s/'"])dist\/hook\.sh['"]?\s+(claude|codex|gemini)\s+(\w+)\s*$/
+/**
+ * `/any/where/dist/hook.sh claude Stop`, however it is quoted and whatever stands before it; or what a plugin
+ * of ours runs, `…/scripts/mailbox.sh hook claude Stop`.
+ */
+const hookPattern =
+  /(?:^|[\s/'"])(?:dist\/hook\.sh['"]?|scripts\/mailbox\.sh['"]?\s+hook)\s+(claude|codex|gemini)\s+(\w+)\s*$/
 
 /** The event that a hook's command is for, if the command is one of ours, of whichever version. */
 export const ourEvent = (command: unknown): string | undefined =>

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { parse, stringify, type TomlTable } from 'smol-toml'
 import { MailboxError } from '../errors.ts'
 import { foreignServer } from './json-settings.ts'
@@ -36,6 +37,15 @@ export function uninstallToml(text: string): string {
   throw new MailboxError('invalid', `${name} cannot be taken out of it without changing more`, {
     hint: 'take it out by hand',
   })
+}
+
+/** What a file says; nothing when there is none, or it cannot be read. */
+export function readToml(path: string): TomlTable {
+  try {
+    return parseToml(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
+  } catch {
+    return {}
+  }
 }
 
 function parseToml(text: string): TomlTable {

@@ -1,17 +1,16 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { MailboxError } from '../../errors.ts'
-import { toPrintable, toPrintableLine } from '../../model/text.ts'
 import type { ClientSetup, Place, Scope } from '../../setup/client.ts'
 import { clientNamed, clientSetups, findClients } from '../../setup/clients.ts'
-import { type DiffLine, diffOf } from '../../setup/diff.ts'
+import { diffOf } from '../../setup/diff.ts'
 import { install } from '../../setup/install.ts'
 import { setupDir } from '../../setup/manifest.ts'
 import { type PlannedFile, planInstall } from '../../setup/plan.ts'
-import { type UndoneFile, uninstall } from '../../setup/uninstall.ts'
+import { uninstall } from '../../setup/uninstall.ts'
 import { action, type Cli } from '../cli.ts'
+import { changesText, type FileChange, initText, uninitText } from '../format/setup.ts'
 import { examples } from '../help.ts'
 import { collect } from '../options.ts'
 
@@ -54,20 +53,15 @@ export function init(command: Command): void {
     )
   action(command, async (cli, flags: SetupFlags) => {
     const place = placeOf(cli, flags)
-    const clients = chosen(flags, place)
+    const clients = chosen(cli, flags, place)
     const plan = planInstall(clients, place)
-    const isNeeded = plan.some(({ isChanged }) => isChanged)
-    if (isNeeded && !flags.dryRun) {
-      if (flags.yes !== true) await ask(cli, plan)
-      install(plan, place)
-    }
-    const isDone = isNeeded && !flags.dryRun
-    cli.answer(asJson(plan, isDone), () => {
-      if (!isNeeded) return `Everything is set up already: ${labels(clients)}.`
-      return isDone
-        ? afterInit(cli, clients, plan, place)
-        : `${shown(cli, plan)}\n\nNothing was changed. To go on: ${cli.command('init')}`
-    })
+    const files = plan.map(describe)
+    const again = wordsOf(flags)
+    const isWanted = flags.dryRun !== true && plan.some(({ isChanged }) => isChanged)
+    const applied = isWanted && (flags.yes === true || (await ask(cli, files, again)))
+    if (applied) install(plan, place)
+    const keptIn = setupDir(place.env, place.scope, place.project)
+    cli.answer({ files, applied }, () => initText(cli, { clients, files, applied, keptIn, again }))
     warnOfPlace(cli, place)
   })
 }
@@ -90,7 +84,7 @@ export function uninit(command: Command): void {
     const dryRun = flags.dryRun === true
     const files = uninstall(placeOf(cli, flags), { clients, dryRun })
     const touched = files.filter(({ how }) => how !== 'untouched')
-    cli.answer({ files: touched, applied: !dryRun && touched.length > 0 }, () => afterUninit(touched, dryRun))
+    cli.answer({ files: touched, applied: !dryRun && touched.length > 0 }, () => uninitText(touched, dryRun))
     if (touched.some(({ olderEntries }) => olderEntries))
       cli.hint('a file held entries of an earlier set-up before: `mailbox uninit` once more takes them out')
   })
@@ -103,104 +97,61 @@ function placeOf({ globals }: Cli, { scope }: SetupFlags): Place {
   return { scope, project, env: process.env, dist, space }
 }
 
-function chosen({ client, scope }: SetupFlags, { env, dist }: Place): ClientSetup[] {
+function chosen(cli: Cli, { client }: SetupFlags, place: Place): ClientSetup[] {
+  const { env, dist } = place
   if (!existsSync(join(dist, 'hook.sh'))) {
     throw new MailboxError('damaged', `${dist} has no hook.sh`, {
       hint: 'in a checkout, build it: npm run build; otherwise install the package anew',
     })
   }
-  if (client !== undefined)
-    return clientSetups.filter(({ name }) => client.map(clientNamed).some((one) => one.name === name))
-  const found = findClients(env)
-  if (found.length > 0) return found
-  const names = clientSetups.map(({ name }) => name).join(', ')
-  throw new MailboxError(
-    'not_found',
-    `there is no agent client here that ${scope === 'user' ? 'we' : 'a project'} can set up`,
-    {
-      hint: `name one all the same: --client NAME (${names})`,
-    },
-  )
-}
-
-async function ask(cli: Cli, plan: readonly PlannedFile[]): Promise<void> {
-  if (cli.json || !process.stdin.isTTY || !process.stdout.isTTY) {
-    if (!cli.json) process.stdout.write(`${shown(cli, plan)}\n\n`)
-    throw new MailboxError('invalid', 'nothing was changed: there is nobody to ask', {
-      hint: `to make these changes: ${cli.command('init --yes')}; to see them only: --dry-run`,
+  const named = client?.map(clientNamed)
+  const wanted = clientSetups.filter((one) => (named ?? findClients(env)).includes(one))
+  if (wanted.length === 0) {
+    throw new MailboxError('not_found', 'there is no agent client here', {
+      hint: `name one all the same: --client NAME (${clientSetups.map(({ name }) => name).join(', ')})`,
     })
   }
-  process.stdout.write(`${shown(cli, plan)}\n\n`)
+  return wanted.filter((one) => isWithoutPlugin(cli, one, place, named !== undefined))
+}
+
+/** The plugin does the same; with both, every hook would run twice. */
+function isWithoutPlugin(cli: Cli, client: ClientSetup, place: Place, isNamed: boolean): boolean {
+  if (client.hasPlugin?.(place) !== true) return true
+  const found = `${client.label} has the mailbox as a plugin already`
+  if (isNamed) throw new MailboxError('conflict', found, { hint: `keep it, or: ${client.withoutPlugin}` })
+  cli.warn(`${found}; it is left out`)
+  return false
+}
+
+/** The same command line once more. */
+const wordsOf = ({ client = [], scope }: SetupFlags): string =>
+  [
+    'init',
+    ...(scope === 'user' ? [] : ['--scope', scope]),
+    ...client.flatMap((name) => ['--client', name]),
+  ].join(' ')
+
+async function ask(cli: Cli, files: readonly FileChange[], again: string): Promise<boolean> {
+  if (cli.json || !process.stdin.isTTY || !process.stdout.isTTY) {
+    if (!cli.json) process.stdout.write(`${changesText(cli, files)}\n\n`)
+    throw new MailboxError('invalid', 'nothing was changed: there is nobody to ask', {
+      hint: `to make these changes: ${cli.command(`${again} --yes`)}; to see them only: --dry-run`,
+    })
+  }
+  process.stdout.write(`${changesText(cli, files)}\n\n`)
   const { confirm, isCancel } = await import('@clack/prompts')
   const answer = await confirm({ message: 'Make these changes?' })
-  if (isCancel(answer) || !answer) throw new MailboxError('interrupted', 'nothing was changed')
+  if (isCancel(answer)) throw new MailboxError('interrupted', 'nothing was changed')
+  return answer
 }
 
-const changed = (plan: readonly PlannedFile[]) => plan.filter(({ isChanged }) => isChanged)
-const labels = (clients: readonly ClientSetup[]) => clients.map(({ label }) => label).join(', ')
-
-function shown({ colors }: Cli, plan: readonly PlannedFile[]): string {
-  const paint = { added: colors.green, removed: colors.red, context: colors.dim, place: colors.cyan }
-  const signs = { added: '+ ', removed: '- ', context: '  ', place: '@ ' }
-  const lineOf = ({ kind, text }: DiffLine) => paint[kind](signs[kind] + toPrintable(text))
-  return changed(plan)
-    .map(({ file, state, after }) => {
-      const head = `${tilde(file.path)}${state.bytes === undefined ? ' (new)' : ''}`
-      const lines = diffOf(state.bytes?.toString() ?? '', after.toString())
-      return [colors.bold(toPrintableLine(head)), ...lines.map(lineOf)].join('\n')
-    })
-    .join('\n\n')
-}
-
-const tilde = (path: string): string => {
-  const home = process.env['HOME'] ?? homedir()
-  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
-}
-
-function asJson(plan: readonly PlannedFile[], applied: boolean): object {
-  const files = plan.map(({ file, state, isChanged, after }) => ({
+function describe({ file, state, isChanged, after }: PlannedFile): FileChange {
+  return {
     client: file.client,
     path: file.path,
     change: isChanged ? (state.bytes === undefined ? 'create' : 'edit') : 'none',
     diff: isChanged ? diffOf(state.bytes?.toString() ?? '', after.toString()) : [],
-  }))
-  return { files, applied }
-}
-
-function afterInit(
-  cli: Cli,
-  clients: readonly ClientSetup[],
-  plan: readonly PlannedFile[],
-  place: Place,
-): string {
-  const files = changed(plan).map(
-    ({ file, state }) => `  ${tilde(file.path)}${state.bytes === undefined ? ' (new)' : ''}`,
-  )
-  const kept = tilde(setupDir(place.env, place.scope, place.project))
-  return [
-    `Set up ${labels(clients)}:`,
-    ...files.map(toPrintableLine).map((line) => `  ${line}`),
-    `The files as they were are kept in ${toPrintableLine(kept)}; ${cli.command('uninit')} puts them back.`,
-    'Next:',
-    '  start the client anew: a running one has read its settings already',
-    ...clients.flatMap(({ next }) => (next === undefined ? [] : [`  ${next}`])),
-    `  ${cli.command('doctor')} tells whether the hooks fire`,
-  ].join('\n')
-}
-
-const undoneWords: Record<UndoneFile['how'], string> = {
-  restored: 'as it was, byte for byte',
-  removed: 'removed; there was none before',
-  edited: 'changed since, so only our entries were taken out',
-  untouched: 'nothing of ours in it',
-}
-
-function afterUninit(files: readonly UndoneFile[], dryRun: boolean): string {
-  if (files.length === 0) return 'There is nothing to undo.'
-  const lines = files.map(({ path, how }) => `  ${toPrintableLine(tilde(path))}: ${undoneWords[how]}`)
-  const head = dryRun ? 'Nothing was changed. It would become:' : 'Undone:'
-  const next = dryRun ? [] : ['Next: start running clients anew. Mail and spaces stay where they are.']
-  return [head, ...lines, ...next].join('\n')
+  }
 }
 
 /** Paths in the settings are this copy's: one that may vanish is worth a word. */
