@@ -1,7 +1,7 @@
 import type { Mailbox } from '../mailbox.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { Space } from '../space.ts'
-import { brief, type Moment } from '../talk/briefing.ts'
+import { brief, invitation, isWorthATurn, type Moment, recall } from '../talk/briefing.ts'
 import { isUrgent, reportWaiting, waitingNotice } from '../talk/waiting.ts'
 import type { Call, Said } from './dialect.ts'
 import { Handing } from './handing.ts'
@@ -30,20 +30,20 @@ export async function answer(desk: Desk, call: Call, print: Print): Promise<void
   switch (call.moment) {
     case 'start':
       sweepStamps(space.dir)
-      remember(space.dir, mailbox.name, { turns: 0, isBusy: false, recall: false })
+      remember(space.dir, mailbox.name, { turns: 0, recall: false })
       return void (await tell(desk, 'start', (context) => print({ context })))
     case 'prompt':
       return answerPrompt(desk, print)
+    case 'wake':
+      return void (await tell(desk, 'wake', (context) => print({ context })))
     case 'tool':
       return answerTool(desk, print)
     case 'stop':
-      return answerStop(desk, print)
+      return answerStop(desk, call, print)
     case 'help':
       return answerHelp(desk, print)
     case 'compact':
-      // Nothing can be said to a context that is about to go; the one that follows is told.
-      removeStamp(space.dir, desk.client, desk.process)
-      return remember(space.dir, mailbox.name, { recall: true })
+      return answerCompact(desk, call, print)
     case 'end':
       return end(desk)
     default:
@@ -51,18 +51,18 @@ export async function answer(desk: Desk, call: Call, print: Print): Promise<void
   }
 }
 
-interface Told {
-  /** How much of it was mail. */
-  count: number
-  /** Nothing was to be said: no mail was wanted, and nobody else took any meanwhile. */
-  isSilent: boolean
-}
-
-/** Takes the mail for a moment and prints it. What could not be printed is unread again. */
-async function tell({ space, mailbox }: Desk, moment: Moment, print: (text: string) => void): Promise<Told> {
+/**
+ * Takes the mail for a moment and prints it. What could not be printed is unread again. True when nothing was
+ * to be said: no mail was wanted, and nobody is just about to say some.
+ */
+async function tell(
+  { space, mailbox }: Desk,
+  moment: Moment,
+  print: (text: string) => void,
+): Promise<boolean> {
   const handing = new Handing(space.dir, mailbox)
   const { recall } = recollect(space.dir, mailbox.name)
-  const { text, ids } = await brief(mailbox, moment, { recall, onTake: (taken) => handing.note(taken) })
+  const { text } = await brief(mailbox, moment, { recall, onTake: (taken) => handing.note(taken) })
   if (text !== '') {
     try {
       print(text)
@@ -73,18 +73,20 @@ async function tell({ space, mailbox }: Desk, moment: Moment, print: (text: stri
     handing.done()
     if (recall) remember(space.dir, mailbox.name, { recall: false })
   }
-  return { count: ids.length, isSilent: text === '' && !handing.isUnderWay }
+  return text === '' && !handing.isUnderWay
 }
 
 async function answerPrompt(desk: Desk, print: Print): Promise<void> {
-  remember(desk.space.dir, desk.mailbox.name, { turns: 0, isBusy: true })
+  const { space, mailbox } = desk
+  const { works } = recollect(space.dir, mailbox.name)
+  remember(space.dir, mailbox.name, { turns: 0, works: works + 1 })
   await tell(desk, 'prompt', (context) => print({ context }))
 }
 
 async function answerTool(desk: Desk, print: Print): Promise<void> {
   const { space, mailbox, client, process } = desk
   const seq = await space.end()
-  const { isSilent } = await tell(desk, 'tool', (context) => print({ context }))
+  const isSilent = await tell(desk, 'tool', (context) => print({ context }))
   if (isSilent && (await isAlone(space, mailbox, process))) await putStamp(space, client, process, seq)
 }
 
@@ -96,20 +98,39 @@ async function isAlone(space: Space, mailbox: Mailbox, { pid }: ProcessId): Prom
   )
 }
 
-async function answerStop(desk: Desk, print: Print): Promise<void> {
+async function answerStop(desk: Desk, { invites = false }: Call, print: Print): Promise<void> {
   const { space, mailbox } = desk
-  const { turns } = recollect(space.dir, mailbox.name)
+  const { turns, works } = recollect(space.dir, mailbox.name)
   // Mail that keeps coming must not keep an agent, and whoever pays for it, busy for ever. It stays unread.
-  const mayGoOn = turns < turnsAtMost
-  const say = (text: string) => {
-    remember(space.dir, mailbox.name, { turns: turns + 1, isBusy: true })
-    print({
-      goOn: `${text}\n\nDeal with this mail before you stop: do what it asks or say why not, and answer where somebody waits.`,
+  if (turns >= turnsAtMost) return
+  const goesOn = () => remember(space.dir, mailbox.name, { turns: turns + 1, works: works + 1 })
+  if (!invites) {
+    await tell(desk, 'stop', (text) => {
+      print({ goOn: `${text}\n\n${request}` })
+      goesOn()
     })
+    return
   }
-  const { count } = mayGoOn ? await tell(desk, 'stop', say) : { count: 0 }
-  if (count === 0) remember(space.dir, mailbox.name, { isBusy: false })
+  const { messages } = await mailbox.inbox({ unread: true, limit: 200 })
+  const waiting = messages.filter((message) => message.state === 'stored' && isWorthATurn(message))
+  if (waiting.length === 0) return
+  print({ prompt: invitation(waiting.length) })
+  goesOn()
+  await mailbox.notified(waiting.map(({ id }) => id))
 }
+
+/** What is said to a context that is about to go is lost, unless the client keeps it; else the next one is told. */
+async function answerCompact(desk: Desk, { isKept = false }: Call, print: Print): Promise<void> {
+  const { space, mailbox, client, process } = desk
+  const context = isKept ? (await recall(mailbox)).join('\n\n') : ''
+  if (context !== '') print({ context })
+  if (isKept) return
+  removeStamp(space.dir, client, process)
+  remember(space.dir, mailbox.name, { recall: true })
+}
+
+const request =
+  'Deal with this mail before you stop: do what it asks or say why not, and answer where somebody waits.'
 
 /** The agent's part of S2: whoever coordinates hears of questions that a subagent left open. */
 async function answerHelp({ space, mailbox }: Desk, print: Print): Promise<void> {

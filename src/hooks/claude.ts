@@ -14,6 +14,14 @@ const moments: Record<string, Call['moment']> = {
   Rewake: 'wait',
 }
 
+/**
+ * With one prompt and no terminal (`claude -p`) it runs even such a hook in the foreground, and would never
+ * end; fed by a stream it waits half a minute for it when its input has ended. So only a session that somebody
+ * sits at is waited for, unless the user wants it.
+ */
+const mayWait = (): boolean =>
+  process.env['CLAUDE_CODE_ENTRYPOINT'] === 'cli' || process.env['MAILBOX_REWAKE'] === '1'
+
 export const claude: Dialect = {
   client: 'claude',
   tellsPid: true,
@@ -21,8 +29,9 @@ export const claude: Dialect = {
     const moment = moments[event]
     // What a subagent's hook says goes to the subagent, which cannot act for the agent whose mail it is.
     const isAside = input['agent_id'] !== undefined && moment !== 'help'
-    if (moment === undefined || isAside) return undefined
+    if (moment === undefined || isAside || (moment === 'wait' && !mayWait())) return undefined
     return { moment, sessionId: textOf(input['session_id']) }
   },
   say: (event, said) => sayAsJson(event, said, 'block'),
+  wakes: 'by-exit',
 }

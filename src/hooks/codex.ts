@@ -23,7 +23,7 @@ export const codex: Dialect = {
     return moment === undefined || isAside ? undefined : { moment, sessionId: textOf(input['session_id']) }
   },
   say: (event, said) => sayAsJson(event, said, 'block'),
-  async wake(sessionId, text) {
+  async wakes(sessionId, text) {
     const { execFile } = await import('node:child_process')
     const { promisify } = await import('node:util')
     const program = process.env['MAILBOX_CODEX'] || 'codex'

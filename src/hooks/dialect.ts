@@ -9,6 +9,10 @@ export interface Call {
    */
   moment: Moment | 'help' | 'compact' | 'end' | 'wait'
   sessionId: string | undefined
+  /** At the end of a turn: only invite the agent to go on; what it then gets as a prompt brings the mail. */
+  invites?: boolean
+  /** Before the context is shortened: what is said now is kept. */
+  isKept?: boolean
 }
 
 /** What we say, in our words. */
@@ -17,6 +21,8 @@ export interface Said {
   context?: string
   /** The agent is not to stop: this is what it goes on with. */
   goOn?: string
+  /** A prompt to start a turn with. */
+  prompt?: string
   /** For the person who looks on. */
   notice?: string
 }
@@ -30,8 +36,13 @@ export interface Dialect {
   understand(event: string, input: Input): Call | undefined
   /** What to print on standard output; empty when there is nothing to say. */
   say(event: string, said: Said): string
-  /** How to wake it while it is idle, where a program of its own does that. */
-  wake?: (sessionId: string, text: string) => Promise<void>
+  /** What to print when nothing is said, for one that wants to tell that from a failure. */
+  silence?: string
+  /**
+   * How one that waits in the background wakes it: by ending with 2 and the mail on standard error, by saying
+   * so on standard output, or by a command, for which it is started by ourselves.
+   */
+  wakes?: 'by-exit' | 'by-word' | ((sessionId: string, text: string) => Promise<void>)
 }
 
 export type Input = Readonly<Record<string, unknown>>

@@ -1,12 +1,15 @@
 import { type Call, type Dialect, textOf } from './dialect.ts'
 
-const moments: Record<string, Call['moment']> = {
-  'session.created': 'start',
-  'chat.message': 'prompt',
-  'tool.execute.after': 'tool',
-  'session.idle': 'stop',
-  'session.compacting': 'compact',
-  'session.deleted': 'end',
+const calls: Record<string, Omit<Call, 'sessionId'>> = {
+  'session.created': { moment: 'start' },
+  'chat.message': { moment: 'prompt' },
+  // The prompt is our own invitation.
+  'chat.invited': { moment: 'wake' },
+  'tool.execute.after': { moment: 'tool' },
+  'session.idle': { moment: 'stop', invites: true },
+  'session.wait': { moment: 'wait' },
+  'session.compacting': { moment: 'compact', isKept: true },
+  'session.deleted': { moment: 'end' },
 }
 
 /** Its hooks are functions in its own process (`opencode-plugin.js`), which ask us and put the answer where it belongs. */
@@ -14,8 +17,10 @@ export const opencode: Dialect = {
   client: 'opencode',
   tellsPid: true,
   understand(event, input) {
-    const moment = moments[event]
-    return moment === undefined ? undefined : { moment, sessionId: textOf(input['session_id']) }
+    const call = calls[event]
+    return call === undefined ? undefined : { ...call, sessionId: textOf(input['session_id']) }
   },
-  say: (_, said) => (Object.keys(said).length === 0 ? '' : JSON.stringify(said)),
+  say: (_, said) => JSON.stringify(said),
+  silence: '{}',
+  wakes: 'by-word',
 }

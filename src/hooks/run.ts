@@ -56,10 +56,17 @@ async function serve({ client, event, space: dir, pid, again }: HookOptions, dia
   const session = { pid: own.pid, ...(call.sessionId === undefined ? {} : { id: call.sessionId }) }
   const mailbox = await space.seat({ name, client, session })
   const desk = { space, mailbox, client, process: own }
-  if (call.moment === 'wait') return wait(desk, dialect, call)
-  await answer(desk, call, (said) => print(dialect.say(event, said)))
-  const isIdle = ['start', 'stop'].includes(call.moment) && !recollect(dir, mailbox.name).isBusy
-  if (isIdle && dialect.wake !== undefined) await startWaiting(again, call)
+  if (call.moment === 'wait') return await wait(desk, dialect, call)
+  const { works } = recollect(dir, mailbox.name)
+  let isSaid = false
+  await answer(desk, call, (said) => {
+    isSaid = true
+    print(dialect.say(event, said))
+  })
+  if (!isSaid) print(dialect.silence ?? '')
+  const isIdle = ['start', 'stop'].includes(call.moment) && recollect(dir, mailbox.name).works === works
+  // Where a client cannot wait for us in the background, we do it by ourselves.
+  if (isIdle && typeof dialect.wakes === 'function') await startWaiting(again, call)
   clearTimeout(limit)
   return 0
 }
@@ -73,18 +80,20 @@ function limitOf(dir: string, words: string, { moment }: Call): NodeJS.Timeout {
   return setTimeout(giveUp, moment === 'end' ? endLimitMs : limitMs)
 }
 
-async function wait(desk: Desk, dialect: Dialect, { sessionId }: Call): Promise<number> {
+async function wait(desk: Desk, { wakes, say }: Dialect, { sessionId = '' }: Call): Promise<number> {
   const { waitForMail } = await import('./wait.ts')
-  if (dialect.wake !== undefined) {
-    if (sessionId !== undefined)
-      await waitForMail(desk, { as: 'notified', deliver: (text) => dialect.wake!(sessionId, text) })
-    return 0
+  if (wakes === 'by-exit') {
+    const isDelivered = await waitForMail(desk, { as: 'shown', deliver: (text) => print(text, 2) })
+    return isDelivered ? 2 : 0
   }
-  const isDelivered = await waitForMail(desk, { as: 'shown', deliver: (text) => print(text, 2) })
-  return isDelivered ? 2 : 0
+  const deliver =
+    typeof wakes === 'function'
+      ? (text: string) => wakes(sessionId, text)
+      : (prompt: string) => print(say('', { prompt }))
+  await waitForMail(desk, { as: 'notified', deliver })
+  return 0
 }
 
-/** Where a client cannot wait for us in the background, we do it by ourselves. */
 async function startWaiting(again: HookOptions['again'], { sessionId }: Call): Promise<void> {
   const { spawn } = await import('node:child_process')
   const child = spawn(process.execPath, again('Rewake'), {

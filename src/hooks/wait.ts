@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Mailbox } from '../mailbox.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import { brief, isWorthATurn } from '../talk/briefing.ts'
+import { brief, invitation, isWorthATurn } from '../talk/briefing.ts'
 import type { Desk } from './answer.ts'
 import { Handing } from './handing.ts'
-import { recollect, remember } from './memory.ts'
+import { recollect, setWaiter, waiterOf } from './memory.ts'
 import { isRunning, processOf } from './process.ts'
 
 /** How often to look whether there is still somebody to wait for. */
@@ -27,15 +27,16 @@ export async function waitForMail(desk: Desk, { deliver, as }: WaitOptions): Pro
   const { space, mailbox, process: client } = desk
   const self = processOf(process.pid)
   const token = `${self.pid}.${self.started}`
-  remember(space.dir, mailbox.name, { waiter: token })
+  setWaiter(space.dir, mailbox.name, token)
+  const { works } = recollect(space.dir, mailbox.name)
   const ending = new AbortController()
   const arrived = new Map<string, number>()
   const collecting = collect(mailbox, arrived, ending.signal)
   try {
     for (;;) {
       await Promise.race([sleep(lookMs), collecting])
-      const { waiter, isBusy } = recollect(space.dir, mailbox.name)
-      if (waiter !== token || isBusy || !isRunning(client)) return false
+      if (waiterOf(space.dir, mailbox.name) !== token || !isRunning(client)) return false
+      if (recollect(space.dir, mailbox.name).works !== works) return false
       const ripe = await ripeMail(mailbox, arrived)
       if (ripe.length > 0 && (await wake(desk, ripe, { deliver, as }))) return true
     }
@@ -74,7 +75,6 @@ async function wake(
   const { text, ids } = await brief(mailbox, 'wake', { onTake: (taken) => handing.note(taken) })
   // Somebody may have been quicker.
   if (ids.length === 0) return false
-  remember(space.dir, mailbox.name, { isBusy: true, waiter: '' })
   try {
     await deliver(text)
   } catch (error) {
@@ -84,7 +84,3 @@ async function wake(
   handing.done()
   return true
 }
-
-/** Our words only: what the mail says comes fenced, when it is shown. */
-export const invitation = (count: number): string =>
-  `The mailbox has ${count === 1 ? 'a new message' : `${count} new messages`} for you. Read your mail and deal with it.`

@@ -107,7 +107,7 @@ function fitAll(
 }
 
 /** What an agent has in hand, what it owes and what it waits for. */
-async function recall(mailbox: Mailbox): Promise<string[]> {
+export async function recall(mailbox: Mailbox): Promise<string[]> {
   const { messages } = await mailbox.inbox({ limit: 200 })
   const inHand = messages.filter(
     ({ state, role }) => classOf(state) === 'open' && (state !== 'shown' || role),
@@ -129,3 +129,7 @@ async function recall(mailbox: Mailbox): Promise<string[]> {
   if (rest > 0) lines.push(`${rest} more: mailbox owed`)
   return lines
 }
+
+/** Our words only: what the mail says comes fenced, when it is shown. */
+export const invitation = (count: number): string =>
+  `The mailbox has ${count === 1 ? 'a new message' : `${count} new messages`} for you. Read your mail and deal with it.`
