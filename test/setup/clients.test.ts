@@ -134,8 +134,13 @@ describe('the real Claude Code', () => {
 })
 
 describe('the real Codex', () => {
-  /** What Codex answers to one question about its hooks. */
-  async function listHooks(home: Home, env: Record<string, string>): Promise<Record<string, string>[]> {
+  /** What Codex answers to a question. */
+  async function askCodex<T>(
+    home: Home,
+    env: Record<string, string>,
+    method: string,
+    params: object,
+  ): Promise<T> {
     const child = spawn(clientProgram('codex'), ['app-server'], {
       cwd: home.project,
       env,
@@ -149,15 +154,28 @@ describe('the real Codex', () => {
       params: { clientInfo: { name: 'test', title: 'test', version: '0' } },
     })
     for await (const line of createInterface({ input: child.stdout })) {
-      const { id, result } = JSON.parse(line) as {
-        id?: number
-        result: { data: { hooks: Record<string, string>[] }[] }
-      }
+      const { id, result } = JSON.parse(line) as { id?: number; result: T }
       if (id === 1) send({ method: 'initialized' })
-      if (id === 1) send({ id: 2, method: 'hooks/list', params: { cwds: [home.project] } })
-      if (id === 2) return result.data.flatMap(({ hooks }) => hooks)
+      if (id === 1) send({ id: 2, method, params })
+      if (id === 2) return result
     }
     throw new Error('it did not answer')
+  }
+
+  async function listHooks(home: Home, env: Record<string, string>): Promise<Record<string, string>[]> {
+    type Listed = { data: { hooks: Record<string, string>[] }[] }
+    const { data } = await askCodex<Listed>(home, env, 'hooks/list', { cwds: [home.project] })
+    return data.flatMap(({ hooks }) => hooks)
+  }
+
+  /** The tools of the server, which Codex starts for that. */
+  async function listTools(home: Home, env: Record<string, string>): Promise<string[]> {
+    type Listed = { data: { name: string; tools: Record<string, unknown>; toolsError?: string }[] }
+    const { data } = await askCodex<Listed>(home, env, 'mcpServerStatus/list', {})
+    return data.flatMap(({ tools, toolsError }) => [
+      ...Object.keys(tools),
+      ...(toolsError ? [toolsError] : []),
+    ])
   }
 
   it('lists our hooks and our server, and doctor sees when they are trusted', { timeout }, async () => {
@@ -168,7 +186,7 @@ describe('the real Codex', () => {
     const before = readFileSync(config, 'utf8')
     mailbox(home, env, 'join', 'ada')
     mailbox(home, env, 'init', '--client', 'codex', '--yes')
-    expect(run(home, env, 'codex', 'mcp', 'get', 'mailbox').said).toContain(`${dist}/cli.cjs mcp`)
+    expect(await listTools(home, env)).toContain('check')
     const hooks = await listHooks(home, env)
     expect(hooks.map(({ command }) => command?.split(' ').at(-1)).sort()).toEqual([
       'PostToolUse',
@@ -209,6 +227,7 @@ describe('the real Codex', () => {
     const hooks = await listHooks(home, env)
     expect(hooks).toHaveLength(7)
     mailbox(home, env, 'join', 'ada')
+    expect(await listTools(home, env)).toContain('check')
     for (const { command } of hooks) {
       const { status } = spawnSync('sh', ['-c', command!], {
         cwd: home.project,
