@@ -14,7 +14,8 @@ const secret =
 
 /** What changes in a settings file, to be looked at before it does. */
 export function diffOf(before: string, after: string): DiffLine[] {
-  const [from, to] = [before, after].map(layOut) as [string, string]
+  const isUnreadable = before.split('\n').some((line) => line.length > longestLine) && /^\s*\{/.test(before)
+  const [from, to] = isUnreadable ? [layOut(before), layOut(after)] : [before, after]
   const { hunks } = structuredPatch('', '', from, to, '', '', { context: contextLines })
   return hunks.flatMap(({ oldStart, lines }): DiffLine[] => [
     { kind: 'place', text: `line ${oldStart}` },
@@ -28,8 +29,4 @@ function asLine(line: string): DiffLine {
   return { kind: line[0] === '+' ? 'added' : line[0] === '-' ? 'removed' : 'context', text }
 }
 
-function layOut(text: string): string {
-  const isLong = text.split('\n').some((line) => line.length > longestLine)
-  if (!isLong || !/^\s*\{/.test(text)) return text
-  return JSON.stringify(parseSettings(text), null, 2)
-}
+const layOut = (text: string): string => JSON.stringify(parseSettings(text), null, 2)

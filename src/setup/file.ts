@@ -96,6 +96,8 @@ const temporaryEnd = '.mailbox-tmp'
 export function replaceFile({ target, bytes, stats }: FileState, content: Buffer, newMode: number): void {
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}${temporaryEnd}`)
   try {
+    // One of that name is from a process that had our number and is gone.
+    rmSync(temporary, { force: true })
     writeDurably(temporary, content, stats, newMode)
     if (!isStill(target, bytes)) {
       throw new MailboxError('conflict', 'it was changed by somebody else meanwhile', { hint: 'try again' })
@@ -128,6 +130,9 @@ export function syncDirectory(dir: string): void {
   const fd = openSync(dir, 'r')
   try {
     fsyncSync(fd)
+  } catch (error) {
+    // Some file systems, mostly of networks, have no such thing for directories.
+    if (!['EINVAL', 'ENOTSUP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   } finally {
     closeSync(fd)
   }

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { asMailboxError } from '../errors.ts'
 import { firingMark } from '../model/client.ts'
 import type { ClientSetup, Place } from './client.ts'
 import { findClients } from './clients.ts'
@@ -28,7 +29,14 @@ export interface HealthOptions {
 
 /** Looks at every client on this machine: set up, allowed to run our hooks, and running them. */
 export async function* clientsHealth(options: HealthOptions): AsyncGenerator<ClientHealth> {
-  for (const client of findClients(options.place.env)) yield { client, ...(await lookAt(client, options)) }
+  for (const client of findClients(options.place.env)) {
+    yield { client, ...(await lookAt(client, options).catch(asFinding)) }
+  }
+}
+
+function asFinding(thrown: unknown): Omit<ClientHealth, 'client'> {
+  const { message, hint } = asMailboxError(thrown)
+  return { state: 'fail', found: message, ...(hint === undefined ? {} : { next: hint }) }
 }
 
 async function lookAt(client: ClientSetup, options: HealthOptions): Promise<Omit<ClientHealth, 'client'>> {

@@ -84,12 +84,11 @@ function undoRecord(record: FileRecord, dir: string, place: Place): Undo {
 function undoUnrecorded(file: SettingsFile): Undo {
   const untouched = { client: file.client, path: file.path, how: 'untouched', olderEntries: false } as const
   if (!existsSync(file.path)) return { ...untouched, content: undefined }
-  const now = readFileSync(file.path)
   try {
-    return takeOut(file, now, true)
+    return takeOut(file, readFileSync(file.path), true)
   } catch {
     // A file that we have never touched and cannot read is not ours to complain about.
-    return { ...untouched, content: now }
+    return { ...untouched, content: undefined }
   }
 }
 

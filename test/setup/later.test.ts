@@ -113,3 +113,14 @@ it('what was there of an earlier set-up comes back, and a second uninit takes it
   uninitHome(placeIn(home), claude)
   expect(snapshot(home)).not.toHaveProperty(settings)
 })
+
+it('a file that was broken since stops uninit before it touches any, and says which', () => {
+  const home = homeWith({ 'claude-settings': original, 'gemini-settings': '{}' })
+  initHome(placeIn(home))
+  put(home, paths['gemini-settings'], `${read(home, paths['gemini-settings'])}}`)
+  const broken = snapshot(home)
+  expect(() => uninitHome(placeIn(home))).toThrow(/\.gemini\/settings\.json: it is not JSON/)
+  expect(snapshot(home)).toEqual(broken)
+  uninitHome(placeIn(home), claude)
+  expect(read(home)).toBe(original)
+})
