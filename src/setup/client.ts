@@ -24,7 +24,7 @@ export interface ClientSetup {
   obstacle?(place: Place): Promise<Obstacle | undefined>
 }
 
-export interface Obstacle {
+interface Obstacle {
   found: string
   next: string
 }
@@ -54,7 +54,7 @@ export interface SettingsFile {
 }
 
 /** A word as a shell takes it for one. */
-export const shellQuote = (word: string): string =>
+const shellQuote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 /** What a client runs at one of its events. */

@@ -7,7 +7,7 @@ import { ourEvent } from './ours.ts'
 /** `hooks` of a settings file: events, of each a list of groups, of each a list of hooks. */
 export type Hooks = Record<string, HookGroup[]>
 
-export interface HookGroup {
+interface HookGroup {
   matcher?: string
   hooks: Hook[]
 }

@@ -1,3 +1,5 @@
+import { parse } from 'smol-toml'
+
 /**
  * Finds where the statements of a TOML file stand. The file has been parsed before (smol-toml), so this
  * need not tell right from wrong, only where one thing ends and the next begins.
@@ -12,7 +14,7 @@ export interface Statement {
   value: Span
 }
 
-export interface Span {
+interface Span {
   start: number
   end: number
 }
@@ -63,20 +65,15 @@ function scanKey(text: string, start: number): { path: string[]; end: number } {
   for (;;) {
     const end = skipValue(text, at, /[\s.=\]]/)
     const word = text.slice(at, end)
-    path.push(/^"/.test(word) ? (JSON.parse(asJson(word)) as string) : word.replace(/^'|'$/g, ''))
+    path.push(/^["']/.test(word) ? unquoted(word) : word)
     const next = skipBlank(text, end)
     if (text[next] !== '.') return { path, end }
     at = skipBlank(text, next + 1)
   }
 }
 
-/** The escapes that TOML has and JSON has not. */
-const asJson = (quoted: string): string =>
-  quoted
-    .replace(/\\U(.{8})/g, (_, hex: string) =>
-      JSON.stringify(String.fromCodePoint(Number.parseInt(hex, 16))).slice(1, -1),
-    )
-    .replace(/\\e/g, '\\u001b')
+/** What a quoted key says, escapes and all. */
+const unquoted = (key: string): string => Object.keys(parse(`${key} = 0`))[0]!
 
 const quotes = ['"""', "'''", '"', "'"]
 
