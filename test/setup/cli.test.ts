@@ -235,7 +235,10 @@ describe('doctor', () => {
       cwd: home,
     })
     expect(spawnSync('sh', ['-c', command], { cwd: home, env: envOf(home), input }).status).toBe(0)
-    expect(doctor(home)['gemini']).toMatchObject({ state: 'ok', found: 'set up; a hook last ran just now' })
+    expect(doctor(home)['gemini']).toMatchObject({
+      state: 'ok',
+      found: expect.stringContaining('set up; a hook last ran '),
+    })
   })
 
   it('sees hooks that lead nowhere, are switched off, of another copy, doubled, or in a broken file', () => {

@@ -9,7 +9,7 @@ import { homeWith, paths, put, snapshot } from './home.ts'
 const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 const calls = ['mkdir', 'openat', 'write', 'fchmod', 'fsync', 'rename', 'unlink', 'rmdir']
 /** Each call of these is one run; without a storm, every so many. */
-const step = process.env['STORM'] ? 1 : 3
+const step = process.env['STORM'] ? 1 : 6
 
 beforeAll(() => ensureTool('strace'), 300_000)
 
@@ -81,7 +81,7 @@ function killAtEach(
   return kills
 }
 
-describe('kill -9', () => {
+describe('kill -9', { timeout: 300_000 }, () => {
   it('in the middle of init leaves each file old or new, and uninit restores', () => {
     const old = snapshot(template())
     const done = template()
