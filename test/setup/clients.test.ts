@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -296,63 +296,5 @@ describe('the real OpenCode', () => {
     expect(said).toContain('plugin/agent-mailbox.js')
     mailbox(home, env, 'uninit')
     expect(readFileSync(config, 'utf8')).toBe(before)
-  })
-})
-
-describe('the launcher of the plugins', () => {
-  const launcher = join(plugins, 'claude/scripts/mailbox.sh')
-  const start = (env: Record<string, string>, path: string, ...words: string[]) =>
-    spawnSync(path, words, { env, encoding: 'utf8', input: '{}' })
-
-  it('is the same file in all of them', () => {
-    for (const client of ['codex', 'gemini'])
-      expect(readFileSync(join(plugins, client, 'scripts/mailbox.sh'), 'utf8')).toBe(
-        readFileSync(launcher, 'utf8'),
-      )
-  })
-
-  it('finds the package: beside it, where MAILBOX_DIST says, and where mailbox on the PATH leads', () => {
-    const home = clientHome()
-    const env = bareEnv(home)
-    const copy = join(home.home, 'cache/plugin/scripts/mailbox.sh')
-    put(copy, readFileSync(launcher, 'utf8'))
-    chmodSync(copy, 0o755)
-    const version = /^\d+\.\d+\.\d+\n$/
-    expect(start(env, launcher, '--version').stdout).toMatch(version)
-    expect(start({ ...env, MAILBOX_DIST: dist }, copy, '--version').stdout).toMatch(version)
-    // As `npm link` and local installs have it: a link to the program.
-    const bin = join(home.home, 'bin')
-    mkdirSync(bin)
-    symlinkSync(cli, join(bin, 'mailbox'))
-    expect(start({ ...env, PATH: `${bin}:${env['PATH']}` }, copy, '--version').stdout).toMatch(version)
-    // As `npm install -g` has it.
-    rmSync(join(bin, 'mailbox'))
-    const modules = join(home.home, 'lib/node_modules')
-    mkdirSync(modules, { recursive: true })
-    symlinkSync(dirname(dist), join(modules, 'agent-mailbox'))
-    put(join(bin, 'mailbox'), '')
-    chmodSync(join(bin, 'mailbox'), 0o755)
-    expect(start({ ...env, PATH: `${bin}:${env['PATH']}` }, copy, '--version').stdout).toMatch(version)
-    expect(basename(dist)).toBe('dist')
-  })
-
-  it('without the package says so once a session, and never disturbs', () => {
-    const home = clientHome()
-    const copy = join(home.home, 'cache/plugin/scripts/mailbox.sh')
-    put(copy, readFileSync(launcher, 'utf8'))
-    chmodSync(copy, 0o755)
-    const env = bareEnv(home)
-    expect(start(env, copy, 'mcp')).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('npm install -g'),
-    })
-    expect(JSON.parse(start(env, copy, 'hook', 'claude', 'SessionStart').stdout)).toHaveProperty(
-      'systemMessage',
-    )
-    expect(start(env, copy, 'hook', 'claude', 'PostToolUse')).toMatchObject({
-      status: 0,
-      stdout: '',
-      stderr: '',
-    })
   })
 })
