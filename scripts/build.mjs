@@ -16,6 +16,8 @@ async function bundle(input, format, ending) {
     input,
     platform: 'node',
     external: ['libsql'],
+    // Its CommonJS form hides its imports from a bundler.
+    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     // The library names everything it exports; the command line loads the same files when it needs them.
     checks: { ineffectiveDynamicImport: false },
     transform: { define: { __VERSION__: JSON.stringify(version) }, target: 'node20' },
