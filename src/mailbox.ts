@@ -312,7 +312,7 @@ export class LocalMailbox {
 
   async #waitAlong(follow: Follow, options: WaitOptions): Promise<InboxMessage | null> {
     const { type, from, match, replyTo, timeoutMs = Number.POSITIVE_INFINITY, signal } = options
-    await this.#comeIn()
+    await this.comeIn()
     const over = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
     const ending = signal === undefined ? over : AbortSignal.any([signal, over])
     const watched = {
