@@ -68,6 +68,12 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./verbs/prompt.ts')).prompt,
   },
   {
+    name: 'demo',
+    group: 'setup',
+    summary: 'Try it: a team of mock agents at work, and the console on them',
+    load: async () => (await import('./verbs/demo.ts')).demo,
+  },
+  {
     name: 'completion',
     group: 'setup',
     summary: 'Print the completion script of a shell',
