@@ -110,6 +110,14 @@ export class Player {
     })
   }
 
+  /** Does something later; who is away by then does it on coming back. */
+  later([from, to]: Range, work: () => Promise<void>): void {
+    this.stage.schedule.after(this.stage.chance.between(from, to), async () => {
+      if (this.here) await this.#try(work)
+      else this.#todo.push(work)
+    })
+  }
+
   /** Again and again as long as this run lasts. */
   every(range: Range, work: () => Promise<void>): void {
     this.after(range, async () => {

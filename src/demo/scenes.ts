@@ -77,7 +77,7 @@ export async function incident(me: Player): Promise<void> {
     ...{ to: concern, type: 'notification', subject, body: alert, priority: 'urgent', tags: [concern] },
   })
   stage.alarms.set(told.id, drawn)
-  me.after([6, 14], async () => {
+  me.later([6, 14], async () => {
     const sent = await escalate(me.mailbox, { reason, about: told.id, subject: `Escalation: ${subject}` })
     me.waiting.set(sent.id, async () => {
       await me.work(`Ending: ${subject}`, [10, 25], undefined, async () => {

@@ -31,10 +31,8 @@ export async function openDemoSpace(): Promise<Space> {
   return openSpace({ dir })
 }
 
-export async function removeDemoSpace(space: Space): Promise<void> {
-  await space.close()
-  rmSync(space.dir, { recursive: true, force: true, maxRetries: 5 })
-}
+export const removeDemoSpace = ({ dir }: Space): void =>
+  rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
 
 /** Lets a team of mock agents live in a space until the signal ends it. */
 export async function playDemo(space: Space, options: DemoOptions, signal: AbortSignal): Promise<void> {

@@ -122,7 +122,7 @@ async function build(me: Player, job: Job): Promise<void> {
     if (job.reviews === 0 && job.tries < 2 && mishap(me.stage, 'build', 0.12)) {
       await me.mailbox.fail(task.id, { reason: item.trouble })
       await updateStatus(me.mailbox, { status: 'blocked', taskId: job.taskId, body: item.trouble })
-      me.after([12, 30], async () => {
+      me.later([12, 30], async () => {
         await me.mailbox.retry(task.id)
       })
       return

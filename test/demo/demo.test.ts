@@ -10,6 +10,23 @@ import { tempDir } from '../helpers/temp.ts'
 
 const cli = new URL('../../dist/cli.cjs', import.meta.url)
 
+const everyType = [
+  ...[
+    'broadcast',
+    'task_assignment',
+    'plan_submission',
+    'plan_approval',
+    'request',
+    'response',
+    'text',
+    'error',
+  ],
+  ...['escalation', 'help_request', 'notification', 'status_request', 'status_response', 'status_update'],
+  ...['handoff', 'fix_review_comments', 'fix_ci_failure', 'shutdown_request', 'shutdown_response'],
+]
+
+type Told = Message & { seq: number }
+
 interface Facts {
   url: string
   token: string
@@ -23,7 +40,7 @@ interface Demo extends Running {
   temp: string
   facts(): Promise<Facts>
   /** The first message, past or future, that is like this. */
-  message(like: (message: Message) => boolean): Promise<Message>
+  message(like: (message: Told) => boolean): Promise<Told>
   /** Acts as the person, through the hub. */
   act(operation: string, input: object): Promise<void>
 }
@@ -56,8 +73,8 @@ function startDemo(...words: string[]): Demo {
   }
 }
 
-const messagesIn = (lines: readonly string[]): Message[] =>
-  lines.flatMap((line) => (JSON.parse(line) as { message?: Message }).message ?? [])
+const messagesIn = (lines: readonly string[]): Told[] =>
+  lines.flatMap((line) => (JSON.parse(line) as { message?: Told }).message ?? [])
 
 const told = (lines: readonly string[]): string[] =>
   messagesIn(lines)
@@ -78,26 +95,18 @@ async function entriesOf(dir: string): Promise<{ entries: Entry[]; dead: number;
 
 describe('mailbox demo', () => {
   it('tells the same story for the same seed, with every kind of traffic in it', async () => {
-    const both = [
-      startDemo('--seed', '1', '--minutes', '0.3', '--keep'),
-      startDemo('--seed', '1', '--minutes', '0.3'),
-    ]
-    for (const { exit } of both) expect((await exit).code).toBe(0)
-    const [first, second] = both.map(({ lines }) => told(lines)) as [string[], string[]]
-    const length = Math.min(first.length, second.length)
+    const [first, second] = [startDemo('--seed', '1', '--keep'), startDemo('--seed', '1')]
+    for (const type of everyType) await first.message((message) => message.type === type)
+    await first.message(({ subject }) => subject === 'Back again')
+    await second.message(({ seq }) => seq > 400)
+    for (const demo of [first, second]) demo.kill('SIGINT')
+    for (const { exit } of [first, second]) expect((await exit).code).toBe(130)
+    const length = Math.min(told(first.lines).length, told(second.lines).length)
     expect(length).toBeGreaterThan(40)
-    expect(first.slice(0, length)).toEqual(second.slice(0, length))
+    expect(told(first.lines).slice(0, length)).toEqual(told(second.lines).slice(0, length))
+    expect(readdirSync(second.temp)).toEqual([])
 
-    const { entries, dead, problems } = await entriesOf((await both[0]!.facts()).space)
-    const types = new Set(entries.flatMap((entry) => (entry.kind === 'message' ? entry.message.type : [])))
-    expect([...types]).toEqual(
-      expect.arrayContaining([
-        ...['broadcast', 'task_assignment', 'plan_submission', 'plan_approval', 'request', 'response'],
-        ...['escalation', 'notification', 'status_request', 'status_response', 'status_update', 'handoff'],
-        ...['fix_review_comments', 'fix_ci_failure', 'help_request'],
-        ...['shutdown_request', 'shutdown_response', 'text', 'error'],
-      ]),
-    )
+    const { entries, dead, problems } = await entriesOf((await first.facts()).space)
     const addresses = new Set(entries.flatMap((entry) => (entry.kind === 'message' ? entry.message.to : [])))
     expect([...addresses]).toEqual(expect.arrayContaining(['all', 'user', 'role:worker', 'role:reviewer']))
     expect([...addresses].some((to) => to.startsWith('project:'))).toBe(true)
@@ -120,8 +129,6 @@ describe('mailbox demo', () => {
     expect(back).toBeDefined()
     expect(dead).toBeGreaterThan(0)
     expect(problems).toEqual([])
-    // The other one was not to be kept.
-    expect(readdirSync(both[1]!.temp)).toEqual([])
   })
 
   it('goes on as the person decides, and leaves nothing behind when it is interrupted', async () => {
@@ -167,6 +174,22 @@ describe('mailbox demo', () => {
     expect(readdirSync(demo.temp)).toEqual([])
     expect(readdirSync(demo.home)).toEqual([])
     expect(demo.stderr()).toBe('')
+  })
+
+  it('ends by itself when its time is up', async () => {
+    const demo = startDemo('--minutes', '0.02', '--agents', '8')
+    expect((await demo.exit).code).toBe(0)
+    expect(JSON.parse(demo.lines.at(-1)!)).toMatchObject({ ended: 'time', kept: false })
+    expect(readdirSync(demo.temp)).toEqual([])
+  })
+
+  it('removes its space as well when its reader has seen enough', async () => {
+    const demo = startDemo()
+    await demo.message(({ subject }) => subject === 'Good morning')
+    expect(readdirSync(demo.temp)).toHaveLength(1)
+    demo.process.stdout!.destroy()
+    await demo.exit
+    expect(readdirSync(demo.temp)).toEqual([])
   })
 
   it('refuses what makes no sense, with the next step', async () => {

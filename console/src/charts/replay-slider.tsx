@@ -18,10 +18,8 @@ export interface ReplaySliderProps {
   playing: boolean
   /** Asked for by the play button, and with false when the end is reached. */
   onPlay?: (playing: boolean) => void
-  /** How much went on when, for the picture above the slider. */
+  /** How much went on when (`sent`), for the picture above the slider. */
   buckets?: readonly Bucket[]
-  /** Which figure of the buckets. @default 'sent' */
-  densityKey?: string
 }
 
 /** How many times faster than it happened. */
@@ -32,11 +30,11 @@ const wholeMs = 60_000
 
 /** Goes over the whole history, by hand or by itself. */
 export function ReplaySlider(props: ReplaySliderProps) {
-  const { first, last, seq, at, onChange, playing, onPlay, buckets = [], densityKey = 'sent' } = props
+  const { first, last, seq, at, onChange, playing, onPlay, buckets = [] } = props
   const [firstAt, lastAt] = [Date.parse(props.firstAt), Date.parse(props.lastAt)]
   const lasted = Math.max(1, lastAt - firstAt)
   const [speed, setSpeed] = useState(() => speeds.find((one) => lasted / one <= wholeMs) ?? speeds.at(-1)!)
-  const bars = useMemo(() => barsOf(buckets, densityKey), [buckets, densityKey])
+  const bars = useMemo(() => barsOf(buckets, 'sent'), [buckets])
   usePlayback({ first, last, seq, playing, onChange, onPlay, perMs: ((last - first) / lasted) * speed })
 
   const share = last > first ? (seq - first) / (last - first) : 1

@@ -12,8 +12,6 @@ import { useWidth } from './use-size.ts'
 export interface TrafficGraphProps {
   agents: readonly ChartAgent[]
   pairs: readonly Pair[]
-  /** @default by width and number of agents */
-  height?: number
   onSelect?: (selection: Selection) => void
 }
 
@@ -22,15 +20,14 @@ const margin = { x: 44, top: 22, bottom: 34 }
 const headsUpTo = 160
 
 /** Who talks to whom: those who write to each other are near, and thick lines say how much. */
-export function TrafficGraph({ agents, pairs, height, onSelect }: TrafficGraphProps) {
+export function TrafficGraph({ agents, pairs, onSelect }: TrafficGraphProps) {
   const { ref, width } = useWidth<HTMLDivElement>(720)
   const [active, setActive] = useState<Selection | undefined>()
   const [stop, setStop] = useState<string | undefined>()
   const nodes = useRef(new Map<string, SVGGElement>())
   const all = useMemo(() => parties(agents, pairs), [agents, pairs])
   const layout = useLayout(all, pairs)
-  const tall =
-    height ?? Math.round(Math.min(760, Math.max(340, Math.min(width * 0.62, 260 + 14 * all.length))))
+  const tall = Math.round(Math.min(760, Math.max(340, Math.min(width * 0.62, 260 + 14 * all.length))))
   const drawing = useMemo(() => draw(all, pairs, layout, width, tall), [all, pairs, layout, width, tall])
   if (all.length === 0) return <p class="chart chart-empty">Nobody has written to anybody yet.</p>
 

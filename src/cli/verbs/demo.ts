@@ -5,7 +5,7 @@ import { openDemoSpace, playDemo, removeDemoSpace } from '../../demo/swarm.ts'
 import type { MessageEntry } from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { Space } from '../../space.ts'
-import { action, type Cli } from '../cli.ts'
+import { action, type Cli, shellWord } from '../cli.ts'
 import { paintPriority, subjectOf } from '../format/message.ts'
 import { truncate } from '../format/table.ts'
 import { clock } from '../format/time.ts'
@@ -54,31 +54,35 @@ export function demo(command: Command): void {
     const { startHub } = await import('../../http/hub.ts')
     const { createLog } = await import('../../http/log.ts')
     const interrupted = interruptSignal()
+    // A terminal that is closed must not leave the space behind.
+    process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'))
     const log = createLog()
     log.level = 'error'
     const space = await openDemoSpace()
+    // At the very end, however that comes: a reader that has seen enough, or a second Ctrl-C, does not wait.
+    if (!keep) process.once('exit', () => removeDemoSpace(space))
     try {
       const hub = await startHub({ space, port, log, version: __VERSION__, consoleDir: consoleDir() })
       try {
         greet(cli, { url: hub.url, token: hub.token, space: space.dir, seed, speed, agents }, keep)
-        // Whichever ends first, by itself or by a defect, ends the other.
         const over = new AbortController()
         const signal = AbortSignal.any([interrupted, over.signal])
         if (minutes !== undefined) setTimeout(() => over.abort(), minutes * 60_000)
-        const playing = playDemo(space, { speed, seed, agents }, signal).finally(() => over.abort())
-        await Promise.all([playing, tell(cli, space, signal)])
+        const parts = [playDemo(space, { speed, seed, agents }, signal), tell(cli, space, signal)]
+        // Whichever ends first, by itself or by a defect, ends the other; both are waited for.
+        const ended = await Promise.allSettled(parts.map((part) => part.finally(() => over.abort())))
+        for (const part of ended) if (part.status === 'rejected') throw part.reason
       } finally {
         await hub.stop()
       }
       const messages = (await space.stats()).all.sent
       cli.confirm({ ended: interrupted.aborted ? 'interrupted' : 'time', messages, kept: keep }, () =>
         keep
-          ? `${count(messages)} messages; the space is kept: mailbox serve --space ${space.dir}`
+          ? `${count(messages)} messages; the space is kept: ${cli.command(`serve --space ${shellWord(space.dir)}`)}`
           : `${count(messages)} messages; the space is removed`,
       )
     } finally {
-      if (keep) await space.close()
-      else await removeDemoSpace(space)
+      await space.close()
     }
   })
 }
@@ -106,9 +110,8 @@ function greet(cli: Cli, facts: Facts, keep: boolean): void {
 
 /** What the agents write, as they write it. */
 async function tell(cli: Cli, space: Space, signal: AbortSignal): Promise<void> {
-  if (cli.quiet) return
   for await (const { entry } of space.follow({ signal })) {
-    if (entry.kind !== 'message') continue
+    if (entry.kind !== 'message' || cli.quiet) continue
     await write(`${cli.json ? JSON.stringify({ message: { seq: entry.seq, ...entry.message } }) : line(cli, entry)}
 `)
   }

@@ -1,12 +1,10 @@
 import { render } from 'preact'
 import { useState } from 'preact/hooks'
-import {
-  ReplaySlider,
-  SequenceDiagram,
-  SmallMultiples,
-  TrafficGraph,
-  TrafficMatrix,
-} from '../../../console/src/charts/index.ts'
+import { ReplaySlider } from '../../../console/src/charts/replay-slider.tsx'
+import { SequenceDiagram } from '../../../console/src/charts/sequence-diagram.tsx'
+import { SmallMultiples } from '../../../console/src/charts/small-multiples.tsx'
+import { TrafficGraph } from '../../../console/src/charts/traffic-graph.tsx'
+import { TrafficMatrix } from '../../../console/src/charts/traffic-matrix.tsx'
 import { series, thread, traffic } from './figures.js'
 import './page.css'
 

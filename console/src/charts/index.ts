@@ -1,7 +1,0 @@
-export { ReplaySlider, type ReplaySliderProps } from './replay-slider.tsx'
-export { SequenceDiagram, type SequenceDiagramProps } from './sequence-diagram.tsx'
-export { SmallMultiples, type SmallMultiplesProps } from './small-multiples.tsx'
-export { type SeriesLine, TimeSeries, type TimeSeriesProps } from './time-series.tsx'
-export { TrafficGraph, type TrafficGraphProps } from './traffic-graph.tsx'
-export { TrafficMatrix, type TrafficMatrixProps } from './traffic-matrix.tsx'
-export type { Bucket, ChartAgent, ChartMessage, ChartReceipt, Pair, Selection } from './types.ts'
