@@ -340,6 +340,19 @@ export class Space {
     return new Bell(this.#journal, signal, this.#ending.signal)
   }
 
+  /**
+   * @internal Runs `work` while nobody writes, with the seq of the last entry: what it sees of the journal's
+   * files is whole, and whatever is written to them afterwards is written later.
+   */
+  async whileStill<T>(work: (seq: number) => T): Promise<T> {
+    let result: { value: T } | undefined
+    await this.decide(() => {
+      result = { value: work(this.#directory.seq) }
+      return []
+    })
+    return result!.value
+  }
+
   /** The seq of the last entry. */
   async end(): Promise<number> {
     return this.query(({ index }) => index.cursor.seq)

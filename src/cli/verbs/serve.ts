@@ -52,7 +52,7 @@ export function serve(command: Command): void {
 }
 
 /** Beside the program, wherever the bundler has put this file. */
-function consoleDir(): string | undefined {
+export function consoleDir(): string | undefined {
   return ['./console', '../console']
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((dir) => existsSync(dir))
