@@ -319,7 +319,7 @@ export class LocalMailbox {
       name: this.name,
       unread: (filter: InboxOptions) => this.unread(filter),
       peek: (seq: number) => this.peek(seq),
-      take: (id: string) => this.take(id),
+      take: ({ id }: InboxMessage) => this.take(id),
       follow,
     }
     const wanted = {

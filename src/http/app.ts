@@ -175,7 +175,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   })
 
   async function run(c: Ctx, operation: Runnable, name: string, input: Record<string, unknown>) {
-    if (!operation.waits) return operation.run({ space, name, input, signal: stopping, feed })
+    if (!operation.waits) return operation.run({ space, name, input, signal: stopping, feed, survey })
     const leave = waits.enter(c.get('caller').digest, limits.waitsPerToken)
     if (leave === undefined) {
       const error = new MailboxError('over_limit', `this token has ${limits.waitsPerToken} waits open`, {
@@ -189,7 +189,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     stopping.addEventListener('abort', onClose)
     metrics.waits.inc()
     try {
-      return await operation.run({ space, name, input, signal: gone.signal, feed })
+      return await operation.run({ space, name, input, signal: gone.signal, feed, survey })
     } finally {
       leave()
       metrics.waits.dec()

@@ -62,7 +62,9 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   setMaxListeners(0, stopping.signal)
   const metrics = createMetrics(space, options.mcp)
   const survey = new Survey(space)
-  const feed = new Feed(space, survey)
+  const feed = new Feed(space, survey, (err) =>
+    log.error({ event: 'feed', err }, 'the journal cannot be read'),
+  )
   await feed.start()
   const tokens = new Tokens(space.dir)
   // Which names are ours is known with the port.
@@ -76,7 +78,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const { port } = await listen(server, host, options.port)
   const guard = new Guard({ tokens, host, port, allowHosts })
   const beat = options.beatMs === undefined ? {} : { beatMs: options.beatMs }
-  const streams = new Streams({ space, feed, guard, limits, metrics, log, ...beat })
+  const streams = new Streams({ space, survey, feed, guard, limits, metrics, log, ...beat })
   app = createApp({
     ...{ space, survey, guard, feed, streams, limits, metrics, log, version, mcp: options.mcp },
     pages: new ConsoleFiles(options.consoleDir),

@@ -3,6 +3,7 @@ import { MailboxError } from '../errors.ts'
 import type { Mailbox } from '../mailbox.ts'
 import type { WaitOptions } from '../mailbox-options.ts'
 import type { Space } from '../space.ts'
+import type { Survey } from '../survey.ts'
 import { handOff } from '../talk/handoff.ts'
 import * as requests from '../talk/requests.ts'
 import {
@@ -24,6 +25,7 @@ export interface Call {
   /** Aborted when the client is gone, and when the hub stops. */
   signal: AbortSignal
   feed: Feed
+  survey: Survey
 }
 
 export interface Runnable extends Operation {
@@ -65,11 +67,8 @@ const wait: Runnable = {
   waits: true,
   async run(call) {
     const mailbox = await mailboxOf(call)
-    const { feed, space, name, signal } = call
-    const wants = concerns(
-      name,
-      (await space.agents()).find((agent) => agent.name === name),
-    )
+    const { feed, survey, name, signal } = call
+    const wants = concerns(name, await survey.agent(name))
     const along: NonNullable<WaitOptions['along']> = (from) =>
       feed.follow({ wants, after: from.after, signal: from.signal ?? signal })
     const message = await untilAborted(null, () =>

@@ -16,13 +16,14 @@ export interface CallOptions {
   method: 'GET' | 'POST'
   path: string
   body?: object
+  headers?: Record<string, string>
   /** Asking twice does no harm, so it is asked again when an answer was lost. */
   repeatable: boolean
   signal?: AbortSignal | undefined
   /** @default 30_000 */
   timeoutMs?: number
-  /** Try as long as it takes. */
-  patient?: boolean
+  /** How long to try again when the hub does not answer. @default that of the connection */
+  retryForMs?: number
 }
 
 const answerWithinMs = 30_000
@@ -73,9 +74,9 @@ export class Connection {
 
   /** Asks, and asks again where the hub was not there and asking again is safe. */
   async call<T>(options: CallOptions): Promise<T> {
-    const deadline = performance.now() + (options.patient ? Number.POSITIVE_INFINITY : this.#retryForMs)
+    const deadline = performance.now() + Math.max(options.retryForMs ?? 0, this.#retryForMs)
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-      this.#mustRun(options.signal)
+      this.mustRun(options.signal)
       const answer = await this.#ask(options)
       if ('body' in answer) return answer.body as T
       const isSafe = options.repeatable || answer.neverSent
@@ -89,26 +90,29 @@ export class Connection {
     // Not all at once when a hub comes back.
     const ms = pauseMs * (0.5 + Math.random())
     await sleep(ms, undefined, { signal: this.until(signal) }).catch(() => {})
-    this.#mustRun(signal)
+    this.mustRun(signal)
   }
 
   until(signal: AbortSignal | undefined): AbortSignal {
     return signal === undefined ? this.ending : AbortSignal.any([signal, this.ending])
   }
 
-  #mustRun(signal: AbortSignal | undefined): void {
+  /** Throws when the space is closed, or nobody wants the answer any more. */
+  mustRun(signal: AbortSignal | undefined): void {
     if (this.ending.aborted)
       throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
     if (signal?.aborted) throw cancelled()
   }
 
   async #ask(options: CallOptions): Promise<{ body: unknown } | { neverSent: boolean; cause: unknown }> {
-    const { method, path, body, signal, timeoutMs = answerWithinMs } = options
+    const { method, path, body, headers = {}, signal, timeoutMs = answerWithinMs } = options
     const limit = AbortSignal.timeout(Math.ceil(timeoutMs))
     try {
       const response = await fetch(`${this.url}${path}`, {
         method,
-        headers: this.headers(body === undefined ? {} : { 'content-type': 'application/json' }),
+        headers: this.headers(
+          body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+        ),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.any([this.until(signal), limit]),
       })
@@ -120,7 +124,7 @@ export class Connection {
       throw error
     } catch (error) {
       if (error instanceof MailboxError) throw error
-      this.#mustRun(signal)
+      this.mustRun(signal)
       const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException
       return { neverSent: neverSent.includes(code ?? ''), cause: error }
     }

@@ -1,16 +1,19 @@
-import { waitMail, watchMail } from '../delivery/watch.ts'
+import { type Unread, type WatchOptions, waitMail, watchMail } from '../delivery/watch.ts'
 import { MailboxError } from '../errors.ts'
 import type { Mailbox } from '../mailbox.ts'
 import type { WaitOptions } from '../mailbox-options.ts'
 import { checkJsonValue } from '../model/json.ts'
 import type { InboxMessage } from '../query/inbox.ts'
+import { inSpan } from '../trace.ts'
 import { mailboxOperations, waitAtMostMs, waitingOperations } from '../wire/mailbox-operations.ts'
 import { fromArguments, type Operation, toPath } from '../wire/operation.ts'
-import { type CallOptions, type Connection, cancelled } from './connection.ts'
+import type { CallOptions, Connection } from './connection.ts'
 import { followHub } from './stream.ts'
 
 /** A little under what the hub waits at most, so that its answer comes before anybody gives up. */
 const waitMs = waitAtMostMs - 5_000
+/** How long an answer may be on its way. */
+const answerMs = 30_000
 
 export interface RemoteMailboxOptions {
   connection: Connection
@@ -30,13 +33,20 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
     const { payload, context, key } = input as { payload?: unknown; context?: unknown; key?: string }
     if (payload !== undefined) checkJsonValue(payload, 'payload')
     if (context !== undefined) checkJsonValue(context, 'context')
-    const answer = await connection.call<Record<string, unknown>>({
-      method: 'POST',
-      path: `/api/mailboxes/${encodeURIComponent(name)}/${toPath(method)}`,
-      body: input,
-      repeatable: (operation.reads ?? false) || key !== undefined,
-      ...more,
-    })
+    const call = (headers: Record<string, string> = {}) =>
+      connection.call<Record<string, unknown>>({
+        method: 'POST',
+        path: `/api/mailboxes/${encodeURIComponent(name)}/${toPath(method)}`,
+        body: input,
+        headers,
+        repeatable: (operation.reads ?? false) || key !== undefined,
+        ...more,
+      })
+    // The hub goes on with our trace, and the message carries it.
+    const span = { name: `${method} ${name}`, kind: 'client', attributes: {} } as const
+    const answer = operation.reads
+      ? await call()
+      : await inSpan(span, (traceparent) => call(traceparent === undefined ? {} : { traceparent }))
     if (!operation.reads) onHeard()
     return operation.wrap === undefined ? answer : answer[operation.wrap]
   }
@@ -47,75 +57,84 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
   ])
   const derived = Object.fromEntries(methods) as Pick<Mailbox, Derived>
 
-  const watched = {
-    ...{ name, unread: derived.unread, peek: derived.peek, take: derived.take },
-    follow: (from: { after: number; signal: AbortSignal | undefined }) =>
-      followHub(connection, { ...from, mailbox: name }),
-  }
-
-  /** One question after another until there is an answer or the time is up: no connection is silent for long. */
-  async function poll<T>(
-    method: keyof typeof waitingOperations,
-    input: object,
-    { timeoutMs = Number.POSITIVE_INFINITY, signal }: Pick<WaitOptions, 'timeoutMs' | 'signal'>,
-    isNothing: (answer: T) => boolean,
-  ): Promise<T> {
-    if (!(timeoutMs >= 0)) {
-      throw new MailboxError('invalid', `one cannot wait ${timeoutMs} ms`, {
-        hint: 'give a duration of 0 or more',
-      })
-    }
+  /** How to watch: questions are asked again for as long as there is time, because the hub may be back by then. */
+  const watched = (signal: AbortSignal | undefined, timeoutMs = Number.POSITIVE_INFINITY) => {
     const deadline = performance.now() + timeoutMs
-    for (;;) {
-      const left = Math.max(0, Math.min(deadline - performance.now(), waitMs))
-      const answer = (await ask(
-        method,
-        waitingOperations[method],
-        { ...input, timeoutMs: left },
-        { signal, timeoutMs: left + 30_000, repeatable: true, patient: true },
-      )) as T
-      if (!isNothing(answer) || performance.now() >= deadline) return answer
-      if (signal?.aborted) throw cancelled()
+    const again = () => ({ signal, retryForMs: deadline - performance.now(), repeatable: true })
+    return {
+      name,
+      unread: (filter: object) => ask('unread', mailboxOperations.unread, filter, again()) as Promise<Unread>,
+      peek: (seq: number) =>
+        ask('peek', mailboxOperations.peek, { seq }, again()) as Promise<InboxMessage | null>,
+      follow: (from: { after: number; signal: AbortSignal | undefined }) =>
+        followHub(connection, { ...from, mailbox: name }),
+      /**
+       * When the answer is lost, the message is read: if it is shown now, it was shown to us, and must not get
+       * lost between the hub and here.
+       */
+      async take(message: InboxMessage): Promise<InboxMessage | null> {
+        try {
+          return await derived.take(message.id)
+        } catch (error) {
+          if (!(error instanceof MailboxError) || error.code !== 'unreachable') throw error
+          const read = await ask('read', mailboxOperations.read, { id: message.id }, again())
+          const { state } = read as InboxMessage
+          return state === 'shown' ? { ...message, state } : null
+        }
+      },
     }
   }
 
-  /** What a function of the caller's has to judge is judged here; the hub only says what there is. */
-  async function waitMatching(
-    wanted: WaitOptions & Required<Pick<WaitOptions, 'match'>>,
-  ): Promise<InboxMessage | null> {
+  /** The hub says what there is; what is wanted is judged here, because a function cannot be sent. */
+  async function wait(wanted: WaitOptions = {}): Promise<InboxMessage | null> {
     const { match, signal, timeoutMs, replyTo, along: _, ...filter } = wanted
+    checkTimeout(timeoutMs)
+    connection.mustRun(signal)
     const whole = replyTo === undefined ? {} : { replyTo: (await derived.show(replyTo)).message.id }
     const over =
       timeoutMs === undefined ? [] : [AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))]
-    const ending = AbortSignal.any([...over, ...(signal === undefined ? [] : [signal])])
-    const taken = await waitMail(watched, { ...filter, ...whole, match, signal: ending })
-    if (taken !== null) return taken
-    if (signal?.aborted) throw cancelled()
-    if (connection.ending.aborted)
-      throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
-    return null
+    const ending = AbortSignal.any([...over, connection.until(signal)])
+    const taken = await waitMail(watched(signal, timeoutMs), { ...filter, ...whole, match, signal: ending })
+    if (taken === null) connection.mustRun(signal)
+    return taken
+  }
+
+  async function* watch(wanted: WatchOptions = {}): AsyncGenerator<InboxMessage> {
+    const ending = connection.until(wanted.signal)
+    try {
+      yield* watchMail(watched(wanted.signal), { ...wanted, signal: ending })
+    } catch (error) {
+      // Whoever has ended it knows.
+      if (!ending.aborted) throw error
+    }
   }
 
   return {
     ...derived,
     name,
     claimTtlMs,
-    async wait(wanted = {}) {
-      const { match, signal, timeoutMs, along: _, ...filter } = wanted
-      if (match !== undefined) return waitMatching({ ...wanted, match })
-      const time = {
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(signal === undefined ? {} : { signal }),
+    wait,
+    /** One question after another until the time is up: no connection is silent for long. */
+    async waitForAck(id, { timeoutMs = 60_000, signal } = {}) {
+      checkTimeout(timeoutMs)
+      const deadline = performance.now() + timeoutMs
+      for (;;) {
+        const left = Math.max(0, Math.min(deadline - performance.now(), waitMs))
+        const more = { signal, timeoutMs: left + answerMs, retryForMs: deadline - performance.now() }
+        const isAcked = await ask('waitForAck', waitingOperations.waitForAck, { id, timeoutMs: left }, more)
+        if (isAcked || performance.now() >= deadline) return isAcked as boolean
       }
-      return poll<InboxMessage | null>('wait', filter, time, (message) => message === null)
     },
-    waitForAck(id, { timeoutMs = 60_000, signal } = {}) {
-      const time = { timeoutMs, ...(signal === undefined ? {} : { signal }) }
-      return poll<boolean>('waitForAck', { id }, time, (acked) => !acked)
-    },
-    watch: (wanted) => watchMail(watched, wanted),
+    watch,
   }
 }
 
 /** A timer holds no more. */
 const longestTimerMs = 2_147_483_647
+
+function checkTimeout(timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || timeoutMs >= 0) return
+  throw new MailboxError('invalid', `one cannot wait ${timeoutMs} ms`, {
+    hint: 'give a duration of 0 or more',
+  })
+}

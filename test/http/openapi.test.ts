@@ -46,7 +46,7 @@ it('answers every operation in the shape that its document promises', async () =
   const tokens: Record<string, string> = { user: token }
   for (const name of ['ada', 'bob']) tokens[name] = stage.agentToken(name)
   const told = new Set<string>()
-  // oxlint-disable-next-line typescript/no-explicit-any -- answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: answers have every shape
   const act = async (name: string, path: string, input: object = {}): Promise<any> => {
     const answer = await stage.act(name, path, input, { token: tokens[name]! })
     expect([path, answer.status, answer.json.error]).toEqual([path, 200, undefined])
@@ -98,7 +98,7 @@ it('answers every operation in the shape that its document promises', async () =
   await act('bob', 'ack', { id: sent.id, note: 'have it' })
   expect(await act('ada', 'wait-for-ack', { id: sent.id, timeoutMs: 5_000 })).toEqual({ result: true })
   const reply = await act('bob', 'reply', { id: sent.id, body: 'an answer' })
-  expect((await act('ada', 'wait', { replyTo: sent.id })).message.id).toBe(reply.id)
+  expect((await act('ada', 'wait', { replyTo: sent.id, timeoutMs: 0 })).message.id).toBe(reply.id)
   expect(await act('ada', 'wait', { type: 'none', timeoutMs: 0 })).toEqual({ message: null })
   await act('bob', 'read', { id: sent.id })
   await act('bob', 'start', { id: sent.id })

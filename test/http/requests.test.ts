@@ -128,6 +128,18 @@ it('holds a token to a rate, and to so many waits and streams', async () => {
   waiting.destroy()
 })
 
+it('takes so many connections and no more, and notes the others', async () => {
+  const stage = await stageHub({ limits: { connections: 2 } })
+  const { port } = new URL(stage.url)
+  const sockets = [1, 2, 3].map(() => connect(Number(port), '127.0.0.1'))
+  const [, , third] = sockets
+  await new Promise((resolve) => third!.on('close', resolve))
+  expect(stage.refusals()).toMatchObject([{ reason: 'connections' }])
+  sockets[0]!.destroy()
+  await until(async () => (await stage.ask('/health').catch(() => undefined))?.status === 200)
+  sockets[1]!.destroy()
+})
+
 it('forgets a client that dies in the middle of a request or a wait', async () => {
   const stage = await stageHub()
   const bob = await stage.space.mailbox('bob')
@@ -164,7 +176,8 @@ it('forgets a client that dies in the middle of a request or a wait', async () =
 
 it('gives mail back that was taken for a client that had gone', async () => {
   const { space } = await stageHub()
-  const feed = new Feed(space, new Survey(space))
+  const survey = new Survey(space)
+  const feed = new Feed(space, survey)
   const bob = await space.mailbox('bob')
   await (await space.mailbox('ada')).send({ to: 'bob', subject: 'lost on the way?' })
   const gone = new AbortController()
@@ -178,6 +191,8 @@ it('gives mail back that was taken for a client that had gone', async () => {
     release: (id: string) => bob.release(id),
   })
   const interrupted = Object.assign(Object.create(space) as typeof space, { mailbox: async () => mailbox })
-  await operations.get('wait')!.run({ space: interrupted, name: 'bob', input: {}, signal: gone.signal, feed })
+  await operations
+    .get('wait')!
+    .run({ space: interrupted, name: 'bob', input: {}, signal: gone.signal, feed, survey })
   expect(await bob.count()).toMatchObject({ unread: 1 })
 })

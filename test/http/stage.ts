@@ -21,7 +21,7 @@ export interface Answer {
   status: number
   headers: Record<string, string | string[] | undefined>
   text: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: answers have every shape
   json: any
 }
 

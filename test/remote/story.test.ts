@@ -158,6 +158,9 @@ describe.each(Object.keys(places))('a space %s', (place) => {
     const got = await Promise.all(both)
     expect(got.filter((message) => message !== null).map((message) => message.id)).toEqual([id])
     expect((await ada.inbox({ unread: true })).messages.map(({ subject }) => subject)).toEqual(['other'])
+    // Without any time there is still a look.
+    expect(await ada.wait({ timeoutMs: 0 })).toMatchObject({ subject: 'other', role: 'reviewer' })
+    expect(await ada.wait({ timeoutMs: 0 })).toBeNull()
     await expect(ada.wait({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'interrupted' })
     await expect(ada.wait({ timeoutMs: -1 })).rejects.toMatchObject({ code: 'invalid' })
   })
