@@ -47,7 +47,7 @@ export async function run(ctx) {
   }
 }
 
-/** Threads of a few messages between two agents each; most of it read, as in a space that has lived. */
+/** Notes and short conversations, of which everybody has read a part. */
 async function fill(dir, messages, onShare) {
   const { openSpace } = await loadLibrary()
   const space = await openSpace({ dir, settings: { durability: 'os', 'limits.threadMessages': 0 } })
@@ -67,14 +67,13 @@ async function fill(dir, messages, onShare) {
         const { subject, body, priority } = note()
         const to = n % 50 === 0 ? `project:p${n % 20}` : boxes[(n * 7 + round + 1) % agents].name
         const { id } = await from.send({ to, subject, body, priority, ...(threadId && { threadId }) })
-        threads[n] = (round + 1) % perThread === 0 ? undefined : (threadId ?? id)
+        // One in ten begins a conversation; the rest are notes that nobody answers.
+        if (n % 10 === 0) threads[n] = (round + 1) % perThread === 0 ? undefined : (threadId ?? id)
       }),
     )
-    // Half of what has come so far is read now and then.
-    if ((sent / inFlight) % 20 === 19)
-      for (const box of boxes) await box.check({ limit: 200, budgetTokens: 1e9 })
     onShare(sent / messages)
   }
+  for (const box of boxes) await box.check({ limit: 200, budgetTokens: 1e9 })
   await space.close()
 }
 

@@ -11,7 +11,8 @@ let isNotifying = false
 
 /** Once there is a token: what every page needs, and the stream that keeps it true. */
 async function begin(signal: AbortSignal): Promise<void> {
-  const stops = [overview.use(), needsYou.use(), owed.use()]
+  // In this order: the hub answers one after the other, and what needs the person is there first.
+  const stops = [needsYou.use(), overview.use(), owed.use()]
   signal.addEventListener('abort', () => {
     for (const stop of stops) stop()
   })

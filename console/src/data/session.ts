@@ -13,12 +13,21 @@ export const refused = signal<string | null>(null)
 /** Other tabs of this console; a link that is opened in a new tab asks them for the token. */
 const tabs = new BroadcastChannel('mailbox.session')
 
-export async function openSession(): Promise<void> {
+/** Takes a token out of the address, at the start and when such an address is opened in a page that is there. */
+function takeFromAddress(): string | undefined {
   const given = /^#token=([^&]+)/.exec(location.hash)?.[1]
-  if (given !== undefined) {
-    history.replaceState(history.state, '', location.pathname + location.search)
-    sessionStorage.setItem(key, decodeURIComponent(given))
-  }
+  if (given === undefined) return undefined
+  history.replaceState(history.state, '', location.pathname + location.search)
+  return decodeURIComponent(given)
+}
+
+export async function openSession(): Promise<void> {
+  const given = takeFromAddress()
+  if (given !== undefined) sessionStorage.setItem(key, given)
+  addEventListener('hashchange', () => {
+    const next = takeFromAddress()
+    if (next !== undefined) enter(next)
+  })
   token.value = sessionStorage.getItem(key) ?? (await askOtherTabs())
   tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
     if (data === 'ask' && token.value !== null) tabs.postMessage({ token: token.value })

@@ -25,14 +25,6 @@ export type {
   StoredMessage,
 }
 
-export interface SpaceInfo {
-  id: string
-  version: string
-  seq: number
-  at: string
-  you: string
-}
-
 interface Channel {
   tag: string
   messages: number

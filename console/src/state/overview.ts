@@ -1,7 +1,7 @@
 import { computed } from '@preact/signals'
 import { get } from '../data/api.ts'
 import { Resource } from '../data/resource.ts'
-import type { Entry, Overview, RosterAgent, SpaceInfo } from '../data/types.ts'
+import type { Entry, Overview, RosterAgent } from '../data/types.ts'
 import { boxOf, isTag } from '../lib/address.ts'
 
 /** What the frame of the page shows: everybody, every channel, and how much waits. */
@@ -13,8 +13,6 @@ export const overview = new Resource<Overview>({
     return { data: changed, stale: entries.some(({ kind }) => kind !== 'segment' && kind !== 'torn') }
   },
 })
-
-export const space = new Resource<SpaceInfo>({ load: () => get<SpaceInfo>('/api/space') })
 
 function applyToOverview(data: Overview, entry: Entry): Overview {
   if (entry.kind === 'agent') {
