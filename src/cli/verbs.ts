@@ -240,6 +240,12 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./verbs/mcp.ts')).mcp,
   },
   {
+    name: 'tmux',
+    group: 'run',
+    summary: 'Type mail into the terminals of agents that have no hooks',
+    load: async () => (await import('./verbs/tmux.ts')).tmux,
+  },
+  {
     name: 'verify',
     group: 'keep',
     summary: 'Check every line of the journal',

@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto'
+import type { InboxMessage } from '../query/inbox.ts'
+import { type Courier, type Desk, Steps, type Turn } from './courier.ts'
+import { foreground } from './foreground.ts'
+import { type Program, programFor } from './programs.ts'
+import { inputOf, isBeforeCursor, isOnScreen } from './screen.ts'
+import type { Attempt, PanePlace, Registration } from './store.ts'
+import { writeDurably } from './store.ts'
+import { type Guard, type Look, plainCommand, Tmux } from './tmux.ts'
+import { noticeFor, wordsFor } from './words.ts'
+
+const defaultQuietMs = 500
+/** How long a text that tmux has pasted may stay unseen before that is called a failure. */
+const defaultSeenMs = 30_000
+/** How long a text may need to come out at whatever has taken the place of the program it was for. */
+const surfaceMs = 2_000
+/** How many messages one notice speaks of at most. */
+const noticesAtOnce = 50
+
+/** What is in front of a pane, and whether it is one to type into. */
+interface Front {
+  look: Look
+  program: Program
+  /** Why nothing can be typed, whatever the screen says. */
+  obstacle?: string
+  /** It is not the program that the agent is. */
+  isOther: boolean
+}
+
+const pending = (doing: string): Turn => ({ doing, isPending: true })
+const idle: Turn = { doing: 'waits for mail', isPending: false }
+
+/**
+ * Types one agent's mail into its pane, one message after another:
+ *
+ * intent written down, `notified` -> pasted, if the pane is as it was (the server checks) -> seen on the
+ * screen -> Enter, under the same check -> `shown`
+ *
+ * The tmux server notes what it has pasted and entered under the token of the attempt. So a watcher can be
+ * killed between any two steps: the next one finds the intent, asks the server, and goes on from there.
+ * What was pasted is never pasted again.
+ */
+export class PaneCourier implements Courier {
+  readonly registration: Registration
+  readonly #steps: Steps
+  readonly #tmux: Tmux
+  readonly #place: PanePlace
+  readonly #prompt: RegExp | undefined
+  #isTaken = false
+  /** The screen as it was, and since when it is so. */
+  #screen = { text: '', sinceMs: 0 }
+  #typedSinceMs: number | undefined
+
+  constructor(desk: Desk, registration: Registration, place: PanePlace) {
+    this.registration = registration
+    this.#steps = new Steps(desk, registration.agent)
+    this.#place = place
+    this.#tmux = new Tmux(place.socket)
+    // The whole line must be the prompt: whatever is typed behind it is somebody's half a line.
+    this.#prompt =
+      registration.prompt === undefined ? undefined : new RegExp(`^(?:${registration.prompt})$`, 'u')
+  }
+
+  async turn(unread: readonly InboxMessage[]): Promise<Turn> {
+    const { store } = this.#steps.desk
+    const attempt = store.attempt(this.registration.agent)
+    if (attempt === undefined && unread.length === 0) return idle
+    const front = await this.#front()
+    if (front === undefined) {
+      if (attempt !== undefined) await this.#steps.skip(attempt, 'its pane is gone')
+      return pending(`the pane ${this.#place.pane} is gone: mailbox tmux attach ${this.registration.agent}`)
+    }
+    if (attempt === undefined) return this.#begin(front, unread)
+    if (attempt.place?.panePid !== this.#place.panePid || attempt.place.socket !== this.#place.socket) {
+      await this.#steps.skip(attempt, 'the agent has another pane now')
+      return pending('begins anew')
+    }
+    if (front.look.entered === attempt.token) return this.#finish(attempt)
+    if (front.look.typed === attempt.token) return this.#goOn(attempt, front)
+    return this.#tryAgain(attempt, front, unread)
+  }
+
+  async #front(): Promise<Front | undefined> {
+    const { pane, panePid } = this.#place
+    const { epoch } = this.#steps.desk
+    if (!this.#isTaken) {
+      await this.#tmux.take(pane, epoch)
+      this.#isTaken = true
+    }
+    const look = await this.#tmux.look(pane)
+    if (look === undefined || look.panePid !== panePid) return undefined
+    const name = await foreground(panePid, look.command)
+    const { program: wanted } = this.registration
+    const program = programFor(name, wanted !== undefined)
+    const isOther = wanted !== undefined && name !== wanted
+    const obstacle = look.isDead
+      ? 'the program in the pane has ended'
+      : look.epoch !== epoch
+        ? 'another watcher types into this pane'
+        : look.inMode
+          ? 'the pane is in copy mode'
+          : look.isSynchronized
+            ? 'the pane is synchronized with others'
+            : look.isInputOff
+              ? 'the input of the pane is off'
+              : isOther
+                ? `${name} is in the pane; waits for ${wanted}`
+                : plainCommand.test(look.command)
+                  ? undefined
+                  : 'the program has an odd name'
+    this.#watchScreen(look)
+    return { look, program, isOther, ...(obstacle === undefined ? {} : { obstacle }) }
+  }
+
+  #watchScreen({ rows, cursor }: Look): void {
+    const text = JSON.stringify([rows, cursor])
+    if (text !== this.#screen.text) this.#screen = { text, sinceMs: performance.now() }
+  }
+
+  get #isQuiet(): boolean {
+    return performance.now() - this.#screen.sinceMs >= (this.registration.quietMs ?? defaultQuietMs)
+  }
+
+  async #begin(front: Front, unread: readonly InboxMessage[]): Promise<Turn> {
+    const isNotice = front.program.takes === 'commands'
+    // Whoever was told and has not looked is not told again. For mail of a role no receipt says so.
+    const told = isNotice ? this.#steps.desk.store.told(this.registration.agent) : []
+    const next = isNotice
+      ? unread.filter(({ id, state }) => state === 'stored' && !told.includes(id)).slice(0, noticesAtOnce)
+      : [unread.find(isEmergency) ?? unread[0]!]
+    if (next.length === 0) return { ...idle, doing: 'told of its mail' }
+    const token = randomBytes(6).toString('hex')
+    const attempt: Attempt = {
+      token,
+      ids: next.map(({ id }) => id),
+      isRole: next[0]!.role !== undefined,
+      at: this.#steps.desk.space.now(),
+      place: this.#place,
+      ...(isNotice ? { isNotice } : {}),
+      ...(!isNotice && isEmergency(next[0]!) ? { atOnce: true } : {}),
+    }
+    const wait = this.#mustWait(front, attempt, next[0]!.priority === 'urgent')
+    if (wait !== undefined) return pending(wait)
+    const { text, end } = isNotice
+      ? noticeFor(next, this.registration.agent, front.program.comment)
+      : wordsFor(next[0]!, { token, ...this.registration })
+    writeDurably(this.#steps.desk.store.file(this.registration.agent, 'text'), text)
+    const intended = { ...attempt, end }
+    if (!(await this.#steps.intend(intended))) return pending('somebody else has taken it')
+    return this.#paste(intended, front)
+  }
+
+  /** What has to happen first. Emergencies wait for no prompt, but even they are not put into half a line. */
+  #mustWait({ obstacle, look, program }: Front, { atOnce }: Attempt, isUrgent: boolean): string | undefined {
+    if (obstacle !== undefined) return obstacle
+    const input = inputOf(look, program, this.#prompt)
+    if (input === 'half-typed') return 'somebody is typing'
+    if (atOnce) return undefined
+    if (input === 'busy') return 'the program is busy'
+    return isUrgent || this.#isQuiet ? undefined : 'the screen is still changing'
+  }
+
+  async #paste(attempt: Attempt, front: Front): Promise<Turn> {
+    const file = this.#steps.desk.store.file(this.registration.agent, 'text')
+    const done = await this.#tmux.paste(
+      this.#place.pane,
+      attempt.token,
+      file,
+      this.#guard(attempt, front.look),
+    )
+    if (!done) return pending('something changed in the last moment')
+    this.#steps.desk.tell({ event: 'typed', agent: this.registration.agent, ids: attempt.ids })
+    return pending('typed; waits to see it')
+  }
+
+  #guard({ atOnce }: Attempt, look: Look): Guard {
+    return { epoch: this.#steps.desk.epoch, look, cursorStands: atOnce !== true }
+  }
+
+  /** Intended, and not pasted: a predecessor was killed, or somebody touched the pane in the last moment. */
+  async #tryAgain(attempt: Attempt, front: Front, unread: readonly InboxMessage[]): Promise<Turn> {
+    const isStale =
+      (!attempt.atOnce && unread.some(isEmergency)) ||
+      (front.program.takes === 'commands') !== (attempt.isNotice ?? false) ||
+      (!attempt.isRole && !attempt.ids.every((id) => unread.some((message) => message.id === id)))
+    if (isStale) {
+      await this.#steps.skip(attempt, 'it was read, or something else comes first now')
+      return pending('begins anew')
+    }
+    const isUrgent = unread.find(({ id }) => id === attempt.ids[0])?.priority === 'urgent'
+    const wait = this.#mustWait(front, attempt, isUrgent)
+    if (wait !== undefined) return pending(wait)
+    // A predecessor may have been killed before it said that it would.
+    if (!(await this.#steps.intend(attempt))) return pending('somebody else has taken it')
+    return this.#paste(attempt, front)
+  }
+
+  /** Pasted, and not entered. */
+  async #goOn(attempt: Attempt, front: Front): Promise<Turn> {
+    const { look, program, obstacle, isOther } = front
+    const end = attempt.end!
+    this.#typedSinceMs ??= performance.now()
+    const waitedMs = performance.now() - this.#typedSinceMs
+    const isSeen = isOnScreen(look, end) || look.rows.some((row) => program.folded?.test(row))
+    if (isOther || look.isDead || (program.takes === 'commands') !== (attempt.isNotice ?? false))
+      return isSeen || waitedMs > surfaceMs ? this.#abandon(attempt, front) : pending('the program has gone')
+    if (obstacle !== undefined) return pending(obstacle)
+    // Somebody has pressed Enter before us: it is above an empty prompt.
+    if (isSeen && inputOf(look, program, this.#prompt) === 'empty') return this.#finish(attempt)
+    const isReady = isSeen && (attempt.atOnce || look.cursor.isHidden || isBeforeCursor(look, end))
+    if (isReady && (await this.#tmux.enter(this.#place.pane, attempt.token, this.#guard(attempt, look))))
+      return this.#finish(attempt)
+    if (isSeen) return pending('typed; somebody types behind it')
+    const { seenMs = defaultSeenMs } = this.registration
+    if (waitedMs < seenMs) return pending('typed; waits to see it')
+    // Typing it again could be typing it twice: the program may have it and not show it.
+    const where = `pane ${this.#place.pane}`
+    await this.#steps.fail(
+      attempt,
+      `It was typed into ${where} and not seen there within ${seenMs / 1_000} s.`,
+    )
+    this.#typedSinceMs = undefined
+    return pending('could not be seen')
+  }
+
+  /** The program went while our text was on its way. A shell must not be left with it on its line. */
+  async #abandon(attempt: Attempt, { look }: Front): Promise<Turn> {
+    if (!look.isDead && !look.inMode && isBeforeCursor(look, attempt.end!))
+      await this.#tmux.wipe(this.#place.pane, this.#guard(attempt, look))
+    await this.#steps.skip(attempt, 'the program went before it could be entered')
+    this.#typedSinceMs = undefined
+    return pending('begins anew')
+  }
+
+  async #finish(attempt: Attempt): Promise<Turn> {
+    this.#typedSinceMs = undefined
+    const { agent, noAck } = this.registration
+    if (attempt.isNotice) {
+      this.#steps.desk.store.noteTold(agent, attempt.ids)
+      this.#steps.desk.store.endAttempt(agent)
+      this.#steps.desk.tell({ event: 'told', agent, ids: attempt.ids, note: this.#place.pane })
+    } else {
+      await this.#steps.shown(attempt, `pane ${this.#place.pane}`, noAck !== true)
+    }
+    return pending('delivered')
+  }
+}
+
+const isEmergency = ({ type }: InboxMessage): boolean => type === 'shutdown_request'

@@ -1,0 +1,69 @@
+/**
+ * What we know of programs. Only those that are talked to get the text of a message; whatever takes commands
+ * (a shell, an interpreter, ssh, anything unknown) is told in words of ours that mail is there. A body that
+ * is typed into a shell is a command, and nobody can tell what is at the other end of ssh.
+ */
+export interface Program {
+  /** `talk`: reads what is typed as words. `commands`: runs it. */
+  takes: 'talk' | 'commands'
+  /** What the line up to the cursor looks like when nothing is typed yet. */
+  prompt: RegExp
+  /** How a comment begins there. */
+  comment: string
+  /** A line that stands on the screen of a program that hides the cursor, and only while nothing is typed. */
+  emptyInput?: RegExp
+  /** What it shows in place of a long paste. */
+  folded?: RegExp
+}
+
+// A prompt's sign must be the first of its line: `~$ sort > ` is half a command. A number before % is progress.
+const shellPrompt = /^[^$#%❯➜λ]*(?:[$#❯➜λ]|(?<!\d)%) ?$/u
+const talkPrompt = /^[^>❯›»$#%]*(?:[>❯›»$#]|(?<!\d)%) ?$/u
+
+const shell: Program = { takes: 'commands', prompt: shellPrompt, comment: ' # ' }
+// `> ` is how the other shells ask for the rest of a command, so it counts only where they do not.
+const arrowShell: Program = { ...shell, prompt: /^[^>]*> ?$/ }
+// Their comments are commands, too, when typed; `:` does nothing, whatever follows.
+const colonShell: Program = { ...shell, comment: ' : ' }
+const talk: Program = { takes: 'talk', prompt: talkPrompt, comment: '' }
+
+const programs: Record<string, Program> = {
+  sh: shell,
+  bash: shell,
+  dash: shell,
+  ash: shell,
+  ksh: shell,
+  mksh: shell,
+  busybox: shell,
+  fish: arrowShell,
+  pwsh: { ...shell, prompt: /^PS [^>]*> ?$/ },
+  nu: arrowShell,
+  zsh: colonShell,
+  csh: { ...colonShell, prompt: /^[^%>#]*[%>#] ?$/ },
+  tcsh: { ...colonShell, prompt: /^[^%>#]*[%>#] ?$/ },
+  python: { ...shell, prompt: /^>>> ?$/, comment: '# ' },
+  ipython: { ...shell, prompt: /^In \[\d+\]: ?$/, comment: '# ' },
+  irb: { ...shell, prompt: /^irb\([^)]*\):\d+(:0)?[>*] ?$/, comment: '# ' },
+  node: { ...shell, prompt: /^> ?$/, comment: '// ' },
+  deno: { ...shell, prompt: /^> ?$/, comment: '// ' },
+  psql: { ...shell, prompt: /^\w*=[#>] ?$/, comment: '-- ' },
+  sqlite3: { ...shell, prompt: /^sqlite> ?$/, comment: '-- ' },
+  mysql: { ...shell, prompt: /^mysql> ?$/, comment: '-- ' },
+  // `> `, or the chat mode before it: `ask> `, `architect multi> `.
+  aider: { ...talk, prompt: /^[a-z -]*> ?$/ },
+  claude: { ...talk, prompt: /^\W*[>❯]\s?$/u, folded: /\[Pasted text #\d+/ },
+  codex: { ...talk, prompt: /^\W*[>›▌]\s?$/u, folded: /\[Pasted Content \d+/ },
+  gemini: { ...talk, emptyInput: /^\W*[>❯*!]\s+Type your message/u, folded: /\[Pasted Text: \d+/ },
+  opencode: talk,
+  goose: talk,
+  'cursor-agent': talk,
+  llm: talk,
+  ollama: { ...talk, prompt: /^>>> ?$/, emptyInput: /^>>> Send a message/ },
+}
+
+/** What to make of a program. One that we do not know is talked to if its user says so; no shell ever is. */
+export function programFor(name: string, isNamed: boolean): Program {
+  const plain = name.replace(/^(python|ruby|node)[\d.]+$/, '$1')
+  if (Object.hasOwn(programs, plain)) return programs[plain]!
+  return isNamed ? talk : shell
+}

@@ -1,0 +1,56 @@
+import type { Program } from './programs.ts'
+import type { Look } from './tmux.ts'
+
+type Seen = Pick<Look, 'rows' | 'cursor'>
+
+export type Input = 'empty' | 'half-typed' | 'busy'
+
+/**
+ * Whether a program waits for input with nothing typed yet. Told by the line the cursor is in: up to the
+ * cursor it must be a prompt and nothing else, and behind it there must be nothing.
+ */
+export function inputOf(look: Seen, program: Program, prompt = program.prompt): Input {
+  const { emptyInput } = program
+  if (emptyInput !== undefined && look.rows.some((row) => emptyInput.test(row.trimEnd()))) return 'empty'
+  const row = look.rows[look.cursor.y] ?? ''
+  const { before, behind } = cutAtCell(row, look.cursor.x)
+  if (prompt.test(before)) return behind.trim() === '' ? 'empty' : 'half-typed'
+  return beginsWithPrompt(before, prompt) ? 'half-typed' : 'busy'
+}
+
+function beginsWithPrompt(text: string, prompt: RegExp): boolean {
+  for (let length = 1; length < text.length; length++) if (prompt.test(text.slice(0, length))) return true
+  return false
+}
+
+/** A screen has what a program draws around its text: frames, prompts, line breaks of its own. */
+const drawing = /[\s\u2500-\u259f│┃|]/gu
+export const squeezed = (text: string): string => text.replace(drawing, '')
+
+/** Whether the text that ends so is on the screen, wherever. */
+export const isOnScreen = ({ rows }: Seen, end: string): boolean => squeezed(rows.join('')).includes(end)
+
+/** Whether the cursor stands right behind it: it was typed, and nobody has typed anything since. */
+export function isBeforeCursor({ rows, cursor }: Seen, end: string): boolean {
+  const { before } = cutAtCell(rows[cursor.y] ?? '', cursor.x)
+  return squeezed([...rows.slice(0, cursor.y), before].join('')).endsWith(end)
+}
+
+/** A row of the screen, cut at a column. tmux leaves out the blanks at its end; up to the cursor they count. */
+function cutAtCell(row: string, x: number): { before: string; behind: string } {
+  let cells = 0
+  let at = 0
+  for (const char of row) {
+    const width = widthOf(char)
+    if (cells >= x && width > 0) break
+    cells += width
+    at += char.length
+  }
+  return { before: row.slice(0, at) + ' '.repeat(Math.max(0, x - cells)), behind: row.slice(at) }
+}
+
+const noWidth = /\p{Mn}|\p{Me}|\p{Cf}/u
+const twoWide =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u
+
+const widthOf = (char: string): number => (noWidth.test(char) ? 0 : twoWide.test(char) ? 2 : 1)
