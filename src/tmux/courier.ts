@@ -28,9 +28,15 @@ export interface Desk {
 export interface Turn {
   /** In a few words, for the status. */
   doing: string
-  /** Look again soon: it waits for something that nobody will tell us of. */
-  isPending: boolean
+  /** When the next turn is due; left out where only new mail gives it something to do. */
+  againMs?: number
 }
+
+/** It waits for something that nobody will tell us of. */
+export const waiting = (doing: string): Turn => ({ doing, againMs: 120 })
+/** It is in the middle of a delivery. */
+export const underway = (doing: string): Turn => ({ doing, againMs: 25 })
+export const idle: Turn = { doing: 'waits for mail' }
 
 /** Brings one agent its mail. A turn never waits for anything that may take long. */
 export interface Courier {

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import type { Message } from '../model/message.ts'
 import { withoutControls } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import { type Courier, type Desk, Steps, type Turn } from './courier.ts'
+import { type Courier, type Desk, idle, Steps, type Turn, underway, waiting } from './courier.ts'
 import { type Attempt, type Registration, writeDurably } from './store.ts'
 
 const firstPauseMs = 1_000
@@ -40,7 +40,7 @@ export class ExecCourier implements Courier {
     const attempt = store.attempt(agent)
     if (attempt === undefined) {
       const [next] = unread
-      if (next === undefined) return { doing: 'waits for mail', isPending: false }
+      if (next === undefined) return idle
       const isRole = next.role !== undefined
       return this.#start({ token: newToken(), ids: [next.id], isRole, at: space.now(), tries: 0 })
     }
@@ -49,10 +49,10 @@ export class ExecCourier implements Courier {
     const started = this.#read(attempt, 'started')
     if (started !== undefined) return this.#running(attempt, Number(started))
     if ((attempt.notBefore ?? 0) > space.now())
-      return pending(`the command has failed ${attempt.tries} times; tries again soon`)
+      return waiting(`the command has failed ${attempt.tries} times; tries again soon`)
     if (!attempt.isRole && !unread.some(({ id }) => id === attempt.ids[0])) {
       await this.#steps.skip(attempt, 'it was read meanwhile')
-      return pending('begins anew')
+      return underway('begins anew')
     }
     // Intended and not started, as far as can be seen. With the same token it is started once at most.
     return this.#start({ ...attempt, at: space.now() })
@@ -73,9 +73,9 @@ export class ExecCourier implements Courier {
   async #start(attempt: Attempt): Promise<Turn> {
     const { message } = await (await this.#steps.mailbox()).show(attempt.ids[0]!)
     writeDurably(this.#file(attempt, 'text'), JSON.stringify({ message }))
-    if (!(await this.#steps.intend(attempt))) return pending('somebody else has taken it')
+    if (!(await this.#steps.intend(attempt))) return waiting('somebody else has taken it')
     this.#spawn(attempt, message)
-    return pending('runs the command')
+    return waiting('runs the command')
   }
 
   #spawn(attempt: Attempt, message: Message): void {
@@ -110,7 +110,7 @@ export class ExecCourier implements Courier {
   async #running(attempt: Attempt, pid: number): Promise<Turn> {
     const isOver = this.#steps.desk.space.now() - attempt.at > timeoutMs
     const isThere = await isRunner(pid, this.#file(attempt, 'started'))
-    if (isThere && !isOver) return pending('runs the command')
+    if (isThere && !isOver) return waiting('runs the command')
     if (isThere) process.kill(-pid, 'SIGKILL')
     // It may have left its result between our two looks.
     const result = this.#read(attempt, 'result')
@@ -122,13 +122,13 @@ export class ExecCourier implements Courier {
     const { store, space, tell } = this.#steps.desk
     if (how === 0) {
       await this.#steps.shown(attempt, 'a command', noAck !== true)
-      return pending('delivered')
+      return underway('delivered')
     }
     const said = how === 'timeout' ? 'took too long' : how === 'killed' ? 'was killed' : `ended with ${how}`
     const tries = (attempt.tries ?? 0) + 1
     if (tries >= space.settings.maxAttempts) {
       await this.#steps.fail(attempt, `The command for ${agent} ${said}; it was tried ${tries} times.`)
-      return pending('failed')
+      return underway('failed')
     }
     const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1))
     tell({
@@ -138,12 +138,11 @@ export class ExecCourier implements Courier {
       note: `the command ${said}; again in ${pauseMs / 1_000} s`,
     })
     store.intend(agent, { ...attempt, token: newToken(), tries, notBefore: space.now() + pauseMs })
-    return pending(`the command ${said}; tries again`)
+    return waiting(`the command ${said}; tries again`)
   }
 }
 
 const newToken = () => randomBytes(6).toString('hex')
-const pending = (doing: string): Turn => ({ doing, isPending: true })
 
 /** Whether the process is the one that wrote its number there: numbers are used again. */
 function isRunner(pid: number, started: string): Promise<boolean> {

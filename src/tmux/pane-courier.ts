@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { InboxMessage } from '../query/inbox.ts'
-import { type Courier, type Desk, Steps, type Turn } from './courier.ts'
+import { type Courier, type Desk, idle, Steps, type Turn, underway, waiting } from './courier.ts'
 import { foreground } from './foreground.ts'
 import { type Program, programFor } from './programs.ts'
 import { inputOf, isBeforeCursor, isOnScreen } from './screen.ts'
@@ -26,9 +26,6 @@ interface Front {
   /** It is not the program that the agent is. */
   isOther: boolean
 }
-
-const pending = (doing: string): Turn => ({ doing, isPending: true })
-const idle: Turn = { doing: 'waits for mail', isPending: false }
 
 /**
  * Types one agent's mail into its pane, one message after another:
@@ -68,12 +65,12 @@ export class PaneCourier implements Courier {
     const front = await this.#front()
     if (front === undefined) {
       if (attempt !== undefined) await this.#steps.skip(attempt, 'its pane is gone')
-      return pending(`the pane ${this.#place.pane} is gone: mailbox tmux attach ${this.registration.agent}`)
+      return waiting(`the pane ${this.#place.pane} is gone: mailbox tmux attach ${this.registration.agent}`)
     }
     if (attempt === undefined) return this.#begin(front, unread)
     if (attempt.place?.panePid !== this.#place.panePid || attempt.place.socket !== this.#place.socket) {
       await this.#steps.skip(attempt, 'the agent has another pane now')
-      return pending('begins anew')
+      return underway('begins anew')
     }
     if (front.look.entered === attempt.token) return this.#finish(attempt)
     if (front.look.typed === attempt.token) return this.#goOn(attempt, front)
@@ -128,7 +125,7 @@ export class PaneCourier implements Courier {
     const next = isNotice
       ? unread.filter(({ id, state }) => state === 'stored' && !told.includes(id)).slice(0, noticesAtOnce)
       : [unread.find(isEmergency) ?? unread[0]!]
-    if (next.length === 0) return { ...idle, doing: 'told of its mail' }
+    if (next.length === 0) return { doing: 'told of its mail' }
     const token = randomBytes(6).toString('hex')
     const attempt: Attempt = {
       token,
@@ -140,13 +137,13 @@ export class PaneCourier implements Courier {
       ...(!isNotice && isEmergency(next[0]!) ? { atOnce: true } : {}),
     }
     const wait = this.#mustWait(front, attempt, next[0]!.priority === 'urgent')
-    if (wait !== undefined) return pending(wait)
+    if (wait !== undefined) return waiting(wait)
     const { text, end } = isNotice
       ? noticeFor(next, this.registration.agent, front.program.comment)
       : wordsFor(next[0]!, { token, ...this.registration })
     writeDurably(this.#steps.desk.store.file(this.registration.agent, 'text'), text)
     const intended = { ...attempt, end }
-    if (!(await this.#steps.intend(intended))) return pending('somebody else has taken it')
+    if (!(await this.#steps.intend(intended))) return waiting('somebody else has taken it')
     return this.#paste(intended, front)
   }
 
@@ -168,9 +165,9 @@ export class PaneCourier implements Courier {
       file,
       this.#guard(attempt, front.look),
     )
-    if (!done) return pending('something changed in the last moment')
+    if (!done) return underway('something changed in the last moment')
     this.#steps.desk.tell({ event: 'typed', agent: this.registration.agent, ids: attempt.ids })
-    return pending('typed; waits to see it')
+    return underway('typed; waits to see it')
   }
 
   #guard({ atOnce }: Attempt, look: Look): Guard {
@@ -185,13 +182,13 @@ export class PaneCourier implements Courier {
       (!attempt.isRole && !attempt.ids.every((id) => unread.some((message) => message.id === id)))
     if (isStale) {
       await this.#steps.skip(attempt, 'it was read, or something else comes first now')
-      return pending('begins anew')
+      return underway('begins anew')
     }
     const isUrgent = unread.find(({ id }) => id === attempt.ids[0])?.priority === 'urgent'
     const wait = this.#mustWait(front, attempt, isUrgent)
-    if (wait !== undefined) return pending(wait)
+    if (wait !== undefined) return waiting(wait)
     // A predecessor may have been killed before it said that it would.
-    if (!(await this.#steps.intend(attempt))) return pending('somebody else has taken it')
+    if (!(await this.#steps.intend(attempt))) return waiting('somebody else has taken it')
     return this.#paste(attempt, front)
   }
 
@@ -203,16 +200,18 @@ export class PaneCourier implements Courier {
     const waitedMs = performance.now() - this.#typedSinceMs
     const isSeen = isOnScreen(look, end) || look.rows.some((row) => program.folded?.test(row))
     if (isOther || look.isDead || (program.takes === 'commands') !== (attempt.isNotice ?? false))
-      return isSeen || waitedMs > surfaceMs ? this.#abandon(attempt, front) : pending('the program has gone')
-    if (obstacle !== undefined) return pending(obstacle)
+      return isSeen || waitedMs > surfaceMs ? this.#abandon(attempt, front) : waiting('the program has gone')
+    if (obstacle !== undefined) return waiting(obstacle)
+    const isLast = isBeforeCursor(look, end)
     // Somebody has pressed Enter before us: it is above an empty prompt.
-    if (isSeen && inputOf(look, program, this.#prompt) === 'empty') return this.#finish(attempt)
-    const isReady = isSeen && (attempt.atOnce || look.cursor.isHidden || isBeforeCursor(look, end))
+    if (isSeen && !isLast && inputOf(look, program, this.#prompt) === 'empty') return this.#finish(attempt)
+    const isReady = isSeen && (attempt.atOnce || look.cursor.isHidden || isLast)
     if (isReady && (await this.#tmux.enter(this.#place.pane, attempt.token, this.#guard(attempt, look))))
       return this.#finish(attempt)
-    if (isSeen) return pending('typed; somebody types behind it')
+    if (isSeen) return waiting('typed; somebody types behind it')
     const { seenMs = defaultSeenMs } = this.registration
-    if (waitedMs < seenMs) return pending('typed; waits to see it')
+    if (waitedMs < seenMs)
+      return waitedMs < 1_000 ? underway('typed; waits to see it') : waiting('typed; is not to be seen')
     // Typing it again could be typing it twice: the program may have it and not show it.
     const where = `pane ${this.#place.pane}`
     await this.#steps.fail(
@@ -220,7 +219,7 @@ export class PaneCourier implements Courier {
       `It was typed into ${where} and not seen there within ${seenMs / 1_000} s.`,
     )
     this.#typedSinceMs = undefined
-    return pending('could not be seen')
+    return waiting('could not be seen')
   }
 
   /** The program went while our text was on its way. A shell must not be left with it on its line. */
@@ -229,7 +228,7 @@ export class PaneCourier implements Courier {
       await this.#tmux.wipe(this.#place.pane, this.#guard(attempt, look))
     await this.#steps.skip(attempt, 'the program went before it could be entered')
     this.#typedSinceMs = undefined
-    return pending('begins anew')
+    return underway('begins anew')
   }
 
   async #finish(attempt: Attempt): Promise<Turn> {
@@ -242,7 +241,7 @@ export class PaneCourier implements Courier {
     } else {
       await this.#steps.shown(attempt, `pane ${this.#place.pane}`, noAck !== true)
     }
-    return pending('delivered')
+    return underway('delivered')
   }
 }
 

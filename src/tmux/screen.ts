@@ -1,7 +1,7 @@
 import type { Program } from './programs.ts'
 import type { Look } from './tmux.ts'
 
-type Seen = Pick<Look, 'rows' | 'cursor'>
+type Seen = Pick<Look, 'rows' | 'continued' | 'cursor'>
 
 export type Input = 'empty' | 'half-typed' | 'busy'
 
@@ -12,11 +12,45 @@ export type Input = 'empty' | 'half-typed' | 'busy'
 export function inputOf(look: Seen, program: Program, prompt = program.prompt): Input {
   const { emptyInput } = program
   if (emptyInput !== undefined && look.rows.some((row) => emptyInput.test(row.trimEnd()))) return 'empty'
-  const row = look.rows[look.cursor.y] ?? ''
-  const { before, behind } = cutAtCell(row, look.cursor.x)
+  const { before, behind } = lineAtCursor(look)
   if (prompt.test(before)) return behind.trim() === '' ? 'empty' : 'half-typed'
   return beginsWithPrompt(before, prompt) ? 'half-typed' : 'busy'
 }
+
+/** The whole line that the cursor is in, which may be several rows: the last of them alone can look like a prompt. */
+function lineAtCursor({ rows, continued, cursor }: Seen): { before: string; behind: string } {
+  let top = cursor.y
+  while (top > 0 && continued[top]) top--
+  let bottom = cursor.y
+  while (continued[bottom + 1]) bottom++
+  const { before, behind } = cutAtCell(rows[cursor.y] ?? '', cursor.x)
+  return {
+    before: [...rows.slice(top, cursor.y), before].join(''),
+    behind: [behind, ...rows.slice(cursor.y + 1, bottom + 1)].join(''),
+  }
+}
+
+/**
+ * Which rows of a screen go on a line that began above: tmux says so by giving the lines whole as well.
+ * Programs that break their lines themselves do not say so; there a row that is full to the edge counts.
+ */
+export function continuedRows(rows: readonly string[], whole: readonly string[], width: number): boolean[] {
+  const bare = (text: string) => text.replace(/\s+/g, '')
+  const continued: boolean[] = []
+  let line = 0
+  let rest = ''
+  for (const [at, row] of rows.entries()) {
+    const goesOn = rest !== ''
+    if (!goesOn) rest = bare(whole[line++] ?? '')
+    // What does not fit was drawn between the two looks at it, which cannot be; take it as it comes.
+    rest = rest.startsWith(bare(row)) ? rest.slice(bare(row).length) : ''
+    continued.push(goesOn || (at > 0 && isFull(rows[at - 1]!, width)))
+  }
+  return continued
+}
+
+const rule = /^[\s\u2500-\u259f_=-]*$/u
+const isFull = (row: string, width: number): boolean => cellsOf(row) >= width && !rule.test(row)
 
 function beginsWithPrompt(text: string, prompt: RegExp): boolean {
   for (let length = 1; length < text.length; length++) if (prompt.test(text.slice(0, length))) return true
@@ -53,4 +87,5 @@ const noWidth = /\p{Mn}|\p{Me}|\p{Cf}/u
 const twoWide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u
 
+const cellsOf = (text: string): number => [...text].reduce((sum, char) => sum + widthOf(char), 0)
 const widthOf = (char: string): number => (noWidth.test(char) ? 0 : twoWide.test(char) ? 2 : 1)

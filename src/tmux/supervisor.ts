@@ -21,7 +21,7 @@ const longestPauseMs = 10_000
 /** A worker that has lived so long did not die of what killed the one before. */
 const settledMs = 30_000
 /** So many seconds without a word: stopped, or going round in circles. */
-const patienceTicks = 15
+const patienceTicks = 10
 /** An index that has to be built first may take its time. */
 const startTicks = 120
 const unseenMs = 60_000

@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { MailboxError } from '../errors.ts'
+import { continuedRows } from './screen.ts'
 import type { PanePlace } from './store.ts'
 
 /**
@@ -30,6 +31,8 @@ export interface Look {
   /** What tmux takes for the program in the foreground. */
   command: string
   rows: string[]
+  /** Whether a row goes on where the one above had no more room. */
+  continued: boolean[]
 }
 
 /** What must still be so at the moment of typing. */
@@ -42,7 +45,7 @@ export interface Guard {
 
 const facts = [
   ...['pane_pid', 'pane_dead', 'pane_in_mode', 'pane_synchronized', 'pane_input_off'],
-  ...['cursor_x', 'cursor_y', 'cursor_flag'],
+  ...['cursor_x', 'cursor_y', 'cursor_flag', 'pane_width', 'pane_height'],
 ]
 const notes = ['epoch', 'typed', 'entered'] as const
 /** Numbers and words of ours first, the only foreign word last: no separator can be forged. */
@@ -66,24 +69,27 @@ export class Tmux {
   async look(pane: string): Promise<Look | undefined> {
     const { code, stdout } = await this.#run([
       ...['display-message', '-p', '-t', pane, lookFormat, ';'],
-      ...['capture-pane', '-p', '-t', pane],
+      ...['capture-pane', '-p', '-t', pane, ';', 'capture-pane', '-p', '-J', '-t', pane],
     ])
     if (code !== 0) return undefined
-    const [first = '', ...rows] = stdout.split('\n')
+    const [first = '', ...lines] = stdout.split('\n')
     const words = first.split(' ')
-    const [panePid, isDead, inMode, isSynchronized, isInputOff, x, y, flag] = words.slice(0, 8).map(Number)
-    const [epoch, typed, entered] = words.slice(8, 11).map((word) => word.slice(1))
-    if (panePid === undefined || Number.isNaN(panePid)) return undefined
+    const numbers = words.slice(0, facts.length).map(Number)
+    const [panePid, isDead, inMode, isSynchronized, isInputOff, x, y, flag, width, height] = numbers
+    const [epoch, typed, entered] = words.slice(facts.length).map((word) => word.slice(1))
+    if (numbers.some(Number.isNaN) || numbers.length < facts.length) return undefined
+    const rows = lines.slice(0, height)
     return {
-      panePid,
+      panePid: panePid!,
       isDead: isDead !== 0,
       inMode: inMode !== 0,
       isSynchronized: isSynchronized === 1,
       isInputOff: isInputOff === 1,
       cursor: { x: x!, y: y!, isHidden: flag === 0 },
       ...{ epoch: epoch!, typed: typed!, entered: entered! },
-      command: words.slice(11).join(' '),
+      command: words.slice(facts.length + notes.length).join(' '),
       rows,
+      continued: continuedRows(rows, lines.slice(height), width!),
     }
   }
 

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Heartbeat, WatchedAgent } from '../delivery/watcher.ts'
 import { asMailboxError } from '../errors.ts'
+import type { Mailbox } from '../mailbox.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import { identify, type Space } from '../space.ts'
-import type { Courier, Desk, Event } from './courier.ts'
+import { type Courier, type Desk, type Event, idle, type Turn, waiting } from './courier.ts'
 import { ExecCourier } from './exec-courier.ts'
 import { PaneCourier } from './pane-courier.ts'
 import { type Registration, Store, writeJson } from './store.ts'
@@ -15,19 +16,22 @@ export interface WorkOptions {
   beat: () => void
 }
 
-/** How soon to look again at a pane that is not ready. */
-const turnMs = 120
 const beatMs = 1_000
+/** Whoever asks for the status sees what has changed so soon. */
+const newsMs = 150
 /** Mail of one agent that is looked at in a turn; more comes when that is delivered. */
-const pageSize = 50
+const pageSize = 100
+/** Behind so much mail that an agent was told of and does not read, new mail waits. */
+const mostPages = 20
 
 interface Line {
   courier: Courier
   /** As it was registered; another text means another courier. */
   text: string
   unread: InboxMessage[]
-  doing: string
-  isPending: boolean
+  /** Why there is nobody to bring mail to. */
+  absent?: string | undefined
+  turn: Turn
 }
 
 /** One process for all agents: looks for their mail when the journal rings, and gives every courier a turn. */
@@ -40,23 +44,33 @@ export async function work(space: Space, { signal, tell, beat }: WorkOptions): P
   const lines = new Map<string, Line>()
   const me = identify(process.pid)
   let beatAt = Number.NEGATIVE_INFINITY
+  let writtenAt = Number.NEGATIVE_INFINITY
+  let written = ''
+  let seq = -1
   try {
     while (!signal.aborted) {
       bell.reset()
-      updateLines(lines, desk)
-      const states = new Map((await space.agents()).map(({ name, state }) => [name, state]))
-      await Promise.all(
-        [...lines.values()].map((line) => turn(line, space, states.get(line.courier.registration.agent))),
-      )
-      if (performance.now() - beatAt >= beatMs) {
-        beatAt = performance.now()
-        const heartbeat: Heartbeat = { worker: me, at: space.now(), agents: [...lines.values()].map(watched) }
+      const isBeat = performance.now() - beatAt >= beatMs
+      const end = await space.end()
+      // Nothing was written since the last turn: the mail is the same, unless its life has ended.
+      if (updateLines(lines, desk) || end !== seq || isBeat) await lookForMail(lines, space)
+      seq = end
+      await Promise.all([...lines.values()].map(takeTurn))
+      const agents = [...lines.values()].map(watched)
+      const isNews = performance.now() - writtenAt >= newsMs && JSON.stringify(agents) !== written
+      if (isBeat || isNews) {
+        writtenAt = performance.now()
+        written = JSON.stringify(agents)
+        const heartbeat: Heartbeat = { worker: me, at: space.now(), agents }
         writeJson(store.paths.heartbeat, heartbeat)
+      }
+      if (isBeat) {
+        beatAt = performance.now()
         beat()
       }
-      const isPending = [...lines.values()].some((line) => line.isPending)
+      const soonestMs = Math.min(beatMs, ...[...lines.values()].map(({ turn }) => turn.againMs ?? beatMs))
       const ended = new Promise<void>((resolve) => (wake = resolve))
-      await Promise.race([bell.rung(isPending ? turnMs : beatMs), ended])
+      await Promise.race([bell.rung(soonestMs), ended])
     }
   } finally {
     keeper.stop()
@@ -64,17 +78,20 @@ export async function work(space: Space, { signal, tell, beat }: WorkOptions): P
   }
 }
 
-/** Agents can be attached and detached while we run. */
-function updateLines(lines: Map<string, Line>, desk: Desk): void {
+/** Agents can be attached and detached while we run. Whether somebody was. */
+function updateLines(lines: Map<string, Line>, desk: Desk): boolean {
   const registrations = desk.store.registrations()
+  let isNew = false
   for (const registration of registrations) {
     const text = JSON.stringify(registration)
     if (lines.get(registration.agent)?.text === text) continue
     const courier = courierFor(desk, registration)
-    if (courier !== undefined)
-      lines.set(registration.agent, { courier, text, unread: [], doing: 'starts', isPending: true })
+    if (courier === undefined) continue
+    lines.set(registration.agent, { courier, text, unread: [], turn: idle })
+    isNew = true
   }
   for (const agent of lines.keys()) if (!registrations.some((one) => one.agent === agent)) lines.delete(agent)
+  return isNew
 }
 
 function courierFor(desk: Desk, registration: Registration): Courier | undefined {
@@ -83,26 +100,45 @@ function courierFor(desk: Desk, registration: Registration): Courier | undefined
   return exec === undefined ? undefined : new ExecCourier(desk, registration, exec)
 }
 
-/** What goes wrong with one agent is that agent's matter: the others get their mail. */
-async function turn(line: Line, space: Space, state: string | undefined): Promise<void> {
-  try {
+async function lookForMail(lines: Map<string, Line>, space: Space): Promise<void> {
+  const states = new Map((await space.agents()).map(({ name, state }) => [name, state]))
+  for (const line of lines.values()) {
     const { agent } = line.courier.registration
-    if (state === undefined || state === 'frozen') {
-      line.doing = state === 'frozen' ? 'frozen; its mail waits' : `unknown: mailbox join ${agent}`
-      line.isPending = false
-      return
-    }
-    const mailbox = await space.mailbox(agent, { join: false })
-    line.unread = (await mailbox.inbox({ unread: true, limit: pageSize })).messages
-    Object.assign(line, await line.courier.turn(line.unread))
-  } catch (error) {
-    const { message, hint } = asMailboxError(error)
-    line.doing = hint === undefined ? message : `${message}: ${hint}`
-    line.isPending = true
+    const state = states.get(agent)
+    line.unread = []
+    line.absent =
+      state === undefined
+        ? `unknown: mailbox join ${agent}`
+        : state === 'frozen'
+          ? 'frozen; its mail waits'
+          : undefined
+    if (line.absent === undefined) line.unread = await unreadOf(await space.mailbox(agent, { join: false }))
   }
 }
 
-function watched({ courier, unread, doing }: Line): WatchedAgent {
+/** The most urgent first. Mail that the agent was told of stays unread, and must not hide what is new. */
+async function unreadOf(mailbox: Mailbox): Promise<InboxMessage[]> {
+  const found: InboxMessage[] = []
+  for (let after: string | null | undefined, page = 0; after !== null && page < mostPages; page++) {
+    const from = after === undefined ? {} : { after }
+    const { messages, next } = await mailbox.inbox({ unread: true, limit: pageSize, ...from })
+    found.push(...messages)
+    after = messages.every(({ state }) => state === 'notified') ? next : null
+  }
+  return found
+}
+
+/** What goes wrong with one agent is that agent's matter: the others get their mail. */
+async function takeTurn(line: Line): Promise<void> {
+  try {
+    line.turn = line.absent === undefined ? await line.courier.turn(line.unread) : { doing: line.absent }
+  } catch (error) {
+    const { message, hint } = asMailboxError(error)
+    line.turn = waiting(hint === undefined ? message : `${message}: ${hint}`)
+  }
+}
+
+function watched({ courier, unread, turn }: Line): WatchedAgent {
   const { agent, place, exec } = courier.registration
-  return { agent, where: place?.pane ?? exec ?? '', waiting: unread.length, doing }
+  return { agent, where: place?.pane ?? exec ?? '', waiting: unread.length, doing: turn.doing }
 }

@@ -132,6 +132,15 @@ export class Terminal {
     return this.space.watcher()?.heartbeat?.agents.find((one) => one.agent === agent)?.doing
   }
 
+  /** Whether something is on its way to an agent. */
+  hasAttempt(agent: string): boolean {
+    return existsSync(join(this.spaceDir, 'tmux', 'attempts', `${agent}.json`))
+  }
+
+  async settled(agent: string): Promise<void> {
+    await until('it is delivered', () => !this.hasAttempt(agent))
+  }
+
   workerPid(): number | undefined {
     return this.space.watcher()?.heartbeat?.worker.pid
   }
