@@ -20,8 +20,6 @@ export interface Desk {
   /** Changes with every watcher that starts, so that tmux can tell it from those before it. */
   epoch: string
   tell: (event: Event) => void
-  /** Something has changed that is worth another turn at once. */
-  wake: () => void
 }
 
 /** What a turn came to. */

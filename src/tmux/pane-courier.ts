@@ -14,6 +14,7 @@ const defaultQuietMs = 500
 const defaultSeenMs = 30_000
 /** How long a text may need to come out at whatever has taken the place of the program it was for. */
 const surfaceMs = 2_000
+const drawnMs = 500
 /** How many messages one notice speaks of at most. */
 const noticesAtOnce = 50
 
@@ -26,6 +27,9 @@ interface Front {
   /** It is not the program that the agent is. */
   isOther: boolean
 }
+
+/** Another program may come to the front, one that is talked to. */
+const toldOf: Turn = { doing: 'told of its mail', againMs: 2_000 }
 
 /**
  * Types one agent's mail into its pane, one message after another:
@@ -63,6 +67,7 @@ export class PaneCourier implements Courier {
     const attempt = store.attempt(this.registration.agent)
     if (attempt === undefined && unread.length === 0) return idle
     const front = await this.#front()
+    // Whatever was typed there has gone with the program.
     if (front === undefined) {
       if (attempt !== undefined) await this.#steps.skip(attempt, 'its pane is gone')
       return waiting(`the pane ${this.#place.pane} is gone: mailbox tmux attach ${this.registration.agent}`)
@@ -84,7 +89,7 @@ export class PaneCourier implements Courier {
       await this.#tmux.take(pane, epoch)
       this.#isTaken = true
     }
-    const look = await this.#tmux.look(pane)
+    const look = await this.#look()
     if (look === undefined || look.panePid !== panePid) return undefined
     const name = await foreground(panePid, look.command)
     const { program: wanted } = this.registration
@@ -109,6 +114,16 @@ export class PaneCourier implements Courier {
     return { look, program, isOther, ...(obstacle === undefined ? {} : { obstacle }) }
   }
 
+  /** A server that is gone cannot say so; then the process of the pane has gone with it. */
+  async #look(): Promise<Look | undefined> {
+    try {
+      return await this.#tmux.look(this.#place.pane)
+    } catch (error) {
+      if (isThere(this.#place.panePid)) throw error
+      return undefined
+    }
+  }
+
   #watchScreen({ rows, cursor }: Look): void {
     const text = JSON.stringify([rows, cursor])
     if (text !== this.#screen.text) this.#screen = { text, sinceMs: performance.now() }
@@ -125,7 +140,7 @@ export class PaneCourier implements Courier {
     const next = isNotice
       ? unread.filter(({ id, state }) => state === 'stored' && !told.includes(id)).slice(0, noticesAtOnce)
       : [unread.find(isEmergency) ?? unread[0]!]
-    if (next.length === 0) return { doing: 'told of its mail' }
+    if (next.length === 0) return toldOf
     const token = randomBytes(6).toString('hex')
     const attempt: Attempt = {
       token,
@@ -139,7 +154,7 @@ export class PaneCourier implements Courier {
     const wait = this.#mustWait(front, attempt, next[0]!.priority === 'urgent')
     if (wait !== undefined) return waiting(wait)
     const { text, end } = isNotice
-      ? noticeFor(next, this.registration.agent, front.program.comment)
+      ? noticeFor(next, { agent: this.registration.agent, comment: front.program.comment, token })
       : wordsFor(next[0]!, { token, ...this.registration })
     writeDurably(this.#steps.desk.store.file(this.registration.agent, 'text'), text)
     const intended = { ...attempt, end }
@@ -204,7 +219,9 @@ export class PaneCourier implements Courier {
     if (obstacle !== undefined) return waiting(obstacle)
     const isLast = isBeforeCursor(look, end)
     // Somebody has pressed Enter before us: it is above an empty prompt.
-    if (isSeen && !isLast && inputOf(look, program, this.#prompt) === 'empty') return this.#finish(attempt)
+    const isPast = isSeen && !isLast && inputOf(look, program, this.#prompt) === 'empty'
+    // A program that draws in several steps may look so for a moment.
+    if (isPast && this.#isQuiet && waitedMs > drawnMs) return this.#finish(attempt)
     const isReady = isSeen && (attempt.atOnce || look.cursor.isHidden || isLast)
     if (isReady && (await this.#tmux.enter(this.#place.pane, attempt.token, this.#guard(attempt, look))))
       return this.#finish(attempt)
@@ -212,6 +229,13 @@ export class PaneCourier implements Courier {
     const { seenMs = defaultSeenMs } = this.registration
     if (waitedMs < seenMs)
       return waitedMs < 1_000 ? underway('typed; waits to see it') : waiting('typed; is not to be seen')
+    this.#typedSinceMs = undefined
+    if (attempt.isNotice) {
+      // Nothing is lost: the mail is unread as before, and was never to be seen here.
+      this.#steps.desk.store.noteTold(this.registration.agent, attempt.ids)
+      await this.#steps.skip(attempt, 'the notice was typed and not seen')
+      return waiting('the notice was not seen')
+    }
     // Typing it again could be typing it twice: the program may have it and not show it.
     const where = `pane ${this.#place.pane}`
     await this.#steps.fail(
@@ -242,6 +266,15 @@ export class PaneCourier implements Courier {
       await this.#steps.shown(attempt, `pane ${this.#place.pane}`, noAck !== true)
     }
     return underway('delivered')
+  }
+}
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

@@ -46,7 +46,12 @@ export async function registerPane(
   const name = await foreground(place.panePid, look?.command ?? '')
   const isTalkedTo = programFor(name, false).takes === 'talk'
   const program = manner.program ?? (isTalkedTo ? name : undefined)
-  await space.mailbox(agent, { join: { session: { pid: place.panePid, client: program ?? 'tmux' } } })
+  const isRunning = (await space.agents()).some(
+    ({ name: known, state, session }) =>
+      known === agent && !['dead', 'frozen'].includes(state) && session.pid !== undefined,
+  )
+  // One that had joined by hand would be taken for dead after a day without a word.
+  if (!isRunning) await space.join(agent, { session: { pid: place.panePid, client: program ?? 'tmux' } })
   return { ...manner, agent, place, ...(program === undefined ? {} : { program }) }
 }
 

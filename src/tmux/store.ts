@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { MailboxError } from '../errors.ts'
 import { nameToFile } from '../model/name.ts'
 import { watcherPaths } from '../space.ts'
 
@@ -70,6 +71,8 @@ const mostTold = 2_000
 /** The watcher's own files in a space. */
 export class Store {
   readonly paths: ReturnType<typeof watcherPaths>
+  /** Only the one worker writes them, so it need not read them again. */
+  readonly #attempts = new Map<string, Attempt | undefined>()
 
   constructor(dir: string) {
     this.paths = watcherPaths(dir)
@@ -90,7 +93,17 @@ export class Store {
       .flatMap((file) => readJson<Registration>(join(this.paths.agents, file)) ?? [])
   }
 
+  /** Two agents in one pane would type over one another. */
   register(registration: Registration): void {
+    const { agent, place } = registration
+    const other = this.registrations().find(
+      (one) =>
+        one.agent !== agent && place !== undefined && JSON.stringify(one.place) === JSON.stringify(place),
+    )
+    if (other !== undefined)
+      throw new MailboxError('conflict', `the pane ${place!.pane} is where ${other.agent} gets its mail`, {
+        hint: `mailbox tmux detach ${other.agent}`,
+      })
     writeDurably(this.#agentFile(registration.agent), registration)
   }
 
@@ -102,15 +115,18 @@ export class Store {
   }
 
   attempt(agent: string): Attempt | undefined {
-    return readJson<Attempt>(this.#attemptFile(agent))
+    if (!this.#attempts.has(agent)) this.#attempts.set(agent, readJson<Attempt>(this.#attemptFile(agent)))
+    return this.#attempts.get(agent)
   }
 
   intend(agent: string, attempt: Attempt): void {
     writeDurably(this.#attemptFile(agent), attempt)
+    this.#attempts.set(agent, attempt)
   }
 
   endAttempt(agent: string): void {
     rmSync(this.#attemptFile(agent), { force: true })
+    this.#attempts.set(agent, undefined)
     // What hangs on it goes after it: without it these mean nothing, and a crash in between leaves litter only.
     const own = `${nameToFile(agent)}.`
     for (const file of readdirSync(this.paths.attempts))

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { MailboxError } from '../errors.ts'
 import { continuedRows } from './screen.ts'
@@ -65,19 +65,23 @@ export class Tmux {
     this.socket = socket
   }
 
-  /** A pane and its screen at one moment; undefined when there is no such pane, or no server. */
+  /**
+   * A pane and its screen at one moment; undefined when there is no such pane. A server that cannot be
+   * reached says nothing about its panes, and throws.
+   */
   async look(pane: string): Promise<Look | undefined> {
-    const { code, stdout } = await this.#run([
+    const { code, stdout, stderr } = await this.#run([
       ...['display-message', '-p', '-t', pane, lookFormat, ';'],
       ...['capture-pane', '-p', '-t', pane, ';', 'capture-pane', '-p', '-J', '-t', pane],
     ])
-    if (code !== 0) return undefined
+    if (code !== 0 && stderr.includes("can't find")) return undefined
+    if (code !== 0) throw unreachable(this.socket, stderr)
     const [first = '', ...lines] = stdout.split('\n')
     const words = first.split(' ')
     const numbers = words.slice(0, facts.length).map(Number)
     const [panePid, isDead, inMode, isSynchronized, isInputOff, x, y, flag, width, height] = numbers
     const [epoch, typed, entered] = words.slice(facts.length).map((word) => word.slice(1))
-    if (numbers.some(Number.isNaN) || numbers.length < facts.length) return undefined
+    if (numbers.some(Number.isNaN)) throw unreachable(this.socket, first)
     const rows = lines.slice(0, height)
     return {
       panePid: panePid!,
@@ -180,6 +184,11 @@ export class Tmux {
   }
 }
 
+const unreachable = (socket: string, said: string) =>
+  new MailboxError('timeout', `tmux does not answer at ${socket}`, {
+    hint: said.trim() || 'is its server stopped?',
+  })
+
 const noTmux = (cause: unknown) =>
   new MailboxError('not_found', 'tmux cannot be started', {
     hint: 'install tmux 3.0 or later, or use --exec',
@@ -207,11 +216,4 @@ function conditionOf({ epoch, look, cursorStands }: Guard): string {
       : []),
   ].map(([name, value]) => `#{==:#{${name}},${value}}`)
   return conditions.reduce((all, one) => `#{&&:${all},${one}}`)
-}
-
-/** The version of the tmux that is installed, as it says itself; undefined when there is none. */
-export function tmuxVersion(): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    execFile('tmux', ['-V'], (error, stdout) => resolve(error === null ? stdout.trim() : undefined))
-  })
 }

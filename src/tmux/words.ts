@@ -117,6 +117,13 @@ function withMark(message: Message, token: string, chars: number, multiline: boo
   return multiline ? lines.join('\n') : lines.filter((line) => line.trim() !== '').join(' ⏎ ')
 }
 
+export interface NoticeOptions {
+  agent: string
+  /** How a comment begins there. */
+  comment: string
+  token: string
+}
+
 /** Everything that means something to a shell, anywhere in a line, is not in here. */
 const unplain = /[^A-Za-z0-9@._/+-]+/g
 const plain = (word: string, most: number): string => word.replace(unplain, '_').slice(0, most) || '_'
@@ -125,13 +132,14 @@ const plain = (word: string, most: number): string => word.replace(unplain, '_')
  * A line for a program that runs what is typed. Not a word of it is the sender's but its name and the type,
  * and of those only letters and digits are left: even where the comment is none, nothing is run.
  */
-export function noticeFor(messages: readonly Message[], agent: string, comment: string): Words {
+export function noticeFor(messages: readonly Message[], options: NoticeOptions): Words {
+  const { agent, comment, token } = options
   const [first] = messages
   const { id, from, type, priority } = first!
   const more = messages.length > 1 ? ` and ${messages.length - 1} more` : ''
   const head = `mail for ${plain(agent, 40)} from ${plain(from, 40)}${more}, ${plain(type, 30)}, ${priority}`
   const verb = messages.length > 1 ? 'check - the first is' : 'read'
   // An id can come from another space, and is a sender's word like the others.
-  const mark = plain(id, 60)
-  return { text: `${comment}${head} - mailbox --as ${plain(agent, 120)} ${verb} ${mark}`, end: mark }
+  const command = `mailbox --as ${plain(agent, 120)} ${verb} ${plain(id, 60)}`
+  return { text: `${comment}${head} - ${command} - ${token}`, end: squeezed(`- ${token}`) }
 }

@@ -19,6 +19,7 @@ export interface WorkOptions {
 const beatMs = 1_000
 /** Whoever asks for the status sees what has changed so soon. */
 const newsMs = 150
+const sayHereMs = 3_600_000
 /** Mail of one agent that is looked at in a turn; more comes when that is delivered. */
 const pageSize = 100
 /** Behind so much mail that an agent was told of and does not read, new mail waits. */
@@ -32,6 +33,8 @@ interface Line {
   /** Why there is nobody to bring mail to. */
   absent?: string | undefined
   turn: Turn
+  /** When its courier takes its next turn, by this process's own clock. */
+  dueMs: number
 }
 
 /** One process for all agents: looks for their mail when the journal rings, and gives every courier a turn. */
@@ -39,8 +42,7 @@ export async function work(space: Space, { signal, tell, beat }: WorkOptions): P
   const store = new Store(space.dir)
   const bell = space.bell(signal)
   const keeper = space.keepTime()
-  let wake = () => {}
-  const desk: Desk = { space, store, epoch: randomBytes(6).toString('hex'), tell, wake: () => wake() }
+  const desk: Desk = { space, store, epoch: randomBytes(6).toString('hex'), tell }
   const lines = new Map<string, Line>()
   const me = identify(process.pid)
   let beatAt = Number.NEGATIVE_INFINITY
@@ -53,9 +55,11 @@ export async function work(space: Space, { signal, tell, beat }: WorkOptions): P
       const isBeat = performance.now() - beatAt >= beatMs
       const end = await space.end()
       // Nothing was written since the last turn: the mail is the same, unless its life has ended.
-      if (updateLines(lines, desk) || end !== seq || isBeat) await lookForMail(lines, space)
+      if (isBeat) updateLines(lines, desk)
+      if (isBeat || end !== seq) await lookForMail(lines, space)
       seq = end
-      await Promise.all([...lines.values()].map(takeTurn))
+      const now = performance.now()
+      await Promise.all([...lines.values()].filter(({ dueMs }) => dueMs <= now).map(takeTurn))
       const agents = [...lines.values()].map(watched)
       const isNews = performance.now() - writtenAt >= newsMs && JSON.stringify(agents) !== written
       if (isBeat || isNews) {
@@ -68,9 +72,8 @@ export async function work(space: Space, { signal, tell, beat }: WorkOptions): P
         beatAt = performance.now()
         beat()
       }
-      const soonestMs = Math.min(beatMs, ...[...lines.values()].map(({ turn }) => turn.againMs ?? beatMs))
-      const ended = new Promise<void>((resolve) => (wake = resolve))
-      await Promise.race([bell.rung(soonestMs), ended])
+      const soonestMs = Math.min(...[...lines.values()].map(({ dueMs }) => dueMs - performance.now()))
+      await bell.rung(Math.max(0, Math.min(beatMs, soonestMs)))
     }
   } finally {
     keeper.stop()
@@ -78,20 +81,17 @@ export async function work(space: Space, { signal, tell, beat }: WorkOptions): P
   }
 }
 
-/** Agents can be attached and detached while we run. Whether somebody was. */
-function updateLines(lines: Map<string, Line>, desk: Desk): boolean {
+/** Agents can be attached and detached while we run. */
+function updateLines(lines: Map<string, Line>, desk: Desk): void {
   const registrations = desk.store.registrations()
-  let isNew = false
   for (const registration of registrations) {
     const text = JSON.stringify(registration)
     if (lines.get(registration.agent)?.text === text) continue
     const courier = courierFor(desk, registration)
     if (courier === undefined) continue
-    lines.set(registration.agent, { courier, text, unread: [], turn: idle })
-    isNew = true
+    lines.set(registration.agent, { courier, text, unread: [], turn: idle, dueMs: 0 })
   }
   for (const agent of lines.keys()) if (!registrations.some((one) => one.agent === agent)) lines.delete(agent)
-  return isNew
 }
 
 function courierFor(desk: Desk, registration: Registration): Courier | undefined {
@@ -101,10 +101,13 @@ function courierFor(desk: Desk, registration: Registration): Courier | undefined
 }
 
 async function lookForMail(lines: Map<string, Line>, space: Space): Promise<void> {
-  const states = new Map((await space.agents()).map(({ name, state }) => [name, state]))
+  const agents = new Map((await space.agents()).map((agent) => [agent.name, agent]))
   for (const line of lines.values()) {
-    const { agent } = line.courier.registration
-    const state = states.get(agent)
+    const { agent, exec } = line.courier.registration
+    const { state, lastSeenAt = '' } = agents.get(agent) ?? {}
+    // Nobody can see whether somebody is behind a command; while mail is taken there it is.
+    if (exec !== undefined && space.now() - Date.parse(lastSeenAt) > sayHereMs) await space.update(agent, {})
+    const before = newsOf(line)
     line.unread = []
     line.absent =
       state === undefined
@@ -113,8 +116,12 @@ async function lookForMail(lines: Map<string, Line>, space: Space): Promise<void
           ? 'frozen; its mail waits'
           : undefined
     if (line.absent === undefined) line.unread = await unreadOf(await space.mailbox(agent, { join: false }))
+    if (newsOf(line) !== before) line.dueMs = 0
   }
 }
+
+const newsOf = ({ unread, absent }: Line): string =>
+  JSON.stringify([absent, unread.map(({ id, state }) => [id, state])])
 
 /** The most urgent first. Mail that the agent was told of stays unread, and must not hide what is new. */
 async function unreadOf(mailbox: Mailbox): Promise<InboxMessage[]> {
@@ -136,6 +143,7 @@ async function takeTurn(line: Line): Promise<void> {
     const { message, hint } = asMailboxError(error)
     line.turn = waiting(hint === undefined ? message : `${message}: ${hint}`)
   }
+  line.dueMs = performance.now() + (line.turn.againMs ?? Number.POSITIVE_INFINITY)
 }
 
 function watched({ courier, unread, turn }: Line): WatchedAgent {

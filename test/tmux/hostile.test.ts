@@ -37,9 +37,12 @@ describe('what is typed', () => {
 
   it('is, for what runs commands, made of letters and a few signs that mean nothing', () => {
     for (const text of hostileTexts(1_000)) {
+      const options = { agent: text.slice(0, 100), token: 'a1b2c3d4e5f6' }
       const nasty = { ...message(text), id: text.slice(0, 100) || 'x' }
-      expect(noticeFor([nasty], text.slice(0, 100), ' # ').text).toMatch(/^ # [A-Za-z0-9@._/+, -]+$/)
-      expect(noticeFor([nasty, nasty], text.slice(0, 100), ' : ').text).toMatch(/^ : [A-Za-z0-9@._/+, -]+$/)
+      expect(noticeFor([nasty], { ...options, comment: ' # ' }).text).toMatch(/^ # [A-Za-z0-9@._/+, -]+$/)
+      expect(noticeFor([nasty, nasty], { ...options, comment: ' : ' }).text).toMatch(
+        /^ : [A-Za-z0-9@._/+, -]+$/,
+      )
     }
   })
 })

@@ -87,7 +87,9 @@ function watch(command: Command): void {
     const store = takeWatch(space)
     const signal = interruptSignal()
     try {
-      for (const target of targets) store.register(await register(space, target, flags))
+      const found: Registration[] = []
+      for (const target of targets) found.push(await register(space, target, flags))
+      for (const one of found) store.register(one)
       const all = store.registrations()
       if (all.length === 0) throw nobody()
       cli.hint(`watching for ${all.map(({ agent }) => toPrintableLine(agent)).join(', ')}; Ctrl-C ends it`)
