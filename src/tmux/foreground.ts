@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /** Programs that run others: the script is who is there. */
-const interpreters = /^(python|node|nodejs|bun|deno|ruby|perl|uv|uvx|npx|pipx)[\d.]*$/
+const interpreters = /^(python|node|nodejs|bun|ruby|perl|sh|bash|dash|zsh|ksh)[\d.]*$/
 
 /**
  * The name of the program that a pane's terminal belongs to at this moment. tmux knows an interpreter only
@@ -37,13 +37,14 @@ async function fromPs(panePid: number): Promise<string[]> {
 
 /** The program's name: without its folder, the dash of a login shell, and an ending. */
 export function programOf(words: readonly string[]): string {
-  const nameOf = (word: string) => basename(word).replace(/^-/, '')
+  const nameOf = (word: string) => basename(word).replace(/^-|\.exe$/g, '')
   const [first = '', ...rest] = words
   const name = nameOf(first)
   if (!interpreters.test(name)) return name
-  const module = rest.indexOf('-m')
-  const script = module >= 0 ? rest[module + 1] : rest.find((word) => !word.startsWith('-') && word !== 'run')
-  // A piece of code is no script.
-  if (script === undefined || rest.includes('-c') || rest.includes('-e')) return name
-  return nameOf(script).replace(/\.(py|m?js|c?js|[mc]?ts|rb|pl)$/, '')
+  // Its own options come first; what follows the script is the script's.
+  const at = rest.findIndex((word) => !word.startsWith('-') || ['-m', '-c', '-e'].includes(word))
+  const script = rest[at] === '-m' ? rest[at + 1] : rest[at]
+  // A piece of code is no script, and without one it is the interpreter itself that asks.
+  if (script === undefined || script.startsWith('-')) return name
+  return nameOf(script).replace(/\.(py|[mc]?[jt]s|rb|pl|sh)$/, '')
 }

@@ -15,6 +15,9 @@ const defaultSeenMs = 30_000
 /** How long a text may need to come out at whatever has taken the place of the program it was for. */
 const surfaceMs = 2_000
 const drawnMs = 500
+/** How long an Enter may take to be seen, and how often it is pressed. */
+const confirmMs = 2_000
+const mostEnters = 3
 /** How many messages one notice speaks of at most. */
 const noticesAtOnce = 50
 
@@ -50,7 +53,11 @@ export class PaneCourier implements Courier {
   #isTaken = false
   /** The screen as it was, and since when it is so. */
   #screen = { text: '', sinceMs: 0 }
+  /** How far the attempt with this token has come, by this process's own clock. */
+  #token: string | undefined
   #typedSinceMs: number | undefined
+  #seenSinceMs: number | undefined
+  #entered = { times: 0, atMs: 0 }
 
   constructor(desk: Desk, registration: Registration, place: PanePlace) {
     this.registration = registration
@@ -65,6 +72,7 @@ export class PaneCourier implements Courier {
   async turn(unread: readonly InboxMessage[]): Promise<Turn> {
     const { store } = this.#steps.desk
     const attempt = store.attempt(this.registration.agent)
+    if (attempt?.token !== this.#token) this.#forgetProgress(attempt?.token)
     if (attempt === undefined && unread.length === 0) return idle
     const front = await this.#front()
     // Whatever was typed there has gone with the program.
@@ -77,9 +85,17 @@ export class PaneCourier implements Courier {
       await this.#steps.skip(attempt, 'the agent has another pane now')
       return underway('begins anew')
     }
-    if (front.look.entered === attempt.token) return this.#finish(attempt)
+    if (front.look.entered === attempt.token) return this.#confirm(attempt, front)
     if (front.look.typed === attempt.token) return this.#goOn(attempt, front)
     return this.#tryAgain(attempt, front, unread)
+  }
+
+  /** What was seen of one attempt says nothing about the next. */
+  #forgetProgress(token: string | undefined): void {
+    this.#token = token
+    this.#typedSinceMs = undefined
+    this.#seenSinceMs = undefined
+    this.#entered = { times: 0, atMs: performance.now() }
   }
 
   async #front(): Promise<Front | undefined> {
@@ -213,23 +229,24 @@ export class PaneCourier implements Courier {
     const end = attempt.end!
     this.#typedSinceMs ??= performance.now()
     const waitedMs = performance.now() - this.#typedSinceMs
-    const isSeen = isOnScreen(look, end) || look.rows.some((row) => program.folded?.test(row))
+    const isSeen = isOnScreen(look, end, program.folded)
     if (isOther || look.isDead || (program.takes === 'commands') !== (attempt.isNotice ?? false))
       return isSeen || waitedMs > surfaceMs ? this.#abandon(attempt, front) : waiting('the program has gone')
     if (obstacle !== undefined) return waiting(obstacle)
-    const isLast = isBeforeCursor(look, end)
+    const isLast = isBeforeCursor(look, end, program.folded)
     // Somebody has pressed Enter before us: it is above an empty prompt.
     const isPast = isSeen && !isLast && inputOf(look, program, this.#prompt) === 'empty'
     // A program that draws in several steps may look so for a moment.
     if (isPast && this.#isQuiet && waitedMs > drawnMs) return this.#finish(attempt)
-    const isReady = isSeen && (attempt.atOnce || look.cursor.isHidden || isLast)
-    if (isReady && (await this.#tmux.enter(this.#place.pane, attempt.token, this.#guard(attempt, look))))
-      return this.#finish(attempt)
+    if (isSeen && (attempt.atOnce || look.cursor.isHidden || isLast)) {
+      this.#seenSinceMs ??= performance.now()
+      if (performance.now() - this.#seenSinceMs < program.pauseMs) return underway('typed; about to enter it')
+      return this.#enter(attempt, front)
+    }
     if (isSeen) return waiting('typed; somebody types behind it')
     const { seenMs = defaultSeenMs } = this.registration
     if (waitedMs < seenMs)
       return waitedMs < 1_000 ? underway('typed; waits to see it') : waiting('typed; is not to be seen')
-    this.#typedSinceMs = undefined
     if (attempt.isNotice) {
       // Nothing is lost: the mail is unread as before, and was never to be seen here.
       this.#steps.desk.store.noteTold(this.registration.agent, attempt.ids)
@@ -242,8 +259,28 @@ export class PaneCourier implements Courier {
       attempt,
       `It was typed into ${where} and not seen there within ${seenMs / 1_000} s.`,
     )
-    this.#typedSinceMs = undefined
     return waiting('could not be seen')
+  }
+
+  async #enter(attempt: Attempt, { look }: Front): Promise<Turn> {
+    const isDone = await this.#tmux.enter(this.#place.pane, attempt.token, this.#guard(attempt, look))
+    if (isDone) this.#entered = { times: this.#entered.times + 1, atMs: performance.now() }
+    return underway(isDone ? 'entered' : 'something changed in the last moment')
+  }
+
+  /** Entered; where the input can be seen, it must be empty now or hold something else. */
+  async #confirm(attempt: Attempt, front: Front): Promise<Turn> {
+    const { look, program, obstacle } = front
+    const isThere =
+      isBeforeCursor(look, attempt.end!, program.folded) && inputOf(look, program, this.#prompt) !== 'empty'
+    if (!program.keepsInput || !isThere || obstacle !== undefined) return this.#finish(attempt)
+    if (performance.now() - this.#entered.atMs < confirmMs) return underway('entered; waits to see that')
+    if (this.#entered.times < mostEnters) return this.#enter(attempt, front)
+    await this.#steps.fail(
+      attempt,
+      `It was typed into pane ${this.#place.pane}, which does not take the Enter.`,
+    )
+    return waiting('could not be entered')
   }
 
   /** The program went while our text was on its way. A shell must not be left with it on its line. */
@@ -251,12 +288,10 @@ export class PaneCourier implements Courier {
     if (!look.isDead && !look.inMode && isBeforeCursor(look, attempt.end!))
       await this.#tmux.wipe(this.#place.pane, this.#guard(attempt, look))
     await this.#steps.skip(attempt, 'the program went before it could be entered')
-    this.#typedSinceMs = undefined
     return underway('begins anew')
   }
 
   async #finish(attempt: Attempt): Promise<Turn> {
-    this.#typedSinceMs = undefined
     const { agent, noAck } = this.registration
     if (attempt.isNotice) {
       this.#steps.desk.store.noteTold(agent, attempt.ids)

@@ -12,20 +12,25 @@ export interface Program {
   comment: string
   /** A line that stands on the screen of a program that hides the cursor, and only while nothing is typed. */
   emptyInput?: RegExp
-  /** What it shows in place of a long paste. */
+  /** What it shows in place of a long paste, at the end of what is typed. */
   folded?: RegExp
+  /** An Enter that comes sooner after a paste is taken for a part of it. */
+  pauseMs: number
+  /** Its input stays on the screen while it works, so it can be seen there whether an Enter was taken. */
+  keepsInput?: boolean
 }
 
 // A prompt's sign must be the first of its line: `~$ sort > ` is half a command. A number before % is progress.
 const shellPrompt = /^[^$#%❯➜λ]*(?:[$#❯➜λ]|(?<!\d)%) ?$/u
 const talkPrompt = /^[^>❯›»$#%]*(?:[>❯›»$#]|(?<!\d)%) ?$/u
 
-const shell: Program = { takes: 'commands', prompt: shellPrompt, comment: ' # ' }
+const shell: Program = { takes: 'commands', prompt: shellPrompt, comment: ' # ', pauseMs: 0 }
 // `> ` is how the other shells ask for the rest of a command, so it counts only where they do not.
 const arrowShell: Program = { ...shell, prompt: /^[^>]*> ?$/ }
 // Their comments are commands, too, when typed; `:` does nothing, whatever follows.
 const colonShell: Program = { ...shell, comment: ' : ' }
-const talk: Program = { takes: 'talk', prompt: talkPrompt, comment: '' }
+const talk: Program = { takes: 'talk', prompt: talkPrompt, comment: '', pauseMs: 100 }
+const fullScreen: Program = { ...talk, pauseMs: 400, keepsInput: true }
 
 const programs: Record<string, Program> = {
   sh: shell,
@@ -51,10 +56,19 @@ const programs: Record<string, Program> = {
   mysql: { ...shell, prompt: /^mysql> ?$/, comment: '-- ' },
   // `> `, or the chat mode before it: `ask> `, `architect multi> `.
   aider: { ...talk, prompt: /^[a-z -]*> ?$/ },
-  claude: { ...talk, prompt: /^\W*[>❯]\s?$/u, folded: /\[Pasted text #\d+/ },
-  codex: { ...talk, prompt: /^\W*[>›▌]\s?$/u, folded: /\[Pasted Content \d+/ },
-  gemini: { ...talk, emptyInput: /^\W*[>❯*!]\s+Type your message/u, folded: /\[Pasted Text: \d+/ },
-  opencode: talk,
+  claude: { ...fullScreen, prompt: /^\W*[>❯]\s?$/u, folded: /\[Pasted text #\d+[^\]]*\]\s*$/ },
+  codex: {
+    ...fullScreen,
+    prompt: /^\W*[>›▌]\s?$/u,
+    emptyInput: /^[>›▌]\s+Ask Codex to do/u,
+    folded: /\[Pasted Content \d+[^\]]*\]\s*$/,
+  },
+  gemini: {
+    ...fullScreen,
+    emptyInput: /^\W*[>❯*!]\s+Type your message/u,
+    folded: /\[Pasted Text: \d+[^\]]*\]\s*$/,
+  },
+  opencode: { ...talk, pauseMs: 400 },
   goose: talk,
   'cursor-agent': talk,
   llm: talk,

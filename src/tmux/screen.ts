@@ -61,13 +61,16 @@ function beginsWithPrompt(text: string, prompt: RegExp): boolean {
 const drawing = /[\s\u2500-\u259f│┃|]/gu
 export const squeezed = (text: string): string => text.replace(drawing, '')
 
-/** Whether the text that ends so is on the screen, wherever. */
-export const isOnScreen = ({ rows }: Seen, end: string): boolean => squeezed(rows.join('')).includes(end)
+/** Whether the text that ends so is on the screen, wherever, or what a program shows in its place. */
+export const isOnScreen = ({ rows }: Seen, end: string, folded?: RegExp): boolean =>
+  squeezed(rows.join('')).includes(end) || rows.some((row) => folded?.test(row))
 
 /** Whether the cursor stands right behind it: it was typed, and nobody has typed anything since. */
-export function isBeforeCursor({ rows, cursor }: Seen, end: string): boolean {
+export function isBeforeCursor({ rows, cursor }: Seen, end: string, folded?: RegExp): boolean {
   const { before } = cutAtCell(rows[cursor.y] ?? '', cursor.x)
-  return squeezed([...rows.slice(0, cursor.y), before].join('')).endsWith(end)
+  return (
+    squeezed([...rows.slice(0, cursor.y), before].join('')).endsWith(end) || folded?.test(before) === true
+  )
 }
 
 /** A row of the screen, cut at a column. tmux leaves out the blanks at its end; up to the cursor they count. */

@@ -98,7 +98,11 @@ describe('the program in front', () => {
     [['python3.11', '-m', 'aider'], 'aider'],
     [['python3'], 'python3'],
     [['python3', '-c', 'import aider'], 'python3'],
-    [['node', '--no-warnings', '/usr/lib/gemini.js'], 'gemini'],
+    [['node', '--no-warnings', '/usr/lib/gemini.js', '-m', 'some-model'], 'gemini'],
+    [['/opt/claude.exe', '--resume'], 'claude'],
+    [['bash', '--norc'], 'bash'],
+    [['sh', '-c', 'aider; true'], 'sh'],
+    [['/bin/bash', './start.sh'], 'start'],
     [['/usr/bin/ssh', 'host'], 'ssh'],
   ])('of %j is %s', (words, name) => {
     expect(programOf(words)).toBe(name)
