@@ -21,6 +21,8 @@ const mostEnters = 3
 /** How many messages one notice speaks of at most. */
 const noticesAtOnce = 50
 
+const changing = 'the screen is still changing'
+
 /** What is in front of a pane, and whether it is one to type into. */
 interface Front {
   look: Look
@@ -168,7 +170,7 @@ export class PaneCourier implements Courier {
       ...(!isNotice && isEmergency(next[0]!) ? { atOnce: true } : {}),
     }
     const wait = this.#mustWait(front, attempt, next[0]!.priority === 'urgent')
-    if (wait !== undefined) return waiting(wait)
+    if (wait !== undefined) return this.#wait(wait)
     const { text, end } = isNotice
       ? noticeFor(next, { agent: this.registration.agent, comment: front.program.comment, token })
       : wordsFor(next[0]!, { token, ...this.registration })
@@ -185,7 +187,14 @@ export class PaneCourier implements Courier {
     if (input === 'half-typed') return 'somebody is typing'
     if (atOnce) return undefined
     if (input === 'busy') return 'the program is busy'
-    return isUrgent || this.#isQuiet ? undefined : 'the screen is still changing'
+    return isUrgent || this.#isQuiet ? undefined : changing
+  }
+
+  /** The next look is worth it when the screen may have been quiet for long enough. */
+  #wait(doing: string): Turn {
+    if (doing !== changing) return waiting(doing)
+    const quietMs = this.registration.quietMs ?? defaultQuietMs
+    return { doing, againMs: Math.max(10, this.#screen.sinceMs + quietMs - performance.now()) }
   }
 
   async #paste(attempt: Attempt, front: Front): Promise<Turn> {
@@ -217,7 +226,7 @@ export class PaneCourier implements Courier {
     }
     const isUrgent = unread.find(({ id }) => id === attempt.ids[0])?.priority === 'urgent'
     const wait = this.#mustWait(front, attempt, isUrgent)
-    if (wait !== undefined) return waiting(wait)
+    if (wait !== undefined) return this.#wait(wait)
     // A predecessor may have been killed before it said that it would.
     if (!(await this.#steps.intend(attempt))) return waiting('somebody else has taken it')
     return this.#paste(attempt, front)
@@ -240,7 +249,8 @@ export class PaneCourier implements Courier {
     if (isPast && this.#isQuiet && waitedMs > drawnMs) return this.#finish(attempt)
     if (isSeen && (attempt.atOnce || look.cursor.isHidden || isLast)) {
       this.#seenSinceMs ??= performance.now()
-      if (performance.now() - this.#seenSinceMs < program.pauseMs) return underway('typed; about to enter it')
+      const pauseMs = program.pauseMs - (performance.now() - this.#seenSinceMs)
+      if (pauseMs > 0) return { doing: 'typed; about to enter it', againMs: pauseMs }
       return this.#enter(attempt, front)
     }
     if (isSeen) return waiting('typed; somebody types behind it')
@@ -262,10 +272,11 @@ export class PaneCourier implements Courier {
     return waiting('could not be seen')
   }
 
-  async #enter(attempt: Attempt, { look }: Front): Promise<Turn> {
+  async #enter(attempt: Attempt, { look, program }: Front): Promise<Turn> {
     const isDone = await this.#tmux.enter(this.#place.pane, attempt.token, this.#guard(attempt, look))
-    if (isDone) this.#entered = { times: this.#entered.times + 1, atMs: performance.now() }
-    return underway(isDone ? 'entered' : 'something changed in the last moment')
+    if (!isDone) return underway('something changed in the last moment')
+    this.#entered = { times: this.#entered.times + 1, atMs: performance.now() }
+    return program.keepsInput ? underway('entered; waits to see that') : this.#finish(attempt)
   }
 
   /** Entered; where the input can be seen, it must be empty now or hold something else. */

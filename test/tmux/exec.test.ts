@@ -1,8 +1,11 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { Terminal, until } from './terminal.ts'
+
+// Limits only end what hangs; on a busy machine everything takes its time.
+vi.setConfig({ testTimeout: 180_000 })
 
 /** A command that notes what it was given, and ends as its file says. */
 function deliverer(terminal: Terminal, ends: string): { command: string; got: () => Got[] } {

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Terminal, until } from './terminal.ts'
+
+// Limits only end what hangs; on a busy machine everything takes its time.
+vi.setConfig({ testTimeout: 180_000 })
 
 const isLong = process.env['STORM'] === '1'
 
@@ -37,7 +40,8 @@ describe('a watcher that is killed', () => {
         const worker = terminal.run('work')
         // Most are killed at work, some before they come to it.
         if (Math.random() < 0.8) await worker.line('beat')
-        await sleep(Math.random() * 500)
+        // Longer and longer, so that it comes to an end on a slow machine as well.
+        await sleep(Math.random() * (400 + 60 * kills))
         worker.kill('SIGKILL')
         await worker.exit
         kills++
@@ -55,7 +59,7 @@ describe('a watcher that is killed', () => {
       console.log(`${sent.length} messages, ${kills} kills, each typed once`)
       expect(kills).toBeGreaterThan(3)
     },
-    isLong ? 600_000 : 120_000,
+    isLong ? 900_000 : 180_000,
   )
 
   it('is back within seconds', async () => {
@@ -84,7 +88,7 @@ describe('a watcher that is killed', () => {
     terminal.watch([`ada=${pane}`])
     const pid = await until('a worker', () => terminal.workerPid())
     process.kill(pid, 'SIGSTOP')
-    await until('another worker', () => terminal.workerPid() !== pid, 50_000)
+    await until('another worker', () => terminal.workerPid() !== pid)
   })
 
   it('takes its worker with it when it is the supervisor, and the next one goes on', async () => {

@@ -1,9 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { hostileTexts } from './hostile.ts'
 import { Terminal, until } from './terminal.ts'
+
+// Limits only end what hangs; on a busy machine everything takes its time.
+vi.setConfig({ testTimeout: 180_000 })
 
 async function withShell(shell: string) {
   const terminal = await Terminal.open()

@@ -16,7 +16,7 @@ const fakeAgent = fileURLToPath(new URL('fake-agent.mjs', import.meta.url))
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
-  limitMs = 40_000,
+  limitMs = 150_000,
 ): Promise<Exclude<T, undefined | false | null>> {
   const end = performance.now() + limitMs
   for (;;) {

@@ -2,9 +2,12 @@ import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { requestShutdown } from '../../src/talk/requests.ts'
 import { agentCommand, logOf, Terminal, until } from './terminal.ts'
+
+// Limits only end what hangs; on a busy machine everything takes its time.
+vi.setConfig({ testTimeout: 180_000 })
 
 /** A terminal with the fake agent as ada, a watcher for it, and bob who writes to it. */
 async function withAda(options: Parameters<Terminal['agent']>[1] = {}, flags?: readonly string[]) {

@@ -1,7 +1,10 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createBox } from '../cli/run.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { Terminal, until } from './terminal.ts'
+
+// Limits only end what hangs; on a busy machine everything takes its time.
+vi.setConfig({ testTimeout: 180_000 })
 
 const cli = new URL('../../dist/cli.cjs', import.meta.url)
 
