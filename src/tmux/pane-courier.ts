@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { InboxMessage } from '../query/inbox.ts'
 import { type Courier, type Desk, idle, Steps, type Turn, underway, waiting } from './courier.ts'
-import { foreground } from './foreground.ts'
-import { type Program, programFor } from './programs.ts'
+import { type Front, lookAtFront } from './front.ts'
 import { inputOf, isBeforeCursor, isOnScreen } from './screen.ts'
-import type { Attempt, PanePlace, Registration } from './store.ts'
-import { writeDurably } from './store.ts'
-import { type Guard, type Look, plainCommand, Tmux } from './tmux.ts'
+import { type Attempt, type PanePlace, type Registration, writeDurably } from './store.ts'
+import { type Guard, type Look, Tmux } from './tmux.ts'
 import { noticeFor, wordsFor } from './words.ts'
 
 const defaultQuietMs = 500
@@ -14,6 +12,7 @@ const defaultQuietMs = 500
 const defaultSeenMs = 30_000
 /** How long a text may need to come out at whatever has taken the place of the program it was for. */
 const surfaceMs = 2_000
+const sureMs = 400
 const drawnMs = 500
 /** How long an Enter may take to be seen, and how often it is pressed. */
 const confirmMs = 2_000
@@ -22,16 +21,6 @@ const mostEnters = 3
 const noticesAtOnce = 50
 
 const changing = 'the screen is still changing'
-
-/** What is in front of a pane, and whether it is one to type into. */
-interface Front {
-  look: Look
-  program: Program
-  /** Why nothing can be typed, whatever the screen says. */
-  obstacle?: string
-  /** It is not the program that the agent is. */
-  isOther: boolean
-}
 
 /** Another program may come to the front, one that is talked to. */
 const toldOf: Turn = { doing: 'told of its mail', againMs: 2_000 }
@@ -59,6 +48,7 @@ export class PaneCourier implements Courier {
   #token: string | undefined
   #typedSinceMs: number | undefined
   #seenSinceMs: number | undefined
+  #otherSinceMs: number | undefined
   #entered = { times: 0, atMs: 0 }
 
   constructor(desk: Desk, registration: Registration, place: PanePlace) {
@@ -97,49 +87,19 @@ export class PaneCourier implements Courier {
     this.#token = token
     this.#typedSinceMs = undefined
     this.#seenSinceMs = undefined
+    this.#otherSinceMs = undefined
     this.#entered = { times: 0, atMs: performance.now() }
   }
 
   async #front(): Promise<Front | undefined> {
-    const { pane, panePid } = this.#place
     const { epoch } = this.#steps.desk
     if (!this.#isTaken) {
-      await this.#tmux.take(pane, epoch)
+      await this.#tmux.take(this.#place.pane, epoch)
       this.#isTaken = true
     }
-    const look = await this.#look()
-    if (look === undefined || look.panePid !== panePid) return undefined
-    const name = await foreground(panePid, look.command)
-    const { program: wanted } = this.registration
-    const program = programFor(name, wanted !== undefined)
-    const isOther = wanted !== undefined && name !== wanted
-    const obstacle = look.isDead
-      ? 'the program in the pane has ended'
-      : look.epoch !== epoch
-        ? 'another watcher types into this pane'
-        : look.inMode
-          ? 'the pane is in copy mode'
-          : look.isSynchronized
-            ? 'the pane is synchronized with others'
-            : look.isInputOff
-              ? 'the input of the pane is off'
-              : isOther
-                ? `${name} is in the pane; waits for ${wanted}`
-                : plainCommand.test(look.command)
-                  ? undefined
-                  : 'the program has an odd name'
-    this.#watchScreen(look)
-    return { look, program, isOther, ...(obstacle === undefined ? {} : { obstacle }) }
-  }
-
-  /** A server that is gone cannot say so; then the process of the pane has gone with it. */
-  async #look(): Promise<Look | undefined> {
-    try {
-      return await this.#tmux.look(this.#place.pane)
-    } catch (error) {
-      if (isThere(this.#place.panePid)) throw error
-      return undefined
-    }
+    const front = await lookAtFront(this.#tmux, this.#place, this.registration.program, epoch)
+    if (front !== undefined) this.#watchScreen(front.look)
+    return front
   }
 
   #watchScreen({ rows, cursor }: Look): void {
@@ -171,9 +131,10 @@ export class PaneCourier implements Courier {
     }
     const wait = this.#mustWait(front, attempt, next[0]!.priority === 'urgent')
     if (wait !== undefined) return this.#wait(wait)
+    const { comment } = front.program
     const { text, end } = isNotice
-      ? noticeFor(next, { agent: this.registration.agent, comment: front.program.comment, token })
-      : wordsFor(next[0]!, { token, ...this.registration })
+      ? noticeFor(next, { agent: this.registration.agent, comment, token })
+      : wordsFor(next[0]!, { ...this.registration, token, comment })
     writeDurably(this.#steps.desk.store.file(this.registration.agent, 'text'), text)
     const intended = { ...attempt, end }
     if (!(await this.#steps.intend(intended))) return waiting('somebody else has taken it')
@@ -240,14 +201,16 @@ export class PaneCourier implements Courier {
     const waitedMs = performance.now() - this.#typedSinceMs
     const isSeen = isOnScreen(look, end, program.folded)
     if (isOther || look.isDead || (program.takes === 'commands') !== (attempt.isNotice ?? false))
-      return isSeen || waitedMs > surfaceMs ? this.#abandon(attempt, front) : waiting('the program has gone')
+      return this.#abandon(attempt, front)
+    this.#otherSinceMs = undefined
     if (obstacle !== undefined) return waiting(obstacle)
     const isLast = isBeforeCursor(look, end, program.folded)
     // Somebody has pressed Enter before us: it is above an empty prompt.
     const isPast = isSeen && !isLast && inputOf(look, program, this.#prompt) === 'empty'
     // A program that draws in several steps may look so for a moment.
     if (isPast && this.#isQuiet && waitedMs > drawnMs) return this.#finish(attempt)
-    if (isSeen && (attempt.atOnce || look.cursor.isHidden || isLast)) {
+    const isBlind = look.cursor.isHidden && !program.keepsInput
+    if (isSeen && (attempt.atOnce || isBlind || isLast)) {
       this.#seenSinceMs ??= performance.now()
       const pauseMs = program.pauseMs - (performance.now() - this.#seenSinceMs)
       if (pauseMs > 0) return { doing: 'typed; about to enter it', againMs: pauseMs }
@@ -294,10 +257,17 @@ export class PaneCourier implements Courier {
     return waiting('could not be entered')
   }
 
-  /** The program went while our text was on its way. A shell must not be left with it on its line. */
-  async #abandon(attempt: Attempt, { look }: Front): Promise<Turn> {
-    if (!look.isDead && !look.inMode && isBeforeCursor(look, attempt.end!))
+  /**
+   * The program went while our text was on its way. What a shell finds on its line then, and nobody has
+   * entered, is taken away again. One look can err, so it takes some time to be sure.
+   */
+  async #abandon(attempt: Attempt, { look, program }: Front): Promise<Turn> {
+    this.#otherSinceMs ??= performance.now()
+    const sinceMs = performance.now() - this.#otherSinceMs
+    const isLeftOver = program.takes === 'commands' && isBeforeCursor(look, attempt.end!)
+    if (sinceMs > sureMs && isLeftOver && !look.isDead && !look.inMode)
       await this.#tmux.wipe(this.#place.pane, this.#guard(attempt, look))
+    if (sinceMs < surfaceMs) return waiting('the program has gone')
     await this.#steps.skip(attempt, 'the program went before it could be entered')
     return underway('begins anew')
   }
@@ -312,15 +282,6 @@ export class PaneCourier implements Courier {
       await this.#steps.shown(attempt, `pane ${this.#place.pane}`, noAck !== true)
     }
     return underway('delivered')
-  }
-}
-
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

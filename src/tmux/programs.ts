@@ -8,7 +8,7 @@ export interface Program {
   takes: 'talk' | 'commands'
   /** What the line up to the cursor looks like when nothing is typed yet. */
   prompt: RegExp
-  /** How a comment begins there. */
+  /** How a comment begins there; for a program that is talked to, in the shells that it was started from. */
   comment: string
   /** A line that stands on the screen of a program that hides the cursor, and only while nothing is typed. */
   emptyInput?: RegExp
@@ -29,7 +29,7 @@ const shell: Program = { takes: 'commands', prompt: shellPrompt, comment: ' # ',
 const arrowShell: Program = { ...shell, prompt: /^[^>]*> ?$/ }
 // Their comments are commands, too, when typed; `:` does nothing, whatever follows.
 const colonShell: Program = { ...shell, comment: ' : ' }
-const talk: Program = { takes: 'talk', prompt: talkPrompt, comment: '', pauseMs: 100 }
+const talk: Program = { takes: 'talk', prompt: talkPrompt, comment: '# ', pauseMs: 100 }
 const fullScreen: Program = { ...talk, pauseMs: 400, keepsInput: true }
 
 const programs: Record<string, Program> = {
@@ -56,7 +56,8 @@ const programs: Record<string, Program> = {
   mysql: { ...shell, prompt: /^mysql> ?$/, comment: '-- ' },
   // `> `, or the chat mode before it: `ask> `, `architect multi> `.
   aider: { ...talk, prompt: /^[a-z -]*> ?$/ },
-  claude: { ...fullScreen, prompt: /^\W*[>❯]\s?$/u, folded: /\[Pasted text #\d+[^\]]*\]\s*$/ },
+  // To Claude Code a # at the beginning has a meaning of its own.
+  claude: { ...fullScreen, comment: '', prompt: /^\W*[>❯]\s?$/u, folded: /\[Pasted text #\d+[^\]]*\]\s*$/ },
   codex: {
     ...fullScreen,
     prompt: /^\W*[>›▌]\s?$/u,

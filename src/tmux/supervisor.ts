@@ -25,6 +25,7 @@ const patienceTicks = 10
 /** An index that has to be built first may take its time. */
 const startTicks = 120
 const unseenMs = 60_000
+const endWithinMs = 5_000
 
 /**
  * Takes the right to watch a space. One process has it, for as long as it lives: told exactly by its pid and
@@ -91,11 +92,16 @@ function runWorker({ command, signal, onLine }: SuperviseOptions): Promise<strin
     silentTicks = 0
     onLine(line)
   })
-  const stop = () => child.kill('SIGTERM')
+  let ending: NodeJS.Timeout | undefined
+  const stop = () => {
+    child.kill('SIGTERM')
+    ending = setTimeout(() => child.kill('SIGKILL'), endWithinMs)
+  }
   signal.addEventListener('abort', stop)
   return new Promise((resolve) => {
     const end = (why: string) => {
       clearInterval(ticking)
+      clearTimeout(ending)
       signal.removeEventListener('abort', stop)
       resolve(why)
     }

@@ -11,6 +11,8 @@ export interface Words {
 export interface WordsOptions {
   /** Made for this attempt, so that nobody can have written it. */
   token: string
+  /** How the text begins; where it is a comment to shells, one that comes to read it by accident runs nothing. */
+  comment: string
   /** @default {@link defaultBudgetBytes} */
   budgetBytes?: number
   /** @default false: one line, so that only our Enter submits it */
@@ -42,53 +44,64 @@ const asks: Record<string, string> = {
   broadcast: 'It went to everybody.',
 }
 
-/** What a payload of a known type says, as lines that can be read without JSON. */
-const sayings: Record<string, (payload: Record<string, unknown>) => string[]> = {
-  fix_ci_failure: ({ check, url, branch, commit, log }) =>
-    labelled({ Check: check, URL: url, Branch: branch, Commit: commit, Log: log }),
-  // The comments stand in the body already (talk/requests.ts), unless another program has sent it.
-  fix_review_comments: ({ url, comments }) => [...labelled({ URL: url }), ...commentLines(comments)],
-  shutdown_request: ({ reason, withinMs }) => labelled({ Reason: reason, Within: seconds(withinMs) }),
-  shutdown_response: ({ accepted, reason }) =>
-    labelled({ Answer: accepted === true ? 'accepted' : 'deferred', Reason: reason }),
-  plan_submission: ({ taskId, withinMs }) => labelled({ Task: taskId, Within: seconds(withinMs) }),
-  plan_approval: ({ approved, feedback }) =>
-    labelled({ Verdict: approved === true ? 'approved' : 'rejected', Feedback: feedback }),
-  status_request: ({ withinMs }) => labelled({ Within: seconds(withinMs) }),
-  status_response: statusLines,
-  status_update: statusLines,
-  task_assignment: ({ taskId, withinMs }) => labelled({ Task: taskId, Within: seconds(withinMs) }),
-  help_request: ({ withinMs }) => labelled({ Within: seconds(withinMs) }),
-  escalation: ({ level, reason, related }) => labelled({ Level: level, Reason: reason, Related: related }),
+/** What the payload of a known type says, by field: a label for each. Other programs use other names (pr, error). */
+const labels: Record<string, Record<string, string>> = {
+  fix_ci_failure: {
+    ...{
+      check: 'Check',
+      pr: 'PR',
+      url: 'URL',
+      branch: 'Branch',
+      commit: 'Commit',
+      error: 'Error',
+      log: 'Log',
+    },
+  },
+  fix_review_comments: { pr: 'PR', url: 'URL', comments: 'Comment' },
+  shutdown_request: { reason: 'Reason', withinMs: 'Within' },
+  shutdown_response: { accepted: 'Accepted', reason: 'Reason' },
+  plan_submission: { taskId: 'Task', withinMs: 'Within' },
+  plan_approval: { approved: 'Approved', feedback: 'Feedback' },
+  status_request: { withinMs: 'Within' },
+  status_response: { taskId: 'Task', status: 'Status', progress: 'Progress' },
+  status_update: { taskId: 'Task', status: 'Status', progress: 'Progress' },
+  task_assignment: { taskId: 'Task', withinMs: 'Within' },
+  help_request: { withinMs: 'Within' },
+  escalation: { level: 'Level', reason: 'Reason', related: 'Related' },
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-const labelled = (values: Record<string, unknown>): string[] =>
-  Object.entries(values).flatMap(([label, value]) =>
-    value === undefined || value === '' ? [] : `${label}: ${text(value)}`,
-  )
-const seconds = (ms: unknown) => (typeof ms === 'number' ? `${Math.round(ms / 1_000)} s` : undefined)
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-function statusLines({ taskId, status, progress }: Record<string, unknown>): string[] {
-  const share = typeof progress === 'number' ? `${Math.round(progress * 100)} %` : undefined
-  return labelled({ Task: taskId, Status: status, Progress: share })
+/** A value as people say it; a list is several. */
+function sayings(field: string, value: unknown): string[] {
+  if (typeof value === 'boolean') return [value ? 'yes' : 'no']
+  if (field === 'withinMs') return [`${Math.round(Number(value) / 1_000)} s`]
+  if (field === 'progress') return [`${Math.round(Number(value) * 100)} %`]
+  if (field === 'comments' && Array.isArray(value)) return (value as Record<string, unknown>[]).map(comment)
+  return [asText(value)]
 }
 
-function commentLines(comments: unknown): string[] {
-  if (!Array.isArray(comments)) return []
-  return (comments as Record<string, unknown>[]).map(
-    ({ path, line, body }) =>
-      `- ${text(path ?? '')}${line === undefined ? '' : `:${text(line)}`} ${text(body ?? '')}`,
-  )
-}
+const comment = ({ path, line, body }: Record<string, unknown>): string =>
+  `${asText(path ?? '')}${line === undefined ? '' : `:${asText(line)}`} ${asText(body ?? '')}`.trim()
 
-/** A message with its payload in words, where its type has any. */
+/** A message with its payload in words, where its type has any; the rest of it stays what it was. */
 function said(message: Message): Message {
   const { payload, body, ...rest } = message
-  const say = Object.hasOwn(sayings, message.type) ? sayings[message.type] : undefined
-  if (say === undefined || payload === null || typeof payload !== 'object') return message
-  const lines = say(payload as Record<string, unknown>).filter((line) => !body.includes(line))
-  return { ...rest, body: [body, ...lines].filter(Boolean).join('\n') }
+  const known = Object.hasOwn(labels, message.type) ? labels[message.type]! : {}
+  if (payload === null || typeof payload !== 'object' || Array.isArray(payload)) return message
+  const fields = Object.entries(payload)
+  const lines = fields
+    .filter(([field]) => Object.hasOwn(known, field))
+    .flatMap(([field, value]) => sayings(field, value).map((saying) => ({ label: known[field]!, saying })))
+    // What the body says already is not said again.
+    .filter(({ saying }) => saying !== '' && !body.includes(saying))
+    .map(({ label, saying }) => `${label}: ${saying}`)
+  const unsaid = fields.filter(([field]) => !Object.hasOwn(known, field))
+  return {
+    ...rest,
+    body: [body, ...lines].filter(Boolean).join('\n'),
+    ...(unsaid.length === 0 ? {} : { payload: Object.fromEntries(unsaid) }),
+  }
 }
 
 /**
@@ -97,11 +110,11 @@ function said(message: Message): Message {
  * breaks (they submit things) are replaced.
  */
 export function wordsFor(message: Message, options: WordsOptions): Words {
-  const { token, budgetBytes = defaultBudgetBytes, multiline = false } = options
+  const { token, comment, budgetBytes = defaultBudgetBytes, multiline = false } = options
   const room = Math.min(budgetBytes, multiline ? budgetBytes : mostBytes)
   const whole = said(message)
   for (let chars = room; ; chars = Math.floor(chars * 0.8)) {
-    const typed = withMark(whole, token, chars, multiline)
+    const typed = `${comment}${withMark(whole, token, chars, multiline)}`
     if (Buffer.byteLength(typed) <= room || chars < 40)
       return { text: typed, end: squeezed(`mail ${token}>>>`) }
   }

@@ -29,12 +29,16 @@ const message = (text: string): Message => ({
 describe('what is typed', () => {
   it.each([false, true])('holds nothing that steers a terminal (multiline: %s)', (multiline) => {
     for (const text of hostileTexts(1_000)) {
-      const { text: typed, end } = wordsFor(message(text), { token: 'a1b2c3d4e5f6', multiline })
+      const { text: typed, end } = wordsFor(message(text), {
+        token: 'a1b2c3d4e5f6',
+        comment: '# ',
+        multiline,
+      })
       expect(typed.replaceAll('\n', multiline ? '' : '\n')).not.toMatch(steering)
       expect(typed.replace(/\s/g, '').endsWith(end)).toBe(true)
       expect(typed.split('a1b2c3d4e5f6')).toHaveLength(3)
       expect(Buffer.byteLength(typed)).toBeLessThanOrEqual(2_000)
-      expect(typed.startsWith('[mailbox] Message 01999999-')).toBe(true)
+      expect(typed.startsWith('# [mailbox] Message 01999999-')).toBe(true)
     }
   })
 
@@ -75,7 +79,7 @@ it('never leaves a paste, with or without brackets', async () => {
     expect(bytes.split('\u001b')).toHaveLength(isBracketed ? 2 * wanted + 1 : 1)
     for (const line of log.submitted()) {
       expect(line).not.toMatch(steering)
-      expect(line).toMatch(/^\[mailbox\] Message .*<<<mail ([0-9a-f]{12}) .*mail \1>>>$/u)
+      expect(line).toMatch(/^# \[mailbox\] Message .*<<<mail ([0-9a-f]{12}) .*mail \1>>>$/u)
     }
   }
 })
