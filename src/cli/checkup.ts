@@ -3,6 +3,7 @@ import { rm, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureSpaceDir, readSettings } from '../config.ts'
+import type { WatcherHealth } from '../delivery/watcher.ts'
 import type { Space } from '../space.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
@@ -56,6 +57,8 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   yield await attempt('index', () => checkIndex(dir, hadIndex))
   yield await attempt('lock', () => checkLock(space))
   yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
+  const watcher = space.watcher()
+  if (watcher !== undefined) yield { check: 'tmux', ...checkWatcher(watcher) }
   // Not closed: closing waits for the lock, which is what may be stuck. The process ends after this.
 }
 
@@ -151,6 +154,19 @@ async function checkLock(space: Space): Promise<Omit<Finding, 'check'>> {
     found: `another process has held it for ${lockPatienceMs / 1_000} s`,
     next: 'look for a stopped mailbox process (ps -o pid,stat,cmd) and continue or end it',
   }
+}
+
+/** Agents without hooks get no mail while their watcher is away. */
+function checkWatcher({ state, registered }: WatcherHealth): Omit<Finding, 'check'> {
+  const agents = `${registered} ${registered === 1 ? 'agent' : 'agents'}`
+  if (state === 'up') return { state: 'ok', found: `the watcher runs, for ${agents}` }
+  return state === 'down'
+    ? {
+        state: 'warn',
+        found: `the watcher is down; ${agents} get no mail`,
+        next: 'mailbox tmux watch (or forget them: mailbox tmux detach NAME)',
+      }
+    : { state: 'warn', found: 'the watcher is there, and says nothing', next: 'mailbox tmux status' }
 }
 
 /** Touches a file in the space's directory and waits to be told. */

@@ -278,6 +278,12 @@ export const verbs: readonly Verb[] = [
     load: async () => (await import('./verbs/hook.ts')).hook,
   },
   {
+    name: 'tmux',
+    group: 'run',
+    summary: 'Type mail into the terminals of agents that have no hooks',
+    load: async () => (await import('./verbs/tmux.ts')).tmux,
+  },
+  {
     name: 'verify',
     group: 'keep',
     summary: 'Check every line of the journal',
