@@ -37,7 +37,7 @@ export function serve(command: Command): void {
     const mcp = createMcpEndpoint(space, { version: __VERSION__ })
     const hub = await startHub({
       ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },
-      ...{ allowHosts: allowHost, mcp: mcp.fetch },
+      ...{ allowHosts: allowHost, mcp },
     })
     const address = `${hub.url}/#token=${hub.token}`
     cli.answer({ url: hub.url, token: hub.token, space: space.dir }, () =>
