@@ -111,7 +111,7 @@ export class Resource<T> {
 const cache = new Map<string, Resource<unknown>>()
 const kept = 24
 
-export function resource<T>(key: string, options: () => ResourceOptions<T>): Resource<T> {
+function resource<T>(key: string, options: () => ResourceOptions<T>): Resource<T> {
   const found = (cache.get(key) as Resource<T> | undefined) ?? new Resource<T>(options())
   cache.delete(key)
   cache.set(key, found as Resource<unknown>)
