@@ -72,7 +72,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     serverOptions: { headersTimeout: 10_000, requestTimeout: 60_000, maxHeaderSize: 16_384 },
   }) as Server
   server.maxConnections = limits.connections
-  const { port } = await listen(server, host, options.port)
+  const { port } = await listen(server, host, options.port).catch(async (error: unknown) => {
+    await feed.stop()
+    throw error
+  })
   const guard = new Guard({ tokens, host, port, allowHosts })
   const beat = options.beatMs === undefined ? {} : { beatMs: options.beatMs }
   const streams = new Streams({ space, survey, feed, guard, limits, metrics, log, ...beat })
