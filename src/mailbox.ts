@@ -168,7 +168,7 @@ export class LocalMailbox {
     const { budgetTokens = 2_000, ...filter } = options
     if (!(budgetTokens > 0))
       throw new MailboxError('invalid', 'the budget is not a number of tokens', { hint: 'try 2000' })
-    await this.#comeIn()
+    await this.comeIn()
     const page = await this.inbox({ limit: 200, ...filter, unread: true })
     // Whoever has asked something sees the answer before anything else.
     const isShort = (filter.limit ?? 200) < 200
@@ -220,7 +220,7 @@ export class LocalMailbox {
 
   /** Takes mail to a role, so that nobody else does. Throws `conflict` when somebody has it. */
   async claim(id: string, options: { ttlMs?: number } = {}): Promise<Handled & { claim: Claim }> {
-    await this.#comeIn()
+    await this.comeIn()
     const handled = await this.#handle('claimed', id, { claimTtlMs: options.ttlMs })
     return { ...handled, claim: await this.#claimOf(handled.message) }
   }
@@ -231,7 +231,7 @@ export class LocalMailbox {
     options: { ttlMs?: number } = {},
   ): Promise<(Handled & { claim: Claim }) | null> {
     const ttlMs = options.ttlMs ?? this.#space.settings.claimTtlMs
-    await this.#comeIn()
+    await this.comeIn()
     const placed = await this.#space.decide(
       (view, context) => decideClaimNext(view, this.name, role, ttlMs, context),
       true,
@@ -300,7 +300,7 @@ export class LocalMailbox {
       }
       return undefined
     }
-    await this.#comeIn()
+    await this.comeIn()
     // Mail can become due while one waits for it.
     const keeper = this.#space.keepTime()
     try {
@@ -312,7 +312,7 @@ export class LocalMailbox {
 
   async #waitAlong(follow: Follow, options: WaitOptions): Promise<InboxMessage | null> {
     const { type, from, match, replyTo, timeoutMs = Number.POSITIVE_INFINITY, signal } = options
-    await this.#comeIn()
+    await this.comeIn()
     const over = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
     const ending = signal === undefined ? over : AbortSignal.any([signal, over])
     const watched = {
@@ -380,6 +380,13 @@ export class LocalMailbox {
     return message === null ? null : ((await this.#take([message]))[0] ?? null)
   }
 
+  /** Takes unread mail that the caller has chosen, in that order; what is no longer there to take is left out. */
+  async takeAll(ids: readonly string[]): Promise<InboxMessage[]> {
+    if (ids.length === 0) return []
+    const { messages } = await this.unread()
+    return this.#take(ids.flatMap((id) => messages.find((message) => message.id === id) ?? []))
+  }
+
   /** The thread a message belongs to, oldest first. */
   async thread(id: string): Promise<StoredMessage[]> {
     return this.#space.query((source) => thread(source, id))
@@ -412,6 +419,11 @@ export class LocalMailbox {
     return this.#space.settings.claimTtlMs
   }
 
+  /** This agent as the roster has it. */
+  async agent(): Promise<Agent> {
+    return this.#query((_, agent) => agent)
+  }
+
   /** Whoever leads: the first leading role that somebody holds, or the person. */
   async lead(): Promise<string> {
     const agents = await this.#space.agents()
@@ -428,6 +440,11 @@ export class LocalMailbox {
   /** What this agent owes others. */
   async owed(options: { kind?: Kind } = {}): Promise<Owed[]> {
     return this.#space.owed({ ...options, by: this.name })
+  }
+
+  /** What others owe this agent: answers, verdicts, work. */
+  async awaited(options: { kind?: Kind } = {}): Promise<Owed[]> {
+    return this.#space.owed({ ...options, to: this.name })
   }
 
   /** @internal A template of the space, if it has it. */
@@ -450,7 +467,7 @@ export class LocalMailbox {
   }
 
   /** Whoever looks for its mail is there, though it says nothing; then what is due is done. */
-  async #comeIn(): Promise<void> {
+  async comeIn(): Promise<void> {
     const isQuiet = await this.#query(
       (source, agent) =>
         sight(agent) !== 'here' && isLongSilent(source, agent, this.#space.settings, this.#space.now()),

@@ -49,6 +49,14 @@ export {
   type Handler,
   runAgent,
 } from './talk/agent-loop.ts'
+export {
+  type AgentMailState,
+  type MailboxHookOptions,
+  type MailboxHookOutput,
+  type MailboxHooks,
+  mailboxHooks,
+} from './talk/agent-sdk.ts'
+export { type Briefing, type BriefOptions, brief, type Moment } from './talk/briefing.ts'
 export { type HandoffInput, handOff } from './talk/handoff.ts'
 export { cleanUpTeam, type LeadHandlers, type PlanVerdict, runLead } from './talk/lead-loop.ts'
 export { type PendingOptions, pendingContext } from './talk/pending.ts'

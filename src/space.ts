@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { createClock } from './clock.ts'
 import type { Context, View } from './command/context.ts'
@@ -17,6 +18,7 @@ import { ensureSpaceDir, readSettings, type Settings } from './config.ts'
 import { Bell } from './delivery/bell.ts'
 import { type FollowOptions, follow } from './delivery/follow.ts'
 import { identify, sight } from './delivery/liveness.ts'
+import { type WatcherHealth, watcherHealth, watcherWarnings } from './delivery/watcher.ts'
 import { MailboxError } from './errors.ts'
 import { Background } from './index/background.ts'
 import { loadDirectory, openIndex, openSearch, readDirectory } from './index/index.ts'
@@ -41,6 +43,10 @@ import { type Stats, stats } from './query/stats.ts'
 import { createView } from './query/view.ts'
 import type { HubOptions } from './remote/connection.ts'
 import type { ArchiveOptions, ArchiveReport } from './retention.ts'
+
+// For rims that have processes and a watcher of their own.
+export { identify, sight } from './delivery/liveness.ts'
+export { watcherPaths } from './delivery/watcher.ts'
 
 export interface OpenSpaceOptions {
   /** The space's directory; it is made if it does not exist. */
@@ -142,6 +148,8 @@ export class Space {
     this.#thread = new Background({ dir, projection: 'tables' })
     this.#source = { index: this.#index, journal }
     this.#newId = createIdSource(now)
+    // Everybody who waits listens for the end; many do, and none of them is a leak.
+    setMaxListeners(0, this.#ending.signal)
     this.#view = createView(this.#source)
   }
 
@@ -258,7 +266,18 @@ export class Space {
 
   /** How much mail there is and how long it takes, in all and for each agent. */
   async stats(): Promise<Stats> {
-    return this.query((source) => stats(source, this.now()))
+    const found = await this.query((source) => stats(source, this.now()))
+    return { ...found, warnings: [...found.warnings, ...this.watcherWarnings()] }
+  }
+
+  /** How the process is that types mail into terminals; undefined where nobody depends on one. */
+  watcher(): WatcherHealth | undefined {
+    return watcherHealth(this.dir, this.now())
+  }
+
+  /** What a person should know of it. */
+  watcherWarnings(): string[] {
+    return watcherWarnings(this.watcher())
   }
 
   /**
@@ -337,6 +356,19 @@ export class Space {
     return new Bell(this.#journal, signal, this.#ending.signal)
   }
 
+  /**
+   * @internal Runs `work` while nobody writes, with the seq of the last entry: what it sees of the journal's
+   * files is whole, and whatever is written to them afterwards is written later.
+   */
+  async whileStill<T>(work: (seq: number) => T): Promise<T> {
+    let result: { value: T } | undefined
+    await this.decide(() => {
+      result = { value: work(this.#directory.seq) }
+      return []
+    })
+    return result!.value
+  }
+
   /** The seq of the last entry. */
   async end(): Promise<number> {
     return this.query(({ index }) => index.cursor.seq)
@@ -382,6 +414,12 @@ export class Space {
       this.#words.discard()
       work()
     })
+  }
+
+  /** @internal Runs `work` while nobody else does anything in this space, for what hangs on no entry. */
+  alone<T>(work: () => T): T {
+    this.#mustBeOpen()
+    return this.#journal.withLock(work)
   }
 
   /** Takes in messages that another space exported; those that are here already are skipped. */

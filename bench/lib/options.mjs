@@ -7,7 +7,7 @@ export const usage = `Measures agent-mailbox and its peers on this machine and w
 
   --quick              smaller and shorter, under two minutes
   --only NAME          only this measurement; repeat it or separate names by commas
-                       limit, send, broadcast, push, hub, startup, read, growth, rebuild
+                       limit, send, broadcast, push, hub, startup, read, growth, rebuild, console
   --history N,N,N      lengths of history for read (the last one also for growth and rebuild)
   --dir DIR            where to put data while measuring; it should be on the disk you care for
                        (default: the temporary directory, unless that is in memory)
@@ -75,6 +75,7 @@ export function readOptions(args, names) {
  * @property {number} growthRounds
  * @property {number} growthMs
  * @property {number} heldCalls Rounds of reads before memory is taken.
+ * @property {number} viewRounds How often each view of the console is opened.
  */
 
 /** @type {Times} */
@@ -97,6 +98,7 @@ const fullTimes = {
   growthRounds: 4,
   growthMs: 500,
   heldCalls: 500,
+  viewRounds: 5,
 }
 
 /** @type {Times} */
@@ -119,6 +121,7 @@ const quickTimes = {
   growthRounds: 1,
   growthMs: 250,
   heldCalls: 50,
+  viewRounds: 2,
 }
 
 /** A run that matters, or a quick look. */
@@ -131,6 +134,7 @@ export function planOf({ quick, history }) {
       history: lengths,
       growth: [...new Set(growth)],
       rebuild: history === undefined && quick ? 50_000 : largest,
+      console: quick ? 10_000 : 100_000,
     },
     times: quick ? quickTimes : fullTimes,
   }

@@ -8,7 +8,7 @@ import type { Survey } from '../survey.ts'
 import { inSpan, type SpanOptions } from '../trace.ts'
 import type { Reading } from '../wire/operation.ts'
 import { readings } from '../wire/readings.ts'
-import { checkShape, readJson, tooLarge } from './body.ts'
+import { checkShape, readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
 import { HttpRefusal, toAnswer } from './errors.ts'
 import type { Feed } from './feed.ts'
@@ -22,8 +22,12 @@ import { operations, type Runnable, toAnswerBody } from './run.ts'
 import type { Streams } from './streams.ts'
 import type { Caller } from './tokens.ts'
 
-/** Answers MCP over HTTP for whoever the token names. */
-export type McpHandler = (request: Request, caller: { agent: string }) => Promise<Response>
+/** MCP over HTTP, for whoever the token names. */
+export interface McpDoor {
+  fetch(request: Request, caller: { agent: string; isStillGood: () => boolean }): Promise<Response>
+  /** What is open. */
+  counts(): { sessions: number; calls: number; listeners: number }
+}
 
 export interface AppOptions {
   space: Space
@@ -36,7 +40,7 @@ export interface AppOptions {
   log: Logger
   pages: ConsoleFiles
   version: string
-  mcp?: McpHandler | undefined
+  mcp?: McpDoor | undefined
   /** Aborted when the hub stops. */
   stopping: AbortSignal
 }
@@ -195,11 +199,11 @@ export function createApp(options: AppOptions): Hono<Env> {
   }
 
   app.all('/mcp', async (c) => {
-    const { agent } = letIn(c)
+    const caller = letIn(c)
     c.set('operation', 'mcp')
     if (mcp === undefined) throw notHere('this hub serves no MCP')
-    if (Number(c.req.header('content-length') ?? '0') > limits.bodyBytes) throw tooLarge(limits.bodyBytes)
-    return mcp(c.req.raw, { agent })
+    // Its bodies have a limit of their own. A token that is taken back ends what it has open, as elsewhere.
+    return mcp.fetch(c.req.raw, { agent: caller.agent, isStillGood: () => guard.isStillGood(caller) })
   })
 
   app.all('/api/*', (c) => {

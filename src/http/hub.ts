@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -6,7 +7,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { MailboxError } from '../errors.ts'
 import type { Space } from '../space.ts'
 import { Survey } from '../survey.ts'
-import { createApp, credentialsOf, type McpHandler } from './app.ts'
+import { createApp, credentialsOf, type McpDoor } from './app.ts'
 import { ConsoleFiles } from './console.ts'
 import { HttpRefusal, toAnswer } from './errors.ts'
 import { Feed } from './feed.ts'
@@ -30,7 +31,7 @@ export interface HubOptions {
   allowHosts?: readonly string[]
   /** Where the files of the console lie. */
   consoleDir?: string | undefined
-  mcp?: McpHandler | undefined
+  mcp?: McpDoor | undefined
   limits?: Partial<HubLimits>
   /** How often streams give a sign of life. @default 15_000 */
   beatMs?: number
@@ -57,7 +58,9 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const { space, log, version, host = '127.0.0.1', allowHosts = [] } = options
   const limits = { ...defaultLimits, ...options.limits }
   const stopping = new AbortController()
-  const metrics = createMetrics(space)
+  // Every wait listens for the end; many do, and none of them is a leak.
+  setMaxListeners(0, stopping.signal)
+  const metrics = createMetrics(space, options.mcp)
   const survey = new Survey(space)
   const feed = new Feed(space, survey, (err) =>
     log.error({ event: 'feed', err }, 'the journal cannot be read'),

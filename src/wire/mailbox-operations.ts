@@ -56,6 +56,9 @@ export const joinFields = {
   session: z.optional(session),
 }
 
+const done = name('Done', z.strictObject({ result: z.null() }))
+const owedList = name('OwedList', z.strictObject({ owed: z.array(s.owed) }))
+
 /** Methods of a mailbox that are the same over HTTP: their arguments in, their answer out. */
 export const mailboxOperations = {
   send: {
@@ -110,7 +113,7 @@ export const mailboxOperations = {
     summary: 'Note that the agent was told of mail without being shown it',
     positional: ['ids'],
     input: z.strictObject({ ids: z.array(z.string()).check(z.maxLength(1_000)) }),
-    output: name('Done', z.strictObject({ result: z.null() })),
+    output: done,
     wrap: 'result',
   },
   ack: {
@@ -203,8 +206,27 @@ export const mailboxOperations = {
     summary: 'What the agent owes others',
     reads: true,
     input: z.strictObject({ kind: z.optional(s.kind) }),
-    output: name('OwedList', z.strictObject({ owed: z.array(s.owed) })),
+    output: owedList,
     wrap: 'owed',
+  },
+  awaited: {
+    summary: 'What others owe the agent',
+    reads: true,
+    input: z.strictObject({ kind: z.optional(s.kind) }),
+    output: owedList,
+    wrap: 'owed',
+  },
+  agent: {
+    summary: 'The agent as the roster has it',
+    reads: true,
+    input: z.strictObject({}),
+    output: s.agent,
+  },
+  comeIn: {
+    summary: 'Look in: say that the agent is there, and have done what is due',
+    input: z.strictObject({}),
+    output: done,
+    wrap: 'result',
   },
   template: {
     summary: 'A template of the space for handoffs',
@@ -234,6 +256,13 @@ export const mailboxOperations = {
     input: z.strictObject(id),
     output: s.maybeMessage,
     wrap: 'message',
+  },
+  takeAll: {
+    summary: 'Take unread messages by id: they are marked as shown; what is gone is left out',
+    positional: ['ids'],
+    input: z.strictObject({ ids: z.array(z.string()).check(z.maxLength(1_000)) }),
+    output: name('Taken', z.strictObject({ messages: z.array(s.inboxMessage) })),
+    wrap: 'messages',
   },
   update: {
     summary: 'Take on or give up roles and tags, say what the agent does',

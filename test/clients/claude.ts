@@ -53,6 +53,8 @@ export interface RunningClient {
   stdout: () => string
   stderr: () => string
   exit: Promise<number | null>
+  /** Resolves when its standard output holds the text; rejects when it ends without. */
+  said(text: string): Promise<void>
   /** A further prompt, for one that reads them as a stream. */
   prompt(text: string): void
   /** Says that there are no more prompts. */
@@ -81,7 +83,11 @@ export function startClient(
 ): RunningClient {
   const child = spawn(program, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
   let [stdout, stderr] = ['', '']
-  child.stdout.on('data', (data: Buffer) => (stdout += data.toString()))
+  const listening = new Set<() => void>()
+  child.stdout.on('data', (data: Buffer) => {
+    stdout += data.toString()
+    for (const listen of [...listening]) listen()
+  })
   child.stderr.on('data', (data: Buffer) => (stderr += data.toString()))
   child.stdin.on('error', () => {}) // It may end before it reads.
   const exit = new Promise<number | null>((resolve, reject) => {
@@ -97,6 +103,20 @@ export function startClient(
     stdout: () => stdout,
     stderr: () => stderr,
     exit,
+    said: (text) =>
+      new Promise((resolve, reject) => {
+        const listen = () => {
+          if (!stdout.includes(text)) return
+          listening.delete(listen)
+          resolve()
+        }
+        listening.add(listen)
+        listen()
+        void exit.then(
+          () => reject(new Error(`it ended without saying ${text}: ${stdout} ${stderr}`)),
+          reject,
+        )
+      }),
     prompt: (text) => {
       const message = { role: 'user', content: [{ type: 'text', text }] }
       child.stdin.write(`${JSON.stringify({ type: 'user', message, parent_tool_use_id: null })}\n`)

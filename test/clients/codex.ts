@@ -13,7 +13,17 @@ export interface CodexOptions {
 }
 
 /** Starts the real Codex against a scripted model. */
-export function startCodex({ home, modelUrl, config = '', args, env = {} }: CodexOptions): RunningClient {
+export function startCodex(options: CodexOptions): RunningClient {
+  const client = startClient(clientProgram('codex'), options.args, {
+    cwd: options.home.project,
+    env: setUpCodex(options),
+  })
+  client.end()
+  return client
+}
+
+/** Writes its settings, and gives the environment in which it finds them. */
+export function setUpCodex({ home, modelUrl, config = '', env = {} }: CodexOptions): Record<string, string> {
   const codexHome = join(home.home, '.codex')
   mkdirSync(codexHome, { recursive: true })
   writeFileSync(
@@ -42,10 +52,5 @@ trust_level = "trusted"
 ${config}
 `,
   )
-  const client = startClient(clientProgram('codex'), args, {
-    cwd: home.project,
-    env: { ...bareEnv(home), CODEX_HOME: codexHome, SCRIPTED_KEY: 'a-key-for-loopback', ...env },
-  })
-  client.end()
-  return client
+  return { ...bareEnv(home), CODEX_HOME: codexHome, SCRIPTED_KEY: 'a-key-for-loopback', ...env }
 }

@@ -37,7 +37,7 @@ export function serve(command: Command): void {
     const mcp = createMcpEndpoint(space, { version: __VERSION__ })
     const hub = await startHub({
       ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },
-      ...{ allowHosts: allowHost, mcp: mcp.fetch },
+      ...{ allowHosts: allowHost, mcp },
     })
     const address = `${hub.url}/#token=${hub.token}`
     cli.answer({ url: hub.url, token: hub.token, space: space.dir }, () =>
@@ -52,7 +52,7 @@ export function serve(command: Command): void {
 }
 
 /** Beside the program, wherever the bundler has put this file. */
-function consoleDir(): string | undefined {
+export function consoleDir(): string | undefined {
   return ['./console', '../console']
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((dir) => existsSync(dir))
