@@ -156,7 +156,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       streams.stop()
       keeper.stop()
       const idle = setInterval(closeIdle, idleLookMs)
-      const late = setTimeout(() => server.closeAllConnections(), graceMs)
+      // A WebSocket whose client does not answer is none of the server's any more, but holds it up.
+      const late = setTimeout(() => {
+        for (const socket of sockets) socket.destroy()
+      }, graceMs)
       await closed
       clearInterval(idle)
       clearTimeout(late)
