@@ -170,6 +170,8 @@ describe('a draft', () => {
     await bodyOf(page).fill('Half a sentence.')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.locator('.message').getByText('Half a sentence.').waitFor()
+    // The stream may be quicker than the answer, and the draft goes with the answer.
+    await eventually(() => bodyOf(page).count()).toBe(0)
     await page.reload()
     await page.locator('.message').getByText('Half a sentence.').waitFor()
     expect(await bodyOf(page).count()).toBe(0)
@@ -207,5 +209,43 @@ describe('a draft', () => {
     const { messages } = await (await mailbox('user')).search('"Exactly once"')
     expect(messages).toHaveLength(1)
     stage.faults.splice(0)
+  })
+
+  it('with other words after a lost answer is another message', async () => {
+    const page = await stage.page('/compose?to=ada')
+    await bodyOf(page).fill('First wording')
+    await page.route('**/api/mailboxes/user/send', async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+    await page.keyboard.press('Control+Enter')
+    await toast(page, /cannot be reached/)
+    await page.unroute('**/api/mailboxes/user/send')
+    await bodyOf(page).fill('Second wording')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.locator('.message').getByText('Second wording').waitFor()
+    stage.faults.splice(0)
+  })
+
+  it('can be written where the browser holds back what needs https', async () => {
+    const page = await stage.page('/threads', {
+      before: async (one) => {
+        await one.addInitScript(() => {
+          Object.defineProperty(Crypto.prototype, 'randomUUID', { value: undefined })
+          Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })
+          Reflect.deleteProperty(window, 'Notification')
+        })
+      },
+    })
+    await page.locator('.row').first().click()
+    await page.getByRole('button', { name: 'Copy as command line' }).first().click()
+    await toast(page, 'Command copied')
+    await page.getByRole('button', { name: 'Notify me on the desktop' }).click()
+    await toast(page, 'does not let this page notify you')
+    await page.keyboard.press('c')
+    await page.getByLabel('To', { exact: true }).fill('bob')
+    await bodyOf(page).fill('Over plain http')
+    await page.keyboard.press('Control+Enter')
+    await page.locator('.message').getByText('Over plain http').waitFor()
   })
 })

@@ -17,9 +17,13 @@ export interface Draft {
 
 const prefix = 'mailbox.draft.'
 
+/** Browsers keep `randomUUID` from pages on plain http; a hub in a local network is one. */
+export const newKey = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+
 export const emptyDraft = (): Draft => ({
   ...{ to: '', subject: '', body: '', type: 'text', priority: 'normal', tags: '' },
-  ...{ requiresAck: false, awaitingResponse: false, key: crypto.randomUUID() },
+  ...{ requiresAck: false, awaitingResponse: false, key: newKey() },
 })
 
 function storedKeys(): Set<string> {

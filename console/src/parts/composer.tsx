@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { act } from '../data/api.ts'
 import type { Priority } from '../data/types.ts'
 import { parseRecipients } from '../lib/address.ts'
-import { type Draft, emptyDraft, readDraft, writeDraft } from '../lib/drafts.ts'
+import { type Draft, emptyDraft, newKey, readDraft, writeDraft } from '../lib/drafts.ts'
 import { typeName } from '../lib/text.ts'
 import { busy, perform } from '../state/act.ts'
 import { addresses } from '../state/overview.ts'
@@ -36,13 +36,18 @@ export function Composer(props: ComposerProps) {
   useEffect(() => {
     if (props.autoFocus) form.current?.querySelector('textarea')?.focus()
   }, [])
+  /** It was tried to send this text, and it may have arrived. */
+  const isTried = useRef(false)
   const change = (part: Partial<Draft>) => {
-    const next = { ...draft, ...part }
+    // With other words it is another message: under the old key it would be taken for the first try.
+    const next = { ...draft, ...part, ...(isTried.current && { key: newKey() }) }
+    isTried.current = false
     setDraft(next)
     writeDraft(place, next)
   }
   const send = async () => {
     const to = parseRecipients(draft.to)
+    isTried.current = true
     const sent = await perform('send', `Sent to ${to.join(', ')}`, async () => {
       const { threadId } = await act<{ threadId: string }>(
         replyTo === undefined ? 'send' : 'reply',

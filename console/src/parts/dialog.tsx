@@ -15,9 +15,14 @@ export interface DialogProps {
 export function Dialog({ title, onClose, children, bare }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   // Before the next key is pressed: whoever types on must type into it.
+  const isHere = useRef(true)
   useLayoutEffect(() => {
-    dialog.current?.showModal()
-    return () => dialog.current?.close()
+    const box = dialog.current
+    box?.showModal()
+    return () => {
+      isHere.current = false
+      box?.close()
+    }
   }, [])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
@@ -25,7 +30,10 @@ export function Dialog({ title, onClose, children, bare }: DialogProps) {
       class="dialog"
       ref={dialog}
       aria-label={title}
-      onClose={onClose}
+      onClose={() => {
+        // The browser tells it late: by then another dialog may have taken its place.
+        if (isHere.current) onClose()
+      }}
       onClick={(event) => event.target === dialog.current && onClose()}
     >
       {!bare && (

@@ -4,6 +4,7 @@ import type { NeedsYouItem } from '../data/types.ts'
 import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
 import { line, plural, subjectOf } from '../lib/text.ts'
+import { say } from '../parts/toast.tsx'
 import { needsYou } from './matters.ts'
 
 const key = 'mailbox.notify'
@@ -16,7 +17,9 @@ export const announcement = signal('')
 
 export async function toggleNotify(): Promise<void> {
   if (!notifies.value && 'Notification' in window) await Notification.requestPermission()
+  const isRefused = !notifies.value && !canNotify()
   notifies.value = !notifies.value && canNotify()
+  if (isRefused) say('The browser does not let this page notify you')
   localStorage.setItem(key, notifies.value ? 'yes' : 'no')
 }
 
