@@ -89,7 +89,7 @@ describe('the person', () => {
   it('answers a request for help, and the asker waits no more', async () => {
     const page = await stage.page(`/needs-you/${story.help}`)
     await page.getByRole('button', { name: 'Answer' }).click()
-    expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe('bob')
+    await eventually(() => page.getByLabel('To', { exact: true }).inputValue()).toBe('bob')
     await bodyOf(page).fill('Use the one in the vault.')
     await page.getByRole('button', { name: 'Send' }).click()
     await toast(page, 'Sent to bob')
@@ -160,7 +160,9 @@ describe('a draft', () => {
     await eventually(() => bodyOf(page).inputValue()).toBe('Half a sent')
     await page.reload()
     await eventually(() => bodyOf(page).inputValue()).toBe('Half a sent')
-    expect(await page.locator('.row', { hasText: 'Rebuild the index' }).textContent()).toContain('draft')
+    await eventually(() => page.locator('.row', { hasText: 'Rebuild the index' }).textContent()).toContain(
+      'draft',
+    )
 
     await page.goto(`${stage.url}/threads/${story.question}`)
     await page.locator('.message').first().waitFor()
@@ -177,6 +179,27 @@ describe('a draft', () => {
     expect(await bodyOf(page).count()).toBe(0)
   })
 
+  it('keeps what it answers, though mail comes while it is written', async () => {
+    const page = await stage.page(`/threads/${story.thread}`)
+    await page.locator('.message').first().getByRole('button', { name: 'Reply' }).click()
+    await bodyOf(page).fill('To the first')
+    const bob = await mailbox('bob')
+    await bob.send({
+      to: 'user',
+      threadId: story.thread,
+      subject: 'Rebuild the index',
+      body: 'A word between.',
+    })
+    await page.locator('.message').getByText('A word between.').waitFor()
+    await bodyOf(page).press('End')
+    await page.keyboard.type(', and only to it')
+    await page.reload()
+    await eventually(() => bodyOf(page).inputValue()).toBe('To the first, and only to it')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await toast(page, 'Sent to ada')
+    expect(await lastTo('ada')).toMatchObject({ replyTo: story.done, body: 'To the first, and only to it' })
+  })
+
   it('of a new letter is there when it is opened again', async () => {
     const page = await stage.page('/threads')
     await page.locator('.row').first().waitFor()
@@ -186,10 +209,10 @@ describe('a draft', () => {
     await page.reload()
     await page.locator('.row').first().waitFor()
     await page.keyboard.press('c')
-    expect(await bodyOf(page).inputValue()).toBe('Not finished')
+    await eventually(() => bodyOf(page).inputValue()).toBe('Not finished')
     await page.getByRole('button', { name: 'Discard' }).click()
     await page.keyboard.press('c')
-    expect(await bodyOf(page).inputValue()).toBe('')
+    await eventually(() => bodyOf(page).inputValue()).toBe('')
   })
 
   it('is sent once, though the answer was lost and it was tried again', async () => {

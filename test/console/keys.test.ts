@@ -26,7 +26,7 @@ describe('the keyboard alone', () => {
     await eventually(() => heading.textContent()).toBe(names[1])
     await page.keyboard.press('k')
     await eventually(() => heading.textContent()).toBe(names[0])
-    expect(await page.locator('.row[aria-current=true]').textContent()).toContain(names[0])
+    await eventually(() => page.locator('.row[aria-current=true]').textContent()).toContain(names[0])
 
     await page.keyboard.press('r')
     await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('body')
@@ -61,7 +61,7 @@ describe('the keyboard alone', () => {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
     await page.keyboard.press('Escape')
     await eventually(() => page.getByRole('dialog').count()).toBe(0)
-    expect(await page.evaluate(() => document.activeElement?.className)).toBe('who')
+    await eventually(() => page.evaluate(() => document.activeElement?.className)).toBe('who')
   })
 
   it('has a palette for everything', async () => {
@@ -101,14 +101,14 @@ describe('for those who hear the page', () => {
     await page.keyboard.press('Tab')
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the mail')
     await page.keyboard.press('Enter')
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+    await eventually(() => page.evaluate(() => document.activeElement?.id)).toBe('main')
     await page.getByRole('link', { name: 'Rollback journal or WAL?' }).click()
     await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe(
       'Rollback journal or WAL?',
     )
     await page.getByRole('link', { name: 'Metrics' }).click()
     await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Metrics')
-    expect(await page.title()).toBe('(5) Metrics · mailbox')
+    await eventually(() => page.title()).toBe('(5) Metrics · mailbox')
   })
 })
 
@@ -120,7 +120,7 @@ describe('on a phone', () => {
     expect(await page.locator('.reading').isVisible()).toBe(false)
     await page.getByRole('link', { name: 'Split the projection' }).click()
     await page.getByRole('button', { name: 'Approve' }).waitFor()
-    expect(await page.locator('.list-pane').isVisible()).toBe(false)
+    await eventually(() => page.locator('.list-pane').isVisible()).toBe(false)
     await page.getByRole('link', { name: 'Back to the list' }).click()
     await page.locator('.row').first().waitFor()
 
@@ -129,7 +129,9 @@ describe('on a phone', () => {
     await page.locator('.nav').getByRole('link', { name: 'Threads' }).focus()
     await page.keyboard.press('Escape')
     await eventually(() => page.locator('.nav').isVisible()).toBe(false)
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Menu')
+    await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
+      'Menu',
+    )
     await page.getByRole('button', { name: 'Menu' }).click()
     await page.locator('.nav').getByRole('link', { name: 'Agents', exact: true }).click()
     await eventually(() => page.locator('.nav').isVisible()).toBe(false)

@@ -11,6 +11,8 @@ export interface Draft {
   requiresAck: boolean
   awaitingResponse: boolean
   tags: string
+  /** What it answers. */
+  replyTo?: string
   /** Sent along, so that a second try after a broken connection is not a second message. */
   key: string
 }

@@ -40,7 +40,10 @@ export function Composer(props: ComposerProps) {
   const isTried = useRef(false)
   const change = (part: Partial<Draft>) => {
     // With other words it is another message: under the old key it would be taken for the first try.
-    const next = { ...draft, ...part, ...(isTried.current && { key: newKey() }) }
+    const next = {
+      ...{ ...draft, ...part, ...(isTried.current && { key: newKey() }) },
+      ...(replyTo !== undefined && { replyTo }),
+    }
     isTried.current = false
     setDraft(next)
     writeDraft(place, next)

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useResource } from '../data/resource.ts'
 import type { ThreadMessage } from '../data/types.ts'
 import { onReplyKey } from '../keys/intents.ts'
-import { draftPlaces, readDraft } from '../lib/drafts.ts'
+import { readDraft } from '../lib/drafts.ts'
 import { go, leafing } from '../lib/go.ts'
 import { line, plural, subjectOf } from '../lib/text.ts'
 import { putAway } from '../state/act.ts'
@@ -49,19 +49,29 @@ function Thread({
   const place = `thread.${first.threadId}`
   const [view, setView] = useState<'letters' | 'sequence'>('letters')
   const [shown, setShown] = useState(shownAtFirst)
-  const [reply, setReply] = useState<ThreadMessage | null>(null)
+  const [reply, setReply] = useState<ThreadMessage | null>(() => {
+    const draft = readDraft(place)
+    return draft === undefined
+      ? null
+      : (messages.find(({ id }) => id === draft.replyTo) ?? replyTarget(messages))
+  })
+  const wasDrafted = useRef(reply !== null)
   const head = useRef<HTMLHeadingElement>(null)
   const scroller = useRef<HTMLDivElement>(null)
-  const hasDraft = draftPlaces.value.has(place)
-  const answered = reply ?? (hasDraft ? replyTarget(messages) : null)
   const from = target === undefined ? messages.length - shown : messages.findIndex(({ id }) => id === target)
   const visible = messages.slice(Math.max(0, Math.min(from, messages.length - shown)))
   const tags = useMemo(() => [...new Set(messages.flatMap((message) => message.tags))], [messages])
 
+  const answer = (message: ThreadMessage) => {
+    // What was begun stays what it answers; whoever asks for the field again gets into it.
+    if (reply !== null) scroller.current?.parentElement?.querySelector('textarea')?.focus()
+    else setReply(message)
+    wasDrafted.current = false
+  }
   useEffect(() => {
     if (!leafing.peek()) head.current?.focus({ preventScroll: true })
   }, [])
-  useEffect(() => onReplyKey(() => setReply(replyTarget(messages))), [messages])
+  useEffect(() => onReplyKey(() => answer(replyTarget(messages))), [messages])
   usePlace(scroller, `m-${target ?? messages.at(-1)!.id}`, messages.length)
 
   return (
@@ -115,26 +125,26 @@ function Thread({
                 receipts={message.receipts}
                 subject={sameSubject(message.subject, first.subject) ? undefined : message.subject}
                 isTarget={message.id === target}
-                onReply={() => setReply(message)}
+                onReply={() => answer(message)}
               />
             ))}
           </>
         )}
       </div>
       <footer class="pane-foot">
-        {answered === null ? (
-          <button type="button" class="button" onClick={() => setReply(replyTarget(messages))}>
+        {reply === null ? (
+          <button type="button" class="button" onClick={() => answer(replyTarget(messages))}>
             <Icon name="reply" /> Reply <kbd>r</kbd>
           </button>
         ) : (
           <Composer
-            key={answered.id}
+            key={reply.id}
             place={place}
-            start={{ to: recipientsOf(answered, messages).join(', ') }}
-            replyTo={answered.id}
-            replyType={answered.type === 'status_request' ? 'status_response' : undefined}
-            autoFocus={reply !== null || readDraft(place) === undefined}
-            after={() => putAway(answered)}
+            start={{ to: recipientsOf(reply, messages).join(', ') }}
+            replyTo={reply.id}
+            replyType={reply.type === 'status_request' ? 'status_response' : undefined}
+            autoFocus={!wasDrafted.current}
+            after={() => putAway(reply)}
             onSent={() => setReply(null)}
             onDiscard={() => setReply(null)}
           />

@@ -14,6 +14,8 @@ export function usePlace(scroller: { current: HTMLDivElement | null }, aim: stri
     if (box === null) return
     const settle = () => {
       if (!state.current.isTaken) document.getElementById(first.current)?.scrollIntoView({ block: 'start' })
+      // The field for an answer takes room from below.
+      else if (state.current.isAtEnd) box.scrollTop = box.scrollHeight
     }
     const take = () => {
       state.current.isTaken = true
@@ -21,12 +23,7 @@ export function usePlace(scroller: { current: HTMLDivElement | null }, aim: stri
     const look = () => {
       state.current.isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 48
     }
-    const settleAll = () => {
-      settle()
-      // The field for an answer takes room from below.
-      if (state.current.isAtEnd) box.scrollTop = box.scrollHeight
-    }
-    const sizes = new ResizeObserver(settleAll)
+    const sizes = new ResizeObserver(settle)
     sizes.observe(box)
     for (const child of box.children) sizes.observe(child)
     for (const event of takingOver) box.addEventListener(event, take, { passive: true })
