@@ -74,6 +74,16 @@ it('refuses what makes no sense with a status, a hint, and nothing written', asy
   expect(await stage.metric('mailbox_http_in_flight')).toBe(1)
 })
 
+it('takes any name in an address, as long as it is escaped', async () => {
+  const stage = await stageHub()
+  for (const name of ['dev/ada', 'Grüße', 'two words', 'a%2Fb', 'a?b#c']) {
+    await stage.space.join(name)
+    const token = stage.agentToken(name)
+    const sent = await stage.act(name, 'send', { to: 'user', subject: name }, { token })
+    expect([name, sent.status, sent.json.from]).toEqual([name, 200, name])
+  }
+})
+
 it('takes a message of the largest size, however much of it must be escaped', async () => {
   const stage = await stageHub()
   await stage.space.join('bob')
@@ -199,7 +209,7 @@ it('forgets a client that dies in the middle of a request or a wait', async () =
 it('gives mail back that was taken for a client that had gone', async () => {
   const { space } = await stageHub()
   const survey = new Survey(space)
-  const feed = new Feed(space, survey)
+  const feed = new Feed(space, survey, { keptChars: 1_000 })
   const bob = await space.mailbox('bob')
   await (await space.mailbox('ada')).send({ to: 'bob', subject: 'lost on the way?' })
   const gone = new AbortController()
