@@ -20,8 +20,8 @@ export interface WordsOptions {
 }
 
 /** A terminal that reads by lines keeps so much of one and drops the rest: 4,095 bytes on Linux, fewer elsewhere. */
-export const mostBytes = process.platform === 'linux' ? 3_800 : 900
-export const defaultBudgetBytes = process.platform === 'linux' ? 2_000 : 900
+const mostBytes = process.platform === 'linux' ? 3_800 : 900
+const defaultBudgetBytes = process.platform === 'linux' ? 2_000 : 900
 
 /** What each known type asks for, before the message itself. Aider and its like know nothing of a mailbox. */
 const asks: Record<string, string> = {
