@@ -3,8 +3,9 @@
 // command line is CommonJS: Node's loader of modules takes 20 ms longer over the same code; and minified:
 // half the text is half the time to compile it.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { rolldown } from 'rolldown'
+import { buildConsole } from './build-console.mjs'
 
 const root = new URL('..', import.meta.url).pathname
 const types = !process.argv.includes('--no-types')
@@ -16,6 +17,8 @@ async function bundle(input, format, ending) {
     input,
     platform: 'node',
     external: ['libsql'],
+    // Its CommonJS form hides its imports from a bundler.
+    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     // The library names everything it exports; the command line loads the same files when it needs them.
     checks: { ineffectiveDynamicImport: false },
     transform: { define: { __VERSION__: JSON.stringify(version) }, target: 'node20' },
@@ -34,7 +37,10 @@ async function bundle(input, format, ending) {
 // A fast build leaves old chunks: processes of a running test may still be loading them.
 if (types) rmSync(`${root}/dist`, { recursive: true, force: true })
 await bundle({ mod: 'src/mod.ts', 'index-worker': 'src/index/worker.ts' }, 'esm', 'js')
-await bundle({ cli: 'src/cli/main.ts' }, 'cjs', 'cjs')
-chmodSync(`${root}/dist/cli.cjs`, 0o755)
+await bundle({ cli: 'src/cli/main.ts', hook: 'src/hooks/main.ts' }, 'cjs', 'cjs')
+for (const file of ['hook.sh', 'opencode-plugin.js'])
+  copyFileSync(`${root}/src/hooks/${file}`, `${root}/dist/${file}`)
+for (const program of ['cli.cjs', 'hook.sh']) chmodSync(`${root}/dist/${program}`, 0o755)
+await buildConsole({ clean: types })
 if (types)
   execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' })

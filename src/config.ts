@@ -33,6 +33,7 @@ export interface Settings {
   'retention.segmentEntries': number
   'retention.gzipAfterDays': number
   'retention.removeAfterDays': number
+  webhook: string
 }
 
 interface Setting<K extends keyof Settings> {
@@ -43,6 +44,9 @@ interface Setting<K extends keyof Settings> {
 
 const whole = (least: number, most: number) => (value: unknown) =>
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+
+const isWebAddress = (value: unknown): boolean =>
+  typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value)
 
 const minuteMs = 60_000
 const duration = whole(0, 365 * 24 * 60 * minuteMs)
@@ -169,6 +173,11 @@ export const settings: { [K in keyof Settings]: Setting<K> } = {
     default: 0,
     check: whole(0, mostDays),
     about: 'age at which it removes one whose mail is all finished; 0: never',
+  },
+  webhook: {
+    default: '',
+    check: (value) => value === '' || isWebAddress(value),
+    about: 'where a running hub posts every message to the person, as a CloudEvent; empty: nowhere',
   },
 }
 

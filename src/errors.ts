@@ -15,6 +15,7 @@ export const errorCodes = {
   sync_failed: 'the disk refused to confirm the write; it is not known whether it survives a power loss',
   damaged: 'a file of the space is damaged',
   closed: 'the space is closed',
+  unreachable: 'the hub does not answer',
   internal: 'a defect of ours',
 } as const
 

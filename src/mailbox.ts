@@ -11,8 +11,9 @@ import { requirePresent, type UpdateInput } from './command/roster.ts'
 import { checkSend, decideSend, type SendInput } from './command/send.ts'
 import { decideSupersede, decideWithdraw } from './command/withdraw.ts'
 import { readTemplate } from './config.ts'
-import { arrivals, unreadNow, withinBudget } from './delivery/arrive.ts'
+import { unreadNow, withinBudget } from './delivery/arrive.ts'
 import { sight } from './delivery/liveness.ts'
+import { type Follow, type Unread, type WatchOptions, waitMail, watchMail } from './delivery/watch.ts'
 import { MailboxError } from './errors.ts'
 import type {
   BroadcastInput,
@@ -23,7 +24,6 @@ import type {
   ReplyInput,
   SentMessage,
   WaitOptions,
-  WatchOptions,
 } from './mailbox-options.ts'
 import { type Agent, person, systemAgent } from './model/agent.ts'
 import type { Claim } from './model/claim.ts'
@@ -43,12 +43,18 @@ import type { ShownMessage } from './query/show.ts'
 import { standing, unreadFor } from './query/standing.ts'
 import { sent, thread } from './query/thread.ts'
 import type { Space } from './space.ts'
+import { inSpan, noteSpan } from './trace.ts'
 
+/** A timer holds no more. */
+const longestTimerMs = 2_147_483_647
 /** How much unread mail one who waits looks through for what it wants. */
 const waitLooksAt = 1_000
 
-/** One agent's view of a space. */
-export class Mailbox {
+/** One agent's view of a space, wherever the space is: on this disk, or behind a hub. */
+export type Mailbox = { [Name in keyof LocalMailbox]: LocalMailbox[Name] }
+
+/** The mailbox of a space on this disk. */
+export class LocalMailbox {
   readonly name: string
   readonly #space: Space
 
@@ -65,14 +71,19 @@ export class Mailbox {
       const { checkPayload } = await import('./protocol/payload.ts')
       checkPayload(input.type!, input.payload, input.replyTo !== undefined)
     }
-    try {
-      return await this.#send(input)
-    } catch (error) {
-      // A box may be full of what is over. Whoever is told so has seen to that first.
-      const isFull = error instanceof MailboxError && error.code === 'over_limit'
-      if (!isFull || (await this.#space.tend()) === 0) throw error
-      return this.#send(input)
-    }
+    const to = typeof input.to === 'string' ? input.to : input.to.join(', ')
+    const span = { name: `send ${to}`, kind: 'producer', attributes: traceOf('send', this.name, to) } as const
+    return inSpan(span, async (traceparent) => {
+      const stamped = traceparent === undefined ? input : { traceparent, ...input }
+      try {
+        return await this.#send(stamped)
+      } catch (error) {
+        // A box may be full of what is over. Whoever is told so has seen to that first.
+        const isFull = error instanceof MailboxError && error.code === 'over_limit'
+        if (!isFull || (await this.#space.tend()) === 0) throw error
+        return this.#send(stamped)
+      }
+    })
   }
 
   async #send(input: SendInput): Promise<SentMessage> {
@@ -157,7 +168,7 @@ export class Mailbox {
     const { budgetTokens = 2_000, ...filter } = options
     if (!(budgetTokens > 0))
       throw new MailboxError('invalid', 'the budget is not a number of tokens', { hint: 'try 2000' })
-    await this.#comeIn()
+    await this.comeIn()
     const page = await this.inbox({ limit: 200, ...filter, unread: true })
     // Whoever has asked something sees the answer before anything else.
     const isShort = (filter.limit ?? 200) < 200
@@ -180,7 +191,20 @@ export class Mailbox {
     if (state === undefined || classOf(state) !== 'unread') {
       return { ...message, state: state ?? (await this.#anyState(message.seq)) }
     }
-    return { ...message, state: (await this.#handle('shown', message.id)).state }
+    const { state: shown } = await this.#handle('shown', message.id)
+    this.#delivered([message])
+    return { ...message, state: shown }
+  }
+
+  /** A trace of what was handed to this agent, linked to the traces of those who sent it. */
+  #delivered(messages: readonly StoredMessage[]): void {
+    if (messages.length === 0) return
+    const links = messages.map(({ traceparent }) => traceparent)
+    const attributes = {
+      ...traceOf('receive', this.name, this.name),
+      'messaging.batch.message_count': messages.length,
+    }
+    noteSpan({ name: `deliver ${this.name}`, kind: 'consumer', attributes, links })
   }
 
   /** Notes that this agent was told of mail without being shown it: a bell rang, a terminal was typed into. */
@@ -196,7 +220,7 @@ export class Mailbox {
 
   /** Takes mail to a role, so that nobody else does. Throws `conflict` when somebody has it. */
   async claim(id: string, options: { ttlMs?: number } = {}): Promise<Handled & { claim: Claim }> {
-    await this.#comeIn()
+    await this.comeIn()
     const handled = await this.#handle('claimed', id, { claimTtlMs: options.ttlMs })
     return { ...handled, claim: await this.#claimOf(handled.message) }
   }
@@ -207,7 +231,7 @@ export class Mailbox {
     options: { ttlMs?: number } = {},
   ): Promise<(Handled & { claim: Claim }) | null> {
     const ttlMs = options.ttlMs ?? this.#space.settings.claimTtlMs
-    await this.#comeIn()
+    await this.comeIn()
     const placed = await this.#space.decide(
       (view, context) => decideClaimNext(view, this.name, role, ttlMs, context),
       true,
@@ -254,7 +278,8 @@ export class Mailbox {
    * is up; an aborted signal throws `interrupted`.
    */
   async wait(options: WaitOptions = {}): Promise<InboxMessage | null> {
-    const { replyTo, timeoutMs, signal, match = () => true, ...rest } = options
+    const { replyTo, timeoutMs, signal, match = () => true, along, ...rest } = options
+    if (along !== undefined) return this.#waitAlong(along, options)
     const wanted = replyTo === undefined ? rest : { ...rest, replyTo: (await this.#message(replyTo)).id }
     const attempt = async () => {
       const answers: InboxMessage[] = []
@@ -275,7 +300,7 @@ export class Mailbox {
       }
       return undefined
     }
-    await this.#comeIn()
+    await this.comeIn()
     // Mail can become due while one waits for it.
     const keeper = this.#space.keepTime()
     try {
@@ -283,6 +308,26 @@ export class Mailbox {
     } finally {
       keeper.stop()
     }
+  }
+
+  async #waitAlong(follow: Follow, options: WaitOptions): Promise<InboxMessage | null> {
+    const { type, from, match, replyTo, timeoutMs = Number.POSITIVE_INFINITY, signal } = options
+    await this.comeIn()
+    const over = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
+    const ending = signal === undefined ? over : AbortSignal.any([signal, over])
+    const watched = {
+      name: this.name,
+      unread: (filter: InboxOptions) => this.unread(filter),
+      peek: (seq: number) => this.peek(seq),
+      take: ({ id }: InboxMessage) => this.take(id),
+      follow,
+    }
+    const wanted = {
+      ...(type === undefined ? {} : { type }),
+      ...(from === undefined ? {} : { from }),
+      ...(replyTo === undefined ? {} : { replyTo: (await this.#message(replyTo)).id }),
+    }
+    return waitMail(watched, { ...wanted, match, signal: ending })
   }
 
   /** Waits until a recipient has acknowledged a message, or gone beyond that. False when the time is up. */
@@ -301,38 +346,45 @@ export class Mailbox {
   }
 
   /** Unread mail as it is there and as it comes. Looks only: nothing is marked, nothing is claimed. */
-  async *watch(options: WatchOptions = {}): AsyncGenerator<InboxMessage> {
-    const { backlog = true, signal, ...filter } = options
-    const start = await this.#query((source, agent) => ({
-      seq: source.index.cursor.seq,
-      unread: backlog ? unreadNow(source, agent, filter, this.#space.now()) : [],
-    }))
-    const seen = new Set<number>()
-    for (const message of start.unread) {
-      if (signal?.aborted) return
-      seen.add(message.seq)
-      yield message
-    }
-    for await (const { entry } of this.#space.follow({ after: start.seq, signal })) {
-      for (const seq of arrivals(entry)) {
-        const message = await this.#query((source, agent) =>
-          unreadFor(source, agent, seq, filter, this.#space.now()),
-        )
-        if (message === undefined) continue
-        seen.add(seq)
-        yield message
-      }
-      if (entry.kind !== 'agent' || entry.agent.name !== this.name) continue
-      // A new role or tag may bring mail that was there before.
-      for (const message of await this.#query((source, agent) =>
-        unreadNow(source, agent, filter, this.#space.now()),
-      )) {
-        if (message.seq > entry.seq || (!backlog && message.seq <= start.seq) || seen.has(message.seq))
-          continue
-        seen.add(message.seq)
-        yield message
-      }
-    }
+  watch(options: WatchOptions = {}): AsyncGenerator<InboxMessage> {
+    const { name } = this
+    return watchMail(
+      {
+        name,
+        unread: (filter) => this.unread(filter),
+        peek: (seq) => this.peek(seq),
+        follow: (from) => this.#space.follow(from),
+      },
+      options,
+    )
+  }
+
+  /** @internal All unread mail at one moment. Changes nothing. */
+  async unread(filter: InboxOptions = {}): Promise<Unread> {
+    return this.#query((source, agent) => {
+      const messages = unreadNow(source, agent, filter, this.#space.now())
+      const answers = messages.filter((message) => isAnswerTo(source, this.name, message))
+      return { seq: source.index.cursor.seq, messages, answers: answers.map(({ id }) => id) }
+    })
+  }
+
+  /** @internal The message at this place if it is unread for this agent. Changes nothing. */
+  async peek(seq: number): Promise<InboxMessage | null> {
+    return this.#query((source, agent) => unreadFor(source, agent, seq, {}, this.#space.now()) ?? null)
+  }
+
+  /** @internal Takes an unread message as `wait` does: marks it as shown. Null when it is not there to take. */
+  async take(id: string): Promise<InboxMessage | null> {
+    const { seq } = await this.#message(id)
+    const message = await this.peek(seq)
+    return message === null ? null : ((await this.#take([message]))[0] ?? null)
+  }
+
+  /** Takes unread mail that the caller has chosen, in that order; what is no longer there to take is left out. */
+  async takeAll(ids: readonly string[]): Promise<InboxMessage[]> {
+    if (ids.length === 0) return []
+    const { messages } = await this.unread()
+    return this.#take(ids.flatMap((id) => messages.find((message) => message.id === id) ?? []))
   }
 
   /** The thread a message belongs to, oldest first. */
@@ -367,6 +419,11 @@ export class Mailbox {
     return this.#space.settings.claimTtlMs
   }
 
+  /** This agent as the roster has it. */
+  async agent(): Promise<Agent> {
+    return this.#query((_, agent) => agent)
+  }
+
   /** Whoever leads: the first leading role that somebody holds, or the person. */
   async lead(): Promise<string> {
     const agents = await this.#space.agents()
@@ -385,9 +442,14 @@ export class Mailbox {
     return this.#space.owed({ ...options, by: this.name })
   }
 
-  /** @internal A template of the space, or undefined. */
-  template(name: string): Record<string, unknown> | undefined {
-    return readTemplate(this.#space.dir, name)
+  /** What others owe this agent: answers, verdicts, work. */
+  async awaited(options: { kind?: Kind } = {}): Promise<Owed[]> {
+    return this.#space.owed({ ...options, to: this.name })
+  }
+
+  /** @internal A template of the space, if it has it. */
+  async template(name: string): Promise<Record<string, unknown> | null> {
+    return readTemplate(this.#space.dir, name) ?? null
   }
 
   /** Takes on or gives up roles and tags. */
@@ -405,7 +467,7 @@ export class Mailbox {
   }
 
   /** Whoever looks for its mail is there, though it says nothing; then what is due is done. */
-  async #comeIn(): Promise<void> {
+  async comeIn(): Promise<void> {
     const isQuiet = await this.#query(
       (source, agent) =>
         sight(agent) !== 'here' && isLongSilent(source, agent, this.#space.settings, this.#space.now()),
@@ -458,7 +520,9 @@ export class Mailbox {
     )
     const entry = placed[0]?.entry
     const taken = new Set(entry?.kind === 'receipt' ? entry.changes.map(({ seq }) => seq) : [])
-    return messages.filter(({ seq }) => taken.has(seq)).map((message) => ({ ...message, state: 'shown' }))
+    const got = messages.filter(({ seq }) => taken.has(seq))
+    this.#delivered(got)
+    return got.map((message) => ({ ...message, state: 'shown' }))
   }
 
   async #handle(
@@ -495,3 +559,11 @@ export class Mailbox {
     }
   }
 }
+
+/** What a span says of a message, in the words of OpenTelemetry's conventions. */
+const traceOf = (operation: string, agent: string, destination: string) => ({
+  'messaging.system': 'agent-mailbox',
+  'messaging.operation.name': operation,
+  'messaging.client.id': agent,
+  'messaging.destination.name': destination,
+})

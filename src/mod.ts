@@ -2,6 +2,7 @@
 export type { JoinInput, UpdateInput } from './command/roster.ts'
 export type { SendInput } from './command/send.ts'
 export type { Settings } from './config.ts'
+export type { WatchOptions } from './delivery/watch.ts'
 export { type ErrorCode, errorCodes, MailboxError } from './errors.ts'
 export type { Mailbox } from './mailbox.ts'
 export type {
@@ -13,7 +14,6 @@ export type {
   ReplyInput,
   SentMessage,
   WaitOptions,
-  WatchOptions,
 } from './mailbox-options.ts'
 export type { Agent, Session } from './model/agent.ts'
 export type { Claim } from './model/claim.ts'
@@ -37,8 +37,9 @@ export type { Owed, OwedOptions } from './query/owed.ts'
 export type { ListOptions, Page } from './query/page.ts'
 export type { ShownMessage } from './query/show.ts'
 export type { Figures, Latency, Stats } from './query/stats.ts'
+export type { HubOptions } from './remote/connection.ts'
 export type { ArchivedSegment, ArchiveOptions, ArchiveProgress, ArchiveReport } from './retention.ts'
-export { type OpenSpaceOptions, openSpace, type Space } from './space.ts'
+export { type AnySpace, type OpenSpaceOptions, openSpace, type Space } from './space.ts'
 export {
   type AgentContext,
   type AgentEvent,
@@ -48,6 +49,14 @@ export {
   type Handler,
   runAgent,
 } from './talk/agent-loop.ts'
+export {
+  type AgentMailState,
+  type MailboxHookOptions,
+  type MailboxHookOutput,
+  type MailboxHooks,
+  mailboxHooks,
+} from './talk/agent-sdk.ts'
+export { type Briefing, type BriefOptions, brief, type Moment } from './talk/briefing.ts'
 export { type HandoffInput, handOff } from './talk/handoff.ts'
 export { cleanUpTeam, type LeadHandlers, type PlanVerdict, runLead } from './talk/lead-loop.ts'
 export { type PendingOptions, pendingContext } from './talk/pending.ts'

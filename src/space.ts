@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { createClock } from './clock.ts'
 import type { Context, View } from './command/context.ts'
@@ -25,10 +26,10 @@ import type { CatchUpOptions, Projection } from './index/projection.ts'
 import { FileJournal } from './journal/file-journal.ts'
 import type { Journal, PlacedEntry } from './journal/journal.ts'
 import type { VerifyOptions, VerifyReport } from './journal/verify.ts'
-import { Mailbox } from './mailbox.ts'
+import { LocalMailbox, type Mailbox } from './mailbox.ts'
 import { type Agent, systemAgent } from './model/agent.ts'
 import type { Directory } from './model/directory.ts'
-import type { Draft, Gist } from './model/entry.ts'
+import type { Draft, Entry, Gist } from './model/entry.ts'
 import { createIdSource } from './model/id.ts'
 import { checkName } from './model/name.ts'
 import { type DeadLetters, deadLetters } from './query/dead.ts'
@@ -40,6 +41,7 @@ import { agentByName } from './query/roster.ts'
 import { type ShownMessage, show } from './query/show.ts'
 import { type Stats, stats } from './query/stats.ts'
 import { createView } from './query/view.ts'
+import type { HubOptions } from './remote/connection.ts'
 import type { ArchiveOptions, ArchiveReport } from './retention.ts'
 
 // For rims that have processes and a watcher of their own.
@@ -74,8 +76,17 @@ const indexLag = 50_000
 /** What is so far behind is worth a thread. */
 const threadLag = 2_000
 
-/** Opens a space: the journal, then what is derived from it. */
-export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
+/** Opens a space: one behind a hub by its address, one on this disk by its directory. */
+export function openSpace(options: HubOptions): Promise<AnySpace>
+export function openSpace(options: OpenSpaceOptions): Promise<Space>
+export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise<AnySpace> {
+  if (!('url' in options)) return openLocal(options)
+  const { openHub } = await import('./remote/space.ts')
+  return openHub(options)
+}
+
+/** The journal, then what is derived from it. */
+async function openLocal(options: OpenSpaceOptions): Promise<Space> {
   ensureSpaceDir(options.dir)
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = options.now ?? createClock(options.dir)
@@ -91,6 +102,14 @@ export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
   space = new Space(options.dir, journal, settings, now)
   await space.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
   return space
+}
+
+/** What a program can do with a space wherever it is: on this disk, or behind a hub. */
+export interface AnySpace
+  extends Pick<Space, 'id' | 'settings' | 'now' | 'mailbox' | 'join' | 'update' | 'leave' | 'agents'>,
+    Pick<Space, 'deadLetters' | 'owed' | 'stats' | 'show' | 'end' | 'close' | typeof Symbol.asyncDispose> {
+  /** Every entry after a point, and then every new one, until the signal ends it. */
+  follow(options?: FollowOptions): AsyncGenerator<{ entry: Entry }>
 }
 
 /**
@@ -129,6 +148,8 @@ export class Space {
     this.#thread = new Background({ dir, projection: 'tables' })
     this.#source = { index: this.#index, journal }
     this.#newId = createIdSource(now)
+    // Everybody who waits listens for the end; many do, and none of them is a leak.
+    setMaxListeners(0, this.#ending.signal)
     this.#view = createView(this.#source)
   }
 
@@ -140,7 +161,7 @@ export class Space {
   /** One agent's view of the space. */
   async mailbox(name: string, options: MailboxOptions = {}): Promise<Mailbox> {
     checkName(name, 'agent name')
-    if (name === systemAgent) return new Mailbox(this, name)
+    if (name === systemAgent) return new LocalMailbox(this, name)
     const known = await this.query((source) => agentByName(source, name))
     const isRunning =
       known !== undefined && !['dead', 'frozen'].includes(known.state) && sight(known) !== 'gone'
@@ -150,7 +171,7 @@ export class Space {
       // Whoever opens a mailbox is the agent, for as long as its process runs.
       await this.join(name, { session: { pid: process.pid }, ...options.join })
     }
-    return new Mailbox(this, name)
+    return new LocalMailbox(this, name)
   }
 
   /**
@@ -168,7 +189,7 @@ export class Space {
       name = seat.name
       return seat.drafts
     }, true)
-    return new Mailbox(this, name)
+    return new LocalMailbox(this, name)
   }
 
   /** Starts a new run of an agent, known or not. */
@@ -333,6 +354,19 @@ export class Space {
   bell(signal: AbortSignal | undefined): Bell {
     this.#mustBeOpen()
     return new Bell(this.#journal, signal, this.#ending.signal)
+  }
+
+  /**
+   * @internal Runs `work` while nobody writes, with the seq of the last entry: what it sees of the journal's
+   * files is whole, and whatever is written to them afterwards is written later.
+   */
+  async whileStill<T>(work: (seq: number) => T): Promise<T> {
+    let result: { value: T } | undefined
+    await this.decide(() => {
+      result = { value: work(this.#directory.seq) }
+      return []
+    })
+    return result!.value
   }
 
   /** The seq of the last entry. */

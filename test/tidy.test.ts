@@ -25,7 +25,8 @@ const startedBy: Record<string, readonly string[]> = {
   'cli/checkup.ts': ['setup'],
   'cli/verbs/tmux.ts': ['tmux'],
   'cli/verbs/serve.ts': ['http', 'mcp'],
-  'cli/verbs/demo.ts': ['http', 'mcp'],
+  'cli/verbs/token.ts': ['http'],
+  'cli/verbs/demo.ts': ['http', 'demo'],
 }
 const rimMayImport = [
   'model',
@@ -35,6 +36,9 @@ const rimMayImport = [
   'errors.ts',
   'space.ts',
   'mailbox.ts',
+  'survey.ts',
+  'trace.ts',
+  'wire',
   'mod.ts',
 ]
 const shared = ['errors.ts', 'sqlite.ts', 'clock.ts']

@@ -1,6 +1,6 @@
-import { existsSync, statSync, watch } from 'node:fs'
+import { existsSync, realpathSync, statSync, watch } from 'node:fs'
 import { rm, statfs, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureSpaceDir, readSettings } from '../config.ts'
 import type { WatcherHealth } from '../delivery/watcher.ts'
@@ -28,6 +28,11 @@ const tooFewBytes = 16 * 1_048_576
 /** Looks at everything that mail here depends on, in the order in which one thing needs another. */
 export async function* checkup(cli: Cli, dir: string): AsyncGenerator<Finding> {
   yield checkNode()
+  yield* checkSpaceIn(cli, dir)
+  yield* checkClients(cli, dir)
+}
+
+async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   if (!spaceExists(dir)) {
     yield {
       check: 'space',
@@ -55,6 +60,16 @@ export async function* checkup(cli: Cli, dir: string): AsyncGenerator<Finding> {
   const watcher = space.watcher()
   if (watcher !== undefined) yield { check: 'tmux', ...checkWatcher(watcher) }
   // Not closed: closing waits for the lock, which is what may be stuck. The process ends after this.
+}
+
+/** Whether mail reaches the agent clients by itself. */
+async function* checkClients(cli: Cli, space: string): AsyncGenerator<Finding> {
+  const { clientsHealth } = await import('../setup/health.ts')
+  const dist = dirname(realpathSync(process.argv[1]!))
+  const place = { scope: 'user', project: process.cwd(), env: process.env, dist } as const
+  const ago = (at: number) => relative(at, Date.now())
+  for await (const { client, ...found } of clientsHealth({ place, space, ago, command: cli.command }))
+    yield { check: client.name, ...found }
 }
 
 /** A check that throws has found something, too. */

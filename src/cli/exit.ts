@@ -16,6 +16,7 @@ const exitCodes: Record<ErrorCode, number> = {
   sync_failed: 1,
   damaged: 1,
   closed: 1,
+  unreachable: 1,
   internal: 1,
 }
 

@@ -104,7 +104,8 @@ export interface SeatInput {
 
 /**
  * Who runs in a process. A client meets us at several doors (hooks, tools), which must all find the same
- * agent: the one that has joined from this process, or whose session is resumed here, or a new one.
+ * agent: the one that has joined from this process, or whose session is resumed here, or a new one. Of two
+ * sessions that live in one process each is an agent; one that begins where another has ended takes its seat.
  */
 export function decideSeat(
   view: View,
@@ -112,25 +113,39 @@ export function decideSeat(
   isRunning: (agent: Agent) => boolean,
   context: Context,
 ): { name: string; drafts: Draft[] } {
-  const agents = [...view.directory.agents.values()]
-  const { pid, pidStart, host, id } = session
-  const sitsHere = (agent: Agent) =>
-    pid !== undefined &&
-    agent.state !== 'dead' &&
-    agent.session.pid === pid &&
-    agent.session.pidStart === pidStart &&
-    agent.session.host === host
+  const { id } = session
+  const here = [...view.directory.agents.values()]
+    .filter((agent) => agent.state !== 'dead' && isSameProcess(agent.session, session))
+    .sort(
+      (a, b) =>
+        Number(b.state !== 'frozen') - Number(a.state !== 'frozen') ||
+        b.session.startedAt.localeCompare(a.session.startedAt),
+    )
+  const isOfSession = (agent: Agent) =>
+    id === undefined || agent.session.id === undefined || agent.session.id === id
   const isResumed = (agent: Agent) =>
     id !== undefined && agent.session.id === id && agent.session.client === client && !isRunning(agent)
-  const seated = agents.find(sitsHere) ?? agents.find(isResumed)
+  const seated =
+    here.find(isOfSession) ??
+    [...view.directory.agents.values()].find(isResumed) ??
+    here.find(({ state }) => state === 'frozen')
   const found = name ?? seated?.name ?? freeName(client, view.directory)
-  const before = view.directory.agents.get(found)
-  const isSame = id === undefined || before?.session.id === undefined || before.session.id === id
-  const staysSeated =
-    before !== undefined && (sitsHere(before) ? isSame : name !== undefined && isRunning(before))
-  if (staysSeated && before.state !== 'frozen') return { name: found, drafts: [] }
-  return { name: found, drafts: decideJoin(view, found, { session: { ...session, client } }, context) }
+  const before = findAgent(view.directory, found)
+  const stays =
+    before !== undefined &&
+    isRunning(before) &&
+    (name !== undefined || (here.includes(before) && isOfSession(before)))
+  return {
+    name: found,
+    drafts: stays ? [] : decideJoin(view, found, { session: { ...session, client } }, context),
+  }
 }
+
+const isSameProcess = (one: Session, other: NonNullable<JoinInput['session']>): boolean =>
+  other.pid !== undefined &&
+  one.pid === other.pid &&
+  one.pidStart === other.pidStart &&
+  one.host === other.host
 
 /** `claude-1`, `claude-2` …: the first that nobody has who lives or is expected back. */
 function freeName(client: string, { agents }: Directory): string {

@@ -54,7 +54,8 @@ export function createApplier(database: Database): Applier {
     `($1, $2, $2, ${classNumber('stored')}, $3, 'stored', 0, NULL, $4, NULL, 0, $5, $6, 0, 0)`,
   )
   const dues = new RowBuffer(database, 'INSERT OR IGNORE INTO due', '($1, $2, $3)')
-  const buffers = [messages, stored, dues]
+  const labels = new RowBuffer(database, 'INSERT OR IGNORE INTO label', '($1, $2)')
+  const buffers = [messages, stored, dues, labels]
   const tallies = new Map<string, { box: string; slot: number; by: number }>()
   const measures = new Map<string, { agent: string; kind: number; bucket: number; n: number }>()
   const seen = new Map<string, string>()
@@ -136,7 +137,9 @@ export function createApplier(database: Database): Applier {
       if (expires !== null) dues.add(expires, box, seq)
       if (generation !== null) putBound.run([seq, box])
       if (boxes.length > 1 && !isGroupBox(box)) putShared.run([box, seq, rank])
+      if (isGroupBox(box) && box !== 'all') labels.add(box, seq)
     }
+    for (const tag of message.tags) labels.add(tag, seq)
     if (message.key !== undefined) putKey.run([message.from, message.key, seq])
     if (matters.concerns(message)) {
       flushRows()

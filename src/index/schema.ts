@@ -1,5 +1,5 @@
 /** Rises with every change of the tables or of `apply`: an index of another format is built anew. */
-export const indexFormat = 12
+export const indexFormat = 13
 
 /** What the tables were built from, and how far. */
 const meta = `CREATE TABLE meta (
@@ -29,6 +29,9 @@ CREATE TABLE message (
 CREATE INDEX message_sender ON message (sender, seq);
 -- A message that starts a thread has no row here until somebody answers; its id is the thread.
 CREATE INDEX message_thread ON message (thread, seq) WHERE thread IS NOT NULL;
+-- Channels: the tags of a message, and the groups it is addressed to.
+CREATE TABLE label (tag TEXT, seq INTEGER, PRIMARY KEY (tag, seq)) WITHOUT ROWID;
+CREATE INDEX label_seq ON label (seq);
 CREATE TABLE keyed (sender TEXT, key TEXT, seq INTEGER NOT NULL, PRIMARY KEY (sender, key)) WITHOUT ROWID;
 
 -- One row a message and address; an agent's first sight of group mail adds a row of its own.

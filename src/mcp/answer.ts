@@ -7,10 +7,13 @@ import { fence } from '../protocol/fence.ts'
 /** Characters of one message unless all of it was asked for. */
 const briefly = 2_000
 
-/** An answer of ours: text for the model, and the same facts for programs. */
-export const answer = (text: string, structuredContent: Record<string, unknown>): CallToolResult => ({
+/**
+ * An answer of ours: text for the model, and facts for programs. The text stands among the facts as well: clients
+ * (Claude Code, Codex) show their model nothing but the structured part where there is one.
+ */
+export const answer = (text: string, facts: Record<string, unknown>): CallToolResult => ({
   content: [{ type: 'text', text }],
-  structuredContent,
+  structuredContent: { text, ...facts },
 })
 
 /** What went wrong, and what to do next. */
@@ -24,8 +27,8 @@ export function failure(thrown: unknown): CallToolResult {
 export const fenced = (messages: readonly Message[], full: boolean): string =>
   messages.map((message) => fence(message, full ? {} : { chars: briefly })).join('\n\n')
 
-/** Facts about a message that are ours to vouch for; its text stands in the fence alone. */
-export const facts = ({ id, from, type, priority, threadId }: Message) => ({
+/** Facts about a message that are ours to vouch for; what it says stands in the fence alone. */
+export const factsOf = ({ id, from, type, priority, threadId }: Message) => ({
   id,
   from,
   type,

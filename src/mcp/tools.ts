@@ -1,12 +1,16 @@
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
+import { MailboxError } from '../errors.ts'
 import type { Mailbox } from '../mailbox.ts'
 import { priorities } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
+import type { InboxMessage } from '../query/inbox.ts'
 import type { Space } from '../space.ts'
 import { handOff } from '../talk/handoff.ts'
 import { acceptShutdown, approvePlan, deferShutdown, rejectPlan } from '../talk/requests.ts'
-import { answer, facts, failure, fenced } from './answer.ts'
+import { answer, factsOf, failure, fenced } from './answer.ts'
+import { isGone } from './caller.ts'
+import type { Calls } from './calls.ts'
 
 /** How long a wait may be, and how often it says that it still waits. */
 const longestWaitS = 600
@@ -25,28 +29,26 @@ const steps = [
   'defer',
 ] as const
 
-const message = z.object({ id: z.string(), from: z.string(), type: z.string(), priority: z.string() }).loose()
-const messages = z.object({ messages: z.array(message), unread: z.number().optional() })
-const one = z.object({ id: z.string() }).loose()
+const text = z.string()
+const one = z.object({ text, id: z.string() }).loose()
+const messages = z
+  .object({ text, messages: z.array(z.object({ id: z.string(), from: z.string() }).loose()) })
+  .loose()
 
 /** Eight tools, and no more: every word of them is paid for by every agent in every turn. */
 export function registerTools(
   server: McpServer,
   space: Space,
   mailboxOf: (context: ServerContext) => Promise<Mailbox>,
+  calls: Calls,
 ): void {
   /** Gives a tool its mailbox, and whoever called it an answer whatever happens. */
   const as =
     <Input>(
       work: (mailbox: Mailbox, input: Input, context: ServerContext) => Promise<ReturnType<typeof answer>>,
     ) =>
-    async (input: Input, context: ServerContext) => {
-      try {
-        return await work(await mailboxOf(context), input, context)
-      } catch (error) {
-        return failure(error)
-      }
-    }
+    (input: Input, context: ServerContext) =>
+      calls.run(async () => work(await mailboxOf(context), input, context)).catch(failure)
 
   server.registerTool(
     'send',
@@ -86,7 +88,7 @@ export function registerTools(
             ? await mailbox.reply(replyTo, { ...given, ...wishes, ...(to === undefined ? {} : { to }) })
             : await mailbox.send({ ...given, ...wishes, to: to as string })
       const warnings = sent.warnings.map((warning) => `\nwarning: ${toPrintableLine(warning)}`).join('')
-      return answer(`sent ${sent.id} to ${toPrintableLine(sent.to.join(', '))}${warnings}`, facts(sent))
+      return answer(`sent ${sent.id} to ${toPrintableLine(sent.to.join(', '))}${warnings}`, factsOf(sent))
     }),
   )
 
@@ -101,11 +103,12 @@ export function registerTools(
       }),
       outputSchema: messages,
     },
-    as(async (mailbox, { limit = 20, minPriority = 'low', full = false }) => {
+    as(async (mailbox, { limit = 20, minPriority = 'low', full = false }, context) => {
       const { messages: found, remaining } = await mailbox.check({ limit, minPriority })
+      if (isGone(context)) return giveBack(mailbox, found)
       const rest = remaining.unread === 0 ? '' : `\n\n${remaining.unread} more unread: check again`
       const text = found.length === 0 ? 'no new mail' : fenced(found, full)
-      return answer(text + rest, { messages: found.map(facts), unread: remaining.unread })
+      return answer(text + rest, { messages: found.map(factsOf), unread: remaining.unread })
     }),
   )
 
@@ -118,7 +121,7 @@ export function registerTools(
     },
     as(async (mailbox, { id, thread = false }) => {
       const found = thread ? await mailbox.thread(id) : [await mailbox.read(id)]
-      return answer(fenced(found, true), { messages: found.map(facts) })
+      return answer(fenced(found, true), { messages: found.map(factsOf) })
     }),
   )
 
@@ -154,7 +157,8 @@ export function registerTools(
         const timeoutMs = Math.min(Math.max(seconds, 0), longestWaitS) * 1_000
         const found = await mailbox.wait({ ...clean(filter), timeoutMs, signal: context.mcpReq.signal })
         if (found === null) return answer('nothing came', { messages: [] })
-        return answer(fenced([found], true), { messages: [facts(found)] })
+        if (isGone(context)) return await giveBack(mailbox, [found])
+        return answer(fenced([found], true), { messages: [factsOf(found)] })
       } finally {
         stop()
       }
@@ -172,7 +176,7 @@ export function registerTools(
     as(async (mailbox, { query, limit = 10 }) => {
       const { messages: found } = await mailbox.search(query, { limit })
       return answer(found.length === 0 ? 'nothing found' : fenced(found, false), {
-        messages: found.map(facts),
+        messages: found.map(factsOf),
       })
     }),
   )
@@ -183,8 +187,9 @@ export function registerTools(
       description: 'Who is here, and which roles they hold. roles/tags: take them on yourself.',
       inputSchema: z.object({ roles: z.array(z.string()).optional(), tags: z.array(z.string()).optional() }),
       outputSchema: z.object({
+        text,
         you: z.string(),
-        agents: z.array(z.object({ name: z.string(), state: z.string() }).loose()),
+        agents: z.array(z.object({ name: z.string() }).loose()),
       }),
     },
     as(async (mailbox, { roles, tags }) => {
@@ -212,9 +217,7 @@ export function registerTools(
     {
       description: 'What you owe: questions, plans, tasks, acks. all: what anybody owes.',
       inputSchema: z.object({ all: z.boolean().optional() }),
-      outputSchema: z.object({
-        owed: z.array(z.object({ id: z.string(), kind: z.string(), from: z.string() }).loose()),
-      }),
+      outputSchema: z.object({ text, owed: z.array(z.object({ id: z.string() }).loose()) }),
       annotations: { readOnlyHint: true },
     },
     as(async (mailbox, { all = false }) => {
@@ -269,6 +272,12 @@ const told = ({ id, to }: { id: string; to: string[] }, state: string) => ({
   ...{ id, state },
   text: `${state}; ${toPrintableLine(to.join(', '))} is told (${id})`,
 })
+
+/** What was taken for somebody who has hung up meanwhile is unread again: the next one shall find it. */
+async function giveBack(mailbox: Mailbox, taken: readonly InboxMessage[]): Promise<never> {
+  for (const { id } of taken) await mailbox.release(id)
+  throw new MailboxError('interrupted', 'the call was broken off', { hint: 'nothing was taken' })
+}
 
 /** Clients give up on calls that say nothing; those that ask for it hear that we still wait. */
 function sayProgress({ mcpReq }: ServerContext): () => void {

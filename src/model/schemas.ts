@@ -124,13 +124,13 @@ export const agentDraft = z.strictObject({
 })
 
 /** The journal's own notes: a segment opens with one, a torn write is sealed with one. */
-const segmentDraft = z.strictObject({
+export const segmentDraft = z.strictObject({
   kind: z.literal('segment'),
   format: z.literal(1),
   space: word,
   reason: z.enum(segmentReasons),
 })
-const tornDraft = z.strictObject({
+export const tornDraft = z.strictObject({
   kind: z.literal('torn'),
   /** Where the fragment lies in its segment, how long it is, and its SHA-256 as hex. */
   offset: z.int(),

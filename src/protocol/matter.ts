@@ -9,7 +9,7 @@ import type { Message } from '../model/message.ts'
 export const kinds = ['question', 'status', 'plan', 'shutdown', 'task', 'ack'] as const
 export type Kind = (typeof kinds)[number]
 
-const matterStates = [
+export const matterStates = [
   'open',
   'answered',
   'approved',

@@ -21,7 +21,7 @@ export async function handOff(mailbox: Mailbox, input: HandoffInput): Promise<Se
   checkHandoff({ ...given })
   if (!given.workCompleted)
     throw new MailboxError('invalid', 'a handoff says what was done', { hint: 'give --work-completed' })
-  const handoff = template === undefined ? given : fillTemplate(findTemplate(mailbox, template), given)
+  const handoff = template === undefined ? given : fillTemplate(await findTemplate(mailbox, template), given)
   return mailbox.send({
     to,
     subject,
@@ -35,9 +35,9 @@ export async function handOff(mailbox: Mailbox, input: HandoffInput): Promise<Se
   })
 }
 
-function findTemplate(mailbox: Mailbox, name: string): Partial<Handoff> {
-  const own = mailbox.template(name)
-  if (own !== undefined) return checkHandoff(own)
+async function findTemplate(mailbox: Mailbox, name: string): Promise<Partial<Handoff>> {
+  const own = await mailbox.template(name)
+  if (own !== null) return checkHandoff(own)
   const known = Object.hasOwn(templates, name) ? templates[name] : undefined
   if (known !== undefined) return known
   throw new MailboxError('not_found', `there is no template ${JSON.stringify(name)}`, {

@@ -13,18 +13,9 @@ export function mcp(command: Command): void {
     )
     .addHelpText('after', examples('mailbox mcp --as ada', 'claude mcp add mailbox -- mailbox mcp --as ada'))
   action(command, async (cli) => {
-    const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
-    const { createMailboxServer } = await import('../../mcp/server.ts')
+    const { serve } = await import('../../mcp/stdio.ts')
     await using space = await open(cli)
     const name = cli.globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
-    const options = { name, pid: process.ppid, version: __VERSION__ }
-    const serving = serveStdio(() => createMailboxServer(space, options))
-    // The client closes our standard input when it has done with us.
-    await new Promise<void>((resolve) => {
-      process.stdin.once('end', resolve)
-      process.stdin.once('close', resolve)
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
-    })
-    await serving.close()
+    await serve(space, { version: __VERSION__, name, pid: process.ppid })
   })
 }

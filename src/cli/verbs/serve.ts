@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import { action } from '../cli.ts'
+import { examples } from '../help.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { open } from '../open.ts'
+import { collect, whole } from '../options.ts'
+
+declare const __VERSION__: string
+
+interface ServeFlags {
+  host: string
+  port?: number
+  allowHost?: string[]
+}
+
+export function serve(command: Command): void {
+  command
+    .description(
+      'Serve the space over HTTP: the console for the person, the API, streams and MCP for agents on other machines.\n' +
+        'Only this machine can reach it unless --host says otherwise, and nobody without a token. Ctrl-C ends it.',
+    )
+    .option('--host <address>', 'where to listen', '127.0.0.1')
+    .option('--port <n>', 'the port (default 7337, or the next that is free)', whole(0))
+    .option('--allow-host <name>', 'a name under which a proxy passes requests on; repeatable', collect)
+    .addHelpText(
+      'after',
+      examples('mailbox serve', 'mailbox serve --host 0.0.0.0 --port 8080 --allow-host hub.example.org'),
+    )
+  action(command, async (cli, { host, port, allowHost = [] }: ServeFlags) => {
+    const { startHub } = await import('../../http/hub.ts')
+    const { createLog } = await import('../../http/log.ts')
+    const { createMcpEndpoint } = await import('../../mcp/http.ts')
+    const stop = interruptSignal()
+    await using space = await open(cli)
+    const mcp = createMcpEndpoint(space, { version: __VERSION__ })
+    const hub = await startHub({
+      ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },
+      ...{ allowHosts: allowHost, mcp },
+    })
+    const address = `${hub.url}/#token=${hub.token}`
+    cli.answer({ url: hub.url, token: hub.token, space: space.dir }, () =>
+      [`open    ${address}`, `space   ${space.dir}`, 'stop    Ctrl-C'].join('\n'),
+    )
+    cli.tip(`agents on other machines need a token: ${cli.command('token NAME')}`)
+    if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve))
+    // Its streams are connections of the hub, which waits for them.
+    await mcp.close()
+    await hub.stop()
+  })
+}
+
+/** Beside the program, wherever the bundler has put this file. */
+export function consoleDir(): string | undefined {
+  return ['./console', '../console']
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((dir) => existsSync(dir))
+}

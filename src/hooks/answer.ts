@@ -1,0 +1,157 @@
+import type { Mailbox } from '../mailbox.ts'
+import type { Space } from '../space.ts'
+import { brief, goOnRequest, invitation, isWorthATurn, type Moment, recall } from '../talk/briefing.ts'
+import { reportWaiting } from '../talk/waiting.ts'
+import type { Call, Said } from './dialect.ts'
+import { Handing } from './handing.ts'
+import { forget, recollect, remember } from './memory.ts'
+import type { ProcessId } from './process.ts'
+import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
+
+/** Where a hook answers: in which space, for which agent, in which process of which client. */
+export interface Desk {
+  space: Space
+  mailbox: Mailbox
+  client: string
+  process: ProcessId
+}
+
+/** Prints what is said, or throws. */
+type Print = (said: Said) => void
+
+/** How often mail keeps an agent from stopping before somebody has to prompt it again. */
+const turnsAtMost = 5
+/** How many reports to remember as made. */
+const reportsKept = 100
+
+/** Says what is to be said at a moment, once, and remembers what the next hook has to know. */
+export async function answer(desk: Desk, call: Call, print: Print): Promise<void> {
+  const { space, mailbox } = desk
+  await new Handing(space.dir, mailbox).recover()
+  switch (call.moment) {
+    case 'start':
+      sweepStamps(space.dir)
+      remember(space.dir, mailbox.name, { turns: 0, recall: false })
+      return void (await tell(desk, 'start', (context) => print({ context })))
+    case 'prompt':
+      return answerPrompt(desk, print)
+    case 'wake':
+      return void (await tell(desk, 'wake', (context) => print({ context })))
+    case 'tool':
+      return answerTool(desk, print)
+    case 'stop':
+      return answerStop(desk, call, print)
+    case 'help':
+      return answerHelp(desk, print)
+    case 'compact':
+      return answerCompact(desk, call, print)
+    case 'end':
+      return end(desk)
+    default:
+      return
+  }
+}
+
+/**
+ * Takes the mail for a moment and prints it. What could not be printed is unread again. True when nothing was
+ * to be said: no mail was wanted, and nobody is just about to say some.
+ */
+async function tell(
+  { space, mailbox }: Desk,
+  moment: Moment,
+  print: (text: string) => void,
+): Promise<boolean> {
+  const handing = new Handing(space.dir, mailbox)
+  const { recall: wantsRecall } = recollect(space.dir, mailbox.name)
+  const { text, ids } = await brief(mailbox, moment, {
+    recall: wantsRecall,
+    onTake: (some) => handing.note(some),
+  })
+  handing.note(ids)
+  if (text !== '') {
+    try {
+      print(text)
+    } catch (error) {
+      await handing.undo()
+      throw error
+    }
+    handing.done()
+    if (wantsRecall) remember(space.dir, mailbox.name, { recall: false })
+  }
+  return text === '' && !handing.isUnderWay
+}
+
+async function answerPrompt(desk: Desk, print: Print): Promise<void> {
+  const { space, mailbox } = desk
+  const { works } = recollect(space.dir, mailbox.name)
+  remember(space.dir, mailbox.name, { turns: 0, works: works + 1 })
+  await tell(desk, 'prompt', (context) => print({ context }))
+}
+
+async function answerTool(desk: Desk, print: Print): Promise<void> {
+  const { space, mailbox, client, process } = desk
+  const seq = await space.end()
+  const isSilent = await tell(desk, 'tool', (context) => print({ context }))
+  if (isSilent && (await isAlone(space, mailbox, process))) await putStamp(space, client, process, seq)
+}
+
+/** A stamp is for a process, and some clients have several sessions in one: it must be true of all of them. */
+async function isAlone(space: Space, mailbox: Mailbox, { pid }: ProcessId): Promise<boolean> {
+  const agents = await space.agents()
+  return agents.every(
+    ({ name, session, state }) => name === mailbox.name || session.pid !== pid || state === 'dead',
+  )
+}
+
+async function answerStop(desk: Desk, { invites = false }: Call, print: Print): Promise<void> {
+  const { space, mailbox } = desk
+  const { turns, works } = recollect(space.dir, mailbox.name)
+  // Mail that keeps coming must not keep an agent, and whoever pays for it, busy for ever. It stays unread.
+  if (turns >= turnsAtMost) return
+  const goesOn = () => remember(space.dir, mailbox.name, { turns: turns + 1, works: works + 1 })
+  if (!invites) {
+    await tell(desk, 'stop', (text) => {
+      print({ goOn: `${text}\n\n${goOnRequest}` })
+      goesOn()
+    })
+    return
+  }
+  const { messages } = await mailbox.inbox({ unread: true, limit: 200 })
+  const waiting = messages.filter((message) => message.state === 'stored' && isWorthATurn(message))
+  if (waiting.length === 0) return
+  print({ prompt: invitation(waiting.length) })
+  goesOn()
+  await mailbox.notified(waiting.map(({ id }) => id))
+}
+
+/** What is said to a context that is about to go is lost, unless the client keeps it; else the next one is told. */
+async function answerCompact(desk: Desk, { isKept = false }: Call, print: Print): Promise<void> {
+  const { space, mailbox, client, process } = desk
+  const context = isKept ? (await recall(mailbox)).join('\n\n') : ''
+  if (context !== '') print({ context })
+  if (isKept) return
+  removeStamp(space.dir, client, process)
+  remember(space.dir, mailbox.name, { recall: true })
+}
+
+/** Whoever coordinates hears of questions that a subagent left open. */
+async function answerHelp({ space, mailbox }: Desk, print: Print): Promise<void> {
+  const { reported } = recollect(space.dir, mailbox.name)
+  const { ids, notice } = await reportWaiting(mailbox, reported)
+  if (ids.length > 0)
+    remember(space.dir, mailbox.name, { reported: [...reported, ...ids].slice(-reportsKept) })
+  if (notice !== '') print({ notice })
+}
+
+/** The session is over, and may be resumed: the agent's own mail waits, and what it took for a role goes back. */
+async function end({ space, mailbox, client, process }: Desk): Promise<void> {
+  removeStamp(space.dir, client, process)
+  forget(space.dir, mailbox.name)
+  const { session, state } = await mailbox.agent()
+  // A name that was given to several runs is not this one's to take away.
+  if (session.pid !== process.pid || state === 'dead') return
+  const { messages } = await mailbox.inbox({ limit: 200 })
+  for (const { id, role, state: step } of messages)
+    if (role !== undefined && ['shown', 'acked', 'processing'].includes(step)) await mailbox.release(id)
+  await mailbox.leave({ frozen: true })
+}

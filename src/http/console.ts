@@ -1,0 +1,94 @@
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
+import { extname, join, normalize } from 'node:path'
+import { Readable } from 'node:stream'
+
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+  '.txt': 'text/plain; charset=utf-8',
+}
+
+/** Nothing from outside, no script or style but our own files, and no text that becomes markup unchecked. */
+const contentPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types dompurify',
+].join('; ')
+
+/** For every answer, whatever it is. */
+export const securityHeaders = {
+  'content-security-policy': contentPolicy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+}
+
+const missing = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>agent-mailbox</title>
+<h1>The hub runs, the console is not built</h1>
+<p>The pages of the console are not beside this program. From a checkout: <code>npm run build</code>.</p>
+<p>The API is there: <a href="/health">/health</a>, /api/openapi.json (with the token).</p>
+</html>
+`
+
+/** The files of the console; every address of a view answers with its one page. */
+export class ConsoleFiles {
+  readonly #dir: string | undefined
+
+  constructor(dir: string | undefined) {
+    this.#dir = dir
+  }
+
+  /** A file below the console's folder; undefined where there is none. */
+  file(path: string): Response | undefined {
+    const found = this.#find(path)
+    if (found === undefined) return undefined
+    // Their names change with their content.
+    const isHashed = path.startsWith('/assets/')
+    return new Response(Readable.toWeb(createReadStream(found.path)) as ReadableStream, {
+      headers: {
+        'content-type': types[extname(found.path)] ?? 'application/octet-stream',
+        'content-length': String(found.size),
+        'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+      },
+    })
+  }
+
+  #find(path: string): { path: string; size: number } | undefined {
+    if (this.#dir === undefined || path.includes('\0')) return undefined
+    const inside = normalize(path)
+    if (inside.includes('..') || !inside.startsWith('/') || inside === '/') return undefined
+    const file = join(this.#dir, inside)
+    const stat = statSync(file, { throwIfNoEntry: false })
+    return stat?.isFile() ? { path: file, size: stat.size } : undefined
+  }
+
+  /** The page itself. */
+  page(): Response {
+    const index = this.#dir === undefined ? undefined : join(this.#dir, 'index.html')
+    const isThere = index !== undefined && existsSync(index)
+    return new Response(isThere ? readFileSync(index) : missing, {
+      status: isThere ? 200 : 503,
+      headers: { 'content-type': types['.html']!, 'cache-control': 'no-cache' },
+    })
+  }
+}

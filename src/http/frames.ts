@@ -1,0 +1,41 @@
+import type { Entry } from '../model/entry.ts'
+
+/** An entry as followers get it. It is put into JSON once, however many follow. */
+export interface Frame {
+  entry: Entry
+  json: string
+}
+
+export const toFrame = (entry: Entry): Frame => ({ entry, json: JSON.stringify(entry) })
+
+/** How a kind of stream wraps an entry. */
+export type Wrap = (frame: Frame) => Buffer
+
+/** `id` is what a client sends back as Last-Event-ID. JSON has no newlines of its own. */
+export const sseFrame: Wrap = ({ entry, json }) =>
+  Buffer.from(`id: ${entry.seq}\nevent: entry\ndata: ${json}\n\n`)
+
+/**
+ * A WebSocket message, ready for the socket. What a server sends is not masked, so the bytes are the same
+ * for all followers and are made once, instead of five hundred times.
+ */
+export const webSocketFrame: Wrap = ({ entry, json }) => {
+  const text = Buffer.from(`{"seq":${entry.seq},"entry":${json}}`)
+  return Buffer.concat([header(text.length), text])
+}
+
+const finalText = 0x81
+
+function header(length: number): Buffer {
+  if (length < 126) return Buffer.from([finalText, length])
+  if (length < 65_536) {
+    const bytes = Buffer.from([finalText, 126, 0, 0])
+    bytes.writeUInt16BE(length, 2)
+    return bytes
+  }
+  const bytes = Buffer.alloc(10)
+  bytes[0] = finalText
+  bytes[1] = 127
+  bytes.writeBigUInt64BE(BigInt(length), 2)
+  return bytes
+}

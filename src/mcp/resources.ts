@@ -1,0 +1,122 @@
+import {
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  ResourceTemplate,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { asMailboxError } from '../errors.ts'
+import type { Mailbox } from '../mailbox.ts'
+import { toPrintableLine } from '../model/text.ts'
+import { fenced } from './answer.ts'
+import { type Changes, messageUri } from './changes.ts'
+
+const mimeType = 'text/markdown'
+/** As many of the latest messages are listed; all others can be read by their id. */
+const listed = 20
+
+/** Threads and messages as resources. Looking at one changes nothing, as it does everywhere. */
+export function registerResources(
+  server: McpServer,
+  mailboxOf: (context: ServerContext) => Promise<Mailbox>,
+): void {
+  server.registerResource(
+    'thread',
+    new ResourceTemplate('mailbox://thread/{id}', { list: undefined }),
+    {
+      description: 'A thread, by the id of any message in it; its changes are told for its threadId',
+      mimeType,
+    },
+    async (uri, { id }, context) => {
+      const mailbox = await mailboxOf(context)
+      const messages = await found(uri, mailbox.thread(String(id)))
+      return { contents: [{ uri: uri.href, mimeType, text: fenced(messages, true) }] }
+    },
+  )
+  server.registerResource(
+    'message',
+    new ResourceTemplate('mailbox://message/{id}', {
+      list: async (context) => {
+        const { messages } = await (await mailboxOf(context)).inbox({ limit: listed })
+        return {
+          resources: messages.map(({ id, from, subject }) => ({
+            uri: messageUri(id),
+            name: toPrintableLine(`${from}: ${subject || id}`),
+            mimeType,
+          })),
+        }
+      },
+    }),
+    { description: 'A message and how far it has come with each recipient', mimeType },
+    async (uri, { id }, context) => {
+      const mailbox = await mailboxOf(context)
+      const { message, receipts } = await found(uri, mailbox.show(String(id)))
+      const ladder = receipts.map(({ recipient, state }) => toPrintableLine(`- ${recipient}: ${state}`))
+      const text = [fenced([message], true), ...ladder].join('\n')
+      return { contents: [{ uri: uri.href, mimeType, text }] }
+    },
+  )
+}
+
+/** What is not there is said in the words of the protocol. */
+async function found<T>(uri: URL, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    throw asMailboxError(error).code === 'not_found' ? new ResourceNotFoundError(uri.href) : error
+  }
+}
+
+/** So many resources one connection may subscribe to. */
+const maxSubscriptions = 1_000
+
+/**
+ * Sends word of changed resources for as long as the connection lasts. The newer protocol filters by what its
+ * listeners asked for on the way out; in the older one the subscriptions are ours to keep. When it resolves, or a
+ * subscription is answered, nothing that is sent from then on goes unsaid.
+ */
+export async function honourSubscriptions(
+  { server }: McpServer,
+  changes: Changes,
+  era: 'legacy' | 'modern',
+): Promise<void> {
+  const wanted = new Set<string>()
+  let isClosed = false
+  let stop: (() => void) | undefined
+  const tell = (uri: string) => {
+    // A connection that has just gone is noticed by whoever serves it.
+    if (era === 'modern' || wanted.has(uri)) server.sendResourceUpdated({ uri }).catch(() => {})
+  }
+  const end = () => {
+    stop?.()
+    stop = undefined
+  }
+  const closed = server.onclose
+  server.onclose = () => {
+    isClosed = true
+    end()
+    closed?.()
+  }
+  if (era === 'modern') {
+    stop = changes.subscribe(tell)
+    return changes.ready()
+  }
+  server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
+    if (wanted.size >= maxSubscriptions && !wanted.has(uri))
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `there are ${maxSubscriptions} subscriptions: end one first`,
+      )
+    wanted.add(uri)
+    // Whoever hung up while this was on its way has nobody left to end it.
+    if (!isClosed) stop ??= changes.subscribe(tell)
+    await changes.ready()
+    return {}
+  })
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    wanted.delete(uri)
+    if (wanted.size === 0) end()
+    return {}
+  })
+}

@@ -1,0 +1,39 @@
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { Space } from '../space.ts'
+import { Calls } from './calls.ts'
+import { Changes } from './changes.ts'
+import { honourSubscriptions } from './resources.ts'
+import { ringClaude } from './ring.ts'
+import { createMailboxServer, Identity } from './server.ts'
+
+export interface ServeOptions {
+  version: string
+  /** The agent to speak for; left out, the one that runs in the client. */
+  name: string | undefined
+  /** The client that has started us. */
+  pid: number
+}
+
+/** Serves one client on standard input and output until it closes them. */
+export async function serve(space: Space, { version, name, pid }: ServeOptions): Promise<void> {
+  const identity = new Identity(space, { name, pid })
+  const changes = new Changes(space)
+  const calls = new Calls()
+  const serving = serveStdio(async ({ era }) => {
+    const server = createMailboxServer(space, { version, identity, calls })
+    await honourSubscriptions(server, changes, era)
+    return server
+  })
+  const ending = new AbortController()
+  const ringing = ringClaude(identity, pid, ending.signal)
+  // The client closes our standard input when it has done with us.
+  await new Promise<void>((resolve) => {
+    process.stdin.once('end', resolve)
+    process.stdin.once('close', resolve)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+  ending.abort()
+  await serving.close()
+  await calls.settled()
+  await ringing
+}

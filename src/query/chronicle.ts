@@ -1,0 +1,143 @@
+import { type Cursor, type Journal, startCursor } from '../journal/journal.ts'
+import { isGroupBox } from '../model/address.ts'
+import { type Agent, systemAgent } from '../model/agent.ts'
+import { Directory, foldTallies } from '../model/directory.ts'
+import type { Entry, ReceiptEntry } from '../model/entry.ts'
+import { bucketOf } from '../model/latency.ts'
+import { priorities } from '../model/message.ts'
+import { classOf, isDeadLetter, type ReceiptChange } from '../model/receipt.ts'
+
+/** What happened in one slot of time. */
+export interface Slot {
+  /** Its beginning, in ms. */
+  at: number
+  sent: number
+  handled: number
+  /** Unread mail of agents and roles at its end. */
+  pending: number
+  /** How long it took until mail was first shown: how often each bucket of model/latency.ts. */
+  shownAfter: Map<number, number>
+}
+
+/** The state after an entry, kept so that the past can be looked at without reading all of it again. */
+export interface Mark {
+  seq: number
+  cursor: Cursor
+  messages: number
+  firstMessage: number | undefined
+  agents: Map<string, Agent>
+  tallies: Map<string, number[]>
+}
+
+export const slotMs = 10_000
+const sliceBytes = 1_048_576
+const marksAtMost = 512
+const firstSpacing = 500
+/** How many messages that nobody has seen yet are remembered with the time of their sending. */
+const awaitedAtMost = 200_000
+
+/**
+ * The course of a space, for those who look back: counts by time, and states from which any moment can be
+ * worked out. A fold of the journal like the index, but held in memory and made when somebody asks: it
+ * serves people who look, not agents who work.
+ */
+export class Chronicle {
+  readonly slots: Slot[] = []
+  readonly marks: Mark[] = []
+  first: { seq: number; at: string } | undefined
+  last: { seq: number; at: string } | undefined
+  #cursor: Cursor = startCursor
+  #directory = new Directory()
+  #messages = 0
+  #pending = 0
+  #spacing = firstSpacing
+  readonly #awaited = new Map<number, number>()
+
+  /** Takes in a slice of what was appended since. False when it is at the end. */
+  advance(journal: Journal): boolean {
+    const { entries, cursor } = journal.read(this.#cursor, sliceBytes)
+    for (const { entry, place } of entries) {
+      const { segment, offset } = place
+      if (entry.seq >= (this.marks.at(-1)?.seq ?? -this.#spacing) + this.#spacing)
+        this.#mark({ ...startCursor, seq: entry.seq - 1, segment, offset })
+      this.#fold(entry)
+    }
+    this.#cursor = cursor
+    return entries.length > 0
+  }
+
+  /** Whether the journal begins elsewhere than it did. */
+  isOutdated(journal: Journal): boolean {
+    return this.first !== undefined && journal.read(startCursor, 1).entries[0]?.entry.seq !== this.first.seq
+  }
+
+  /** Remembers the state before the entry that the cursor stands at. */
+  #mark(cursor: Cursor): void {
+    const { agents, tallies, firstMessage } = this.#directory
+    this.marks.push({
+      seq: cursor.seq,
+      cursor,
+      messages: this.#messages,
+      firstMessage,
+      agents: new Map(agents),
+      tallies: new Map([...tallies].map(([box, tally]) => [box, [...tally]])),
+    })
+    if (this.marks.length <= marksAtMost) return
+    this.#spacing *= 2
+    for (let at = this.marks.length - 1; at >= 0; at--) if (at % 2 === 1) this.marks.splice(at, 1)
+  }
+
+  #fold(entry: Entry): void {
+    this.#directory.fold(entry)
+    this.first ??= { seq: entry.seq, at: entry.at }
+    this.last = { seq: entry.seq, at: entry.at }
+    const slot = this.#slot(Date.parse(entry.at))
+    foldTallies(entry, this.#directory.firstMessage, (box, place, by) => {
+      if (place < priorities.length && !isGroupBox(box)) this.#pending += by
+    })
+    if (entry.kind === 'message') {
+      this.#messages++
+      slot.sent++
+      this.#await(entry.seq, Date.parse(entry.message.createdAt))
+    } else if (entry.kind === 'receipt' && entry.by !== systemAgent) this.#foldReceipt(entry, slot)
+    slot.pending = this.#pending
+  }
+
+  #foldReceipt({ at, changes }: ReceiptEntry, slot: Slot): void {
+    for (const change of changes) {
+      if (isShown(change)) {
+        const created = this.#awaited.get(change.seq)
+        if (created === undefined) continue
+        const bucket = bucketOf(Date.parse(at) - created)
+        slot.shownAfter.set(bucket, (slot.shownAfter.get(bucket) ?? 0) + 1)
+      }
+      if (isHandled(change)) {
+        slot.handled++
+        this.#awaited.delete(change.seq)
+      }
+    }
+  }
+
+  #await(seq: number, created: number): void {
+    this.#awaited.set(seq, created)
+    if (this.#awaited.size <= awaitedAtMost) return
+    const [oldest] = this.#awaited.keys()
+    this.#awaited.delete(oldest!)
+  }
+
+  /** Entries come in order of seq; where the clock was set back, they count for the latest slot there is. */
+  #slot(time: number): Slot {
+    const at = time - (time % slotMs)
+    const latest = this.slots.at(-1)
+    if (latest !== undefined && latest.at >= at) return latest
+    const slot: Slot = { at, sent: 0, handled: 0, pending: this.#pending, shownAfter: new Map() }
+    this.slots.push(slot)
+    return slot
+  }
+}
+
+const isShown = ({ state, was = 'stored' }: ReceiptChange): boolean =>
+  classOf(was) === 'unread' && classOf(state) !== 'unread' && !isDeadLetter(state) && state !== 'withdrawn'
+
+const isHandled = ({ state, was }: ReceiptChange): boolean =>
+  (state === 'archived' || state === 'completed') && was !== 'completed' && was !== 'archived'

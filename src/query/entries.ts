@@ -1,0 +1,37 @@
+import type { Cursor } from '../journal/journal.ts'
+import { startCursor } from '../journal/journal.ts'
+import type { Entry } from '../model/entry.ts'
+import type { Source } from './message.ts'
+
+/**
+ * A cursor from which reading yields every entry after `seq`, and few before. The journal alone knows only
+ * where its files begin; the index knows the place of every message.
+ */
+export function cursorNear({ index, journal }: Source, seq: number): Cursor {
+  const row = index
+    .sql('SELECT seq, segment, offset FROM message WHERE seq <= ? ORDER BY seq DESC LIMIT 1')
+    .get([seq])
+  if (row === undefined) return journal.locate(seq)
+  const [at, segment, offset] = row as [number, number, number]
+  return { ...startCursor, seq: at - 1, segment, offset }
+}
+
+/** Entries after a point: so many at most, and no more than a few megabytes of them, but one at least. */
+export function entriesAfter(source: Source, after: number, limit: number, maxBytes = pageBytes): Entry[] {
+  const entries: Entry[] = []
+  let cursor = cursorNear(source, after)
+  for (let left = maxBytes; left > 0 && entries.length < limit; ) {
+    const read = source.journal.read(cursor, Math.min(left, sliceBytes))
+    if (read.entries.length === 0) break
+    cursor = read.cursor
+    for (const { entry, place } of read.entries) {
+      if (entry.seq <= after) continue
+      entries.push(entry)
+      left -= place.bytes
+    }
+  }
+  return entries.slice(0, limit)
+}
+
+const pageBytes = 4 * 1_048_576
+const sliceBytes = 262_144

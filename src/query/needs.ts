@@ -1,0 +1,43 @@
+import { type Agent, systemAgent } from '../model/agent.ts'
+import { inbox } from './inbox.ts'
+import { messageBySeq, requireSeq, type Source, type StoredMessage } from './message.ts'
+import { type Owed, owed } from './owed.ts'
+
+/** Something that waits for somebody: what it owes, and what it has not read. */
+export interface Need {
+  kind: 'plan' | 'help' | 'question' | 'escalation' | 'ack' | 'mail' | 'notice'
+  message: StoredMessage
+  since: string
+  until?: string
+}
+
+const unreadAtMost = 1_000
+
+function kindOf({ kind, type }: Owed): Need['kind'] {
+  if (type === 'help_request') return 'help'
+  if (type === 'escalation') return 'escalation'
+  if (kind === 'plan' || kind === 'ack') return kind
+  return kind === 'question' || kind === 'status' ? 'question' : 'mail'
+}
+
+/** What waits for an agent, the urgent first, then the oldest. A message stands here once, for what matters most. */
+export function needsOf(source: Source, agent: Agent, now: number): Need[] {
+  const needs = new Map<string, Need>()
+  const open = owed(source, { by: agent.name }, now)
+  // Whoever answers has acknowledged as well.
+  for (const one of open.toSorted((a, b) => Number(a.kind === 'ack') - Number(b.kind === 'ack'))) {
+    if (needs.has(one.id)) continue
+    const message = messageBySeq(source, requireSeq(source, one.id))
+    const until = one.until === null ? {} : { until: one.until }
+    needs.set(one.id, { kind: kindOf(one), message, since: one.since, ...until })
+  }
+  const unread = inbox(source, agent, { unread: true, limit: unreadAtMost }, now).messages
+  for (const { state: _, role: __, ...message } of unread) {
+    if (needs.has(message.id)) continue
+    const isNotice = message.from === systemAgent
+    const kind = message.type === 'escalation' ? 'escalation' : isNotice ? 'notice' : 'mail'
+    needs.set(message.id, { kind, message, since: message.createdAt })
+  }
+  const isUrgent = ({ message }: Need) => Number(message.priority === 'urgent')
+  return [...needs.values()].sort((a, b) => isUrgent(b) - isUrgent(a) || a.message.seq - b.message.seq)
+}

@@ -1,0 +1,108 @@
+import { type Agent, implicitPerson, person } from '../model/agent.ts'
+import { Directory } from '../model/directory.ts'
+import type { Entry } from '../model/entry.ts'
+import type { Message } from '../model/message.ts'
+import type { Chronicle, Mark } from './chronicle.ts'
+import { messageIfThere, type Source } from './message.ts'
+
+/** An entry as one line of a story. */
+export interface Told {
+  seq: number
+  at: string
+  kind: Entry['kind']
+  text: string
+  message?: Pick<Message, 'id' | 'from' | 'to' | 'subject' | 'type' | 'priority'>
+}
+
+/** A space as it was after an entry. */
+export interface Replay {
+  seq: number
+  at: string
+  /** What there is to choose from. */
+  first: number
+  last: number
+  firstAt: string
+  lastAt: string
+  /** Unread: in its own box; mail of groups is not counted. */
+  agents: { name: string; state: Agent['state']; roles: string[]; unread: number }[]
+  /** The entries that led there, oldest first. */
+  recent: Told[]
+  totals: { messages: number }
+}
+
+const recentAtMost = 50
+const sliceBytes = 262_144
+
+/** The state after entry `at`: from the last mark well before it, and what happened since. */
+export function replay(source: Source, chronicle: Chronicle, at: number): Replay {
+  const { first, last } = chronicle
+  const empty = new Date(0).toISOString()
+  const [firstSeq, lastSeq] = [first?.seq ?? 0, last?.seq ?? 0]
+  const seq = Math.min(Math.max(at, firstSeq), lastSeq)
+  const mark = chronicle.marks.findLast((one) => one.seq <= Math.max(0, seq - recentAtMost))
+  const { directory, messages, recent } = walk(source, mark ?? chronicle.marks[0], seq)
+  const agents = [...directory.agents.values()]
+  if (!directory.agents.has(person)) agents.unshift(implicitPerson())
+  return {
+    seq,
+    at: recent.at(-1)?.at ?? empty,
+    ...{ first: firstSeq, last: lastSeq, firstAt: first?.at ?? empty, lastAt: last?.at ?? empty },
+    agents: agents.map(({ name, state, roles }) => {
+      const unread = Object.values(directory.unread(name)).reduce((sum, n) => sum + n, 0)
+      return { name, state, roles, unread }
+    }),
+    recent: recent.map((entry) => tell(source, entry)),
+    totals: { messages },
+  }
+}
+
+function walk({ journal }: Source, mark: Mark | undefined, seq: number) {
+  const directory = new Directory()
+  const recent: Entry[] = []
+  let messages = mark?.messages ?? 0
+  if (mark === undefined) return { directory, messages, recent }
+  for (const [name, agent] of mark.agents) directory.agents.set(name, agent)
+  for (const [box, tally] of mark.tallies) directory.tallies.set(box, [...tally])
+  directory.firstMessage = mark.firstMessage
+  for (let cursor = mark.cursor; cursor.seq < seq; ) {
+    const read = journal.read(cursor, sliceBytes)
+    if (read.entries.length === 0) break
+    for (const { entry } of read.entries) {
+      if (entry.seq > seq) return { directory, messages, recent }
+      directory.fold(entry)
+      if (entry.kind === 'message') messages++
+      recent.push(entry)
+      if (recent.length > recentAtMost) recent.shift()
+    }
+    cursor = read.cursor
+  }
+  return { directory, messages, recent }
+}
+
+/** Tells what an entry says, in one line. */
+function tell(source: Source, entry: Entry): Told {
+  const { seq, at, kind } = entry
+  switch (entry.kind) {
+    case 'message': {
+      const { id, from, to, subject, type, priority } = entry.message
+      const text = `${from} → ${to.join(', ')}: ${subject}`
+      return { seq, at, kind, text, message: { id, from, to, subject, type, priority } }
+    }
+    case 'receipt': {
+      const [change] = entry.changes
+      const message = change === undefined ? undefined : messageIfThere(source, change.seq)
+      const others = entry.changes.length > 1 ? ` and ${entry.changes.length - 1} more` : ''
+      const about = message === undefined ? 'a message that was removed' : message.subject || message.id
+      const told = { seq, at, kind, text: `${entry.by} ${entry.step}: ${about}${others}` }
+      if (message === undefined) return told
+      const { id, from, to, subject, type, priority } = message
+      return { ...told, message: { id, from, to, subject, type, priority } }
+    }
+    case 'agent':
+      return { seq, at, kind, text: `${entry.agent.name} ${entry.change}` }
+    case 'segment':
+      return { seq, at, kind, text: `a new file of the journal (${entry.reason})` }
+    case 'torn':
+      return { seq, at, kind, text: `${entry.bytes} bytes that a crash left were sealed` }
+  }
+}

@@ -1,0 +1,60 @@
+import { percentile } from '../model/latency.ts'
+import { type Chronicle, type Slot, slotMs } from './chronicle.ts'
+
+export interface SeriesOptions {
+  /** Times in ms. @default the last day, or as long as the space is old */
+  from?: number
+  to?: number
+  /** How many parts to cut the time into, 1 to 500. @default 60 */
+  buckets?: number
+}
+
+export interface SeriesBucket {
+  /** Its beginning. */
+  at: string
+  sent: number
+  /** Messages that somebody has finished. */
+  handled: number
+  /** Unread mail of agents and roles at its end. */
+  pending: number
+  /** From sending to being shown, for what was shown here for the first time; null where nothing was. */
+  p50Ms: number | null
+  p95Ms: number | null
+  p99Ms: number | null
+}
+
+const dayMs = 86_400_000
+const bucketsAtMost = 500
+
+/** Figures over time. Parts are never shorter than what is counted together. */
+export function series({ slots, first }: Chronicle, options: SeriesOptions, now: number): SeriesBucket[] {
+  const to = options.to ?? now
+  const began = first === undefined ? to : Date.parse(first.at)
+  const from = Math.min(options.from ?? Math.max(began, to - dayMs), to)
+  const wanted = Math.min(Math.max(1, options.buckets ?? 60), bucketsAtMost)
+  const stepMs = Math.max(slotMs, Math.ceil((to - from) / wanted / slotMs) * slotMs)
+  const start = from - (from % stepMs)
+  const buckets: SeriesBucket[] = []
+  let next = slots.findIndex(({ at }) => at >= start)
+  if (next < 0) next = slots.length
+  let pending = slots[next - 1]?.pending ?? 0
+  for (let at = start; at <= to; at += stepMs) {
+    const within: Slot[] = []
+    for (; next < slots.length && slots[next]!.at < at + stepMs; next++) within.push(slots[next]!)
+    pending = within.at(-1)?.pending ?? pending
+    buckets.push({ at: new Date(at).toISOString(), ...summarize(within), pending })
+  }
+  return buckets
+}
+
+function summarize(slots: readonly Slot[]) {
+  const total = (count: (slot: Slot) => number) => slots.reduce((sum, slot) => sum + count(slot), 0)
+  const shown = slots.flatMap(({ shownAfter }) => [...shownAfter].map(([bucket, n]) => ({ bucket, n })))
+  return {
+    sent: total(({ sent }) => sent),
+    handled: total(({ handled }) => handled),
+    p50Ms: percentile(shown, 0.5),
+    p95Ms: percentile(shown, 0.95),
+    p99Ms: percentile(shown, 0.99),
+  }
+}

@@ -1,0 +1,80 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { anthropic } from './anthropic.ts'
+import { startClaude } from './claude.ts'
+import { claudeHooks } from './hook-settings.ts'
+import { interruptedTurn, isAside, mailStage, clientTimeoutMs as timeout } from './mail-stage.ts'
+import { scriptedModel } from './scripted-model.ts'
+
+const streaming = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose']
+
+describe('hooks in the real Claude Code', () => {
+  it(
+    'show mail at the start, after a tool, at the end of a turn and at a prompt',
+    async () => {
+      const stage = await mailStage()
+      const { home, space, mail } = stage
+      const file = join(home.project, 'notes.txt')
+      writeFileSync(file, 'nothing of interest\n')
+      await mail('START-MAIL', 'all')
+      const read = () => ({ name: 'Read', input: { file_path: file } })
+      const model = await scriptedModel(anthropic, interruptedTurn(stage, 'claude-1', read))
+      const claude = startClaude({ home, modelUrl: model.url, settings: claudeHooks(), args: streaming })
+      claude.prompt('FIRST-PROMPT')
+
+      const first = await model.until('FIRST-PROMPT')
+      expect(first.text).toContain('You are `claude-1` in a mailbox')
+      expect(first.text).toContain('START-MAIL')
+      const afterTool = await model.until('TOOL-MAIL')
+      expect(afterTool.text).toContain('nothing of interest')
+      expect(afterTool.text).not.toContain('STOP-MAIL')
+      await model.until('STOP-MAIL')
+      await claude.said('"type":"result"')
+
+      await mail('PROMPT-MAIL', 'claude-1', { priority: 'low' })
+      claude.prompt('SECOND-PROMPT')
+      expect((await model.until('PROMPT-MAIL')).text).toContain('SECOND-PROMPT')
+      for (const mark of ['START-MAIL', 'TOOL-MAIL', 'STOP-MAIL', 'PROMPT-MAIL'])
+        expect(await stage.stepsOf(mark, 'claude-1')).toContain('shown')
+
+      claude.end()
+      expect(await claude.exit).toBe(0)
+      const agents = (await space.agents()).filter(({ session }) => session.client === 'claude')
+      expect(agents).toMatchObject([{ name: 'claude-1', state: 'frozen' }])
+    },
+    timeout,
+  )
+
+  it(
+    'wake an idle one that has nobody else to ring for it',
+    async () => {
+      const { home, mail, stepsOf } = await mailStage()
+      const model = await scriptedModel(anthropic, () => ({ text: 'Ready.' }))
+      const settings = claudeHooks({ rewake: true })
+      const env = { MAILBOX_REWAKE: '1' }
+      const claude = startClaude({ home, modelUrl: model.url, settings, args: streaming, env })
+      claude.prompt('Be ready.')
+      await claude.said('"type":"result"')
+      await mail('WAKE-MAIL', 'claude-1')
+      expect((await model.until('WAKE-MAIL')).text).toContain('<<<mail ')
+      expect(await stepsOf('WAKE-MAIL', 'claude-1')).toEqual(['stored', 'shown'])
+    },
+    timeout,
+  )
+
+  it(
+    'do not hold up one that was started for a single prompt',
+    async () => {
+      const { home } = await mailStage()
+      const model = await scriptedModel(anthropic, () => ({ text: 'Ready.' }))
+      const settings = claudeHooks({ rewake: true })
+      const args = ['-p', 'Be quick.', '--output-format', 'json']
+      const claude = startClaude({ home, modelUrl: model.url, settings, args })
+      claude.end()
+      expect(await claude.exit).toBe(0)
+      expect(model.requests.filter((request) => !isAside(request))).toHaveLength(1)
+    },
+    timeout,
+  )
+})

@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { clientTimeoutMs, interruptedTurn, mailStage } from './mail-stage.ts'
+import { openai } from './openai.ts'
+import { startOpencode } from './opencode.ts'
+import { scriptedModel } from './scripted-model.ts'
+
+/** A server of OpenCode and one session in it. */
+async function serve(home: Parameters<typeof startOpencode>[0]['home'], modelUrl: string) {
+  const opencode = startOpencode({
+    home,
+    modelUrl,
+    args: ['serve', '--port', '0', '--hostname', '127.0.0.1'],
+  })
+  await opencode.said('listening on ')
+  const url = /listening on (\S+)/.exec(opencode.stdout())![1]!
+  const post = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
+    return JSON.parse(text || '{}') as { id: string }
+  }
+  const { id } = await post('/session', {})
+  return {
+    opencode,
+    /** Resolves when the turn is over. */
+    prompt: (text: string) => post(`/session/${id}/message`, { parts: [{ type: 'text', text }] }),
+  }
+}
+
+describe('the plugin in the real OpenCode', () => {
+  it(
+    'shows mail at the start, after a tool, at the end of a turn and at a prompt, and wakes an idle session',
+    async () => {
+      const stage = await mailStage()
+      const { mail, stepsOf, home } = stage
+      const file = join(home.project, 'notes.txt')
+      writeFileSync(file, 'nothing of interest\n')
+      await mail('START-MAIL', 'all')
+      const read = () => ({ name: 'read', input: { filePath: file } })
+      const model = await scriptedModel(openai, interruptedTurn(stage, 'opencode-1', read))
+      const { prompt } = await serve(home, model.url)
+
+      await prompt('FIRST-PROMPT')
+      const first = await model.until('You are `opencode-1` in a mailbox')
+      expect(first.text).toContain('FIRST-PROMPT')
+      expect(first.text).toContain('START-MAIL')
+      expect((await model.until('TOOL-MAIL')).text).not.toContain('STOP-MAIL')
+      expect((await model.until('STOP-MAIL')).text).toContain('The mailbox has a new message for you')
+
+      await mail('WAKE-MAIL', 'opencode-1')
+      await model.until('WAKE-MAIL')
+      await mail('PROMPT-MAIL', 'opencode-1', { priority: 'low' })
+      await prompt('SECOND-PROMPT')
+      expect((await model.until('PROMPT-MAIL')).text).toContain('SECOND-PROMPT')
+
+      for (const mark of ['START-MAIL', 'TOOL-MAIL', 'STOP-MAIL', 'WAKE-MAIL', 'PROMPT-MAIL'])
+        expect(await stepsOf(mark, 'opencode-1')).toContain('shown')
+      for (const mark of ['STOP-MAIL', 'WAKE-MAIL'])
+        expect(await stepsOf(mark, 'opencode-1')).toEqual(['stored', 'notified', 'shown'])
+    },
+    clientTimeoutMs,
+  )
+})

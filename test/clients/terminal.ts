@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import { ensureTool } from '../helpers/tools.ts'
+
+export interface Terminal {
+  screen(): string
+  /** Resolves when the screen holds this. */
+  shows(words: string | RegExp): Promise<void>
+  /** Types a line and ends it. */
+  type(line: string): Promise<void>
+}
+
+/** Runs a program in a terminal of its own, gone when the test is over. */
+export function openTerminal(
+  words: readonly string[],
+  { cwd, env, temp }: { cwd: string; env: Record<string, string>; temp: string },
+): Terminal {
+  ensureTool('tmux')
+  const tmux = (...args: string[]) =>
+    execFileSync('tmux', ['-S', join(temp, 'tmux'), '-f', '/dev/null', ...args], { env, encoding: 'utf8' })
+  tmux('new-session', '-d', '-x', '140', '-y', '40', '-c', cwd, ...words)
+  onTestFinished(() => void tmux('kill-server'))
+  const screen = () => tmux('capture-pane', '-p')
+  return {
+    screen,
+    async shows(expected) {
+      const isThere = () =>
+        typeof expected === 'string' ? screen().includes(expected) : expected.test(screen())
+      while (!isThere()) await sleep(100)
+    },
+    async type(line) {
+      tmux('send-keys', '-l', line)
+      // A terminal program takes what comes at once for a paste, and its Enter for a part of it.
+      await sleep(500)
+      tmux('send-keys', 'Enter')
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import { expect, it } from 'vitest'
+import { anthropic } from './anthropic.ts'
+import { cli, clientHome, type RunningClient, startClaude } from './claude.ts'
+import { claudeHooks } from './hook-settings.ts'
+import { clientTimeoutMs, isAside, mailStage } from './mail-stage.ts'
+import { type ModelRequest, type Script, type ScriptedModel, scriptedModel } from './scripted-model.ts'
+
+const streaming = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose']
+
+interface Move {
+  /** Comes when the model has read these words, once. */
+  when: string
+  tool: 'send' | 'handle'
+  input: (idOf: (mark: string) => string) => Record<string, unknown>
+}
+
+/**
+ * A model that makes each of its moves when it has read what calls for it; it looks into the mailbox when it
+ * was told of mail, and otherwise has nothing to say.
+ */
+function player(moves: readonly Move[]): Script {
+  const made = new Set<Move>()
+  let invitations = 0
+  return (request) => {
+    if (isAside(request)) return { text: 'a title' }
+    const call = (tool: string, input: Record<string, unknown>) => ({
+      calls: [{ name: `mcp__mailbox__${tool}`, input }],
+    })
+    const move = moves.find((one) => !made.has(one) && request.text.includes(one.when))
+    if (move !== undefined) {
+      made.add(move)
+      return call(
+        move.tool,
+        move.input((mark) => idIn(request, mark)),
+      )
+    }
+    const told = request.text.split('The mailbox has').length - 1
+    if (told <= invitations) return { text: 'Nothing more to do.' }
+    invitations = told
+    return call('check', {})
+  }
+}
+
+/** The id of the message with these words: it stands above them. */
+function idIn({ text }: ModelRequest, mark: string): string {
+  const above = text.slice(0, text.indexOf(mark))
+  return [...above.matchAll(/Message ([0-9a-f-]{36}) from/g)].at(-1)?.[1] ?? 'none'
+}
+
+function start(name: string, model: ScriptedModel, spaceDir: string): RunningClient {
+  return startClaude({
+    ...{ home: clientHome(), modelUrl: model.url, settings: claudeHooks(), args: streaming },
+    mcpServers: {
+      mailbox: { command: process.execPath, args: [cli, '--space', spaceDir, 'mcp'], alwaysLoad: true },
+    },
+    allowedTools: ['mcp__mailbox'],
+    env: { MAILBOX_SPACE: spaceDir, MAILBOX_AGENT: name },
+  })
+}
+
+it(
+  'two real Claude Codes talk through the mailbox: a handoff, a question, an answer, done',
+  async () => {
+    const { space } = await mailStage()
+    const ann = await scriptedModel(
+      anthropic,
+      player([
+        {
+          when: 'PLEASE-HAND-OVER',
+          tool: 'send',
+          input: () => ({
+            ...{ to: 'bea', subject: 'THE-HANDOFF' },
+            handoff: { workCompleted: 'the parser', nextSteps: ['write the printer'] },
+          }),
+        },
+        {
+          when: 'THE-QUESTION',
+          tool: 'send',
+          input: (idOf) => ({ replyTo: idOf('THE-QUESTION'), body: 'THE-ANSWER is 80' }),
+        },
+      ]),
+    )
+    const bea = await scriptedModel(
+      anthropic,
+      player([
+        {
+          when: 'THE-HANDOFF',
+          tool: 'send',
+          input: (idOf) => ({
+            ...{ to: 'ann', replyTo: idOf('THE-HANDOFF'), type: 'request', await: true },
+            ...{ subject: 'THE-QUESTION', body: 'how wide is a line?' },
+          }),
+        },
+        {
+          when: 'THE-ANSWER',
+          tool: 'handle',
+          input: (idOf) => ({ id: idOf('THE-HANDOFF'), step: 'done', note: 'printed' }),
+        },
+      ]),
+    )
+    const second = start('bea', bea, space.dir)
+    second.prompt('Wait for work.')
+    await bea.until('Wait for work.')
+    const first = start('ann', ann, space.dir)
+    first.prompt('PLEASE-HAND-OVER')
+
+    await bea.until('THE-ANSWER')
+    const owner = await space.mailbox('ann', { join: false })
+    const { messages } = await owner.sent()
+    const handoff = messages.find(({ type }) => type === 'handoff')!
+    while (!(await space.show(handoff.id)).receipts.some(({ state }) => state === 'archived'))
+      await new Promise((resolve) => setTimeout(resolve, 50))
+
+    const thread = await owner.thread(handoff.id)
+    expect(thread.map(({ from, subject }) => `${from}: ${subject}`)).toEqual([
+      'ann: THE-HANDOFF',
+      'bea: THE-QUESTION',
+      'ann: Re: THE-QUESTION',
+    ])
+    expect(await space.owed()).toEqual([])
+    const { receipts } = await space.show(handoff.id)
+    expect(receipts[0]!.steps.map(({ state }) => state)).toEqual(
+      expect.arrayContaining(['shown', 'completed']),
+    )
+    for (const client of [first, second]) client.end()
+    expect(await Promise.all([first.exit, second.exit])).toEqual([0, 0])
+    expect((await space.agents()).filter(({ session }) => session.client === 'claude')).toMatchObject([
+      { name: 'ann', state: 'frozen' },
+      { name: 'bea', state: 'frozen' },
+    ])
+  },
+  clientTimeoutMs,
+)
