@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { countingNode } from '../hooks/counting-node.ts'
 import { anthropic } from './anthropic.ts'
 import { startClaude } from './claude.ts'
 import { claudeHooks } from './hook-settings.ts'
@@ -42,6 +44,33 @@ describe('hooks in the real Claude Code', () => {
       expect(await claude.exit).toBe(0)
       const agents = (await space.agents()).filter(({ session }) => session.client === 'claude')
       expect(agents).toMatchObject([{ name: 'claude-1', state: 'frozen' }])
+    },
+    timeout,
+  )
+
+  it(
+    'start no Node after a tool while nothing has come, however much the tool has said',
+    async () => {
+      const { home, mail } = await mailStage()
+      const { env, starts } = countingNode()
+      const counts: number[] = []
+      const model = await scriptedModel(anthropic, async (request) => {
+        if (isAside(request)) return { text: 'a title' }
+        counts.push(starts())
+        if (counts.length > 8) return { text: 'Done.' }
+        // The journal must have been at rest for a second before that can be relied on.
+        await sleep(counts.length < 3 ? 1_200 : 0)
+        if (counts.length === 8) await mail('TOOL-MAIL', 'claude-1', { priority: 'high' })
+        return { calls: [{ name: 'Bash', input: { command: `seq 1 200000; true ${counts.length}` } }] }
+      })
+      const args = ['-p', 'FIRST-PROMPT', '--output-format', 'json']
+      const settings = claudeHooks()
+      const claude = startClaude({ home, modelUrl: model.url, settings, env, args, allowedTools: ['Bash'] })
+      claude.end()
+      await model.until('TOOL-MAIL')
+      expect(await claude.exit).toBe(0)
+      const [start, ...rest] = counts.slice(2)
+      expect(rest).toEqual([start, start, start, start, start, start! + 1])
     },
     timeout,
   )
