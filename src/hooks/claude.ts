@@ -17,10 +17,9 @@ const moments: Record<string, Call['moment']> = {
 /**
  * With one prompt and no terminal (`claude -p`) it runs even such a hook in the foreground, and would never
  * end; fed by a stream it waits half a minute for it when its input has ended. So only a session that somebody
- * sits at is waited for, unless the user wants it.
+ * sits at is waited for; the others are rung by the MCP server.
  */
-const mayWait = (): boolean =>
-  process.env['CLAUDE_CODE_ENTRYPOINT'] === 'cli' || process.env['MAILBOX_REWAKE'] === '1'
+const mayWait = (): boolean => process.env['CLAUDE_CODE_ENTRYPOINT'] === 'cli'
 
 export const claude: Dialect = {
   client: 'claude',

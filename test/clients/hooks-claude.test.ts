@@ -4,10 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { countingNode } from '../hooks/counting-node.ts'
 import { anthropic } from './anthropic.ts'
-import { startClaude } from './claude.ts'
+import { claudeEnv, setUpClaude, startClaude } from './claude.ts'
 import { claudeHooks } from './hook-settings.ts'
-import { interruptedTurn, isAside, mailStage, clientTimeoutMs as timeout } from './mail-stage.ts'
+import {
+  interruptedTurn,
+  isAside,
+  mailStage,
+  clientTimeoutMs as timeout,
+  untilWaiting,
+} from './mail-stage.ts'
 import { scriptedModel } from './scripted-model.ts'
+import { openTerminal } from './terminal.ts'
 
 const streaming = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose']
 
@@ -76,15 +83,22 @@ describe('hooks in the real Claude Code', () => {
   )
 
   it(
-    'wake an idle one that has nobody else to ring for it',
+    'wake an idle one that somebody sits at and nobody else can ring for',
     async () => {
       const { home, mail, stepsOf } = await mailStage()
       const model = await scriptedModel(anthropic, () => ({ text: 'Ready.' }))
-      const settings = claudeHooks({ rewake: true })
-      const env = { MAILBOX_REWAKE: '1' }
-      const claude = startClaude({ home, modelUrl: model.url, settings, args: streaming, env })
-      claude.prompt('Be ready.')
-      await claude.said('"type":"result"')
+      const words = setUpClaude({
+        home,
+        modelUrl: model.url,
+        settings: claudeHooks({ rewake: true }),
+        args: ['--permission-mode', 'default'],
+      })
+      const env = claudeEnv({ home, modelUrl: model.url })
+      const claude = openTerminal(words, { cwd: home.project, env, temp: home.temp })
+      await claude.shows('❯')
+      await claude.type('Be ready.')
+      await claude.shows('Ready.')
+      await untilWaiting(home.project, 'claude-1')
       await mail('WAKE-MAIL', 'claude-1')
       expect((await model.until('WAKE-MAIL')).text).toContain('<<<mail ')
       expect(await stepsOf('WAKE-MAIL', 'claude-1')).toEqual(['stored', 'shown'])
