@@ -1,6 +1,14 @@
 import type { Mailbox } from '../mailbox.ts'
 import type { Space } from '../space.ts'
-import { brief, goOnRequest, invitation, isWorthATurn, type Moment, recall } from '../talk/briefing.ts'
+import {
+  brief,
+  goOnRequest,
+  hasWord,
+  invitation,
+  isWorthATurn,
+  type Moment,
+  recall,
+} from '../talk/briefing.ts'
 import { reportWaiting } from '../talk/waiting.ts'
 import type { Call, Said } from './dialect.ts'
 import { Handing } from './handing.ts'
@@ -38,7 +46,7 @@ export async function answer(desk: Desk, call: Call, print: Print): Promise<void
     case 'wake':
       return void (await tell(desk, 'wake', (context) => print({ context })))
     case 'tool':
-      return answerTool(desk, print)
+      return answerTool(desk, call, print)
     case 'stop':
       return answerStop(desk, call, print)
     case 'help':
@@ -88,11 +96,17 @@ async function answerPrompt(desk: Desk, print: Print): Promise<void> {
   await tell(desk, 'prompt', (context) => print({ context }))
 }
 
-async function answerTool(desk: Desk, print: Print): Promise<void> {
+async function answerTool(desk: Desk, { isAside = false }: Call, print: Print): Promise<void> {
   const { space, mailbox, client, process } = desk
   const seq = await space.end()
-  const isSilent = await tell(desk, 'tool', (context) => print({ context }))
+  const isSilent = isAside ? await isQuiet(desk) : await tell(desk, 'tool', (context) => print({ context }))
   if (isSilent && (await isAlone(space, mailbox, process))) await putStamp(space, client, process, seq)
+}
+
+/** Whether there is nothing to tell the agent after a tool. Takes nothing. */
+async function isQuiet({ space, mailbox }: Desk): Promise<boolean> {
+  if (recollect(space.dir, mailbox.name).recall || new Handing(space.dir, mailbox).isUnderWay) return false
+  return !(await hasWord(mailbox, 'tool'))
 }
 
 /** A stamp is for a process, and some clients have several sessions in one: it must be true of all of them. */

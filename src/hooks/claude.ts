@@ -1,4 +1,4 @@
-import { type Call, type Dialect, sayAsJson, textOf } from './dialect.ts'
+import { type Call, callOf, type Dialect, sayAsJson } from './dialect.ts'
 
 const moments: Record<string, Call['moment']> = {
   // Fires for a new session, a resumed one, a cleared one, and again when the context was compacted.
@@ -25,11 +25,8 @@ export const claude: Dialect = {
   client: 'claude',
   tellsPid: true,
   understand(event, input) {
-    const moment = moments[event]
-    // What a subagent's hook says goes to the subagent, which cannot act for the agent whose mail it is.
-    const isAside = input['agent_id'] !== undefined && moment !== 'help'
-    if (moment === undefined || isAside || (moment === 'wait' && !mayWait())) return undefined
-    return { moment, sessionId: textOf(input['session_id']) }
+    const call = callOf(moments[event], input)
+    return call?.moment === 'wait' && !mayWait() ? undefined : call
   },
   say: (event, said) => sayAsJson(event, said, 'block'),
   wakes: 'by-exit',
