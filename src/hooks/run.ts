@@ -12,7 +12,7 @@ import { recollect } from './memory.ts'
 import { opencode } from './opencode.ts'
 import { clientAbove, processOf } from './process.ts'
 
-export const dialects: Record<Client, Dialect> = { claude, codex, gemini, opencode }
+const dialects: Record<Client, Dialect> = { claude, codex, gemini, opencode }
 
 export interface HookOptions {
   client: string

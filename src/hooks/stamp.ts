@@ -39,11 +39,11 @@ const lookAgainS = 60
 
 const segmentPattern = /^\d{8}\.jsonl$/
 
-export const stampDir = (space: string): string => join(space, 'hooks', 'stamps')
+const stampDir = (space: string): string => join(space, 'hooks', 'stamps')
 
 const nameOf = (client: string, { pid, started }: ProcessId): string => `${client}-${pid}-${started}`
 
-export interface LastSegment {
+interface LastSegment {
   name: string
   /** What the segment behind it will be called. */
   next: string
