@@ -10,7 +10,9 @@ import { Progress } from './lib/progress.mjs'
 import { judge, writeReport } from './lib/report.mjs'
 import { cleanUp, openScratch, scratchDir } from './lib/scratch.mjs'
 import * as broadcast from './measures/broadcast.mjs'
+import * as consoleView from './measures/console.mjs'
 import * as growth from './measures/growth.mjs'
+import * as hub from './measures/hub.mjs'
 import * as limit from './measures/limit.mjs'
 import * as push from './measures/push.mjs'
 import * as read from './measures/read.mjs'
@@ -19,7 +21,7 @@ import * as send from './measures/send.mjs'
 import * as startup from './measures/startup.mjs'
 
 // The long histories come last, and what adds to them after what only reads them.
-const measures = [limit, send, broadcast, push, startup, read, growth, rebuild]
+const measures = [limit, send, broadcast, push, hub, startup, read, growth, rebuild, consoleView]
 const here = dirname(fileURLToPath(import.meta.url))
 
 async function main() {

@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { rolldown } from 'rolldown'
+import { buildConsole } from './build-console.mjs'
 
 const root = new URL('..', import.meta.url).pathname
 const types = !process.argv.includes('--no-types')
@@ -16,6 +17,8 @@ async function bundle(input, format, ending) {
     input,
     platform: 'node',
     external: ['libsql'],
+    // Its CommonJS form hides its imports from a bundler.
+    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     // The library names everything it exports; the command line loads the same files when it needs them.
     checks: { ineffectiveDynamicImport: false },
     transform: { define: { __VERSION__: JSON.stringify(version) }, target: 'node20' },
@@ -38,5 +41,6 @@ await bundle({ cli: 'src/cli/main.ts', hook: 'src/hooks/main.ts' }, 'cjs', 'cjs'
 for (const file of ['hook.sh', 'opencode-plugin.js'])
   copyFileSync(`${root}/src/hooks/${file}`, `${root}/dist/${file}`)
 for (const program of ['cli.cjs', 'hook.sh']) chmodSync(`${root}/dist/${program}`, 0o755)
+await buildConsole({ clean: types })
 if (types)
   execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' })

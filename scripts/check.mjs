@@ -5,8 +5,10 @@ const root = new URL('..', import.meta.url).pathname
 const bin = (name) => `${root}/node_modules/.bin/${name}`
 const steps = [
   ['types', bin('tsc'), ['-p', '.']],
+  ['types of the console', bin('tsc'), ['-p', 'console']],
+  ['types of its tests', bin('tsc'), ['-p', 'test/console']],
   ['format and lint', bin('biome'), ['check', '.']],
-  ['promises', bin('oxlint'), ['--type-aware', 'src', 'test']],
+  ['promises', bin('oxlint'), ['--type-aware', 'src', 'test', 'console']],
   ['build', 'node', ['scripts/build.mjs']],
   ['unused code', bin('knip'), []],
   ['package', bin('publint'), ['--strict']],

@@ -1,4 +1,5 @@
 import type { SendInput } from './command/send.ts'
+import type { Follow } from './delivery/watch.ts'
 import type { ReceiptState } from './model/receipt.ts'
 import type { UnreadCount } from './query/count.ts'
 import type { InboxMessage, InboxOptions } from './query/inbox.ts'
@@ -37,6 +38,8 @@ export interface WaitOptions {
   /** @default for ever */
   timeoutMs?: number
   signal?: AbortSignal
+  /** @internal Who tells of new entries, where many wait in one process; @default every one looks for itself */
+  along?: Follow
 }
 
 export interface HandleOptions {

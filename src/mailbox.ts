@@ -13,7 +13,7 @@ import { decideSupersede, decideWithdraw } from './command/withdraw.ts'
 import { readTemplate } from './config.ts'
 import { unreadNow, withinBudget } from './delivery/arrive.ts'
 import { sight } from './delivery/liveness.ts'
-import { type Unread, type WatchOptions, watchMail } from './delivery/watch.ts'
+import { type Follow, type Unread, type WatchOptions, waitMail, watchMail } from './delivery/watch.ts'
 import { MailboxError } from './errors.ts'
 import type {
   BroadcastInput,
@@ -45,6 +45,8 @@ import { sent, thread } from './query/thread.ts'
 import type { Space } from './space.ts'
 import { inSpan, noteSpan } from './trace.ts'
 
+/** A timer holds no more. */
+const longestTimerMs = 2_147_483_647
 /** How much unread mail one who waits looks through for what it wants. */
 const waitLooksAt = 1_000
 
@@ -276,7 +278,8 @@ export class LocalMailbox {
    * is up; an aborted signal throws `interrupted`.
    */
   async wait(options: WaitOptions = {}): Promise<InboxMessage | null> {
-    const { replyTo, timeoutMs, signal, match = () => true, ...rest } = options
+    const { replyTo, timeoutMs, signal, match = () => true, along, ...rest } = options
+    if (along !== undefined) return this.#waitAlong(along, options)
     const wanted = replyTo === undefined ? rest : { ...rest, replyTo: (await this.#message(replyTo)).id }
     const attempt = async () => {
       const answers: InboxMessage[] = []
@@ -305,6 +308,26 @@ export class LocalMailbox {
     } finally {
       keeper.stop()
     }
+  }
+
+  async #waitAlong(follow: Follow, options: WaitOptions): Promise<InboxMessage | null> {
+    const { type, from, match, replyTo, timeoutMs = Number.POSITIVE_INFINITY, signal } = options
+    await this.comeIn()
+    const over = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
+    const ending = signal === undefined ? over : AbortSignal.any([signal, over])
+    const watched = {
+      name: this.name,
+      unread: (filter: InboxOptions) => this.unread(filter),
+      peek: (seq: number) => this.peek(seq),
+      take: ({ id }: InboxMessage) => this.take(id),
+      follow,
+    }
+    const wanted = {
+      ...(type === undefined ? {} : { type }),
+      ...(from === undefined ? {} : { from }),
+      ...(replyTo === undefined ? {} : { replyTo: (await this.#message(replyTo)).id }),
+    }
+    return waitMail(watched, { ...wanted, match, signal: ending })
   }
 
   /** Waits until a recipient has acknowledged a message, or gone beyond that. False when the time is up. */

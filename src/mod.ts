@@ -37,8 +37,9 @@ export type { Owed, OwedOptions } from './query/owed.ts'
 export type { ListOptions, Page } from './query/page.ts'
 export type { ShownMessage } from './query/show.ts'
 export type { Figures, Latency, Stats } from './query/stats.ts'
+export type { HubOptions } from './remote/connection.ts'
 export type { ArchivedSegment, ArchiveOptions, ArchiveProgress, ArchiveReport } from './retention.ts'
-export { type OpenSpaceOptions, openSpace, type Space } from './space.ts'
+export { type AnySpace, type OpenSpaceOptions, openSpace, type Space } from './space.ts'
 export {
   type AgentContext,
   type AgentEvent,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { createClock } from './clock.ts'
 import type { Context, View } from './command/context.ts'
@@ -17,6 +18,7 @@ import { ensureSpaceDir, readSettings, type Settings } from './config.ts'
 import { Bell } from './delivery/bell.ts'
 import { type FollowOptions, follow } from './delivery/follow.ts'
 import { identify, sight } from './delivery/liveness.ts'
+import { type WatcherHealth, watcherHealth, watcherWarnings } from './delivery/watcher.ts'
 import { MailboxError } from './errors.ts'
 import { Background } from './index/background.ts'
 import { loadDirectory, openIndex, openSearch, readDirectory } from './index/index.ts'
@@ -27,7 +29,7 @@ import type { VerifyOptions, VerifyReport } from './journal/verify.ts'
 import { LocalMailbox, type Mailbox } from './mailbox.ts'
 import { type Agent, systemAgent } from './model/agent.ts'
 import type { Directory } from './model/directory.ts'
-import type { Draft, Gist } from './model/entry.ts'
+import type { Draft, Entry, Gist } from './model/entry.ts'
 import { createIdSource } from './model/id.ts'
 import { checkName } from './model/name.ts'
 import { type DeadLetters, deadLetters } from './query/dead.ts'
@@ -39,7 +41,12 @@ import { agentByName } from './query/roster.ts'
 import { type ShownMessage, show } from './query/show.ts'
 import { type Stats, stats } from './query/stats.ts'
 import { createView } from './query/view.ts'
+import type { HubOptions } from './remote/connection.ts'
 import type { ArchiveOptions, ArchiveReport } from './retention.ts'
+
+// For rims that have processes and a watcher of their own.
+export { identify, sight } from './delivery/liveness.ts'
+export { watcherPaths } from './delivery/watcher.ts'
 
 export interface OpenSpaceOptions {
   /** The space's directory; it is made if it does not exist. */
@@ -69,8 +76,17 @@ const indexLag = 50_000
 /** What is so far behind is worth a thread. */
 const threadLag = 2_000
 
-/** Opens a space: the journal, then what is derived from it. */
-export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
+/** Opens a space: one behind a hub by its address, one on this disk by its directory. */
+export function openSpace(options: HubOptions): Promise<AnySpace>
+export function openSpace(options: OpenSpaceOptions): Promise<Space>
+export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise<AnySpace> {
+  if (!('url' in options)) return openLocal(options)
+  const { openHub } = await import('./remote/space.ts')
+  return openHub(options)
+}
+
+/** The journal, then what is derived from it. */
+async function openLocal(options: OpenSpaceOptions): Promise<Space> {
   ensureSpaceDir(options.dir)
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = options.now ?? createClock(options.dir)
@@ -86,6 +102,14 @@ export async function openSpace(options: OpenSpaceOptions): Promise<Space> {
   space = new Space(options.dir, journal, settings, now)
   await space.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
   return space
+}
+
+/** What a program can do with a space wherever it is: on this disk, or behind a hub. */
+export interface AnySpace
+  extends Pick<Space, 'id' | 'settings' | 'now' | 'mailbox' | 'join' | 'update' | 'leave' | 'agents'>,
+    Pick<Space, 'deadLetters' | 'owed' | 'stats' | 'show' | 'end' | 'close' | typeof Symbol.asyncDispose> {
+  /** Every entry after a point, and then every new one, until the signal ends it. */
+  follow(options?: FollowOptions): AsyncGenerator<{ entry: Entry }>
 }
 
 /**
@@ -124,6 +148,8 @@ export class Space {
     this.#thread = new Background({ dir, projection: 'tables' })
     this.#source = { index: this.#index, journal }
     this.#newId = createIdSource(now)
+    // Everybody who waits listens for the end; many do, and none of them is a leak.
+    setMaxListeners(0, this.#ending.signal)
     this.#view = createView(this.#source)
   }
 
@@ -240,7 +266,18 @@ export class Space {
 
   /** How much mail there is and how long it takes, in all and for each agent. */
   async stats(): Promise<Stats> {
-    return this.query((source) => stats(source, this.now()))
+    const found = await this.query((source) => stats(source, this.now()))
+    return { ...found, warnings: [...found.warnings, ...this.watcherWarnings()] }
+  }
+
+  /** How the process is that types mail into terminals; undefined where nobody depends on one. */
+  watcher(): WatcherHealth | undefined {
+    return watcherHealth(this.dir, this.now())
+  }
+
+  /** What a person should know of it. */
+  watcherWarnings(): string[] {
+    return watcherWarnings(this.watcher())
   }
 
   /**
@@ -377,6 +414,12 @@ export class Space {
       this.#words.discard()
       work()
     })
+  }
+
+  /** @internal Runs `work` while nobody else does anything in this space, for what hangs on no entry. */
+  alone<T>(work: () => T): T {
+    this.#mustBeOpen()
+    return this.#journal.withLock(work)
   }
 
   /** Takes in messages that another space exported; those that are here already are skipped. */

@@ -1,4 +1,4 @@
-import { person } from './model/agent.ts'
+import { type Agent, person } from './model/agent.ts'
 import type { Entry } from './model/entry.ts'
 import { type Channel, channels, countMessages } from './query/channels.ts'
 import { Chronicle } from './query/chronicle.ts'
@@ -38,7 +38,7 @@ const stintMs = 15
 /** What a person who watches over a space asks of it. Every answer is a look: nothing is marked. */
 export class Survey {
   readonly #space: Space
-  readonly #chronicle = new Chronicle()
+  #chronicle = new Chronicle()
   #reading: Promise<void> | undefined
 
   constructor(space: Space) {
@@ -63,6 +63,11 @@ export class Survey {
     return this.#space.query((source) => needsOf(source, agentByName(source, person)!, this.#space.now()))
   }
 
+  /** An agent as the roster has it, without a look at its process. */
+  async agent(name: string): Promise<Agent | undefined> {
+    return this.#space.query((source) => agentByName(source, name))
+  }
+
   async threads(options: ThreadsOptions = {}): Promise<ThreadPage> {
     return this.#space.query((source) => threads(source, options))
   }
@@ -76,9 +81,9 @@ export class Survey {
   }
 
   /** Entries after a point, and how far the journal goes. */
-  async entries(after: number, limit = 200): Promise<{ entries: Entry[]; seq: number }> {
+  async entries(after: number, limit = 200, maxBytes?: number): Promise<{ entries: Entry[]; seq: number }> {
     return this.#space.query((source) => ({
-      entries: entriesAfter(source, after, Math.min(limit, entriesAtMost)),
+      entries: entriesAfter(source, after, Math.min(limit, entriesAtMost), maxBytes),
       seq: source.index.cursor.seq,
     }))
   }
@@ -105,6 +110,8 @@ export class Survey {
   async #read(): Promise<void> {
     for (let more = true; more; ) {
       more = await this.#space.query(({ journal }) => {
+        // Old mail was removed, and with it the places that were remembered.
+        if (this.#chronicle.isOutdated(journal)) this.#chronicle = new Chronicle()
         const until = performance.now() + stintMs
         while (performance.now() < until) if (!this.#chronicle.advance(journal)) return false
         return true

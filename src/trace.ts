@@ -12,7 +12,7 @@ const registered = () =>
   (globalThis as { [key: symbol]: { trace?: unknown } | undefined })[Symbol.for('opentelemetry.js.api.1')]
     ?.trace !== undefined
 
-const kinds = { server: 1, producer: 3, consumer: 4 } as const satisfies Record<string, SpanKind>
+const kinds = { server: 1, client: 2, producer: 3, consumer: 4 } as const satisfies Record<string, SpanKind>
 
 export interface SpanOptions {
   name: string

@@ -26,7 +26,7 @@ const startedBy: Record<string, readonly string[]> = {
   'cli/verbs/tmux.ts': ['tmux'],
   'cli/verbs/serve.ts': ['http', 'mcp'],
   'cli/verbs/token.ts': ['http'],
-  'cli/verbs/demo.ts': ['http', 'mcp'],
+  'cli/verbs/demo.ts': ['http', 'demo'],
 }
 const rimMayImport = [
   'model',

@@ -7,7 +7,7 @@ export const usage = `Measures agent-mailbox and its peers on this machine and w
 
   --quick              smaller and shorter, under two minutes
   --only NAME          only this measurement; repeat it or separate names by commas
-                       limit, send, broadcast, push, startup, read, growth, rebuild
+                       limit, send, broadcast, push, hub, startup, read, growth, rebuild, console
   --history N,N,N      lengths of history for read (the last one also for growth and rebuild)
   --dir DIR            where to put data while measuring; it should be on the disk you care for
                        (default: the temporary directory, unless that is in memory)
@@ -68,10 +68,14 @@ export function readOptions(args, names) {
  * @property {number} polls The same for the one that only looks every half second.
  * @property {number} commandWaits How often the command `mailbox wait` is started and answered.
  * @property {number} gapMs The mean time between them.
+ * @property {number} followers How many follow the hub.
+ * @property {number} perSecond Messages a second that are sent meanwhile.
+ * @property {number} hubSeconds For how long.
  * @property {number} starts Runs of each command.
  * @property {number} growthRounds
  * @property {number} growthMs
  * @property {number} heldCalls Rounds of reads before memory is taken.
+ * @property {number} viewRounds How often each view of the console is opened.
  */
 
 /** @type {Times} */
@@ -87,10 +91,14 @@ const fullTimes = {
   polls: 1_500,
   commandWaits: 60,
   gapMs: 20,
+  followers: 500,
+  perSecond: 1_000,
+  hubSeconds: 60,
   starts: 40,
   growthRounds: 4,
   growthMs: 500,
   heldCalls: 500,
+  viewRounds: 5,
 }
 
 /** @type {Times} */
@@ -106,10 +114,14 @@ const quickTimes = {
   polls: 200,
   commandWaits: 10,
   gapMs: 6,
+  followers: 100,
+  perSecond: 500,
+  hubSeconds: 6,
   starts: 20,
   growthRounds: 1,
   growthMs: 250,
   heldCalls: 50,
+  viewRounds: 2,
 }
 
 /** A run that matters, or a quick look. */
@@ -122,6 +134,7 @@ export function planOf({ quick, history }) {
       history: lengths,
       growth: [...new Set(growth)],
       rebuild: history === undefined && quick ? 50_000 : largest,
+      console: quick ? 10_000 : 100_000,
     },
     times: quick ? quickTimes : fullTimes,
   }

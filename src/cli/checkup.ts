@@ -1,8 +1,9 @@
-import { existsSync, statSync, watch } from 'node:fs'
+import { existsSync, realpathSync, statSync, watch } from 'node:fs'
 import { rm, statfs, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureSpaceDir, readSettings } from '../config.ts'
+import type { WatcherHealth } from '../delivery/watcher.ts'
 import type { Space } from '../space.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
@@ -27,6 +28,11 @@ const tooFewBytes = 16 * 1_048_576
 /** Looks at everything that mail here depends on, in the order in which one thing needs another. */
 export async function* checkup(cli: Cli, dir: string): AsyncGenerator<Finding> {
   yield checkNode()
+  yield* checkSpaceIn(cli, dir)
+  yield* checkClients(cli, dir)
+}
+
+async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   if (!spaceExists(dir)) {
     yield {
       check: 'space',
@@ -51,7 +57,19 @@ export async function* checkup(cli: Cli, dir: string): AsyncGenerator<Finding> {
   yield await attempt('index', () => checkIndex(dir, hadIndex))
   yield await attempt('lock', () => checkLock(space))
   yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
+  const watcher = space.watcher()
+  if (watcher !== undefined) yield { check: 'tmux', ...checkWatcher(watcher) }
   // Not closed: closing waits for the lock, which is what may be stuck. The process ends after this.
+}
+
+/** Whether mail reaches the agent clients by itself. */
+async function* checkClients(cli: Cli, space: string): AsyncGenerator<Finding> {
+  const { clientsHealth } = await import('../setup/health.ts')
+  const dist = dirname(realpathSync(process.argv[1]!))
+  const place = { scope: 'user', project: process.cwd(), env: process.env, dist } as const
+  const ago = (at: number) => relative(at, Date.now())
+  for await (const { client, ...found } of clientsHealth({ place, space, ago, command: cli.command }))
+    yield { check: client.name, ...found }
 }
 
 /** A check that throws has found something, too. */
@@ -136,6 +154,19 @@ async function checkLock(space: Space): Promise<Omit<Finding, 'check'>> {
     found: `another process has held it for ${lockPatienceMs / 1_000} s`,
     next: 'look for a stopped mailbox process (ps -o pid,stat,cmd) and continue or end it',
   }
+}
+
+/** Agents without hooks get no mail while their watcher is away. */
+function checkWatcher({ state, registered }: WatcherHealth): Omit<Finding, 'check'> {
+  const agents = `${registered} ${registered === 1 ? 'agent' : 'agents'}`
+  if (state === 'up') return { state: 'ok', found: `the watcher runs, for ${agents}` }
+  return state === 'down'
+    ? {
+        state: 'warn',
+        found: `the watcher is down; ${agents} get no mail`,
+        next: 'mailbox tmux watch (or forget them: mailbox tmux detach NAME)',
+      }
+    : { state: 'warn', found: 'the watcher is there, and says nothing', next: 'mailbox tmux status' }
 }
 
 /** Touches a file in the space's directory and waits to be told. */

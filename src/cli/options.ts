@@ -17,6 +17,23 @@ export function whole(least: number): (text: string) => number {
   }
 }
 
+/** A number between two others, such as 2.5. */
+export const numberIn = (least: number, most: number): ((text: string) => number) =>
+  within(least, most, /^\d{1,9}(\.\d{1,9})?$/, 'a number')
+
+export const wholeIn = (least: number, most: number): ((text: string) => number) =>
+  within(least, most, /^\d{1,9}$/, 'a whole number')
+
+function within(least: number, most: number, shape: RegExp, what: string): (text: string) => number {
+  return (text) => {
+    const value = shape.test(text) ? Number(text) : Number.NaN
+    if (value >= least && value <= most) return value
+    throw new MailboxError('invalid', `${JSON.stringify(text)} is not ${what} here`, {
+      hint: `give ${what} from ${least} to ${most}`,
+    })
+  }
+}
+
 /** A duration in ms; `forever` has no end. */
 export const duration = (text: string): number =>
   text === 'forever' ? Number.POSITIVE_INFINITY : parseDuration(text)

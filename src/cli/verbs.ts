@@ -24,6 +24,7 @@ export interface Verb {
   load: () => Promise<(command: Command) => void>
 }
 
+const setup = () => import('./verbs/init.ts')
 const roster = () => import('./verbs/roster.ts')
 const send = () => import('./verbs/send.ts')
 const inbox = () => import('./verbs/inbox.ts')
@@ -36,6 +37,18 @@ const transfer = () => import('./verbs/transfer.ts')
 
 /** Every verb, and where to find it. Only the file of the verb that was called is loaded. */
 export const verbs: readonly Verb[] = [
+  {
+    name: 'init',
+    group: 'setup',
+    summary: 'Set up the agent clients on this machine',
+    load: async () => (await setup()).init,
+  },
+  {
+    name: 'uninit',
+    group: 'setup',
+    summary: 'Undo what init did, byte for byte',
+    load: async () => (await setup()).uninit,
+  },
   {
     name: 'doctor',
     group: 'setup',
@@ -53,6 +66,12 @@ export const verbs: readonly Verb[] = [
     group: 'setup',
     summary: 'Print what a system prompt says about the mailbox',
     load: async () => (await import('./verbs/prompt.ts')).prompt,
+  },
+  {
+    name: 'demo',
+    group: 'setup',
+    summary: 'Try it: a team of mock agents at work, and the console on them',
+    load: async () => (await import('./verbs/demo.ts')).demo,
   },
   {
     name: 'completion',
@@ -257,6 +276,12 @@ export const verbs: readonly Verb[] = [
     summary: 'Answer an event of an agent client',
     hidden: true,
     load: async () => (await import('./verbs/hook.ts')).hook,
+  },
+  {
+    name: 'tmux',
+    group: 'run',
+    summary: 'Type mail into the terminals of agents that have no hooks',
+    load: async () => (await import('./verbs/tmux.ts')).tmux,
   },
   {
     name: 'verify',

@@ -23,26 +23,33 @@ export interface Watched {
   unread(filter: InboxOptions): Promise<Unread>
   /** The message at this place if it is unread for the agent. */
   peek(seq: number): Promise<InboxMessage | null>
-  follow(options: { after: number; signal: AbortSignal | undefined }): AsyncIterable<{ entry: Entry }>
+  follow: Follow
 }
 
-/** Unread mail as it is there, answers first where that is wanted, and then as it comes. */
-export async function* watchMail(
-  mailbox: Watched,
-  options: WatchOptions & { answersFirst?: boolean } = {},
-): AsyncGenerator<InboxMessage> {
-  const { backlog = true, answersFirst = false, signal, ...filter } = options
+/** How to hear of new entries after a point, until the signal ends it. */
+export type Follow = (options: {
+  after: number
+  signal: AbortSignal | undefined
+}) => AsyncIterable<{ entry: Entry }>
+
+/** Unread mail as it is there, and then as it comes. */
+export async function* watchMail(mailbox: Watched, options: WatchOptions = {}): AsyncGenerator<InboxMessage> {
+  const { backlog = true, signal, ...filter } = options
   const start = await mailbox.unread(filter)
-  const seen = new Set<number>()
-  const isAnswer = ({ id }: InboxMessage) => start.answers.includes(id)
-  const inOrder = answersFirst
-    ? [...start.messages.filter(isAnswer), ...start.messages.filter((one) => !isAnswer(one))]
-    : start.messages
-  for (const message of backlog ? inOrder : []) {
+  for (const message of backlog ? start.messages : []) {
     if (signal?.aborted) return
-    seen.add(message.seq)
     yield message
   }
+  yield* arriving(mailbox, start, options)
+}
+
+/** What becomes unread after a moment. */
+async function* arriving(
+  mailbox: Watched,
+  start: Unread,
+  { backlog = true, signal, ...filter }: WatchOptions,
+): AsyncGenerator<InboxMessage> {
+  const seen = new Set(backlog ? start.messages.map(({ seq }) => seq) : [])
   for await (const { entry } of mailbox.follow({ after: start.seq, signal })) {
     for (const seq of arrivals(entry)) {
       const message = await mailbox.peek(seq)
@@ -58,4 +65,34 @@ export async function* watchMail(
       yield message
     }
   }
+}
+
+export interface WaitMailOptions extends Pick<WatchOptions, 'type' | 'from' | 'replyTo'> {
+  match?: ((message: InboxMessage) => boolean) | undefined
+  /** Ends the wait; what is unread already is looked at all the same. */
+  signal: AbortSignal
+}
+
+/**
+ * The first message that is wanted and still there to take: an answer to a question before all others. Looks
+ * through what is unread once, and from then on only at what comes, however much there is. Null when the
+ * signal has ended it.
+ */
+export async function waitMail(
+  mailbox: Watched & { take(message: InboxMessage): Promise<InboxMessage | null> },
+  { match = () => true, signal, ...filter }: WaitMailOptions,
+): Promise<InboxMessage | null> {
+  const start = await mailbox.unread(filter)
+  const isAnswer = ({ id }: InboxMessage) => start.answers.includes(id)
+  const others = start.messages.filter((message) => !isAnswer(message))
+  for (const message of [...start.messages.filter(isAnswer), ...others]) {
+    const taken = match(message) ? await mailbox.take(message) : null
+    if (taken !== null) return taken
+  }
+  for await (const message of arriving(mailbox, start, { ...filter, signal })) {
+    const taken = match(message) ? await mailbox.take(message) : null
+    if (taken !== null) return taken
+    if (signal.aborted) return null
+  }
+  return null
 }

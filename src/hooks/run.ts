@@ -6,6 +6,7 @@ import { answer, type Desk } from './answer.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
 import type { Call, Dialect, Input } from './dialect.ts'
+import { noteFiring } from './firing.ts'
 import { gemini } from './gemini.ts'
 import { log } from './log.ts'
 import { recollect } from './memory.ts'
@@ -38,6 +39,7 @@ export async function runHook(options: HookOptions): Promise<number> {
   const { client, event, space: dir } = options
   try {
     const dialect = dialects[client as Client] as Dialect | undefined
+    if (dialect !== undefined) noteFiring(dir, dialect.client, event)
     const call = dialect?.understand(event, readInput())
     return dialect === undefined || call === undefined ? 0 : await serve(options, dialect, call)
   } catch (error) {

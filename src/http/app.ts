@@ -8,9 +8,10 @@ import type { Survey } from '../survey.ts'
 import { inSpan, type SpanOptions } from '../trace.ts'
 import type { Reading } from '../wire/operation.ts'
 import { readings } from '../wire/readings.ts'
-import { checkShape, readJson, tooLarge } from './body.ts'
+import { checkShape, readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
 import { HttpRefusal, toAnswer } from './errors.ts'
+import type { Feed } from './feed.ts'
 import { type Credentials, checkMailbox, type Guard } from './guard.ts'
 import { type HubLimits, Rate, Tally } from './limits.ts'
 import { brief, type Logger } from './log.ts'
@@ -21,20 +22,25 @@ import { operations, type Runnable, toAnswerBody } from './run.ts'
 import type { Streams } from './streams.ts'
 import type { Caller } from './tokens.ts'
 
-/** Answers MCP over HTTP for whoever the token names. */
-export type McpHandler = (request: Request, caller: { agent: string }) => Promise<Response>
+/** MCP over HTTP, for whoever the token names. */
+export interface McpDoor {
+  fetch(request: Request, caller: { agent: string; isStillGood: () => boolean }): Promise<Response>
+  /** What is open. */
+  counts(): { sessions: number; calls: number; listeners: number }
+}
 
 export interface AppOptions {
   space: Space
   survey: Survey
   guard: Guard
+  feed: Feed
   streams: Streams
   limits: HubLimits
   metrics: Metrics
   log: Logger
   pages: ConsoleFiles
   version: string
-  mcp?: McpHandler | undefined
+  mcp?: McpDoor | undefined
   /** Aborted when the hub stops. */
   stopping: AbortSignal
 }
@@ -57,7 +63,7 @@ export const credentialsOf = (headers: NodeJS.Dict<string | string[]>): Credenti
 
 /** All routes of the hub. They are made from the tables of `wire/`. */
 export function createApp(options: AppOptions): Hono<Env> {
-  const { space, survey, guard, streams, limits, metrics, log, pages, version, mcp, stopping } = options
+  const { space, survey, guard, feed, streams, limits, metrics, log, pages, version, mcp, stopping } = options
   const app = new Hono<Env>()
   const rate = new Rate(limits.requestsPerSecond, limits.requestBurst)
   const waits = new Tally()
@@ -169,7 +175,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   })
 
   async function run(c: Ctx, operation: Runnable, name: string, input: Record<string, unknown>) {
-    if (!operation.waits) return operation.run({ space, name, input, signal: stopping })
+    if (!operation.waits) return operation.run({ space, name, input, signal: stopping, feed, survey })
     const leave = waits.enter(c.get('caller').digest, limits.waitsPerToken)
     if (leave === undefined) {
       const error = new MailboxError('over_limit', `this token has ${limits.waitsPerToken} waits open`, {
@@ -183,7 +189,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     stopping.addEventListener('abort', onClose)
     metrics.waits.inc()
     try {
-      return await operation.run({ space, name, input, signal: gone.signal })
+      return await operation.run({ space, name, input, signal: gone.signal, feed, survey })
     } finally {
       leave()
       metrics.waits.dec()
@@ -193,11 +199,11 @@ export function createApp(options: AppOptions): Hono<Env> {
   }
 
   app.all('/mcp', async (c) => {
-    const { agent } = letIn(c)
+    const caller = letIn(c)
     c.set('operation', 'mcp')
     if (mcp === undefined) throw notHere('this hub serves no MCP')
-    if (Number(c.req.header('content-length') ?? '0') > limits.bodyBytes) throw tooLarge(limits.bodyBytes)
-    return mcp(c.req.raw, { agent })
+    // Its bodies have a limit of their own. A token that is taken back ends what it has open, as elsewhere.
+    return mcp.fetch(c.req.raw, { agent: caller.agent, isStillGood: () => guard.isStillGood(caller) })
   })
 
   app.all('/api/*', (c) => {

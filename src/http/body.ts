@@ -1,5 +1,5 @@
 import { MailboxError } from '../errors.ts'
-import { parseStrictJson } from '../model/json.ts'
+import { maxJsonDepth, parseStrictJson } from '../model/json.ts'
 import type { Schema } from '../wire/operation.ts'
 import { HttpRefusal } from './errors.ts'
 
@@ -13,7 +13,8 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
     throw new HttpRefusal(415, 'type', error)
   }
   const text = await readText(request, maxBytes)
-  return text.trim() === '' ? {} : parseStrictJson(text)
+  // What is nested as deep as it may be lies in a field of the input.
+  return text.trim() === '' ? {} : parseStrictJson(text, maxJsonDepth + 1)
 }
 
 async function readText(request: Request, maxBytes: number): Promise<string> {

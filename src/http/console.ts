@@ -29,7 +29,7 @@ const contentPolicy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types dompurify mailbox 'allow-duplicates'",
+  'trusted-types dompurify',
 ].join('; ')
 
 /** For every answer, whatever it is. */

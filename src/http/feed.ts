@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Entry } from '../model/entry.ts'
 import type { Space } from '../space.ts'
 import type { Survey } from '../survey.ts'
@@ -18,6 +19,7 @@ const chunkBytes = 131_072
 /** Entries that come within this time go out together: a write for each would cost more than the mail. */
 const gatherMs = 10
 const pageEntries = 500
+const retryMs = 1_000
 
 /**
  * The end of the journal, read once for all followers. Each follower has a cursor of its own and takes what
@@ -27,6 +29,7 @@ const pageEntries = 500
 export class Feed {
   readonly #space: Space
   readonly #survey: Survey
+  readonly #onProblem: (error: unknown) => void
   readonly #ending = new AbortController()
   readonly #listeners = new Set<() => void>()
   #frames: Frame[] = []
@@ -36,9 +39,10 @@ export class Feed {
   #gathering: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
 
-  constructor(space: Space, survey: Survey) {
+  constructor(space: Space, survey: Survey, onProblem: (error: unknown) => void = () => {}) {
     this.#space = space
     this.#survey = survey
+    this.#onProblem = onProblem
   }
 
   async start(): Promise<void> {
@@ -53,10 +57,19 @@ export class Feed {
     this.#running = this.#follow(after)
   }
 
-  async #follow(after: number): Promise<void> {
-    for await (const { entry } of this.#space.follow({ after, signal: this.#ending.signal })) {
-      this.#keep(entry)
-      this.#gathering ??= setTimeout(() => this.#tell(), gatherMs)
+  /** What cannot be read now may be readable in a moment; those who follow wait meanwhile. */
+  async #follow(from: number): Promise<void> {
+    const { signal } = this.#ending
+    for (let after = from; !signal.aborted; after = this.last) {
+      try {
+        for await (const { entry } of this.#space.follow({ after, signal })) {
+          this.#keep(entry)
+          this.#gathering ??= setTimeout(() => this.#tell(), gatherMs)
+        }
+      } catch (error) {
+        this.#onProblem(error)
+        await sleep(retryMs, undefined, { signal }).catch(() => {})
+      }
     }
   }
 
@@ -103,12 +116,52 @@ export class Feed {
 
   /** The same from the journal. Undefined at its end. */
   async readAfter(after: number, wrap: Wrap, wants?: (entry: Entry) => boolean): Promise<Chunk | undefined> {
-    const { entries } = await this.#survey.entries(after, pageEntries)
+    const { entries } = await this.#survey.entries(after, pageEntries, chunkBytes)
     return toChunk(entries.map(toFrame), 0, wrap, wants)
+  }
+
+  /** The entries themselves, for those who wait in this process: the journal is not read again for each. */
+  async *follow({
+    after,
+    wants = () => true,
+    signal,
+  }: {
+    after: number
+    wants?: (entry: Entry) => boolean
+    signal: AbortSignal
+  }): AsyncGenerator<{ entry: Entry }> {
+    let cursor = after
+    let ring = () => {}
+    const unlisten = this.onMore(() => ring())
+    const onAbort = () => ring()
+    signal.addEventListener('abort', onAbort)
+    try {
+      while (!signal.aborted && !this.#ending.signal.aborted) {
+        for (const entry of await this.#entriesAfter(cursor)) {
+          cursor = entry.seq
+          if (wants(entry)) yield { entry }
+          if (signal.aborted) return
+        }
+        if (cursor >= this.last && !signal.aborted)
+          await new Promise<void>((resolve) => {
+            ring = resolve
+          })
+      }
+    } finally {
+      unlisten()
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async #entriesAfter(after: number): Promise<readonly Entry[]> {
+    const at = after + 1 - (this.#frames[0]?.entry.seq ?? Number.POSITIVE_INFINITY)
+    if (at >= 0) return this.#frames.slice(at).map(({ entry }) => entry)
+    return this.last <= after ? [] : (await this.#survey.entries(after, pageEntries)).entries
   }
 
   async stop(): Promise<void> {
     this.#ending.abort()
+    this.#tell()
     clearTimeout(this.#gathering)
     await this.#running
     this.#listeners.clear()

@@ -1,12 +1,13 @@
+import { setMaxListeners } from 'node:events'
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { MailboxError } from '../errors.ts'
 import type { Space } from '../space.ts'
 import { Survey } from '../survey.ts'
-import { createApp, credentialsOf, type McpHandler } from './app.ts'
+import { createApp, credentialsOf, type McpDoor } from './app.ts'
 import { ConsoleFiles } from './console.ts'
 import { HttpRefusal, toAnswer } from './errors.ts'
 import { Feed } from './feed.ts'
@@ -30,7 +31,7 @@ export interface HubOptions {
   allowHosts?: readonly string[]
   /** Where the files of the console lie. */
   consoleDir?: string | undefined
-  mcp?: McpHandler | undefined
+  mcp?: McpDoor | undefined
   limits?: Partial<HubLimits>
   /** How often streams give a sign of life. @default 15_000 */
   beatMs?: number
@@ -50,15 +51,20 @@ const usualPort = 7337
 const portsToTry = 50
 /** How long answers may take to finish when the hub stops. */
 const graceMs = 5_000
+const idleLookMs = 20
 
 /** Starts a hub on an open space. */
 export async function startHub(options: HubOptions): Promise<Hub> {
   const { space, log, version, host = '127.0.0.1', allowHosts = [] } = options
   const limits = { ...defaultLimits, ...options.limits }
   const stopping = new AbortController()
-  const metrics = createMetrics(space)
+  // Every wait listens for the end; many do, and none of them is a leak.
+  setMaxListeners(0, stopping.signal)
+  const metrics = createMetrics(space, options.mcp)
   const survey = new Survey(space)
-  const feed = new Feed(space, survey)
+  const feed = new Feed(space, survey, (err) =>
+    log.error({ event: 'feed', err }, 'the journal cannot be read'),
+  )
   await feed.start()
   const tokens = new Tokens(space.dir)
   // Which names are ours is known with the port.
@@ -72,16 +78,26 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const { port } = await listen(server, host, options.port)
   const guard = new Guard({ tokens, host, port, allowHosts })
   const beat = options.beatMs === undefined ? {} : { beatMs: options.beatMs }
-  const streams = new Streams({ space, feed, guard, limits, metrics, log, ...beat })
+  const streams = new Streams({ space, survey, feed, guard, limits, metrics, log, ...beat })
   app = createApp({
-    ...{ space, survey, guard, streams, limits, metrics, log, version, mcp: options.mcp },
+    ...{ space, survey, guard, feed, streams, limits, metrics, log, version, mcp: options.mcp },
     pages: new ConsoleFiles(options.consoleDir),
     stopping: stopping.signal,
   })
-  server.on('connection', (socket) => {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
     metrics.connections.inc()
-    socket.on('close', () => metrics.connections.dec())
+    sockets.add(socket)
+    socket.on('close', () => {
+      metrics.connections.dec()
+      sockets.delete(socket)
+    })
   })
+  /** Lets go of connections that are only kept for later: whose answer is finished, or that never said a word. */
+  function closeIdle(): void {
+    server.closeIdleConnections()
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  }
   server.on('drop', () => {
     metrics.refused.inc({ reason: 'connections' })
     log.warn({ event: 'refused', reason: 'connections' }, 'refused')
@@ -136,9 +152,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       stopping.abort()
       streams.stop()
       keeper.stop()
-      server.closeIdleConnections()
+      const idle = setInterval(closeIdle, idleLookMs)
       const late = setTimeout(() => server.closeAllConnections(), graceMs)
       await closed
+      clearInterval(idle)
       clearTimeout(late)
       await Promise.race([posting, sleep(graceMs, undefined, { ref: false })])
       await feed.stop()

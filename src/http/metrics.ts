@@ -1,11 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Space } from '../space.ts'
+import type { McpDoor } from './app.ts'
 
 const streamKinds = ['sse', 'websocket'] as const
 export type StreamKind = (typeof streamKinds)[number]
 
 /** What the hub counts, and what is counted of the space when somebody asks. */
-export function createMetrics(space: Space) {
+export function createMetrics(space: Space, mcp?: McpDoor) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
@@ -23,6 +24,9 @@ export function createMetrics(space: Space) {
     registers,
   })
   const dead = gauge('mailbox_dead_letters', 'Dead letters')
+  const mcpSessions = gauge('mailbox_mcp_sessions', 'Sessions of MCP that are open')
+  const mcpCalls = gauge('mailbox_mcp_calls', 'Calls of MCP tools that are under way')
+  const mcpListeners = gauge('mailbox_mcp_listeners', 'MCP clients that are told of changes')
   const entries = gauge('mailbox_journal_seq', 'The last entry of the journal')
   const metrics = {
     requests: new Counter({
@@ -77,6 +81,10 @@ export function createMetrics(space: Space) {
       for (const { name, pending: n } of stats.agents) pending.set({ agent: name }, n)
       dead.set(stats.deadLetters)
       entries.set(seq)
+      const open = mcp?.counts() ?? { sessions: 0, calls: 0, listeners: 0 }
+      mcpSessions.set(open.sessions)
+      mcpCalls.set(open.calls)
+      mcpListeners.set(open.listeners)
       return registry.metrics()
     },
   }

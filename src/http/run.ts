@@ -1,7 +1,9 @@
 import type { JoinInput } from '../command/roster.ts'
 import { MailboxError } from '../errors.ts'
 import type { Mailbox } from '../mailbox.ts'
+import type { WaitOptions } from '../mailbox-options.ts'
 import type { Space } from '../space.ts'
+import type { Survey } from '../survey.ts'
 import { handOff } from '../talk/handoff.ts'
 import * as requests from '../talk/requests.ts'
 import {
@@ -12,6 +14,8 @@ import {
 } from '../wire/mailbox-operations.ts'
 import { type Operation, toArguments, toPath } from '../wire/operation.ts'
 import { talkOperations } from '../wire/talk-operations.ts'
+import { concerns } from './concerns.ts'
+import type { Feed } from './feed.ts'
 
 /** What an operation works with. */
 export interface Call {
@@ -20,6 +24,8 @@ export interface Call {
   input: Record<string, unknown>
   /** Aborted when the client is gone, and when the hub stops. */
   signal: AbortSignal
+  feed: Feed
+  survey: Survey
 }
 
 export interface Runnable extends Operation {
@@ -61,8 +67,12 @@ const wait: Runnable = {
   waits: true,
   async run(call) {
     const mailbox = await mailboxOf(call)
+    const { feed, survey, name, signal } = call
+    const wants = concerns(name, await survey.agent(name))
+    const along: NonNullable<WaitOptions['along']> = (from) =>
+      feed.follow({ wants, after: from.after, signal: from.signal ?? signal })
     const message = await untilAborted(null, () =>
-      mailbox.wait({ timeoutMs: waitAtMostMs, ...call.input, signal: call.signal }),
+      mailbox.wait({ timeoutMs: waitAtMostMs, ...call.input, signal, along }),
     )
     // It was taken for somebody who has gone: the next one shall find it.
     if (message !== null && call.signal.aborted) await mailbox.release(message.id)

@@ -4,6 +4,7 @@ import { WebSocketServer } from 'ws'
 import { MailboxError } from '../errors.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Space } from '../space.ts'
+import type { Survey } from '../survey.ts'
 import { concerns } from './concerns.ts'
 import { HttpRefusal } from './errors.ts'
 import type { Feed } from './feed.ts'
@@ -17,6 +18,7 @@ import type { Caller } from './tokens.ts'
 
 export interface StreamsOptions {
   space: Space
+  survey: Survey
   feed: Feed
   guard: Guard
   limits: HubLimits
@@ -167,8 +169,7 @@ export class Streams {
   }
 
   async #filterFor(mailbox: string): Promise<(entry: Entry) => boolean> {
-    const known = (await this.#options.space.agents()).find(({ name }) => name === mailbox)
-    return concerns(mailbox, known)
+    return concerns(mailbox, await this.#options.survey.agent(mailbox))
   }
 
   /** Ends them all. They come back with their cursors when the hub does. */

@@ -1,42 +1,76 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { asMailboxError } from '../errors.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Space } from '../space.ts'
 
 type Listener = (uri: string) => void
 
-export const threadUri = (id: string): string => `mailbox://thread/${id}`
+const threadUri = (id: string): string => `mailbox://thread/${id}`
 export const messageUri = (id: string): string => `mailbox://message/${id}`
+
+/** A journal that could not be read is looked at again after this long. */
+const retryMs = 1_000
+
+interface Following {
+  stop: AbortController
+  /** Settled when everything that is appended from then on will be told. */
+  ready: Promise<void>
+}
 
 /** Tells listeners which resources have changed, and follows the journal only while there are any. */
 export class Changes {
   readonly #space: Space
   readonly #listeners = new Set<Listener>()
-  #following: AbortController | undefined
+  #following: Following | undefined
 
   constructor(space: Space) {
     this.#space = space
   }
 
-  /** Returns a function that ends it. */
+  /** How many listen. */
+  get size(): number {
+    return this.#listeners.size
+  }
+
+  /** Returns a function that ends it. Nothing is promised before {@link ready}. */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener)
-    if (this.#following === undefined) {
-      const following = new AbortController()
-      this.#following = following
-      // A space that closes ends the following; so does one that cannot be read, which every call reports.
-      void this.#follow(following.signal).catch(() => {})
-    }
+    this.#following ??= this.#begin()
     return () => {
       this.#listeners.delete(listener)
       if (this.#listeners.size > 0) return
-      this.#following?.abort()
+      this.#following?.stop.abort()
       this.#following = undefined
     }
   }
 
-  async #follow(signal: AbortSignal): Promise<void> {
-    const after = await this.#space.end()
-    for await (const { entry } of this.#space.follow({ after, signal })) {
-      for (const uri of changedBy(entry)) for (const listener of [...this.#listeners]) listener(uri)
+  /** Whoever answers "subscribed" waits for this first, or what is sent in between goes unsaid. */
+  async ready(): Promise<void> {
+    await this.#following?.ready
+  }
+
+  #begin(): Following {
+    const stop = new AbortController()
+    const ready = new Promise<void>((resolve) => void this.#follow(stop.signal, resolve).finally(resolve))
+    return { stop, ready }
+  }
+
+  async #follow(signal: AbortSignal, isReady: () => void): Promise<void> {
+    for (let after: number | undefined; !signal.aborted; ) {
+      try {
+        after ??= await this.#space.end()
+        isReady()
+        for await (const { entry } of this.#space.follow({ after, signal })) {
+          after = entry.seq
+          for (const uri of changedBy(entry)) for (const listener of [...this.#listeners]) listener(uri)
+        }
+        return // The signal has ended it, or the space is closed.
+      } catch (error) {
+        if (asMailboxError(error).code === 'closed') return
+        // Calls report what is wrong with the journal; this only has to go on once it can be read again.
+        isReady()
+        await sleep(retryMs, undefined, { signal, ref: false }).catch(() => {})
+      }
     }
   }
 }

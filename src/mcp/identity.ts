@@ -18,8 +18,9 @@ export interface ClientInfo {
 }
 
 /**
- * Whom a connection speaks for. It is settled at the first call that needs it, by what started the server and
- * what the client says of itself; no argument of any tool can change it: one agent cannot write as another.
+ * Whom a connection speaks for. It is settled by what started the server and what the client says of itself; no
+ * argument of any tool can change it: one agent cannot write as another. Where a name was given, nothing that the
+ * client says matters at all.
  */
 export class Identity {
   readonly #space: Space
@@ -33,21 +34,32 @@ export class Identity {
 
   /** The agent's mailbox; joined with the client, its process and its session. */
   mailbox(client: ClientInfo): Promise<Mailbox> {
-    const { sessionId } = client
-    const known = this.#mailboxes.get(sessionId)
+    const { name } = this.#options
+    const key = name === undefined ? client.sessionId : undefined
+    const known = this.#mailboxes.get(key)
     if (known !== undefined) return known
-    const joining = this.#join(client)
-    this.#mailboxes.set(sessionId, joining)
-    joining.catch(() => this.#mailboxes.delete(sessionId)) // The next call tries again.
+    const joining = name === undefined ? this.#sit(client) : this.#open(name, client)
+    // Calls that come at once join once.
+    this.#mailboxes.set(key, joining)
+    const forget = () => void this.#mailboxes.delete(key)
+    // A named agent may have left or died since: the next call looks again, and so it does after a failure.
+    joining.then(() => name === undefined || forget(), forget)
     return joining
   }
 
-  async #join({ name: clientName, sessionId: id }: ClientInfo): Promise<Mailbox> {
-    const { name, pid } = this.#options
-    const client = clientWord(clientName) ?? 'mcp'
-    const session = { ...(pid === undefined ? {} : { pid }), ...(id === undefined ? {} : { id }) }
-    if (name === undefined) return this.#space.seat({ client, session })
+  #sit({ name, sessionId: id }: ClientInfo): Promise<Mailbox> {
+    return this.#space.seat({ client: clientWord(name) ?? 'mcp', session: this.#session(id) })
+  }
+
+  async #open(name: string, client: ClientInfo): Promise<Mailbox> {
     checkName(name, 'agent name')
-    return this.#space.mailbox(name, { join: { session: { ...session, client } } })
+    const session = { ...this.#session(client.sessionId), client: clientWord(client.name) ?? 'mcp' }
+    return this.#space.mailbox(name, { join: { session } })
+  }
+
+  /** Of a client that is elsewhere no session is noted: it could pass for a session of a client here. */
+  #session(id: string | undefined): { pid?: number; id?: string } {
+    const { pid } = this.#options
+    return pid === undefined ? {} : { pid, ...(id === undefined ? {} : { id }) }
   }
 }

@@ -1,4 +1,12 @@
-import { type McpServer, ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  ResourceTemplate,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { asMailboxError } from '../errors.ts'
 import type { Mailbox } from '../mailbox.ts'
 import { toPrintableLine } from '../model/text.ts'
 import { fenced } from './answer.ts'
@@ -16,9 +24,13 @@ export function registerResources(
   server.registerResource(
     'thread',
     new ResourceTemplate('mailbox://thread/{id}', { list: undefined }),
-    { description: 'A thread, by the id of any message in it', mimeType },
+    {
+      description: 'A thread, by the id of any message in it; its changes are told for its threadId',
+      mimeType,
+    },
     async (uri, { id }, context) => {
-      const messages = await (await mailboxOf(context)).thread(String(id))
+      const mailbox = await mailboxOf(context)
+      const messages = await found(uri, mailbox.thread(String(id)))
       return { contents: [{ uri: uri.href, mimeType, text: fenced(messages, true) }] }
     },
   )
@@ -38,7 +50,8 @@ export function registerResources(
     }),
     { description: 'A message and how far it has come with each recipient', mimeType },
     async (uri, { id }, context) => {
-      const { message, receipts } = await (await mailboxOf(context)).show(String(id))
+      const mailbox = await mailboxOf(context)
+      const { message, receipts } = await found(uri, mailbox.show(String(id)))
       const ladder = receipts.map(({ recipient, state }) => toPrintableLine(`- ${recipient}: ${state}`))
       const text = [fenced([message], true), ...ladder].join('\n')
       return { contents: [{ uri: uri.href, mimeType, text }] }
@@ -46,29 +59,64 @@ export function registerResources(
   )
 }
 
+/** What is not there is said in the words of the protocol. */
+async function found<T>(uri: URL, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    throw asMailboxError(error).code === 'not_found' ? new ResourceNotFoundError(uri.href) : error
+  }
+}
+
+/** So many resources one connection may subscribe to. */
+const maxSubscriptions = 1_000
+
 /**
  * Sends word of changed resources for as long as the connection lasts. The newer protocol filters by what its
- * listeners asked for on the way out; in the older one the subscriptions are ours to keep.
+ * listeners asked for on the way out; in the older one the subscriptions are ours to keep. When it resolves, or a
+ * subscription is answered, nothing that is sent from then on goes unsaid.
  */
-export function honourSubscriptions(server: McpServer, changes: Changes, era: 'legacy' | 'modern'): void {
+export async function honourSubscriptions(
+  { server }: McpServer,
+  changes: Changes,
+  era: 'legacy' | 'modern',
+): Promise<void> {
   const wanted = new Set<string>()
+  let isClosed = false
   let stop: (() => void) | undefined
-  const start = () =>
-    (stop ??= changes.subscribe((uri) => {
-      // A connection that has just gone is noticed by whoever serves it.
-      if (era === 'modern' || wanted.has(uri)) server.server.sendResourceUpdated({ uri }).catch(() => {})
-    }))
-  if (era === 'modern') start()
-  else {
-    server.server.setRequestHandler('resources/subscribe', ({ params }) => {
-      wanted.add(params.uri)
-      start()
-      return {}
-    })
-    server.server.setRequestHandler('resources/unsubscribe', ({ params }) => {
-      wanted.delete(params.uri)
-      return {}
-    })
+  const tell = (uri: string) => {
+    // A connection that has just gone is noticed by whoever serves it.
+    if (era === 'modern' || wanted.has(uri)) server.sendResourceUpdated({ uri }).catch(() => {})
   }
-  server.server.onclose = () => stop?.()
+  const end = () => {
+    stop?.()
+    stop = undefined
+  }
+  const closed = server.onclose
+  server.onclose = () => {
+    isClosed = true
+    end()
+    closed?.()
+  }
+  if (era === 'modern') {
+    stop = changes.subscribe(tell)
+    return changes.ready()
+  }
+  server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
+    if (wanted.size >= maxSubscriptions && !wanted.has(uri))
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `there are ${maxSubscriptions} subscriptions: end one first`,
+      )
+    wanted.add(uri)
+    // Whoever hung up while this was on its way has nobody left to end it.
+    if (!isClosed) stop ??= changes.subscribe(tell)
+    await changes.ready()
+    return {}
+  })
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    wanted.delete(uri)
+    if (wanted.size === 0) end()
+    return {}
+  })
 }

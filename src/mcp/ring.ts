@@ -12,6 +12,8 @@ import type { Identity } from './identity.ts'
 const settleMs = 1_500
 /** Mail is left to the hooks of a running turn for this long; and so often we look whether the turn is over. */
 const lookMs = 1_000
+/** A socket that refuses so often in a row is not coming back. */
+const triesAtMost = 10
 
 /**
  * Wakes an idle Claude Code: it takes a message into its turn at a socket of its own, and from its own child,
@@ -45,7 +47,7 @@ interface Bell {
 }
 
 async function ringWhileIdle({ mailbox, waiting, pid, path, token, signal }: Bell): Promise<void> {
-  for (;;) {
+  for (let failures = 0; ; ) {
     await sleep(lookMs, undefined, { signal })
     if (waiting.size === 0 || !isIdle(pid)) continue
     const { messages } = await mailbox.inbox({ unread: true, limit: 200 })
@@ -53,8 +55,16 @@ async function ringWhileIdle({ mailbox, waiting, pid, path, token, signal }: Bel
     const unread = messages.filter(({ id, state }) => waiting.has(id) && state === 'stored')
     waiting.clear()
     if (unread.length === 0) continue
-    await post(path, token, invitation(unread))
-    await mailbox.notified(unread.map(({ id }) => id))
+    const ids = unread.map(({ id }) => id)
+    try {
+      await post(path, token, invitation(unread))
+    } catch (error) {
+      if (++failures === triesAtMost) throw error
+      for (const id of ids) waiting.add(id)
+      continue
+    }
+    failures = 0
+    await mailbox.notified(ids)
   }
 }
 

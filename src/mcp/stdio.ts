@@ -1,5 +1,6 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Space } from '../space.ts'
+import { Calls } from './calls.ts'
 import { Changes } from './changes.ts'
 import { honourSubscriptions } from './resources.ts'
 import { ringClaude } from './ring.ts'
@@ -17,9 +18,10 @@ export interface ServeOptions {
 export async function serve(space: Space, { version, name, pid }: ServeOptions): Promise<void> {
   const identity = new Identity(space, { name, pid })
   const changes = new Changes(space)
-  const serving = serveStdio(({ era }) => {
-    const server = createMailboxServer(space, { version, identity })
-    honourSubscriptions(server, changes, era)
+  const calls = new Calls()
+  const serving = serveStdio(async ({ era }) => {
+    const server = createMailboxServer(space, { version, identity, calls })
+    await honourSubscriptions(server, changes, era)
     return server
   })
   const ending = new AbortController()
@@ -32,5 +34,6 @@ export async function serve(space: Space, { version, name, pid }: ServeOptions):
   })
   ending.abort()
   await serving.close()
+  await calls.settled()
   await ringing
 }

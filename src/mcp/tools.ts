@@ -1,12 +1,16 @@
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
+import { MailboxError } from '../errors.ts'
 import type { Mailbox } from '../mailbox.ts'
 import { priorities } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
+import type { InboxMessage } from '../query/inbox.ts'
 import type { Space } from '../space.ts'
 import { handOff } from '../talk/handoff.ts'
 import { acceptShutdown, approvePlan, deferShutdown, rejectPlan } from '../talk/requests.ts'
 import { answer, factsOf, failure, fenced } from './answer.ts'
+import { isGone } from './caller.ts'
+import type { Calls } from './calls.ts'
 
 /** How long a wait may be, and how often it says that it still waits. */
 const longestWaitS = 600
@@ -36,19 +40,15 @@ export function registerTools(
   server: McpServer,
   space: Space,
   mailboxOf: (context: ServerContext) => Promise<Mailbox>,
+  calls: Calls,
 ): void {
   /** Gives a tool its mailbox, and whoever called it an answer whatever happens. */
   const as =
     <Input>(
       work: (mailbox: Mailbox, input: Input, context: ServerContext) => Promise<ReturnType<typeof answer>>,
     ) =>
-    async (input: Input, context: ServerContext) => {
-      try {
-        return await work(await mailboxOf(context), input, context)
-      } catch (error) {
-        return failure(error)
-      }
-    }
+    (input: Input, context: ServerContext) =>
+      calls.run(async () => work(await mailboxOf(context), input, context)).catch(failure)
 
   server.registerTool(
     'send',
@@ -103,8 +103,9 @@ export function registerTools(
       }),
       outputSchema: messages,
     },
-    as(async (mailbox, { limit = 20, minPriority = 'low', full = false }) => {
+    as(async (mailbox, { limit = 20, minPriority = 'low', full = false }, context) => {
       const { messages: found, remaining } = await mailbox.check({ limit, minPriority })
+      if (isGone(context)) return giveBack(mailbox, found)
       const rest = remaining.unread === 0 ? '' : `\n\n${remaining.unread} more unread: check again`
       const text = found.length === 0 ? 'no new mail' : fenced(found, full)
       return answer(text + rest, { messages: found.map(factsOf), unread: remaining.unread })
@@ -156,6 +157,7 @@ export function registerTools(
         const timeoutMs = Math.min(Math.max(seconds, 0), longestWaitS) * 1_000
         const found = await mailbox.wait({ ...clean(filter), timeoutMs, signal: context.mcpReq.signal })
         if (found === null) return answer('nothing came', { messages: [] })
+        if (isGone(context)) return await giveBack(mailbox, [found])
         return answer(fenced([found], true), { messages: [factsOf(found)] })
       } finally {
         stop()
@@ -270,6 +272,12 @@ const told = ({ id, to }: { id: string; to: string[] }, state: string) => ({
   ...{ id, state },
   text: `${state}; ${toPrintableLine(to.join(', '))} is told (${id})`,
 })
+
+/** What was taken for somebody who has hung up meanwhile is unread again: the next one shall find it. */
+async function giveBack(mailbox: Mailbox, taken: readonly InboxMessage[]): Promise<never> {
+  for (const { id } of taken) await mailbox.release(id)
+  throw new MailboxError('interrupted', 'the call was broken off', { hint: 'nothing was taken' })
+}
 
 /** Clients give up on calls that say nothing; those that ask for it hear that we still wait. */
 function sayProgress({ mcpReq }: ServerContext): () => void {

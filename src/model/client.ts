@@ -11,3 +11,6 @@ export function clientWord(name: string | undefined): string | undefined {
     .slice(0, 40)
   return clients.find((client) => word?.startsWith(client)) ?? (word || undefined)
 }
+
+/** The file of a space whose time says when a hook of a client last ran; which event it was stands in it. */
+export const firingMark = (space: string, client: Client): string => `${space}/hooks/${client}.last`

@@ -66,6 +66,11 @@ export class Chronicle {
     return entries.length > 0
   }
 
+  /** Whether the journal begins elsewhere than it did. */
+  isOutdated(journal: Journal): boolean {
+    return this.first !== undefined && journal.read(startCursor, 1).entries[0]?.entry.seq !== this.first.seq
+  }
+
   /** Remembers the state before the entry that the cursor stands at. */
   #mark(cursor: Cursor): void {
     const { agents, tallies, firstMessage } = this.#directory

@@ -16,17 +16,22 @@ export function cursorNear({ index, journal }: Source, seq: number): Cursor {
   return { ...startCursor, seq: at - 1, segment, offset }
 }
 
-/** Entries after a point, so many at most. */
-export function entriesAfter(source: Source, after: number, limit: number): Entry[] {
+/** Entries after a point: so many at most, and no more than a few megabytes of them, but one at least. */
+export function entriesAfter(source: Source, after: number, limit: number, maxBytes = pageBytes): Entry[] {
   const entries: Entry[] = []
   let cursor = cursorNear(source, after)
-  while (entries.length < limit) {
-    const read = source.journal.read(cursor, sliceBytes)
+  for (let left = maxBytes; left > 0 && entries.length < limit; ) {
+    const read = source.journal.read(cursor, Math.min(left, sliceBytes))
     if (read.entries.length === 0) break
     cursor = read.cursor
-    for (const { entry } of read.entries) if (entry.seq > after) entries.push(entry)
+    for (const { entry, place } of read.entries) {
+      if (entry.seq <= after) continue
+      entries.push(entry)
+      left -= place.bytes
+    }
   }
   return entries.slice(0, limit)
 }
 
+const pageBytes = 4 * 1_048_576
 const sliceBytes = 262_144

@@ -37,5 +37,15 @@ export function unreadFor(
   const state = standing(source, agent, seq, now)
   if (state === undefined || classOf(state) !== 'unread') return undefined
   const message = messageBySeq(source, seq)
-  return matches(message, filter) ? { ...message, state } : undefined
+  if (!matches(message, filter)) return undefined
+  const role = roleOf(source, agent, seq, now)
+  return { ...message, state, ...(role === undefined ? {} : { role }) }
+}
+
+/** The role through which unread mail reaches an agent, unless it was written to the agent itself as well. */
+function roleOf(source: Source, agent: Agent, seq: number, now: number): string | undefined {
+  const reach = reachOf(agent, factsOf(source, seq), receiptsOf(source, seq), now)
+  if (reach.kind !== 'reached' || reach.held.some(({ state }) => classOf(state) === 'unread'))
+    return undefined
+  return reach.claimable[0]?.owner.slice('role:'.length)
 }

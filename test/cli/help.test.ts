@@ -37,7 +37,7 @@ it('completes verbs, options, addresses and ids', async () => {
   const { message } = await box.json('send', 'ada', '--subject', 'Plan')
   const values = async (...words: string[]) =>
     (await box.ok('complete', '--', ...words)).split('\n').flatMap((line) => line.split('\t')[0] || [])
-  expect(await values('se')).toEqual(['send', 'sent', 'search'])
+  expect(await values('se')).toEqual(['send', 'sent', 'search', 'serve'])
   expect(await values('send', 'a')).toEqual(['ada', 'all'])
   expect(await values('send', 'role:')).toEqual(['role:architect'])
   expect(await values('send', '--pri')).toEqual(['--priority'])

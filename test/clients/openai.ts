@@ -115,7 +115,8 @@ function chat(response: ServerResponse, { model, stream }: ChatRequest, { text, 
   const spent = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
   if (stream !== true) {
     const choices = [{ index: 0, message: said, finish_reason: finish }]
-    return sendJson(response, 200, { ...base, object: 'chat.completion', choices, usage: spent })
+    sendJson(response, 200, { ...base, object: 'chat.completion', choices, usage: spent })
+    return
   }
   const send = events(response)
   const chunk = (delta: object, reason: string | null) => ({

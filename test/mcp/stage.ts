@@ -6,8 +6,11 @@ import {
 } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished } from 'vitest'
+import { createAgentToken } from '../../src/http/tokens.ts'
+import { startScript } from '../helpers/processes.ts'
 
-const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
+const program = new URL('../../dist/cli.cjs', import.meta.url)
+const cli = fileURLToPath(program)
 
 export const eras: [name: string, mode: VersionNegotiationMode][] = [
   ['2025-11-25', 'legacy'],
@@ -20,6 +23,7 @@ export interface Connected {
   call(
     name: string,
     args?: Record<string, unknown>,
+    meta?: Record<string, unknown>,
   ): Promise<{ text: string; facts: Record<string, unknown> }>
   /** The text of a failure. */
   refused(name: string, args?: Record<string, unknown>): Promise<string>
@@ -48,20 +52,63 @@ export async function connectHttp(
   url: string,
   token: string,
   mode: VersionNegotiationMode = 'legacy',
-): Promise<Connected> {
-  const requestInit = { headers: { authorization: `Bearer ${token}` } }
-  const client = newClient(mode)
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }))
-  return connected(client)
+  { clientName, headers = {} }: { clientName?: string; headers?: Record<string, string> } = {},
+): Promise<Connected & { transport: StreamableHTTPClientTransport }> {
+  const requestInit = { headers: { ...headers, authorization: `Bearer ${token}` } }
+  const client = newClient(mode, clientName)
+  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit })
+  await client.connect(transport)
+  return { ...connected(client), transport }
 }
 
-const newClient = (mode: VersionNegotiationMode): Client =>
-  new Client({ name: 'Story Teller', version: '1.0.0' }, { versionNegotiation: { mode } })
+/** `mailbox serve` in a process of its own. */
+export async function serveHub(dir: string) {
+  const running = startScript(program, ['--space', dir, '--json', 'serve', '--port', '0'])
+  const { url, token } = JSON.parse(await running.line(/"url"/)) as { url: string; token: string }
+  const metric = async (name: string): Promise<number> => {
+    const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+    const line = (await answer.text()).split('\n').find((one) => one.startsWith(`${name} `))
+    return Number(line?.split(' ').at(-1))
+  }
+  return {
+    running,
+    url,
+    mcpUrl: `${url}/mcp`,
+    tokenOf: (name: string) => createAgentToken(dir, name),
+    metric,
+  }
+}
+
+/** How agents come in: each with a client of its own. */
+export type Door = (
+  dir: string,
+  mode: VersionNegotiationMode,
+) => Promise<(name: string) => Promise<Connected>>
+
+const doors: [name: string, door: Door][] = [
+  ['standard input and output', async (dir, mode) => (name) => connect(dir, name, mode)],
+  [
+    'HTTP',
+    async (dir, mode) => {
+      const { mcpUrl, tokenOf } = await serveHub(dir)
+      return (name) => connectHttp(mcpUrl, tokenOf(name), mode)
+    },
+  ],
+]
+
+/** Every door in every era. */
+export const ways = doors.flatMap(([door, open]) =>
+  eras.map(([era, mode]): [string, string, Door, VersionNegotiationMode] => [door, era, open, mode]),
+)
+
+const newClient = (mode: VersionNegotiationMode, name = 'Story Teller'): Client =>
+  new Client({ name, version: '1.0.0' }, { versionNegotiation: { mode } })
 
 function connected(client: Client): Connected {
   onTestFinished(() => client.close())
-  const run = async (tool: string, args: Record<string, unknown>) => {
-    const result = await client.callTool({ name: tool, arguments: args })
+  const run = async (tool: string, args: Record<string, unknown>, meta?: Record<string, unknown>) => {
+    const _meta = meta === undefined ? {} : { _meta: meta }
+    const result = await client.callTool({ name: tool, arguments: args, ..._meta })
     const [content] = result.content as { text: string }[]
     return {
       isError: result.isError === true,
@@ -71,8 +118,8 @@ function connected(client: Client): Connected {
   }
   return {
     client,
-    async call(tool, args = {}) {
-      const { isError, ...rest } = await run(tool, args)
+    async call(tool, args = {}, meta) {
+      const { isError, ...rest } = await run(tool, args, meta)
       if (isError) throw new Error(rest.text)
       return rest
     },

@@ -1,37 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { connect, eras } from './stage.ts'
-
-describe.each(eras)('two clients in the protocol of %s', (_, mode) => {
-  it('are named after their client where nobody names them, and each differently', async () => {
-    const dir = tempDir()
-    const [one, two] = [await connect(dir, undefined, mode, true), await connect(dir, undefined, mode, true)]
-    expect((await one.call('agents')).facts['you']).toBe('story-teller-1')
-    expect((await two.call('agents')).facts['you']).toBe('story-teller-2')
-  })
-
-  it('are one agent when one client starts two servers', async () => {
-    const dir = tempDir()
-    const [one, two] = [await connect(dir, undefined, mode), await connect(dir, undefined, mode)]
-    const both = await Promise.all([one.call('agents'), two.call('agents')])
-    expect(both.map(({ facts }) => facts['you'])).toEqual(['story-teller-1', 'story-teller-1'])
-  })
-})
+import { connect } from './stage.ts'
 
 describe('the tools', () => {
-  it('are at most 8 and cost under 2,000 tokens, instructions included', async () => {
-    const { client } = await connect(tempDir(), 'ada')
-    const { tools } = await client.listTools()
-    const text = JSON.stringify(tools) + client.getInstructions()
-    // Three characters a token is more than any tokenizer needs for JSON and English.
-    const tokens = Math.ceil(text.length / 3)
-    console.log(
-      `mcp: ${tools.length} tools, ${text.length} characters, about ${Math.ceil(text.length / 4)} tokens, under ${tokens}`,
-    )
-    expect(tools.length).toBeLessThanOrEqual(8)
-    expect(tokens).toBeLessThan(2_000)
-  })
-
   it('say what to do next when they refuse', async () => {
     const ada = await connect(tempDir(), 'ada')
     expect(await ada.refused('send', { to: 'adda', body: 'hi' })).toMatch(
@@ -58,13 +29,6 @@ describe('the tools', () => {
     expect(facts['text']).toBe(text)
     expect(JSON.stringify({ ...facts, text: '' })).not.toContain('Ignore')
   })
-
-  it('know no argument that makes one agent another', async () => {
-    const dir = tempDir()
-    const [ada] = [await connect(dir, 'ada'), await connect(dir, 'bob')]
-    const sent = await ada.call('send', { to: 'user', body: 'hi', from: 'bob', as: 'bob' })
-    expect(sent.facts['from']).toBe('ada')
-  })
 })
 
 describe('nothing is left behind', () => {
@@ -80,7 +44,7 @@ describe('nothing is left behind', () => {
     expect((await bob.call('check')).text).toContain('later')
   })
 
-  it('by a client that dies in the middle of a call: its server ends, and its agent is dead', async () => {
+  it('by a client that dies in the middle of a call: its server ends, and what comes later stays unread', async () => {
     const dir = tempDir()
     const bob = await connect(dir, 'bob')
     await bob.call('agents')
@@ -90,6 +54,8 @@ describe('nothing is left behind', () => {
     await waiting
     while (isRunning(pid!)) await new Promise((resolve) => setTimeout(resolve, 20))
     const space = await tempSpace({ dir })
+    await (await space.mailbox('ada')).send({ to: 'bob', body: 'later' })
+    expect((await (await space.mailbox('bob')).check()).messages).toMatchObject([{ body: 'later' }])
     expect((await space.verify({ deep: true })).problems).toEqual([])
   })
 

@@ -31,11 +31,13 @@ export function serve(command: Command): void {
   action(command, async (cli, { host, port, allowHost = [] }: ServeFlags) => {
     const { startHub } = await import('../../http/hub.ts')
     const { createLog } = await import('../../http/log.ts')
+    const { createMcpEndpoint } = await import('../../mcp/http.ts')
     const stop = interruptSignal()
     await using space = await open(cli)
+    const mcp = createMcpEndpoint(space, { version: __VERSION__ })
     const hub = await startHub({
       ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },
-      allowHosts: allowHost,
+      ...{ allowHosts: allowHost, mcp },
     })
     const address = `${hub.url}/#token=${hub.token}`
     cli.answer({ url: hub.url, token: hub.token, space: space.dir }, () =>
@@ -43,12 +45,14 @@ export function serve(command: Command): void {
     )
     cli.tip(`agents on other machines need a token: ${cli.command('token NAME')}`)
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve))
+    // Its streams are connections of the hub, which waits for them.
+    await mcp.close()
     await hub.stop()
   })
 }
 
 /** Beside the program, wherever the bundler has put this file. */
-function consoleDir(): string | undefined {
+export function consoleDir(): string | undefined {
   return ['./console', '../console']
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((dir) => existsSync(dir))

@@ -1,0 +1,41 @@
+import { useEffect } from 'preact/hooks'
+import { goLive } from './data/live.ts'
+import { token } from './data/session.ts'
+import { Shell } from './shell/shell.tsx'
+import { needsYou, owed } from './state/matters.ts'
+import { startNotifying } from './state/notify.ts'
+import { overview } from './state/overview.ts'
+import { SignIn } from './views/sign-in.tsx'
+
+let isNotifying = false
+
+/** Once there is a token: what every page needs, and the stream that keeps it true. */
+async function begin(signal: AbortSignal): Promise<void> {
+  // In this order: the hub answers one after the other, and what needs the person is there first.
+  const stops = [needsYou.use(), overview.use(), owed.use()]
+  signal.addEventListener('abort', () => {
+    for (const stop of stops) stop()
+  })
+  if (!isNotifying) startNotifying()
+  isNotifying = true
+  // The stream begins where the first answer ends; what came between is told again and changes nothing.
+  const start = await new Promise<number>((resolve) => {
+    const off = overview.data.subscribe((data) => {
+      if (data === undefined) return
+      resolve(data.seq)
+      queueMicrotask(() => off())
+    })
+  })
+  await goLive(start, signal)
+}
+
+export function App() {
+  const isIn = token.value !== null
+  useEffect(() => {
+    if (!isIn) return
+    const ending = new AbortController()
+    void begin(ending.signal)
+    return () => ending.abort()
+  }, [isIn])
+  return isIn ? <Shell /> : <SignIn />
+}

@@ -1,0 +1,267 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import './chart.css'
+import './time-series.css'
+import { clock, compact, duration, moment, spansDays } from './text.ts'
+import type { Bucket } from './types.ts'
+import { useWidth } from './use-size.ts'
+
+export interface SeriesLine {
+  /** Which figure of the buckets. */
+  key: string
+  label: string
+  /** @default by its place */
+  color?: LineColor
+}
+
+type LineColor = 'accent' | 'ok' | 'warn' | 'danger' | 'ink-2'
+
+export interface TimeSeriesProps {
+  title: string
+  buckets: readonly Bucket[]
+  lines: readonly SeriesLine[]
+  /** `ms` is written as a duration; anything else stands behind the number. */
+  unit: string
+  /** Charts of the same group share their cursor. */
+  group?: string
+  /** @default 160 */
+  height?: number
+}
+
+const colorOrder: LineColor[] = ['accent', 'warn', 'danger', 'ok', 'ink-2']
+/** Lines differ by more than their colour. */
+const dashes = [[], [6, 3], [2, 3], [10, 3, 2, 3]]
+const fallbacks: Record<string, string> = {
+  accent: '#2559c7',
+  ok: '#1a7f37',
+  warn: '#8a5a00',
+  danger: '#b3261e',
+  'ink-2': '#5b5f66',
+  line: '#d5d8dd',
+}
+
+/** How figures went over time, on a canvas; the same figures as a table for those who want them in words. */
+export function TimeSeries({ title, buckets, lines, unit, group, height = 160 }: TimeSeriesProps) {
+  const { ref, width } = useWidth<HTMLDivElement>(360)
+  const [cursor, setCursor] = useState<number | null>(null)
+  const plot = useRef<uPlot | null>(null)
+  const theme = useTheme()
+  const data = useMemo(() => columnsOf(buckets, lines), [buckets, lines])
+  const latest = useRef({ data, width })
+  latest.current = { data, width }
+  const isEmpty = buckets.length === 0
+
+  // Lines and colours make a new chart; figures and sizes are told to the one that is there.
+  const shape = lines.map(({ key, color }) => `${key} ${color ?? ''}`).join('\n')
+  useEffect(() => {
+    const target = ref.current
+    if (target === null || isEmpty) return
+    const options = optionsOf({
+      width: latest.current.width,
+      height,
+      lines,
+      unit,
+      group,
+      target,
+      onCursor: setCursor,
+    })
+    const made = new uPlot(options, latest.current.data, target)
+    plot.current = made
+    return () => {
+      plot.current = null
+      made.destroy()
+    }
+  }, [shape, unit, group, height, theme, isEmpty])
+  useEffect(() => plot.current?.setData(data), [data])
+  useEffect(() => plot.current?.setSize({ width, height }), [width, height])
+
+  const isLong = !isEmpty && spansDays(buckets[0]!.at, buckets.at(-1)!.at)
+  const at = cursor !== null && cursor < buckets.length ? cursor : buckets.length - 1
+  return (
+    <figure class="chart time-series">
+      <figcaption>
+        <b>{title}</b>
+        {!isEmpty && (
+          <span class="chart-note">{cursor === null ? 'last' : moment(buckets[at]!.at, isLong)}</span>
+        )}
+      </figcaption>
+      <ul class="series-legend">
+        {lines.map((line, index) => (
+          <li key={line.key}>
+            <Swatch line={line} index={index} />
+            {line.label} <b>{isEmpty ? '–' : written(figure(buckets[at]!, line.key), unit)}</b>
+          </li>
+        ))}
+      </ul>
+      {isEmpty ? (
+        <p class="chart-empty">Nothing was counted in this time.</p>
+      ) : (
+        <div ref={ref} class="series-plot" role="img" aria-label={inWords(title, buckets, lines, unit)} />
+      )}
+      {!isEmpty && <SeriesTable title={title} buckets={buckets} lines={lines} unit={unit} isLong={isLong} />}
+    </figure>
+  )
+}
+
+function Swatch({ line, index }: { line: SeriesLine; index: number }) {
+  return (
+    <svg class="series-swatch" viewBox="0 0 20 8" width="20" height="8" aria-hidden="true">
+      <path
+        class={`line-${colorOf(line, index)}`}
+        d="M0 4h20"
+        stroke-width="2.5"
+        stroke-dasharray={dashes[index % dashes.length]!.join(' ')}
+      />
+    </svg>
+  )
+}
+
+function SeriesTable(
+  props: Pick<TimeSeriesProps, 'title' | 'buckets' | 'lines' | 'unit'> & { isLong: boolean },
+) {
+  const { title, buckets, lines, unit, isLong } = props
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details class="series-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{title} as a table</summary>
+      {isOpen && (
+        <section tabIndex={0} aria-label={`${title} as a table`}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                {lines.map(({ key, label }) => (
+                  <th key={key} scope="col">
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {[...buckets].reverse().map((bucket) => (
+                <tr key={bucket.at}>
+                  <th scope="row">{moment(bucket.at, isLong)}</th>
+                  {lines.map(({ key }) => (
+                    <td key={key}>{written(figure(bucket, key), unit)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </details>
+  )
+}
+
+interface PlotOptions {
+  width: number
+  height: number
+  lines: readonly SeriesLine[]
+  unit: string
+  group: string | undefined
+  target: HTMLElement
+  onCursor: (at: number | null) => void
+}
+
+function optionsOf({ width, height, lines, unit, group, target, onCursor }: PlotOptions): uPlot.Options {
+  const style = getComputedStyle(target)
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim() || fallbacks[name]!
+  const font = `11px ${style.fontFamily}`
+  const axis = { stroke: color('ink-2'), font, ticks: { show: false }, border: { show: false } }
+  const hairline = { stroke: color('line'), width: 1 }
+  return {
+    width,
+    height,
+    legend: { show: false },
+    padding: [8, 8, 0, 0],
+    cursor: {
+      y: false,
+      points: { size: 6 },
+      drag: { x: false, y: false },
+      ...(group === undefined ? {} : { sync: { key: group } }),
+    },
+    scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        space: 64,
+        size: 26,
+        values: (_plot, splits) => splits.map((at) => clock(at * 1_000, isFine(splits))),
+      },
+      {
+        ...axis,
+        grid: hairline,
+        space: 34,
+        size: 52,
+        values: (_plot, splits) => splits.map((value) => (unit === 'ms' ? duration(value) : compact(value))),
+      },
+    ],
+    series: [
+      {},
+      ...lines.map((line, index) => ({
+        label: line.label,
+        stroke: color(colorOf(line, index)),
+        width: 1.75,
+        dash: dashes[index % dashes.length]!,
+        points: { show: false },
+        spanGaps: false,
+      })),
+    ],
+    hooks: { setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)] },
+  }
+}
+
+/** Ticks that are less than a minute apart need their seconds. */
+const isFine = (splits: readonly number[]): boolean => splits.length > 1 && splits[1]! - splits[0]! < 60
+
+const colorOf = ({ color }: SeriesLine, index: number): LineColor =>
+  color ?? colorOrder[index % colorOrder.length]!
+
+function columnsOf(buckets: readonly Bucket[], lines: readonly SeriesLine[]): uPlot.AlignedData {
+  const times = buckets.map(({ at }) => Date.parse(at) / 1_000)
+  return [times, ...lines.map(({ key }) => buckets.map((bucket) => figure(bucket, key)))]
+}
+
+function figure(bucket: Bucket, key: string): number | null {
+  const value = bucket[key]
+  return typeof value === 'number' ? value : null
+}
+
+function written(value: number | null, unit: string): string {
+  if (value === null) return '–'
+  return unit === 'ms' ? duration(value) : `${compact(value)} ${unit}`.trim()
+}
+
+function inWords(
+  title: string,
+  buckets: readonly Bucket[],
+  lines: readonly SeriesLine[],
+  unit: string,
+): string {
+  const parts = lines.map(({ key, label }) => {
+    const values = buckets.flatMap((bucket) => figure(bucket, key) ?? [])
+    if (values.length === 0) return `${label}: nothing`
+    return `${label}: last ${written(values.at(-1)!, unit)}, highest ${written(Math.max(...values), unit)}`
+  })
+  return `${title}. ${parts.join('; ')}.`
+}
+
+/** Changes when the colours do: a canvas does not follow style sheets by itself. */
+function useTheme(): number {
+  const [theme, setTheme] = useState(0)
+  useEffect(() => {
+    const change = () => setTheme((before) => before + 1)
+    const dark = matchMedia('(prefers-color-scheme: dark)')
+    dark.addEventListener('change', change)
+    const observer = new MutationObserver(change)
+    observer.observe(document.documentElement, { attributes: true, attributeFilter: ['class', 'data-theme'] })
+    return () => {
+      dark.removeEventListener('change', change)
+      observer.disconnect()
+    }
+  }, [])
+  return theme
+}

@@ -1,0 +1,68 @@
+import { refuse, token } from './session.ts'
+
+/** What the hub said no with. */
+export class ApiError extends Error {
+  readonly code: string
+  readonly hint: string | undefined
+
+  constructor(code: string, message: string, hint?: string) {
+    super(message)
+    this.code = code
+    this.hint = hint
+  }
+}
+
+const headers = (): Record<string, string> => ({ authorization: `Bearer ${token.value ?? ''}` })
+
+async function answerOf<T>(response: Response): Promise<T> {
+  if (response.ok) return (await response.json()) as T
+  const said = (await response.json().catch(() => null)) as {
+    error?: { code?: string; message?: string; hint?: string }
+  } | null
+  const { code = 'internal', message = `the hub answered ${response.status}`, hint } = said?.error ?? {}
+  if (response.status === 401) refuse(message)
+  throw new ApiError(code, message, hint)
+}
+
+async function ask(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init)
+  } catch (error) {
+    if (init.signal?.aborted) throw error
+    throw new ApiError('unreachable', 'the hub cannot be reached', 'is `mailbox serve` still running?')
+  }
+}
+
+export type Query = Record<string, string | number | undefined>
+
+export function withQuery(url: string, query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const words = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return words === '' ? url : `${url}?${words}`
+}
+
+/** Looking: changes nothing, for nobody. */
+export async function get<T>(url: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  return answerOf<T>(await ask(withQuery(url, query), { headers: headers(), ...(signal && { signal }) }))
+}
+
+/** Acting, as the person. */
+export async function act<T>(operation: string, input: object = {}): Promise<T> {
+  return answerOf<T>(
+    await ask(`/api/mailboxes/user/${operation}`, {
+      method: 'POST',
+      headers: { ...headers(), 'content-type': 'application/json' },
+      body: JSON.stringify(input),
+    }),
+  )
+}
+
+/** The open connection that entries come through. */
+export async function openStream(after: number | undefined, signal: AbortSignal): Promise<Response> {
+  const response = await ask(withQuery('/api/stream', { after }), {
+    headers: { ...headers(), accept: 'text/event-stream' },
+    signal,
+  })
+  if (!response.ok) await answerOf(response)
+  return response
+}

@@ -1,0 +1,122 @@
+import { type Signal, signal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import { ApiError } from './api.ts'
+import { connection, onEntries } from './live.ts'
+import type { Entry } from './types.ts'
+
+export interface ResourceOptions<T> {
+  load: (known: T | undefined, signal: AbortSignal) => Promise<T>
+  /**
+   * Takes entries into what is known, so that most changes need no request. `stale` says that the rest must be
+   * asked for.
+   */
+  apply?: (data: T, entries: readonly Entry[]) => { data: T; stale: boolean }
+}
+
+/** A question rests some times as long as its answer took, so that a busy hub is not asked without end. */
+const restFactor = 4
+const longestRestMs = 10_000
+
+/** What keeps a place for an answer of the hub: shown while it is old, asked for again when it has changed. */
+export class Resource<T> {
+  readonly data: Signal<T | undefined> = signal(undefined)
+  readonly error: Signal<ApiError | null> = signal(null)
+  readonly options: ResourceOptions<T>
+  #users = 0
+  #loading: AbortController | undefined
+  #again = false
+  #timer: ReturnType<typeof setTimeout> | undefined
+  /** Not before: a question that takes the hub long is asked less often. */
+  #restUntil = 0
+  #stop: (() => void) | undefined
+
+  constructor(options: ResourceOptions<T>) {
+    this.options = options
+  }
+
+  use(): () => void {
+    this.#users++
+    if (this.#users === 1) {
+      this.#stop = onEntries((entries) => this.#take(entries))
+      void this.refresh()
+    }
+    return () => {
+      this.#users--
+      if (this.#users > 0) return
+      this.#stop?.()
+      clearTimeout(this.#timer)
+      this.#loading?.abort()
+    }
+  }
+
+  async refresh(): Promise<void> {
+    if (this.#loading !== undefined) {
+      this.#again = true
+      return
+    }
+    clearTimeout(this.#timer)
+    const loading = new AbortController()
+    this.#loading = loading
+    this.#again = false
+    const started = performance.now()
+    try {
+      this.data.value = await this.options.load(this.data.value, loading.signal)
+      this.error.value = null
+    } catch (error) {
+      if (!loading.signal.aborted)
+        this.error.value = error instanceof ApiError ? error : new ApiError('internal', String(error))
+    } finally {
+      this.#loading = undefined
+      const tookMs = performance.now() - started
+      this.#restUntil = performance.now() + Math.min(longestRestMs, Math.max(250, restFactor * tookMs))
+    }
+    // What came meanwhile may not be in the answer.
+    if (this.#again) this.refreshSoon()
+  }
+
+  refreshSoon(): void {
+    clearTimeout(this.#timer)
+    if (this.#users === 0) return
+    this.#timer = setTimeout(() => void this.refresh(), Math.max(30, this.#restUntil - performance.now()))
+  }
+
+  #take(entries: readonly Entry[]): void {
+    const { apply } = this.options
+    const known = this.data.value
+    if (apply === undefined) return
+    if (known === undefined) {
+      this.#again = this.#loading !== undefined
+      return
+    }
+    const { data, stale } = apply(known, entries)
+    if (data !== known) this.data.value = data
+    if (this.#loading !== undefined && (stale || data !== known)) this.#again = true
+    else if (stale) this.refreshSoon()
+  }
+}
+
+/** Pages that were just left are there at once when one comes back to them; then they are asked for again. */
+const cache = new Map<string, Resource<unknown>>()
+const kept = 24
+
+export function resource<T>(key: string, options: () => ResourceOptions<T>): Resource<T> {
+  const found = (cache.get(key) as Resource<T> | undefined) ?? new Resource<T>(options())
+  cache.delete(key)
+  cache.set(key, found as Resource<unknown>)
+  if (cache.size > kept) cache.delete(cache.keys().next().value!)
+  return found
+}
+
+export function useResource<T>(key: string, options: () => ResourceOptions<T>): Resource<T> {
+  const found = useMemo(() => resource(key, options), [key])
+  useEffect(() => found.use(), [found])
+  useEffect(
+    () =>
+      // Answers that failed while the hub was away are asked for again when it is back.
+      connection.subscribe((state) => {
+        if (state === 'live' && found.error.peek() !== null) found.refreshSoon()
+      }),
+    [found],
+  )
+  return found
+}

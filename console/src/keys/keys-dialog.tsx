@@ -1,0 +1,32 @@
+import './overlays.css'
+import { Dialog } from '../parts/dialog.tsx'
+import { keys, show } from './keyboard.ts'
+
+export const KeysDialog = () => (
+  <Dialog title="Keys" onClose={() => show(null)}>
+    <ul class="keys">
+      {keys.map(({ keys: pressed, does }) => (
+        <li key={pressed}>
+          <span>{does}</span>
+          <span>
+            {pressed.split(' ').map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </span>
+        </li>
+      ))}
+      <li>
+        <span>Commands, agents, channels</span>
+        <span>
+          <kbd>Ctrl</kbd> <kbd>k</kbd>
+        </span>
+      </li>
+      <li>
+        <span>Send what is written</span>
+        <span>
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+        </span>
+      </li>
+    </ul>
+  </Dialog>
+)

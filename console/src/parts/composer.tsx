@@ -1,0 +1,200 @@
+import './composer.css'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { act } from '../data/api.ts'
+import type { Priority } from '../data/types.ts'
+import { parseRecipients } from '../lib/address.ts'
+import { type Draft, emptyDraft, readDraft, writeDraft } from '../lib/drafts.ts'
+import { typeName } from '../lib/text.ts'
+import { busy, perform } from '../state/act.ts'
+import { addresses } from '../state/overview.ts'
+import { Icon } from './icon.tsx'
+
+export interface ComposerProps {
+  /** Where the draft is kept: a thread, or `new`. */
+  place: string
+  start?: Partial<Draft>
+  /** An answer has its subject from what it answers. */
+  replyTo?: string
+  /** An answer of a kind of its own, such as `status_response`. */
+  replyType?: string | undefined
+  /** For a reply: what else is to be done once it is sent. */
+  after?: () => Promise<void>
+  onSent?: (threadId: string) => void
+  onDiscard?: () => void
+  autoFocus?: boolean
+}
+
+const types = ['text', 'request', 'notification', 'task_assignment', 'status_request', 'help_request']
+const priorities: Priority[] = ['low', 'normal', 'high', 'urgent']
+
+/** Writes as the person. What is typed is kept from the first letter on, whatever happens to the page. */
+export function Composer(props: ComposerProps) {
+  const { place, start = {}, replyTo, onSent, onDiscard } = props
+  const [draft, setDraft] = useState(() => readDraft(place) ?? { ...emptyDraft(), ...start })
+  const id = useId()
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (props.autoFocus) form.current?.querySelector('textarea')?.focus()
+  }, [])
+  const change = (part: Partial<Draft>) => {
+    const next = { ...draft, ...part }
+    setDraft(next)
+    writeDraft(place, next)
+  }
+  const send = async () => {
+    const to = parseRecipients(draft.to)
+    const sent = await perform('send', `Sent to ${to.join(', ')}`, async () => {
+      const { threadId } = await act<{ threadId: string }>(
+        replyTo === undefined ? 'send' : 'reply',
+        inputOf(draft, replyTo, props.replyType),
+      )
+      await props.after?.()
+      writeDraft(place, undefined)
+      setDraft({ ...emptyDraft(), ...start })
+      onSent?.(threadId)
+    })
+    if (!sent) form.current?.querySelector<HTMLElement>('[name=body]')?.focus()
+  }
+  const text = (name: 'to' | 'subject' | 'body') => ({
+    id: `${id}${name}`,
+    name,
+    class: 'field',
+    value: draft[name],
+    autoComplete: 'off',
+    onInput: (event: { currentTarget: { value: string } }) => change({ [name]: event.currentTarget.value }),
+  })
+  return (
+    <form
+      class="composer"
+      ref={form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        void send()
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
+          event.preventDefault()
+          form.current?.requestSubmit()
+        }
+      }}
+    >
+      <div class="composer-line">
+        <label for={`${id}to`}>To</label>
+        <input
+          {...text('to')}
+          required
+          autofocus={replyTo === undefined && !props.autoFocus}
+          list={`${id}addresses`}
+          placeholder="ada, role:architect, #inscription, all"
+        />
+        <datalist id={`${id}addresses`}>
+          {addresses.value.map((address) => (
+            <option key={address} value={address} />
+          ))}
+        </datalist>
+      </div>
+      {replyTo === undefined && (
+        <div class="composer-line">
+          <label for={`${id}subject`}>Subject</label>
+          <input {...text('subject')} maxLength={500} />
+        </div>
+      )}
+      <label class="hidden" for={`${id}body`}>
+        Message
+      </label>
+      <textarea {...text('body')} autofocus={props.autoFocus} placeholder="Markdown" rows={4} />
+      <Options draft={draft} change={change} isReply={replyTo !== undefined} />
+      <div class="composer-end">
+        <span class="quiet">
+          as <b>user</b>
+          {draft.body !== '' && ', draft kept'}
+        </span>
+        {onDiscard && (
+          <button
+            type="button"
+            class="button plain"
+            onClick={() => {
+              writeDraft(place, undefined)
+              onDiscard()
+            }}
+          >
+            {draft.body === '' && draft.subject === '' ? 'Cancel' : 'Discard'}
+          </button>
+        )}
+        <button type="submit" class="button main" disabled={busy.value !== null}>
+          <Icon name="send" /> Send
+        </button>
+      </div>
+    </form>
+  )
+}
+
+interface OptionsProps {
+  draft: Draft
+  change: (part: Partial<Draft>) => void
+  isReply: boolean
+}
+
+const Options = ({ draft, change, isReply }: OptionsProps) => (
+  <div class="composer-options">
+    {!isReply && (
+      <label>
+        Type
+        <select
+          class="field"
+          value={draft.type}
+          onChange={(event) => change({ type: event.currentTarget.value })}
+        >
+          {types.map((type) => (
+            <option key={type} value={type}>
+              {typeName(type)}
+            </option>
+          ))}
+        </select>
+      </label>
+    )}
+    <label>
+      Priority
+      <select
+        class="field"
+        value={draft.priority}
+        onChange={(event) => change({ priority: event.currentTarget.value as Priority })}
+      >
+        {priorities.map((priority) => (
+          <option key={priority}>{priority}</option>
+        ))}
+      </select>
+    </label>
+    <label>
+      <input
+        type="checkbox"
+        checked={draft.requiresAck}
+        onChange={(event) => change({ requiresAck: event.currentTarget.checked })}
+      />
+      wants an ack
+    </label>
+    <label>
+      <input
+        type="checkbox"
+        checked={draft.awaitingResponse}
+        onChange={(event) => change({ awaitingResponse: event.currentTarget.checked })}
+      />
+      waits for an answer
+    </label>
+  </div>
+)
+
+function inputOf(draft: Draft, replyTo: string | undefined, replyType: string | undefined): object {
+  const { body, type, priority, requiresAck, awaitingResponse, key } = draft
+  const tags = parseRecipients(draft.tags)
+  return {
+    ...(replyTo === undefined
+      ? { subject: draft.subject, type }
+      : { id: replyTo, ...(replyType && { type: replyType, payload: {} }) }),
+    to: parseRecipients(draft.to),
+    ...{ body, priority, key },
+    ...(requiresAck && { requiresAck }),
+    ...(awaitingResponse && { awaitingResponse }),
+    ...(tags.length > 0 && { tags }),
+  }
+}

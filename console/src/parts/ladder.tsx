@@ -1,0 +1,77 @@
+import './ladder.css'
+import { useResource } from '../data/resource.ts'
+import type { LadderStep, ReceiptState, ReceiptView } from '../data/types.ts'
+import { line, plural } from '../lib/text.ts'
+import { clockTime, duration, fullTime } from '../lib/time.ts'
+import { messageOptions } from '../state/thread.ts'
+import { Loading, Problem, Who } from './small.tsx'
+
+const good = ['acked', 'processing', 'completed', 'archived']
+const bad = ['failed', 'expired', 'dead', 'withdrawn']
+const warn = ['repeated', 'escalated', 'stale', 'overdue']
+
+export function toneOf(state: string): 'good' | 'bad' | 'warn' | '' {
+  if (good.includes(state)) return 'good'
+  if (bad.includes(state)) return 'bad'
+  return warn.includes(state) ? 'warn' : ''
+}
+
+export const StateChip = ({ state }: { state: ReceiptState }) => (
+  <span class={`chip ${toneOf(state)}`}>{state}</span>
+)
+
+/** What each recipient has done with a message, rung by rung. */
+export function Ladders({ id }: { id: string }) {
+  const { data, error } = useResource(`message ${id}`, () => messageOptions(id))
+  if (error.value !== null) return <Problem error={error.value} />
+  if (data.value === undefined) return <Loading />
+  const { receipts } = data.value
+  return (
+    <div class="ladders">
+      {receipts.map((receipt) => (
+        <Ladder key={receipt.recipient} receipt={receipt} />
+      ))}
+      {receipts.length === 0 && <p class="quiet">Nobody was reached by it.</p>}
+    </div>
+  )
+}
+
+function Ladder({ receipt }: { receipt: ReceiptView }) {
+  const { recipient, state, steps, claimedBy, attempts, repeats } = receipt
+  const facts = [
+    ...(claimedBy === undefined ? [] : [`claimed by ${line(claimedBy)}`]),
+    ...(attempts > 1 ? [plural(attempts, 'attempt')] : []),
+    ...(repeats > 0 ? [`shown again ${plural(repeats, 'time')}`] : []),
+  ]
+  const first = steps[0]
+  return (
+    <section class="ladder" aria-label={`Ladder of ${line(recipient)}`}>
+      <header>
+        <Who name={recipient} />
+        <StateChip state={state} />
+        <span class="quiet">{facts.join(', ')}</span>
+      </header>
+      <ol>
+        {steps.map((step, n) => (
+          <Rung key={n} step={step} first={first} />
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function Rung({ step, first }: { step: LadderStep; first: LadderStep | undefined }) {
+  const afterMs = first === undefined ? 0 : Date.parse(step.at) - Date.parse(first.at)
+  return (
+    <li class={toneOf(step.state)}>
+      <b>{step.state}</b>
+      <span class="quiet cut">
+        by <bdi>{line(step.by)}</bdi>
+      </span>
+      <time class="quiet number" dateTime={step.at} title={fullTime(step.at)}>
+        {afterMs > 0 ? `+${duration(afterMs)}` : clockTime(step.at)}
+      </time>
+      {step.note && <span class="note">{line(step.note)}</span>}
+    </li>
+  )
+}

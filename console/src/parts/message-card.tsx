@@ -1,0 +1,178 @@
+import './message-card.css'
+import { useState } from 'preact/hooks'
+import type { StoredMessage, ThreadReceipt } from '../data/types.ts'
+import { asCommand } from '../lib/cli.ts'
+import { path } from '../lib/route.ts'
+import { line, subjectOf } from '../lib/text.ts'
+import { copy } from './copy.ts'
+import { Icon, type IconName } from './icon.tsx'
+import { Ladders, toneOf } from './ladder.tsx'
+import { Markdown } from './markdown.tsx'
+import { MatterBar } from './matter-bar.tsx'
+import { Avatar, PriorityChip, TagChip, TypeChip, When, Who } from './small.tsx'
+
+export interface MessageCardProps {
+  message: StoredMessage
+  receipts: readonly ThreadReceipt[]
+  onReply: () => void
+  /** The subject says something that the thread's own does not. */
+  subject?: string | undefined
+  isTarget?: boolean
+  ladder?: boolean
+}
+
+const mostReceipts = 8
+
+/** One message as it was said, with what became of it. */
+export function MessageCard({
+  message,
+  receipts,
+  onReply,
+  subject,
+  isTarget,
+  ladder = false,
+}: MessageCardProps) {
+  const [shows, setShows] = useState<'ladder' | 'raw' | null>(ladder ? 'ladder' : null)
+  const toggle = (what: 'ladder' | 'raw') => () => setShows(shows === what ? null : what)
+  const { from, to, body, type, priority, tags, attachments } = message
+  return (
+    <article
+      class={`message${isTarget ? ' target' : ''}`}
+      id={`m-${message.id}`}
+      aria-label={`${line(from)}: ${subjectOf(message.subject)}`}
+    >
+      <header>
+        <Avatar name={from} />
+        <div class="message-line">
+          <Who name={from} />
+          <span class="to">
+            to{' '}
+            {to.slice(0, 6).map((one, n) => (
+              <span key={one}>
+                {n > 0 && ', '}
+                <Who name={one} />
+              </span>
+            ))}
+            {to.length > 6 && ` and ${to.length - 6} more`}
+          </span>
+          <PriorityChip priority={priority} />
+          <TypeChip type={type} />
+          {tags.map((tag) => (
+            <TagChip key={tag} tag={tag} />
+          ))}
+          <When at={message.createdAt} />
+        </div>
+        <div class="message-tools">
+          <Tool icon="reply" name="Reply" onClick={onReply} />
+          <Tool icon="ladder" name="Ladder" isOpen={shows === 'ladder'} onClick={toggle('ladder')} />
+          <Tool icon="code" name="Raw JSON" isOpen={shows === 'raw'} onClick={toggle('raw')} />
+          <Tool
+            icon="copy"
+            name="Copy as command line"
+            onClick={() => copy(asCommand(message), 'Command copied')}
+          />
+          <a
+            class="button plain icon small"
+            href={path('messages', message.id)}
+            aria-label="This message alone"
+            title="This message alone"
+          >
+            <Icon name="link" />
+          </a>
+        </div>
+      </header>
+      <div class="message-body">
+        {subject !== undefined && subject !== '' && (
+          <h2>
+            <bdi>{line(subject)}</bdi>
+          </h2>
+        )}
+        <Markdown text={body} />
+        <Details message={message} />
+        {attachments.length > 0 && (
+          <ul class="files" aria-label="Attachments">
+            {attachments.map((file) => (
+              <li key={file} class="mono">
+                <bdi>{line(file)}</bdi>
+              </li>
+            ))}
+          </ul>
+        )}
+        {shows === null && <Receipts receipts={receipts} />}
+        {shows === 'ladder' && (
+          <div class="box">
+            <Ladders id={message.id} />
+          </div>
+        )}
+        {shows === 'raw' && (
+          <pre class="raw" tabIndex={0} aria-label="Raw JSON">
+            {JSON.stringify(message, null, 2)}
+          </pre>
+        )}
+        <MatterBar message={message} receipts={receipts} onReply={onReply} />
+      </div>
+    </article>
+  )
+}
+
+interface ToolProps {
+  icon: IconName
+  name: string
+  isOpen?: boolean
+  onClick: () => void
+}
+
+const Tool = ({ icon, name, isOpen, onClick }: ToolProps) => (
+  <button
+    type="button"
+    class="button plain icon small"
+    aria-label={name}
+    title={name}
+    aria-expanded={isOpen}
+    onClick={onClick}
+  >
+    <Icon name={icon} />
+  </button>
+)
+
+/** Fields of a payload or a handoff that fit into a line each; the rest is in the raw message. */
+function Details({ message: { type, body, payload, context } }: { message: StoredMessage }) {
+  const isObject = payload !== null && typeof payload === 'object' && !Array.isArray(payload)
+  // The body of a handoff is written from its context, and says the same in words.
+  const told = type === 'handoff' && body !== '' ? {} : context
+  const fields = Object.entries({ ...(isObject ? (payload as Record<string, unknown>) : {}), ...told })
+  const shown = fields.flatMap(([name, value]): [string, string][] => {
+    if (Array.isArray(value)) return value.length === 0 ? [] : [[name, value.map(textOf).join('; ')]]
+    return value === null || value === undefined || value === '' ? [] : [[name, textOf(value)]]
+  })
+  if (shown.length === 0) return null
+  return (
+    <dl class="facts">
+      {shown
+        .slice(0, 16)
+        .map(([name, value]) => [
+          <dt key={`${name} t`}>{fieldName(name)}</dt>,
+          <dd key={`${name} d`}>{line(value).slice(0, 1_000)}</dd>,
+        ])}
+    </dl>
+  )
+}
+
+/** `workCompleted` as people write it. */
+const fieldName = (name: string): string =>
+  line(name)
+    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toLowerCase()
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+const Receipts = ({ receipts }: { receipts: readonly ThreadReceipt[] }) => (
+  <p class="receipts">
+    {receipts.slice(0, mostReceipts).map(({ owner, box, state }) => (
+      <span key={owner} class={`chip ${toneOf(state)}`}>
+        <bdi class="cut">{line(owner === box ? owner : `${owner} → ${box}`)}</bdi> {state}
+      </span>
+    ))}
+    {receipts.length > mostReceipts && <span class="chip">{receipts.length - mostReceipts} more</span>}
+  </p>
+)

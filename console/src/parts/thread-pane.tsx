@@ -1,0 +1,208 @@
+import './thread-pane.css'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useResource } from '../data/resource.ts'
+import type { ThreadMessage } from '../data/types.ts'
+import { onReplyKey } from '../keys/intents.ts'
+import { draftPlaces, readDraft } from '../lib/drafts.ts'
+import { go, leafing } from '../lib/go.ts'
+import { line, plural, subjectOf } from '../lib/text.ts'
+import { putAway } from '../state/act.ts'
+import { openMatters } from '../state/matters.ts'
+import { threadOptions } from '../state/thread.ts'
+import { Composer } from './composer.tsx'
+import { Icon } from './icon.tsx'
+import { lazy } from './lazy.tsx'
+import { MessageCard } from './message-card.tsx'
+import { Empty, Loading, Problem, TagChip } from './small.tsx'
+
+const Sequence = lazy(async () => (await import('../charts/sequence-diagram.tsx')).SequenceDiagram)
+const shownAtFirst = 40
+
+export interface ThreadPaneProps {
+  id: string
+  /** The message that is meant, in a thread of many. */
+  target?: string | undefined
+  back: string
+}
+
+/** A thread to read and to write into. Looking at it changes nothing for anybody. */
+export function ThreadPane({ id, target, back }: ThreadPaneProps) {
+  const { data, error } = useResource(`thread ${id}`, () => threadOptions(id))
+  const messages = data.value
+  if (error.value !== null && messages === undefined) return <Problem error={error.value} />
+  if (messages === undefined) return <Loading />
+  if (messages.length === 0) return <Empty title="There is no such thread" />
+  return <Thread key={id} messages={messages} target={target} back={back} />
+}
+
+function Thread({
+  messages,
+  target,
+  back,
+}: {
+  messages: ThreadMessage[]
+  target?: string | undefined
+  back: string
+}) {
+  const first = messages[0]!
+  const place = `thread.${first.threadId}`
+  const [view, setView] = useState<'letters' | 'sequence'>('letters')
+  const [shown, setShown] = useState(shownAtFirst)
+  const [reply, setReply] = useState<ThreadMessage | null>(null)
+  const head = useRef<HTMLHeadingElement>(null)
+  const scroller = useRef<HTMLDivElement>(null)
+  const hasDraft = draftPlaces.value.has(place)
+  const answered = reply ?? (hasDraft ? replyTarget(messages) : null)
+  const from = target === undefined ? messages.length - shown : messages.findIndex(({ id }) => id === target)
+  const visible = messages.slice(Math.max(0, Math.min(from, messages.length - shown)))
+  const tags = useMemo(() => [...new Set(messages.flatMap((message) => message.tags))], [messages])
+
+  useEffect(() => {
+    if (!leafing.peek()) head.current?.focus({ preventScroll: true })
+  }, [])
+  useEffect(() => onReplyKey(() => setReply(replyTarget(messages))), [messages])
+  usePlace(scroller, `m-${target ?? messages.at(-1)!.id}`, messages.length)
+
+  return (
+    <>
+      <header class="pane-head">
+        <a class="button plain icon pane-back" href={back} aria-label="Back to the list">
+          <Icon name="back" />
+        </a>
+        <div class="pane-title">
+          <h1 ref={head} tabIndex={-1}>
+            <bdi>{subjectOf(first.subject)}</bdi>
+          </h1>
+          <div class="pane-facts">
+            <span>{plural(messages.length, 'message')}</span>
+            {tags.map((tag) => (
+              <TagChip key={tag} tag={tag} />
+            ))}
+          </div>
+        </div>
+        <div class="pane-tools">
+          <button
+            type="button"
+            class="button plain"
+            aria-pressed={view === 'sequence'}
+            onClick={() => setView(view === 'sequence' ? 'letters' : 'sequence')}
+          >
+            <Icon name="sequence" /> Sequence
+          </button>
+        </div>
+      </header>
+      <div class="pane-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Messages of the thread">
+        {view === 'sequence' ? (
+          <div class="sequence-room">
+            <Sequence
+              messages={messages}
+              label={subjectOf(first.subject)}
+              onSelect={(id: string) => go(`/messages/${id}`)}
+            />
+          </div>
+        ) : (
+          <>
+            {visible.length < messages.length && (
+              <button type="button" class="button earlier" onClick={() => setShown(shown + 200)}>
+                {plural(messages.length - visible.length, 'earlier message')}
+              </button>
+            )}
+            {visible.map((message) => (
+              <MessageCard
+                key={message.id}
+                message={message}
+                receipts={message.receipts}
+                subject={sameSubject(message.subject, first.subject) ? undefined : message.subject}
+                isTarget={message.id === target}
+                onReply={() => setReply(message)}
+              />
+            ))}
+          </>
+        )}
+      </div>
+      <footer class="pane-foot">
+        {answered === null ? (
+          <button type="button" class="button" onClick={() => setReply(replyTarget(messages))}>
+            <Icon name="reply" /> Reply <kbd>r</kbd>
+          </button>
+        ) : (
+          <Composer
+            key={answered.id}
+            place={place}
+            start={{ to: recipientsOf(answered, messages).join(', ') }}
+            replyTo={answered.id}
+            replyType={answered.type === 'status_request' ? 'status_response' : undefined}
+            autoFocus={reply !== null || readDraft(place) === undefined}
+            after={() => putAway(answered)}
+            onSent={() => setReply(null)}
+            onDiscard={() => setReply(null)}
+          />
+        )}
+      </footer>
+    </>
+  )
+}
+
+/**
+ * Keeps the meant message in sight while letters take their shape, until the person takes over. After that,
+ * whoever reads the end sees new mail move in, and whoever reads further up is left in peace.
+ */
+function usePlace(scroller: { current: HTMLDivElement | null }, aim: string, count: number): void {
+  const first = useRef(aim)
+  const state = useRef({ isTaken: false, isAtEnd: false })
+  useEffect(() => {
+    const box = scroller.current
+    if (box === null) return
+    const settle = () => {
+      if (!state.current.isTaken) document.getElementById(first.current)?.scrollIntoView({ block: 'start' })
+    }
+    const take = () => {
+      state.current.isTaken = true
+    }
+    const look = () => {
+      state.current.isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 48
+    }
+    const settleAll = () => {
+      settle()
+      // The field for an answer takes room from below.
+      if (state.current.isAtEnd) box.scrollTop = box.scrollHeight
+    }
+    const sizes = new ResizeObserver(settleAll)
+    sizes.observe(box)
+    for (const child of box.children) sizes.observe(child)
+    for (const event of ['wheel', 'pointerdown', 'touchmove', 'keydown'])
+      box.addEventListener(event, take, { passive: true })
+    box.addEventListener('scroll', look, { passive: true })
+    return () => {
+      sizes.disconnect()
+      for (const event of ['wheel', 'pointerdown', 'touchmove', 'keydown'])
+        box.removeEventListener(event, take)
+      box.removeEventListener('scroll', look)
+    }
+  }, [scroller])
+  const known = useRef(count)
+  useEffect(() => {
+    const box = scroller.current
+    if (count > known.current && state.current.isAtEnd && box !== null) box.scrollTop = box.scrollHeight
+    known.current = count
+  }, [scroller, count])
+}
+
+/** What an answer of the person most likely answers: what is open for it, or else the last word of another. */
+function replyTarget(messages: readonly ThreadMessage[]): ThreadMessage {
+  const asks = messages.findLast(({ id }) => openMatters.value.get(id)?.some(({ by }) => by === 'user'))
+  return asks ?? messages.findLast(({ from }) => from !== 'user') ?? messages.at(-1)!
+}
+
+function recipientsOf(message: ThreadMessage, messages: readonly ThreadMessage[]): string[] {
+  if (message.from !== 'user' && message.from !== 'system') return [message.from]
+  const others = messages.flatMap(({ from, to }) => [from, ...to])
+  const people = message.from === 'user' ? message.to : others
+  return [...new Set(people)].filter((name) => name !== 'user' && name !== 'system')
+}
+
+const bare = (subject: string): string =>
+  line(subject)
+    .replace(/^(?:re:\s*)+/i, '')
+    .toLowerCase()
+const sameSubject = (a: string, b: string): boolean => bare(a) === bare(b)

@@ -1,0 +1,68 @@
+import './virtual-list.css'
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+
+export interface VirtualListProps<T> {
+  label: string
+  items: readonly T[]
+  rowHeight: number
+  keyOf: (item: T) => string
+  row: (item: T) => ComponentChildren
+  /** Kept in sight when it changes. */
+  selected?: number
+  /** Called when the end comes near. */
+  onNearEnd?: () => void
+  end?: string | undefined
+}
+
+const nearEndRows = 20
+
+/** A list of which only the part in sight is in the page, however long it is. */
+export function VirtualList<T>(props: VirtualListProps<T>) {
+  const { items, rowHeight, keyOf, selected = -1, onNearEnd } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const [, redraw] = useReducer<number, void>((n) => n + 1, 0)
+  const options = {
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index: number) => keyOf(items[index]!),
+    overscan: 8,
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+    onChange: () => redraw(),
+  }
+  const [virtualizer] = useState(() => new Virtualizer<HTMLDivElement, HTMLLIElement>(options))
+  virtualizer.setOptions(options)
+  useLayoutEffect(() => virtualizer._didMount(), [virtualizer])
+  useLayoutEffect(() => virtualizer._willUpdate())
+  useEffect(() => {
+    if (selected >= 0) virtualizer.scrollToIndex(selected, { align: 'auto' })
+  }, [virtualizer, selected])
+
+  const rows = virtualizer.getVirtualItems()
+  const lastRow = rows.at(-1)?.index ?? -1
+  useEffect(() => {
+    if (lastRow >= items.length - nearEndRows) onNearEnd?.()
+  }, [lastRow, items.length, onNearEnd])
+
+  return (
+    <div class="list" ref={scroller}>
+      <ul class="list-room" aria-label={props.label} style={{ height: `${virtualizer.getTotalSize()}px` }}>
+        {rows.map(({ key, index, start }) => (
+          <li
+            key={key}
+            aria-setsize={items.length}
+            aria-posinset={index + 1}
+            style={{ transform: `translateY(${start}px)`, height: `${rowHeight}px` }}
+          >
+            {props.row(items[index]!)}
+          </li>
+        ))}
+      </ul>
+      {props.end && <p class="list-end">{props.end}</p>}
+    </div>
+  )
+}

@@ -1,0 +1,211 @@
+import './nav.css'
+import type { ComponentChildren } from 'preact'
+import { connection } from '../data/live.ts'
+import { show } from '../keys/keyboard.ts'
+import { channelName } from '../lib/address.ts'
+import { path, type Route } from '../lib/route.ts'
+import { compact, line } from '../lib/text.ts'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { StateDot } from '../parts/small.tsx'
+import { openCompose } from '../state/compose.ts'
+import { needsYou } from '../state/matters.ts'
+import { notifies, toggleNotify } from '../state/notify.ts'
+import { overview } from '../state/overview.ts'
+import { isDark, setTheme } from '../state/theme.ts'
+
+const mostListed = 40
+
+/** Where everything is: what needs the person, the channels, everybody. */
+export function Nav({ route, onEscape }: { route: Route; onEscape: () => void }) {
+  const data = overview.data.value
+  const needed = needsYou.data.value?.length ?? data?.needsYou ?? 0
+  const item = (
+    page: Route['page'],
+    href: string,
+    icon: IconName,
+    name: string,
+    count = 0,
+    calls = false,
+  ) => (
+    <li>
+      <a class="nav-link" href={href} aria-current={route.page === page ? 'page' : undefined}>
+        <Icon name={icon} />
+        <span class="cut">{name}</span>
+        {count > 0 && <span class={`badge${calls ? ' call' : ''}`}>{compact(count)}</span>}
+      </a>
+    </li>
+  )
+  return (
+    <nav
+      class="nav"
+      aria-label="Mailbox"
+      id="nav"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onEscape()
+      }}
+    >
+      <div class="nav-head">
+        <a class="brand" href="/needs-you">
+          <Icon name="letter" /> mailbox
+        </a>
+        <button
+          type="button"
+          class="button plain icon"
+          aria-label="Commands"
+          title="Commands (Ctrl K)"
+          onClick={() => show('palette')}
+        >
+          <Icon name="search" />
+        </button>
+      </div>
+      <button type="button" class="button nav-write" onClick={() => openCompose()}>
+        <Icon name="pen" /> New message <kbd>c</kbd>
+      </button>
+      <div class="nav-scroll">
+        <ul>
+          {item('needs-you', '/needs-you', 'inbox', 'Needs you', needed, true)}
+          {item('threads', '/threads', 'threads', 'Threads')}
+          {item('search', '/search', 'search', 'Search')}
+          {item('agents', '/agents', 'people', 'Agents')}
+          {item('dead', '/dead', 'alert', 'Dead letters', data?.dead)}
+          {item('stats', '/stats', 'chart', 'Metrics')}
+          {item('traffic', '/traffic', 'graph', 'Who talks to whom')}
+          {item('replay', '/replay', 'play', 'Replay')}
+        </ul>
+        <Channels route={route} />
+        <Agents route={route} />
+      </div>
+      <Foot />
+    </nav>
+  )
+}
+
+const Section = ({
+  title,
+  more,
+  children,
+}: {
+  title: string
+  more?: string | undefined
+  children: ComponentChildren
+}) => (
+  <>
+    <h2>
+      {title}
+      {more && <span class="number">{more}</span>}
+    </h2>
+    <ul>{children}</ul>
+  </>
+)
+
+/** Projects first, then the other kinds, each by name. */
+const sortKey = (tag: string): string => (tag.startsWith('project:') ? ` ${tag}` : tag)
+
+function Channels({ route }: { route: Route }) {
+  const channels = (overview.data.value?.channels ?? []).toSorted((a, b) =>
+    sortKey(a.tag) < sortKey(b.tag) ? -1 : 1,
+  )
+  if (channels.length === 0) return null
+  return (
+    <Section title="Channels">
+      {channels.slice(0, mostListed).map(({ tag, messages }) => {
+        const { name, kind } = channelName(tag)
+        const isHere = route.page === 'channel' && route.tag === tag
+        return (
+          <li key={tag}>
+            <a
+              class="nav-link"
+              href={path('channels', tag)}
+              aria-current={isHere ? 'page' : undefined}
+              title={line(tag)}
+            >
+              <bdi class="cut">
+                {kind === null ? '#' : `${line(kind)}:`}
+                {line(name)}
+              </bdi>
+              <span class="badge">{compact(messages)}</span>
+            </a>
+          </li>
+        )
+      })}
+    </Section>
+  )
+}
+
+function Agents({ route }: { route: Route }) {
+  const data = overview.data.value
+  const agents = (data?.agents ?? [])
+    .filter(({ name, state }) => name !== 'user' && state !== 'dead')
+    // By name: states change all the time, and what one aims at should not move.
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  if (data === undefined || agents.length === 0) return null
+  return (
+    <Section title="Agents" more={String(agents.length)}>
+      {agents.slice(0, mostListed).map(({ name, state }) => {
+        const unread = data.unread[name]?.unread ?? 0
+        const isHere = route.page === 'agent' && route.name === name
+        return (
+          <li key={name}>
+            <a class="nav-link" href={path('agents', name)} aria-current={isHere ? 'page' : undefined}>
+              <StateDot state={state} />
+              <bdi class="cut">{line(name)}</bdi>
+              {unread > 0 && (
+                <span class="badge" title={`${unread} unread`}>
+                  {compact(unread)}
+                </span>
+              )}
+            </a>
+          </li>
+        )
+      })}
+      {agents.length > mostListed && (
+        <li>
+          <a class="nav-link gone" href="/agents">
+            All {agents.length} agents
+          </a>
+        </li>
+      )}
+    </Section>
+  )
+}
+
+const words = { connecting: 'connecting', live: 'live', reconnecting: 'reconnecting …' } as const
+
+function Foot() {
+  return (
+    <div class="nav-foot">
+      <span class={`dot ${connection.value === 'live' ? 'live' : 'waiting'}`} />
+      <span role="status">{words[connection.value]}</span>
+      <span class="tools">
+        <button
+          type="button"
+          class="button plain icon small"
+          aria-pressed={notifies.value}
+          aria-label="Notify me on the desktop of what needs me"
+          title="Notify me of what needs me"
+          onClick={() => void toggleNotify()}
+        >
+          <Icon name="bell" />
+        </button>
+        <button
+          type="button"
+          class="button plain icon small"
+          aria-label={isDark.value ? 'Light theme' : 'Dark theme'}
+          title={isDark.value ? 'Light theme' : 'Dark theme'}
+          onClick={() => setTheme(isDark.value ? 'light' : 'dark')}
+        >
+          <Icon name={isDark.value ? 'sun' : 'moon'} />
+        </button>
+        <button
+          type="button"
+          class="button plain icon small"
+          aria-label="All keys"
+          title="All keys (?)"
+          onClick={() => show('keys')}
+        >
+          <kbd>?</kbd>
+        </button>
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,116 @@
+import './shell.css'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { usePathname, useSearch } from 'wouter-preact/use-browser-location'
+import { connection } from '../data/live.ts'
+import { overlay, show } from '../keys/keyboard.ts'
+import { KeysDialog } from '../keys/keys-dialog.tsx'
+import { Palette } from '../keys/palette.tsx'
+import { parseRoute, type Route } from '../lib/route.ts'
+import { line } from '../lib/text.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Toasts } from '../parts/toast.tsx'
+import { openCompose } from '../state/compose.ts'
+import { needsYou } from '../state/matters.ts'
+import { announcement } from '../state/notify.ts'
+import { ComposeDialog } from '../views/compose-dialog.tsx'
+import { Nav } from './nav.tsx'
+import { View } from './view.tsx'
+
+const titles: Record<Route['page'], string> = {
+  'needs-you': 'Needs you',
+  threads: 'Threads',
+  channel: 'Channel',
+  agents: 'Agents',
+  agent: 'Agent',
+  message: 'Message',
+  search: 'Search',
+  dead: 'Dead letters',
+  stats: 'Metrics',
+  traffic: 'Who talks to whom',
+  replay: 'Replay',
+  compose: 'New message',
+  missing: 'Not found',
+}
+
+function titleOf(route: Route): string {
+  if (route.page === 'channel') return line(route.tag).replace(/^project:/, '#')
+  return route.page === 'agent' ? line(route.name) : titles[route.page]
+}
+
+/** The frame: where one can go, what is open, and what lies over it. */
+export function Shell() {
+  const pathname = usePathname()
+  const search = useSearch()
+  const route = parseRoute(pathname)
+  const title = titleOf(route)
+  const needed = needsYou.data.value?.length ?? 0
+  const [isNavOpen, setNavOpen] = useState(false)
+  const menu = useRef<HTMLButtonElement>(null)
+  useEffect(() => setNavOpen(false), [pathname, search])
+  useEffect(() => {
+    document.title = `${needed > 0 ? `(${needed}) ` : ''}${title} · mailbox`
+  }, [title, needed])
+  useEffect(() => {
+    if (route.page === 'compose') openCompose({ to: new URLSearchParams(search).get('to') ?? '' })
+  }, [route.page, search])
+  const givesBack = useRef(false)
+  useEffect(() => {
+    if (isNavOpen) document.querySelector<HTMLElement>('#nav a')?.focus()
+    else if (givesBack.current) menu.current?.focus()
+    givesBack.current = false
+  }, [isNavOpen])
+  const closeNav = () => {
+    givesBack.current = isNavOpen
+    setNavOpen(false)
+  }
+  return (
+    <div class={`shell${isNavOpen ? ' nav-open' : ''}`}>
+      <a class="button main skip" href="#main">
+        Skip to the mail
+      </a>
+      <header class="topbar" inert={isNavOpen}>
+        <button
+          type="button"
+          ref={menu}
+          class="button plain icon"
+          aria-label="Menu"
+          aria-expanded={isNavOpen}
+          aria-controls="nav"
+          onClick={() => setNavOpen(true)}
+        >
+          <Icon name="menu" />
+        </button>
+        {needed > 0 && <span class="badge call">{needed}</span>}
+        <span class="title">mailbox</span>
+        <button type="button" class="button plain icon" aria-label="Commands" onClick={() => show('palette')}>
+          <Icon name="search" />
+        </button>
+        <button
+          type="button"
+          class="button plain icon"
+          aria-label="New message"
+          onClick={() => openCompose()}
+        >
+          <Icon name="pen" />
+        </button>
+      </header>
+      <Nav route={route} onEscape={closeNav} />
+      {isNavOpen && <button type="button" class="nav-veil" aria-label="Close the menu" onClick={closeNav} />}
+      <main id="main" tabIndex={-1} inert={isNavOpen}>
+        {connection.value === 'reconnecting' && (
+          <div class="away" role="status">
+            Reconnecting to the hub …
+          </div>
+        )}
+        <View route={route} query={new URLSearchParams(search)} />
+      </main>
+      <div class="hidden" aria-live="polite" role="log">
+        {announcement.value}
+      </div>
+      {overlay.value === 'palette' && <Palette />}
+      {overlay.value === 'keys' && <KeysDialog />}
+      <ComposeDialog />
+      <Toasts />
+    </div>
+  )
+}

@@ -1,0 +1,53 @@
+import type { Route } from '../lib/route.ts'
+import { lazy } from '../parts/lazy.tsx'
+import { Empty } from '../parts/small.tsx'
+import { AgentPage } from '../views/agent.tsx'
+import { AgentsPage } from '../views/agents.tsx'
+import { MessagePage } from '../views/message.tsx'
+import { NeedsYouPage } from '../views/needs-you.tsx'
+import { ChannelPage, ThreadsPage } from '../views/pages.tsx'
+import { SearchPage } from '../views/search.tsx'
+
+const DeadPage = lazy(async () => (await import('../views/dead.tsx')).DeadPage)
+const StatsPage = lazy(async () => (await import('../views/stats.tsx')).StatsPage)
+const TrafficPage = lazy(async () => (await import('../views/traffic.tsx')).TrafficPage)
+const ReplayPage = lazy(async () => (await import('../views/replay.tsx')).ReplayPage)
+
+/** The page that an address means. */
+export function View({ route, query }: { route: Route; query: URLSearchParams }) {
+  const target = query.get('m') ?? undefined
+  switch (route.page) {
+    case 'needs-you':
+      return <NeedsYouPage id={route.id} />
+    case 'compose':
+      return <NeedsYouPage id={undefined} />
+    case 'threads':
+      return <ThreadsPage id={route.id} agent={query.get('agent') ?? undefined} target={target} />
+    case 'channel':
+      return <ChannelPage key={route.tag} tag={route.tag} id={route.id} target={target} />
+    case 'agents':
+      return <AgentsPage />
+    case 'agent':
+      return <AgentPage key={route.name} name={route.name} />
+    case 'message':
+      return <MessagePage key={route.id} id={route.id} />
+    case 'search':
+      return <SearchPage q={query.get('q') ?? ''} id={route.id} />
+    case 'dead':
+      return <DeadPage id={route.id} />
+    case 'stats':
+      return <StatsPage />
+    case 'traffic':
+      return <TrafficPage view={query.get('view') ?? 'graph'} span={query.get('span') ?? 'ever'} />
+    case 'replay':
+      return <ReplayPage at={query.has('at') ? Number(query.get('at')) : undefined} />
+    case 'missing':
+      return (
+        <Empty title="There is no such page">
+          <p>
+            <a href="/needs-you">What needs you</a> is the first one.
+          </p>
+        </Empty>
+      )
+  }
+}

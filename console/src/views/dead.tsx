@@ -1,0 +1,167 @@
+import { useMemo, useState } from 'preact/hooks'
+import { get } from '../data/api.ts'
+import type { PagedOptions } from '../data/paged.ts'
+import type { DeadLetter, DeadLetters } from '../data/types.ts'
+import { parseRecipients } from '../lib/address.ts'
+import { go } from '../lib/go.ts'
+import { path } from '../lib/route.ts'
+import { line, subjectOf } from '../lib/text.ts'
+import { Icon } from '../parts/icon.tsx'
+import { MessageCard } from '../parts/message-card.tsx'
+import { Row } from '../parts/row.tsx'
+import { Empty, Loading, PriorityChip, Problem } from '../parts/small.tsx'
+import { VirtualList } from '../parts/virtual-list.tsx'
+import { busy, resend } from '../state/act.ts'
+import { openCompose } from '../state/compose.ts'
+import { addresses, overview } from '../state/overview.ts'
+import { MailPage, useLeaves } from './mail-page.tsx'
+import { rowHeight, usePaged } from './threads.tsx'
+
+const idOf = ({ message, recipient }: DeadLetter): string => `${message.id} ${recipient}`
+const hrefOf = (letter: DeadLetter): string => path('dead', idOf(letter))
+
+const deadPages = (): PagedOptions<DeadLetter> => ({
+  page: async (after, signal) => {
+    const { letters, next } = await get<DeadLetters>('/api/dead', { after, limit: 100 }, signal)
+    return { items: letters, next }
+  },
+  idOf,
+  apply: (items, entries) => {
+    const changes = entries.flatMap((entry) => (entry.kind === 'receipt' ? entry.changes : []))
+    const isBack = ({ message, recipient }: DeadLetter) =>
+      changes.some(
+        ({ id, owner, state }) =>
+          id === message.id && owner === recipient && state !== 'dead' && state !== 'expired',
+      )
+    const rest = items.filter((letter) => !isBack(letter))
+    return {
+      items: rest.length === items.length ? items : rest,
+      stale: changes.some(({ state }) => state === 'dead' || state === 'expired'),
+    }
+  },
+})
+
+/** Mail that will not reach somebody any more, and a way to send it on. */
+export function DeadPage({ id }: { id: string | undefined }) {
+  const { found, more } = usePaged('dead', deadPages)
+  const items = found.data.value?.items
+  const open = items?.find((letter) => idOf(letter) === id)
+  const hrefs = useMemo(() => (items ?? []).map(hrefOf), [items])
+  const selected = items?.findIndex((letter) => idOf(letter) === id) ?? -1
+  useLeaves(hrefs, selected)
+  const count = overview.data.value?.dead
+  return (
+    <MailPage
+      title="Dead letters"
+      count={count ? String(count) : undefined}
+      list={
+        found.error.value !== null && items === undefined ? (
+          <Problem error={found.error.value} />
+        ) : items === undefined ? (
+          <Loading />
+        ) : items.length === 0 ? (
+          <Empty title="No dead letters">
+            <p>
+              Mail whose agent is gone, whose life is over or that was taken up too often comes here. Its
+              sender is told.
+            </p>
+          </Empty>
+        ) : (
+          <VirtualList
+            label="Dead letters"
+            items={items}
+            rowHeight={rowHeight}
+            keyOf={idOf}
+            selected={selected}
+            onNearEnd={more}
+            row={(letter) => (
+              <Row
+                href={hrefOf(letter)}
+                isCurrent={idOf(letter) === id}
+                from={letter.message.from}
+                people={`${line(letter.message.from)} to ${line(letter.recipient)}`}
+                subject={letter.message.subject}
+                at={letter.at}
+              >
+                <PriorityChip priority={letter.message.priority} />
+                <span class="chip bad">{letter.state}</span>
+                <bdi class="cut">{line(letter.reason)}</bdi>
+              </Row>
+            )}
+          />
+        )
+      }
+      reading={
+        id === undefined ? null : open === undefined ? (
+          <Gone isLoaded={items !== undefined} />
+        ) : (
+          <Letter key={id} letter={open} />
+        )
+      }
+    />
+  )
+}
+
+const Gone = ({ isLoaded }: { isLoaded: boolean }) =>
+  isLoaded ? <Empty title="This is no dead letter any more" /> : <Loading />
+
+function Letter({ letter }: { letter: DeadLetter }) {
+  const { message, recipient, state, reason } = letter
+  const [to, setTo] = useState('')
+  return (
+    <>
+      <header class="pane-head">
+        <a class="button plain icon pane-back" href="/dead" aria-label="Back to the list">
+          <Icon name="back" />
+        </a>
+        <div class="pane-title">
+          <h1>
+            <bdi>{subjectOf(message.subject)}</bdi>
+          </h1>
+          <p class="quiet">
+            {state} for <bdi>{line(recipient)}</bdi>: {line(reason)}
+          </p>
+        </div>
+      </header>
+      <div class="pane-scroll" tabIndex={0} role="region" aria-label="The letter">
+        <MessageCard
+          message={message}
+          receipts={[{ owner: recipient, box: recipient, state }]}
+          ladder
+          onReply={() => openCompose({ to: message.from, subject: `Re: ${message.subject}` })}
+        />
+      </div>
+      <footer class="pane-foot">
+        <form
+          class="composer-line resend"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void resend(message.id, parseRecipients(to)).then((done) => done && go('/dead'))
+          }}
+        >
+          <label for="resend-to">Send to</label>
+          <span class="name-cell">
+            <input
+              id="resend-to"
+              class="field"
+              required
+              list="resend-addresses"
+              autoComplete="off"
+              placeholder="another agent, role or tag"
+              value={to}
+              onInput={(event) => setTo(event.currentTarget.value)}
+            />
+            <datalist id="resend-addresses">
+              {addresses.value.map((address) => (
+                <option key={address} value={address} />
+              ))}
+            </datalist>
+            <button type="submit" class="button main" disabled={busy.value !== null}>
+              <Icon name="send" /> Send again
+            </button>
+          </span>
+        </form>
+      </footer>
+    </>
+  )
+}

@@ -1,0 +1,113 @@
+import { channelName } from '../lib/address.ts'
+import { quote } from '../lib/cli.ts'
+import { path } from '../lib/route.ts'
+import { compact, line, plural } from '../lib/text.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Empty } from '../parts/small.tsx'
+import { ThreadPane } from '../parts/thread-pane.tsx'
+import { openCompose } from '../state/compose.ts'
+import { overview } from '../state/overview.ts'
+import { MailPage } from './mail-page.tsx'
+import { ThreadList } from './threads.tsx'
+
+const FirstSteps = () => (
+  <Empty
+    title="No mail yet"
+    commands={[
+      'mailbox join ada',
+      "mailbox --as ada send user --subject Hello --body 'I am here'",
+      'mailbox init',
+    ]}
+  >
+    <p>
+      Agents join and write from the command line. <code>mailbox init</code> connects Claude Code, Codex,
+      Gemini CLI and OpenCode, so that they read their mail by themselves.
+    </p>
+  </Empty>
+)
+
+/** Every thread, the newest activity first. */
+export function ThreadsPage({ id, agent, target }: ThreadsPageProps) {
+  const total = overview.data.value?.totals.messages
+  const query = agent === undefined ? '' : `?agent=${encodeURIComponent(agent)}`
+  return (
+    <MailPage
+      title={agent === undefined ? 'Threads' : `Threads of ${agent}`}
+      count={total === undefined || agent !== undefined ? undefined : `${compact(total)} messages`}
+      tools={
+        agent !== undefined && (
+          <a class="button small" href={path('agents', agent)}>
+            <Icon name="people" /> Agent
+          </a>
+        )
+      }
+      list={
+        <ThreadList
+          key={agent}
+          filter={agent === undefined ? {} : { agent }}
+          base="/threads"
+          query={query}
+          current={id}
+          empty={<FirstSteps />}
+        />
+      }
+      reading={
+        id === undefined ? null : <ThreadPane key={id} id={id} target={target} back={`/threads${query}`} />
+      }
+    />
+  )
+}
+
+interface ThreadsPageProps {
+  id: string | undefined
+  /** Only threads in which this agent has a part. */
+  agent: string | undefined
+  target: string | undefined
+}
+
+/** One tag's mail: `#inscription` is `project:inscription`. */
+export function ChannelPage({
+  tag,
+  id,
+  target,
+}: {
+  tag: string
+  id: string | undefined
+  target: string | undefined
+}) {
+  const base = path('channels', tag)
+  const { name, kind } = channelName(tag)
+  const readers =
+    overview.data.value?.agents.filter(({ tags, state }) => tags.includes(tag) && state !== 'dead') ?? []
+  return (
+    <MailPage
+      title={kind === null ? `#${name}` : `${kind}: ${name}`}
+      count={plural(readers.length, 'reader')}
+      tools={
+        <button type="button" class="button small" onClick={() => openCompose({ to: tag })}>
+          <Icon name="pen" /> Write
+        </button>
+      }
+      list={
+        <ThreadList
+          key={tag}
+          filter={{ tag }}
+          base={base}
+          current={id}
+          empty={
+            <Empty
+              title="Nothing here yet"
+              commands={[
+                `mailbox join ada --tag ${quote(tag)}`,
+                `mailbox --as ada send ${quote(tag)} --body 'To everybody here'`,
+              ]}
+            >
+              <p>Whoever has the tag {line(tag)} reads what is sent to it.</p>
+            </Empty>
+          }
+        />
+      }
+      reading={id === undefined ? null : <ThreadPane key={id} id={id} target={target} back={base} />}
+    />
+  )
+}

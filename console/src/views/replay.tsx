@@ -1,0 +1,150 @@
+import './replay.css'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { get } from '../data/api.ts'
+import { seq as liveSeq } from '../data/live.ts'
+import type { ReplayFrame, Series } from '../data/types.ts'
+import { go } from '../lib/go.ts'
+import { path } from '../lib/route.ts'
+import { line, plural } from '../lib/text.ts'
+import { clockTime, fullTime } from '../lib/time.ts'
+import { lazy } from '../parts/lazy.tsx'
+import { Empty, Loading, StateDot } from '../parts/small.tsx'
+import { complain } from '../parts/toast.tsx'
+import { Page } from './page.tsx'
+
+const Slider = lazy(async () => (await import('../charts/replay-slider.tsx')).ReplaySlider)
+
+/** The space as it was after any entry, from the first to the last. Where it stands is in the address. */
+export function ReplayPage({ at }: { at: number | undefined }) {
+  const [frame, setFrame] = useState<ReplayFrame>()
+  const [wanted, setWanted] = useState(at ?? liveSeq.value)
+  const [isPlaying, setPlaying] = useState(false)
+  const buckets = useBuckets(frame)
+  useEffect(() => {
+    if (at !== undefined) setWanted(at)
+  }, [at])
+  useFrame(wanted, setFrame)
+  if (frame === undefined) return <Loading />
+  if (frame.last === 0)
+    return (
+      <Page title="Replay">
+        <Empty title="Nothing has happened yet" commands={['mailbox join ada', 'mailbox demo']} />
+      </Page>
+    )
+  return (
+    <Page title="Replay">
+      <div class="replay">
+        <Slider
+          first={frame.first}
+          last={frame.last}
+          firstAt={frame.firstAt}
+          lastAt={frame.lastAt}
+          seq={wanted}
+          {...(frame.seq === wanted && { at: frame.at })}
+          onChange={(seq: number) => {
+            setWanted(seq)
+            go(`/replay?at=${seq}`, { replace: true, leaf: true })
+          }}
+          playing={isPlaying}
+          onPlay={setPlaying}
+          {...(buckets && { buckets })}
+        />
+        <Picture frame={frame} />
+      </div>
+    </Page>
+  )
+}
+
+const Picture = ({ frame }: { frame: ReplayFrame }) => (
+  <div class="columns">
+    <section class="section">
+      <header>
+        <h2>What had just happened</h2>
+        <span class="quiet">{plural(frame.totals.messages, 'message')} so far</span>
+      </header>
+      <ol class="replay-log">
+        {frame.recent
+          .toSorted((a, b) => b.seq - a.seq)
+          .map((entry) => (
+            <li key={entry.seq}>
+              <time class="quiet number" dateTime={entry.at} title={fullTime(entry.at)}>
+                {clockTime(entry.at)}
+              </time>
+              <span class="quiet number">{entry.seq}</span>
+              {entry.message === undefined ? (
+                <bdi>{line(entry.text)}</bdi>
+              ) : (
+                <a href={path('messages', entry.message.id)}>
+                  <bdi>{line(entry.text)}</bdi>
+                </a>
+              )}
+            </li>
+          ))}
+      </ol>
+    </section>
+    <section class="section">
+      <header>
+        <h2>Who was there</h2>
+        <span class="quiet">
+          {plural(frame.agents.filter(({ state }) => state !== 'dead').length, 'agent')}
+        </span>
+      </header>
+      <ul class="replay-agents">
+        {frame.agents.map((agent) => (
+          <li key={agent.name}>
+            <StateDot state={agent.state} />
+            <bdi class="cut">{line(agent.name)}</bdi>
+            {agent.unread > 0 && <span class="number quiet">{agent.unread} unread</span>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  </div>
+)
+
+/** One question at a time: while the slider moves, only the place where it is when the answer comes is asked next. */
+function useFrame(wanted: number, take: (frame: ReplayFrame) => void): void {
+  const next = useRef<number>()
+  const isAsking = useRef(false)
+  const isHere = useRef(true)
+  useEffect(() => {
+    isHere.current = true
+    return () => {
+      isHere.current = false
+    }
+  }, [])
+  useEffect(() => {
+    next.current = wanted
+    if (isAsking.current) return
+    const ask = async () => {
+      isAsking.current = true
+      try {
+        while (next.current !== undefined && isHere.current) {
+          const at = next.current
+          next.current = undefined
+          const frame = await get<ReplayFrame>('/api/replay', { at })
+          if (isHere.current) take(frame)
+        }
+      } catch (error) {
+        complain(error)
+      } finally {
+        isAsking.current = false
+      }
+    }
+    void ask()
+  }, [wanted, take])
+}
+
+function useBuckets(frame: ReplayFrame | undefined): Series['buckets'] | undefined {
+  const [buckets, setBuckets] = useState<Series['buckets']>()
+  const from = frame?.firstAt
+  const to = frame?.lastAt
+  useEffect(() => {
+    if (from === undefined || to === undefined || from === to) return
+    get<Series>('/api/series', { from, to, buckets: 120 }).then(
+      ({ buckets: found }) => setBuckets(found),
+      complain,
+    )
+  }, [from, to])
+  return buckets
+}

@@ -1,0 +1,107 @@
+import { useCallback, useMemo, useRef } from 'preact/hooks'
+import { nextPage, type Paged, type PagedOptions, pagedOptions } from '../data/paged.ts'
+import { type Resource, useResource } from '../data/resource.ts'
+import type { ThreadSummary } from '../data/types.ts'
+import { draftPlaces } from '../lib/drafts.ts'
+import { segment } from '../lib/route.ts'
+import { compact, line } from '../lib/text.ts'
+import { Row } from '../parts/row.tsx'
+import { Loading, PriorityChip, Problem, TypeChip } from '../parts/small.tsx'
+import { complain } from '../parts/toast.tsx'
+import { VirtualList } from '../parts/virtual-list.tsx'
+import { type ThreadFilter, threadPages } from '../state/threads.ts'
+import { useLeaves } from './mail-page.tsx'
+
+export const rowHeight = 76
+
+/** A list that grows by a page when its end comes near. */
+export function usePaged<T>(key: string, make: () => PagedOptions<T>) {
+  const options = useMemo(make, [key])
+  const found: Resource<Paged<T>> = useResource(key, () => pagedOptions(options))
+  const isAsking = useRef(false)
+  const more = useCallback(() => {
+    const known = found.data.peek()
+    if (isAsking.current || known === undefined || known.next === null || known.isFull) return
+    isAsking.current = true
+    nextPage(known, options)
+      .then((data) => {
+        // What came in at the top meanwhile stays there.
+        const fresh = found.data.peek()!.items.filter((item) => !known.items.includes(item))
+        const ids = new Set(fresh.map(options.idOf))
+        found.data.value = {
+          ...data,
+          items: [...fresh, ...data.items.filter((item) => !ids.has(options.idOf(item)))],
+        }
+      }, complain)
+      .finally(() => {
+        isAsking.current = false
+      })
+  }, [found, options])
+  return { found, more }
+}
+
+export interface ThreadListProps {
+  filter: ThreadFilter
+  /** The address of the page without a thread; a thread's id is put behind it. */
+  base: string
+  query?: string
+  current: string | undefined
+  empty: preact.ComponentChildren
+}
+
+export function ThreadList({ filter, base, query = '', current, empty }: ThreadListProps) {
+  const { found, more } = usePaged(`threads ${filter.tag ?? ''} ${filter.agent ?? ''}`, () =>
+    threadPages(filter),
+  )
+  const items = found.data.value?.items
+  const hrefs = useMemo(
+    () => (items ?? []).map(({ id }) => `${base}/${segment(id)}${query}`),
+    [items, base, query],
+  )
+  const selected = items?.findIndex(({ id }) => id === current) ?? -1
+  useLeaves(hrefs, selected)
+  if (found.error.value !== null && items === undefined) return <Problem error={found.error.value} />
+  if (items === undefined) return <Loading />
+  if (items.length === 0) return <>{empty}</>
+  return (
+    <VirtualList
+      label="Threads"
+      items={items}
+      rowHeight={rowHeight}
+      keyOf={({ id }) => id}
+      selected={selected}
+      onNearEnd={more}
+      row={(thread) => (
+        <ThreadRow
+          thread={thread}
+          href={`${base}/${segment(thread.id)}${query}`}
+          isCurrent={thread.id === current}
+        />
+      )}
+      end={found.data.value?.isFull ? 'There is more. Narrow it down with a search.' : undefined}
+    />
+  )
+}
+
+function ThreadRow({ thread, href, isCurrent }: { thread: ThreadSummary; href: string; isCurrent: boolean }) {
+  const { subject, messages, participants, lastFrom, lastAt, lastType, priority, tags } = thread
+  const others = participants.filter((name) => name !== lastFrom)
+  return (
+    <Row
+      href={href}
+      isCurrent={isCurrent}
+      from={lastFrom}
+      people={[lastFrom, ...others].map(line).join(', ')}
+      subject={subject}
+      at={lastAt}
+    >
+      {draftPlaces.value.has(`thread.${thread.id}`) && <span class="chip warn">draft</span>}
+      <PriorityChip priority={priority} />
+      <TypeChip type={lastType} />
+      {messages > 1 && <span class="number">{compact(messages)} messages</span>}
+      {tags.length > 0 && (
+        <bdi class="cut">{tags.map((tag) => line(tag).replace(/^project:/, '#')).join(' ')}</bdi>
+      )}
+    </Row>
+  )
+}

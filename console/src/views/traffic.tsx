@@ -1,0 +1,87 @@
+import { useMemo } from 'preact/hooks'
+import type { Selection } from '../charts/types.ts'
+import { get } from '../data/api.ts'
+import { useResource } from '../data/resource.ts'
+import type { Pair } from '../data/types.ts'
+import { isTag } from '../lib/address.ts'
+import { go } from '../lib/go.ts'
+import { path } from '../lib/route.ts'
+import { lazy } from '../parts/lazy.tsx'
+import { Empty, Loading, Problem } from '../parts/small.tsx'
+import { overview } from '../state/overview.ts'
+import { Page } from './page.tsx'
+
+const Graph = lazy(async () => (await import('../charts/traffic-graph.tsx')).TrafficGraph)
+const Matrix = lazy(async () => (await import('../charts/traffic-matrix.tsx')).TrafficMatrix)
+
+const spans = { '1 h': 3_600_000, '24 h': 86_400_000, ever: 0 } as const
+type Span = keyof typeof spans
+
+/** What was picked leads to the mail it stands for. */
+function follow(selection: Selection): void {
+  if (selection.kind === 'pair') {
+    const words = `from:${quoted(selection.from)} to:${quoted(selection.to)}`
+    go(`/search?q=${encodeURIComponent(words)}`)
+  } else if (isTag(selection.name)) go(path('channels', selection.name))
+  else if (selection.name === 'all' || selection.name.startsWith('role:'))
+    go(`/search?q=${encodeURIComponent(`to:${quoted(selection.name)}`)}`)
+  else go(path('agents', selection.name))
+}
+
+const quoted = (name: string): string => (/\s/.test(name) ? `"${name}"` : name)
+
+/** Who talks to whom, as a picture and as a table. */
+export function TrafficPage({ view, span: wanted }: { view: string; span: string }) {
+  const span: Span = wanted in spans ? (wanted as Span) : 'ever'
+  const { data, error } = useResource(`traffic ${span}`, () => ({
+    load: async (_: Pair[] | undefined, signal: AbortSignal) => {
+      const since = spans[span] === 0 ? undefined : new Date(Date.now() - spans[span]).toISOString()
+      return (await get<{ pairs: Pair[] }>('/api/traffic', { since }, signal)).pairs
+    },
+    apply: (pairs: Pair[], entries) => ({
+      data: pairs,
+      stale: entries.some(({ kind }) => kind === 'message'),
+    }),
+  }))
+  const pairs = data.value
+  const agents = overview.data.value?.agents
+  const writing = useMemo(() => {
+    const names = new Set(pairs?.flatMap(({ from, to }) => [from, to]))
+    return (agents ?? []).filter(({ name, state }) => state !== 'dead' || names.has(name))
+  }, [agents, pairs])
+  if (error.value !== null && pairs === undefined) return <Problem error={error.value} />
+  if (pairs === undefined || agents === undefined) return <Loading />
+  const href = (next: { view?: string; span?: string }) =>
+    `/traffic?${new URLSearchParams({ view, span, ...next }).toString()}`
+  const choice = (label: string, names: readonly string[], current: string, key: 'view' | 'span') => (
+    <nav class="choice" aria-label={label}>
+      {names.map((name) => (
+        <a key={name} href={href({ [key]: name })} aria-current={name === current ? 'page' : undefined}>
+          {name}
+        </a>
+      ))}
+    </nav>
+  )
+  return (
+    <Page
+      title="Who talks to whom"
+      tools={
+        <>
+          {choice('How to show it', ['graph', 'matrix'], view, 'view')}
+          {choice('How far back', Object.keys(spans), span, 'span')}
+        </>
+      }
+    >
+      {pairs.length === 0 ? (
+        <Empty
+          title="Nobody has written to anybody"
+          commands={["mailbox --as ada send bob --body 'hello'", 'mailbox demo']}
+        />
+      ) : view === 'matrix' ? (
+        <Matrix agents={writing} pairs={pairs} onSelect={follow} />
+      ) : (
+        <Graph agents={writing} pairs={pairs} onSelect={follow} />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,125 @@
+import { randomInt } from 'node:crypto'
+import type { Command } from 'commander'
+import { fewestAgents, mostAgents, usualAgents } from '../../demo/cast.ts'
+import { openDemoSpace, playDemo, removeDemoSpace } from '../../demo/swarm.ts'
+import type { MessageEntry } from '../../model/entry.ts'
+import { toPrintableLine } from '../../model/text.ts'
+import type { Space } from '../../space.ts'
+import { action, type Cli, shellWord } from '../cli.ts'
+import { paintPriority, subjectOf } from '../format/message.ts'
+import { truncate } from '../format/table.ts'
+import { clock } from '../format/time.ts'
+import { examples } from '../help.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { numberIn, whole, wholeIn } from '../options.ts'
+import { write } from '../output.ts'
+import { count } from '../progress.ts'
+import { consoleDir } from './serve.ts'
+
+declare const __VERSION__: string
+
+interface DemoFlags {
+  speed: number
+  agents: number
+  seed?: number
+  minutes?: number
+  port?: number
+  keep?: boolean
+}
+
+export function demo(command: Command): void {
+  command
+    .description(
+      'Try it: a temporary space in which a team of mock agents lives through a day of work, and the console on it.\n' +
+        'What you approve, answer or send there changes how it goes on. Nothing of yours is touched, and everything is\n' +
+        'removed at the end. Ctrl-C ends it.',
+    )
+    .option('--speed <n>', 'how fast the day passes, 1 to 20; at 1 it takes two hours', numberIn(1, 20), 5)
+    .option('--seed <n>', 'the same seed tells the same story (default: a new one)', whole(0))
+    .option(
+      '--agents <n>',
+      `how many mock agents, ${fewestAgents} to ${mostAgents}`,
+      wholeIn(fewestAgents, mostAgents),
+      usualAgents,
+    )
+    .option('--minutes <n>', 'end by itself after so many minutes', numberIn(0, 10_000))
+    .option('--port <n>', 'the port of the console (default 7337, or the next that is free)', whole(0))
+    .option('--keep', 'do not remove the space at the end')
+    .addHelpText(
+      'after',
+      examples('mailbox demo', 'mailbox demo --speed 20 --seed 7', 'mailbox demo --agents 30 --keep'),
+    )
+  action(command, async (cli, flags: DemoFlags) => {
+    const { speed, agents, seed = randomInt(1_000_000), minutes, port, keep = false } = flags
+    const { startHub } = await import('../../http/hub.ts')
+    const { createLog } = await import('../../http/log.ts')
+    const interrupted = interruptSignal()
+    // A terminal that is closed must not leave the space behind.
+    process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'))
+    const log = createLog()
+    log.level = 'error'
+    const space = await openDemoSpace()
+    // At the very end, however that comes: a reader that has seen enough, or a second Ctrl-C, does not wait.
+    if (!keep) process.once('exit', () => removeDemoSpace(space))
+    try {
+      const hub = await startHub({ space, port, log, version: __VERSION__, consoleDir: consoleDir() })
+      try {
+        greet(cli, { url: hub.url, token: hub.token, space: space.dir, seed, speed, agents }, keep)
+        const over = new AbortController()
+        const signal = AbortSignal.any([interrupted, over.signal])
+        if (minutes !== undefined) setTimeout(() => over.abort(), minutes * 60_000)
+        const parts = [playDemo(space, { speed, seed, agents }, signal), tell(cli, space, signal)]
+        // Whichever ends first, by itself or by a defect, ends the other; both are waited for.
+        const ended = await Promise.allSettled(parts.map((part) => part.finally(() => over.abort())))
+        for (const part of ended) if (part.status === 'rejected') throw part.reason
+      } finally {
+        await hub.stop()
+      }
+      const messages = (await space.stats()).all.sent
+      cli.confirm({ ended: interrupted.aborted ? 'interrupted' : 'time', messages, kept: keep }, () =>
+        keep
+          ? `${count(messages)} messages; the space is kept: ${cli.command(`serve --space ${shellWord(space.dir)}`)}`
+          : `${count(messages)} messages; the space is removed`,
+      )
+    } finally {
+      await space.close()
+    }
+  })
+}
+
+interface Facts {
+  url: string
+  token: string
+  space: string
+  seed: number
+  speed: number
+  agents: number
+}
+
+function greet(cli: Cli, facts: Facts, keep: boolean): void {
+  const { url, token, space, seed, speed, agents } = facts
+  cli.answer(facts, () =>
+    [
+      `open    ${url}/#token=${token}`,
+      `space   ${space} (${keep ? 'kept' : 'removed at the end'})`,
+      `story   ${agents} agents at ${speed}x, seed ${seed}`,
+      'stop    Ctrl-C',
+    ].join('\n'),
+  )
+}
+
+/** What the agents write, as they write it. */
+async function tell(cli: Cli, space: Space, signal: AbortSignal): Promise<void> {
+  for await (const { entry } of space.follow({ signal })) {
+    if (entry.kind !== 'message' || cli.quiet) continue
+    await write(`${cli.json ? JSON.stringify({ message: { seq: entry.seq, ...entry.message } }) : line(cli, entry)}
+`)
+  }
+}
+
+function line({ colors, width }: Cli, { at, message }: MessageEntry): string {
+  const time = clock(at)
+  const text = `${message.from} → ${message.to.join(', ')}: ${subjectOf(message)} (${message.type})`
+  const paint = paintPriority(colors, message.priority)
+  return `${colors.dim(time)}  ${paint(truncate(toPrintableLine(text), width - time.length - 2))}`
+}

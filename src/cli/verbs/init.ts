@@ -1,0 +1,167 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { MailboxError } from '../../errors.ts'
+import type { ClientSetup, Place, Scope } from '../../setup/client.ts'
+import { clientNamed, clientSetups, findClients } from '../../setup/clients.ts'
+import { diffOf } from '../../setup/diff.ts'
+import { install } from '../../setup/install.ts'
+import { setupDir } from '../../setup/manifest.ts'
+import { type PlannedFile, planInstall } from '../../setup/plan.ts'
+import { uninstall } from '../../setup/uninstall.ts'
+import { action, type Cli } from '../cli.ts'
+import { changesText, type FileChange, initText, uninitText } from '../format/setup.ts'
+import { examples } from '../help.ts'
+import { collect } from '../options.ts'
+
+interface SetupFlags {
+  client?: string[]
+  scope: Scope
+  yes?: boolean
+  dryRun?: boolean
+}
+
+const addFlags = (command: Command): Command =>
+  command
+    .option(
+      '--client <name>',
+      `only this one: ${clientSetups.map(({ name }) => name).join(', ')}; repeatable`,
+      collect,
+    )
+    .addOption(
+      new Option('--scope <scope>', 'your own settings, or those of the project in this directory')
+        .choices(['user', 'project'])
+        .default('user'),
+    )
+    .option('--dry-run', 'show what would change, and change nothing')
+
+export function init(command: Command): void {
+  addFlags(command)
+    .description(
+      'Set up the agent clients on this machine: their settings get hooks that bring mail to the agent, and the MCP server.\n' +
+        'Shows what would change, asks, keeps a copy of each file, and changes nothing but its own entries.',
+    )
+    .option('--yes', 'do not ask')
+    .addHelpText(
+      'after',
+      examples(
+        'mailbox init',
+        'mailbox init --dry-run',
+        'mailbox init --client claude --client codex --yes',
+        'mailbox init --scope project --space .mailbox',
+      ),
+    )
+  action(command, async (cli, flags: SetupFlags) => {
+    const place = placeOf(cli, flags)
+    const clients = chosen(cli, flags, place)
+    const plan = planInstall(clients, place)
+    const files = plan.map(describe)
+    const again = wordsOf(flags)
+    const isWanted = flags.dryRun !== true && plan.some(({ isChanged }) => isChanged)
+    const applied = isWanted && (flags.yes === true || (await ask(cli, files, again)))
+    if (applied) install(plan, place)
+    const keptIn = setupDir(place.env, place.scope, place.project)
+    cli.answer({ files, applied }, () => initText(cli, { clients, files, applied, keptIn, again }))
+    warnOfPlace(cli, place)
+  })
+}
+
+export function uninit(command: Command): void {
+  addFlags(command)
+    .description(
+      'Undo `mailbox init`: every file that is still as it left it is put back byte for byte;\n' +
+        'from one that was changed since, only its own entries are taken out.',
+    )
+    .option('--yes', 'accepted, because init takes it: uninit never asks')
+    .addHelpText(
+      'after',
+      examples('mailbox uninit', 'mailbox uninit --client gemini', 'mailbox uninit --dry-run'),
+    )
+  action(command, (cli, flags: SetupFlags) => {
+    const clients = (flags.client ?? clientSetups.map(({ name }) => name)).map(
+      (name) => clientNamed(name).name,
+    )
+    const dryRun = flags.dryRun === true
+    const files = uninstall(placeOf(cli, flags), { clients, dryRun })
+    const touched = files.filter(({ how }) => how !== 'untouched')
+    cli.answer({ files: touched, applied: !dryRun && touched.length > 0 }, () => uninitText(touched, dryRun))
+    if (touched.some(({ olderEntries }) => olderEntries))
+      cli.hint('a file held entries of an earlier set-up before: `mailbox uninit` once more takes them out')
+  })
+}
+
+function placeOf({ globals }: Cli, { scope }: SetupFlags): Place {
+  const project = realpathSync(process.cwd())
+  const dist = dirname(realpathSync(process.argv[1]!))
+  const space = globals.space === undefined ? undefined : resolve(globals.space)
+  return { scope, project, env: process.env, dist, space }
+}
+
+function chosen(cli: Cli, { client }: SetupFlags, place: Place): ClientSetup[] {
+  const { env, dist } = place
+  if (!existsSync(join(dist, 'hook.sh'))) {
+    throw new MailboxError('damaged', `${dist} has no hook.sh`, {
+      hint: 'in a checkout, build it: npm run build; otherwise install the package anew',
+    })
+  }
+  const named = client?.map(clientNamed)
+  const wanted = clientSetups.filter((one) => (named ?? findClients(env)).includes(one))
+  if (wanted.length === 0) {
+    throw new MailboxError('not_found', 'there is no agent client here', {
+      hint: `name one all the same: --client NAME (${clientSetups.map(({ name }) => name).join(', ')})`,
+    })
+  }
+  return wanted.filter((one) => isWithoutPlugin(cli, one, place, named !== undefined))
+}
+
+/** The plugin does the same; with both, every hook would run twice. */
+function isWithoutPlugin(cli: Cli, client: ClientSetup, place: Place, isNamed: boolean): boolean {
+  if (client.hasPlugin?.(place) !== true) return true
+  const found = `${client.label} has the mailbox as a plugin already`
+  if (isNamed) throw new MailboxError('conflict', found, { hint: `keep it, or: ${client.withoutPlugin}` })
+  cli.warn(`${found}; it is left out`)
+  return false
+}
+
+/** The same command line once more. */
+const wordsOf = ({ client = [], scope }: SetupFlags): string =>
+  [
+    'init',
+    ...(scope === 'user' ? [] : ['--scope', scope]),
+    ...client.flatMap((name) => ['--client', name]),
+  ].join(' ')
+
+async function ask(cli: Cli, files: readonly FileChange[], again: string): Promise<boolean> {
+  if (cli.json || !process.stdin.isTTY || !process.stdout.isTTY) {
+    if (!cli.json) process.stdout.write(`${changesText(cli, files)}\n\n`)
+    throw new MailboxError('invalid', 'nothing was changed: there is nobody to ask', {
+      hint: `to make these changes: ${cli.command(`${again} --yes`)}; to see them only: --dry-run`,
+    })
+  }
+  process.stdout.write(`${changesText(cli, files)}\n\n`)
+  const { confirm, isCancel } = await import('@clack/prompts')
+  const answer = await confirm({ message: 'Make these changes?' })
+  if (isCancel(answer)) throw new MailboxError('interrupted', 'nothing was changed')
+  return answer
+}
+
+function describe({ file, state, isChanged, after }: PlannedFile): FileChange {
+  return {
+    client: file.client,
+    path: file.path,
+    change: isChanged ? (state.bytes === undefined ? 'create' : 'edit') : 'none',
+    diff: isChanged ? diffOf(state.bytes?.toString() ?? '', after.toString()) : [],
+  }
+}
+
+/** Paths in the settings are this copy's: one that may vanish is worth a word. */
+function warnOfPlace(cli: Cli, { dist, scope }: Place): void {
+  if (dist.includes('/_npx/'))
+    cli.warn(
+      'this copy belongs to npx and may be cleared away; install it for good: npm install -g agent-mailbox',
+    )
+  if (scope === 'project')
+    cli.hint(
+      'the entries name paths of this machine: others on the project run `mailbox init --scope project` themselves',
+    )
+}

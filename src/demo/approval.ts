@@ -1,0 +1,8 @@
+import type { InboxMessage } from '../mod.ts'
+import { fieldsOf } from '../protocol/matter.ts'
+
+/** What somebody said to a plan. */
+export function approvalOf({ payload, body }: InboxMessage): { approved: boolean; feedback: string } {
+  const { approved, feedback } = fieldsOf(payload)
+  return { approved: approved === true, feedback: typeof feedback === 'string' ? feedback : body }
+}

@@ -1,0 +1,56 @@
+/** Chance that can be repeated: the same seed gives the same numbers in the same order. */
+export interface Chance {
+  /** 0 up to 1. */
+  next(): number
+  /** True so often out of one. */
+  happens(probability: number): boolean
+  between(from: number, to: number): number
+  pick<T>(list: readonly T[]): T
+}
+
+export function createChance(seed: number): Chance {
+  let state = seed >>> 0
+  // Mulberry32: small, and good enough to shuffle a day's work.
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000
+  }
+  return {
+    next,
+    happens: (probability) => next() < probability,
+    between: (from, to) => from + next() * (to - from),
+    pick: (list) => list[Math.floor(next() * list.length)]!,
+  }
+}
+
+/** Cards that come in a new order each time the deck is through: nothing repeats before everything was there. */
+export class Deck<T> {
+  readonly #cards: readonly T[]
+  readonly #chance: Chance
+  #left: T[] = []
+  /** How often it was shuffled. */
+  rounds = 0
+
+  constructor(cards: readonly T[], chance: Chance) {
+    this.#cards = cards
+    this.#chance = chance
+  }
+
+  /** The next card, or the next one that fits. */
+  draw(fits: (card: T) => boolean = () => true): T {
+    if (!this.#left.some(fits)) this.#shuffle()
+    const at = Math.max(0, this.#left.findIndex(fits))
+    return this.#left.splice(at, 1)[0]!
+  }
+
+  #shuffle(): void {
+    this.rounds++
+    this.#left = [...this.#cards]
+    for (let at = this.#left.length - 1; at > 0; at--) {
+      const other = Math.floor(this.#chance.next() * (at + 1))
+      ;[this.#left[at], this.#left[other]] = [this.#left[other]!, this.#left[at]!]
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import type { Player } from './player.ts'
+import { askForStatus, assign, chatter, decision, incident } from './scenes.ts'
+
+/** What the holder of a role does of its own accord, again and again. */
+export const habits: Readonly<Record<string, (me: Player) => void>> = {
+  lead: (me) => {
+    me.every([22, 40], () => assign(me))
+    me.every([55, 95], () => askForStatus(me))
+  },
+  architect: (me) => me.every([50, 120], () => decision(me)),
+  oncall: (me) => me.every([400, 800], () => incident(me)),
+  worker: (me) => me.every([90, 220], () => chatter(me)),
+}

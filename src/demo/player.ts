@@ -1,0 +1,215 @@
+import { acceptShutdown, deferShutdown, type InboxMessage, type Mailbox, MailboxError } from '../mod.ts'
+import type { Part } from './cast.ts'
+import type { Stage } from './stage.ts'
+
+/** What an agent does with a message of a type. */
+type Behaviour = (me: Player, message: InboxMessage) => Promise<void>
+export type Behaviours = Partial<Record<string, Behaviour>>
+type Range = readonly [from: number, to: number]
+
+/** What is read while work is under way; everything else waits until it is done. */
+const interrupting = [
+  ...['response', 'plan_approval', 'shutdown_request', 'status_request', 'status_response', 'status_update'],
+  ...['broadcast', 'notification', 'text', 'shutdown_response'],
+]
+/** What can be refused because the person, or time, was faster. */
+const refusals = ['conflict', 'not_permitted', 'not_found', 'over_limit', 'unknown_recipient']
+/** Seconds until the next look into the mailbox: right after a message, and while nothing comes. */
+const soon: Range = [2, 5]
+const idle: Range = [5, 11]
+/** How long somebody stays away who was asked to shut down. */
+const breakSeconds = 90
+
+export interface PlayerOptions {
+  part: Part
+  stage: Stage
+  /** By type of message; `default` for every type that is not named. */
+  behaviours: Behaviours
+  /** What it does of its own accord, begun anew with each run. */
+  habits: (me: Player) => void
+  /** The process that it lives in. */
+  pid: () => Promise<number>
+}
+
+/** A mock agent: it looks into its mailbox, does one thing at a time, and answers. */
+export class Player {
+  readonly part: Part
+  readonly stage: Stage
+  readonly #options: PlayerOptions
+  #mailbox: Mailbox | undefined
+  #run = 0
+  here = false
+  /** What it works on. */
+  job: string | undefined
+  /** What to do once it is free again. */
+  readonly #todo: (() => Promise<void>)[] = []
+  /** What to do with an answer, by the id of the question. */
+  readonly waiting = new Map<string, (answer: InboxMessage) => Promise<void>>()
+  /** Takes up the work under way again, in a later run. */
+  #unfinished: (() => Promise<void>) | undefined
+  #stopWhenDone: InboxMessage | undefined
+
+  constructor(options: PlayerOptions) {
+    this.part = options.part
+    this.stage = options.stage
+    this.#options = options
+  }
+
+  get name(): string {
+    return this.part.name
+  }
+
+  get mailbox(): Mailbox {
+    if (this.#mailbox === undefined) throw new MailboxError('internal', `${this.name} has not come in yet`)
+    return this.#mailbox
+  }
+
+  async comeIn(): Promise<void> {
+    if (this.here) return
+    const pid = await this.#options.pid()
+    const { name, roles, tags, note } = this.part
+    await this.stage.space.join(name, {
+      roles: [...roles],
+      tags: [...tags],
+      note,
+      session: { pid, client: 'demo' },
+    })
+    this.#mailbox = await this.stage.space.mailbox(name, { join: false })
+    this.#run++
+    this.here = true
+    this.job = undefined
+    this.#stopWhenDone = undefined
+    this.#lookAfter(soon)
+    this.#options.habits(this)
+    this.after(soon, async () => {
+      if (this.job === undefined) await this.#rest()
+    })
+  }
+
+  /** Its process is gone, or it has gone home: nothing of what it was about to do happens in this run. */
+  goAway(): void {
+    const unfinished = this.#unfinished
+    if (this.job !== undefined && unfinished !== undefined) this.#todo.unshift(unfinished)
+    this.#run++
+    this.here = false
+    this.job = undefined
+  }
+
+  /** Expected back: its mail waits. */
+  async goHome(): Promise<void> {
+    if (!this.here) return
+    await this.mailbox.leave({ frozen: true })
+    this.goAway()
+  }
+
+  /** Does something later, unless this run is over by then. */
+  after([from, to]: Range, work: () => Promise<void>): void {
+    const run = this.#run
+    this.stage.schedule.after(this.stage.chance.between(from, to), async () => {
+      if (run === this.#run && this.here) await this.#try(work)
+    })
+  }
+
+  /** Does something later; who is away by then does it on coming back. */
+  later([from, to]: Range, work: () => Promise<void>): void {
+    this.stage.schedule.after(this.stage.chance.between(from, to), async () => {
+      if (this.here) await this.#try(work)
+      else this.#todo.push(work)
+    })
+  }
+
+  /** Again and again as long as this run lasts. */
+  every(range: Range, work: () => Promise<void>): void {
+    this.after(range, async () => {
+      this.every(range, work)
+      await work()
+    })
+  }
+
+  /** Is busy with a message for a while, then does the rest. */
+  async work(what: string, range: Range, on: string | undefined, then: () => Promise<void>): Promise<void> {
+    this.job = what
+    this.#unfinished = async () => {
+      // What it had claimed may be somebody else's by now.
+      if (on === undefined || (await this.#isMine(on))) await this.work(what, range, on, then)
+    }
+    await this.mailbox.update({ state: 'alive', note: what })
+    this.after(range, async () => {
+      this.job = undefined
+      await this.#try(then)
+      if (this.job === undefined) await this.#rest()
+    })
+  }
+
+  /** At once, or when the work under way is done. */
+  async whenFree(work: () => Promise<void>): Promise<void> {
+    if (this.job === undefined) await work()
+    else this.#todo.push(work)
+  }
+
+  async #isMine(id: string): Promise<boolean> {
+    const { messages } = await this.mailbox.inbox({ limit: 500 })
+    return messages.some((message) => message.id === id)
+  }
+
+  async shutDown(message: InboxMessage): Promise<void> {
+    if (this.job !== undefined) {
+      this.#stopWhenDone = message
+      await deferShutdown(this.mailbox, message.id, { reason: `In the middle of it: ${this.job}` })
+      return
+    }
+    await acceptShutdown(this.mailbox, message.id)
+    await this.mailbox.done(message.id)
+    this.#stopWhenDone = undefined
+    await this.goHome()
+    this.stage.schedule.after(breakSeconds, async () => {
+      if (!this.stage.isNight) await this.comeIn()
+    })
+  }
+
+  async #rest(): Promise<void> {
+    if (this.#stopWhenDone !== undefined) {
+      await this.shutDown(this.#stopWhenDone)
+      return
+    }
+    const next = this.#todo.shift()
+    if (next !== undefined) await this.#try(next)
+    else await this.mailbox.update({ state: 'idle', note: this.part.note })
+  }
+
+  #lookAfter(range: Range): void {
+    this.after(range, async () => {
+      let found = false
+      try {
+        found = await this.#look()
+      } finally {
+        if (this.here) this.#lookAfter(found ? soon : idle)
+      }
+    })
+  }
+
+  /** Reads the most urgent message that it can deal with now. */
+  async #look(): Promise<boolean> {
+    const { messages } = await this.mailbox.inbox({ unread: true, limit: 30 })
+    for (const { id, type } of messages) {
+      if (this.job !== undefined && !interrupting.includes(type)) continue
+      // Somebody else of the role may have been faster.
+      const message = await this.mailbox.read(id).catch(forgive)
+      if (message === undefined) continue
+      if (message.requiresAck) await this.mailbox.ack(id)
+      const behaviour = this.#options.behaviours[message.type] ?? this.#options.behaviours['default']
+      await behaviour?.(this, message)
+      return true
+    }
+    return false
+  }
+
+  async #try(work: () => Promise<void>): Promise<void> {
+    await work().catch(forgive)
+  }
+}
+
+function forgive(error: unknown): undefined {
+  if (error instanceof MailboxError && refusals.includes(error.code)) return undefined
+  throw error
+}

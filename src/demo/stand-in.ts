@@ -1,0 +1,37 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/**
+ * A process that stands for one of the agents, so that it can really die: the others see it by its pid, as
+ * they would with a client that crashed. All other agents live in this process.
+ */
+export class StandIn {
+  readonly name: string
+  #child: ChildProcess | undefined
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  /** The process of a player; the one that can die has one of its own. */
+  async pidFor(name: string): Promise<number> {
+    if (name !== this.name) return process.pid
+    if (this.#child === undefined) {
+      // It ends by itself when we do, however we end: its standard input closes.
+      this.#child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
+        stdio: ['pipe', 'ignore', 'ignore'],
+      })
+      await once(this.#child, 'spawn')
+    }
+    return this.#child.pid ?? process.pid
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child
+    this.#child = undefined
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill('SIGKILL')
+    await gone
+  }
+}

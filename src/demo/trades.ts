@@ -1,0 +1,145 @@
+import { approvePlan, type InboxMessage, rejectPlan } from '../mod.ts'
+import { person } from '../model/agent.ts'
+import { handToTester } from './handing.ts'
+import { answerPerson, manners } from './manners.ts'
+import type { Behaviours, Player } from './player.ts'
+import { itemOf, mishap } from './stage.ts'
+import { worker } from './worker.ts'
+
+const reviewer: Behaviours = {
+  ...manners,
+  handoff: async (me, message) => {
+    const job = me.stage.jobs.get(message.threadId)
+    if (job === undefined) return manners['default']!(me, message)
+    await me.mailbox.start(message.id)
+    await me.work(`Reviewing: ${job.item.title}`, [8, 24], message.id, async () => {
+      if (job.reviews++ === 0 && mishap(me.stage, 'review', 0.35)) {
+        const { comment } = job.item
+        await me.mailbox.done(message.id, { note: 'one comment' })
+        await me.mailbox.reply(message.id, {
+          ...{ type: 'fix_review_comments', subject: `Review comment: ${job.item.title}`, requiresAck: true },
+          ...{ body: `${comment.path}:${comment.line} ${comment.body}`, payload: { comments: [comment] } },
+        })
+        return
+      }
+      await approve(me, message)
+    })
+  },
+  request: async (me, message) => {
+    if (!me.stage.jobs.has(message.threadId)) return answerAnybody(me, message)
+    await me.work(`Looking again: ${message.subject}`, [5, 12], message.id, () => approve(me, message))
+  },
+}
+
+async function approve(me: Player, message: InboxMessage): Promise<void> {
+  const job = me.stage.jobs.get(message.threadId)
+  await me.mailbox.done(message.id, { note: 'approved' })
+  if (job === undefined) return
+  const body = me.stage.lines.reviewGood.draw()
+  await me.mailbox.reply(message.id, { subject: `Approved: ${job.item.title}`, body })
+  await handToTester(me, job, message.id, body)
+}
+
+const tester: Behaviours = {
+  ...manners,
+  handoff: async (me, message) => {
+    const job = me.stage.jobs.get(message.threadId)
+    if (job === undefined) return manners['default']!(me, message)
+    const { item, author } = job
+    await me.mailbox.start(message.id)
+    await me.work(`Testing: ${item.title}`, [8, 22], message.id, async () => {
+      const isRed = job.tests++ === 0 && mishap(me.stage, 'test', 0.25)
+      await me.mailbox.done(message.id, { note: isRed ? 'red' : 'green' })
+      if (isRed) {
+        await me.mailbox.reply(message.id, {
+          ...{ to: author, type: 'fix_ci_failure', subject: `CI failed: ${item.check}`, requiresAck: true },
+          ...{ priority: 'high', body: `\`${item.log}\`` },
+          payload: { check: item.check, log: item.log, branch: job.taskId.toLowerCase() },
+        })
+        return
+      }
+      job.isGreen = true
+      const body = me.stage.lines.testGood.draw()
+      await me.mailbox.reply(message.id, { to: author, subject: `Green: ${item.title}`, body })
+      await me.mailbox.send({
+        ...{ to: `project:${item.project}`, type: 'notification', subject: `Merged: ${item.title}` },
+        ...{ body: item.result, tags: [`project:${item.project}`] },
+      })
+    })
+  },
+}
+
+const docs: Behaviours = {
+  ...manners,
+  task_assignment: async (me, message) => {
+    const item = itemOf(me.stage, message)
+    await me.mailbox.start(message.id)
+    await me.work(`Writing: ${message.subject}`, [10, 26], message.id, async () => {
+      await me.mailbox.done(message.id, { note: 'published' })
+      const to = message.from === person ? person : `project:${item.project}`
+      const [, about = message.subject] = message.subject.split(/^Docs: /)
+      await me.mailbox.send({
+        to,
+        subject: `The page is up: ${about}`,
+        body: message.body.split('\n')[0] ?? '',
+      })
+    })
+  },
+}
+
+const architect: Behaviours = {
+  ...manners,
+  request: async (me, message) => {
+    const item = me.stage.jobs.get(message.threadId)?.item
+    if (item?.answer === undefined) return answerAnybody(me, message)
+    await me.work(`Thinking about: ${item.title}`, [5, 12], message.id, async () => {
+      await me.mailbox.reply(message.id, { body: item.answer! })
+      await me.mailbox.done(message.id)
+    })
+  },
+}
+
+const lead: Behaviours = {
+  ...manners,
+  plan_submission: async (me, message) => {
+    const item = itemOf(me.stage, message)
+    await me.work(`Reading: ${message.subject}`, [5, 12], message.id, async () => {
+      const isFirst = message.replyTo === undefined
+      if (isFirst && item.doubt !== undefined && mishap(me.stage, 'plan', 0.3))
+        await rejectPlan(me.mailbox, message.id, { feedback: item.doubt })
+      else await approvePlan(me.mailbox, message.id, { feedback: me.stage.lines.planGood.draw() })
+      await me.mailbox.done(message.id)
+    })
+  },
+  escalation: async (me, message) => {
+    if (message.from === 'system') return manners['default']!(me, message)
+    const incident = me.stage.alarms.get(message.replyTo ?? '')
+    await me.work(`Deciding: ${message.subject}`.slice(0, 200), [4, 10], message.id, async () => {
+      const body = incident?.verdict ?? 'I take it from here. Thank you for saying it early.'
+      await me.mailbox.reply(message.id, { body })
+      await me.mailbox.done(message.id)
+    })
+  },
+  help_request: answerAnybody,
+  request: answerAnybody,
+}
+
+/** A question that nobody wrote a part for. */
+async function answerAnybody(me: Player, message: InboxMessage): Promise<void> {
+  if (message.from === person) return answerPerson(me, message)
+  await me.work(`Answering: ${message.subject}`.slice(0, 200), [4, 10], message.id, async () => {
+    await me.mailbox.reply(message.id, { body: 'I would go the simple way first, and write down why.' })
+    await me.mailbox.done(message.id)
+  })
+}
+
+/** What the holder of a role does; a role without a trade of its own has manners. */
+export const trades: Readonly<Record<string, Behaviours>> = {
+  worker,
+  reviewer,
+  tester,
+  docs,
+  architect,
+  lead,
+  oncall: manners,
+}

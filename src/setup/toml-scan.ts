@@ -1,0 +1,115 @@
+import { parse } from 'smol-toml'
+
+/**
+ * Finds where the statements of a TOML file stand. The file has been parsed before (smol-toml), so this
+ * need not tell right from wrong, only where one thing ends and the next begins.
+ */
+export interface Statement {
+  kind: 'table' | 'pair'
+  /** From the root: the table's own path, or the table's and the key's. */
+  path: string[]
+  start: number
+  end: number
+  /** Of a pair. */
+  value: Span
+}
+
+interface Span {
+  start: number
+  end: number
+}
+
+export function scanToml(text: string): Statement[] {
+  const found: Statement[] = []
+  let table: string[] = []
+  for (let at = skipBlank(text, 0); at < text.length; at = skipBlank(text, at)) {
+    const start = at
+    if (text[at] === '[') {
+      const key = scanKey(text, at + (text[at + 1] === '[' ? 2 : 1))
+      at = text.indexOf(']', key.end) + (text[start + 1] === '[' ? 2 : 1)
+      table = key.path
+      found.push({ kind: 'table', path: table, start, end: at, value: { start: at, end: at } })
+    } else {
+      const pair = scanPair(text, at)
+      at = pair.end
+      found.push({ ...pair, path: [...table, ...pair.path] })
+    }
+  }
+  return found
+}
+
+/** The members of an inline table, whose `{` stands at `open`. */
+export function scanInline(text: string, open: number): Statement[] {
+  const found: Statement[] = []
+  let at = skipBlank(text, open + 1)
+  while (text[at] !== '}') {
+    const pair = scanPair(text, at)
+    found.push(pair)
+    at = skipBlank(text, pair.end)
+    if (text[at] === ',') at = skipBlank(text, at + 1)
+  }
+  return found
+}
+
+function scanPair(text: string, start: number): Statement {
+  const key = scanKey(text, start)
+  const from = skipBlank(text, text.indexOf('=', key.end) + 1)
+  const end = skipValue(text, from)
+  return { kind: 'pair', path: key.path, start, end, value: { start: from, end } }
+}
+
+/** `a.b."c d"`, and where it ends. */
+function scanKey(text: string, start: number): { path: string[]; end: number } {
+  const path: string[] = []
+  let at = skipBlank(text, start)
+  for (;;) {
+    const end = skipValue(text, at, /[\s.=\]]/)
+    const word = text.slice(at, end)
+    path.push(/^["']/.test(word) ? unquoted(word) : word)
+    const next = skipBlank(text, end)
+    if (text[next] !== '.') return { path, end }
+    at = skipBlank(text, next + 1)
+  }
+}
+
+/** What a quoted key says, escapes and all. */
+const unquoted = (key: string): string => Object.keys(parse(`${key} = 0`))[0]!
+
+const quotes = ['"""', "'''", '"', "'"]
+
+function skipValue(text: string, start: number, stop = /[\s,\]}#]/): number {
+  const quote = quotes.find((each) => text.startsWith(each, start))
+  if (quote !== undefined) return skipString(text, start, quote)
+  if (text[start] === '[' || text[start] === '{') return skipBrackets(text, start)
+  let at = start
+  while (at < text.length && !stop.test(text[at]!)) at++
+  // A date and its time may have a blank between them.
+  const time = /^[ ]\d\d:[^\s,\]}#]*/.exec(text.slice(at, at + 40))
+  return time !== null && /^\d{4}-\d\d-\d\d$/.test(text.slice(start, at)) ? at + time[0].length : at
+}
+
+function skipString(text: string, start: number, quote: string): number {
+  let at = start + quote.length
+  while (!text.startsWith(quote, at)) at += quote.startsWith('"') && text[at] === '\\' ? 2 : 1
+  at += quote.length
+  // Up to two quotes may stand before the three that end a long string.
+  while (quote.length === 3 && text[at] === quote[0]) at++
+  return at
+}
+
+function skipBrackets(text: string, start: number): number {
+  const close = text[start] === '[' ? ']' : '}'
+  let at = skipBlank(text, start + 1)
+  while (text[at] !== close) {
+    const isMark = text[at] === ',' || text[at] === '='
+    at = skipBlank(text, isMark ? at + 1 : skipValue(text, at, /[\s,\]}#=]/))
+  }
+  return at + 1
+}
+
+/** Past blanks, line ends and comments. */
+function skipBlank(text: string, start: number): number {
+  const blank = /(?:[\s\ufeff]|#[^\n]*)*/y
+  blank.lastIndex = start
+  return start + blank.exec(text)![0].length
+}

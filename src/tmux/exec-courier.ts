@@ -1,0 +1,154 @@
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import type { Message } from '../model/message.ts'
+import { withoutControls } from '../model/text.ts'
+import type { InboxMessage } from '../query/inbox.ts'
+import { type Courier, type Desk, idle, Steps, type Turn, underway, waiting } from './courier.ts'
+import { type Attempt, type Registration, writeDurably } from './store.ts'
+
+const firstPauseMs = 1_000
+const longestPauseMs = 60_000
+const timeoutMs = 120_000
+
+/**
+ * Runs the command once for a token, whoever starts it, and leaves how it ended behind. `set -C` refuses to
+ * write a file that is there: of two starts one goes on. The words of the message are in none of this.
+ */
+const runner = `set -C; { echo $$ >"$2"; } 2>/dev/null || exit 75; set +C
+sh -c "$1"; code=$?; echo $code >"$3.tmp" && mv "$3.tmp" "$3"`
+
+/**
+ * Gives one agent's mail to a command, one message after another: JSON on its standard input, some fields in
+ * its environment. Exit 0 means shown. It is started with its input in a file and its end goes to a file, so
+ * a watcher that is killed meanwhile changes nothing: the next one reads how it ended.
+ */
+export class ExecCourier implements Courier {
+  readonly registration: Registration
+  readonly #steps: Steps
+  readonly #command: string
+
+  constructor(desk: Desk, registration: Registration, command: string) {
+    this.registration = registration
+    this.#steps = new Steps(desk, registration.agent)
+    this.#command = command
+  }
+
+  async turn(unread: readonly InboxMessage[]): Promise<Turn> {
+    const { store, space } = this.#steps.desk
+    const { agent } = this.registration
+    const attempt = store.attempt(agent)
+    if (attempt === undefined) {
+      const [next] = unread
+      if (next === undefined) return idle
+      const isRole = next.role !== undefined
+      return this.#start({ token: newToken(), ids: [next.id], isRole, at: space.now(), tries: 0 })
+    }
+    const result = this.#read(attempt, 'result')
+    if (result !== undefined) return this.#ended(attempt, Number(result))
+    const started = this.#read(attempt, 'started')
+    if (started !== undefined) return this.#running(attempt, Number(started))
+    if ((attempt.notBefore ?? 0) > space.now())
+      return waiting(`the command has failed ${attempt.tries} times; tries again soon`)
+    if (!attempt.isRole && !unread.some(({ id }) => id === attempt.ids[0])) {
+      await this.#steps.skip(attempt, 'it was read meanwhile')
+      return underway('begins anew')
+    }
+    // Intended and not started, as far as can be seen. With the same token it is started once at most.
+    return this.#start({ ...attempt, at: space.now() })
+  }
+
+  #file(attempt: Attempt, what: 'started' | 'result' | 'text'): string {
+    return this.#steps.desk.store.file(this.registration.agent, `${attempt.token}.${what}`)
+  }
+
+  #read(attempt: Attempt, what: 'started' | 'result'): string | undefined {
+    try {
+      return readFileSync(this.#file(attempt, what), 'utf8').trim() || undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  async #start(attempt: Attempt): Promise<Turn> {
+    const { message } = await (await this.#steps.mailbox()).show(attempt.ids[0]!)
+    writeDurably(this.#file(attempt, 'text'), JSON.stringify({ message }))
+    if (!(await this.#steps.intend(attempt))) return waiting('somebody else has taken it')
+    this.#spawn(attempt, message)
+    return waiting('runs the command')
+  }
+
+  #spawn(attempt: Attempt, message: Message): void {
+    const { agent } = this.registration
+    const { space } = this.#steps.desk
+    const [started, result] = [this.#file(attempt, 'started'), this.#file(attempt, 'result')]
+    const input = openSync(this.#file(attempt, 'text'), 'r')
+    const fields = {
+      MAILBOX_SPACE: space.dir,
+      MAILBOX_AGENT: agent,
+      MAILBOX_ID: message.id,
+      MAILBOX_FROM: message.from,
+      MAILBOX_TYPE: message.type,
+      MAILBOX_PRIORITY: message.priority,
+      MAILBOX_SUBJECT: message.subject,
+      MAILBOX_THREAD: message.threadId,
+      MAILBOX_ATTEMPT: String((attempt.tries ?? 0) + 1),
+    }
+    const env = Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [name, withoutControls(value)]),
+    )
+    // A group of its own: it is ended as a whole, and never with us.
+    const child = spawn('sh', ['-c', runner, 'sh', this.#command, started, result], {
+      ...{ stdio: [input, 'ignore', 'ignore'], detached: true, env: { ...process.env, ...env } },
+    })
+    closeSync(input)
+    // Not started after all: the next turn finds nothing and tries again.
+    child.once('error', () => {})
+    child.unref()
+  }
+
+  async #running(attempt: Attempt, pid: number): Promise<Turn> {
+    const isOver = this.#steps.desk.space.now() - attempt.at > timeoutMs
+    const isThere = await isRunner(pid, this.#file(attempt, 'started'))
+    if (isThere && !isOver) return waiting('runs the command')
+    if (isThere) process.kill(-pid, 'SIGKILL')
+    // It may have left its result between our two looks.
+    const result = this.#read(attempt, 'result')
+    return this.#ended(attempt, result === undefined ? (isThere ? 'timeout' : 'killed') : Number(result))
+  }
+
+  async #ended(attempt: Attempt, how: number | 'timeout' | 'killed'): Promise<Turn> {
+    const { agent, noAck } = this.registration
+    const { store, space, tell } = this.#steps.desk
+    if (how === 0) {
+      await this.#steps.shown(attempt, 'a command', noAck !== true)
+      return underway('delivered')
+    }
+    const said = how === 'timeout' ? 'took too long' : how === 'killed' ? 'was killed' : `ended with ${how}`
+    const tries = (attempt.tries ?? 0) + 1
+    if (tries >= space.settings.maxAttempts) {
+      await this.#steps.fail(attempt, `The command for ${agent} ${said}; it was tried ${tries} times.`)
+      return underway('failed')
+    }
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1))
+    tell({
+      event: 'ran',
+      agent,
+      ids: attempt.ids,
+      note: `the command ${said}; again in ${pauseMs / 1_000} s`,
+    })
+    store.intend(agent, { ...attempt, token: newToken(), tries, notBefore: space.now() + pauseMs })
+    return waiting(`the command ${said}; tries again`)
+  }
+}
+
+const newToken = () => randomBytes(6).toString('hex')
+
+/** Whether the process is the one that wrote its number there: numbers are used again. */
+function isRunner(pid: number, started: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    execFile('ps', ['-o', 'args=', '-p', String(pid)], (error, stdout) =>
+      resolve(error === null && stdout.includes(started)),
+    )
+  })
+}

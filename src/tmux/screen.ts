@@ -1,0 +1,94 @@
+import type { Program } from './programs.ts'
+import type { Look } from './tmux.ts'
+
+type Seen = Pick<Look, 'rows' | 'continued' | 'cursor'>
+
+export type Input = 'empty' | 'half-typed' | 'busy'
+
+/**
+ * Whether a program waits for input with nothing typed yet. Told by the line the cursor is in: up to the
+ * cursor it must be a prompt and nothing else, and behind it there must be nothing.
+ */
+export function inputOf(look: Seen, program: Program, prompt = program.prompt): Input {
+  const { emptyInput } = program
+  if (emptyInput !== undefined && look.rows.some((row) => emptyInput.test(row.trimEnd()))) return 'empty'
+  const { before, behind } = lineAtCursor(look)
+  if (prompt.test(before)) return behind.trim() === '' ? 'empty' : 'half-typed'
+  return beginsWithPrompt(before, prompt) ? 'half-typed' : 'busy'
+}
+
+/** The whole line that the cursor is in, which may be several rows: the last of them alone can look like a prompt. */
+function lineAtCursor({ rows, continued, cursor }: Seen): { before: string; behind: string } {
+  let top = cursor.y
+  while (top > 0 && continued[top]) top--
+  let bottom = cursor.y
+  while (continued[bottom + 1]) bottom++
+  const { before, behind } = cutAtCell(rows[cursor.y] ?? '', cursor.x)
+  return {
+    before: [...rows.slice(top, cursor.y), before].join(''),
+    behind: [behind, ...rows.slice(cursor.y + 1, bottom + 1)].join(''),
+  }
+}
+
+/**
+ * Which rows of a screen go on a line that began above: tmux says so by giving the lines whole as well.
+ * Programs that break their lines themselves do not say so; there a row that is full to the edge counts.
+ */
+export function continuedRows(rows: readonly string[], whole: readonly string[], width: number): boolean[] {
+  const bare = (text: string) => text.replace(/\s+/g, '')
+  const continued: boolean[] = []
+  let line = 0
+  let rest = ''
+  for (const [at, row] of rows.entries()) {
+    const goesOn = rest !== ''
+    if (!goesOn) rest = bare(whole[line++] ?? '')
+    // What does not fit was drawn between the two looks at it, which cannot be; take it as it comes.
+    rest = rest.startsWith(bare(row)) ? rest.slice(bare(row).length) : ''
+    continued.push(goesOn || (at > 0 && isFull(rows[at - 1]!, width)))
+  }
+  return continued
+}
+
+const rule = /^[\s\u2500-\u259f_=-]*$/u
+const isFull = (row: string, width: number): boolean => cellsOf(row) >= width && !rule.test(row)
+
+function beginsWithPrompt(text: string, prompt: RegExp): boolean {
+  for (let length = 1; length < text.length; length++) if (prompt.test(text.slice(0, length))) return true
+  return false
+}
+
+/** A screen has what a program draws around its text: frames, prompts, line breaks of its own. */
+const drawing = /[\s\u2500-\u259f│┃|]/gu
+export const squeezed = (text: string): string => text.replace(drawing, '')
+
+/** Whether the text that ends so is on the screen, wherever, or what a program shows in its place. */
+export const isOnScreen = ({ rows }: Seen, end: string, folded?: RegExp): boolean =>
+  squeezed(rows.join('')).includes(end) || rows.some((row) => folded?.test(row))
+
+/** Whether the cursor stands right behind it: it was typed, and nobody has typed anything since. */
+export function isBeforeCursor({ rows, cursor }: Seen, end: string, folded?: RegExp): boolean {
+  const { before } = cutAtCell(rows[cursor.y] ?? '', cursor.x)
+  return (
+    squeezed([...rows.slice(0, cursor.y), before].join('')).endsWith(end) || folded?.test(before) === true
+  )
+}
+
+/** A row of the screen, cut at a column. tmux leaves out the blanks at its end; up to the cursor they count. */
+function cutAtCell(row: string, x: number): { before: string; behind: string } {
+  let cells = 0
+  let at = 0
+  for (const char of row) {
+    const width = widthOf(char)
+    if (cells >= x && width > 0) break
+    cells += width
+    at += char.length
+  }
+  return { before: row.slice(0, at) + ' '.repeat(Math.max(0, x - cells)), behind: row.slice(at) }
+}
+
+const noWidth = /\p{Mn}|\p{Me}|\p{Cf}/u
+const twoWide =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u
+
+const cellsOf = (text: string): number => [...text].reduce((sum, char) => sum + widthOf(char), 0)
+const widthOf = (char: string): number => (noWidth.test(char) ? 0 : twoWide.test(char) ? 2 : 1)

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto'
+import type { Heartbeat, WatchedAgent } from '../delivery/watcher.ts'
+import { asMailboxError } from '../errors.ts'
+import type { Mailbox } from '../mailbox.ts'
+import type { InboxMessage } from '../query/inbox.ts'
+import { identify, type Space } from '../space.ts'
+import { type Courier, type Desk, type Event, idle, type Turn, waiting } from './courier.ts'
+import { ExecCourier } from './exec-courier.ts'
+import { PaneCourier } from './pane-courier.ts'
+import { type Registration, Store, writeJson } from './store.ts'
+
+export interface WorkOptions {
+  signal: AbortSignal
+  tell: (event: Event) => void
+  /** Called once a second while everything goes round. */
+  beat: () => void
+}
+
+const beatMs = 1_000
+/** Whoever asks for the status sees what has changed so soon. */
+const newsMs = 150
+const sayHereMs = 3_600_000
+/** Mail of one agent that is looked at in a turn; more comes when that is delivered. */
+const pageSize = 100
+/** Behind so much mail that an agent was told of and does not read, new mail waits. */
+const mostPages = 20
+
+interface Line {
+  courier: Courier
+  /** As it was registered; another text means another courier. */
+  text: string
+  unread: InboxMessage[]
+  /** Why there is nobody to bring mail to. */
+  absent?: string | undefined
+  turn: Turn
+  /** When its courier takes its next turn, by this process's own clock. */
+  dueMs: number
+}
+
+/** One process for all agents: looks for their mail when the journal rings, and gives every courier a turn. */
+export async function work(space: Space, { signal, tell, beat }: WorkOptions): Promise<void> {
+  const store = new Store(space.dir)
+  const bell = space.bell(signal)
+  const keeper = space.keepTime()
+  const desk: Desk = { space, store, epoch: randomBytes(6).toString('hex'), tell }
+  const lines = new Map<string, Line>()
+  const me = identify(process.pid)
+  let beatAt = Number.NEGATIVE_INFINITY
+  let writtenAt = Number.NEGATIVE_INFINITY
+  let written = ''
+  let seq = -1
+  try {
+    while (!signal.aborted) {
+      bell.reset()
+      const isBeat = performance.now() - beatAt >= beatMs
+      const end = await space.end()
+      // Nothing was written since the last turn: the mail is the same, unless its life has ended.
+      if (isBeat) updateLines(lines, desk)
+      if (isBeat || end !== seq) await lookForMail(lines, space)
+      seq = end
+      const now = performance.now()
+      await Promise.all([...lines.values()].filter(({ dueMs }) => dueMs <= now).map(takeTurn))
+      const agents = [...lines.values()].map(watched)
+      const isNews = performance.now() - writtenAt >= newsMs && JSON.stringify(agents) !== written
+      if (isBeat || isNews) {
+        writtenAt = performance.now()
+        written = JSON.stringify(agents)
+        const heartbeat: Heartbeat = { worker: me, at: space.now(), agents }
+        writeJson(store.paths.heartbeat, heartbeat)
+      }
+      if (isBeat) {
+        beatAt = performance.now()
+        beat()
+      }
+      const soonestMs = Math.min(...[...lines.values()].map(({ dueMs }) => dueMs - performance.now()))
+      await bell.rung(Math.max(0, Math.min(beatMs, soonestMs)))
+    }
+  } finally {
+    keeper.stop()
+    bell.close()
+  }
+}
+
+/** Agents can be attached and detached while we run. */
+function updateLines(lines: Map<string, Line>, desk: Desk): void {
+  const registrations = desk.store.registrations()
+  for (const registration of registrations) {
+    const text = JSON.stringify(registration)
+    if (lines.get(registration.agent)?.text === text) continue
+    const courier = courierFor(desk, registration)
+    if (courier === undefined) continue
+    lines.set(registration.agent, { courier, text, unread: [], turn: idle, dueMs: 0 })
+  }
+  for (const agent of lines.keys()) if (!registrations.some((one) => one.agent === agent)) lines.delete(agent)
+}
+
+function courierFor(desk: Desk, registration: Registration): Courier | undefined {
+  const { place, exec } = registration
+  if (place !== undefined) return new PaneCourier(desk, registration, place)
+  return exec === undefined ? undefined : new ExecCourier(desk, registration, exec)
+}
+
+async function lookForMail(lines: Map<string, Line>, space: Space): Promise<void> {
+  const agents = new Map((await space.agents()).map((agent) => [agent.name, agent]))
+  for (const line of lines.values()) {
+    const { agent, exec } = line.courier.registration
+    const { state, lastSeenAt = '' } = agents.get(agent) ?? {}
+    // Nobody can see whether somebody is behind a command; while mail is taken there it is.
+    if (exec !== undefined && space.now() - Date.parse(lastSeenAt) > sayHereMs) await space.update(agent, {})
+    const before = newsOf(line)
+    line.unread = []
+    line.absent =
+      state === undefined
+        ? `unknown: mailbox join ${agent}`
+        : state === 'frozen'
+          ? 'frozen; its mail waits'
+          : undefined
+    if (line.absent === undefined) line.unread = await unreadOf(await space.mailbox(agent, { join: false }))
+    if (newsOf(line) !== before) line.dueMs = 0
+  }
+}
+
+const newsOf = ({ unread, absent }: Line): string =>
+  JSON.stringify([absent, unread.map(({ id, state }) => [id, state])])
+
+/** The most urgent first. Mail that the agent was told of stays unread, and must not hide what is new. */
+async function unreadOf(mailbox: Mailbox): Promise<InboxMessage[]> {
+  const found: InboxMessage[] = []
+  for (let after: string | null | undefined, page = 0; after !== null && page < mostPages; page++) {
+    const from = after === undefined ? {} : { after }
+    const { messages, next } = await mailbox.inbox({ unread: true, limit: pageSize, ...from })
+    found.push(...messages)
+    after = messages.every(({ state }) => state === 'notified') ? next : null
+  }
+  return found
+}
+
+/** What goes wrong with one agent is that agent's matter: the others get their mail. */
+async function takeTurn(line: Line): Promise<void> {
+  try {
+    line.turn = line.absent === undefined ? await line.courier.turn(line.unread) : { doing: line.absent }
+  } catch (error) {
+    const { message, hint } = asMailboxError(error)
+    line.turn = waiting(hint === undefined ? message : `${message}: ${hint}`)
+  }
+  line.dueMs = performance.now() + (line.turn.againMs ?? Number.POSITIVE_INFINITY)
+}
+
+function watched({ courier, unread, turn }: Line): WatchedAgent {
+  const { agent, place, exec } = courier.registration
+  return { agent, where: place?.pane ?? exec ?? '', waiting: unread.length, doing: turn.doing }
+}

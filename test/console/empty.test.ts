@@ -1,0 +1,73 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { eventually, expectAccessible, Stage, shoot } from './stage.ts'
+
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await Stage.open()
+})
+afterAll(() => stage.close())
+afterEach(async () => expect(await stage.rest()).toEqual([]))
+
+describe('an empty space', () => {
+  it('says on every page what to type next', async () => {
+    const page = await stage.page('/')
+    const commands: Record<string, readonly string[]> = {
+      '/': ['mailbox join ada', 'mailbox init'],
+      '/threads': ['mailbox join ada', 'mailbox init'],
+      '/agents': ['mailbox join ada', 'mailbox init'],
+      '/agents/ada': ['mailbox join ada'],
+      '/channels/project:x': [
+        'mailbox join ada --tag project:x',
+        "mailbox --as ada send project:x --body 'To everybody here'",
+      ],
+      '/stats': ['mailbox demo'],
+      '/traffic': ["mailbox --as ada send bob --body 'hello'"],
+    }
+    for (const [path, expected] of Object.entries(commands)) {
+      await page.goto(stage.url + path)
+      await page.locator('.command').first().waitFor()
+      const shown = await page.locator('.command code').allTextContents()
+      for (const command of expected) expect(shown).toContain(command)
+      await shoot(page, `empty${path.replaceAll(/[/:]/g, '-')}`)
+      await expectAccessible(page)
+    }
+    for (const path of ['/dead', '/search', '/nowhere']) {
+      await page.goto(stage.url + path)
+      await page.locator('.empty').first().waitFor()
+    }
+  })
+
+  it('fills when the command is typed', async () => {
+    const page = await stage.page('/')
+    await page.getByText('An empty space').waitFor()
+    const ada = await stage.space.join('ada').then(() => stage.space.mailbox('ada', { join: false }))
+    await ada.send({ to: 'user', subject: 'Hello', body: 'I am here' })
+    await page.getByRole('link', { name: 'Hello' }).click()
+    await page.locator('.prose').getByText('I am here').waitFor()
+  })
+})
+
+describe('the door', () => {
+  it('asks for a token, takes the right one and says no to a wrong one', async () => {
+    const page = await stage.page('/', { forgiving: true })
+    await page.evaluate(() => sessionStorage.setItem('mailbox.token', 'wrong'))
+    await page.goto(`${stage.url}/agents`)
+    await page.getByText('The hub did not accept the token').waitFor()
+    await expectAccessible(page)
+    await shoot(page, 'door')
+    await page.getByLabel('Token').fill(stage.token)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+  })
+
+  it('lets a second tab in that the first vouches for, and no stranger', async () => {
+    const page = await stage.page('/')
+    const second = await page.context().newPage()
+    await second.goto(`${stage.url}/agents`)
+    await second.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    const stranger = await stage.stranger('/agents')
+    await stranger.getByText('This console needs a token').waitFor()
+    await eventually(() => stranger.locator('.command code').textContent()).toBe('mailbox serve')
+  })
+})

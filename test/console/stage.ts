@@ -1,0 +1,137 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { openSpace, type Space } from '../../src/space.ts'
+import { launchBrowser } from '../helpers/browser.ts'
+import { type Running, startProcess } from '../helpers/processes.ts'
+
+const program = new URL('../../dist/cli.cjs', import.meta.url)
+const artefacts = new URL('../../test-artifacts/console/', import.meta.url).pathname
+
+export interface OpenOptions extends BrowserContextOptions {
+  phone?: boolean
+  /** Runs before anything of the page does. */
+  before?: (page: Page) => Promise<void>
+  /** The page is to fail: what goes wrong in it is the test's own matter. */
+  forgiving?: boolean
+  /** Stays open when the test is over. */
+  keep?: boolean
+}
+
+/** A real hub over a space of its own, and a real browser that looks at it. */
+export class Stage {
+  readonly dir = mkdtempSync(join(tmpdir(), 'mailbox-console-'))
+  /** The space as a process beside the hub sees it. */
+  space!: Space
+  url = ''
+  token = ''
+  /** What must never happen: a request to elsewhere, an error in the page, a breach of its policy. */
+  readonly faults: string[] = []
+  #hub: Running | undefined
+  #browser!: Browser
+  readonly #contexts: BrowserContext[] = []
+
+  static async open(tell: (dir: string) => Promise<unknown> = async () => {}): Promise<Stage> {
+    const stage = new Stage()
+    await tell(stage.dir)
+    stage.space = await openSpace({
+      dir: stage.dir,
+      settings: { durability: 'os', 'limits.ratePerMinute': 0 },
+    })
+    const [browser] = await Promise.all([launchBrowser(), stage.startHub()])
+    stage.#browser = browser
+    return stage
+  }
+
+  /** Starts the hub, the second time on the port it had. */
+  async startHub(): Promise<void> {
+    const port = this.url === '' ? '0' : new URL(this.url).port
+    this.#hub = startProcess(program, ['--json', '--space', this.dir, 'serve', '--port', port])
+    const { url, token } = JSON.parse(await this.#hub.line(/^\{/)) as { url: string; token: string }
+    this.url = url
+    this.token = token
+  }
+
+  async stopHub(): Promise<void> {
+    this.#hub?.kill('SIGKILL')
+    await this.#hub?.exit
+  }
+
+  async page(path: string, options: OpenOptions = {}): Promise<Page> {
+    const { phone: isPhone = false, before, forgiving = false, keep = false, ...rest } = options
+    const viewport = isPhone ? phone : desk
+    const context = await this.#browser.newContext({ viewport, reducedMotion: 'reduce', ...rest })
+    if (!keep) this.#contexts.push(context)
+    const page = await context.newPage()
+    if (!forgiving) await this.#watch(page)
+    await before?.(page)
+    await page.goto(`${this.url}${path}#token=${encodeURIComponent(this.token)}`)
+    await page.getByText('live', { exact: true }).waitFor({ state: 'attached' })
+    return page
+  }
+
+  /** Somebody without a token, in a browser of its own. */
+  async stranger(path: string): Promise<Page> {
+    const context = await this.#browser.newContext({ viewport: desk })
+    this.#contexts.push(context)
+    const page = await context.newPage()
+    await page.goto(this.url + path)
+    return page
+  }
+
+  async #watch(page: Page): Promise<void> {
+    page.on('request', (request) => {
+      const url = request.url()
+      if (!url.startsWith(`${this.url}/`) && !url.startsWith('data:')) this.faults.push(`asked for ${url}`)
+    })
+    page.on('pageerror', (error) => this.faults.push(`error: ${error.message}`))
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.faults.push(`console: ${message.text()}`)
+    })
+    await page.addInitScript(() => {
+      document.addEventListener('securitypolicyviolation', (event) =>
+        console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`),
+      )
+    })
+  }
+
+  /** The end of a test: its pages are closed, and what went wrong in them is told. */
+  async rest(): Promise<string[]> {
+    await Promise.all(this.#contexts.splice(0).map((context) => context.close()))
+    return this.faults.splice(0)
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close()
+    await this.space.close()
+    await this.stopHub()
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** Waits for what must come true, however busy the machine is. */
+export const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 30_000 })
+
+/** Kept for a person to look at. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  mkdirSync(artefacts, { recursive: true })
+  await page.screenshot({ path: join(artefacts, `${name}.png`) })
+}
+
+export const desk = { width: 1360, height: 860 }
+export const phone = { width: 390, height: 844 }
+export const colourRules = ['color-contrast', 'link-in-text-block']
+
+/** No violation that axe can find, of the rules of WCAG A and AA and of its own best practice. */
+export async function expectAccessible(page: Page, rules?: string[]): Promise<void> {
+  // The newer way opens a second page for every look; there are no frames here that would need it.
+  const axe = new AxeBuilder({ page }).setLegacyMode(true)
+  const { violations } = await (rules === undefined ? axe : axe.withRules(rules)).analyze()
+  const found = violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+  )
+  expect(found).toEqual([])
+}

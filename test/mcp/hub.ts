@@ -1,0 +1,25 @@
+import { onTestFinished } from 'vitest'
+import { createMcpEndpoint, type McpEndpointOptions } from '../../src/mcp/http.ts'
+import { tempSpace } from '../helpers/temp.ts'
+import { stageHub } from '../http/stage.ts'
+
+/** A hub in this process, on a port of its own, whose MCP endpoint can be looked into. */
+export async function stageMcp(options: Partial<McpEndpointOptions> = {}) {
+  const space = await tempSpace()
+  const mcp = createMcpEndpoint(space, { version: '0.0.0-test', ...options })
+  const { url, agentToken } = await stageHub({ space, mcp })
+  // Before the hub, which waits for its streams.
+  onTestFinished(() => mcp.close())
+  return { space, mcp, url, mcpUrl: `${url}/mcp`, tokenOf: agentToken }
+}
+
+/** Looks until nothing is wrong with it any more. The limit is the test's own. */
+export async function untilRight(check: () => void | Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await check()
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}

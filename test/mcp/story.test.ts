@@ -1,0 +1,155 @@
+import { ResourceNotFoundError } from '@modelcontextprotocol/client'
+import { describe, expect, it } from 'vitest'
+import { tempDir, tempSpace } from '../helpers/temp.ts'
+import { type Connected, ways } from './stage.ts'
+
+describe.each(ways)('two agents over %s in the protocol of %s', (door, era, open, mode) => {
+  const meet = async (dir = tempDir()): Promise<[Connected, Connected]> => {
+    const comeIn = await open(dir, mode)
+    return [await comeIn('ada'), await comeIn('bob')]
+  }
+
+  it('send, wait, check, handle, read a thread and see what is owed', async () => {
+    const [ada, bob] = await meet()
+    await bob.call('agents', { roles: ['porter'] })
+    const waiting = bob.call('wait', { from: 'ada', seconds: 30 })
+    const asked = await ada.call('send', {
+      to: 'bob',
+      subject: 'Port',
+      body: 'Which port?',
+      await: true,
+      ack: true,
+    })
+    expect((await waiting).text).toContain('Which port?')
+    const id = asked.facts['id'] as string
+    expect((await bob.call('owed')).facts['owed']).toMatchObject([
+      { id, kind: 'ack' },
+      { id, kind: 'question' },
+    ])
+    await bob.call('handle', { id, step: 'ack' })
+    await bob.call('send', { replyTo: id, body: '8080' })
+    expect((await ada.call('check')).text).toContain('8080')
+    await bob.call('handle', { id, step: 'done', note: 'told' })
+    const thread = await ada.call('read', { id, thread: true })
+    expect(thread.facts['messages']).toMatchObject([{ from: 'ada' }, { from: 'bob' }])
+    expect((await ada.call('owed', { all: true })).facts['owed']).toEqual([])
+    expect((await ada.call('agents')).text).toContain('bob: alive, porter')
+    expect((await ada.call('search', { query: 'port from:ada' })).facts['messages']).toMatchObject([{ id }])
+  })
+
+  it('hand work over, and judge a plan', async () => {
+    const [ada, bob] = await meet()
+    await bob.call('agents', { roles: ['lead'] })
+    await ada.call('send', {
+      to: 'bob',
+      subject: 'Parser',
+      handoff: { workCompleted: 'The lexer', nextSteps: ['Build it'] },
+    })
+    expect((await bob.call('check')).text).toContain('Build it')
+    const plan = await ada.call('send', {
+      to: 'role:lead',
+      type: 'plan_submission',
+      subject: 'Cut it',
+      body: 'In two',
+    })
+    const id = plan.facts['id'] as string
+    expect((await bob.call('handle', { id, step: 'reject', note: 'Too large' })).facts).toMatchObject({
+      state: 'rejected',
+    })
+    expect(await bob.refused('handle', { id, step: 'approve' })).toMatch(
+      /^conflict: the plan is rejected.*\nsee how it got there/,
+    )
+  })
+
+  it('see resources change: a thread with a reply, a message with a step on its ladder', async () => {
+    const [ada, bob] = await meet()
+    await bob.call('agents')
+    const { facts } = await ada.call('send', { to: 'bob', body: 'Which port?' })
+    const id = facts['id'] as string
+    const [thread, message] = [`mailbox://thread/${facts['threadId']}`, `mailbox://message/${id}`]
+    const told = updatesOf(ada)
+    const ends = [await subscribe(ada, thread), await subscribe(ada, message)]
+
+    await bob.call('send', { replyTo: id, body: '8080' })
+    await told.of(thread)
+    await bob.call('handle', { id, step: 'done' })
+    await told.of(message)
+
+    for (const end of ends) await end()
+    told.seen.length = 0
+    const still = updatesOf(bob)
+    await subscribe(bob, thread)
+    await ada.call('send', { replyTo: id, body: 'thanks' })
+    // Whoever still listens has heard of it; and after an answer of its own nothing can be on its way to the other.
+    await still.of(thread)
+    await ada.call('agents')
+    expect(told.seen).toEqual([])
+  })
+
+  it('read resources without changing anything', async () => {
+    const dir = tempDir()
+    const [ada, bob] = await meet(dir)
+    await bob.call('agents')
+    const { facts } = await ada.call('send', { to: 'bob', subject: 'Port', body: 'Which port?' })
+    const id = facts['id'] as string
+    const space = await tempSpace({ dir })
+    const before = await space.end()
+    const { resources } = await bob.client.listResources()
+    expect(resources).toMatchObject([{ uri: `mailbox://message/${id}`, name: 'ada: Port' }])
+    for (const uri of [`mailbox://message/${id}`, `mailbox://thread/${id}`]) {
+      const { contents } = await bob.client.readResource({ uri })
+      expect(contents).toMatchObject([{ uri, mimeType: 'text/markdown' }])
+      expect((contents[0] as { text: string }).text).toMatch(/^<<<mail [0-9a-f]{12}$.*Which port\?/ms)
+    }
+    expect(await space.end()).toBe(before)
+    expect((await bob.call('check')).text).toContain('Which port?')
+    await expect(bob.client.readResource({ uri: 'mailbox://message/nothing' })).rejects.toThrow(
+      ResourceNotFoundError,
+    )
+  })
+
+  it('pay under 2,000 tokens for at most 8 tools, instructions included', async () => {
+    const { client } = await (await open(tempDir(), mode))('ada')
+    const { tools } = await client.listTools()
+    const text = JSON.stringify(tools) + client.getInstructions()
+    // Three characters a token is more than any tokenizer needs for JSON and English.
+    const tokens = Math.ceil(text.length / 3)
+    console.log(
+      `mcp over ${door}, ${era}: ${tools.length} tools, ${text.length} characters, about ${Math.ceil(text.length / 4)} tokens, under ${tokens}`,
+    )
+    expect(tools.length).toBeLessThanOrEqual(8)
+    expect(tokens).toBeLessThan(2_000)
+  })
+
+  /** Subscribes as the era does it; gives what ends it. */
+  async function subscribe({ client }: Connected, uri: string): Promise<() => Promise<unknown>> {
+    if (mode === 'legacy') {
+      await client.subscribeResource({ uri })
+      return () => client.unsubscribeResource({ uri })
+    }
+    const listening = await client.listen({ resourceSubscriptions: [uri] })
+    expect(listening.honoredFilter).toEqual({ resourceSubscriptions: [uri] })
+    return () => listening.close()
+  }
+})
+
+/** What a client is told of changes, in the order it comes. */
+function updatesOf({ client }: Connected) {
+  const seen: string[] = []
+  const waiting = new Set<() => void>()
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+    seen.push(params.uri)
+    for (const look of [...waiting]) look()
+  })
+  const of = (uri: string) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!seen.includes(uri)) return
+        waiting.delete(look)
+        resolve()
+      }
+      waiting.add(look)
+      look()
+    })
+  return { seen, of }
+}

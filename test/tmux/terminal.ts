@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { openSpace, type Space } from '../../src/space.ts'
+import { type Running, startProcess } from '../helpers/processes.ts'
+import { tempDir, testSettings } from '../helpers/temp.ts'
+import { ensureTool } from '../helpers/tools.ts'
+
+const cli = new URL('../../dist/cli.cjs', import.meta.url)
+const fakeAgent = fileURLToPath(new URL('fake-agent.mjs', import.meta.url))
+
+/** Asks again and again until it is so; the test fails by its own time limit. */
+export async function until<T>(
+  what: string,
+  look: () => T | Promise<T>,
+  limitMs = 150_000,
+): Promise<Exclude<T, undefined | false | null>> {
+  const end = performance.now() + limitMs
+  for (;;) {
+    const found = await look()
+    if (found !== undefined && found !== false && found !== null)
+      return found as Exclude<T, undefined | false | null>
+    if (performance.now() > end) throw new Error(`it did not come to pass: ${what}`)
+    await sleep(20)
+  }
+}
+
+export interface FakeOptions {
+  bracketed?: boolean
+  silent?: boolean
+  /** The agent is busy while this file is there. */
+  busyFile?: string
+  prompt?: string
+}
+
+/** What an agent has received. */
+export interface AgentLog {
+  file: string
+  /** Lines that were submitted to it. */
+  submitted(): string[]
+  /** Every byte. */
+  bytes(): Buffer
+  /** Control characters outside of what it takes as text. */
+  keys(): number[]
+}
+
+/** A tmux server of a test's own, and a space beside it. */
+export class Terminal {
+  readonly dir = tempDir()
+  readonly socket = join(this.dir, 'tmux')
+  readonly spaceDir = join(this.dir, 'space')
+  space!: Space
+  #windows = 0
+
+  static async open(): Promise<Terminal> {
+    ensureTool('tmux')
+    const terminal = new Terminal()
+    terminal.space = await openSpace({ dir: terminal.spaceDir, settings: testSettings })
+    onTestFinished(async () => {
+      await terminal.space.close()
+      try {
+        terminal.tmux('kill-server')
+      } catch {
+        // No pane was ever opened, or all have ended.
+      }
+    })
+    return terminal
+  }
+
+  tmux(...words: string[]): string {
+    const env = { ...process.env, TMUX: '', LC_ALL: 'C.UTF-8' }
+    const stdio = ['ignore', 'pipe', 'pipe'] as const
+    return execFileSync('tmux', ['-u', '-S', this.socket, '-f', '/dev/null', ...words], {
+      ...{ encoding: 'utf8', env, stdio: [...stdio] },
+    }).trimEnd()
+  }
+
+  /** Runs a command in a pane of its own; gives the pane. */
+  pane(command: string, size = { width: 100, height: 30 }): string {
+    const format = ['-P', '-F', '#{pane_id}']
+    this.#windows++
+    return this.#windows === 1
+      ? this.tmux(
+          'new-session',
+          '-d',
+          '-s',
+          'test',
+          '-x',
+          `${size.width}`,
+          '-y',
+          `${size.height}`,
+          ...format,
+          command,
+        )
+      : this.tmux('new-window', '-d', '-t', 'test:', ...format, command)
+  }
+
+  agent(name: string, options: FakeOptions = {}): { pane: string; log: AgentLog } {
+    const file = join(this.dir, `${name}.log`)
+    return { pane: this.pane(agentCommand(file, options)), log: logOf(file) }
+  }
+
+  keys(pane: string, ...keys: string[]): void {
+    this.tmux('send-keys', '-t', pane, ...keys)
+  }
+
+  screen(pane: string): string {
+    return this.tmux('capture-pane', '-p', '-J', '-S', '-2000', '-t', pane)
+  }
+
+  /** Starts the watcher; it is ended with the test. */
+  watch(words: readonly string[], flags: readonly string[] = ['--program', 'fake-agent']): Running {
+    const running = this.run('watch', ...words, '--quiet-ms', '60', ...flags)
+    onTestFinished(async () => {
+      running.kill('SIGTERM')
+      await running.exit
+    })
+    return running
+  }
+
+  run(verb: string, ...words: string[]): Running {
+    const at = ['--space', this.spaceDir, '--json']
+    const socket = ['watch', 'attach'].includes(verb) ? ['--socket', this.socket] : []
+    return startProcess(cli, ['tmux', verb, ...words, ...socket, ...at], { env: { TMUX: '', TMUX_PANE: '' } })
+  }
+
+  /** What `tmux status` says of an agent at this moment. */
+  doing(agent: string): string | undefined {
+    return this.space.watcher()?.heartbeat?.agents.find((one) => one.agent === agent)?.doing
+  }
+
+  /** Whether something is on its way to an agent. */
+  hasAttempt(agent: string): boolean {
+    return existsSync(join(this.spaceDir, 'tmux', 'attempts', `${agent}.json`))
+  }
+
+  async settled(agent: string): Promise<void> {
+    await until('it is delivered', () => !this.hasAttempt(agent))
+  }
+
+  workerPid(): number | undefined {
+    return this.space.watcher()?.heartbeat?.worker.pid
+  }
+
+  async state(id: string, recipient: string): Promise<string | undefined> {
+    const { receipts } = await this.space.show(id)
+    return receipts.find((one) => one.recipient === recipient)?.state
+  }
+
+  /** The rungs that a recipient has climbed. */
+  async ladder(id: string, recipient: string): Promise<string[]> {
+    const { receipts } = await this.space.show(id)
+    return receipts.find((one) => one.recipient === recipient)?.steps.map(({ state }) => state) ?? []
+  }
+}
+
+/** How a shell starts the fake agent. */
+export function agentCommand(file: string, options: FakeOptions = {}): string {
+  const { bracketed = true, silent = false, busyFile, prompt } = options
+  const flags = [
+    ...(bracketed ? ['--bracketed'] : []),
+    ...(silent ? ['--silent'] : []),
+    ...(busyFile === undefined ? [] : ['--busy', busyFile]),
+    ...(prompt === undefined ? [] : ['--prompt', `'${prompt}'`]),
+  ]
+  return [process.execPath, fakeAgent, file, ...flags].join(' ')
+}
+
+export function logOf(file: string): AgentLog {
+  const entries = () =>
+    !existsSync(file)
+      ? []
+      : readFileSync(file, 'utf8')
+          .split('\n')
+          .filter((line) => line.endsWith('}'))
+          .map((line) => JSON.parse(line) as { submit?: string; bytes?: string; key?: number })
+  return {
+    file,
+    submitted: () => entries().flatMap(({ submit }) => submit ?? []),
+    bytes: () =>
+      Buffer.from(
+        entries()
+          .map(({ bytes = '' }) => bytes)
+          .join(''),
+        'hex',
+      ),
+    keys: () => entries().flatMap(({ key }) => key ?? []),
+  }
+}
