@@ -46,7 +46,8 @@ describe('the quick path', () => {
     expect(afterTool(client, { env }).text).toContain('IMPORTANT')
     expect(starts()).toBe(1)
     const dir = join(stage.space.dir, 'hooks')
-    for (const sub of readdirSync(dir)) expect(statSync(join(dir, sub)).mode & 0o777).toBe(0o700)
+    for (const path of readdirSync(dir, { recursive: true, encoding: 'utf8' }))
+      expect(statSync(join(dir, path)).mode & 0o077, path).toBe(0)
   })
 
   it('is the same in every shell that may be sh', async () => {
