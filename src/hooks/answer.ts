@@ -70,7 +70,9 @@ async function tell(
   print: (text: string) => void,
 ): Promise<boolean> {
   const handing = new Handing(space.dir, mailbox)
-  const { recall: wantsRecall } = recollect(space.dir, mailbox.name)
+  // What is open is worth a word to an agent at work, but no turn of its own.
+  const mayRecall = moment === 'prompt' || moment === 'tool'
+  const wantsRecall = mayRecall && recollect(space.dir, mailbox.name).recall
   const { text, ids } = await brief(mailbox, moment, {
     recall: wantsRecall,
     onTake: (some) => handing.note(some),
@@ -109,11 +111,12 @@ async function isQuiet({ space, mailbox }: Desk): Promise<boolean> {
   return !(await hasWord(mailbox, 'tool'))
 }
 
-/** A stamp is for a process, and some clients have several sessions in one: it must be true of all of them. */
+/** A stamp is for a process, and some clients have several sessions in one: it must be true of all that run. */
 async function isAlone(space: Space, mailbox: Mailbox, { pid }: ProcessId): Promise<boolean> {
   const agents = await space.agents()
   return agents.every(
-    ({ name, session, state }) => name === mailbox.name || session.pid !== pid || state === 'dead',
+    ({ name, session, state }) =>
+      name === mailbox.name || session.pid !== pid || state === 'dead' || state === 'frozen',
   )
 }
 
@@ -125,16 +128,16 @@ async function answerStop(desk: Desk, { invites = false }: Call, print: Print): 
   const goesOn = () => remember(space.dir, mailbox.name, { turns: turns + 1, works: works + 1 })
   if (!invites) {
     await tell(desk, 'stop', (text) => {
-      print({ goOn: `${text}\n\n${goOnRequest}` })
       goesOn()
+      print({ goOn: `${text}\n\n${goOnRequest}` })
     })
     return
   }
   const { messages } = await mailbox.inbox({ unread: true, limit: 200 })
   const waiting = messages.filter((message) => message.state === 'stored' && isWorthATurn(message))
   if (waiting.length === 0) return
-  print({ prompt: invitation(waiting.length) })
   goesOn()
+  print({ prompt: invitation(waiting.length) })
   await mailbox.notified(waiting.map(({ id }) => id))
 }
 
