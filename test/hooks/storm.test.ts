@@ -6,9 +6,9 @@ import { countingNode } from './counting-node.ts'
 import { FakeClient, hookProgram } from './stage.ts'
 
 const isLong = Boolean(process.env['STORM'])
-const messages = isLong ? 10_000 : 400
+const messages = isLong ? 10_000 : 240
 /** Mail comes in showers, with pauses in which the quick path is taken. */
-const shower = isLong ? 500 : 100
+const shower = isLong ? 500 : 80
 const agents = 4
 const pollersEach = 2
 
