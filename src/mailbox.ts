@@ -383,8 +383,10 @@ export class LocalMailbox {
   /** Takes unread mail that the caller has chosen, in that order; what is no longer there to take is left out. */
   async takeAll(ids: readonly string[]): Promise<InboxMessage[]> {
     if (ids.length === 0) return []
-    const { messages } = await this.unread()
-    return this.#take(ids.flatMap((id) => messages.find((message) => message.id === id) ?? []))
+    const unread = await this.#query((source, agent) =>
+      ids.flatMap((id) => unreadFor(source, agent, requireSeq(source, id), {}, this.#space.now()) ?? []),
+    )
+    return this.#take(unread)
   }
 
   /** The thread a message belongs to, oldest first. */

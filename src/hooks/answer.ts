@@ -1,6 +1,14 @@
 import type { Mailbox } from '../mailbox.ts'
 import type { Space } from '../space.ts'
-import { brief, goOnRequest, invitation, isWorthATurn, type Moment, recall } from '../talk/briefing.ts'
+import {
+  brief,
+  goOnRequest,
+  hasWord,
+  invitation,
+  isWorthATurn,
+  type Moment,
+  recall,
+} from '../talk/briefing.ts'
 import { reportWaiting } from '../talk/waiting.ts'
 import type { Call, Said } from './dialect.ts'
 import { Handing } from './handing.ts'
@@ -38,7 +46,7 @@ export async function answer(desk: Desk, call: Call, print: Print): Promise<void
     case 'wake':
       return void (await tell(desk, 'wake', (context) => print({ context })))
     case 'tool':
-      return answerTool(desk, print)
+      return answerTool(desk, call, print)
     case 'stop':
       return answerStop(desk, call, print)
     case 'help':
@@ -62,7 +70,9 @@ async function tell(
   print: (text: string) => void,
 ): Promise<boolean> {
   const handing = new Handing(space.dir, mailbox)
-  const { recall: wantsRecall } = recollect(space.dir, mailbox.name)
+  // What is open is worth a word to an agent at work, but no turn of its own.
+  const mayRecall = moment === 'prompt' || moment === 'tool'
+  const wantsRecall = mayRecall && recollect(space.dir, mailbox.name).recall
   const { text, ids } = await brief(mailbox, moment, {
     recall: wantsRecall,
     onTake: (some) => handing.note(some),
@@ -88,18 +98,25 @@ async function answerPrompt(desk: Desk, print: Print): Promise<void> {
   await tell(desk, 'prompt', (context) => print({ context }))
 }
 
-async function answerTool(desk: Desk, print: Print): Promise<void> {
+async function answerTool(desk: Desk, { isAside = false }: Call, print: Print): Promise<void> {
   const { space, mailbox, client, process } = desk
   const seq = await space.end()
-  const isSilent = await tell(desk, 'tool', (context) => print({ context }))
+  const isSilent = isAside ? await isQuiet(desk) : await tell(desk, 'tool', (context) => print({ context }))
   if (isSilent && (await isAlone(space, mailbox, process))) await putStamp(space, client, process, seq)
 }
 
-/** A stamp is for a process, and some clients have several sessions in one: it must be true of all of them. */
+/** Whether there is nothing to tell the agent after a tool. Takes nothing. */
+async function isQuiet({ space, mailbox }: Desk): Promise<boolean> {
+  if (recollect(space.dir, mailbox.name).recall || new Handing(space.dir, mailbox).isUnderWay) return false
+  return !(await hasWord(mailbox, 'tool'))
+}
+
+/** A stamp is for a process, and some clients have several sessions in one: it must be true of all that run. */
 async function isAlone(space: Space, mailbox: Mailbox, { pid }: ProcessId): Promise<boolean> {
   const agents = await space.agents()
   return agents.every(
-    ({ name, session, state }) => name === mailbox.name || session.pid !== pid || state === 'dead',
+    ({ name, session, state }) =>
+      name === mailbox.name || session.pid !== pid || state === 'dead' || state === 'frozen',
   )
 }
 
@@ -111,16 +128,16 @@ async function answerStop(desk: Desk, { invites = false }: Call, print: Print): 
   const goesOn = () => remember(space.dir, mailbox.name, { turns: turns + 1, works: works + 1 })
   if (!invites) {
     await tell(desk, 'stop', (text) => {
-      print({ goOn: `${text}\n\n${goOnRequest}` })
       goesOn()
+      print({ goOn: `${text}\n\n${goOnRequest}` })
     })
     return
   }
   const { messages } = await mailbox.inbox({ unread: true, limit: 200 })
   const waiting = messages.filter((message) => message.state === 'stored' && isWorthATurn(message))
   if (waiting.length === 0) return
-  print({ prompt: invitation(waiting.length) })
   goesOn()
+  print({ prompt: invitation(waiting.length) })
   await mailbox.notified(waiting.map(({ id }) => id))
 }
 

@@ -1,4 +1,4 @@
-import { type Call, type Dialect, sayAsJson, textOf } from './dialect.ts'
+import { type Call, callOf, type Dialect, sayAsJson } from './dialect.ts'
 
 const moments: Record<string, Call['moment']> = {
   // Fires for a new session, a resumed one, a cleared one, and again when the context was compacted.
@@ -17,20 +17,16 @@ const moments: Record<string, Call['moment']> = {
 /**
  * With one prompt and no terminal (`claude -p`) it runs even such a hook in the foreground, and would never
  * end; fed by a stream it waits half a minute for it when its input has ended. So only a session that somebody
- * sits at is waited for, unless the user wants it.
+ * sits at is waited for; the others are rung by the MCP server.
  */
-const mayWait = (): boolean =>
-  process.env['CLAUDE_CODE_ENTRYPOINT'] === 'cli' || process.env['MAILBOX_REWAKE'] === '1'
+const mayWait = (): boolean => process.env['CLAUDE_CODE_ENTRYPOINT'] === 'cli'
 
 export const claude: Dialect = {
   client: 'claude',
   tellsPid: true,
   understand(event, input) {
-    const moment = moments[event]
-    // What a subagent's hook says goes to the subagent, which cannot act for the agent whose mail it is.
-    const isAside = input['agent_id'] !== undefined && moment !== 'help'
-    if (moment === undefined || isAside || (moment === 'wait' && !mayWait())) return undefined
-    return { moment, sessionId: textOf(input['session_id']) }
+    const call = callOf(moments[event], input)
+    return call?.moment === 'wait' && !mayWait() ? undefined : call
   },
   say: (event, said) => sayAsJson(event, said, 'block'),
   wakes: 'by-exit',

@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs'
-import { type Call, type Dialect, sayAsJson, textOf } from './dialect.ts'
+import { type Call, callOf, type Dialect, sayAsJson } from './dialect.ts'
 
 const moments: Record<string, Call['moment']> = {
   SessionStart: 'start',
@@ -18,11 +18,7 @@ const queueTimeoutMs = 20_000
 export const codex: Dialect = {
   client: 'codex',
   tellsPid: false,
-  understand(event, input) {
-    const moment = moments[event]
-    const isAside = input['agent_id'] !== undefined && moment !== 'help'
-    return moment === undefined || isAside ? undefined : { moment, sessionId: textOf(input['session_id']) }
-  },
+  understand: (event, input) => callOf(moments[event], input),
   say: (event, said) => sayAsJson(event, said, 'block'),
   async wakes(sessionId, text, pid) {
     const { execFile } = await import('node:child_process')

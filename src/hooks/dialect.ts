@@ -9,6 +9,8 @@ export interface Call {
    */
   moment: Moment | 'help' | 'compact' | 'end' | 'wait'
   sessionId: string | undefined
+  /** After a tool of a subagent: it is told nothing, since it cannot act for the agent whose mail it is. */
+  isAside?: boolean
   /** At the end of a turn: only invite the agent to go on; what it then gets as a prompt brings the mail. */
   invites?: boolean
   /** Before the context is shortened: what is said now is kept. */
@@ -43,6 +45,16 @@ export interface Dialect {
    * so on standard output, or by a command, for which it is started by ourselves.
    */
   wakes?: 'by-exit' | 'by-word' | ((sessionId: string, text: string, pid: number) => Promise<void>)
+}
+
+/**
+ * Claude Code and Codex name the subagent in which an event happens. Of its tools there are many, so that they
+ * are worth a look; what it is prompted with, and the like, is none of our business.
+ */
+export function callOf(moment: Call['moment'] | undefined, input: Input): Call | undefined {
+  const isAside = input['agent_id'] !== undefined && moment !== 'help'
+  if (moment === undefined || (isAside && moment !== 'tool')) return undefined
+  return { moment, sessionId: textOf(input['session_id']), isAside }
 }
 
 export type Input = Readonly<Record<string, unknown>>

@@ -14,7 +14,8 @@ export const gemini: Dialect = {
   tellsPid: false,
   understand(event, input) {
     const moment = moments[event]
-    // By itself it asks before every call of the model whether to compress, and mostly does not.
+    // By itself it asks before every call of the model whether to compress, and mostly does not. It does not
+    // get here then (hook.sh), unless somebody calls the verb.
     const isMaybe = moment === 'compact' && input['trigger'] !== 'manual'
     if (moment === undefined || isMaybe) return undefined
     return { moment, sessionId: textOf(input['session_id']) }

@@ -57,6 +57,14 @@ else
 fi
 
 case $event in
+  PreCompress)
+    # Gemini CLI asks this before every call of its model, and mostly does not compress. The line is short.
+    IFS= read -r MAILBOX_HOOK_INPUT
+    case $MAILBOX_HOOK_INPUT in
+      *'"trigger":"manual"'*) export MAILBOX_HOOK_INPUT ;;
+      *) exit 0 ;;
+    esac
+    ;;
   PostToolUse | AfterTool)
     stamp=$space/hooks/stamps/$client-$pid-$started
     journal=$space/journal

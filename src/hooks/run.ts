@@ -13,7 +13,7 @@ import { recollect } from './memory.ts'
 import { opencode } from './opencode.ts'
 import { clientAbove, processOf } from './process.ts'
 
-export const dialects: Record<Client, Dialect> = { claude, codex, gemini, opencode }
+const dialects: Record<Client, Dialect> = { claude, codex, gemini, opencode }
 
 export interface HookOptions {
   client: string
@@ -106,9 +106,14 @@ async function startWaiting(again: HookOptions['again'], { sessionId }: Call): P
   child.unref()
 }
 
-/** What the client says. A hand at a terminal says nothing. */
+/** What the client says, unless `hook.sh` has read it already. A hand at a terminal says nothing. */
 function readInput(): Input {
-  if (isatty(0)) return {}
+  const text = process.env['MAILBOX_HOOK_INPUT'] ?? (isatty(0) ? '' : readAll())
+  const found: unknown = JSON.parse(text.trim() || '{}')
+  return found !== null && typeof found === 'object' ? (found as Input) : {}
+}
+
+function readAll(): string {
   const chunks: Buffer[] = []
   for (;;) {
     const chunk = Buffer.allocUnsafe(65_536)
@@ -116,8 +121,7 @@ function readInput(): Input {
     if (count === 0) break
     chunks.push(chunk.subarray(0, count))
   }
-  const found: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8').trim() || '{}')
-  return found !== null && typeof found === 'object' ? (found as Input) : {}
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** All of it, before we end: a stream would hand it to the event loop. */

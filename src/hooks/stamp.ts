@@ -25,25 +25,24 @@ import { isRunning, type ProcessId } from './process.ts'
  *
  * - The time is read with the right to append: nobody is halfway through a write, which has its time before
  *   its bytes. What the hook had read ended at the same seq.
- * - It is only noted when it lies more than a second back. Whatever is written from now on is then later than
- *   the stamp, however coarse the clock of the files: a second append at "the same" time cannot hide.
+ * - It is only noted when it lies more than a second back, by the file system's own clock. Whatever is written
+ *   from now on is then later than the stamp, however coarse that clock is: a second append at "the same" time
+ *   cannot hide.
  * - A wall clock that is set back leaves the interval at the other end.
  *
  * A hook that is killed anywhere leaves the former stamp, which is still true, or none. What becomes due
  * without an append (a claim that ran out, an ack that did not come) is looked for once a minute.
  */
 const marginMs = 1_000
-/** The clock that files get their times from may be behind the one that we read. */
-const coarseMs = 50
 const lookAgainS = 60
 
 const segmentPattern = /^\d{8}\.jsonl$/
 
-export const stampDir = (space: string): string => join(space, 'hooks', 'stamps')
+const stampDir = (space: string): string => join(space, 'hooks', 'stamps')
 
 const nameOf = (client: string, { pid, started }: ProcessId): string => `${client}-${pid}-${started}`
 
-export interface LastSegment {
+interface LastSegment {
   name: string
   /** What the segment behind it will be called. */
   next: string
@@ -60,31 +59,37 @@ function lastSegment(space: string): LastSegment {
   return { name, next, writtenMs: statSync(join(journal, name)).mtimeMs }
 }
 
-const isSettled = ({ writtenMs }: LastSegment): boolean => Date.now() - coarseMs > writtenMs + marginMs
-
 /** Notes that nothing is to be told of all that the journal held at `seq`, if it is possible to note that. */
-export async function putStamp(space: Space, client: string, process: ProcessId, seq: number): Promise<void> {
-  // A look without the right to append first: in a busy space there is nothing to note.
-  if (!isSettled(lastSegment(space.dir))) return
-  const last = await space.whileStill((end) => (end === seq ? lastSegment(space.dir) : undefined))
-  if (last === undefined || !isSettled(last)) return
+export async function putStamp(space: Space, client: string, owner: ProcessId, seq: number): Promise<void> {
   const dir = stampDir(space.dir)
   mkdirSync(dir, { recursive: true, mode: 0o700 })
-  const stamp = join(dir, nameOf(client, process))
-  place(`${stamp}.low`, '', last.writtenMs - marginMs)
-  place(stamp, `${last.name} ${last.next} ${uptimeS() + lookAgainS}\n`, last.writtenMs + marginMs)
+  const stamp = join(dir, nameOf(client, owner))
+  const draft = `${stamp}.${process.pid}.tmp`
+  writeFileSync(draft, '', { mode: 0o600 })
+  const nowMs = statSync(draft).mtimeMs
+  const isSettled = ({ writtenMs }: LastSegment) => nowMs > writtenMs + marginMs
+  try {
+    // A look without the right to append first: in a busy space there is nothing to note.
+    if (!isSettled(lastSegment(space.dir))) return
+    const last = await space.whileStill((end) => (end === seq ? lastSegment(space.dir) : undefined))
+    if (last === undefined || !isSettled(last)) return
+    place(draft, `${stamp}.low`, '', last.writtenMs - marginMs)
+    const words = `${last.name} ${last.next} ${uptimeS() + lookAgainS}\n`
+    place(draft, stamp, words, last.writtenMs + marginMs)
+  } finally {
+    rmSync(draft, { force: true })
+  }
 }
 
 /** The file with its time, in one step: the shell may be reading it. */
-function place(path: string, text: string, timeMs: number): void {
-  const temporary = `${path}.${process.pid}.tmp`
-  writeFileSync(temporary, text, { mode: 0o600 })
-  utimesSync(temporary, timeMs / 1_000, timeMs / 1_000)
-  renameSync(temporary, path)
+function place(draft: string, path: string, text: string, timeMs: number): void {
+  writeFileSync(draft, text, { mode: 0o600 })
+  utimesSync(draft, timeMs / 1_000, timeMs / 1_000)
+  renameSync(draft, path)
 }
 
-export function removeStamp(space: string, client: string, process: ProcessId): void {
-  const stamp = join(stampDir(space), nameOf(client, process))
+export function removeStamp(space: string, client: string, owner: ProcessId): void {
+  const stamp = join(stampDir(space), nameOf(client, owner))
   for (const path of [stamp, `${stamp}.low`]) rmSync(path, { force: true })
 }
 

@@ -31,10 +31,12 @@ export async function waitForMail(desk: Desk, { deliver, as }: WaitOptions): Pro
   const { works } = recollect(space.dir, mailbox.name)
   const ending = new AbortController()
   const arrived = new Map<string, number>()
-  const collecting = collect(mailbox, arrived, ending.signal)
+  let failure: unknown
+  collect(mailbox, arrived, ending.signal).catch((error: unknown) => (failure = error))
   try {
     for (;;) {
-      await Promise.race([sleep(lookMs), collecting])
+      await sleep(lookMs)
+      if (failure !== undefined) throw failure
       if (waiterOf(space.dir, mailbox.name) !== token || !isRunning(client)) return false
       if (recollect(space.dir, mailbox.name).works !== works) return false
       const ripe = await ripeMail(mailbox, arrived)
@@ -46,10 +48,9 @@ export async function waitForMail(desk: Desk, { deliver, as }: WaitOptions): Pro
 }
 
 /** Notes what comes, and when. */
-async function collect(mailbox: Mailbox, arrived: Map<string, number>, signal: AbortSignal): Promise<never> {
+async function collect(mailbox: Mailbox, arrived: Map<string, number>, signal: AbortSignal): Promise<void> {
   for await (const message of mailbox.watch({ minPriority: 'normal', signal }))
     if (isWorthATurn(message)) arrived.set(message.id, performance.now())
-  throw new Error('the space was closed')
 }
 
 /** What nobody has shown or rung for although it has been there for a while. */

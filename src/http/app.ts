@@ -76,7 +76,6 @@ export function createApp(options: AppOptions): Hono<Env> {
     const started = performance.now()
     metrics.inFlight.inc()
     try {
-      guard.checkPlace(credentialsOf(c.env.incoming.headers))
       await next()
     } finally {
       metrics.inFlight.dec()
@@ -87,6 +86,10 @@ export function createApp(options: AppOptions): Hono<Env> {
     }
     for (const [name, value] of Object.entries(securityHeaders)) c.header(name, value)
     if (stopping.aborted) c.header('connection', 'close')
+  })
+  app.use(async (c, next) => {
+    guard.checkPlace(credentialsOf(c.env.incoming.headers))
+    await next()
   })
 
   app.onError((thrown, c) => {

@@ -11,15 +11,21 @@ export interface Chunk {
   entries: number
 }
 
-/** How much of the journal's end is kept at hand: whoever was away for a moment is served from here. */
+/** Entries at hand at most; by their size there may be fewer. */
 const keptEntries = 5_000
-const keptChars = 16 * 1_048_576
 /** How much is written to a follower at once. */
 const chunkBytes = 131_072
 /** Entries that come within this time go out together: a write for each would cost more than the mail. */
 const gatherMs = 10
 const pageEntries = 500
 const retryMs = 1_000
+
+interface FeedOptions {
+  /** How much is kept at hand: whoever was away for a moment is served from here. */
+  keptChars: number
+  /** Told when the journal cannot be read. */
+  onProblem?: (error: unknown) => void
+}
 
 /**
  * The end of the journal, read once for all followers. Each follower has a cursor of its own and takes what
@@ -29,6 +35,7 @@ const retryMs = 1_000
 export class Feed {
   readonly #space: Space
   readonly #survey: Survey
+  readonly #keptChars: number
   readonly #onProblem: (error: unknown) => void
   readonly #ending = new AbortController()
   readonly #listeners = new Set<() => void>()
@@ -39,9 +46,10 @@ export class Feed {
   #gathering: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
 
-  constructor(space: Space, survey: Survey, onProblem: (error: unknown) => void = () => {}) {
+  constructor(space: Space, survey: Survey, { keptChars, onProblem = () => {} }: FeedOptions) {
     this.#space = space
     this.#survey = survey
+    this.#keptChars = keptChars
     this.#onProblem = onProblem
   }
 
@@ -77,7 +85,7 @@ export class Feed {
     const frame = toFrame(entry)
     this.#frames.push(frame)
     this.#chars += frame.json.length
-    if (this.#frames.length <= 2 * keptEntries && this.#chars <= 2 * keptChars) return
+    if (this.#frames.length <= 2 * keptEntries && this.#chars <= 2 * this.#keptChars) return
     // Half of it at once: taking them off one by one would move the rest every time.
     const gone = this.#frames.splice(0, this.#frames.length >> 1)
     for (const { json } of gone) this.#chars -= json.length
@@ -100,10 +108,20 @@ export class Feed {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Where the entries after this one begin, if they are at hand. A damaged line leaves a gap in the numbers. */
+  #placeAfter(after: number): number | undefined {
+    const frames = this.#frames
+    const first = frames[0]?.entry.seq ?? Number.POSITIVE_INFINITY
+    if (after + 1 < first) return undefined
+    let at = Math.min(after + 1 - first, frames.length)
+    while (at > 0 && frames[at - 1]!.entry.seq > after) at--
+    return at
+  }
+
   /** What comes after an entry, if it is at hand. Undefined: it has to be read from the journal. */
   chunkAfter(after: number, wrap: Wrap, wants?: (entry: Entry) => boolean): Chunk | undefined {
-    const at = after + 1 - (this.#frames[0]?.entry.seq ?? Number.POSITIVE_INFINITY)
-    if (at < 0) return undefined
+    const at = this.#placeAfter(after)
+    if (at === undefined) return undefined
     if (wants !== undefined) return toChunk(this.#frames, at, wrap, wants)
     const shared = this.#shared.get(wrap) ?? new Map<number, Chunk>()
     this.#shared.set(wrap, shared)
@@ -154,8 +172,8 @@ export class Feed {
   }
 
   async #entriesAfter(after: number): Promise<readonly Entry[]> {
-    const at = after + 1 - (this.#frames[0]?.entry.seq ?? Number.POSITIVE_INFINITY)
-    if (at >= 0) return this.#frames.slice(at).map(({ entry }) => entry)
+    const at = this.#placeAfter(after)
+    if (at !== undefined) return this.#frames.slice(at).map(({ entry }) => entry)
     return this.last <= after ? [] : (await this.#survey.entries(after, pageEntries)).entries
   }
 

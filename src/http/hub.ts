@@ -62,9 +62,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   setMaxListeners(0, stopping.signal)
   const metrics = createMetrics(space, options.mcp)
   const survey = new Survey(space)
-  const feed = new Feed(space, survey, (err) =>
-    log.error({ event: 'feed', err }, 'the journal cannot be read'),
-  )
+  const onProblem = (err: unknown) => log.error({ event: 'feed', err }, 'the journal cannot be read')
+  const feed = new Feed(space, survey, { keptChars: limits.keptChars, onProblem })
   await feed.start()
   const tokens = new Tokens(space.dir)
   // Which names are ours is known with the port.

@@ -15,6 +15,8 @@ export interface HubLimits {
   /** Bytes that may wait for a follower that does not read, and for how long. */
   followerBytes: number
   followerStallMs: number
+  /** How much of the journal's end is kept at hand for those who were away for a moment, in characters. */
+  keptChars: number
 }
 
 export const defaultLimits: HubLimits = {
@@ -26,6 +28,7 @@ export const defaultLimits: HubLimits = {
   waitsPerToken: 256,
   followerBytes: 262_144,
   followerStallMs: 30_000,
+  keptChars: 16 * 1_048_576,
 }
 
 /** So many a second, and a burst after a pause: one bucket for each key, which fills as time goes by. */

@@ -6,6 +6,7 @@ import type { Entry } from '../model/entry.ts'
 import type { Space } from '../space.ts'
 import type { Survey } from '../survey.ts'
 import { concerns } from './concerns.ts'
+import { securityHeaders } from './console.ts'
 import { HttpRefusal } from './errors.ts'
 import type { Feed } from './feed.ts'
 import { type Ending, Follower, type Sink } from './follower.ts'
@@ -81,6 +82,7 @@ export class Streams {
     // Gone while we were looking: nobody would tell us any more.
     if (outgoing.destroyed) return start.leave()
     outgoing.writeHead(200, {
+      ...securityHeaders,
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',

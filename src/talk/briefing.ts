@@ -51,11 +51,8 @@ export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOpti
   if (moment === 'start') parts.push(promptFor(await mailbox.agent()))
   if (moment === 'start' || options.recall) parts.push(...(await recall(mailbox)))
   const spent = parts.reduce((sum, part) => sum + estimateTokens(part) + 1, 0)
-  await mailbox.comeIn()
-  const { messages: unread, answers } = await mailbox.unread()
-  const isAnswer = ({ id }: InboxMessage) => answers.includes(id)
-  const others = unread.filter((message) => !isAnswer(message) && isFor(moment, message))
-  const blocks = blocksWithin([...unread.filter(isAnswer), ...others], budgetTokens - spent - frameTokens)
+  const { unread, wanted } = await look(mailbox, moment)
+  const blocks = blocksWithin(wanted, budgetTokens - spent - frameTokens)
   onTake([...blocks.keys()])
   const taken = await mailbox.takeAll([...blocks.keys()])
   if (taken.length > 0) parts.push(mailHeading, ...taken.map(({ id }) => blocks.get(id)!))
@@ -63,6 +60,22 @@ export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOpti
   if (unread.length > taken.length && (taken.length > 0 || moment === 'start' || moment === 'prompt'))
     parts.push(`${(await mailbox.count()).unread} more unread: mailbox check`)
   return { text: parts.join('\n\n'), ids: taken.map(({ id }) => id) }
+}
+
+/** Whether there is mail for a moment. Changes nothing about it. */
+export const hasWord = async (mailbox: Mailbox, moment: Moment): Promise<boolean> =>
+  (await look(mailbox, moment)).wanted.length > 0
+
+/** What is unread, and what of it is for a moment: answers first, then the most urgent. */
+async function look(
+  mailbox: Mailbox,
+  moment: Moment,
+): Promise<{ unread: InboxMessage[]; wanted: InboxMessage[] }> {
+  await mailbox.comeIn()
+  const { messages: unread, answers } = await mailbox.unread()
+  const isAnswer = ({ id }: InboxMessage) => answers.includes(id)
+  const others = unread.filter((message) => !isAnswer(message) && isFor(moment, message))
+  return { unread, wanted: [...unread.filter(isAnswer), ...others] }
 }
 
 /** The heading and the line about the rest. */

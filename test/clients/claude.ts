@@ -63,16 +63,34 @@ export interface RunningClient {
 
 /** Starts the real Claude Code without a terminal; prompts come as arguments or as a stream. */
 export function startClaude(options: ClaudeOptions): RunningClient {
+  const [program, ...words] = setUpClaude(options)
+  return startClient(program!, words, { cwd: options.home.project, env: claudeEnv(options) })
+}
+
+/** Writes its settings, and gives the words that start it. */
+export function setUpClaude(options: ClaudeOptions): string[] {
   const { home, settings = {}, mcpServers = {}, args = [], allowedTools = [] } = options
   const [settingsFile, mcpFile] = [join(home.home, 'settings.json'), join(home.home, 'mcp.json')]
   writeFileSync(settingsFile, JSON.stringify(settings))
   writeFileSync(mcpFile, JSON.stringify({ mcpServers }))
   const fixed = ['--settings', settingsFile, '--mcp-config', mcpFile, '--strict-mcp-config']
   const allowed = allowedTools.length === 0 ? [] : ['--allowedTools', allowedTools.join(',')]
-  return startClient(clientProgram('claude'), [...args, ...fixed, ...allowed], {
-    cwd: home.project,
-    env: claudeEnv(options),
-  })
+  skipWelcome(options)
+  return [clientProgram('claude'), ...args, ...fixed, ...allowed]
+}
+
+/** In a terminal it would ask about colours, the key and the project first. */
+function skipWelcome({ home }: ClaudeOptions): void {
+  const project = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }
+  mkdirSync(join(home.home, '.claude'), { recursive: true })
+  writeFileSync(
+    join(home.home, '.claude', '.claude.json'),
+    JSON.stringify({
+      ...{ hasCompletedOnboarding: true, lastOnboardingVersion: '99.0.0', theme: 'dark', numStartups: 5 },
+      customApiKeyResponses: { approved: ['a-key-for-loopback'.slice(-20)], rejected: [] },
+      projects: { [home.project]: project },
+    }),
+  )
 }
 
 /** A client as a process of the test, gone when the test is over. */

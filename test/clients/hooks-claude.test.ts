@@ -1,11 +1,20 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { countingNode } from '../hooks/counting-node.ts'
 import { anthropic } from './anthropic.ts'
-import { startClaude } from './claude.ts'
+import { claudeEnv, setUpClaude, startClaude } from './claude.ts'
 import { claudeHooks } from './hook-settings.ts'
-import { interruptedTurn, isAside, mailStage, clientTimeoutMs as timeout } from './mail-stage.ts'
+import {
+  interruptedTurn,
+  isAside,
+  mailStage,
+  clientTimeoutMs as timeout,
+  untilWaiting,
+} from './mail-stage.ts'
 import { scriptedModel } from './scripted-model.ts'
+import { openTerminal } from './terminal.ts'
 
 const streaming = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose']
 
@@ -47,15 +56,49 @@ describe('hooks in the real Claude Code', () => {
   )
 
   it(
-    'wake an idle one that has nobody else to ring for it',
+    'start no Node after a tool while nothing has come, however much the tool has said',
+    async () => {
+      const { home, mail } = await mailStage()
+      const { env, starts } = countingNode()
+      const counts: number[] = []
+      const model = await scriptedModel(anthropic, async (request) => {
+        if (isAside(request)) return { text: 'a title' }
+        counts.push(starts())
+        if (counts.length > 8) return { text: 'Done.' }
+        // The journal must have been at rest for a second before that can be relied on.
+        await sleep(counts.length < 3 ? 1_200 : 0)
+        if (counts.length === 8) await mail('TOOL-MAIL', 'claude-1', { priority: 'high' })
+        return { calls: [{ name: 'Bash', input: { command: `seq 1 200000; true ${counts.length}` } }] }
+      })
+      const args = ['-p', 'FIRST-PROMPT', '--output-format', 'json']
+      const settings = claudeHooks()
+      const claude = startClaude({ home, modelUrl: model.url, settings, env, args, allowedTools: ['Bash'] })
+      claude.end()
+      await model.until('TOOL-MAIL')
+      expect(await claude.exit).toBe(0)
+      const [start, ...rest] = counts.slice(2)
+      expect(rest).toEqual([start, start, start, start, start, start! + 1])
+    },
+    timeout,
+  )
+
+  it(
+    'wake an idle one that somebody sits at and nobody else can ring for',
     async () => {
       const { home, mail, stepsOf } = await mailStage()
       const model = await scriptedModel(anthropic, () => ({ text: 'Ready.' }))
-      const settings = claudeHooks({ rewake: true })
-      const env = { MAILBOX_REWAKE: '1' }
-      const claude = startClaude({ home, modelUrl: model.url, settings, args: streaming, env })
-      claude.prompt('Be ready.')
-      await claude.said('"type":"result"')
+      const words = setUpClaude({
+        home,
+        modelUrl: model.url,
+        settings: claudeHooks({ rewake: true }),
+        args: ['--permission-mode', 'default'],
+      })
+      const env = claudeEnv({ home, modelUrl: model.url })
+      const claude = openTerminal(words, { cwd: home.project, env, temp: home.temp })
+      await claude.shows('❯')
+      await claude.type('Be ready.')
+      await claude.shows('Ready.')
+      await untilWaiting(home.project, 'claude-1')
       await mail('WAKE-MAIL', 'claude-1')
       expect((await model.until('WAKE-MAIL')).text).toContain('<<<mail ')
       expect(await stepsOf('WAKE-MAIL', 'claude-1')).toEqual(['stored', 'shown'])

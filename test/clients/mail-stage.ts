@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Mailbox, Space } from '../../src/mod.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { clientHome } from './claude.ts'
@@ -37,6 +39,12 @@ export async function mailStage(): Promise<MailStage> {
       return receipt?.steps.map(({ state }) => state) ?? []
     },
   }
+}
+
+/** Resolves when somebody waits for the mail of an idle agent. */
+export async function untilWaiting(project: string, agent: string): Promise<void> {
+  const path = join(project, '.mailbox', 'hooks', 'agents', `${agent}.waiter`)
+  while (!existsSync(path)) await sleep(50)
 }
 
 /** Clients ask the model for titles and such beside the conversation. */

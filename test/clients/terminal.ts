@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
@@ -21,7 +22,13 @@ export function openTerminal(
   const tmux = (...args: string[]) =>
     execFileSync('tmux', ['-S', join(temp, 'tmux'), '-f', '/dev/null', ...args], { env, encoding: 'utf8' })
   tmux('new-session', '-d', '-x', '140', '-y', '40', '-c', cwd, ...words)
-  onTestFinished(() => void tmux('kill-server'))
+  const pid = Number(tmux('list-panes', '-F', '#{pane_pid}'))
+  onTestFinished(async () => {
+    // Gone before its home is removed: a program that is told to end writes until it has.
+    process.kill(pid, 'SIGKILL')
+    tmux('kill-server')
+    while (existsSync(`/proc/${pid}`)) await sleep(20)
+  })
   const screen = () => tmux('capture-pane', '-p')
   return {
     screen,

@@ -17,8 +17,8 @@ function startClient(space: string, env: Record<string, string>) {
     env: { MAILBOX_SPACE: space, CLAUDE_PID: '1', ...env },
   })
   let asked = 0
-  const run = async (script: string): Promise<Answer> => {
-    running.tell(JSON.stringify({ script, input: JSON.stringify({ session_id: 'a-session' }) }))
+  const run = async (script: string, more: object = {}): Promise<Answer> => {
+    running.tell(JSON.stringify({ script, input: JSON.stringify({ session_id: 'a-session', ...more }) }))
     asked++
     while (running.lines.length < asked) await sleep(10)
     return JSON.parse(running.lines[asked - 1]!) as Answer
@@ -52,4 +52,22 @@ describe('the client above a hook', () => {
       expect((await direct(after)).stdout).toContain('IMPORTANT')
     })
   }
+
+  it('asks Node nothing when Gemini CLI might compress, and remembers when it does', async () => {
+    const space = await tempSpace()
+    const { env, starts } = countingNode()
+    const { run } = startClient(space.dir, env)
+    const hook = (event: string, more: object = {}) => run(`exec '${hookProgram}' gemini ${event}`, more)
+    await hook('SessionStart')
+    const ada = await space.mailbox('ada')
+    const { id } = await ada.send({ to: 'gemini-1', type: 'request', subject: 'THE WORK', body: '-' })
+    await hook('BeforeAgent')
+    await (await space.mailbox('gemini-1')).start(id)
+    const before = starts()
+    await hook('PreCompress', { trigger: 'auto' })
+    expect(starts()).toBe(before)
+    expect((await hook('BeforeAgent')).stdout).toBe('')
+    await hook('PreCompress', { trigger: 'manual' })
+    expect((await hook('BeforeAgent')).stdout).toContain('THE WORK')
+  })
 })

@@ -101,6 +101,8 @@ describe('when a context was shortened', () => {
     client.hook('UserPromptSubmit')
     await agent.start(id)
     expect(client.hook('PreCompact', { input: { trigger: 'auto' } }).stdout).toBe('')
+    // No reason to go on.
+    expect(client.hook('Stop').stdout).toBe('')
     const { text } = client.hook('PostToolUse')
     expect(text).toContain('You have this in hand (processing)')
     expect(text).toContain('THE WORK')

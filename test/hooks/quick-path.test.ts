@@ -46,7 +46,8 @@ describe('the quick path', () => {
     expect(afterTool(client, { env }).text).toContain('IMPORTANT')
     expect(starts()).toBe(1)
     const dir = join(stage.space.dir, 'hooks')
-    for (const sub of readdirSync(dir)) expect(statSync(join(dir, sub)).mode & 0o777).toBe(0o700)
+    for (const path of readdirSync(dir, { recursive: true, encoding: 'utf8' }))
+      expect(statSync(join(dir, path)).mode & 0o077, path).toBe(0)
   })
 
   it('is the same in every shell that may be sh', async () => {
@@ -107,10 +108,16 @@ describe('the quick path', () => {
   })
 
   it('is not taken when an append could still get the time of the last one', async () => {
-    const { client, ada, space } = await hookStage()
-    await ada.send({ to: 'ada', subject: 'to myself', body: '-' })
+    const { client, space } = await hookStage()
+    // As if the last append were just now, however long the hook takes.
+    const soon = Date.now() / 1_000 + 60
+    utimesSync(segmentFile(space.dir), soon, soon)
     afterTool(client)
     expect(stamps(space)).toEqual([])
+    const before = soon - 120
+    utimesSync(segmentFile(space.dir), before, before)
+    afterTool(client)
+    expect(stamps(space)).not.toEqual([])
   })
 
   it('is left once a minute, for what becomes due by itself', async () => {
@@ -137,6 +144,23 @@ describe('the quick path', () => {
     expect(afterTool(client, { env }).text).toBe('')
     expect(starts()).toBe(0)
     expect(client.hook('Stop').text).toContain('NO HURRY')
+  })
+
+  it('is taken for the tools of a subagent as well, but not while there is something for its agent', async () => {
+    const { client, ada, space } = await hookStage()
+    const { env, starts } = countingNode()
+    const subagent = { env, input: { agent_id: 'sub' } }
+    while (stamps(space).length === 0) {
+      await sleep(200)
+      afterTool(client, subagent)
+    }
+    const before = starts()
+    afterTool(client, subagent)
+    expect(starts()).toBe(before)
+    await ada.send({ to: 'claude-1', subject: 'Now', body: 'IMPORTANT', priority: 'high' })
+    await sleep(1_300)
+    expect(afterTool(client, subagent).stdout).toBe('')
+    expect(afterTool(client).text).toContain('IMPORTANT')
   })
 
   it('is not taken for the agent of another session in the same process', async () => {

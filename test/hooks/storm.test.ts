@@ -6,9 +6,9 @@ import { countingNode } from './counting-node.ts'
 import { FakeClient, hookProgram } from './stage.ts'
 
 const isLong = Boolean(process.env['STORM'])
-const messages = isLong ? 10_000 : 400
+const messages = isLong ? 10_000 : 240
 /** Mail comes in showers, with pauses in which the quick path is taken. */
-const shower = isLong ? 500 : 100
+const shower = isLong ? 500 : 80
 const agents = 4
 const pollersEach = 2
 
@@ -60,7 +60,8 @@ it(
     const byPollers = seen.length
     // Whatever is left must come without a further word: a stamp that lies would hide it.
     for (const [n, client] of clients.entries()) {
-      for (let ids: string[]; (ids = idsIn(client.hook('PostToolUse').text)).length > 0; )
+      const next = () => idsIn(client.hook('PostToolUse').text)
+      for (let ids = next(); ids.length > 0; ids = next())
         seen.push(...ids.map((id) => ({ name: names[n]!, id })))
     }
 
