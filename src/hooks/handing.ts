@@ -37,7 +37,10 @@ export class Handing {
    * quicker with some of it, and has printed that.
    */
   note(ids: readonly string[]): void {
-    if (ids.length === 0) return this.done()
+    if (ids.length === 0) {
+      this.done()
+      return
+    }
     this.#ids = ids
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
     writeFileSync(this.#path, ids.join('\n'), { mode: 0o600 })

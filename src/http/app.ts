@@ -186,6 +186,8 @@ export function createApp(options: AppOptions): Hono<Env> {
     const gone = new AbortController()
     const onClose = () => gone.abort()
     c.env.outgoing.once('close', onClose)
+    // It may have gone before we listened.
+    if (c.env.outgoing.destroyed || stopping.aborted) onClose()
     stopping.addEventListener('abort', onClose)
     metrics.waits.inc()
     try {

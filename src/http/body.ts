@@ -34,7 +34,7 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   }
 }
 
-export const tooLarge = (maxBytes: number): HttpRefusal =>
+const tooLarge = (maxBytes: number): HttpRefusal =>
   new HttpRefusal(
     413,
     'size',

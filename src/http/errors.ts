@@ -30,7 +30,7 @@ export class HttpRefusal extends MailboxError {
   }
 }
 
-export function statusOf(error: MailboxError): number {
+function statusOf(error: MailboxError): number {
   if (error instanceof HttpRefusal) return error.status
   // Only the size of a message is a limit that waiting does not lift.
   if (error.code === 'over_limit' && error.message.includes('limits.messageBytes')) return 413

@@ -75,7 +75,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     serverOptions: { headersTimeout: 10_000, requestTimeout: 60_000, maxHeaderSize: 16_384 },
   }) as Server
   server.maxConnections = limits.connections
-  const { port } = await listen(server, host, options.port)
+  const { port } = await listen(server, host, options.port).catch(async (error: unknown) => {
+    await feed.stop()
+    throw error
+  })
   const guard = new Guard({ tokens, host, port, allowHosts })
   const beat = options.beatMs === undefined ? {} : { beatMs: options.beatMs }
   const streams = new Streams({ space, survey, feed, guard, limits, metrics, log, ...beat })
@@ -153,7 +156,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       streams.stop()
       keeper.stop()
       const idle = setInterval(closeIdle, idleLookMs)
-      const late = setTimeout(() => server.closeAllConnections(), graceMs)
+      // A WebSocket whose client does not answer is none of the server's any more, but holds it up.
+      const late = setTimeout(() => {
+        for (const socket of sockets) socket.destroy()
+      }, graceMs)
       await closed
       clearInterval(idle)
       clearTimeout(late)

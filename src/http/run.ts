@@ -18,7 +18,7 @@ import { concerns } from './concerns.ts'
 import type { Feed } from './feed.ts'
 
 /** What an operation works with. */
-export interface Call {
+interface Call {
   space: Space
   name: string
   input: Record<string, unknown>

@@ -78,6 +78,8 @@ export class Streams {
   /** Answers with server-sent events. */
   async serveEvents(request: StreamRequest, outgoing: ServerResponse): Promise<void> {
     const start = await this.#prepare(request)
+    // Gone while we were looking: nobody would tell us any more.
+    if (outgoing.destroyed) return start.leave()
     outgoing.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
@@ -109,6 +111,9 @@ export class Streams {
     head: Buffer,
   ): Promise<void> {
     const start = await this.#prepare(request)
+    // Also when the handshake comes to nothing.
+    socket.once('close', start.leave)
+    if (socket.destroyed) return start.leave()
     this.#sockets.handleUpgrade(incoming, socket, head, (client) => {
       const sink: Sink = {
         kind: 'websocket',

@@ -37,7 +37,7 @@ export async function runWebhook(space: Space, options: WebhookOptions, signal: 
 const isForPerson = ({ to }: Message): boolean => to.includes(person)
 
 /** A message as the world outside knows events. */
-export function cloudEvent(spaceId: string, message: Message) {
+function cloudEvent(spaceId: string, message: Message) {
   const { id, type, threadId, createdAt, from, priority, subject, body, replyTo, traceparent } = message
   return {
     specversion: '1.0',

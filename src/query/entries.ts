@@ -7,7 +7,7 @@ import type { Source } from './message.ts'
  * A cursor from which reading yields every entry after `seq`, and few before. The journal alone knows only
  * where its files begin; the index knows the place of every message.
  */
-export function cursorNear({ index, journal }: Source, seq: number): Cursor {
+function cursorNear({ index, journal }: Source, seq: number): Cursor {
   const row = index
     .sql('SELECT seq, segment, offset FROM message WHERE seq <= ? ORDER BY seq DESC LIMIT 1')
     .get([seq])

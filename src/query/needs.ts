@@ -24,7 +24,7 @@ function kindOf({ kind, type }: Owed): Need['kind'] {
 export function needsOf(source: Source, agent: Agent, now: number): Need[] {
   const needs = new Map<string, Need>()
   const open = owed(source, { by: agent.name }, now)
-  // Whoever answers has acknowledged as well.
+  // What it asks for says more than that it wants an ack.
   for (const one of open.toSorted((a, b) => Number(a.kind === 'ack') - Number(b.kind === 'ack'))) {
     if (needs.has(one.id)) continue
     const message = messageBySeq(source, requireSeq(source, one.id))

@@ -6,7 +6,7 @@ import type { Chronicle, Mark } from './chronicle.ts'
 import { messageIfThere, type Source } from './message.ts'
 
 /** An entry as one line of a story. */
-export interface Told {
+interface Told {
   seq: number
   at: string
   kind: Entry['kind']

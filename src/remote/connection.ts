@@ -162,7 +162,7 @@ const unreachable = (url: string, isSafe: boolean, cause: unknown) =>
     },
   )
 
-export const cancelled = (): MailboxError =>
+const cancelled = (): MailboxError =>
   new MailboxError('interrupted', 'the wait was cancelled', {
     hint: 'nothing was taken; wait again when you like',
   })

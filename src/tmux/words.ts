@@ -11,7 +11,7 @@ export interface Words {
 export interface WordsOptions {
   /** Made for this attempt, so that nobody can have written it. */
   token: string
-  /** How the text begins; where it is a comment to shells, one that comes to read it by accident runs nothing. */
+  /** How the text, or each of its lines, begins; where it is a comment to shells, one that comes to read it by accident runs nothing. */
   comment: string
   /** @default {@link defaultBudgetBytes} */
   budgetBytes?: number
@@ -20,8 +20,8 @@ export interface WordsOptions {
 }
 
 /** A terminal that reads by lines keeps so much of one and drops the rest: 4,095 bytes on Linux, fewer elsewhere. */
-export const mostBytes = process.platform === 'linux' ? 3_800 : 900
-export const defaultBudgetBytes = process.platform === 'linux' ? 2_000 : 900
+const mostBytes = process.platform === 'linux' ? 3_800 : 900
+const defaultBudgetBytes = process.platform === 'linux' ? 2_000 : 900
 
 /** What each known type asks for, before the message itself. Aider and its like know nothing of a mailbox. */
 const asks: Record<string, string> = {
@@ -110,24 +110,27 @@ function said(message: Message): Message {
  * breaks (they submit things) are replaced.
  */
 export function wordsFor(message: Message, options: WordsOptions): Words {
-  const { token, comment, budgetBytes = defaultBudgetBytes, multiline = false } = options
+  const { token, budgetBytes = defaultBudgetBytes, multiline = false } = options
   const room = Math.min(budgetBytes, multiline ? budgetBytes : mostBytes)
   const whole = said(message)
   for (let chars = room; ; chars = Math.floor(chars * 0.8)) {
-    const typed = `${comment}${withMark(whole, token, chars, multiline)}`
+    const typed = withMark(whole, { ...options, chars })
     if (Buffer.byteLength(typed) <= room || chars < 40)
       return { text: typed, end: squeezed(`mail ${token}>>>`) }
   }
 }
 
-function withMark(message: Message, token: string, chars: number, multiline: boolean): string {
+function withMark(message: Message, options: WordsOptions & { chars: number }): string {
+  const { token, comment, chars, multiline = false } = options
   const [heading = '', ...fenced] = fence(message, { nonce: token, chars }).split('\n')
   // What was cut off is said before the fence, so that every text ends in the mark.
   const cut = fenced.at(-1)!.endsWith('>>>') ? [] : [fenced.pop()!]
   const ask = Object.hasOwn(asks, message.type) ? [asks[message.type]!] : []
   const head = ['[mailbox]', heading, ...ask, ...cut].join(' ')
   const lines = [head, ...fenced].map((line) => line.replace(/\t/g, '  '))
-  return multiline ? lines.join('\n') : lines.filter((line) => line.trim() !== '').join(' ⏎ ')
+  return multiline
+    ? lines.map((line) => `${comment}${line}`).join('\n')
+    : `${comment}${lines.filter((line) => line.trim() !== '').join(' ⏎ ')}`
 }
 
 export interface NoticeOptions {

@@ -49,7 +49,7 @@ const session = z.strictObject({
   client: z.optional(word),
   id: z.optional(word),
 })
-export const joinFields = {
+const joinFields = {
   roles: z.optional(words),
   tags: z.optional(words),
   note: z.optional(z.string()),

@@ -39,7 +39,7 @@ export const priority = name('Priority', z.enum(priorities))
 export const kind = name('MatterKind', z.enum(kinds))
 
 export const agent = name('Agent', z.extend(agentSchema, { waitingFor: z.optional(z.array(text)) }))
-export const claim = name('Claim', z.extend(claimSchema, {}))
+const claim = name('Claim', z.extend(claimSchema, {}))
 export const storedMessage = name('Message', z.extend(message, { seq: count }))
 export const inboxMessage = name(
   'InboxMessage',

@@ -113,11 +113,19 @@ describe('without a reload', () => {
     await page.getByText('Reconnecting to the hub').waitFor()
     const bob = await mailbox('bob')
     for (const n of [1, 2, 3]) await bob.send({ to: 'ada', subject: `While you were away ${n}`, body: '' })
+    // A page that was never opened cannot be loaded now; it comes by itself when the hub does.
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    await page.getByText('could not be loaded').waitFor()
     await stage.startHub()
     await page.getByText('live', { exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'Metrics' }).waitFor()
+    await page.goBack()
     await eventually(() => page.getByText('Reconnecting to the hub').count()).toBe(0)
     const rows = page.locator('.row-subject', { hasText: 'While you were away' })
     await eventually(() => rows.allTextContents()).toEqual([3, 2, 1].map((n) => `While you were away ${n}`))
+    expect(await page.locator('.row', { hasText: 'While you were away' }).getByText('messages').count()).toBe(
+      0,
+    )
   })
 })
 

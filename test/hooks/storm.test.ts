@@ -60,7 +60,8 @@ it(
     const byPollers = seen.length
     // Whatever is left must come without a further word: a stamp that lies would hide it.
     for (const [n, client] of clients.entries()) {
-      for (let ids: string[]; (ids = idsIn(client.hook('PostToolUse').text)).length > 0; )
+      const next = () => idsIn(client.hook('PostToolUse').text)
+      for (let ids = next(); ids.length > 0; ids = next())
         seen.push(...ids.map((id) => ({ name: names[n]!, id })))
     }
 

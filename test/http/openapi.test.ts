@@ -18,9 +18,9 @@ interface Document {
 
 it('describes itself in a document that validates and leaves nothing out', async () => {
   const stage = await stageHub()
-  const { json, status, text } = await stage.ask('/api/openapi.json')
+  const { json, status } = await stage.ask('/api/openapi.json')
   expect(status).toBe(200)
-  const result = await new Validator().validate(text)
+  const result = await new Validator().validate(structuredClone(json))
   expect(result.errors ?? []).toEqual([])
   expect(result.valid).toBe(true)
   const document = json as Document
@@ -144,6 +144,11 @@ it('answers every operation in the shape that its document promises', async () =
   await act('ada', 'report-review', { to: 'bob', comments: [{ body: 'nit', path: 'a.ts', line: 3 }] })
   const stop = await act('ada', 'request-shutdown', { to: 'bob', reason: 'enough' })
   expect((await act('bob', 'owed')).owed.length).toBeGreaterThan(1)
+  expect((await act('ada', 'awaited')).owed.length).toBeGreaterThan(1)
+  expect(await act('bob', 'agent')).toMatchObject({ name: 'bob', roles: ['builder'] })
+  await act('bob', 'come-in')
+  const fresh = await act('ada', 'send', { to: 'bob' })
+  expect((await act('bob', 'take-all', { ids: [fresh.id] })).messages).toMatchObject([{ state: 'shown' }])
   await act('bob', 'defer-shutdown', { id: stop.id, reason: 'nearly done' })
   await act('bob', 'accept-shutdown', { id: stop.id })
   await act('bob', 'leave', { frozen: true })

@@ -140,6 +140,28 @@ it('takes so many connections and no more, and notes the others', async () => {
   sockets[1]!.destroy()
 })
 
+it('keeps no place for a WebSocket that never came about', async () => {
+  const stage = await stageHub({ limits: { streamsPerToken: 1 } })
+  const { port } = new URL(stage.url)
+  for (let n = 0; n < 3; n++) {
+    const socket = connect(Number(port), '127.0.0.1')
+    let answer = ''
+    socket.on('data', (data) => (answer += data.toString()))
+    // Everything but the key of the handshake.
+    socket.write(
+      `GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${stage.token}\r\n` +
+        'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n',
+    )
+    await new Promise((resolve) => socket.on('close', resolve))
+    expect(answer).toMatch(/^HTTP\/1.1 400/)
+  }
+  const gone = new AbortController()
+  const headers = { authorization: `Bearer ${stage.token}` }
+  expect((await fetch(`${stage.url}/api/stream`, { headers, signal: gone.signal })).status).toBe(200)
+  expect((await stage.ask('/api/stream')).status).toBe(429)
+  gone.abort()
+})
+
 it('forgets a client that dies in the middle of a request or a wait', async () => {
   const stage = await stageHub()
   const bob = await stage.space.mailbox('bob')

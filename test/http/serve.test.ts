@@ -28,8 +28,12 @@ it('prints where it is, takes the next free port, and stops when it is told to',
   expect(second.url).not.toBe(first.url)
   expect(second.token).toBe(first.token)
   const { port } = new URL(first.url)
-  const taken = await box.refused(5, 'serve', '--port', port)
-  expect(taken).toMatchObject({ code: 'conflict', hint: expect.stringContaining('--port') })
+  const refused = await box.run(['serve', '--port', port, '--json'])
+  expect(refused).toMatchObject({ code: 5, stderr: '' })
+  expect((JSON.parse(refused.stdout) as { error: object }).error).toMatchObject({
+    code: 'conflict',
+    hint: expect.stringContaining('--port'),
+  })
 
   for (const [{ started, url, token }, signal] of [
     [first, 'SIGTERM'],

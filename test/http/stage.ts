@@ -7,7 +7,7 @@ import { createAgentToken } from '../../src/http/tokens.ts'
 import type { OpenSpaceOptions } from '../../src/space.ts'
 import { tempSpace } from '../helpers/temp.ts'
 
-export interface LogLine {
+interface LogLine {
   level: number
   msg: string
   event?: string

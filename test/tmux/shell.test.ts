@@ -79,6 +79,49 @@ describe.each(['sh', 'bash --norc'])('a plain %s', (shell) => {
     expect(readdirSync(trap)).toEqual(['own'])
     expect(terminal.screen(pane)).not.toMatch(/not found|syntax error|unexpected/i)
   })
+
+  it('runs nothing of a message that a dying agent leaves behind unread', async () => {
+    const { terminal, pane, trap } = await withShell(shell)
+    // Shows a prompt, never reads, and goes: what was typed and entered is the shell's to read.
+    const script = join(terminal.dir, 'dying-agent.mjs')
+    const sign = join(terminal.dir, 'die')
+    writeFileSync(
+      script,
+      `import { existsSync } from 'node:fs'
+  process.stdout.write('dying> ')
+  setInterval(() => existsSync(${JSON.stringify(sign)}) && process.exit(), 20)`,
+    )
+    const attached = terminal.run(
+      'attach',
+      'eve',
+      '--pane',
+      pane,
+      '--program',
+      'dying-agent',
+      '--quiet-ms',
+      '60',
+    )
+    // The pane is ada's.
+    expect(await attached.exit).toMatchObject({ code: 5 })
+    expect(await terminal.run('detach', 'ada').exit).toMatchObject({ code: 0 })
+    expect(
+      await terminal.run('attach', 'eve', '--pane', pane, '--program', 'dying-agent', '--quiet-ms', '60')
+        .exit,
+    ).toMatchObject({ code: 0 })
+    const bob = await terminal.space.mailbox('bob')
+    const body = 'x ; touch P1; `touch P3` $(touch P4) | touch P5 & touch P6 > P7 ; touch P8 #'
+    const { id } = await bob.send({ to: 'eve', body })
+    terminal.keys(pane, '-l', `${process.execPath} ${script}`)
+    terminal.keys(pane, 'Enter')
+    await until('it is entered', async () => (await terminal.ladder(id, 'eve')).includes('shown'))
+    expect(terminal.screen(pane)).toContain('touch P6 > P7')
+    writeFileSync(sign, '')
+    await until('the shell is back', () => /\n\$[ $]*$/.test(terminal.screen(pane)))
+    terminal.keys(pane, '-l', 'touch own')
+    terminal.keys(pane, 'Enter')
+    await until('it runs ours', () => existsSync(join(trap, 'own')))
+    expect(readdirSync(trap)).toEqual(['own'])
+  })
 })
 
 it('is left alone in the middle of a command of several lines', async () => {
@@ -94,46 +137,4 @@ it('is left alone in the middle of a command of several lines', async () => {
   terminal.keys(pane, 'Enter')
   await until('it is notified', async () => (await terminal.state(id, 'ada')) === 'notified')
   expect(terminal.screen(pane)).toContain('one\ntwo\n')
-})
-
-it('runs nothing of a message that a dying agent leaves behind unread', async () => {
-  const { terminal, pane, trap } = await withShell('sh')
-  // Shows a prompt, never reads, and goes: what was typed and entered is the shell's to read.
-  const script = join(terminal.dir, 'dying-agent.mjs')
-  const sign = join(terminal.dir, 'die')
-  writeFileSync(
-    script,
-    `import { existsSync } from 'node:fs'
-process.stdout.write('dying> ')
-setInterval(() => existsSync(${JSON.stringify(sign)}) && process.exit(), 20)`,
-  )
-  const attached = terminal.run(
-    'attach',
-    'eve',
-    '--pane',
-    pane,
-    '--program',
-    'dying-agent',
-    '--quiet-ms',
-    '60',
-  )
-  // The pane is ada's.
-  expect(await attached.exit).toMatchObject({ code: 5 })
-  expect(await terminal.run('detach', 'ada').exit).toMatchObject({ code: 0 })
-  expect(
-    await terminal.run('attach', 'eve', '--pane', pane, '--program', 'dying-agent', '--quiet-ms', '60').exit,
-  ).toMatchObject({ code: 0 })
-  const bob = await terminal.space.mailbox('bob')
-  const body = 'x\'; touch P1; "; touch P2; `touch P3` $(touch P4) | touch P5 & touch P6 > P7'
-  const { id } = await bob.send({ to: 'eve', body })
-  terminal.keys(pane, '-l', `${process.execPath} ${script}`)
-  terminal.keys(pane, 'Enter')
-  await until('it is entered', async () => (await terminal.ladder(id, 'eve')).includes('shown'))
-  expect(terminal.screen(pane)).toContain('touch P6 > P7')
-  writeFileSync(sign, '')
-  await until('the shell is back', () => /\n\$[ $]*$/.test(terminal.screen(pane)))
-  terminal.keys(pane, '-l', 'touch own')
-  terminal.keys(pane, 'Enter')
-  await until('it runs ours', () => existsSync(join(trap, 'own')))
-  expect(readdirSync(trap)).toEqual(['own'])
 })

@@ -55,7 +55,7 @@ describe('at an empty prompt', () => {
     const { bob, isShown, submitted } = await withAda({}, ['--program', 'fake-agent', '--multiline'])
     const { id } = await bob.send({ to: 'ada', body: 'one\ntwo' })
     await isShown(id)
-    expect((await submitted(1))[0]).toContain('\none\ntwo\nmail ')
+    expect((await submitted(1))[0]).toContain('\n# one\n# two\n# mail ')
   })
 
   it('acks what it saw when the message asks for that', async () => {

@@ -7,7 +7,7 @@ import { clock, compact, duration, moment, spansDays } from './text.ts'
 import type { Bucket } from './types.ts'
 import { useWidth } from './use-size.ts'
 
-export interface SeriesLine {
+interface SeriesLine {
   /** Which figure of the buckets. */
   key: string
   label: string

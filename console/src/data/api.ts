@@ -35,7 +35,7 @@ async function ask(url: string, init: RequestInit): Promise<Response> {
 
 export type Query = Record<string, string | number | undefined>
 
-export function withQuery(url: string, query: Query = {}): string {
+function withQuery(url: string, query: Query = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const words = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
   return words === '' ? url : `${url}?${words}`

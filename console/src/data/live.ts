@@ -6,7 +6,7 @@ import type { Entry } from './types.ts'
 
 export const connection = signal<'connecting' | 'live' | 'reconnecting'>('connecting')
 /** The last entry this page has taken in. */
-export const seq = signal(0)
+const seq = signal(0)
 
 type Listener = (entries: readonly Entry[]) => void
 const listeners = new Set<Listener>()

@@ -10,7 +10,7 @@ export interface Paged<T> {
 }
 
 /** More rows than anybody scrolls through; beyond that the page would only grow. */
-export const mostRows = 20_000
+const mostRows = 20_000
 
 export interface PagedOptions<T> {
   page: (after: string | undefined, signal?: AbortSignal) => Promise<{ items: T[]; next: string | null }>

@@ -1,10 +1,12 @@
 import { type Signal, signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { ApiError } from './api.ts'
-import { connection, onEntries } from './live.ts'
+import { onEntries } from './live.ts'
 import type { Entry } from './types.ts'
 
 export interface ResourceOptions<T> {
+  /** At least so long between two questions, for figures that need not follow every message. @default 250 */
+  restMs?: number
   load: (known: T | undefined, signal: AbortSignal) => Promise<T>
   /**
    * Takes entries into what is known, so that most changes need no request. `stale` says that the rest must be
@@ -16,6 +18,7 @@ export interface ResourceOptions<T> {
 /** A question rests some times as long as its answer took, so that a busy hub is not asked without end. */
 const restFactor = 4
 const longestRestMs = 10_000
+const retryMs = 2_000
 
 /** What keeps a place for an answer of the hub: shown while it is old, asked for again when it has changed. */
 export class Resource<T> {
@@ -63,15 +66,24 @@ export class Resource<T> {
       this.data.value = await this.options.load(this.data.value, loading.signal)
       this.error.value = null
     } catch (error) {
-      if (!loading.signal.aborted)
-        this.error.value = error instanceof ApiError ? error : new ApiError('internal', String(error))
+      if (!loading.signal.aborted) {
+        const problem = error instanceof ApiError ? error : new ApiError('internal', String(error))
+        this.error.value = problem
+        if (problem.code === 'unreachable') this.#retrySoon()
+      }
     } finally {
       this.#loading = undefined
       const tookMs = performance.now() - started
-      this.#restUntil = performance.now() + Math.min(longestRestMs, Math.max(250, restFactor * tookMs))
+      this.#restUntil =
+        performance.now() + Math.min(longestRestMs, Math.max(this.options.restMs ?? 250, restFactor * tookMs))
     }
     // What came meanwhile may not be in the answer.
     if (this.#again) this.refreshSoon()
+  }
+
+  /** A hub that is away comes back; until then what is known stays on the page. */
+  #retrySoon(): void {
+    if (this.#users > 0) this.#timer = setTimeout(() => void this.refresh(), retryMs)
   }
 
   refreshSoon(): void {
@@ -99,7 +111,7 @@ export class Resource<T> {
 const cache = new Map<string, Resource<unknown>>()
 const kept = 24
 
-export function resource<T>(key: string, options: () => ResourceOptions<T>): Resource<T> {
+function resource<T>(key: string, options: () => ResourceOptions<T>): Resource<T> {
   const found = (cache.get(key) as Resource<T> | undefined) ?? new Resource<T>(options())
   cache.delete(key)
   cache.set(key, found as Resource<unknown>)
@@ -110,13 +122,5 @@ export function resource<T>(key: string, options: () => ResourceOptions<T>): Res
 export function useResource<T>(key: string, options: () => ResourceOptions<T>): Resource<T> {
   const found = useMemo(() => resource(key, options), [key])
   useEffect(() => found.use(), [found])
-  useEffect(
-    () =>
-      // Answers that failed while the hub was away are asked for again when it is back.
-      connection.subscribe((state) => {
-        if (state === 'live' && found.error.peek() !== null) found.refreshSoon()
-      }),
-    [found],
-  )
   return found
 }

@@ -15,5 +15,3 @@ export const typeName = (type: string): string => line(type).replaceAll('_', ' '
 /** 1200 as 1.2k: for places where a number must not grow. */
 const compactly = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 export const compact = (n: number): string => compactly.format(n)
-
-export const shortId = (id: string): string => (id.length > 13 ? `${id.slice(0, 8)}…` : id)

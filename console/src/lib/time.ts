@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 
 /** The time as far as "5 min ago" needs it; moves twice a minute. */
-export const now = signal(Date.now())
+const now = signal(Date.now())
 setInterval(() => {
   now.value = Date.now()
 }, 30_000)

@@ -16,9 +16,7 @@ export function toneOf(state: string): 'good' | 'bad' | 'warn' | '' {
   return warn.includes(state) ? 'warn' : ''
 }
 
-export const StateChip = ({ state }: { state: ReceiptState }) => (
-  <span class={`chip ${toneOf(state)}`}>{state}</span>
-)
+const StateChip = ({ state }: { state: ReceiptState }) => <span class={`chip ${toneOf(state)}`}>{state}</span>
 
 /** What each recipient has done with a message, rung by rung. */
 export function Ladders({ id }: { id: string }) {

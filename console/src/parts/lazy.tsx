@@ -1,24 +1,41 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Loading } from './small.tsx'
+import { ApiError } from '../data/api.ts'
+import { connection } from '../data/live.ts'
+import { Loading, Problem } from './small.tsx'
+
+const missing = new ApiError(
+  'unreachable',
+  'a part of this page could not be loaded',
+  'it is tried again when the hub is back; if the hub was upgraded meanwhile, reload the page',
+)
 
 /** A component that is loaded when it is first shown. */
 export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let loaded: ComponentType<P> | undefined
   return function Lazy(props: P) {
+    const [isMissing, setMissing] = useState(false)
     const [, redraw] = useState(0)
     useEffect(() => {
-      if (loaded !== undefined) return
       let isHere = true
-      void load().then((component) => {
-        loaded = component
-        if (isHere) redraw(1)
-      })
+      const attempt = async () => {
+        if (loaded !== undefined) return
+        try {
+          loaded = await load()
+          if (isHere) redraw(1)
+        } catch {
+          if (isHere) setMissing(true)
+        }
+      }
+      // At once, and again whenever the hub goes or comes back.
+      const stop = connection.subscribe(() => void attempt())
       return () => {
         isHere = false
+        stop()
       }
     }, [])
     const Component = loaded
-    return Component === undefined ? <Loading /> : <Component {...props} />
+    if (Component !== undefined) return <Component {...props} />
+    return isMissing ? <Problem error={missing} /> : <Loading />
   }
 }

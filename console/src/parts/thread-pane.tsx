@@ -14,6 +14,7 @@ import { Icon } from './icon.tsx'
 import { lazy } from './lazy.tsx'
 import { MessageCard } from './message-card.tsx'
 import { Empty, Loading, Problem, TagChip } from './small.tsx'
+import { usePlace } from './use-place.ts'
 
 const Sequence = lazy(async () => (await import('../charts/sequence-diagram.tsx')).SequenceDiagram)
 const shownAtFirst = 40
@@ -141,51 +142,6 @@ function Thread({
       </footer>
     </>
   )
-}
-
-/**
- * Keeps the meant message in sight while letters take their shape, until the person takes over. After that,
- * whoever reads the end sees new mail move in, and whoever reads further up is left in peace.
- */
-function usePlace(scroller: { current: HTMLDivElement | null }, aim: string, count: number): void {
-  const first = useRef(aim)
-  const state = useRef({ isTaken: false, isAtEnd: false })
-  useEffect(() => {
-    const box = scroller.current
-    if (box === null) return
-    const settle = () => {
-      if (!state.current.isTaken) document.getElementById(first.current)?.scrollIntoView({ block: 'start' })
-    }
-    const take = () => {
-      state.current.isTaken = true
-    }
-    const look = () => {
-      state.current.isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 48
-    }
-    const settleAll = () => {
-      settle()
-      // The field for an answer takes room from below.
-      if (state.current.isAtEnd) box.scrollTop = box.scrollHeight
-    }
-    const sizes = new ResizeObserver(settleAll)
-    sizes.observe(box)
-    for (const child of box.children) sizes.observe(child)
-    for (const event of ['wheel', 'pointerdown', 'touchmove', 'keydown'])
-      box.addEventListener(event, take, { passive: true })
-    box.addEventListener('scroll', look, { passive: true })
-    return () => {
-      sizes.disconnect()
-      for (const event of ['wheel', 'pointerdown', 'touchmove', 'keydown'])
-        box.removeEventListener(event, take)
-      box.removeEventListener('scroll', look)
-    }
-  }, [scroller])
-  const known = useRef(count)
-  useEffect(() => {
-    const box = scroller.current
-    if (count > known.current && state.current.isAtEnd && box !== null) box.scrollTop = box.scrollHeight
-    known.current = count
-  }, [scroller, count])
 }
 
 /** What an answer of the person most likely answers: what is open for it, or else the last word of another. */

@@ -8,7 +8,9 @@ import { boxOf, isTag } from '../lib/address.ts'
 export const overview = new Resource<Overview>({
   load: (_, signal) => get<Overview>('/api/overview', {}, signal),
   apply: (data, entries) => {
-    const changed = entries.reduce(applyToOverview, data)
+    // The answer may have been given after entries that the stream has yet to tell.
+    const fresh = entries.filter(({ seq }) => seq > data.seq)
+    const changed = { ...fresh.reduce(applyToOverview, data), seq: fresh.at(-1)?.seq ?? data.seq }
     // Counts of unread mail and of what waits depend on more than an entry says.
     return { data: changed, stale: entries.some(({ kind }) => kind !== 'segment' && kind !== 'torn') }
   },

@@ -104,7 +104,7 @@ function Facts({ agent }: { agent: RosterAgent }) {
         )}
       </dl>
       <h2>Waits for</h2>
-      <Waits agent={agent} />
+      <Waits agent={agent} none="Nothing" />
       <h2>Owes</h2>
       <Owes owes={owes} />
       <h2>Read its mail as it does</h2>

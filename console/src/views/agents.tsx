@@ -103,13 +103,13 @@ export const stateWord = ({ state, gone }: RosterAgent): string =>
     : state
 
 /** What an agent has asked and has no answer to. */
-export function Waits({ agent }: { agent: RosterAgent }) {
+export function Waits({ agent, none = '–' }: { agent: RosterAgent; none?: string }) {
   const ids = agent.waitingFor ?? []
   const matters = ids
     .map((id) => openMatters.value.get(id)?.[0])
     .filter((one): one is Owed => one !== undefined)
   if (matters.length === 0)
-    return ids.length === 0 ? <span class="quiet">–</span> : <span>{plural(ids.length, 'answer')}</span>
+    return ids.length === 0 ? <span class="quiet">{none}</span> : <span>{plural(ids.length, 'answer')}</span>
   return (
     <ul>
       {matters.slice(0, 3).map((one) => (

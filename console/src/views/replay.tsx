@@ -1,7 +1,6 @@
 import './replay.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { get } from '../data/api.ts'
-import { seq as liveSeq } from '../data/live.ts'
 import type { ReplayFrame, Series } from '../data/types.ts'
 import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
@@ -17,7 +16,7 @@ const Slider = lazy(async () => (await import('../charts/replay-slider.tsx')).Re
 /** The space as it was after any entry, from the first to the last. Where it stands is in the address. */
 export function ReplayPage({ at }: { at: number | undefined }) {
   const [frame, setFrame] = useState<ReplayFrame>()
-  const [wanted, setWanted] = useState(at ?? liveSeq.value)
+  const [wanted, setWanted] = useState(at)
   const [isPlaying, setPlaying] = useState(false)
   const buckets = useBuckets(frame)
   useEffect(() => {
@@ -39,8 +38,8 @@ export function ReplayPage({ at }: { at: number | undefined }) {
           last={frame.last}
           firstAt={frame.firstAt}
           lastAt={frame.lastAt}
-          seq={wanted}
-          {...(frame.seq === wanted && { at: frame.at })}
+          seq={wanted ?? frame.seq}
+          {...(frame.seq === (wanted ?? frame.seq) && { at: frame.at })}
           onChange={(seq: number) => {
             setWanted(seq)
             go(`/replay?at=${seq}`, { replace: true, leaf: true })
@@ -102,9 +101,9 @@ const Picture = ({ frame }: { frame: ReplayFrame }) => (
   </div>
 )
 
-/** One question at a time: while the slider moves, only the place where it is when the answer comes is asked next. */
-function useFrame(wanted: number, take: (frame: ReplayFrame) => void): void {
-  const next = useRef<number>()
+/** The frame at a place, or the last one. One question at a time: while the slider moves, only the place where it is when the answer comes is asked next. */
+function useFrame(wanted: number | undefined, take: (frame: ReplayFrame) => void): void {
+  const next = useRef<{ at: number | undefined }>()
   const isAsking = useRef(false)
   const isHere = useRef(true)
   useEffect(() => {
@@ -114,13 +113,13 @@ function useFrame(wanted: number, take: (frame: ReplayFrame) => void): void {
     }
   }, [])
   useEffect(() => {
-    next.current = wanted
+    next.current = { at: wanted }
     if (isAsking.current) return
     const ask = async () => {
       isAsking.current = true
       try {
         while (next.current !== undefined && isHere.current) {
-          const at = next.current
+          const { at } = next.current
           next.current = undefined
           const frame = await get<ReplayFrame>('/api/replay', { at })
           if (isHere.current) take(frame)

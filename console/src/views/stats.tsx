@@ -25,10 +25,12 @@ const ms = (value: number | null): string => (value === null ? '–' : duration(
 export function StatsPage() {
   const [span, setSpan] = useState<Span>('15 min')
   const stats = useResource('stats', () => ({
+    restMs: 1_500,
     load: (_: Stats | undefined, signal: AbortSignal) => get<Stats>('/api/stats', {}, signal),
     apply: (data: Stats, entries) => ({ data, stale: moves(entries) }),
   }))
   const series = useResource(`series ${span}`, () => ({
+    restMs: 3_000,
     load: (_: Series | undefined, signal: AbortSignal) => {
       const to = Date.now()
       const from = new Date(to - spans[span]).toISOString()

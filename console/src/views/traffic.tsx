@@ -34,6 +34,7 @@ const quoted = (name: string): string => (/\s/.test(name) ? `"${name}"` : name)
 export function TrafficPage({ view, span: wanted }: { view: string; span: string }) {
   const span: Span = wanted in spans ? (wanted as Span) : 'ever'
   const { data, error } = useResource(`traffic ${span}`, () => ({
+    restMs: 3_000,
     load: async (_: Pair[] | undefined, signal: AbortSignal) => {
       const since = spans[span] === 0 ? undefined : new Date(Date.now() - spans[span]).toISOString()
       return (await get<{ pairs: Pair[] }>('/api/traffic', { since }, signal)).pairs
