@@ -37,7 +37,9 @@ async function bundle(input, format, ending) {
 // A fast build leaves old chunks: processes of a running test may still be loading them.
 if (types) rmSync(`${root}/dist`, { recursive: true, force: true })
 await bundle({ mod: 'src/mod.ts', 'index-worker': 'src/index/worker.ts' }, 'esm', 'js')
-await bundle({ cli: 'src/cli/main.ts', hook: 'src/hooks/main.ts' }, 'cjs', 'cjs')
+await bundle({ cli: 'src/cli/main.ts' }, 'cjs', 'cjs')
+// By itself, so that it finds everything in one file: it is what runs most.
+await bundle({ hook: 'src/hooks/main.ts' }, 'cjs', 'cjs')
 for (const file of ['hook.sh', 'opencode-plugin.js'])
   copyFileSync(`${root}/src/hooks/${file}`, `${root}/dist/${file}`)
 for (const program of ['cli.cjs', 'hook.sh']) chmodSync(`${root}/dist/${program}`, 0o755)

@@ -1,5 +1,4 @@
-import { readSync, writeSync } from 'node:fs'
-import { isatty } from 'node:tty'
+import { fstatSync, readSync, writeSync } from 'node:fs'
 import type { Client } from '../model/client.ts'
 import { openSpace } from '../space.ts'
 import { answer, type Desk } from './answer.ts'
@@ -106,9 +105,9 @@ async function startWaiting(again: HookOptions['again'], { sessionId }: Call): P
   child.unref()
 }
 
-/** What the client says, unless `hook.sh` has read it already. A hand at a terminal says nothing. */
+/** What the client says, unless `hook.sh` has read it already. A terminal would have us wait for a hand. */
 function readInput(): Input {
-  const text = process.env['MAILBOX_HOOK_INPUT'] ?? (isatty(0) ? '' : readAll())
+  const text = process.env['MAILBOX_HOOK_INPUT'] ?? (fstatSync(0).isCharacterDevice() ? '' : readAll())
   const found: unknown = JSON.parse(text.trim() || '{}')
   return found !== null && typeof found === 'object' ? (found as Input) : {}
 }

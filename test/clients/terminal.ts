@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
@@ -24,18 +23,17 @@ export function openTerminal(
   tmux('new-session', '-d', '-x', '140', '-y', '40', '-c', cwd, ...words)
   const pid = Number(tmux('list-panes', '-F', '#{pane_pid}'))
   onTestFinished(async () => {
-    // Gone before its home is removed: a program that is told to end writes until it has.
-    process.kill(pid, 'SIGKILL')
     tmux('kill-server')
-    while (existsSync(`/proc/${pid}`)) await sleep(20)
+    // Gone before its home is removed: a program that is told to end writes until it has.
+    while (isThere(pid)) await sleep(20)
   })
   const screen = () => tmux('capture-pane', '-p')
   return {
     screen,
     async shows(expected) {
-      const isThere = () =>
+      const isShown = () =>
         typeof expected === 'string' ? screen().includes(expected) : expected.test(screen())
-      while (!isThere()) await sleep(100)
+      while (!isShown()) await sleep(100)
     },
     async type(line) {
       tmux('send-keys', '-l', line)
@@ -43,5 +41,14 @@ export function openTerminal(
       await sleep(500)
       tmux('send-keys', 'Enter')
     },
+  }
+}
+
+/** Ends a process for good; false when there is none any more. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch {
+    return false
   }
 }
