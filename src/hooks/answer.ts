@@ -137,7 +137,7 @@ async function answerStop(desk: Desk, { invites = false }: Call, print: Print): 
   const waiting = messages.filter((message) => message.state === 'stored' && isWorthATurn(message))
   if (waiting.length === 0) return
   goesOn()
-  print({ prompt: invitation(waiting.length) })
+  print({ prompt: invitation(waiting) })
   await mailbox.notified(waiting.map(({ id }) => id))
 }
 

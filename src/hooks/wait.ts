@@ -68,7 +68,7 @@ async function wake(
   { deliver, as }: WaitOptions,
 ): Promise<boolean> {
   if (as === 'notified') {
-    await deliver(invitation(ripe.length))
+    await deliver(invitation(ripe))
     await mailbox.notified(ripe.map(({ id }) => id))
     return true
   }

@@ -78,12 +78,15 @@ function isIdle(pid: number): boolean {
   }
 }
 
-/** Our words only: what the mail says comes fenced, when it is read. */
+/**
+ * Our words only: what the mail says comes fenced, when it is read. The id is there because Claude Code drops
+ * what it has been told before in the same words, and nobody would wake.
+ */
 function invitation(messages: readonly InboxMessage[]): string {
   const [first] = messages as [InboxMessage]
   const count = messages.length === 1 ? 'a new message' : `${messages.length} new messages`
   const from = toPrintableLine(JSON.stringify(first.from))
-  return `The mailbox has ${count} for you, the first from ${from} (${first.priority}). Read your mail with the mailbox's check tool and deal with it.`
+  return `The mailbox has ${count} for you, the first from ${from} (${first.priority}, ${first.id}). Read your mail with the mailbox's check tool and deal with it.`
 }
 
 /** The socket answers nothing; that it takes the lines is all there is to see. */

@@ -8,8 +8,9 @@ import { type ModelRequest, type Script, type ScriptedModel, scriptedModel } fro
 const streaming = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose']
 
 interface Move {
-  /** Comes when the model has read these words, once. */
-  when: string
+  /** Comes when the model has read these words, once: anywhere, or in a message. */
+  prompt?: string
+  mail?: string
   tool: 'send' | 'handle'
   input: (idOf: (mark: string) => string) => Record<string, unknown>
 }
@@ -26,12 +27,14 @@ function player(moves: readonly Move[]): Script {
     const call = (tool: string, input: Record<string, unknown>) => ({
       calls: [{ name: `mcp__mailbox__${tool}`, input }],
     })
-    const move = moves.find((one) => !made.has(one) && request.text.includes(one.when))
+    const isRead = ({ prompt, mail }: Move) =>
+      mail === undefined ? request.text.includes(prompt!) : idIn(request, mail) !== undefined
+    const move = moves.find((one) => !made.has(one) && isRead(one))
     if (move !== undefined) {
       made.add(move)
       return call(
         move.tool,
-        move.input((mark) => idIn(request, mark)),
+        move.input((mark) => idIn(request, mark)!),
       )
     }
     const told = request.text.split('The mailbox has').length - 1
@@ -41,10 +44,14 @@ function player(moves: readonly Move[]): Script {
   }
 }
 
-/** The id of the message with these words: it stands above them. */
-function idIn({ text }: ModelRequest, mark: string): string {
-  const above = text.slice(0, text.indexOf(mark))
-  return [...above.matchAll(/Message ([0-9a-f-]{36}) from/g)].at(-1)?.[1] ?? 'none'
+/** The id of the message in whose fence these words stand, wherever else they may have been said. */
+function idIn({ text }: ModelRequest, mark: string): string | undefined {
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) {
+    const heading = [...text.slice(0, at).matchAll(/Message ([0-9a-f-]{36}) from/g)].at(-1)
+    const between = heading === undefined ? '' : text.slice(heading.index, at)
+    if (between.includes('<<<mail ') && !/mail [0-9a-f]+>>>/.test(between)) return heading![1]
+  }
+  return undefined
 }
 
 function start(name: string, model: ScriptedModel, spaceDir: string): RunningClient {
@@ -66,7 +73,7 @@ it(
       anthropic,
       player([
         {
-          when: 'PLEASE-HAND-OVER',
+          prompt: 'PLEASE-HAND-OVER',
           tool: 'send',
           input: () => ({
             ...{ to: 'bea', subject: 'THE-HANDOFF' },
@@ -74,7 +81,7 @@ it(
           }),
         },
         {
-          when: 'THE-QUESTION',
+          mail: 'THE-QUESTION',
           tool: 'send',
           input: (idOf) => ({ replyTo: idOf('THE-QUESTION'), body: 'THE-ANSWER is 80' }),
         },
@@ -84,7 +91,7 @@ it(
       anthropic,
       player([
         {
-          when: 'THE-HANDOFF',
+          mail: 'THE-HANDOFF',
           tool: 'send',
           input: (idOf) => ({
             ...{ to: 'ann', replyTo: idOf('THE-HANDOFF'), type: 'request', await: true },
@@ -92,7 +99,7 @@ it(
           }),
         },
         {
-          when: 'THE-ANSWER',
+          mail: 'THE-ANSWER',
           tool: 'handle',
           input: (idOf) => ({ id: idOf('THE-HANDOFF'), step: 'done', note: 'printed' }),
         },
