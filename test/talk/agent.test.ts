@@ -231,6 +231,7 @@ describe('what an earlier run has left', () => {
     const first = startMock(space.dir, 'worker', { on: { task_assignment: [{ holdMs: 60_000 }] } })
     await first.event('ready')
     const task = await assignTask(lead, { to: 'worker', subject: 'long' })
+    await first.event('handling', 'long')
     await lead.send({ to: 'worker', subject: 'to know' })
     await first.event('gathered', 'to know')
     await assignTask(lead, { to: 'worker', subject: 'not begun' })
@@ -264,7 +265,7 @@ describe('what an earlier run has left', () => {
 })
 
 it('mail of a role stays with whoever works on it for longer than the lease', async () => {
-  const space = await tempSpace({ settings: { claimTtlMs: 400 } })
+  const space = await tempSpace({ settings: { claimTtlMs: 1_500 } })
   const lead = await space.mailbox('lead')
   const one = await space.mailbox('one', { join: { roles: ['worker'] } })
   const two = await space.mailbox('two', { join: { roles: ['worker'] } })
@@ -272,14 +273,14 @@ it('mail of a role stays with whoever works on it for longer than the lease', as
   const loop = startLoop(one, {
     task_assignment: async () => {
       begun.open()
-      await sleep(1_500)
+      await sleep(4_000)
     },
   })
   const { id } = await assignTask(lead, { to: 'role:worker', subject: 'long' })
   await begun.opened
   const taken: string[] = []
   const looking = (async () => {
-    for (let n = 0; n < 14; n++, await sleep(100)) {
+    for (let n = 0; n < 38; n++, await sleep(100)) {
       const claimed = await two.claimNext('worker')
       if (claimed !== null) taken.push(claimed.message.subject)
     }
