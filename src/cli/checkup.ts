@@ -129,7 +129,10 @@ async function checkDisk(dir: string): Promise<Omit<Finding, 'check'>> {
 async function checkJournal(space: Space): Promise<Omit<Finding, 'check'>> {
   const end = await space.end()
   for await (const { entry } of space.follow({ after: end - 1 })) {
-    return { state: 'ok', found: `${count(end)} entries, the last ${relative(entry.at, Date.now())}` }
+    return {
+      state: 'ok',
+      found: `${count(end)} ${end === 1 ? 'entry' : 'entries'}, the last ${relative(entry.at, Date.now())}`,
+    }
   }
   return { state: 'fail', found: `entry ${end} cannot be read`, next: 'mailbox verify' }
 }
