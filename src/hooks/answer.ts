@@ -1,4 +1,5 @@
 import type { Mailbox } from '../mailbox.ts'
+import type { Agent } from '../model/agent.ts'
 import type { Space } from '../space.ts'
 import {
   brief,
@@ -161,14 +162,25 @@ async function answerHelp({ space, mailbox }: Desk, print: Print): Promise<void>
 }
 
 /** The session is over, and may be resumed: the agent's own mail waits, and what it took for a role goes back. */
-async function end({ space, mailbox, client, process }: Desk): Promise<void> {
-  removeStamp(space.dir, client, process)
+async function end({ space, mailbox, client, process: own }: Desk): Promise<void> {
+  removeStamp(space.dir, client, own)
   forget(space.dir, mailbox.name)
-  const { session, state } = await mailbox.agent()
+  const agent = await mailbox.agent()
   // A name that was given to several runs is not this one's to take away.
-  if (session.pid !== process.pid || state === 'dead') return
+  if (agent.session.pid !== own.pid || agent.state === 'dead') return
   const { messages } = await mailbox.inbox({ limit: 200 })
   for (const { id, role, state: step } of messages)
     if (role !== undefined && ['shown', 'acked', 'processing'].includes(step)) await mailbox.release(id)
-  await mailbox.leave({ frozen: true })
+  await mailbox.leave({ frozen: !(await isStranger(mailbox, agent)) })
+}
+
+/** Named by us, without a role or a letter to or from it: a roster full of those who may be back helps nobody. */
+async function isStranger(mailbox: Mailbox, { roles, tags }: Agent): Promise<boolean> {
+  if (process.env['MAILBOX_AGENT'] || roles.length > 0 || tags.length > 0) return false
+  const [sent, inbox] = await Promise.all([
+    mailbox.sent({ limit: 1 }),
+    mailbox.inbox({ all: true, limit: 200 }),
+  ])
+  const isWrittenTo = inbox.next !== null || inbox.messages.some(({ to }) => to.includes(mailbox.name))
+  return sent.messages.length === 0 && !isWrittenTo
 }

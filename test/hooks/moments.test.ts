@@ -133,6 +133,18 @@ describe('at the end of a session', () => {
   })
 })
 
+describe('a session that came and went without a letter', () => {
+  it('leaves the roster, and has its name again when it is resumed', async () => {
+    const { client, space } = await hookStage()
+    client.hook('SessionEnd', { input: { reason: 'other' } })
+    const gone = (await space.agents()).find(({ name }) => name === 'claude-1')
+    expect(gone).toMatchObject({ state: 'dead', gone: 'left' })
+    client.end()
+    const resumed = new FakeClient(space, client.session)
+    expect(resumed.hook('SessionStart', { input: { source: 'resume' } }).text).toContain('You are `claude-1`')
+  })
+})
+
 describe('a briefing', () => {
   it('stays within what clients take, and leaves the rest unread', async () => {
     const { ada, client, space } = await hookStage()
