@@ -105,7 +105,7 @@ function registerConversations(server: McpServer): void {
     { description: 'Asks the model of the client', inputSchema: z.object({ prompt: z.string() }) },
     async ({ prompt }, { mcpReq }) => {
       const messages = [{ role: 'user' as const, content: text(prompt) }]
-      const { content } = await mcpReq.requestSampling({ messages, maxTokens: 100 })
+      const { content } = await mcpReq.requestSampling({ messages, maxTokens: 100 }, belongingTo(mcpReq))
       return { content: [text(`LLM response: ${JSON.stringify(content)}`)] }
     },
   )
@@ -117,7 +117,10 @@ function registerConversations(server: McpServer): void {
     required?: string[],
   ) => {
     const requestedSchema = { type: 'object', properties, ...(required === undefined ? {} : { required }) }
-    const { action, content } = await mcpReq.elicitInput({ message, requestedSchema } as Asked)
+    const { action, content } = await mcpReq.elicitInput(
+      { message, requestedSchema } as Asked,
+      belongingTo(mcpReq),
+    )
     return { content: [text(`Elicitation completed: action=${action}, content=${JSON.stringify(content)}`)] }
   }
   server.registerTool(
@@ -209,3 +212,6 @@ function registerPrompts(server: McpServer): void {
     say(image, text('Please analyze the image above.')),
   )
 }
+
+/** A question goes out on the stream of the call that asks it; the client's own stream may not be open yet. */
+const belongingTo = ({ id }: ServerContext['mcpReq']) => ({ relatedRequestId: id })
