@@ -100,6 +100,8 @@ export interface SeatInput {
   /** The kind of client, which new agents are named after. */
   client: string
   session: NonNullable<JoinInput['session']>
+  /** Whether it may join, or come back from being frozen. `false`: only whoever sits there now. @default true */
+  joins?: boolean
 }
 
 /**
@@ -109,7 +111,7 @@ export interface SeatInput {
  */
 export function decideSeat(
   view: View,
-  { name, client, session }: SeatInput,
+  { name, client, session, joins = true }: SeatInput,
   isRunning: (agent: Agent) => boolean,
   context: Context,
 ): { name: string; drafts: Draft[] } {
@@ -135,10 +137,10 @@ export function decideSeat(
     before !== undefined &&
     isRunning(before) &&
     (name !== undefined || (here.includes(before) && isOfSession(before)))
-  return {
-    name: found,
-    drafts: stays ? [] : decideJoin(view, found, { session: { ...session, client } }, context),
-  }
+  if (stays) return { name: found, drafts: [] }
+  if (!joins)
+    throw new MailboxError('conflict', `the session of ${found} is over`, { hint: 'start it again' })
+  return { name: found, drafts: decideJoin(view, found, { session: { ...session, client } }, context) }
 }
 
 const isSameProcess = (one: Session, other: NonNullable<JoinInput['session']>): boolean =>

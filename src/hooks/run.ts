@@ -1,4 +1,5 @@
 import { fstatSync, readSync, writeSync } from 'node:fs'
+import { MailboxError } from '../errors.ts'
 import type { Client } from '../model/client.ts'
 import { openSpace } from '../space.ts'
 import { answer, type Desk } from './answer.ts'
@@ -53,7 +54,12 @@ async function serve({ client, event, space: dir, pid, again }: HookOptions, dia
   await using space = await openSpace({ dir })
   const name = process.env['MAILBOX_AGENT'] || undefined
   const session = { pid: own.pid, ...(call.sessionId === undefined ? {} : { id: call.sessionId }) }
-  const mailbox = await space.seat({ name, client, session })
+  // Whoever waits in the background may begin to when the session has just ended: it must not bring it back.
+  const joins = call.moment !== 'wait'
+  const mailbox = await space.seat({ name, client, session, joins }).catch((error: unknown) => {
+    if (joins || !(error instanceof MailboxError)) throw error
+  })
+  if (mailbox === undefined) return 0
   const desk = { space, mailbox, client, process: own }
   if (call.moment === 'wait') return await wait(desk, dialect, call)
   const { works } = recollect(dir, mailbox.name)

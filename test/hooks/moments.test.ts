@@ -121,6 +121,9 @@ describe('at the end of a session', () => {
     client.hook('SessionEnd', { input: { reason: 'other' } })
     const frozen = (await space.agents()).find(({ name }) => name === 'claude-1')
     expect(frozen).toMatchObject({ state: 'frozen' })
+    // One that begins to wait for its mail in that moment does not bring it back.
+    client.hook('Rewake')
+    expect((await space.agents()).find(({ name }) => name === 'claude-1')).toEqual(frozen)
     expect((await space.show(work.id)).receipts).toMatchObject([
       { recipient: 'role:tester', state: 'stored' },
     ])
