@@ -6,7 +6,7 @@ import { type ListOptions, limitOf, readBefore } from './page.ts'
 import { thread } from './thread.ts'
 
 /** A thread at a glance. */
-interface ThreadSummary {
+export interface ThreadSummary {
   id: string
   subject: string
   messages: number

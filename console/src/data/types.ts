@@ -2,19 +2,21 @@
 import type { Entry } from '../../../src/model/entry.ts'
 import type { Priority } from '../../../src/model/message.ts'
 import type { LadderStep, ReceiptState, ReceiptView } from '../../../src/model/receipt.ts'
-import type { UnreadCount } from '../../../src/query/count.ts'
 import type { DeadLetter, DeadLetters } from '../../../src/query/dead.ts'
 import type { StoredMessage } from '../../../src/query/message.ts'
 import type { Owed } from '../../../src/query/owed.ts'
 import type { RosterAgent } from '../../../src/query/presence.ts'
 import type { ShownMessage } from '../../../src/query/show.ts'
 import type { Stats } from '../../../src/query/stats.ts'
+import type { ThreadSummary } from '../../../src/query/threads.ts'
+import type { Overview } from '../../../src/survey.ts'
 
 export type {
   DeadLetter,
   DeadLetters,
   Entry,
   LadderStep,
+  Overview,
   Owed,
   Priority,
   ReceiptState,
@@ -23,35 +25,7 @@ export type {
   ShownMessage,
   Stats,
   StoredMessage,
-}
-
-interface Channel {
-  tag: string
-  messages: number
-  lastAt: string
-}
-
-export interface Overview {
-  seq: number
-  agents: RosterAgent[]
-  needsYou: number
-  dead: number
-  unread: Record<string, UnreadCount>
-  channels: Channel[]
-  totals: { messages: number }
-}
-
-export interface ThreadSummary {
-  id: string
-  subject: string
-  messages: number
-  participants: string[]
-  tags: string[]
-  firstAt: string
-  lastAt: string
-  lastFrom: string
-  lastType: string
-  priority: Priority
+  ThreadSummary,
 }
 
 export interface ThreadReceipt {
