@@ -2,9 +2,9 @@ import { existsSync, realpathSync, statSync, watch } from 'node:fs'
 import { rm, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ensureSpaceDir, readSettings } from '../config.ts'
 import type { WatcherHealth } from '../delivery/watcher.ts'
-import type { Space } from '../space.ts'
+import { ensureSpaceDir, readSettings } from '../space/settings.ts'
+import type { Space } from '../space/space.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
 import { relative } from './format/time.ts'
@@ -64,7 +64,7 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
 
 /** Whether mail reaches the agent clients by itself. */
 async function* checkClients(cli: Cli, space: string): AsyncGenerator<Finding> {
-  const { clientsHealth } = await import('../setup/health.ts')
+  const { clientsHealth } = await import('../clients/setup/health.ts')
   const dist = dirname(realpathSync(process.argv[1]!))
   const place = { scope: 'user', project: process.cwd(), env: process.env, dist } as const
   const ago = (at: number) => relative(at, Date.now())

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { MailboxError } from '../errors.ts'
-import type { Mailbox } from '../mailbox.ts'
-import { parseStrictJson } from '../model/json.ts'
+import { MailboxError } from '../base/errors.ts'
+import { parseStrictJson } from '../base/json.ts'
 import { type Priority, priorities } from '../model/message.ts'
+import type { Mailbox } from '../space/mailbox.ts'
 import { readJson, readText } from './input.ts'
 import { collect, duration, given, priority as parsePriority } from './options.ts'
 

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { asMailboxError, type ErrorCode, MailboxError } from '../errors.ts'
+import { asMailboxError, type ErrorCode, MailboxError } from '../base/errors.ts'
 import { toPrintableLine } from '../model/text.ts'
 import { colorsFor } from './output.ts'
 

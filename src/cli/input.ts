@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
-import { MailboxError } from '../errors.ts'
-import { parseStrictJson } from '../model/json.ts'
+import { MailboxError } from '../base/errors.ts'
+import { parseStrictJson } from '../base/json.ts'
 
 /** Beyond this no message fits, however it is escaped. */
 const maxBytes = 16 * 1_048_576

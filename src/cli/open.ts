@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { findSpace } from '../config.ts'
-import { MailboxError } from '../errors.ts'
-import type { Mailbox } from '../mailbox.ts'
-import { openSpace, type Space } from '../space.ts'
+import { MailboxError } from '../base/errors.ts'
+import type { Mailbox } from '../space/mailbox.ts'
+import { findSpace } from '../space/settings.ts'
+import { openSpace, type Space } from '../space/space.ts'
 import type { Cli } from './cli.ts'
 import { createProgress } from './progress.ts'
 

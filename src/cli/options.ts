@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { type Priority, priorities } from '../model/message.ts'
 import { parseDuration } from '../model/time.ts'
 

@@ -1,9 +1,9 @@
+import type { Kind, Matter } from '../conversation/matter.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt } from '../model/receipt.ts'
 import type { Rules } from '../model/rules.ts'
-import type { Kind, Matter } from '../protocol/matter.ts'
 
 /** What a decision may not find out by itself: the time, and names nobody has used. */
 export interface Context {

@@ -1,3 +1,4 @@
+import { isOpenMatter, type Matter } from '../conversation/matter.ts'
 import { isGroupBox } from '../model/address.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import type { AgentDraft, Draft, ReceiptDraft } from '../model/entry.ts'
@@ -14,7 +15,6 @@ import {
 } from '../model/receipt.ts'
 import { isLead } from '../model/rules.ts'
 import { isoTime } from '../model/time.ts'
-import { isOpenMatter, type Matter } from '../protocol/matter.ts'
 import type { Context, Letter, View } from './context.ts'
 import { bounces, notice, type Undelivered } from './notice.ts'
 import { comeBack } from './revive.ts'

@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { type Agent, clockOf } from '../model/agent.ts'
 import type { Draft, ReceiptDraft } from '../model/entry.ts'
 import { hasExpired, type MessageFacts, reachOf } from '../model/reach.ts'

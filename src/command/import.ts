@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import type { MessageDraft } from '../model/entry.ts'
 import { messageDraft } from '../model/schemas.ts'
 import type { View } from './context.ts'

@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { person } from '../model/agent.ts'
 import type { ReceiptDraft } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'

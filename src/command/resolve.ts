@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { type Address, parseAddress } from '../model/address.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'

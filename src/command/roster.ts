@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { checkTag } from '../model/address.ts'
 import { type Agent, implicitPerson, person, type Session, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'

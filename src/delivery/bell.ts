@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import type { Journal } from '../journal/journal.ts'
 
 /** Remembers a ring that came while nobody was waiting. */

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { bootId } from '../clock.ts'
-import { MailboxError } from '../errors.ts'
+import { bootId } from '../base/clock.ts'
+import { MailboxError } from '../base/errors.ts'
 import type { Agent, Session } from '../model/agent.ts'
 
 /** What tells a process from every other one, on this machine and over time. */

@@ -1,5 +1,5 @@
+import { fieldsOf } from '../conversation/matter.ts'
 import type { InboxMessage } from '../mod.ts'
-import { fieldsOf } from '../protocol/matter.ts'
 
 /** What somebody said to a plan. */
 export function approvalOf({ payload, body }: InboxMessage): { approved: boolean; feedback: string } {

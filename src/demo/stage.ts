@@ -1,5 +1,5 @@
+import { fieldsOf } from '../conversation/matter.ts'
 import type { InboxMessage, Space } from '../mod.ts'
-import { fieldsOf } from '../protocol/matter.ts'
 import { type Chance, Deck } from './chance.ts'
 import type { Player } from './player.ts'
 import type { Schedule } from './schedule.ts'

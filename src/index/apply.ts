@@ -1,3 +1,4 @@
+import type { Database } from '../base/sqlite.ts'
 import type { Place } from '../journal/journal.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
 import { systemAgent } from '../model/agent.ts'
@@ -13,7 +14,6 @@ import {
   type ReceiptState,
   receiptClasses,
 } from '../model/receipt.ts'
-import type { Database } from '../sqlite.ts'
 import { createMatterKeeper } from './matter-keeper.ts'
 import type { Applier } from './projection.ts'
 import { RowBuffer } from './row-buffer.ts'

@@ -1,7 +1,4 @@
-import { isGroupBox } from '../model/address.ts'
-import { systemAgent } from '../model/agent.ts'
-import type { Message } from '../model/message.ts'
-import { isAcked, isDeadLetter, type ReceiptChange, type ReceiptStep } from '../model/receipt.ts'
+import type { Database } from '../base/sqlite.ts'
 import {
   isOpenMatter,
   type Kind,
@@ -12,8 +9,11 @@ import {
   type StepName,
   stepOf,
   taskReport,
-} from '../protocol/matter.ts'
-import type { Database } from '../sqlite.ts'
+} from '../conversation/matter.ts'
+import { isGroupBox } from '../model/address.ts'
+import { systemAgent } from '../model/agent.ts'
+import type { Message } from '../model/message.ts'
+import { isAcked, isDeadLetter, type ReceiptChange, type ReceiptStep } from '../model/receipt.ts'
 
 /** Keeps the table of matters: opened by messages, settled by messages and receipts. */
 export function createMatterKeeper(database: Database) {

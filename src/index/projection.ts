@@ -1,10 +1,17 @@
 import { chmodSync, rmSync, statSync } from 'node:fs'
-import { bootId } from '../clock.ts'
-import { MailboxError } from '../errors.ts'
+import { bootId } from '../base/clock.ts'
+import { MailboxError } from '../base/errors.ts'
+import {
+  type Database,
+  isBusy,
+  isDiskFull,
+  isSqliteError,
+  openDatabase,
+  type Statement,
+} from '../base/sqlite.ts'
 import type { Cursor, Journal, PlacedEntry } from '../journal/journal.ts'
 import { startCursor } from '../journal/journal.ts'
 import { nap } from '../journal/nap.ts'
-import { type Database, isBusy, isDiskFull, isSqliteError, openDatabase, type Statement } from '../sqlite.ts'
 
 /** Brings a projection's tables from one entry to the next; the same journal always gives the same rows. */
 export interface Applier {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Journal } from '../journal/journal.ts'
 import { Background } from './background.ts'
-import { openIndex } from './index.ts'
+import { openIndex } from './open.ts'
 import type { CatchUpOptions, Projection } from './projection.ts'
 
 /** Discards the tables and the words and builds them anew, both at a time where there are threads. */

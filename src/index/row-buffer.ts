@@ -1,4 +1,4 @@
-import type { Database, SqlValue, Statement } from '../sqlite.ts'
+import type { Database, SqlValue, Statement } from '../base/sqlite.ts'
 
 const rowsAtOnce = 24
 

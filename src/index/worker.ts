@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { FileJournal } from '../journal/file-journal.ts'
 import type { FromWorker, ToWorker, WorkerData } from './background.ts'
-import { openIndex, openSearch } from './index.ts'
+import { openIndex, openSearch } from './open.ts'
 
 /** The thread that {@link Background} starts: catches one projection up whenever it is told to. */
 const { dir, projection } = workerData as WorkerData

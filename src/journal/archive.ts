@@ -12,7 +12,7 @@ import { open, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { monthOf } from '../model/time.ts'
 import { WriterLock } from './lock.ts'
 import {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import type { Draft, Entry, Gist } from '../model/entry.ts'
 import { messageLimits } from '../model/message.ts'
 import { isDraft, isGist } from '../model/shape.ts'

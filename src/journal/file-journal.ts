@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import type { Draft, Entry, Gist } from '../model/entry.ts'
 import { decodeLine } from './codec.ts'
 import type { PlacedEntry, ReadResult } from './journal.ts'

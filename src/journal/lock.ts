@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MailboxError } from '../errors.ts'
-import { type Database, isBusy, openDatabase } from '../sqlite.ts'
+import { MailboxError } from '../base/errors.ts'
+import { type Database, isBusy, openDatabase } from '../base/sqlite.ts'
 import { nap } from './nap.ts'
 
 export interface LockOptions {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import type { Draft, Entry } from '../model/entry.ts'
 import { isoTime } from '../model/time.ts'
 import { decodeLine, LineBuffer, noSum } from './codec.ts'

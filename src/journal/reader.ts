@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs'
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import type { Gist } from '../model/entry.ts'
 import { looksWhole, sumOf } from './codec.ts'
 import { type Cursor, type Place, type Placed, type ReadResult, startCursor } from './journal.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, writeSync } from 'node:fs'
-import type { MailboxError } from '../errors.ts'
+import type { MailboxError } from '../base/errors.ts'
 import type { Draft, Entry, Gist, SegmentReason } from '../model/entry.ts'
 import { isoTime, monthOf } from '../model/time.ts'
 import { decodeGist, decodeLine, LineBuffer, noSum } from './codec.ts'

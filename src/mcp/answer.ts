@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { asMailboxError } from '../errors.ts'
+import { asMailboxError } from '../base/errors.ts'
+import { fence } from '../conversation/fence.ts'
 import type { Message } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
-import { fence } from '../protocol/fence.ts'
 
 /** Characters of one message unless all of it was asked for. */
 const briefly = 2_000

@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 
 /** Every wait looks at the journal whenever something is written: there is no end of what a client may begin. */
 const maxAtOnce = 256

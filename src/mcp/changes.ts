@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { asMailboxError } from '../errors.ts'
+import { asMailboxError } from '../base/errors.ts'
 import type { Entry } from '../model/entry.ts'
-import type { Space } from '../space.ts'
+import type { Space } from '../space/space.ts'
 
 type Listener = (uri: string) => void
 

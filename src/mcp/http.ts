@@ -4,7 +4,7 @@ import {
   type McpServer,
   type ServerEventBus,
 } from '@modelcontextprotocol/server'
-import type { Space } from '../space.ts'
+import type { Space } from '../space/space.ts'
 import { readBody, refusal } from './body.ts'
 import { authInfoOf, type McpCaller } from './caller.ts'
 import { Calls } from './calls.ts'

@@ -1,7 +1,7 @@
-import type { Mailbox } from '../mailbox.ts'
 import { clientWord } from '../model/client.ts'
 import { checkName } from '../model/name.ts'
-import type { Space } from '../space.ts'
+import type { Mailbox } from '../space/mailbox.ts'
+import type { Space } from '../space/space.ts'
 
 export interface IdentityOptions {
   /** The agent that this server speaks for (`--as`, MAILBOX_AGENT, a token). Left out, it is named after its client. */

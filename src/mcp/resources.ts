@@ -6,9 +6,9 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { asMailboxError } from '../errors.ts'
-import type { Mailbox } from '../mailbox.ts'
+import { asMailboxError } from '../base/errors.ts'
 import { toPrintableLine } from '../model/text.ts'
+import type { Mailbox } from '../space/mailbox.ts'
 import { fenced } from './answer.ts'
 import { type Changes, messageUri } from './changes.ts'
 

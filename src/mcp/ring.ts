@@ -3,9 +3,9 @@ import { connect } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Mailbox } from '../mailbox.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
+import type { Mailbox } from '../space/mailbox.ts'
 import type { Identity } from './identity.ts'
 
 /** A client that only asks what we offer is gone again by then, and no agent has joined for it. */

@@ -1,6 +1,6 @@
 import { CLIENT_INFO_META_KEY, McpServer, type ServerContext } from '@modelcontextprotocol/server'
-import type { Mailbox } from '../mailbox.ts'
-import type { Space } from '../space.ts'
+import type { Mailbox } from '../space/mailbox.ts'
+import type { Space } from '../space/space.ts'
 import type { Calls } from './calls.ts'
 import { type ClientInfo, Identity } from './identity.ts'
 import { registerResources } from './resources.ts'

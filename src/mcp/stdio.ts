@@ -1,5 +1,5 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import type { Space } from '../space.ts'
+import type { Space } from '../space/space.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './changes.ts'
 import { honourSubscriptions } from './resources.ts'

@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { checkName } from './name.ts'
 
 /**

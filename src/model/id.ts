@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 
 /** Refuses what cannot be the id of a message or a thread, before anything looks for it. */
 export function checkId(id: unknown): void {

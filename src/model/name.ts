@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 
 /** Limits as numbers: a name must fit a file name (255 bytes) with room for an ending, even when escaped. */
 export const maxNameLength = 120

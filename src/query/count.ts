@@ -1,7 +1,7 @@
+import type { SqlValue } from '../base/sqlite.ts'
 import type { Agent } from '../model/agent.ts'
 import { boxesOf, clockOf } from '../model/agent.ts'
 import { type Priority, priorities } from '../model/message.ts'
-import type { SqlValue } from '../sqlite.ts'
 import { inboxRows } from './inbox.ts'
 import type { Source } from './message.ts'
 

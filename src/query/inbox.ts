@@ -1,9 +1,9 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
+import type { SqlRow } from '../base/sqlite.ts'
 import { boxOf } from '../model/address.ts'
 import { type Agent, boxesOf, clockOf } from '../model/agent.ts'
 import { type Priority, priorities, priorityRank } from '../model/message.ts'
 import { classOf, type ReceiptState, receiptClasses } from '../model/receipt.ts'
-import type { SqlRow } from '../sqlite.ts'
 import { readMessage, type Source, type StoredMessage } from './message.ts'
 import { badCursor, limitOf, type Page } from './page.ts'
 

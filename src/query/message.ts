@@ -1,11 +1,11 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
+import type { SqlRow } from '../base/sqlite.ts'
 import type { Projection } from '../index/projection.ts'
 import type { Journal } from '../journal/journal.ts'
 import { checkId } from '../model/id.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt, ReceiptState } from '../model/receipt.ts'
-import type { SqlRow } from '../sqlite.ts'
 
 /** What queries read from: the rows, and the journal that holds the text. */
 export interface Source {

@@ -1,7 +1,7 @@
+import type { SqlRow, SqlValue } from '../base/sqlite.ts'
+import type { Kind, Matter, MatterState } from '../conversation/matter.ts'
 import { boxesOf, clockOf } from '../model/agent.ts'
 import { stateNow } from '../model/receipt.ts'
-import type { Kind, Matter, MatterState } from '../protocol/matter.ts'
-import type { SqlRow, SqlValue } from '../sqlite.ts'
 import { messageBySeq, receiptsOf, type Source } from './message.ts'
 import { agentByName } from './roster.ts'
 

@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { parseTime } from '../model/time.ts'
 
 const operators = ['from', 'to', 'tag', 'type', 'is', 'has', 'before', 'after'] as const

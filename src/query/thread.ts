@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { findSeq, messageBySeq, readMessage, type Source, type StoredMessage } from './message.ts'
 import { type ListOptions, limitOf, type Page, readBefore } from './page.ts'
 

@@ -1,9 +1,9 @@
+import type { SqlValue } from '../base/sqlite.ts'
+import type { Kind } from '../conversation/matter.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import { Directory } from '../model/directory.ts'
 import { priorities } from '../model/message.ts'
 import type { Receipt } from '../model/receipt.ts'
-import type { Kind } from '../protocol/matter.ts'
-import type { SqlValue } from '../sqlite.ts'
 import {
   factsOf,
   findSeq,

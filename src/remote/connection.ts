@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ErrorCode, errorCodes, MailboxError } from '../errors.ts'
+import { type ErrorCode, errorCodes, MailboxError } from '../base/errors.ts'
 
 export interface HubOptions {
   /** Where `mailbox serve` listens: `http://127.0.0.1:7337`. */

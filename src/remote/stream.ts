@@ -1,4 +1,4 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import type { Entry } from '../model/entry.ts'
 import { type Connection, errorFrom } from './connection.ts'
 

@@ -1,8 +1,8 @@
-import { MailboxError } from '../errors.ts'
-import type { Mailbox } from '../mailbox.ts'
+import { MailboxError } from '../base/errors.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Space } from '../space.ts'
+import type { Mailbox } from '../space/mailbox.ts'
+import type { Space } from '../space/space.ts'
 import type { Attempt, Registration, Store } from './store.ts'
 
 /** Something that a person who watches the watcher wants to know. */

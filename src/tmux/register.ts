@@ -1,6 +1,6 @@
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { checkName } from '../model/name.ts'
-import type { Space } from '../space.ts'
+import type { Space } from '../space/space.ts'
 import { foreground } from './foreground.ts'
 import { programFor } from './programs.ts'
 import type { PanePlace, Registration } from './store.ts'

@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { nameToFile } from '../model/name.ts'
-import { watcherPaths } from '../space.ts'
+import { watcherPaths } from '../space/space.ts'
 
 /** One pane of one tmux server. A number is used again by the next server, a process is not. */
 export interface PanePlace {

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MailboxError } from '../base/errors.ts'
 import type { Heartbeat, Process } from '../delivery/watcher.ts'
-import { MailboxError } from '../errors.ts'
-import { identify, type Space, sight } from '../space.ts'
+import { identify, type Space, sight } from '../space/space.ts'
 import { readJson, Store, writeJson } from './store.ts'
 
 export interface SuperviseOptions {

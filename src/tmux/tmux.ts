@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { MailboxError } from '../errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { continuedRows } from './screen.ts'
 import type { PanePlace } from './store.ts'
 

@@ -1,5 +1,5 @@
+import { fence } from '../conversation/fence.ts'
 import type { Message } from '../model/message.ts'
-import { fence } from '../protocol/fence.ts'
 import { squeezed } from './screen.ts'
 
 /** What is typed, and how it ends: where that is seen, all of it has arrived. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openSpace } from '../../src/space.ts'
+import { openSpace } from '../../src/space/space.ts'
 import { archivedFiles, listingOf } from '../helpers/archive.ts'
 import { upTo } from '../helpers/drafts.ts'
 import { type Box, createBox } from './run.ts'

@@ -9,7 +9,7 @@ import type { Claim } from '../../src/model/claim.ts'
 import type { ReceiptState, ReceiptView } from '../../src/model/receipt.ts'
 import type { UnreadCount } from '../../src/query/count.ts'
 import type { InboxMessage } from '../../src/query/inbox.ts'
-import { openSpace } from '../../src/space.ts'
+import { openSpace } from '../../src/space/space.ts'
 
 const script = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 

@@ -1,4 +1,5 @@
 import type { Context, Letter, Policy, View } from '../../src/command/context.ts'
+import { openedBy } from '../../src/conversation/matter.ts'
 import { boxOf } from '../../src/model/address.ts'
 import type { Agent } from '../../src/model/agent.ts'
 import { Directory, tallySlots } from '../../src/model/directory.ts'
@@ -14,7 +15,6 @@ import {
   type ReceiptState,
 } from '../../src/model/receipt.ts'
 import { leadRoles } from '../../src/model/rules.ts'
-import { openedBy } from '../../src/protocol/matter.ts'
 import { agent, idOf, joined, message as sampleMessage } from '../model/samples.ts'
 
 export const now = Date.parse('2026-11-15T10:00:00.000Z')

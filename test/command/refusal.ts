@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { MailboxError } from '../../src/errors.ts'
+import { MailboxError } from '../../src/base/errors.ts'
 
 /** The error with which a decision is refused; it always says what to do next. */
 export function refusal(work: () => unknown): MailboxError {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openSpace } from '../../src/space.ts'
+import { openSpace } from '../../src/space/space.ts'
 import { hostileBodies, hostileNames } from './hostile-corpus.ts'
 import { eventually, Stage } from './stage.ts'
 

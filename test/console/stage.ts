@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { openSpace, type Space } from '../../src/space.ts'
+import { openSpace, type Space } from '../../src/space/space.ts'
 import { launchBrowser } from '../helpers/browser.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 

@@ -1,5 +1,5 @@
-import { openSpace } from '../../src/space.ts'
-import { askForHelp, assignTask, escalate, submitPlan } from '../../src/talk/requests.ts'
+import { askForHelp, assignTask, escalate, submitPlan } from '../../src/agent/requests.ts'
+import { openSpace } from '../../src/space/space.ts'
 
 export interface Story {
   plan: string

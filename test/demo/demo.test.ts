@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { asks } from '../../src/demo/texts/person.ts'
 import type { Entry } from '../../src/model/entry.ts'
 import type { Message } from '../../src/model/message.ts'
-import { openSpace } from '../../src/space.ts'
+import { openSpace } from '../../src/space/space.ts'
 import { type Running, startScript } from '../helpers/processes.ts'
 import { tempDir } from '../helpers/temp.ts'
 

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Space } from '../../src/space.ts'
+import type { Space } from '../../src/space/space.ts'
 import { readAll } from './drafts.ts'
 import { tempJournal } from './temp.ts'
 

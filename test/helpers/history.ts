@@ -1,6 +1,6 @@
-import { MailboxError } from '../../src/errors.ts'
-import type { Mailbox } from '../../src/mailbox.ts'
-import type { Space } from '../../src/space.ts'
+import { MailboxError } from '../../src/base/errors.ts'
+import type { Mailbox } from '../../src/space/mailbox.ts'
+import type { Space } from '../../src/space/space.ts'
 
 /** Numbers that look like chance and are the same in every run (mulberry32). */
 function createChance(seed: number): () => number {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openDatabase } from '../../src/sqlite.ts'
+import { openDatabase } from '../../src/base/sqlite.ts'
 
 /** Every row of every table of an index, as the file has it. The boot it was made in is no part of it. */
 export function rowsOf(dir: string, file = 'index.db'): Record<string, unknown[][]> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { FileJournal, type FileJournalOptions } from '../../src/journal/file-journal.ts'
-import { type OpenSpaceOptions, openSpace, type Space } from '../../src/space.ts'
+import { type OpenSpaceOptions, openSpace, type Space } from '../../src/space/space.ts'
 
 /** A directory for one test, gone when the test is over. */
 export function tempDir(): string {

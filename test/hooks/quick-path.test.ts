@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { findSpace } from '../../src/config.ts'
+import { findSpace } from '../../src/space/settings.ts'
 import { segmentFile } from '../helpers/segments.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { ensureTool } from '../helpers/tools.ts'

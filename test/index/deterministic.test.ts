@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openIndex } from '../../src/index/index.ts'
+import { openIndex } from '../../src/index/open.ts'
 import type { Cursor, Journal } from '../../src/journal/journal.ts'
 import { liveThrough } from '../helpers/history.ts'
 import { rowsOf } from '../helpers/rows.ts'

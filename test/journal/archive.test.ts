@@ -2,9 +2,9 @@ import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { writeSetting } from '../../src/config.ts'
 import { type Cursor, startCursor } from '../../src/journal/journal.ts'
-import type { Space } from '../../src/space.ts'
+import { writeSetting } from '../../src/space/settings.ts'
+import type { Space } from '../../src/space/space.ts'
 import { archivedFiles, day, everythingIn, listingOf } from '../helpers/archive.ts'
 import {
   appendMessage,

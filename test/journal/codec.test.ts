@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { parseStrictJson } from '../../src/base/json.ts'
 import { decodeGist, decodeLine, noSum } from '../../src/journal/codec.ts'
 import type { Draft } from '../../src/model/entry.ts'
-import { parseStrictJson } from '../../src/model/json.ts'
 import { messageLimits } from '../../src/model/message.ts'
 import { agentDraft, gistOf, messageDraft, upTo } from '../helpers/drafts.ts'
 import { encodeLine, withOwnSum } from '../helpers/segments.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openSpace } from '../../src/space.ts'
+import { openSpace } from '../../src/space/space.ts'
 import { runScript } from '../helpers/processes.ts'
 import { tempDir } from '../helpers/temp.ts'
 

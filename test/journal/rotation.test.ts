@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { writeSetting } from '../../src/config.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import { messageLimits } from '../../src/model/message.ts'
+import { writeSetting } from '../../src/space/settings.ts'
 import {
   appendMessage,
   messageDraft,

@@ -215,7 +215,7 @@ describe('0 means no limit', () => {
   it('the defaults are 1,000 and 600', async () => {
     const clockless = await spaceWith({})
     expect(clockless.settings).toMatchObject({ 'limits.messageBytes': 1_048_576 })
-    const { readSettings } = await import('../../src/config.ts')
+    const { readSettings } = await import('../../src/space/settings.ts')
     expect(readSettings(clockless.dir)).toMatchObject({ 'limits.inbox': 1_000, 'limits.ratePerMinute': 600 })
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Changes } from '../../src/mcp/changes.ts'
-import type { Space } from '../../src/space.ts'
+import type { Space } from '../../src/space/space.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { untilRight } from './hub.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAgentToken } from '../../src/http/tokens.ts'
+import { createAgentToken } from '../../src/hub/tokens.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { runSuite, type Verdict, whyNot, withToken } from './conformance.ts'
 import { createFixtureServer } from './fixtures.ts'

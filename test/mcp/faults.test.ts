@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Mailbox } from '../../src/mailbox.ts'
 import { Calls } from '../../src/mcp/calls.ts'
 import { createMailboxServer, type Identity } from '../../src/mcp/server.ts'
+import type { Mailbox } from '../../src/space/mailbox.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { stageMcp, untilRight } from './hub.ts'
 import { connectHttp, eras, serveHub } from './stage.ts'

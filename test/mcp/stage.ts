@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished } from 'vitest'
-import { createAgentToken } from '../../src/http/tokens.ts'
+import { createAgentToken } from '../../src/hub/tokens.ts'
 import { startScript } from '../helpers/processes.ts'
 
 const program = new URL('../../dist/cli.cjs', import.meta.url)

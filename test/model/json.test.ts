@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MailboxError } from '../../src/errors.ts'
-import { checkJsonValue, maxJsonDepth, parseStrictJson } from '../../src/model/json.ts'
+import { MailboxError } from '../../src/base/errors.ts'
+import { checkJsonValue, maxJsonDepth, parseStrictJson } from '../../src/base/json.ts'
 
 function refused(work: () => unknown): MailboxError {
   try {

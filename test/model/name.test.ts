@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MailboxError } from '../../src/errors.ts'
+import { MailboxError } from '../../src/base/errors.ts'
 import { checkName, fileToName, maxNameLength, nameToFile } from '../../src/model/name.ts'
 
 /** Any text that can be written as UTF-8. */

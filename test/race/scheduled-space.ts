@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type fc from 'fast-check'
-import { readSettings } from '../../src/config.ts'
 import { FileJournal } from '../../src/journal/file-journal.ts'
 import type { Journal } from '../../src/journal/journal.ts'
-import { openSpace, Space } from '../../src/space.ts'
+import { readSettings } from '../../src/space/settings.ts'
+import { openSpace, Space } from '../../src/space/space.ts'
 
 type Scheduler = fc.Scheduler
 

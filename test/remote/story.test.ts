@@ -10,9 +10,9 @@ import {
   runLead,
   submitPlan,
 } from '../../src/mod.ts'
-import { openSpace } from '../../src/space.ts'
+import { openSpace } from '../../src/space/space.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { stageHub } from '../http/stage.ts'
+import { stageHub } from '../hub/stage.ts'
 
 /** How each of the two agents opens the one space. */
 type Opener = (name: string) => Promise<AnySpace>

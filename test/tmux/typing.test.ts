@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { requestShutdown } from '../../src/talk/requests.ts'
+import { requestShutdown } from '../../src/agent/requests.ts'
 import { agentCommand, logOf, Terminal, until } from './terminal.ts'
 
 // Limits only end what hangs; on a busy machine everything takes its time.

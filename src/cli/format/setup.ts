@@ -1,8 +1,8 @@
 import { homedir } from 'node:os'
+import type { ClientSetup } from '../../clients/setup/client.ts'
+import type { DiffLine } from '../../clients/setup/diff.ts'
+import type { UndoneFile } from '../../clients/setup/uninstall.ts'
 import { toPrintable, toPrintableLine } from '../../model/text.ts'
-import type { ClientSetup } from '../../setup/client.ts'
-import type { DiffLine } from '../../setup/diff.ts'
-import type { UndoneFile } from '../../setup/uninstall.ts'
 import type { Cli } from '../cli.ts'
 
 /** What becomes of one settings file. */

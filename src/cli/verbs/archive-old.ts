@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { ArchivedSegment, ArchiveProgress, ArchiveReport } from '../../retention.ts'
-import type { Space } from '../../space.ts'
+import type { ArchivedSegment, ArchiveProgress, ArchiveReport } from '../../space/retention.ts'
+import type { Space } from '../../space/space.ts'
 import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { day } from '../format/time.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { MailboxError } from '../../errors.ts'
+import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import { parseDuration } from '../../model/time.ts'
 import { action } from '../cli.ts'

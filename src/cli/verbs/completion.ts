@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { MailboxError } from '../../errors.ts'
+import { MailboxError } from '../../base/errors.ts'
 import { action } from '../cli.ts'
 import { scripts } from '../completion-scripts.ts'
 import { examples } from '../help.ts'

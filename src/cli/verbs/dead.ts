@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { MailboxError } from '../../errors.ts'
+import { MailboxError } from '../../base/errors.ts'
 import { action } from '../cli.ts'
 import { deadLetterList } from '../format/dead.ts'
 import { examples } from '../help.ts'

@@ -4,7 +4,7 @@ import { fewestAgents, mostAgents, usualAgents } from '../../demo/cast.ts'
 import { openDemoSpace, playDemo, removeDemoSpace } from '../../demo/swarm.ts'
 import type { MessageEntry } from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { Space } from '../../space.ts'
+import type { Space } from '../../space/space.ts'
 import { action, type Cli, shellWord } from '../cli.ts'
 import { paintPriority, subjectOf } from '../format/message.ts'
 import { truncate } from '../format/table.ts'
@@ -51,8 +51,8 @@ export function demo(command: Command): void {
     )
   action(command, async (cli, flags: DemoFlags) => {
     const { speed, agents, seed = randomInt(1_000_000), minutes, port, keep = false } = flags
-    const { startHub } = await import('../../http/hub.ts')
-    const { createLog } = await import('../../http/log.ts')
+    const { startHub } = await import('../../hub/hub.ts')
+    const { createLog } = await import('../../hub/log.ts')
     const interrupted = interruptSignal()
     // A terminal that is closed must not leave the space behind.
     process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'))

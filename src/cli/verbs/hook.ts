@@ -17,7 +17,7 @@ export function hook(command: Command): void {
   action(command, async (cli, client: string, event: string, { pid }: { pid?: number }) => {
     const space = spaceDir(cli)
     if (!spaceExists(space)) return
-    const { runHook } = await import('../../hooks/run.ts')
+    const { runHook } = await import('../../clients/hook/run.ts')
     const known = pid ?? process.ppid
     const again = (other: string) => [
       process.argv[1]!,

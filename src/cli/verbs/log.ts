@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Space } from '../../space.ts'
+import type { Space } from '../../space/space.ts'
 import { action, type Cli } from '../cli.ts'
 import { createEntryWriter } from '../format/entry.ts'
 import { examples } from '../help.ts'

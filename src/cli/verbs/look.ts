@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { MailboxError } from '../../errors.ts'
+import { MailboxError } from '../../base/errors.ts'
 import { person } from '../../model/agent.ts'
 import { action } from '../cli.ts'
 import { ladder } from '../format/ladder.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { promptFor } from '../../agent/prompt.ts'
 import { implicitPerson } from '../../model/agent.ts'
 import { checkName } from '../../model/name.ts'
-import { promptFor } from '../../talk/prompt.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
 import { open } from '../open.ts'

@@ -29,8 +29,8 @@ export function serve(command: Command): void {
       examples('mailbox serve', 'mailbox serve --host 0.0.0.0 --port 8080 --allow-host hub.example.org'),
     )
   action(command, async (cli, { host, port, allowHost = [] }: ServeFlags) => {
-    const { startHub } = await import('../../http/hub.ts')
-    const { createLog } = await import('../../http/log.ts')
+    const { startHub } = await import('../../hub/hub.ts')
+    const { createLog } = await import('../../hub/log.ts')
     const { createMcpEndpoint } = await import('../../mcp/http.ts')
     const stop = interruptSignal()
     await using space = await open(cli)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { acceptShutdown, deferShutdown, requestShutdown } from '../../talk/requests.ts'
+import { acceptShutdown, deferShutdown, requestShutdown } from '../../agent/requests.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
 import { open, openMailbox } from '../open.ts'

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import { MailboxError } from '../../errors.ts'
-import type { Priority } from '../../model/message.ts'
-import { handOff } from '../../talk/handoff.ts'
+import { handOff } from '../../agent/handoff.ts'
 import {
   askForHelp,
   escalate as escalateTo,
   requestStatus,
   respondStatus,
   updateStatus,
-} from '../../talk/requests.ts'
+} from '../../agent/requests.ts'
+import { MailboxError } from '../../base/errors.ts'
+import type { Priority } from '../../model/message.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
 import { readText } from '../input.ts'

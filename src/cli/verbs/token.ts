@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { MailboxError } from '../../errors.ts'
+import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import { action } from '../cli.ts'
 import { table } from '../format/table.ts'
@@ -17,7 +17,7 @@ export function token(command: Command): void {
     .option('--revoke', 'take its token back: whoever uses it is cut off')
     .addHelpText('after', examples('mailbox token ada', 'mailbox token ada --revoke', 'mailbox token'))
   action(command, async (cli, name: string | undefined, { revoke = false }: { revoke?: boolean }) => {
-    const { createAgentToken, listAgentTokens, revokeAgentToken } = await import('../../http/tokens.ts')
+    const { createAgentToken, listAgentTokens, revokeAgentToken } = await import('../../hub/tokens.ts')
     const dir = spaceDir(cli)
     if (!spaceExists(dir)) {
       throw new MailboxError('not_found', `there is no space in ${dir}`, {

@@ -1,0 +1,286 @@
+import { MailboxError } from '../base/errors.ts'
+import { fieldsOf } from '../conversation/matter.ts'
+import type { InboxMessage } from '../query/inbox.ts'
+import type { Mailbox } from '../space/mailbox.ts'
+import { acceptShutdown, deferShutdown, respondStatus } from './requests.ts'
+
+/** What a handler gets besides the message. */
+export interface AgentContext {
+  mailbox: Mailbox
+  /** Mail that needs no handler and came since the last task: context for the next prompt. */
+  gathered: readonly InboxMessage[]
+  /** Aborted when the work must end: the deadline of a shutdown is over, or the loop was stopped. */
+  signal: AbortSignal
+}
+
+/** Does the work a message asks for; what it returns becomes the note of `done`. Throwing fails the message. */
+export type Handler = (message: InboxMessage, context: AgentContext) => unknown
+
+/** By type of message; `default` for every type that is not named. Without it, such mail is gathered. */
+export type AgentHandlers = Partial<Record<string, Handler>>
+
+export interface AgentLoopOptions {
+  /** Ends the loop: the work under way is told, and what was not begun stays unread. */
+  signal?: AbortSignal
+  /** Told of everything the loop does, for logs. */
+  onEvent?: (event: AgentEvent) => void
+}
+
+export type AgentEvent =
+  | { event: 'started' | 'done' | 'gathered'; message: InboxMessage }
+  | { event: 'failed' | 'refused'; message: InboxMessage; reason: string }
+  | { event: 'deferred' | 'accepted'; message: InboxMessage }
+
+export interface AgentLoopResult {
+  handled: number
+  failed: number
+  /** Why it ended. */
+  ended: 'shutdown' | 'signal'
+}
+
+/** A claim is renewed this many times before it would run out. */
+const renewals = 3
+/** Types that are seen to while work is under way. */
+const controls = ['shutdown_request', 'status_request']
+/** How long a task that was told to end may take over it. */
+const graceMs = 1_000
+/** What a mailbox can refuse without anything being broken. */
+const refusals = ['conflict', 'not_permitted', 'over_limit', 'not_found', 'unknown_recipient']
+/** A timer holds no more. */
+const longestTimerMs = 2_147_483_647
+
+/**
+ * The life of an agent: takes its mail as it comes, one task at a time, and between and during tasks what
+ * cannot wait: requests for the status, and requests to shut down, which are deferred while a task runs.
+ * What an earlier run had seen and not finished comes first. Ends when it has accepted a shutdown, or with
+ * the signal.
+ */
+export async function runAgent(
+  mailbox: Mailbox,
+  handlers: AgentHandlers,
+  options: AgentLoopOptions = {},
+): Promise<AgentLoopResult> {
+  return new AgentLoop(mailbox, handlers, options).run()
+}
+
+class AgentLoop {
+  readonly #mailbox: Mailbox
+  readonly #handlers: AgentHandlers
+  readonly #options: AgentLoopOptions
+  readonly #result: AgentLoopResult = { handled: 0, failed: 0, ended: 'signal' }
+  #gathered: InboxMessage[] = []
+  /** The task under way, and how to end it. */
+  #task: { message: InboxMessage; over: Promise<void>; stop: AbortController } | undefined
+  /** A shutdown that was deferred until the task is over. */
+  #deferred: InboxMessage | undefined
+  #deadline: NodeJS.Timeout | undefined
+  /** The task and what it was given to know. */
+  readonly #atHand = new Set<InboxMessage>()
+  /** What this agent last said of itself. */
+  #state = ''
+  /** What an earlier run has left, to be taken up before anything new. */
+  #leftover: InboxMessage[] = []
+  #renewing: NodeJS.Timeout | undefined
+
+  constructor(mailbox: Mailbox, handlers: AgentHandlers, options: AgentLoopOptions) {
+    this.#mailbox = mailbox
+    this.#handlers = handlers
+    this.#options = options
+  }
+
+  async run(): Promise<AgentLoopResult> {
+    this.#renewing = this.#renew()
+    try {
+      this.#leftover = await this.#unfinished()
+      while (!this.#stopped && this.#result.ended !== 'shutdown') {
+        const message = this.#takeUp() ?? (await this.#next())
+        if (message !== undefined) await this.#dispatch(message)
+        if (this.#task === undefined && this.#deferred !== undefined) await this.#accept(this.#deferred)
+      }
+    } finally {
+      this.#task?.stop.abort()
+      await this.#task?.over
+      clearTimeout(this.#deadline)
+      clearInterval(this.#renewing)
+    }
+    return this.#result
+  }
+
+  /** What cannot wait first; a task only when none is under way. */
+  #takeUp(): InboxMessage | undefined {
+    const at = this.#leftover.findIndex((one) => this.#task === undefined || this.#canInterrupt(one))
+    return at < 0 ? undefined : this.#leftover.splice(at, 1)[0]
+  }
+
+  get #stopped(): boolean {
+    return this.#options.signal?.aborted ?? false
+  }
+
+  /** Mail that was shown to an earlier run, or to this one before it was interrupted. */
+  async #unfinished(): Promise<InboxMessage[]> {
+    const { messages } = await this.#mailbox.inbox({ limit: 1_000 })
+    return messages.filter(({ state }) => state === 'shown' || state === 'acked' || state === 'processing')
+  }
+
+  /** The next message, or undefined when a task has ended or the loop was stopped meanwhile. */
+  async #next(): Promise<InboxMessage | undefined> {
+    const isBusy = this.#task !== undefined
+    if (!isBusy) await this.#say('idle')
+    const over = new AbortController()
+    void this.#task?.over.then(() => over.abort())
+    const signals = [over.signal, ...(this.#options.signal === undefined ? [] : [this.#options.signal])]
+    try {
+      const match = (message: InboxMessage) => !isBusy || this.#canInterrupt(message)
+      return (await this.#mailbox.wait({ match, signal: AbortSignal.any(signals) })) ?? undefined
+    } catch (error) {
+      if (error instanceof MailboxError && error.code === 'interrupted') return undefined
+      throw error
+    }
+  }
+
+  #canInterrupt(message: InboxMessage): boolean {
+    return controls.includes(message.type) || this.#handlerOf(message) === undefined
+  }
+
+  #handlerOf({ type }: InboxMessage): Handler | undefined {
+    return this.#handlers[type] ?? this.#handlers['default']
+  }
+
+  async #dispatch(message: InboxMessage): Promise<void> {
+    if (message.type === 'shutdown_request') await this.#shutDown(message)
+    else if (message.type === 'status_request' && this.#handlers['status_request'] === undefined)
+      await this.#report(message)
+    else if (this.#handlerOf(message) === undefined) await this.#gather(message)
+    else if (this.#task === undefined) this.#begin(message, this.#handlerOf(message)!)
+    // Its own way to say how far it is: beside the task, not in its place.
+    else await this.#work(message, this.#handlerOf(message)!, this.#task.stop.signal)
+  }
+
+  /** Accepts when idle; while a task runs it defers, and the task is stopped when the deadline is over. */
+  async #shutDown(message: InboxMessage): Promise<void> {
+    if (this.#task === undefined) {
+      await this.#accept(message)
+      return
+    }
+    this.#deferred = message
+    const reason = `finishing: ${this.#task.message.subject}`
+    await this.#try(message, () => deferShutdown(this.#mailbox, message.id, { reason }))
+    this.#tell({ event: 'deferred', message })
+    const { withinMs } = fieldsOf(message.payload)
+    if (typeof withinMs !== 'number') return
+    this.#endTaskAt(Date.parse(message.createdAt) + withinMs)
+  }
+
+  #endTaskAt(deadline: number): void {
+    clearTimeout(this.#deadline)
+    const left = Math.max(0, deadline - Date.now())
+    const again = () => (left > longestTimerMs ? this.#endTaskAt(deadline) : this.#task?.stop.abort())
+    this.#deadline = setTimeout(again, Math.min(left, longestTimerMs))
+  }
+
+  async #accept(message: InboxMessage): Promise<void> {
+    this.#deferred = undefined
+    await this.#try(message, () => acceptShutdown(this.#mailbox, message.id))
+    await this.#try(message, () => this.#mailbox.done(message.id))
+    this.#tell({ event: 'accepted', message })
+    this.#result.ended = 'shutdown'
+    await this.#mailbox.leave()
+  }
+
+  async #report(message: InboxMessage): Promise<void> {
+    const task = this.#task?.message
+    const status = task === undefined ? 'idle' : 'working'
+    const body = task === undefined ? 'Idle.' : `Working on: ${task.subject}`
+    await this.#try(message, () => respondStatus(this.#mailbox, message.id, { status, body }))
+    await this.#try(message, () => this.#mailbox.done(message.id))
+  }
+
+  /** Says something that may have been said before, by an earlier run or by the person: that is no reason to end. */
+  async #try(message: InboxMessage, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof MailboxError) || !refusals.includes(error.code)) throw error
+      this.#tell({ event: 'refused', message, reason: error.message })
+    }
+  }
+
+  async #gather(message: InboxMessage): Promise<void> {
+    if (message.requiresAck) await this.#try(message, () => this.#mailbox.ack(message.id))
+    this.#gathered.push(message)
+    this.#tell({ event: 'gathered', message })
+  }
+
+  #begin(message: InboxMessage, handler: Handler): void {
+    const stop = new AbortController()
+    const over = this.#work(message, handler, stop.signal).finally(() => {
+      this.#task = undefined
+    })
+    this.#task = { message, over, stop }
+  }
+
+  /** Never rejects: what is refused is told, and whatever else goes wrong ends the loop where it looks next. */
+  async #work(message: InboxMessage, handler: Handler, signal: AbortSignal): Promise<void> {
+    const mailbox = this.#mailbox
+    const gathered = this.#gathered
+    this.#gathered = []
+    const atHand = [message, ...gathered]
+    for (const one of atHand) this.#atHand.add(one)
+    try {
+      await this.#say('alive')
+      await mailbox.start(message.id)
+      this.#tell({ event: 'started', message })
+      const note = await untilGrace(handler(message, { mailbox, gathered, signal }), signal)
+      await mailbox.done(message.id, typeof note === 'string' ? { note } : {})
+      this.#result.handled++
+      this.#tell({ event: 'done', message })
+    } catch (error) {
+      const reason = (error instanceof Error ? error.message : String(error)) || 'it threw'
+      this.#result.failed++
+      await this.#try(message, () => mailbox.fail(message.id, { reason: reason.slice(0, 1_000) }))
+      this.#tell({ event: 'failed', message, reason })
+    }
+    // What the task was given to know has served.
+    for (const one of gathered) await this.#try(one, () => mailbox.done(one.id))
+    for (const one of atHand) this.#atHand.delete(one)
+  }
+
+  /** Keeps mail of a role while it is worked on, or kept for the next task. */
+  #renew(): NodeJS.Timeout {
+    const renew = () => {
+      for (const { id, role } of [...this.#atHand, ...this.#gathered])
+        if (role !== undefined) void this.#mailbox.claim(id).catch(() => {})
+    }
+    const timer = setInterval(renew, this.#mailbox.claimTtlMs / renewals)
+    timer.unref()
+    return timer
+  }
+
+  async #say(state: 'idle' | 'alive'): Promise<void> {
+    if (this.#state === state) return
+    this.#state = state
+    await this.#mailbox.update({ state })
+  }
+
+  #tell(event: AgentEvent): void {
+    this.#options.onEvent?.(event)
+  }
+}
+
+/** A task that was told to end and does not is left behind. */
+async function untilGrace(work: unknown, signal: AbortSignal): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined
+  const left = new Promise<never>((_, reject) => {
+    const late = () => reject(new Error('it did not end when it was told to'))
+    const wait = () => {
+      timer = setTimeout(late, graceMs)
+    }
+    if (signal.aborted) wait()
+    else signal.addEventListener('abort', wait, { once: true })
+  })
+  try {
+    return await Promise.race([work, left])
+  } finally {
+    clearTimeout(timer)
+  }
+}

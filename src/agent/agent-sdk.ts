@@ -1,0 +1,139 @@
+import type { UnreadCount } from '../query/count.ts'
+import type { Mailbox } from '../space/mailbox.ts'
+import { brief, goOnRequest, type Moment } from './briefing.ts'
+import { reportWaiting } from './waiting.ts'
+
+/** What an agent of the SDK has to do with its mail, as it is after a hook. */
+export interface AgentMailState {
+  unread: UnreadCount
+  /** Messages of this agent that it waits for an answer to. */
+  waitingFor: string[]
+  waitingForResponse: boolean
+}
+
+export interface MailboxHookOptions {
+  /** Say at the start who the agent is in the mailbox and how that works. @default true */
+  instructions?: boolean
+  /** Tokens that one hook may say, by a rough count. @default 2000 */
+  budgetTokens?: number
+  /** How often mail keeps the agent from stopping before it is prompted again. @default 5 */
+  turnsAtMost?: number
+  /** Told after every hook. */
+  onState?: (state: AgentMailState) => void
+  /** Told what went wrong; the agent goes on without its mail. */
+  onError?: (error: unknown) => void
+}
+
+interface HookInput {
+  hook_event_name: string
+  /** Set inside a subagent. */
+  agent_id?: string | undefined
+}
+
+/** The part of the SDK's answers that is used here. */
+export interface MailboxHookOutput {
+  decision?: 'block'
+  reason?: string
+  systemMessage?: string
+  hookSpecificOutput?: {
+    hookEventName: 'SessionStart' | 'UserPromptSubmit' | 'PostToolUse'
+    additionalContext: string
+  }
+}
+
+type HookCallback = (
+  input: HookInput,
+  toolUseID: string | undefined,
+  options: { signal: AbortSignal },
+) => Promise<MailboxHookOutput>
+
+/** Events of the SDK that are listened to; the value is what its `hooks` option takes. */
+export type MailboxHooks = Record<
+  'SessionStart' | 'UserPromptSubmit' | 'PostToolUse' | 'Stop' | 'SubagentStop' | 'PreCompact',
+  { hooks: HookCallback[] }[]
+>
+
+/**
+ * The `hooks` option of `@anthropic-ai/claude-agent-sdk` for an agent with a mailbox: unread mail comes with its
+ * prompts, what is urgent after a tool, and what must not be left behind when it would stop. When a subagent
+ * stops over a question, the coordinator is told by mail and whoever looks on by a system message.
+ *
+ *     query({ prompt, options: { hooks: mailboxHooks(mailbox) } })
+ */
+export function mailboxHooks(mailbox: Mailbox, options: MailboxHookOptions = {}): MailboxHooks {
+  const { instructions = true, turnsAtMost = 5, onState, onError = () => {} } = options
+  const budget = options.budgetTokens === undefined ? {} : { budgetTokens: options.budgetTokens }
+  let hasBegun = false
+  let needsRecall = false
+  let turns = 0
+  let reported: string[] = []
+
+  /** The text for a moment; its mail is unread again when nobody listens any more. */
+  async function tell(moment: Moment, signal: AbortSignal): Promise<string> {
+    const { text, ids } = await brief(mailbox, moment, { ...budget, recall: needsRecall })
+    if (signal.aborted) {
+      for (const id of ids) await mailbox.release(id)
+      return ''
+    }
+    if (text !== '') needsRecall = false
+    return text
+  }
+
+  type Event = NonNullable<MailboxHookOutput['hookSpecificOutput']>['hookEventName']
+  const intoContext = (hookEventName: Event, additionalContext: string): MailboxHookOutput =>
+    additionalContext === '' ? {} : { hookSpecificOutput: { hookEventName, additionalContext } }
+
+  /** The SDK starts sessions without saying so: then the first prompt does that work. */
+  const begin = (): Moment => {
+    const moment = hasBegun || !instructions ? 'prompt' : 'start'
+    hasBegun = true
+    return moment
+  }
+
+  const guarded =
+    (work: (input: HookInput, signal: AbortSignal) => Promise<MailboxHookOutput>): HookCallback =>
+    async (input, _, { signal }) => {
+      try {
+        const output = await work(input, signal)
+        if (onState !== undefined) onState(await stateOf(mailbox))
+        return output
+      } catch (error) {
+        onError(error)
+        return {}
+      }
+    }
+  const on = (work: Parameters<typeof guarded>[0]) => [{ hooks: [guarded(work)] }]
+
+  return {
+    SessionStart: on(async (_, signal) => intoContext('SessionStart', await tell(begin(), signal))),
+    UserPromptSubmit: on(async (_, signal) => {
+      turns = 0
+      return intoContext('UserPromptSubmit', await tell(begin(), signal))
+    }),
+    PostToolUse: on(async ({ agent_id: subagent }, signal) => {
+      // A subagent cannot act for the agent whose mail it is.
+      if (subagent !== undefined) return {}
+      return intoContext('PostToolUse', await tell('tool', signal))
+    }),
+    Stop: on(async (_, signal) => {
+      const text = turns < turnsAtMost ? await tell('stop', signal) : ''
+      if (text === '') return {}
+      turns++
+      return { decision: 'block', reason: `${text}\n\n${goOnRequest}` }
+    }),
+    SubagentStop: on(async () => {
+      const { ids, notice } = await reportWaiting(mailbox, reported)
+      reported = [...reported, ...ids]
+      return notice === '' ? {} : { systemMessage: notice }
+    }),
+    PreCompact: on(async () => {
+      needsRecall = true
+      return {}
+    }),
+  }
+}
+
+async function stateOf(mailbox: Mailbox): Promise<AgentMailState> {
+  const waitingFor = (await mailbox.awaited({ kind: 'question' })).map(({ id }) => id)
+  return { unread: await mailbox.count(), waitingFor, waitingForResponse: waitingFor.length > 0 }
+}

@@ -1,0 +1,146 @@
+import { fence } from '../conversation/fence.ts'
+import { type Priority, priorityRank } from '../model/message.ts'
+import { classOf } from '../model/receipt.ts'
+import { estimateTokens } from '../model/text.ts'
+import type { InboxMessage } from '../query/inbox.ts'
+import type { Mailbox } from '../space/mailbox.ts'
+import { fitted, headTokens, mailHeading } from './pending.ts'
+import { promptFor } from './prompt.ts'
+
+/**
+ * What an agent is told by itself, without asking, and when:
+ *
+ * - `start`: who it is in the mailbox and how that works, what it has in hand, all that is unread
+ * - `prompt`: all that is unread
+ * - `tool`: what cannot wait for the end of the turn: high and urgent mail, and answers to its questions
+ * - `stop`: what it must not go idle over
+ * - `wake`: what is worth a turn of its own; the same as `stop`
+ */
+export type Moment = 'start' | 'prompt' | 'tool' | 'stop' | 'wake'
+
+export interface BriefOptions {
+  /** Tokens in all, by a rough count. @default 2000 */
+  budgetTokens?: number
+  /** What a context has lost and needs again comes first: what is in hand, owed and waited for. @default false */
+  recall?: boolean
+  /** Told what is about to be marked as shown, before it is. */
+  onTake?: (ids: readonly string[]) => void
+}
+
+export interface Briefing {
+  /** Empty when there is nothing to say. */
+  text: string
+  /** The mail in it; marked as shown. */
+  ids: string[]
+}
+
+/** Claude Code puts more than 10,000 characters into a file instead, Codex more than 2,500 tokens. */
+const defaultBudget = 2_000
+/** Of one message, so that a long one leaves room for others. */
+const messageTokens = 700
+const recallTokens = 120
+const recallsAtMost = 4
+
+/**
+ * What to put into an agent's context at a moment, within a budget, the most important first and fenced. Only
+ * what fits is taken, and it counts as shown: whoever calls this puts the text there.
+ */
+export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOptions = {}): Promise<Briefing> {
+  const { budgetTokens = defaultBudget, onTake = () => {} } = options
+  const parts: string[] = []
+  if (moment === 'start') parts.push(promptFor(await mailbox.agent()))
+  if (moment === 'start' || options.recall) parts.push(...(await recall(mailbox)))
+  const spent = parts.reduce((sum, part) => sum + estimateTokens(part) + 1, 0)
+  const { unread, wanted } = await look(mailbox, moment)
+  const blocks = blocksWithin(wanted, budgetTokens - spent - frameTokens)
+  onTake([...blocks.keys()])
+  const taken = await mailbox.takeAll([...blocks.keys()])
+  if (taken.length > 0) parts.push(mailHeading, ...taken.map(({ id }) => blocks.get(id)!))
+  // Mail that waits for its moment is not worth a word by itself.
+  if (unread.length > taken.length && (taken.length > 0 || moment === 'start' || moment === 'prompt'))
+    parts.push(`${(await mailbox.count()).unread} more unread: mailbox check`)
+  return { text: parts.join('\n\n'), ids: taken.map(({ id }) => id) }
+}
+
+/** Whether there is mail for a moment. Changes nothing about it. */
+export const hasWord = async (mailbox: Mailbox, moment: Moment): Promise<boolean> =>
+  (await look(mailbox, moment)).wanted.length > 0
+
+/** What is unread, and what of it is for a moment: answers first, then the most urgent. */
+async function look(
+  mailbox: Mailbox,
+  moment: Moment,
+): Promise<{ unread: InboxMessage[]; wanted: InboxMessage[] }> {
+  await mailbox.comeIn()
+  const { messages: unread, answers } = await mailbox.unread()
+  const isAnswer = ({ id }: InboxMessage) => answers.includes(id)
+  const others = unread.filter((message) => !isAnswer(message) && isFor(moment, message))
+  return { unread, wanted: [...unread.filter(isAnswer), ...others] }
+}
+
+/** The heading and the line about the rest. */
+const frameTokens = 60
+
+const atLeast = (message: InboxMessage, priority: Priority) =>
+  priorityRank(message.priority) >= priorityRank(priority)
+
+/** Mail that says something and asks for nothing. */
+const quietTypes = ['notification', 'status_update', 'broadcast', 'ack']
+
+function isFor(moment: Moment, message: InboxMessage): boolean {
+  if (moment === 'tool') return atLeast(message, 'high')
+  return moment === 'start' || moment === 'prompt' || isWorthATurn(message)
+}
+
+/** Whether an agent should not go idle over it, and is woken for it. */
+export const isWorthATurn = (message: InboxMessage): boolean =>
+  atLeast(message, 'high') || (atLeast(message, 'normal') && !quietTypes.includes(message.type))
+
+/** As many messages as have room, by id, cut where they are long; the first is always among them. */
+function blocksWithin(messages: readonly InboxMessage[], tokens: number): Map<string, string> {
+  const blocks = new Map<string, string>()
+  let left = tokens
+  for (const message of messages) {
+    const most = Math.max(Math.min(messageTokens, left), headTokens)
+    const block = fitted(message, (most - headTokens) * 4, most)
+    const cost = estimateTokens(block) + 1
+    if (cost > left && blocks.size > 0) break
+    left -= cost
+    blocks.set(message.id, block)
+  }
+  return blocks
+}
+
+/** What an agent has in hand, what it owes and what it waits for. */
+export async function recall(mailbox: Mailbox): Promise<string[]> {
+  const { messages } = await mailbox.inbox({ limit: 200 })
+  const inHand = messages.filter(
+    ({ state, role }) => classOf(state) === 'open' && (state !== 'shown' || role),
+  )
+  const owed = (await mailbox.owed()).filter(({ id }) => !inHand.some((message) => message.id === id))
+  const awaited = await mailbox.awaited({ kind: 'question' })
+  const matters: { why: string; id: string }[] = [
+    ...inHand.map(({ id, state }) => ({ why: `You have this in hand (${state}):`, id })),
+    ...owed.map(({ id, kind }) => ({ why: `You owe something for this ${kind}:`, id })),
+    ...awaited.map(({ id }) => ({ why: 'You wait for an answer to this, which you sent yourself:', id })),
+  ]
+  if (matters.length === 0) return []
+  const lines: string[] = ['## What is open']
+  for (const { why, id } of matters.slice(0, recallsAtMost)) {
+    const { message } = await mailbox.show(id)
+    lines.push(`${why}\n${fence(message, { chars: recallTokens * 2 })}`)
+  }
+  const rest = matters.length - recallsAtMost
+  if (rest > 0) lines.push(`${rest} more: mailbox owed`)
+  return lines
+}
+
+/** Our words only: what the mail says comes fenced, when it is shown. No two are the same: a client might drop one. */
+export function invitation(messages: readonly InboxMessage[]): string {
+  const count = messages.length === 1 ? 'a new message' : `${messages.length} new messages`
+  return `The mailbox has ${count} for you, from ${messages[0]?.id} on. Read your mail and deal with it.`
+}
+
+/** What to do with mail that keeps an agent from stopping. */
+export const goOnRequest =
+  'Deal with this mail before you stop: do what it asks or say why not, and answer where somebody waits.'

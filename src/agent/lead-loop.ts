@@ -1,0 +1,85 @@
+import type { InboxMessage } from '../query/inbox.ts'
+import type { Mailbox } from '../space/mailbox.ts'
+import type { AnySpace } from '../space/space.ts'
+import {
+  type AgentContext,
+  type AgentHandlers,
+  type AgentLoopOptions,
+  type AgentLoopResult,
+  type Handler,
+  runAgent,
+} from './agent-loop.ts'
+import { approvePlan, rejectPlan } from './requests.ts'
+
+export interface PlanVerdict {
+  approved: boolean
+  /** Needed when it is rejected. */
+  feedback?: string
+}
+
+/** What a lead does with what its team sends; what has no handler is gathered, as with any agent. */
+export type LeadHandlers = Omit<AgentHandlers, 'plan_submission' | 'help_request'> & {
+  plan_submission?: (message: InboxMessage, context: AgentContext) => Promise<PlanVerdict> | PlanVerdict
+  /** What it returns is the answer. */
+  help_request?: (message: InboxMessage, context: AgentContext) => Promise<string> | string
+}
+
+/** The life of a lead: judges plans, answers those who wait for help, takes in what its team reports. */
+export async function runLead(
+  mailbox: Mailbox,
+  handlers: LeadHandlers,
+  options: AgentLoopOptions = {},
+): Promise<AgentLoopResult> {
+  const { plan_submission: judge, help_request: help, ...rest } = handlers
+  const wrapped: AgentHandlers = { ...rest }
+  if (judge !== undefined) wrapped['plan_submission'] = planHandler(judge)
+  if (help !== undefined) wrapped['help_request'] = helpHandler(help)
+  return runAgent(mailbox, wrapped, options)
+}
+
+const planHandler =
+  (judge: NonNullable<LeadHandlers['plan_submission']>): Handler =>
+  async (message, context) => {
+    const { approved, feedback } = await judge(message, context)
+    if (approved) await approvePlan(context.mailbox, message.id, feedback === undefined ? {} : { feedback })
+    else await rejectPlan(context.mailbox, message.id, { feedback: feedback ?? 'Not like this.' })
+    return approved ? 'approved' : 'rejected'
+  }
+
+const helpHandler =
+  (help: NonNullable<LeadHandlers['help_request']>): Handler =>
+  async (message, context) => {
+    const body = await help(message, context)
+    await context.mailbox.reply(message.id, { body })
+    return 'answered'
+  }
+
+/**
+ * Puts a team away: mail that its members have seen is archived, and they leave. What nobody has read is
+ * not touched by that; it becomes a dead letter that its sender is told of.
+ */
+export async function cleanUpTeam(
+  space: AnySpace,
+  members: readonly string[],
+): Promise<{ archived: number }> {
+  let archived = 0
+  for (const name of members) {
+    const mailbox = await space.mailbox(name, { join: false })
+    for (
+      let page = await mailbox.inbox({ limit: 1_000 });
+      ;
+      page = await mailbox.inbox({ limit: 1_000, after: page.next! })
+    ) {
+      for (const { id, state, role } of page.messages) {
+        if (state === 'stored' || state === 'notified') continue
+        // What it had taken from a role is for the next holder to do.
+        if (role !== undefined && state !== 'failed') await mailbox.release(id)
+        else await mailbox.archive(id)
+        archived++
+      }
+      if (page.next === null) break
+    }
+    await mailbox.leave()
+  }
+  return { archived }
+}

@@ -1,0 +1,138 @@
+import { MailboxError } from './errors.ts'
+
+/** JSON nested deeper than this is refused before it is parsed: JSON.parse takes millions, stringify throws. */
+export const maxJsonDepth = 64
+
+function refuse(why: string, hint: string): never {
+  throw new MailboxError('invalid', `JSON ${why}`, { hint })
+}
+
+/**
+ * Parses JSON from outside. Beyond what JSON.parse checks it refuses what two readers would understand
+ * differently: duplicate keys, `__proto__`, and numbers that do not survive a double.
+ */
+export function parseStrictJson(text: string, maxDepth = maxJsonDepth): unknown {
+  checkStructure(text, maxDepth)
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new MailboxError('invalid', `not JSON: ${(cause as Error).message}`, {
+      cause,
+      hint: 'check the quotes and commas; a shell may have eaten the quotes',
+    })
+  }
+}
+
+/** One pass over the text, without building anything: depth, keys and numbers. */
+function checkStructure(text: string, maxDepth: number): void {
+  const keys: (Set<string> | null)[] = []
+  let expectKey = false
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x7b: // {
+      case 0x5b: // [
+        expectKey = text.charCodeAt(at) === 0x7b
+        keys.push(expectKey ? new Set() : null)
+        if (keys.length > maxDepth) {
+          refuse(`is nested deeper than ${maxDepth}`, 'flatten it, or attach a file')
+        }
+        break
+      case 0x7d: // }
+      case 0x5d: // ]
+        keys.pop()
+        expectKey = false
+        break
+      case 0x2c: // ,
+        expectKey = keys.at(-1) instanceof Set
+        break
+      case 0x22: {
+        const end = endOfString(text, at)
+        if (expectKey) addKey(keys.at(-1) as Set<string>, text.slice(at, end + 1))
+        expectKey = false
+        at = end
+        break
+      }
+      default:
+        if (isNumberStart(text.charCodeAt(at))) at = checkNumber(text, at)
+    }
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x5c) at++
+    else if (code === 0x22) return at
+  }
+  refuse('has a string without an end', 'close the quotes')
+}
+
+function addKey(seen: Set<string>, quoted: string): void {
+  // An escaped spelling of a key is the same key, so keys are compared after unescaping.
+  let key = quoted
+  try {
+    key = JSON.parse(quoted) as string
+  } catch {
+    refuse('has a malformed key', 'check the escapes')
+  }
+  if (key === '__proto__') refuse('has the key __proto__', 'rename the key')
+  if (seen.has(key)) refuse(`has the key ${JSON.stringify(key)} twice`, 'keep one of them')
+  seen.add(key)
+}
+
+const isNumberStart = (code: number) => code === 0x2d || (code >= 0x30 && code <= 0x39)
+const numberPattern = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y
+
+function checkNumber(text: string, at: number): number {
+  numberPattern.lastIndex = at
+  const literal = numberPattern.exec(text)?.[0]
+  if (literal === undefined) return at
+  if (!isExact(Number(literal))) {
+    refuse(`number ${literal.slice(0, 40)} is beyond what a double holds`, 'write it as a string')
+  }
+  return at + literal.length - 1
+}
+
+const isExact = (value: number) =>
+  Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
+
+/**
+ * Checks a value that did not come as text (the library's callers): only what JSON can hold, no deeper
+ * than the limit, so that it comes out as it went in.
+ */
+export function checkJsonValue(value: unknown, what: string, depth = 0): void {
+  const refuseValue = (why: string, hint: string): never => {
+    throw new MailboxError('invalid', `${what} ${why}`, { hint })
+  }
+  if (depth >= maxJsonDepth)
+    refuseValue(`is nested deeper than ${maxJsonDepth}`, 'flatten it, or attach a file')
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return
+    case 'number':
+      if (!isExact(value)) refuseValue(`holds the number ${value}`, 'write it as a string')
+      return
+    case 'object': {
+      if (value === null) return
+      if (Array.isArray(value)) {
+        for (const item of value) checkJsonValue(item, what, depth + 1)
+        return
+      }
+      const prototype = Object.getPrototypeOf(value)
+      if (prototype !== Object.prototype && prototype !== null) {
+        refuseValue(
+          `holds a ${value.constructor?.name ?? 'strange object'}`,
+          'pass plain objects, arrays and scalars',
+        )
+      }
+      for (const [key, item] of Object.entries(value)) {
+        if (key === '__proto__') refuseValue('has the key __proto__', 'rename the key')
+        if (item !== undefined) checkJsonValue(item, what, depth + 1)
+      }
+      return
+    }
+    default:
+      refuseValue(`holds a ${typeof value}`, 'pass plain objects, arrays and scalars')
+  }
+}

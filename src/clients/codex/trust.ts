@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { ourEvent } from '../setup/ours.ts'
+
+/** A hook as Codex sees it. */
+interface ListedHook {
+  command: string | null
+  enabled: boolean
+  /** trusted, untrusted, modified: the last two are skipped, silently. */
+  trustStatus: string
+}
+
+const patienceMs = 10_000
+
+/**
+ * Asks Codex itself which of our hooks it would run in a directory. Its settings hold the digests that were
+ * trusted, but only Codex knows how it takes them. Undefined when it does not answer.
+ */
+export async function listCodexHooks(
+  program: string,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<ListedHook[] | undefined> {
+  const child = spawn(program, ['app-server'], { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const send = (message: object) => void child.stdin.write(`${JSON.stringify(message)}\n`)
+  child.stdin.on('error', () => {}) // It may be another program of that name, and gone already.
+  try {
+    return await new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(undefined), patienceMs)
+      const end = (hooks: ListedHook[] | undefined) => {
+        clearTimeout(timer)
+        resolve(hooks)
+      }
+      child.once('error', () => end(undefined))
+      child.once('close', () => end(undefined))
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const { id, result } = parseLine(line)
+        if (id === 1) {
+          send({ method: 'initialized' })
+          send({ id: 2, method: 'hooks/list', params: { cwds: [cwd] } })
+        }
+        if (id === 2) end(hooksIn(result))
+      })
+      const clientInfo = { name: 'mailbox-doctor', title: 'mailbox doctor', version: '1' }
+      send({ id: 1, method: 'initialize', params: { clientInfo } })
+    })
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+function parseLine(line: string): { id?: unknown; result?: unknown } {
+  try {
+    return JSON.parse(line) as { id?: unknown; result?: unknown }
+  } catch {
+    return {}
+  }
+}
+
+function hooksIn(result: unknown): ListedHook[] | undefined {
+  const { data } = (result ?? {}) as { data?: { hooks?: ListedHook[] }[] }
+  return data?.flatMap(({ hooks = [] }) => hooks).filter(({ command }) => ourEvent(command) !== undefined)
+}

@@ -1,0 +1,101 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { MailboxError } from '../../base/errors.ts'
+import type { Place } from './client.ts'
+import { inspectFile, replaceFile, sweepTemporaries } from './file.ts'
+import {
+  digest,
+  emptyManifest,
+  type FileRecord,
+  keepBackup,
+  type Manifest,
+  readManifest,
+  removeEmpty,
+  setupDir,
+  tidyManifest,
+  writeManifest,
+} from './manifest.ts'
+import { about, type PlannedFile } from './plan.ts'
+import { editBytes, isBlank } from './text.ts'
+
+/** A project's files are for everybody who works on it. */
+const newFileMode = { user: 0o600, project: 0o644 }
+
+/** Carries a plan out: all of it, or nothing. */
+export function install(plan: readonly PlannedFile[], place: Place): void {
+  const changes = plan.filter(({ isChanged }) => isChanged)
+  for (const { state } of plan) sweepTemporaries(state.target)
+  if (changes.length === 0) return
+  const dir = setupDir(place.env, place.scope, place.project)
+  const before = readManifest(dir) ?? emptyManifest(place)
+  let after = before
+  const begun: PlannedFile[] = []
+  try {
+    after = about({ path: dir }, () => writeAhead(dir, changes, before, place))
+    for (const change of changes) {
+      begun.push(change)
+      about(change.file, () => {
+        mkdirSync(dirname(change.state.target), { recursive: true })
+        replaceFile(change.state, change.after, newFileMode[place.scope])
+      })
+    }
+  } catch (error) {
+    putAllBack(begun, after, error)
+    if (existsSync(dir) && before.files.length > 0) writeManifest(dir, before)
+    tidyManifest(dir, before)
+    throw error
+  }
+  tidyManifest(dir, after)
+}
+
+/** Keeps the files as they are and notes what is about to be done: from then on `uninit` can undo it. */
+function writeAhead(dir: string, changes: readonly PlannedFile[], before: Manifest, place: Place): Manifest {
+  const space = place.space ?? null
+  const records = changes.map((change) => ({ ...recordOf(dir, change, before), space }))
+  const others = before.files.filter(({ path }) => !records.some((record) => record.path === path))
+  const after = { ...before, files: [...others, ...records] }
+  writeManifest(dir, after)
+  return after
+}
+
+/** What `uninit` will need to know of a file, after this change as well as after those before it. */
+function recordOf(
+  dir: string,
+  { file, state, after }: PlannedFile,
+  manifest: Manifest,
+): Omit<FileRecord, 'space'> {
+  const { client, id, path } = file
+  const known = manifest.files.find((record) => record.path === path)
+  const now = state.bytes === undefined ? null : digest(state.bytes)
+  const written = digest(after)
+  if (known !== undefined && (known.before === now || known.written.includes(now ?? '')))
+    return { ...known, written: [...new Set([...known.written, written])] }
+  const madeDirs = known?.madeDirs ?? missingDirs(dirname(state.target))
+  const record = { client, id, path, written: [written], madeDirs }
+  if (state.bytes === undefined) return { ...record, before: null }
+  // Changed by somebody since we set it up: what they have without us is what it goes back to.
+  const own = known === undefined ? state.bytes : editBytes(state.bytes, file.uninstall)
+  return { ...record, before: known?.before === null && isBlank(own) ? null : keepBackup(dir, own) }
+}
+
+/** Undoes what was begun. If that fails as well, the manifest stays, and `uninit` can do it later. */
+function putAllBack(begun: readonly PlannedFile[], { files }: Manifest, cause: unknown): void {
+  try {
+    for (const change of begun.toReversed()) putBack(change)
+  } catch (error) {
+    const message = `${(cause as Error).message}; and putting the others back failed: ${(error as Error).message}`
+    throw new MailboxError('internal', message, { cause, hint: 'when that is mended: mailbox uninit' })
+  }
+  for (const each of files.flatMap(({ madeDirs }) => madeDirs.toReversed())) removeEmpty(each)
+}
+
+/** It may have failed before or after the new file was in its place. */
+function putBack({ state: { target, bytes }, after }: PlannedFile): void {
+  if (!existsSync(target) || !readFileSync(target).equals(after)) return
+  if (bytes === undefined) rmSync(target)
+  else replaceFile(inspectFile(target), bytes, 0o600)
+}
+
+function missingDirs(dir: string): string[] {
+  return existsSync(dir) ? [] : [...missingDirs(dirname(dir)), dir]
+}

@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util'
+import { MailboxError } from '../../base/errors.ts'
+import { type Hooks, hooksWithoutOurs, installHooks, removeHooks, removeIfEmpty } from './json-hooks.ts'
+import { addProperty, removeAt, replaceValue } from './json-text.ts'
+import { isObject, type Json, parseSettings } from './json-value.ts'
+import { isOurServer, mendServer } from './ours.ts'
+
+/** The entries that a JSON settings file gets from us. */
+export interface JsonEntries {
+  hooks?: Hooks
+  /** The MCP server, under the key that the client keeps its servers in. */
+  server?: { under: string; value: Json }
+}
+
+const serverName = 'mailbox'
+const serverKeys = ['mcpServers', 'mcp']
+
+/** Adds what is missing and mends what is out of date. What is right already keeps its bytes. */
+export function installJson(text: string, { hooks, server }: JsonEntries): string {
+  const start = text.trim() === '' ? '{}\n' : text
+  const before = parseSettings(start)
+  let now = start
+  if (hooks !== undefined) now = installHooks(now, hooks)
+  if (server !== undefined) now = installServer(now, server.under, server.value)
+  checkRest(before, parseSettings(now))
+  return now
+}
+
+/** Takes out every entry of ours, and what would be left empty by that. */
+export function uninstallJson(text: string): string {
+  if (text.trim() === '') return text
+  const before = parseSettings(text)
+  let now = removeHooks(text)
+  for (const key of serverKeys) {
+    const servers = before[key]
+    if (!(isObject(servers) && isOurServer(servers[serverName]))) continue
+    now = removeIfEmpty(removeAt(now, [key, serverName]), [key])
+  }
+  checkRest(before, parseSettings(now))
+  return now
+}
+
+function installServer(text: string, under: string, value: Json): string {
+  const servers = parseSettings(text)[under]
+  if (servers === undefined) return addProperty(text, [], under, { [serverName]: value })
+  if (!isObject(servers)) throw new MailboxError('invalid', `${JSON.stringify(under)} is not an object in it`)
+  const there = servers[serverName]
+  if (there === undefined) return addProperty(text, [under], serverName, value)
+  if (!isOurServer(there)) throw foreignServer(`${under}.${serverName}`)
+  const mended = mendServer(there as Json, value)
+  return isDeepStrictEqual(mended, there) ? text : replaceValue(text, [under, serverName], mended)
+}
+
+export const foreignServer = (name: string): MailboxError =>
+  new MailboxError('conflict', `${name} in it is another program's server`, {
+    hint: 'give that one another name',
+  })
+
+/** Whatever an edit was meant to do, all that is not ours must be as it was, and in the same order. */
+function checkRest(before: Json, after: Json): void {
+  if (JSON.stringify(withoutOurs(before)) === JSON.stringify(withoutOurs(after))) return
+  throw new MailboxError('internal', 'editing it would change more than our own entries')
+}
+
+function withoutOurs(settings: Json): Json {
+  const rest: Json = { ...settings, hooks: hooksWithoutOurs(settings['hooks']) }
+  for (const key of serverKeys) {
+    const servers = settings[key]
+    if (!isObject(servers)) continue
+    const others = Object.entries(servers).filter(
+      ([name, server]) => name !== serverName || !isOurServer(server),
+    )
+    rest[key] = others.length === 0 ? undefined : Object.fromEntries(others)
+  }
+  return rest
+}

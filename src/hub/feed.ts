@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Entry } from '../model/entry.ts'
+import type { Survey } from '../query/survey.ts'
+import type { Space } from '../space/space.ts'
+import { type Frame, toFrame, type Wrap } from './frames.ts'
+
+/** A piece of the journal as bytes, and the entry it ends with. */
+export interface Chunk {
+  bytes: Buffer
+  to: number
+  entries: number
+}
+
+/** Entries at hand at most; by their size there may be fewer. */
+const keptEntries = 5_000
+/** How much is written to a follower at once. */
+const chunkBytes = 131_072
+/** Entries that come within this time go out together: a write for each would cost more than the mail. */
+const gatherMs = 10
+const pageEntries = 500
+const retryMs = 1_000
+
+interface FeedOptions {
+  /** How much is kept at hand: whoever was away for a moment is served from here. */
+  keptChars: number
+  /** Told when the journal cannot be read. */
+  onProblem?: (error: unknown) => void
+}
+
+/**
+ * The end of the journal, read once for all followers. Each follower has a cursor of its own and takes what
+ * is behind it: from here while it keeps up, from the journal when it has fallen behind or comes back.
+ * There is one way of reading for both, so nothing is lost or doubled in between.
+ */
+export class Feed {
+  readonly #space: Space
+  readonly #survey: Survey
+  readonly #keptChars: number
+  readonly #onProblem: (error: unknown) => void
+  readonly #ending = new AbortController()
+  readonly #listeners = new Set<() => void>()
+  #frames: Frame[] = []
+  #chars = 0
+  /** Chunks that several followers want at the same time. */
+  #shared = new Map<Wrap, Map<number, Chunk>>()
+  #gathering: NodeJS.Timeout | undefined
+  #running: Promise<void> | undefined
+
+  constructor(space: Space, survey: Survey, { keptChars, onProblem = () => {} }: FeedOptions) {
+    this.#space = space
+    this.#survey = survey
+    this.#keptChars = keptChars
+    this.#onProblem = onProblem
+  }
+
+  async start(): Promise<void> {
+    const end = await this.#space.end()
+    let after = Math.max(0, end - keptEntries)
+    while (after < end) {
+      const { entries } = await this.#survey.entries(after, pageEntries)
+      if (entries.length === 0) break
+      for (const entry of entries) this.#keep(entry)
+      after = entries.at(-1)!.seq
+    }
+    this.#running = this.#follow(after)
+  }
+
+  /** What cannot be read now may be readable in a moment; those who follow wait meanwhile. */
+  async #follow(from: number): Promise<void> {
+    const { signal } = this.#ending
+    for (let after = from; !signal.aborted; after = this.last) {
+      try {
+        for await (const { entry } of this.#space.follow({ after, signal })) {
+          this.#keep(entry)
+          this.#gathering ??= setTimeout(() => this.#tell(), gatherMs)
+        }
+      } catch (error) {
+        this.#onProblem(error)
+        await sleep(retryMs, undefined, { signal }).catch(() => {})
+      }
+    }
+  }
+
+  #keep(entry: Entry): void {
+    const frame = toFrame(entry)
+    this.#frames.push(frame)
+    this.#chars += frame.json.length
+    if (this.#frames.length <= 2 * keptEntries && this.#chars <= 2 * this.#keptChars) return
+    // Half of it at once: taking them off one by one would move the rest every time.
+    const gone = this.#frames.splice(0, this.#frames.length >> 1)
+    for (const { json } of gone) this.#chars -= json.length
+  }
+
+  #tell(): void {
+    this.#gathering = undefined
+    this.#shared.clear()
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** The last entry that was seen. */
+  get last(): number {
+    return this.#frames.at(-1)?.entry.seq ?? 0
+  }
+
+  /** Calls back when there is more. */
+  onMore(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Where the entries after this one begin, if they are at hand. A damaged line leaves a gap in the numbers. */
+  #placeAfter(after: number): number | undefined {
+    const frames = this.#frames
+    const first = frames[0]?.entry.seq ?? Number.POSITIVE_INFINITY
+    if (after + 1 < first) return undefined
+    let at = Math.min(after + 1 - first, frames.length)
+    while (at > 0 && frames[at - 1]!.entry.seq > after) at--
+    return at
+  }
+
+  /** What comes after an entry, if it is at hand. Undefined: it has to be read from the journal. */
+  chunkAfter(after: number, wrap: Wrap, wants?: (entry: Entry) => boolean): Chunk | undefined {
+    const at = this.#placeAfter(after)
+    if (at === undefined) return undefined
+    if (wants !== undefined) return toChunk(this.#frames, at, wrap, wants)
+    const shared = this.#shared.get(wrap) ?? new Map<number, Chunk>()
+    this.#shared.set(wrap, shared)
+    const known = shared.get(after)
+    if (known !== undefined) return known
+    const chunk = toChunk(this.#frames, at, wrap)
+    if (chunk !== undefined) shared.set(after, chunk)
+    return chunk
+  }
+
+  /** The same from the journal. Undefined at its end. */
+  async readAfter(after: number, wrap: Wrap, wants?: (entry: Entry) => boolean): Promise<Chunk | undefined> {
+    const { entries } = await this.#survey.entries(after, pageEntries, chunkBytes)
+    return toChunk(entries.map(toFrame), 0, wrap, wants)
+  }
+
+  /** The entries themselves, for those who wait in this process: the journal is not read again for each. */
+  async *follow({
+    after,
+    wants = () => true,
+    signal,
+  }: {
+    after: number
+    wants?: (entry: Entry) => boolean
+    signal: AbortSignal
+  }): AsyncGenerator<{ entry: Entry }> {
+    let cursor = after
+    let ring = () => {}
+    const unlisten = this.onMore(() => ring())
+    const onAbort = () => ring()
+    signal.addEventListener('abort', onAbort)
+    try {
+      while (!signal.aborted && !this.#ending.signal.aborted) {
+        for (const entry of await this.#entriesAfter(cursor)) {
+          cursor = entry.seq
+          if (wants(entry)) yield { entry }
+          if (signal.aborted) return
+        }
+        if (cursor >= this.last && !signal.aborted)
+          await new Promise<void>((resolve) => {
+            ring = resolve
+          })
+      }
+    } finally {
+      unlisten()
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async #entriesAfter(after: number): Promise<readonly Entry[]> {
+    const at = this.#placeAfter(after)
+    if (at !== undefined) return this.#frames.slice(at).map(({ entry }) => entry)
+    return this.last <= after ? [] : (await this.#survey.entries(after, pageEntries)).entries
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort()
+    this.#tell()
+    clearTimeout(this.#gathering)
+    await this.#running
+    this.#listeners.clear()
+  }
+}
+
+function toChunk(
+  frames: readonly Frame[],
+  from: number,
+  wrap: Wrap,
+  wants: (entry: Entry) => boolean = () => true,
+): Chunk | undefined {
+  const parts: Buffer[] = []
+  let size = 0
+  let at = from
+  for (; at < frames.length && size < chunkBytes; at++) {
+    const frame = frames[at]!
+    if (!wants(frame.entry)) continue
+    const bytes = wrap(frame)
+    parts.push(bytes)
+    size += bytes.length
+  }
+  const last = frames[at - 1]
+  if (at === from || last === undefined) return undefined
+  return { bytes: Buffer.concat(parts, size), to: last.entry.seq, entries: parts.length }
+}

@@ -1,0 +1,206 @@
+import { setMaxListeners } from 'node:events'
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createAdaptorServer } from '@hono/node-server'
+import { MailboxError } from '../base/errors.ts'
+import { Survey } from '../query/survey.ts'
+import type { Space } from '../space/space.ts'
+import { createApp, credentialsOf, type McpDoor } from './app.ts'
+import { ConsoleFiles } from './console.ts'
+import { HttpRefusal, toAnswer } from './errors.ts'
+import { Feed } from './feed.ts'
+import { Guard } from './guard.ts'
+import { defaultLimits, type HubLimits } from './limits.ts'
+import { brief, type Logger } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { Streams } from './streams.ts'
+import { personToken, Tokens } from './tokens.ts'
+import { runWebhook } from './webhook.ts'
+
+export interface HubOptions {
+  space: Space
+  log: Logger
+  version: string
+  /** @default '127.0.0.1' */
+  host?: string
+  /** This one and no other; left out, 7337 or the next that is free. */
+  port?: number | undefined
+  /** Names under which a proxy passes requests on. */
+  allowHosts?: readonly string[]
+  /** Where the files of the console lie. */
+  consoleDir?: string | undefined
+  mcp?: McpDoor | undefined
+  limits?: Partial<HubLimits>
+  /** How often streams give a sign of life. @default 15_000 */
+  beatMs?: number
+}
+
+export interface Hub {
+  /** Where it listens, without a slash at the end. */
+  url: string
+  port: number
+  /** The person's. */
+  token: string
+  /** Ends streams and waits, lets answers finish, and lets go of the port. The space stays open. */
+  stop(): Promise<void>
+}
+
+const usualPort = 7337
+const portsToTry = 50
+/** How long answers may take to finish when the hub stops. */
+const graceMs = 5_000
+const idleLookMs = 20
+
+/** Starts a hub on an open space. */
+export async function startHub(options: HubOptions): Promise<Hub> {
+  const { space, log, version, host = '127.0.0.1', allowHosts = [] } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const stopping = new AbortController()
+  // Every wait listens for the end; many do, and none of them is a leak.
+  setMaxListeners(0, stopping.signal)
+  const metrics = createMetrics(space, options.mcp)
+  const survey = new Survey(space)
+  const onProblem = (err: unknown) => log.error({ event: 'feed', err }, 'the journal cannot be read')
+  const feed = new Feed(space, survey, { keptChars: limits.keptChars, onProblem })
+  await feed.start()
+  const tokens = new Tokens(space.dir)
+  // Which names are ours is known with the port.
+  let app: ReturnType<typeof createApp> | undefined
+  const server = createAdaptorServer({
+    fetch: (request, env) => app!.fetch(request, env as never),
+    overrideGlobalObjects: false,
+    serverOptions: { headersTimeout: 10_000, requestTimeout: 60_000, maxHeaderSize: 16_384 },
+  }) as Server
+  server.maxConnections = limits.connections
+  const { port } = await listen(server, host, options.port).catch(async (error: unknown) => {
+    await feed.stop()
+    throw error
+  })
+  const guard = new Guard({ tokens, host, port, allowHosts })
+  const beat = options.beatMs === undefined ? {} : { beatMs: options.beatMs }
+  const streams = new Streams({ space, survey, feed, guard, limits, metrics, log, ...beat })
+  app = createApp({
+    ...{ space, survey, guard, feed, streams, limits, metrics, log, version, mcp: options.mcp },
+    pages: new ConsoleFiles(options.consoleDir),
+    stopping: stopping.signal,
+  })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    metrics.connections.inc()
+    sockets.add(socket)
+    socket.on('close', () => {
+      metrics.connections.dec()
+      sockets.delete(socket)
+    })
+  })
+  /** Lets go of connections that are only kept for later: whose answer is finished, or that never said a word. */
+  function closeIdle(): void {
+    server.closeIdleConnections()
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  }
+  server.on('drop', () => {
+    metrics.refused.inc({ reason: 'connections' })
+    log.warn({ event: 'refused', reason: 'connections' }, 'refused')
+  })
+  server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy())
+    void upgrade(incoming, socket, head).catch((thrown: unknown) => turnAway(incoming, socket, thrown))
+  })
+
+  async function upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const credentials = credentialsOf(incoming.headers)
+    guard.checkPlace(credentials)
+    const caller = guard.checkToken(credentials)
+    const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://hub')
+    if (pathname !== '/api/stream') {
+      throw new MailboxError('not_found', `there is no WebSocket at ${pathname.slice(0, 60)}`, {
+        hint: 'follow /api/stream',
+      })
+    }
+    const query = (name: string) => searchParams.get(name) ?? undefined
+    const request = { caller, after: query('after'), mailbox: query('mailbox') }
+    await streams.serveSocket(request, incoming, socket, head)
+  }
+
+  function turnAway(incoming: IncomingMessage, socket: Duplex, thrown: unknown): void {
+    const { status, body, error } = toAnswer(thrown)
+    const reason = thrown instanceof HttpRefusal ? thrown.reason : error.code
+    const { host: called, origin } = credentialsOf(incoming.headers)
+    metrics.refused.inc({ reason })
+    log.warn(
+      {
+        ...{ event: 'refused', reason, status, method: 'WEBSOCKET', from: incoming.socket.remoteAddress },
+        ...{ path: brief(incoming.url?.split('?')[0]), host: brief(called), origin: brief(origin) },
+      },
+      'refused',
+    )
+    const text = JSON.stringify(body)
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+    )
+  }
+
+  const keeper = space.keepTime()
+  const posting = postOutside(space, log, stopping.signal)
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port,
+    token: personToken(space.dir),
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      stopping.abort()
+      streams.stop()
+      keeper.stop()
+      const idle = setInterval(closeIdle, idleLookMs)
+      // A WebSocket whose client does not answer is none of the server's any more, but holds it up.
+      const late = setTimeout(() => {
+        for (const socket of sockets) socket.destroy()
+      }, graceMs)
+      await closed
+      clearInterval(idle)
+      clearTimeout(late)
+      await Promise.race([posting, sleep(graceMs, undefined, { ref: false })])
+      await feed.stop()
+    },
+  }
+}
+
+/** Tells an address outside of what is for the person, where the space names one. */
+async function postOutside(space: Space, log: Logger, signal: AbortSignal): Promise<void> {
+  const url = space.settings.webhook
+  if (url === '') return
+  const onProblem = (problem: object) => log.warn({ event: 'webhook', ...problem }, 'not delivered')
+  try {
+    await runWebhook(space, { url, onProblem }, signal)
+  } catch (error) {
+    log.error({ event: 'webhook', err: error }, 'nothing is posted any more; start the hub again')
+  }
+}
+
+/** Takes the port that was asked for, or the first free one from the usual on. */
+async function listen(server: Server, host: string, port: number | undefined): Promise<{ port: number }> {
+  for (let at = port ?? usualPort; ; at++) {
+    try {
+      return await new Promise((resolve, reject) => {
+        server.once('error', reject)
+        server.listen(at, host, () => {
+          server.off('error', reject)
+          resolve({ port: (server.address() as AddressInfo).port })
+        })
+      })
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      if (code === 'EADDRINUSE' && port === undefined && at < usualPort + portsToTry) continue
+      throw new MailboxError(code === 'EADDRINUSE' ? 'conflict' : 'invalid', `cannot listen: ${message}`, {
+        cause: error,
+        hint:
+          code === 'EADDRINUSE'
+            ? 'another program has the port: choose one with --port N, or leave --port out'
+            : 'choose an address of this machine with --host, and a port that you may use with --port',
+      })
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import { MailboxError } from '../base/errors.ts'
+import type { Entry } from '../model/entry.ts'
+import type { Survey } from '../query/survey.ts'
+import type { Space } from '../space/space.ts'
+import { concerns } from './concerns.ts'
+import { securityHeaders } from './console.ts'
+import { HttpRefusal } from './errors.ts'
+import type { Feed } from './feed.ts'
+import { type Ending, Follower, type Sink } from './follower.ts'
+import { sseFrame, webSocketFrame } from './frames.ts'
+import type { Guard } from './guard.ts'
+import { type HubLimits, Tally } from './limits.ts'
+import type { Logger } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { Caller } from './tokens.ts'
+
+export interface StreamsOptions {
+  space: Space
+  survey: Survey
+  feed: Feed
+  guard: Guard
+  limits: HubLimits
+  metrics: Metrics
+  log: Logger
+  /** @default 15_000 */
+  beatMs?: number
+}
+
+/** What a client asks of a stream. */
+export interface StreamRequest {
+  caller: Caller
+  after: string | undefined
+  mailbox: string | undefined
+}
+
+/** Where a follower begins, and how it gives its place back. */
+interface Start {
+  caller: Caller
+  after: number
+  wants?: (entry: Entry) => boolean
+  leave: () => void
+}
+
+/** WebSocket close codes, from RFC 6455 and the registry behind it. */
+const closeCodes: Record<Ending, number> = { stopping: 1001, stalled: 1013, revoked: 1008, failed: 1011 }
+/** Followers say nothing. */
+const longestWordOfFollower = 1_024
+
+/** Everybody who follows the journal over HTTP, one way or the other, from the same kind of cursor. */
+export class Streams {
+  readonly #options: StreamsOptions
+  readonly #followers = new Set<Follower>()
+  readonly #tally = new Tally()
+  readonly #beating: NodeJS.Timeout
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: longestWordOfFollower,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has('mailbox') ? 'mailbox' : false),
+  })
+
+  constructor(options: StreamsOptions) {
+    this.#options = options
+    this.#beating = setInterval(() => this.#beat(), options.beatMs ?? 15_000)
+    this.#beating.unref()
+  }
+
+  #beat(): void {
+    for (const follower of [...this.#followers]) {
+      if (this.#options.guard.isStillGood(follower.caller)) follower.beat()
+      else follower.end('revoked')
+    }
+  }
+
+  /** Answers with server-sent events. */
+  async serveEvents(request: StreamRequest, outgoing: ServerResponse): Promise<void> {
+    const start = await this.#prepare(request)
+    // Gone while we were looking: nobody would tell us any more.
+    if (outgoing.destroyed) return start.leave()
+    outgoing.writeHead(200, {
+      ...securityHeaders,
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    })
+    outgoing.write(`retry: 1000\n: from ${start.after}\n\n`)
+    const sink: Sink = {
+      kind: 'sse',
+      wrap: sseFrame,
+      write: (bytes) => void outgoing.write(bytes),
+      buffered: () => outgoing.writableLength,
+      beat: (cursor) => void outgoing.write(`id: ${cursor}\n\n: beat\n\n`),
+      end: (why, cursor) => {
+        outgoing.write(`: ${why} at ${cursor}\n\n`)
+        if (why === 'stalled') outgoing.destroy()
+        else outgoing.end()
+      },
+    }
+    const follower = this.#follow(sink, start)
+    outgoing.on('drain', () => follower.pump())
+    outgoing.on('close', () => follower.gone())
+  }
+
+  /** Makes a WebSocket of the connection. */
+  async serveSocket(
+    request: StreamRequest,
+    incoming: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+  ): Promise<void> {
+    const start = await this.#prepare(request)
+    // Also when the handshake comes to nothing.
+    socket.once('close', start.leave)
+    if (socket.destroyed) return start.leave()
+    this.#sockets.handleUpgrade(incoming, socket, head, (client) => {
+      const sink: Sink = {
+        kind: 'websocket',
+        wrap: webSocketFrame,
+        // Whole frames straight into the socket: the library would frame every entry anew for every follower.
+        write: (bytes) => void socket.write(bytes),
+        buffered: () => socket.writableLength,
+        beat: () => client.ping(),
+        end: (why, cursor) => {
+          client.close(closeCodes[why], `${why}; resume after ${cursor}`)
+          if (why === 'stalled') client.terminate()
+        },
+      }
+      const follower = this.#follow(sink, start)
+      client.on('error', () => client.terminate())
+      client.on('close', () => follower.gone())
+      socket.on('drain', () => follower.pump())
+    })
+  }
+
+  #follow(sink: Sink, start: Start): Follower {
+    const { feed, limits, metrics } = this.#options
+    const follower = new Follower({
+      ...{ feed, sink, limits, metrics },
+      ...start,
+      onEnd: () => {
+        this.#followers.delete(follower)
+        start.leave()
+      },
+    })
+    this.#followers.add(follower)
+    follower.pump()
+    return follower
+  }
+
+  async #prepare(request: StreamRequest): Promise<Start> {
+    const { limits } = this.#options
+    const after = await this.#startOf(request.after)
+    const wants = request.mailbox === undefined ? {} : { wants: await this.#filterFor(request.mailbox) }
+    const leave = this.#tally.enter(request.caller.digest, limits.streamsPerToken)
+    if (leave === undefined) {
+      const error = new MailboxError('over_limit', `this token has ${limits.streamsPerToken} streams open`, {
+        hint: 'close some, or follow once and share what comes',
+      })
+      throw new HttpRefusal(429, 'streams', error)
+    }
+    return { caller: request.caller, after, leave, ...wants }
+  }
+
+  async #startOf(after: string | undefined): Promise<number> {
+    const end = await this.#options.space.end()
+    if (after === undefined) return end
+    const seq = /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN
+    if (seq <= end) return seq
+    throw new MailboxError('invalid', `there is no entry ${after.slice(0, 20)} to follow from`, {
+      hint: `the last one is ${end}; leave \`after\` out to begin there`,
+    })
+  }
+
+  async #filterFor(mailbox: string): Promise<(entry: Entry) => boolean> {
+    return concerns(mailbox, await this.#options.survey.agent(mailbox))
+  }
+
+  /** Ends them all. They come back with their cursors when the hub does. */
+  stop(): void {
+    clearInterval(this.#beating)
+    for (const follower of [...this.#followers]) follower.end('stopping')
+    this.#sockets.close()
+  }
+}

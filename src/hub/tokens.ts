@@ -1,0 +1,178 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  closeSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { MailboxError } from '../base/errors.ts'
+import { parseStrictJson } from '../base/json.ts'
+import { person, systemAgent } from '../model/agent.ts'
+import { checkName } from '../model/name.ts'
+
+/** Whom a request speaks for. */
+export interface Caller {
+  agent: string
+  /** The person sees everything; an agent acts as itself only. */
+  isPerson: boolean
+  /** Digest of its token: what is counted per token is counted by this. */
+  digest: string
+}
+
+interface AgentToken {
+  sha256: string
+  createdAt: string
+}
+type AgentTokens = Record<string, AgentToken>
+
+const hubDir = (dir: string) => join(dir, 'hub')
+const personFile = (dir: string) => join(hubDir(dir), 'token')
+const agentsFile = (dir: string) => join(hubDir(dir), 'agents.json')
+const digestOf = (token: string) => hash('sha256', token, 'hex')
+const newToken = () => `mbx_${randomBytes(32).toString('base64url')}`
+
+/** The person's token; it is made when it is first asked for. */
+export function personToken(dir: string): string {
+  mkdirSync(hubDir(dir), { recursive: true, mode: 0o700 })
+  const file = personFile(dir)
+  const fresh = `${file}.${process.pid}.tmp`
+  try {
+    // A link appears with its content, or not at all: of two who start at once both read the same token.
+    writeFileSync(fresh, `${newToken()}\n`, { mode: 0o600 })
+    linkSync(fresh, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(fresh, { force: true })
+  }
+  mustBePrivate(file)
+  return readFileSync(file, 'utf8').trim()
+}
+
+function mustBePrivate(file: string): void {
+  if (process.platform === 'win32' || (statSync(file).mode & 0o077) === 0) return
+  throw new MailboxError('not_permitted', `${file} can be read by others`, {
+    hint: `close it: chmod 600 ${file}; if somebody may have read it, delete it, and a new one is made`,
+  })
+}
+
+function readAgents(dir: string): AgentTokens {
+  const file = agentsFile(dir)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw error
+  }
+  mustBePrivate(file)
+  return parseStrictJson(text) as AgentTokens
+}
+
+/** Makes a token for an agent; one that it had before is good no more. Only its digest is kept. */
+export function createAgentToken(dir: string, name: string): string {
+  checkName(name, 'agent name')
+  if (name === person || name === systemAgent) {
+    throw new MailboxError('invalid', `${name} gets no token of an agent`, {
+      hint: `the person's own is in ${personFile(dir)}`,
+    })
+  }
+  const token = newToken()
+  changeAgents(dir, (agents) => ({
+    ...agents,
+    [name]: { sha256: digestOf(token), createdAt: new Date().toISOString() },
+  }))
+  return token
+}
+
+/** Takes an agent's token back. False when it had none. */
+export function revokeAgentToken(dir: string, name: string): boolean {
+  let had = false
+  changeAgents(dir, ({ [name]: taken, ...kept }) => {
+    had = taken !== undefined
+    return kept
+  })
+  return had
+}
+
+export const listAgentTokens = (dir: string): { name: string; createdAt: string }[] =>
+  Object.entries(readAgents(dir)).map(([name, { createdAt }]) => ({ name, createdAt }))
+
+const changeWithinMs = 2_000
+const abandonedAfterMs = 10_000
+
+/** The new file is also the lock: whoever can make it has the right to put it in place. */
+function changeAgents(dir: string, change: (agents: AgentTokens) => AgentTokens): void {
+  mkdirSync(hubDir(dir), { recursive: true, mode: 0o700 })
+  const file = agentsFile(dir)
+  const fresh = `${file}.new`
+  const fd = openAlone(fresh)
+  try {
+    writeSync(fd, `${JSON.stringify(change(readAgents(dir)), null, 2)}\n`)
+  } catch (error) {
+    closeSync(fd)
+    rmSync(fresh, { force: true })
+    throw error
+  }
+  closeSync(fd)
+  renameSync(fresh, file)
+}
+
+function openAlone(path: string): number {
+  for (const deadline = Date.now() + changeWithinMs; ; ) {
+    try {
+      return openSync(path, 'wx', 0o600)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    // Whoever was killed in between has left it behind.
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+    if (age > abandonedAfterMs) rmSync(path, { force: true })
+    else if (Date.now() > deadline)
+      throw new MailboxError('conflict', 'somebody else is changing the tokens', { hint: 'try again' })
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+  }
+}
+
+/** Knows whose a token is. Looks at the file again when it has changed, so that a revocation holds at once. */
+export class Tokens {
+  readonly #dir: string
+  readonly #person: Buffer
+  #agents = new Map<string, string>()
+  #version = ''
+
+  constructor(dir: string) {
+    this.#dir = dir
+    this.#person = Buffer.from(digestOf(personToken(dir)), 'hex')
+  }
+
+  callerOf(token: string): Caller | undefined {
+    return this.callerWith(digestOf(token))
+  }
+
+  /** The same by the digest, for connections that stay. */
+  callerWith(digest: string): Caller | undefined {
+    if (timingSafeEqual(Buffer.from(digest, 'hex'), this.#person)) {
+      return { agent: person, isPerson: true, digest }
+    }
+    this.#refresh()
+    const agent = this.#agents.get(digest)
+    return agent === undefined ? undefined : { agent, isPerson: false, digest }
+  }
+
+  #refresh(): void {
+    const stat = statSync(agentsFile(this.#dir), { throwIfNoEntry: false })
+    const version = stat === undefined ? '' : `${stat.ino} ${stat.mtimeMs} ${stat.size}`
+    if (version === this.#version) return
+    const found = Object.entries(readAgents(this.#dir))
+    this.#agents = new Map(found.map(([name, { sha256 }]) => [sha256, name]))
+    this.#version = version
+  }
+}

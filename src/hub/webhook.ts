@@ -1,0 +1,128 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { person } from '../model/agent.ts'
+import type { Message } from '../model/message.ts'
+import type { Space } from '../space/space.ts'
+
+export interface WebhookOptions {
+  url: string
+  /** Told what could not be delivered, and why. */
+  onProblem: (problem: { id: string; reason: string; again: boolean }) => void
+  /** The first pause after a failure; each next one is twice as long. @default 1000 */
+  pauseMs?: number
+}
+
+const longestPauseMs = 5 * 60_000
+const timeoutMs = 10_000
+
+/**
+ * Posts every message to the person to an address outside, as CloudEvents, in order. How far it came is noted
+ * after each, so that a hub that was killed goes on where it was: a receiver gets each at least once, and knows
+ * it by its id. Before the first start nothing is posted. Resolves when it is stopped.
+ */
+export async function runWebhook(space: Space, options: WebhookOptions, signal: AbortSignal): Promise<void> {
+  const cursor = new Cursor(space.dir)
+  const seq = cursor.read() ?? (await space.end())
+  cursor.write(seq)
+  for await (const { entry } of space.follow({ after: seq, signal })) {
+    if (entry.kind !== 'message') continue
+    const isOver =
+      !isForPerson(entry.message) || (await deliver(cloudEvent(space.id, entry.message), options, signal))
+    if (!isOver) return
+    cursor.write(entry.seq)
+  }
+}
+
+const isForPerson = ({ to }: Message): boolean => to.includes(person)
+
+/** A message as the world outside knows events. */
+function cloudEvent(spaceId: string, message: Message) {
+  const { id, type, threadId, createdAt, from, priority, subject, body, replyTo, traceparent } = message
+  return {
+    specversion: '1.0',
+    id,
+    source: `/agent-mailbox/${spaceId}`,
+    type: `agent-mailbox.message.${type}`,
+    subject: threadId,
+    time: createdAt,
+    datacontenttype: 'application/json',
+    ...(traceparent === undefined ? {} : { traceparent }),
+    data: {
+      id,
+      from,
+      type,
+      priority,
+      subject,
+      body,
+      threadId,
+      ...(replyTo === undefined ? {} : { replyTo }),
+    },
+  }
+}
+
+type CloudEvent = ReturnType<typeof cloudEvent>
+
+/** Tries until it is taken, or refused for good. False when it was stopped before. */
+async function deliver(event: CloudEvent, options: WebhookOptions, signal: AbortSignal): Promise<boolean> {
+  const { url, onProblem, pauseMs = 1_000 } = options
+  for (let pause = pauseMs; !signal.aborted; pause = Math.min(pause * 2, longestPauseMs)) {
+    // One that is under way is not called off: it would have to be posted again.
+    const { reason, again } = await post(url, event)
+    if (reason === undefined) return true
+    onProblem({ id: event.id, reason, again })
+    if (!again) return true
+    await sleep(pause, undefined, { signal }).catch(() => {})
+  }
+  return false
+}
+
+interface Outcome {
+  reason?: string
+  again: boolean
+}
+
+async function post(url: string, event: CloudEvent): Promise<Outcome> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
+      body: JSON.stringify(event),
+      // An address that the person has not named gets nothing.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    await response.body?.cancel()
+    if (response.ok) return { again: false }
+    const isBusy = response.status >= 500 || response.status === 408 || response.status === 429
+    return { reason: `it answered ${response.status}`, again: isBusy }
+  } catch (error) {
+    return { reason: error instanceof Error ? error.message : String(error), again: true }
+  }
+}
+
+/** How far the posting has come, by the journal's numbers. */
+class Cursor {
+  readonly #dir: string
+  readonly #path: string
+
+  constructor(space: string) {
+    this.#dir = join(space, 'hub')
+    this.#path = join(this.#dir, 'webhook.json')
+  }
+
+  read(): number | undefined {
+    try {
+      const { seq } = JSON.parse(readFileSync(this.#path, 'utf8')) as { seq: unknown }
+      return Number.isSafeInteger(seq) ? (seq as number) : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  write(seq: number): void {
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    writeFileSync(`${this.#path}.tmp`, JSON.stringify({ seq }), { mode: 0o600 })
+    renameSync(`${this.#path}.tmp`, this.#path)
+  }
+}

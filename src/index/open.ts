@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import type { Database } from '../base/sqlite.ts'
+import type { Cursor, Journal } from '../journal/journal.ts'
+import type { Agent } from '../model/agent.ts'
+import { Directory, rateWindowMs, tallySlots } from '../model/directory.ts'
+import { createApplier } from './apply.ts'
+import { type Applier, Projection } from './projection.ts'
+import { indexFormat, indexSchema, searchSchema } from './schema.ts'
+
+/** The tables every query reads. */
+export function openIndex(dir: string, journal: Journal): Projection {
+  const path = join(dir, 'index.db')
+  return new Projection({ path, journal, schema: indexSchema, format: indexFormat, applier: createApplier })
+}
+
+/** The words of all messages, for full-text search. */
+export function openSearch(dir: string, journal: Journal): Projection {
+  const path = join(dir, 'index-search.db')
+  return new Projection({
+    path,
+    journal,
+    schema: searchSchema,
+    format: indexFormat,
+    applier: createWordApplier,
+  })
+}
+
+function createWordApplier(database: Database): Applier {
+  const put = database.prepare('INSERT INTO words (rowid, subject, body) VALUES (?, ?, ?)')
+  return {
+    apply({ entry }) {
+      if (entry.kind === 'message')
+        put.run([entry.seq, asWords(entry.message.subject), asWords(entry.message.body)])
+    },
+    finish() {},
+  }
+}
+
+/** Some drivers drop what follows a NUL; for a word index it is a gap like any other. */
+const asWords = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()
+
+export interface DirectoryOptions {
+  /** Keep the times of messages, for a limit on their rate. */
+  countsSends: boolean
+  now: number
+}
+
+/** The directory as the index has it, and how far that is. */
+export const loadDirectory = (
+  index: Projection,
+  options: DirectoryOptions,
+): { directory: Directory; cursor: Cursor } =>
+  index.peek((cursor) => ({ directory: readDirectory(index, cursor, options), cursor }))
+
+/** The same within a question that is being answered. */
+export function readDirectory(index: Projection, { seq }: Cursor, options: DirectoryOptions): Directory {
+  const directory = new Directory(options)
+  directory.seq = seq
+  const [first] = index.sql('SELECT min(seq) FROM message').get() ?? []
+  directory.firstMessage = (first as number | null) ?? undefined
+  for (const [name, json] of index.sql('SELECT name, json FROM agent').all()) {
+    directory.agents.set(name as string, JSON.parse(json as string) as Agent)
+  }
+  for (const [box, slot, n] of index.sql('SELECT box, slot, n FROM tally').all()) {
+    const tally = directory.tallies.get(box as string) ?? new Array(tallySlots).fill(0)
+    tally[slot as number] = n as number
+    directory.tallies.set(box as string, tally)
+  }
+  for (const [agent, at] of index.sql('SELECT agent, at FROM seen').all()) {
+    directory.seen.set(agent as string, at as string)
+  }
+  if (options.countsSends) loadSends(index, directory, options.now)
+  return directory
+}
+
+const sendsAtOnce = 500
+
+/** What was sent in the last minute, from the newest back. */
+function loadSends(index: Projection, directory: Directory, now: number): void {
+  const found: [sender: string, at: number][] = []
+  const page = index.sql('SELECT seq, sender, created FROM message WHERE seq < ? ORDER BY seq DESC LIMIT ?')
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const rows = page.all([before, sendsAtOnce])
+    for (const [seq, sender, created] of rows) {
+      before = seq as number
+      if ((created as number) > now - rateWindowMs) found.push([sender as string, created as number])
+    }
+    const oldest = rows.at(-1)?.[2] as number | undefined
+    if (oldest === undefined || oldest <= now - rateWindowMs) break
+  }
+  for (const [sender, at] of found.reverse()) directory.noteSend(sender, at)
+}

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { openSpace } from '../../src/space/space.ts'
+import { createBox } from '../cli/run.ts'
+import { until } from './stage.ts'
+
+type Box = Awaited<ReturnType<typeof createBox>>
+
+/** Starts `mailbox serve` in a process of its own and waits until it answers. */
+async function serve(box: Box, ...words: string[]) {
+  const started = box.start(['serve', '--json', ...words])
+  await started.says('"url"')
+  const printed = started.stdout().trim().split('\n')
+  expect(printed).toHaveLength(1)
+  return { started, ...(JSON.parse(printed[0]!) as { url: string; token: string; space: string }) }
+}
+
+it('prints where it is, takes the next free port, and stops when it is told to', async () => {
+  const box = await createBox('ada')
+  const first = await serve(box)
+  expect(first).toMatchObject({
+    space: box.dir,
+    token: readFileSync(join(box.dir, 'hub', 'token'), 'utf8').trim(),
+  })
+  expect(await (await fetch(`${first.url}/health`)).json()).toEqual({ ok: true, version: expect.any(String) })
+  const second = await serve(box)
+  expect(second.url).not.toBe(first.url)
+  expect(second.token).toBe(first.token)
+  const { port } = new URL(first.url)
+  const refused = await box.run(['serve', '--port', port, '--json'])
+  expect(refused).toMatchObject({ code: 5, stderr: '' })
+  expect((JSON.parse(refused.stdout) as { error: object }).error).toMatchObject({
+    code: 'conflict',
+    hint: expect.stringContaining('--port'),
+  })
+
+  for (const [{ started, url, token }, signal] of [
+    [first, 'SIGTERM'],
+    [second, 'SIGINT'],
+  ] as const) {
+    const authorization = `Bearer ${token}`
+    const stream = await fetch(`${url}/api/stream`, { headers: { authorization } })
+    const waiting = fetch(`${url}/api/mailboxes/ada/inbox`, { method: 'POST', headers: { authorization } })
+    expect((await waiting).status).toBe(200)
+    started.process.kill(signal)
+    // The stream has an end, and so has the process.
+    expect(await stream.text()).toContain(': stopping at ')
+    expect(await started.exit).toMatchObject({ signal: null, stderr: '' })
+  }
+})
+
+it('tells a person what to open and how to stop it, and does not wait for a second signal', async () => {
+  const box = await createBox()
+  const started = box.start(['serve', '--port', '0'])
+  await started.says('Ctrl-C')
+  const [open, space, stop] = started.stdout().trim().split('\n')
+  expect(open).toMatch(/^open +http:\/\/127\.0\.0\.1:\d+\/#token=mbx_[\w-]{43}$/)
+  expect([space, stop]).toEqual([`space   ${box.dir}`, 'stop    Ctrl-C'])
+  const url = /http:[^#]+/.exec(open!)![0]
+  const page = await fetch(`${url}agents`, { headers: { accept: 'text/html' } })
+  const policy = page.headers.get('content-security-policy')!
+  for (const rule of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "require-trusted-types-for 'script'",
+    "frame-ancestors 'none'",
+  ])
+    expect(policy).toContain(rule)
+  expect(policy).not.toContain('unsafe')
+  started.process.kill('SIGINT')
+  started.process.kill('SIGINT')
+  const { code, signal } = await started.exit
+  expect([0, 130]).toContain(code ?? signal)
+})
+
+it('makes, lists and takes back the tokens of agents', async () => {
+  const box = await createBox('ada')
+  const { url } = await serve(box, '--port', '0')
+  const made = (await box.ok('token', 'ada')).trim()
+  expect(made).toMatch(/^mbx_[\w-]{43}$/)
+  const count = () =>
+    fetch(`${url}/api/mailboxes/ada/count`, { method: 'POST', headers: { authorization: `Bearer ${made}` } })
+  expect((await count()).status).toBe(200)
+  expect(await box.ok('token')).toMatch(/^AGENT +MADE\nada +/)
+  expect(await box.ok('token', 'ada', '--revoke')).toContain('good no more')
+  expect((await count()).status).toBe(401)
+  expect(await box.refused(3, 'token', 'ada', '--revoke')).toMatchObject({ code: 'not_found' })
+  expect(await box.refused(2, 'token', 'user')).toMatchObject({ code: 'invalid' })
+  expect(await box.refused(2, 'token', '--revoke')).toMatchObject({ code: 'invalid' })
+})
+
+it('loses and doubles nothing for those who follow when it is killed and started again', async () => {
+  const box = await createBox('ada')
+  let hub = await serve(box, '--port', '0')
+  const { port } = new URL(hub.url)
+  const followers = await Promise.all(
+    (['sse', 'websocket', 'sse', 'websocket'] as const).map(async (stream) => {
+      const space = await openSpace({ url: hub.url, token: hub.token, stream })
+      onTestFinished(() => space.close())
+      const seqs: number[] = []
+      const over = new AbortController()
+      const running = (async () => {
+        for await (const { entry } of space.follow({ after: 0, signal: over.signal })) seqs.push(entry.seq)
+      })()
+      return { seqs, over, running, space }
+    }),
+  )
+  // Whoever writes is another process on the same space: it does not notice.
+  const local = await openSpace({
+    dir: box.dir,
+    settings: { durability: 'os', 'limits.ratePerMinute': 0, 'limits.inbox': 0 },
+  })
+  onTestFinished(() => local.close())
+  const ada = await local.mailbox('ada')
+  const waiting = followers[0]!.space
+    .mailbox('user')
+    .then((user) => user.wait({ type: 'last', timeoutMs: 50_000 }))
+  let sent = 0
+  const writing = new AbortController()
+  const writer = (async () => {
+    while (!writing.signal.aborted) {
+      await ada.send({ to: 'user', subject: `${sent++}`, body: 'x'.repeat(2_000) })
+      if (sent % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  })()
+  for (let kill = 0; kill < 2; kill++) {
+    const before = sent
+    await until(() => sent > before + 150 && followers.every(({ seqs }) => seqs.length > before / 2))
+    hub.started.process.kill('SIGKILL')
+    await hub.started.exit
+    const during = sent
+    await until(() => sent > during + 50)
+    hub = await serve(box, '--port', port)
+  }
+  writing.abort()
+  await writer
+  await ada.send({ to: 'user', subject: 'the last', type: 'last' })
+  const end = await local.end()
+  expect(await waiting).toMatchObject({ subject: 'the last' })
+  await until(() => followers.every(({ seqs }) => seqs.at(-1)! >= end))
+  for (const { seqs, over, running } of followers) {
+    over.abort()
+    await running
+    expect(seqs.slice(0, end)).toEqual(Array.from({ length: end }, (_, at) => at + 1))
+  }
+  hub.started.process.kill('SIGTERM')
+  await hub.started.exit
+})

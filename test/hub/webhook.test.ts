@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { runWebhook } from '../../src/hub/webhook.ts'
+import type { Space } from '../../src/space/space.ts'
+import { tempSpace } from '../helpers/temp.ts'
+
+interface Received {
+  id: string
+  type: string
+  specversion: string
+  data: { from: string; body: string }
+}
+
+/** Somebody outside who takes events, and answers as it is told. */
+async function receiver(answers: number[] = []) {
+  const received: Received[] = []
+  const waiting = new Set<() => void>()
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      const status = answers.shift() ?? 204
+      if (status < 300) received.push(JSON.parse(body) as Received)
+      response.writeHead(status, status === 307 ? { location: '/elsewhere' } : {}).end()
+      for (const look of [...waiting]) look()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    until: (count: number) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (received.length < count) return
+          waiting.delete(look)
+          resolve()
+        }
+        waiting.add(look)
+        look()
+      }),
+  }
+}
+
+function start(space: Space, url: string) {
+  const ending = new AbortController()
+  const problems: string[] = []
+  const onProblem = ({ reason, again }: { reason: string; again: boolean }) =>
+    problems.push(`${reason}, ${again ? 'again' : 'given up'}`)
+  const running = runWebhook(space, { url, onProblem, pauseMs: 5 }, ending.signal)
+  const stop = async () => {
+    ending.abort()
+    await running
+  }
+  onTestFinished(stop)
+  return { problems, stop }
+}
+
+it('posts what is for the person, in order, as CloudEvents, and nothing from before it was asked to', async () => {
+  const space = await tempSpace()
+  const ada = await space.mailbox('ada')
+  await ada.send({ to: 'user', body: 'long ago' })
+  const outside = await receiver()
+  start(space, outside.url)
+  await untilFollowing(space)
+  await space.mailbox('bob')
+  await ada.send({ to: 'bob', body: 'not for the person' })
+  const help = await ada.send({ to: 'user', type: 'help_request', body: 'one', awaitingResponse: true })
+  await ada.send({ to: ['bob', 'user'], body: 'two' })
+  await outside.until(2)
+  expect(outside.received).toMatchObject([
+    { specversion: '1.0', id: help.id, type: 'agent-mailbox.message.help_request', data: { from: 'ada' } },
+    { data: { body: 'two' } },
+  ])
+})
+
+it('tries again while nobody takes it, and goes on where it was after a stop', async () => {
+  const space = await tempSpace()
+  const ada = await space.mailbox('ada')
+  const outside = await receiver([503, 429, 500])
+  const first = start(space, outside.url)
+  await untilFollowing(space)
+  await ada.send({ to: 'user', body: 'one' })
+  await outside.until(1)
+  expect(first.problems).toEqual([
+    'it answered 503, again',
+    'it answered 429, again',
+    'it answered 500, again',
+  ])
+  await first.stop()
+  await ada.send({ to: 'user', body: 'two' })
+  start(space, outside.url)
+  await outside.until(2)
+  expect(outside.received.map(({ data }) => data.body)).toEqual(['one', 'two'])
+})
+
+it('gives up what is refused for good, and follows nobody elsewhere', async () => {
+  const space = await tempSpace()
+  const ada = await space.mailbox('ada')
+  const outside = await receiver([400, 307])
+  const { problems } = start(space, outside.url)
+  await untilFollowing(space)
+  for (const body of ['one', 'two', 'three']) await ada.send({ to: 'user', body })
+  await outside.until(1)
+  expect(outside.received.map(({ data }) => data.body)).toEqual(['three'])
+  expect(problems).toEqual(['it answered 400, given up', 'it answered 307, given up'])
+})
+
+async function untilFollowing({ dir }: Space): Promise<void> {
+  while (!existsSync(join(dir, 'hub', 'webhook.json'))) await new Promise((resolve) => setTimeout(resolve, 5))
+}
