@@ -4,7 +4,7 @@ import { checkSend, decideSend, type SendCommand, type SendInput } from '../../s
 import type { Directory } from '../../src/model/directory.ts'
 import { messageLimits } from '../../src/model/message.ts'
 import type { Rules } from '../../src/model/rules.ts'
-import { agent, idOf } from '../model/samples.ts'
+import { agent, idOf } from '../helpers/samples.ts'
 import {
   context,
   directoryOf,
