@@ -1,5 +1,6 @@
 import { MailboxError } from '../base/errors.ts'
 import { inSpan, noteSpan } from '../base/trace.ts'
+import { checkSend } from '../command/check-send.ts'
 import { isTalk } from '../command/converse.ts'
 import {
   decideClaimNext,
@@ -10,7 +11,7 @@ import {
 } from '../command/handle.ts'
 import { decideResend } from '../command/resend.ts'
 import { requirePresent, type UpdateInput } from '../command/roster.ts'
-import { checkSend, decideSend, type SendInput } from '../command/send.ts'
+import { decideSend } from '../command/send.ts'
 import { decideSupersede, decideWithdraw } from '../command/withdraw.ts'
 import type { Kind } from '../conversation/matter.ts'
 import { isTyped } from '../conversation/typed.ts'
@@ -20,6 +21,7 @@ import { type Follow, type Unread, type WatchOptions, waitMail, watchMail } from
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import type { Claim } from '../model/claim.ts'
 import type { Directory } from '../model/directory.ts'
+import type { SendInput } from '../model/fields.ts'
 import { checkId } from '../model/id.ts'
 import { classOf, isAcked, type ReceiptState } from '../model/receipt.ts'
 import { count, type UnreadCount } from '../query/count.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { clientProgram } from './install.ts'
+import { clientProgram } from '../helpers/install.ts'
 
 export const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { clientProgram } from '../helpers/install.ts'
 import { bareEnv, type clientHome, type RunningClient, startClient } from './claude.ts'
-import { clientProgram } from './install.ts'
 
 export interface CodexOptions {
   home: ReturnType<typeof clientHome>

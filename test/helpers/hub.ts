@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { type HubOptions, startHub } from '../../src/hub/hub.ts'
 import { createAgentToken } from '../../src/hub/tokens.ts'
 import type { OpenSpaceOptions } from '../../src/space/space.ts'
-import { tempSpace } from '../helpers/temp.ts'
+import { tempSpace } from './temp.ts'
 
 interface LogLine {
   level: number

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { tempDir } from '../helpers/temp.ts'
+import { tempDir } from './temp.ts'
 
 /** A Node for hooks that notes each of its starts. */
 export function countingNode(): { env: Record<string, string>; starts: () => number } {
