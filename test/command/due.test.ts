@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Context, View } from '../../src/command/context.ts'
+import type { Context } from '../../src/command/context.ts'
+import type { View } from '../../src/conversation/view.ts'
 import { decideDue, type Liveness } from '../../src/command/due.ts'
 import type { Agent } from '../../src/model/agent.ts'
 import { priorities } from '../../src/model/message.ts'
-import { levels, type ReceiptState } from '../../src/model/receipt.ts'
+import { escalation, type ReceiptState } from '../../src/model/receipt.ts'
 import { agent, idOf } from '../helpers/samples.ts'
 import {
   agentsIn,
@@ -485,18 +486,18 @@ describe('an ack that did not come', () => {
         priority: 'urgent',
         replyTo: idOf(1),
         subject: expect.stringContaining('Plan'),
-        payload: { id: idOf(1), recipient: 'ada', level: levels.lead, reason: 'no ack came' },
+        payload: { id: idOf(1), recipient: 'ada', level: escalation.lead, reason: 'no ack came' },
       },
     ])
     expect(changes).toMatchObject([
-      { state: 'shown', was: 'shown', repeats: 1, level: levels.lead, ackBy: iso(now + 15 * minute) },
+      { state: 'shown', was: 'shown', repeats: 1, level: escalation.lead, ackBy: iso(now + 15 * minute) },
     ])
   })
 
   test('after the lead is told to the person, and then left alone', () => {
-    const { told, changes } = due(spaceOf([agent('ada'), lead], unacked({ repeats: 1, level: levels.lead })))
-    expect(told).toMatchObject([{ to: ['user'], payload: { level: levels.over } }])
-    expect(changes).toMatchObject([{ level: levels.over }])
+    const { told, changes } = due(spaceOf([agent('ada'), lead], unacked({ repeats: 1, level: escalation.lead })))
+    expect(told).toMatchObject([{ to: ['user'], payload: { level: escalation.person } }])
+    expect(changes).toMatchObject([{ level: escalation.person }])
     expect(changes[0]).not.toHaveProperty('ackBy')
   })
 
@@ -507,7 +508,7 @@ describe('an ack that did not come', () => {
   ])('goes straight to the person when %s', (_, agents) => {
     const { told, changes } = due(spaceOf(agents, unacked({ repeats: 1 })))
     expect(told).toMatchObject([{ to: ['user'] }])
-    expect(changes).toMatchObject([{ level: levels.over }])
+    expect(changes).toMatchObject([{ level: escalation.person }])
   })
 
   test('goes to the first of the leads that is there', () => {
@@ -523,7 +524,7 @@ describe('an ack that did not come', () => {
 
   test('of the person ends there', () => {
     const view = spaceOf([lead], unacked({ owner: 'user', repeats: 1 }, { to: ['user'] }))
-    expect(due(view)).toMatchObject({ told: [], changes: [{ level: levels.over }] })
+    expect(due(view)).toMatchObject({ told: [], changes: [{ level: escalation.person }] })
   })
 })
 
@@ -533,11 +534,11 @@ describe('urgent mail that nobody reads', () => {
   const agents = [agent('ada'), agent('bob'), lead]
 
   test.each<[string, number, number, string[]]>([
-    ['not quite 5 min', 5 * minute - 1, levels.none, []],
-    ['5 min: the lead', 5 * minute, levels.none, ['role:lead']],
-    ['5 min, and the lead knows', 5 * minute, levels.lead, []],
-    ['10 min, and the lead knows: the person', 10 * minute, levels.lead, ['user']],
-    ['a day, and the person knows', 24 * hour, levels.over, []],
+    ['not quite 5 min', 5 * minute - 1, escalation.none, []],
+    ['5 min: the lead', 5 * minute, escalation.none, ['role:lead']],
+    ['5 min, and the lead knows', 5 * minute, escalation.lead, []],
+    ['10 min, and the lead knows: the person', 10 * minute, escalation.lead, ['user']],
+    ['a day, and the person knows', 24 * hour, escalation.person, []],
   ])('%s', (_, ms, level, to) => {
     const { told, changes } = due(spaceOf(agents, urgent(ms, { level })))
     expect(told.flatMap((one) => one.to)).toEqual(to)
@@ -549,7 +550,7 @@ describe('urgent mail that nobody reads', () => {
       {
         type: 'escalation',
         priority: 'urgent',
-        payload: { id: idOf(1), recipient: 'ada', level: levels.lead, reason: 'urgent and unread' },
+        payload: { id: idOf(1), recipient: 'ada', level: escalation.lead, reason: 'urgent and unread' },
       },
     ])
   })
@@ -561,7 +562,7 @@ describe('urgent mail that nobody reads', () => {
   ])('goes straight to the person when %s', (_, here, receipt) => {
     const { told, changes } = due(spaceOf(here, urgent(5 * minute, receipt)))
     expect(told).toMatchObject([{ to: ['user'] }])
-    expect(changes).toMatchObject([{ level: levels.over }])
+    expect(changes).toMatchObject([{ level: escalation.person }])
   })
 
   test('goes to the lead when it waits for an agent whose name merely ends like a role', () => {
@@ -572,7 +573,7 @@ describe('urgent mail that nobody reads', () => {
   test('of the person is told to nobody', () => {
     expect(due(spaceOf([lead], urgent(5 * minute, { owner: 'user' })))).toMatchObject({
       told: [],
-      changes: [{ level: levels.over }],
+      changes: [{ level: escalation.person }],
     })
   })
 
@@ -599,9 +600,9 @@ describe('urgent mail that nobody reads', () => {
 
 describe('other mail that nobody reads', () => {
   /** A level at which nobody is told any more that mail is unread. */
-  const isNever = (level: number) => level >= levels.over
+  const isNever = (level: number) => level >= escalation.person
 
-  const old = (ms: number, level: number = levels.none) =>
+  const old = (ms: number, level: number = escalation.none) =>
     mail(1, { createdAt: ago(ms) }, { owner: 'ada', level })
   const agents = [agent('ada'), agent('bob'), lead]
 
@@ -617,7 +618,7 @@ describe('other mail that nobody reads', () => {
   })
 
   test('is marked once', () => {
-    expect(due(spaceOf(agents, old(24 * hour, levels.over))).drafts).toEqual([])
+    expect(due(spaceOf(agents, old(24 * hour, escalation.person))).drafts).toEqual([])
   })
 
   test('is left alone where the space says so', () => {

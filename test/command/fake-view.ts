@@ -1,4 +1,5 @@
-import type { Context, Letter, Policy, View } from '../../src/command/context.ts'
+import type { Context } from '../../src/command/context.ts'
+import type { Letter, Policy, View } from '../../src/conversation/view.ts'
 import { openedBy } from '../../src/conversation/matter.ts'
 import { boxOf } from '../../src/model/address.ts'
 import type { Agent } from '../../src/model/agent.ts'

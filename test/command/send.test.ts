@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkSend } from '../../src/command/check-send.ts'
-import type { View } from '../../src/command/context.ts'
+import type { View } from '../../src/conversation/view.ts'
 import { decideSend, type SendCommand } from '../../src/command/send.ts'
 import type { Directory } from '../../src/model/directory.ts'
 import type { SendInput } from '../../src/model/fields.ts'
