@@ -23,7 +23,7 @@ const rooms: Record<string, Room> = {
   command: { uses: ['base', 'model', 'conversation'] },
   journal: { uses: ['base', 'model'] },
   index: { uses: ['base', 'model', 'conversation', 'journal'] },
-  query: { uses: ['base', 'model', 'journal', 'index'], types: ['conversation', 'space'] },
+  query: { uses: ['base', 'model', 'journal', 'index'], types: ['conversation'] },
   delivery: { uses: ['base', 'model', 'query'], types: ['journal'] },
   space: {
     uses: ['base', 'model', 'conversation', 'command', 'journal', 'index', 'query', 'delivery', 'remote'],
@@ -34,8 +34,8 @@ const rooms: Record<string, Room> = {
   // The rims. They reach the mailbox through the space, and never import one another.
   clients: { uses: ['base', 'model', 'agent', 'space'], types: ['query'] },
   mcp: { uses: ['base', 'model', 'conversation', 'agent'], types: ['query', 'space'] },
-  tmux: { uses: ['base', 'model', 'conversation', 'space'], types: ['query', 'delivery'] },
-  hub: { uses: ['base', 'model', 'api', 'agent', 'query'], types: ['command', 'space'] },
+  tmux: { uses: ['base', 'model', 'conversation', 'delivery'], types: ['query', 'space'] },
+  hub: { uses: ['base', 'model', 'api', 'agent', 'space'], types: ['command', 'query', 'delivery'] },
   demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },
   // The command line is where the other rims are started from.
   cli: {
@@ -58,10 +58,7 @@ const longFiles: Record<string, string> = {
   'cli/verbs.ts': 'to be taken apart',
   'journal/file-journal.ts': 'to be taken apart',
   'index/projection.ts': 'to be taken apart',
-  'command/due.ts': 'to be taken apart',
   'journal/segment-writer.ts': 'to be taken apart',
-  'space/mailbox.ts': 'to be taken apart',
-  'space/space.ts': 'to be taken apart',
 }
 
 interface Import {

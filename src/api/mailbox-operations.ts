@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { messageLimits } from '../model/message.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import type { Operation } from './operation.ts'
 import * as s from './schemas.ts'
 
@@ -280,7 +280,7 @@ export const mailboxOperations = {
     input: z.strictObject({ frozen: z.optional(z.boolean()) }),
     output: s.agent,
   },
-} as const satisfies Partial<Record<keyof Mailbox, Operation>>
+} as const satisfies Partial<Record<keyof Mailbox | 'peek' | 'take', Operation>>
 
 /** The same, but the hub does more than to call the method. */
 export const waitingOperations = {

@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import type { View } from '../conversation/view.ts'
 import { type Agent, clockOf } from '../model/agent.ts'
 import type { Draft, ReceiptDraft } from '../model/entry.ts'
 import { hasExpired, type MessageFacts, reachOf } from '../model/reach.ts'
@@ -13,7 +14,6 @@ import {
 } from '../model/receipt.ts'
 import { isoTime, maxLifeMs } from '../model/time.ts'
 import type { Context } from './context.ts'
-import type { View } from '../conversation/view.ts'
 import { bounces } from './notice.ts'
 import { requirePresent } from './roster.ts'
 

@@ -1,11 +1,11 @@
 import { MailboxError } from '../base/errors.ts'
+import type { View } from '../conversation/view.ts'
 import { person } from '../model/agent.ts'
 import type { ReceiptDraft } from '../model/entry.ts'
 import type { SendInput } from '../model/fields.ts'
 import type { Message } from '../model/message.ts'
 import { isDeadLetter } from '../model/receipt.ts'
 import type { Context, Decision } from './context.ts'
-import type { View } from '../conversation/view.ts'
 import { requireMessage } from './handle.ts'
 import { decideSend, type Sent } from './send.ts'
 

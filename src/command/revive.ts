@@ -1,10 +1,10 @@
+import type { View } from '../conversation/view.ts'
 import { type Agent, systemAgent } from '../model/agent.ts'
 import type { Draft, ReceiptDraft } from '../model/entry.ts'
 import { classOf } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
-import { unchanged } from './due/letter-changes.ts'
 import type { Context } from './context.ts'
-import type { Letter, View } from '../conversation/view.ts'
+import { unchanged } from './due/letter-changes.ts'
 
 /** More than waits for any one agent, short of a flood. */
 const atOnce = 10_000

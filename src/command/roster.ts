@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import type { DirectoryView, View } from '../conversation/view.ts'
 import { checkTag } from '../model/address.ts'
 import { type Agent, implicitPerson, person, type Session, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
@@ -6,7 +7,6 @@ import type { AgentDraft, Draft } from '../model/entry.ts'
 import { checkName } from '../model/name.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context, Decision } from './context.ts'
-import type { DirectoryView, View } from '../conversation/view.ts'
 import { isRunning, type ProcessStates } from './due/deaths.ts'
 import { freeClaims } from './due/letter-changes.ts'
 import { nearest } from './resolve.ts'
@@ -128,7 +128,10 @@ export function decideSeat(
   const isOfSession = (agent: Agent) =>
     id === undefined || agent.session.id === undefined || agent.session.id === id
   const isResumed = (agent: Agent) =>
-    id !== undefined && agent.session.id === id && agent.session.client === client && !isRunning(agent, processes)
+    id !== undefined &&
+    agent.session.id === id &&
+    agent.session.client === client &&
+    !isRunning(agent, processes)
   const seated =
     here.find(isOfSession) ??
     [...view.directory.agents.values()].find(isResumed) ??

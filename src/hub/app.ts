@@ -6,8 +6,8 @@ import type { Reading } from '../api/operation.ts'
 import { readings } from '../api/readings.ts'
 import { MailboxError } from '../base/errors.ts'
 import { inSpan, type SpanOptions } from '../base/trace.ts'
-import type { Survey } from '../query/survey.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
+import type { Survey } from '../space/survey.ts'
 import { checkShape, readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
 import { HttpRefusal, toAnswer } from './errors.ts'
@@ -30,7 +30,7 @@ export interface McpDoor {
 }
 
 export interface AppOptions {
-  space: Space
+  space: DiskSpace
   survey: Survey
   guard: Guard
   feed: Feed

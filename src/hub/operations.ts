@@ -10,16 +10,18 @@ import { type Operation, toArguments, toPath } from '../api/operation.ts'
 import { talkOperations } from '../api/talk-operations.ts'
 import { MailboxError } from '../base/errors.ts'
 import type { JoinInput } from '../command/roster.ts'
-import type { Survey } from '../query/survey.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { WaitOptions } from '../space/mailbox-options.ts'
-import type { Space } from '../space/space.ts'
+import type { Follow } from '../delivery/watch.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
+import { peek as peekAt, takeAll } from '../space/mailbox/reading.ts'
+import { wait as waitForMail } from '../space/mailbox/waiting.ts'
+import type { DiskSpace } from '../space/space.ts'
+import type { Survey } from '../space/survey.ts'
 import type { Feed } from './feed.ts'
 import { concerns } from './mailbox-filter.ts'
 
 /** What an operation works with. */
 interface Call {
-  space: Space
+  space: DiskSpace
   name: string
   input: Record<string, unknown>
   /** Aborted when the client is gone, and when the hub stops. */
@@ -45,7 +47,9 @@ const talk: Record<keyof typeof talkOperations, (mailbox: Mailbox, ...words: nev
 
 const mailboxOf = ({ space, name }: Call) => space.mailbox(name, { join: false })
 
-function fromMethod(method: keyof typeof mailboxOperations): Runnable {
+type MailboxMethod = Exclude<keyof typeof mailboxOperations, 'peek' | 'take'>
+
+function fromMethod(method: MailboxMethod): Runnable {
   const operation: Operation = mailboxOperations[method]
   const run = async (call: Call) => {
     const mailbox = await mailboxOf(call)
@@ -69,10 +73,9 @@ const wait: Runnable = {
     const mailbox = await mailboxOf(call)
     const { feed, survey, name, signal } = call
     const wants = concerns(name, await survey.agent(name))
-    const along: NonNullable<WaitOptions['along']> = (from) =>
-      feed.follow({ wants, after: from.after, signal: from.signal ?? signal })
+    const follow: Follow = (from) => feed.follow({ wants, after: from.after, signal: from.signal ?? signal })
     const message = await untilAborted(null, () =>
-      mailbox.wait({ timeoutMs: waitAtMostMs, ...call.input, signal, along }),
+      waitForMail(call.space.core, name, { timeoutMs: waitAtMostMs, ...call.input, signal }, follow),
     )
     // It was taken for somebody who has gone: the next one shall find it.
     if (message !== null && call.signal.aborted) await mailbox.release(message.id)
@@ -129,15 +132,31 @@ function withHost(input: JoinInput): JoinInput {
   })
 }
 
-const methods = Object.keys(mailboxOperations) as (keyof typeof mailboxOperations)[]
+const peek: Runnable = {
+  ...mailboxOperations.peek,
+  path: 'peek',
+  waits: false,
+  run: ({ space, name, input }) => peekAt(space.core, name, input['seq'] as number),
+}
+
+const take: Runnable = {
+  ...mailboxOperations.take,
+  path: 'take',
+  waits: false,
+  run: async ({ space, name, input }) =>
+    (await takeAll(space.core, name, [input['id'] as string]))[0] ?? null,
+}
+
+const methods = (Object.keys(mailboxOperations) as (keyof typeof mailboxOperations)[]).filter(
+  (method) => method !== 'peek' && method !== 'take',
+)
 const talks = Object.keys(talkOperations) as (keyof typeof talkOperations)[]
 
 /** Everything that can be done in a mailbox, by its path. */
 export const operations: ReadonlyMap<string, Runnable> = new Map(
-  [...methods.map(fromMethod), ...talks.map(fromTalk), wait, waitForAck, join, open].map((one) => [
-    one.path,
-    one,
-  ]),
+  [...methods.map(fromMethod), ...talks.map(fromTalk), peek, take, wait, waitForAck, join, open].map(
+    (one) => [one.path, one],
+  ),
 )
 
 /** The answer as it goes over the wire: always an object. */

@@ -1,12 +1,12 @@
 import type { readings } from '../api/readings.ts'
 import { MailboxError } from '../base/errors.ts'
 import { parseTime } from '../model/time.ts'
-import type { Survey } from '../query/survey.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
+import type { Survey } from '../space/survey.ts'
 import type { Caller } from './tokens.ts'
 
 export interface Look {
-  space: Space
+  space: DiskSpace
   survey: Survey
   caller: Caller
   version: string
@@ -19,7 +19,7 @@ export const readers: Record<keyof typeof readings, (look: Look) => Promise<unkn
   async space({ space, caller, version }) {
     const { id, settings } = space
     const at = new Date(space.now()).toISOString()
-    return { id, version, seq: await space.end(), at, you: caller.agent, settings }
+    return { id, version, seq: await space.lastSeq(), at, you: caller.agent, settings }
   },
   overview: ({ survey }) => survey.overview(),
   agents: async ({ space }) => ({ agents: await space.agents() }),

@@ -8,8 +8,8 @@ import { bucketOf } from '../model/latency.ts'
 import { type Message, priorityRank } from '../model/message.ts'
 import {
   classOf,
-  isDeadLetter,
   escalation,
+  isDeadLetter,
   type ReceiptChange,
   type ReceiptState,
   receiptClasses,

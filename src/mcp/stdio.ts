@@ -1,5 +1,5 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './changes.ts'
 import { honourSubscriptions } from './resources.ts'
@@ -15,7 +15,7 @@ export interface ServeOptions {
 }
 
 /** Serves one client on standard input and output until it closes them. */
-export async function serve(space: Space, { version, name, pid }: ServeOptions): Promise<void> {
+export async function serve(space: DiskSpace, { version, name, pid }: ServeOptions): Promise<void> {
   const identity = new Identity(space, { name, pid })
   const changes = new Changes(space)
   const calls = new Calls()

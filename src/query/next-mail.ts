@@ -1,6 +1,6 @@
 import type { Agent } from '../model/agent.ts'
-import { estimateTokens } from '../model/text.ts'
 import { toMarkdown } from '../model/markdown.ts'
+import { estimateTokens } from '../model/text.ts'
 import { type InboxMessage, type InboxOptions, inbox } from './inbox.ts'
 import type { Source } from './message.ts'
 import { isAnswerTo } from './owed.ts'

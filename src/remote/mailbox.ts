@@ -3,10 +3,10 @@ import { fromArguments, type Operation, toPath } from '../api/operation.ts'
 import { MailboxError } from '../base/errors.ts'
 import { checkJsonValue } from '../base/json.ts'
 import { inSpan } from '../base/trace.ts'
-import { type Unread, type WatchOptions, waitMail, watchMail } from '../delivery/watch.ts'
+import { checkTimeout, type WatchOptions, waitForMail, watchMail } from '../delivery/watch.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { WaitOptions } from '../space/mailbox-options.ts'
+import type { Unread } from '../query/next-mail.ts'
+import type { Mailbox, WaitOptions } from '../space/mailbox/api.ts'
 import type { CallOptions, Connection } from './connection.ts'
 import { followHub } from './stream.ts'
 
@@ -23,7 +23,7 @@ export interface RemoteMailboxOptions {
   onHeard: () => void
 }
 
-type Derived = keyof typeof mailboxOperations
+type Derived = keyof typeof mailboxOperations & keyof Mailbox
 
 /** A mailbox behind a hub. Its methods are made from the table that the hub's routes are made from. */
 export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
@@ -74,7 +74,7 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
        */
       async take(message: InboxMessage): Promise<InboxMessage | null> {
         try {
-          return await derived.take(message.id)
+          return (await ask('take', mailboxOperations.take, { id: message.id })) as InboxMessage | null
         } catch (error) {
           if (!(error instanceof MailboxError) || error.code !== 'unreachable') throw error
           const read = await ask('read', mailboxOperations.read, { id: message.id }, again())
@@ -87,14 +87,13 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
 
   /** The hub says what there is; what is wanted is judged here, because a function cannot be sent. */
   async function wait(wanted: WaitOptions = {}): Promise<InboxMessage | null> {
-    const { match, signal, timeoutMs, replyTo, along: _, ...filter } = wanted
+    const { match, signal, timeoutMs, replyTo, ...filter } = wanted
     checkTimeout(timeoutMs)
     connection.mustRun(signal)
     const whole = replyTo === undefined ? {} : { replyTo: (await derived.show(replyTo)).message.id }
-    const over =
-      timeoutMs === undefined ? [] : [AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))]
-    const ending = AbortSignal.any([...over, connection.until(signal)])
-    const taken = await waitMail(watched(signal, timeoutMs), { ...filter, ...whole, match, signal: ending })
+    const taken = await waitForMail(watched(signal, timeoutMs), {
+      ...{ ...filter, ...whole, match, timeoutMs, signal: connection.until(signal) },
+    })
     if (taken === null) connection.mustRun(signal)
     return taken
   }
@@ -127,14 +126,4 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
     },
     watch,
   }
-}
-
-/** A timer holds no more. */
-const longestTimerMs = 2_147_483_647
-
-function checkTimeout(timeoutMs: number | undefined): void {
-  if (timeoutMs === undefined || timeoutMs >= 0) return
-  throw new MailboxError('invalid', `one cannot wait ${timeoutMs} ms`, {
-    hint: 'give a duration of 0 or more',
-  })
 }

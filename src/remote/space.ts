@@ -3,14 +3,14 @@ import type { FollowOptions } from '../delivery/follow.ts'
 import { identify } from '../delivery/liveness.ts'
 import type { Agent } from '../model/agent.ts'
 import type { Entry } from '../model/entry.ts'
+import type { Settings } from '../model/settings.ts'
 import type { DeadLetters } from '../query/dead.ts'
 import type { Owed } from '../query/owed.ts'
 import type { RosterAgent } from '../query/presence.ts'
 import type { ShownMessage } from '../query/show.ts'
 import type { Stats } from '../query/stats.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { Settings } from '../space/settings.ts'
-import type { AnySpace, MailboxOptions } from '../space/space.ts'
+import type { MailboxOptions, Space } from '../space/api.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import { Connection, type HubOptions } from './connection.ts'
 import { createRemoteMailbox } from './mailbox.ts'
 import { followHub } from './stream.ts'
@@ -34,7 +34,7 @@ export async function openHub(options: HubOptions): Promise<RemoteSpace> {
 }
 
 /** A space on another machine: the same questions and commands, over HTTP. */
-export class RemoteSpace implements AnySpace {
+export class RemoteSpace implements Space {
   readonly id: string
   readonly settings: Settings
   /** Whom the token speaks for. */
@@ -70,7 +70,7 @@ export class RemoteSpace implements AnySpace {
     return this.#act(name, 'join', input.session?.pid === process.pid ? this.#fromHere(input) : input)
   }
 
-  update(name: string, input: Parameters<AnySpace['update']>[1]): Promise<Agent> {
+  update(name: string, input: Parameters<Space['update']>[1]): Promise<Agent> {
     return this.#act(name, 'update', input)
   }
 
@@ -82,11 +82,11 @@ export class RemoteSpace implements AnySpace {
     return (await this.#look<{ agents: RosterAgent[] }>('agents')).agents
   }
 
-  deadLetters(options: Parameters<AnySpace['deadLetters']>[0] = {}): Promise<DeadLetters> {
+  deadLetters(options: Parameters<Space['deadLetters']>[0] = {}): Promise<DeadLetters> {
     return this.#look('dead', { ...options })
   }
 
-  async owed(options: Parameters<AnySpace['owed']>[0] = {}): Promise<Owed[]> {
+  async owed(options: Parameters<Space['owed']>[0] = {}): Promise<Owed[]> {
     return (await this.#look<{ owed: Owed[] }>('owed', { ...options })).owed
   }
 
@@ -98,7 +98,7 @@ export class RemoteSpace implements AnySpace {
     return this.#look(`messages/${encodeURIComponent(id)}`)
   }
 
-  async end(): Promise<number> {
+  async lastSeq(): Promise<number> {
     return (await this.#look<SpaceInfo>('space')).seq
   }
 

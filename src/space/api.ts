@@ -5,6 +5,7 @@ import type { CatchUpOptions } from '../index/projection.ts'
 import type { VerifyOptions, VerifyReport } from '../journal/verify.ts'
 import type { Agent } from '../model/agent.ts'
 import type { Entry } from '../model/entry.ts'
+import type { Settings } from '../model/settings.ts'
 import type { DeadLetters } from '../query/dead.ts'
 import type { Owed, OwedOptions } from '../query/owed.ts'
 import type { ListOptions } from '../query/page.ts'
@@ -13,7 +14,6 @@ import type { ShownMessage } from '../query/show.ts'
 import type { Stats } from '../query/stats.ts'
 import type { Mailbox } from './mailbox/api.ts'
 import type { ArchiveOptions, ArchiveReport } from './retention.ts'
-import type { Settings } from './settings.ts'
 
 /** What a program can do with a space wherever it is: on this disk or behind a hub. */
 export interface Space {

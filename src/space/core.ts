@@ -10,10 +10,10 @@ import type { Journal, PlacedEntry } from '../journal/journal.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Gist } from '../model/entry.ts'
 import { createIdSource } from '../model/id.ts'
+import type { Settings } from '../model/settings.ts'
 import type { Source } from '../query/message.ts'
 import { createView } from '../query/view.ts'
 import { IndexKeeper } from './index-keeper.ts'
-import type { Settings } from './settings.ts'
 
 /** An index that is ahead of the directory by more than this is cheaper to load than to fold. */
 const foldLimit = 2_000

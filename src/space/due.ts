@@ -51,7 +51,10 @@ export function runDueEvery(core: SpaceCore, everyMs = everyMsByDefault): { stop
 }
 
 /** Follows the journal, and does what is due for as long as somebody follows. */
-export async function* followRunningDue(core: SpaceCore, options: FollowOptions): AsyncGenerator<PlacedEntry> {
+export async function* followRunningDue(
+  core: SpaceCore,
+  options: FollowOptions,
+): AsyncGenerator<PlacedEntry> {
   const keeper = runDueEvery(core)
   try {
     yield* core.follow(options)

@@ -43,9 +43,7 @@ export async function joinAs(core: SpaceCore, input: SeatInput): Promise<string>
   const session = withProcess(input.session)
   // An agent that died without a word must not be taken for one that runs here.
   await runDue(core)
-  const processes = await core.query((source) =>
-    processStates(core.viewOf(source).directory.agents.values()),
-  )
+  const processes = await core.query((source) => processStates(core.viewOf(source).directory.agents.values()))
   const { result: name } = await core.decide('index', (view, context) =>
     decideSeat(view, { ...input, session }, processes, context),
   )
@@ -97,9 +95,7 @@ export async function agents(core: SpaceCore): Promise<RosterAgent[]> {
   return core.query((source) => {
     const everybody = presence(source, core.now())
     const deaths = findDeaths(core.viewOf(source), processStates(everybody), core.context)
-    return everybody.map(
-      (agent) => deaths.find(({ agent: { name } }) => name === agent.name)?.agent ?? agent,
-    )
+    return everybody.map((agent) => deaths.find(({ agent: { name } }) => name === agent.name)?.agent ?? agent)
   })
 }
 

@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
+import { watcherPaths } from '../delivery/watcher.ts'
 import { nameToFile } from '../model/name.ts'
-import { watcherPaths } from '../space/space.ts'
 
 /** One pane of one tmux server. A number is used again by the next server, a process is not. */
 export interface PanePlace {

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MailboxError } from '../base/errors.ts'
+import { identify, sight } from '../delivery/liveness.ts'
 import type { Heartbeat, Process } from '../delivery/watcher.ts'
-import { identify, type Space, sight } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 import { readJson, Store, writeJson } from './store.ts'
 
 export interface SuperviseOptions {
@@ -32,9 +33,9 @@ const endWithinMs = 5_000
  * start, so that nobody takes it from one that is merely slow. Looking and taking is one step, done while
  * nobody else does anything in this space.
  */
-export function takeWatch(space: Space): Store {
+export function takeWatch(space: DiskSpace): Store {
   const store = new Store(space.dir)
-  space.alone(() => {
+  space.core.exclusively(() => {
     const holder = readJson<Process>(store.paths.supervisor)
     if (holder !== undefined && isWatching(space, store, holder)) {
       throw new MailboxError('conflict', `a watcher runs already: process ${holder.pid} on ${holder.host}`, {
@@ -49,7 +50,7 @@ export function takeWatch(space: Space): Store {
 const sightOf = (process: Process) => sight({ session: { generation: 0, startedAt: '', ...process } })
 
 /** One that cannot be seen from here, on another machine or in a container, is known by its heartbeat. */
-function isWatching(space: Space, { paths }: Store, holder: Process): boolean {
+function isWatching(space: DiskSpace, { paths }: Store, holder: Process): boolean {
   const seen = sightOf(holder)
   if (seen !== 'unknown') return seen === 'here'
   const at = readJson<Heartbeat>(paths.heartbeat)?.at ?? 0

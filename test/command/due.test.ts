@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../src/command/context.ts'
+import type { ProcessStates } from '../../src/command/due/deaths.ts'
+import { decideDue } from '../../src/command/due/due.ts'
 import type { View } from '../../src/conversation/view.ts'
-import { decideDue, type Liveness } from '../../src/command/due.ts'
 import type { Agent } from '../../src/model/agent.ts'
 import { priorities } from '../../src/model/message.ts'
 import { escalation, type ReceiptState } from '../../src/model/receipt.ts'
@@ -22,7 +23,7 @@ import {
   withPolicy,
 } from './fake-view.ts'
 
-const nobody: Liveness = { here: new Set(), gone: new Set() }
+const nobody: ProcessStates = { running: new Set(), gone: new Set() }
 const ago = (ms: number) => iso(now - ms)
 const seen = (ms: number, fields: Partial<Agent> = {}): Partial<Agent> => ({
   lastSeenAt: ago(ms),
@@ -31,7 +32,7 @@ const seen = (ms: number, fields: Partial<Agent> = {}): Partial<Agent> => ({
 const withPid = { session: { generation: 1, startedAt: ago(48 * hour), pid: 7 } }
 
 /** What is due, taken apart: who died, what is said to whom, what becomes of each letter. */
-function due(view: View, at: Context = context(), liveness: Liveness = nobody) {
+function due(view: View, at: Context = context(), liveness: ProcessStates = nobody) {
   const drafts = decideDue(view, liveness, at)
   return {
     drafts,
@@ -56,9 +57,15 @@ test('nothing is due in a space in which all is well', () => {
 
 describe('an agent is found dead', () => {
   const day = 24 * hour
-  const cases: [string, Partial<Agent>, Partial<Context['policy']>, 'here' | 'gone' | 'unseen', boolean][] = [
+  const cases: [
+    string,
+    Partial<Agent>,
+    Partial<Context['policy']>,
+    'running' | 'gone' | 'unseen',
+    boolean,
+  ][] = [
     ['its process has ended', seen(0, withPid), {}, 'gone', true],
-    ['its process is there, however silent', seen(9 * day, withPid), {}, 'here', false],
+    ['its process is there, however silent', seen(9 * day, withPid), {}, 'running', false],
     ['without a process, silent for longer than a day', seen(day + 1), {}, 'unseen', true],
     ['without a process, silent for a day', seen(day), {}, 'unseen', false],
     [
@@ -96,14 +103,14 @@ describe('an agent is found dead', () => {
   })
 
   test('never the person', () => {
-    const liveness = { here: new Set<string>(), gone: new Set(['user 1']) }
+    const liveness = { running: new Set<string>(), gone: new Set(['user 1']) }
     expect(due(spaceOf([agent('user', seen(9 * day, withPid))]), context(), liveness).died).toEqual([])
   })
 
   test('by the process of its present run only', () => {
     const session = { generation: 2, startedAt: ago(0), pid: 7 }
     const view = spaceOf([agent('ada', seen(0, { session }))])
-    const liveness = { here: new Set<string>(), gone: new Set(['ada 1']) }
+    const liveness = { running: new Set<string>(), gone: new Set(['ada 1']) }
     expect(due(view, context(), liveness).died).toEqual([])
   })
 
@@ -331,7 +338,7 @@ describe('a claim that ran out', () => {
 
   test('for the last time tells the sender', () => {
     expect(due(claimed(5)).told).toMatchObject([
-      { to: ['bob'], body: expect.stringContaining('taken up 5 times') },
+      { to: ['bob'], body: expect.stringContaining('claimed 5 times') },
     ])
   })
 
@@ -360,7 +367,7 @@ describe('mail for one run of an agent', () => {
 
   test('is told to its sender with both runs', () => {
     expect(due(spaceOf([inRun(3)], bound)).told).toMatchObject([
-      { to: ['bob'], body: expect.stringMatching(/generation 2 of ada.*generation 3 now/) },
+      { to: ['bob'], body: expect.stringMatching(/generation 2 of ada.*now generation 3/) },
     ])
   })
 
@@ -495,7 +502,9 @@ describe('an ack that did not come', () => {
   })
 
   test('after the lead is told to the person, and then left alone', () => {
-    const { told, changes } = due(spaceOf([agent('ada'), lead], unacked({ repeats: 1, level: escalation.lead })))
+    const { told, changes } = due(
+      spaceOf([agent('ada'), lead], unacked({ repeats: 1, level: escalation.lead })),
+    )
     expect(told).toMatchObject([{ to: ['user'], payload: { level: escalation.person } }])
     expect(changes).toMatchObject([{ level: escalation.person }])
     expect(changes[0]).not.toHaveProperty('ackBy')

@@ -3,13 +3,13 @@ import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { Feed } from '../../src/hub/feed.ts'
 import { operations } from '../../src/hub/operations.ts'
-import { Survey } from '../../src/query/survey.ts'
+import { Survey } from '../../src/space/survey.ts'
 import { stageHub, until } from '../helpers/hub.ts'
 
 it('refuses what makes no sense with a status, a hint, and nothing written', async () => {
   const stage = await stageHub()
   await stage.space.join('bob')
-  const end = await stage.space.end()
+  const end = await stage.space.lastSeq()
   const deep = `{"to":"bob","payload":${'['.repeat(200)}${']'.repeat(200)}}`
   const attempts: [
     status: number,
@@ -70,7 +70,7 @@ it('refuses what makes no sense with a status, a hint, and nothing written', asy
     expect(answer.json.error).toMatchObject({ code: expect.any(String), hint: expect.any(String) })
   }
   expect((await stage.ask('/api/agents', { method: 'DELETE' })).status).toBe(404)
-  expect(await stage.space.end()).toBe(end)
+  expect(await stage.space.lastSeq()).toBe(end)
   expect(await stage.metric('mailbox_http_in_flight')).toBe(1)
 })
 
@@ -213,7 +213,7 @@ it('forgets a client that dies in the middle of a request or a wait', async () =
 
 it('gives mail back that was taken for a client that had gone', async () => {
   const { space } = await stageHub()
-  const survey = new Survey(space)
+  const survey = new Survey(space.core)
   const feed = new Feed(space, survey, { keptChars: 1_000 })
   const bob = await space.mailbox('bob')
   await (await space.mailbox('ada')).send({ to: 'bob', subject: 'lost on the way?' })

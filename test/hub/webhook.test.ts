@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { runWebhook } from '../../src/hub/webhook.ts'
-import type { Space } from '../../src/space/space.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { tempSpace } from '../helpers/temp.ts'
 
 interface Received {
@@ -46,7 +46,7 @@ async function receiver(answers: number[] = []) {
   }
 }
 
-function start(space: Space, url: string) {
+function start(space: DiskSpace, url: string) {
   const ending = new AbortController()
   const problems: string[] = []
   const onProblem = ({ reason, again }: { reason: string; again: boolean }) =>
@@ -110,6 +110,6 @@ it('gives up what is refused for good, and follows nobody elsewhere', async () =
   expect(problems).toEqual(['it answered 400, given up', 'it answered 307, given up'])
 })
 
-async function untilFollowing({ dir }: Space): Promise<void> {
+async function untilFollowing({ dir }: DiskSpace): Promise<void> {
   while (!existsSync(join(dir, 'hub', 'webhook.json'))) await new Promise((resolve) => setTimeout(resolve, 5))
 }

@@ -87,7 +87,7 @@ describe('six agents do anything by chance, and one of them is killed every 300 
     }
     for (const one of running.values()) one.tell('enough')
     for (const one of running.values()) expect((await one.exit).code, one.stderr()).toBe(0)
-    await space.tend()
+    await space.runDue()
 
     const entries = await journalOf(space)
     const { wrong, ended, told, escalated } = replay(entries)

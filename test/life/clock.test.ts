@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClock } from '../../src/base/clock.ts'
-import { openSpace, type Space } from '../../src/mod.ts'
+import { type LocalSpace, openSpace } from '../../src/mod.ts'
 import type { Box } from '../helpers/cli.ts'
 import { hour, minute } from '../helpers/scene.ts'
 import { tempDir } from '../helpers/temp.ts'
@@ -19,7 +19,7 @@ function setWallClock(offMs: number): void {
 }
 
 /** The space as a process that starts now opens it. */
-async function openNow(dir: string): Promise<Space> {
+async function openNow(dir: string): Promise<LocalSpace> {
   const space = await openSpace({ dir, settings: { durability: 'os' } })
   onTestFinished(() => space.close())
   return space

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { openSpace, type Space } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 import { tempDir, testSettings } from '../helpers/temp.ts'
 import { ensureTool } from '../helpers/tools.ts'
@@ -52,13 +53,13 @@ export class Terminal {
   readonly dir = tempDir()
   readonly socket = join(this.dir, 'tmux')
   readonly spaceDir = join(this.dir, 'space')
-  space!: Space
+  space!: DiskSpace
   #windows = 0
 
   static async open(): Promise<Terminal> {
     ensureTool('tmux')
     const terminal = new Terminal()
-    terminal.space = await openSpace({ dir: terminal.spaceDir, settings: testSettings })
+    terminal.space = await openDisk({ dir: terminal.spaceDir, settings: testSettings })
     onTestFinished(async () => {
       await terminal.space.close()
       try {

@@ -8,8 +8,8 @@ import type { Owed } from '../../../src/query/owed.ts'
 import type { RosterAgent } from '../../../src/query/presence.ts'
 import type { ShownMessage } from '../../../src/query/show.ts'
 import type { Stats } from '../../../src/query/stats.ts'
-import type { Overview } from '../../../src/query/survey.ts'
 import type { ThreadSummary } from '../../../src/query/threads.ts'
+import type { Overview } from '../../../src/space/survey.ts'
 
 export type {
   DeadLetter,

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
 import { nameToFile } from '../../model/name.ts'
-import type { Mailbox } from '../../space/mailbox.ts'
+import type { Mailbox } from '../../space/mailbox/api.ts'
 import { isRunning, processOf } from './process.ts'
 
 /**

@@ -9,8 +9,8 @@ import {
 } from '../../agent/briefing.ts'
 import { reportWaiting } from '../../agent/waiting.ts'
 import type { Agent } from '../../model/agent.ts'
-import type { Mailbox } from '../../space/mailbox.ts'
-import type { Space } from '../../space/space.ts'
+import type { Mailbox } from '../../space/mailbox/api.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import type { Call, Said } from './dialect.ts'
 import { Handing } from './handover-note.ts'
 import { forget, recollect, remember } from './hook-state.ts'
@@ -19,7 +19,7 @@ import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
 
 /** Where a hook answers: in which space, for which agent, in which process of which client. */
 export interface Desk {
-  space: Space
+  space: DiskSpace
   mailbox: Mailbox
   client: string
   process: ProcessId
@@ -101,7 +101,7 @@ async function answerPrompt(desk: Desk, print: Print): Promise<void> {
 
 async function answerTool(desk: Desk, { isAside = false }: Call, print: Print): Promise<void> {
   const { space, mailbox, client, process } = desk
-  const seq = await space.end()
+  const seq = await space.lastSeq()
   const isSilent = isAside ? await isQuiet(desk) : await tell(desk, 'tool', (context) => print({ context }))
   if (isSilent && (await isAlone(space, mailbox, process))) await putStamp(space, client, process, seq)
 }
@@ -113,7 +113,7 @@ async function isQuiet({ space, mailbox }: Desk): Promise<boolean> {
 }
 
 /** A stamp is for a process, and some clients have several sessions in one: it must be true of all that run. */
-async function isAlone(space: Space, mailbox: Mailbox, { pid }: ProcessId): Promise<boolean> {
+async function isAlone(space: DiskSpace, mailbox: Mailbox, { pid }: ProcessId): Promise<boolean> {
   const agents = await space.agents()
   return agents.every(
     ({ name, session, state }) =>

@@ -1,7 +1,7 @@
 import { fstatSync, readSync, writeSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
 import type { Client } from '../../model/client.ts'
-import { openSpace } from '../../space/space.ts'
+import { openDisk } from '../../space/open.ts'
 import { claude } from '../claude/dialect.ts'
 import { codex } from '../codex/dialect.ts'
 import { gemini } from '../gemini/dialect.ts'
@@ -51,12 +51,12 @@ export async function runHook(options: HookOptions): Promise<number> {
 async function serve({ client, event, space: dir, pid, again }: HookOptions, dialect: Dialect, call: Call) {
   const limit = call.moment === 'wait' ? undefined : limitOf(dir, `${client} ${event}`, call)
   const own = processOf(dialect.tellsPid ? pid : clientAbove(pid))
-  await using space = await openSpace({ dir })
+  await using space = await openDisk({ dir })
   const name = process.env['MAILBOX_AGENT'] || undefined
   const session = { pid: own.pid, ...(call.sessionId === undefined ? {} : { id: call.sessionId }) }
   // Whoever waits in the background may begin to when the session has just ended: it must not bring it back.
   const joins = call.moment !== 'wait'
-  const mailbox = await space.seat({ name, client, session, joins }).catch((error: unknown) => {
+  const mailbox = await space.joinAs({ name, client, session, joins }).catch((error: unknown) => {
     if (joins || !(error instanceof MailboxError)) throw error
   })
   if (mailbox === undefined) return 0

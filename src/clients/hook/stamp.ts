@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Space } from '../../space/space.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import { isRunning, type ProcessId } from './process.ts'
 
 /**
@@ -60,7 +60,12 @@ function lastSegment(space: string): LastSegment {
 }
 
 /** Notes that nothing is to be told of all that the journal held at `seq`, if it is possible to note that. */
-export async function putStamp(space: Space, client: string, owner: ProcessId, seq: number): Promise<void> {
+export async function putStamp(
+  space: DiskSpace,
+  client: string,
+  owner: ProcessId,
+  seq: number,
+): Promise<void> {
   const dir = stampDir(space.dir)
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const stamp = join(dir, nameOf(client, owner))
@@ -71,7 +76,7 @@ export async function putStamp(space: Space, client: string, owner: ProcessId, s
   try {
     // A look without the right to append first: in a busy space there is nothing to note.
     if (!isSettled(lastSegment(space.dir))) return
-    const last = await space.whileStill((end) => (end === seq ? lastSegment(space.dir) : undefined))
+    const last = await space.core.whileStill((end) => (end === seq ? lastSegment(space.dir) : undefined))
     if (last === undefined || !isSettled(last)) return
     place(draft, `${stamp}.low`, '', last.writtenMs - marginMs)
     const words = `${last.name} ${last.next} ${uptimeS() + lookAgainS}\n`

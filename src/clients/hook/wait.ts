@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brief, invitation, isWorthATurn } from '../../agent/briefing.ts'
 import type { InboxMessage } from '../../query/inbox.ts'
-import type { Mailbox } from '../../space/mailbox.ts'
+import type { Mailbox } from '../../space/mailbox/api.ts'
 import { Handing } from './handover-note.ts'
 import { recollect, setWaiter, waiterOf } from './hook-state.ts'
 import { isRunning, processOf } from './process.ts'

@@ -1,7 +1,7 @@
+import type { Letter, View } from '../../conversation/view.ts'
 import { escalation } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
 import type { Context } from '../context.ts'
-import type { Letter, View } from '../../conversation/view.ts'
 import { escalate, nextToTell } from './escalation.ts'
 import type { LetterChanges } from './letter-changes.ts'
 

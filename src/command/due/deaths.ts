@@ -1,9 +1,9 @@
 import { isOpenMatter } from '../../conversation/matter.ts'
+import type { DirectoryView, Letter, View } from '../../conversation/view.ts'
 import { type Agent, person, systemAgent } from '../../model/agent.ts'
 import type { AgentDraft, Draft } from '../../model/entry.ts'
 import { isoTime } from '../../model/time.ts'
 import type { Context } from '../context.ts'
-import type { DirectoryView, Letter, View } from '../../conversation/view.ts'
 import { comeBack } from '../revive.ts'
 import { atOnce, type LetterChanges } from './letter-changes.ts'
 
@@ -57,12 +57,7 @@ export function findReturns(view: View, { gone }: ProcessStates, context: Contex
 }
 
 /** What a dead agent had claimed is free at once; its own mail waits a while for it to come back. */
-export function settleDead(
-  view: View,
-  letters: LetterChanges,
-  agent: Agent,
-  { now, policy }: Context,
-): void {
+export function settleDead(view: View, letters: LetterChanges, agent: Agent, { now, policy }: Context): void {
   if (view.directory.isEmpty(agent.name)) return
   const mayReturn = agent.gone !== 'left' && now - Date.parse(agent.lastSeenAt) < policy.deadLetterAfterMs
   const note = `${agent.name} has ${agent.gone === 'left' ? 'left' : 'died'}`

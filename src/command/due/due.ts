@@ -1,6 +1,6 @@
+import type { View } from '../../conversation/view.ts'
 import type { Draft } from '../../model/entry.ts'
 import type { Context } from '../context.ts'
-import type { View } from '../../conversation/view.ts'
 import { remind } from './acks.ts'
 import { findDeaths, findReturns, type ProcessStates, settleDead } from './deaths.ts'
 import { escalateUnread } from './escalation.ts'

@@ -1,9 +1,9 @@
+import type { Letter, View } from '../../conversation/view.ts'
 import { person } from '../../model/agent.ts'
 import { priorityRank } from '../../model/message.ts'
 import { escalation, type ReceiptChange } from '../../model/receipt.ts'
 import { isLead } from '../../model/rules.ts'
 import type { Context } from '../context.ts'
-import type { Letter, View } from '../../conversation/view.ts'
 import { notice } from '../notice.ts'
 import { atOnce, keepTimes, type LetterChanges } from './letter-changes.ts'
 

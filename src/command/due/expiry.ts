@@ -1,7 +1,7 @@
+import type { Letter, View } from '../../conversation/view.ts'
 import { isGroupBox } from '../../model/address.ts'
 import { isOutdated } from '../../model/reach.ts'
 import { classOf, isDeadLetter, type Receipt } from '../../model/receipt.ts'
-import type { Letter, View } from '../../conversation/view.ts'
 import type { LetterChanges } from './letter-changes.ts'
 
 /** Mail for an earlier run must not reach a successor. */

@@ -1,9 +1,9 @@
+import type { Letter, View } from '../../conversation/view.ts'
 import { systemAgent } from '../../model/agent.ts'
 import type { Draft, ReceiptDraft } from '../../model/entry.ts'
 import type { ReceiptChange, ReceiptState, ReceiptStep } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
 import type { Context } from '../context.ts'
-import type { Letter, View } from '../../conversation/view.ts'
 import { bounces, type Undelivered } from '../notice.ts'
 
 /** How much one decision does. What is left is still due, and the next decision does it. */

@@ -1,4 +1,10 @@
-import { decideClaimNext, decideHandle, decideShow, type HandleCommand, type HandleStep } from '../../command/handle.ts'
+import {
+  decideClaimNext,
+  decideHandle,
+  decideShow,
+  type HandleCommand,
+  type HandleStep,
+} from '../../command/handle.ts'
 import type { Claim } from '../../model/claim.ts'
 import { checkId } from '../../model/id.ts'
 import { receiptsOf } from '../../query/message.ts'

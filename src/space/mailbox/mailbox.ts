@@ -1,5 +1,5 @@
-import type { UpdateInput } from '../../command/roster.ts'
 import { MailboxError } from '../../base/errors.ts'
+import type { UpdateInput } from '../../command/roster.ts'
 import type { Kind } from '../../conversation/matter.ts'
 import { type WatchOptions, watchMail } from '../../delivery/watch.ts'
 import type { SendInput } from '../../model/fields.ts'
@@ -57,9 +57,7 @@ export class LocalMailbox implements Mailbox {
   }
 
   async inbox(options: InboxOptions = {}) {
-    return queryAs(this.#core, this.name, (source, agent) =>
-      inbox(source, agent, options, this.#core.now()),
-    )
+    return queryAs(this.#core, this.name, (source, agent) => inbox(source, agent, options, this.#core.now()))
   }
 
   async check(options: CheckOptions = {}) {

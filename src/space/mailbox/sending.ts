@@ -39,9 +39,7 @@ export async function send(core: SpaceCore, name: string, input: SendInput): Pro
 async function sendOnce(core: SpaceCore, from: string, input: SendInput): Promise<SentMessage> {
   const parent = input.replyTo === undefined ? undefined : await messageOf(core, input.replyTo)
   const on = looksAtMessages(input) ? 'index' : 'directory'
-  return toSent(
-    await core.decide(on, (view, context) => decideSend(view, { from, input, parent }, context)),
-  )
+  return toSent(await core.decide(on, (view, context) => decideSend(view, { from, input, parent }, context)))
 }
 
 function toSent({ result: { message, warnings }, placed }: Decided<Sent>): SentMessage {
@@ -58,7 +56,9 @@ export async function reply(
 ): Promise<SentMessage> {
   const original = await messageOf(core, id)
   if (original.from === systemAgent && input.to === undefined) {
-    throw new MailboxError('not_permitted', 'the system does not read mail', { hint: 'name a recipient: --to' })
+    throw new MailboxError('not_permitted', 'the system does not read mail', {
+      hint: 'name a recipient: --to',
+    })
   }
   const subject = /^re:/i.test(original.subject) ? original.subject : `Re: ${original.subject}`
   const defaults = {
@@ -85,7 +85,5 @@ export async function resend(
   checkId(id)
   // Expired mail is listed as dead before anybody has recorded it.
   await runDue(core)
-  return toSent(
-    await core.decide('index', (view, context) => decideResend(view, { agent, id, to }, context)),
-  )
+  return toSent(await core.decide('index', (view, context) => decideResend(view, { agent, id, to }, context)))
 }

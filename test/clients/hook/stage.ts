@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import type { Mailbox, Space } from '../../../src/mod.ts'
+import type { LocalSpace, Mailbox } from '../../../src/mod.ts'
 import { tempSpace } from '../../helpers/temp.ts'
 
 export const hookProgram = fileURLToPath(new URL('../../../dist/hook.sh', import.meta.url))
@@ -28,9 +28,9 @@ export interface HookOptions {
 export class FakeClient {
   readonly process: ChildProcess
   readonly session: string
-  readonly space: Space
+  readonly space: LocalSpace
 
-  constructor(space: Space, session: string) {
+  constructor(space: LocalSpace, session: string) {
     this.space = space
     this.session = session
     this.process = spawn('sleep', ['600'], { stdio: 'ignore' })
@@ -69,7 +69,7 @@ function textIn(stdout: string): string {
 }
 
 export interface Stage {
-  space: Space
+  space: LocalSpace
   ada: Mailbox
   /** Has started a session, as `claude-1`. */
   client: FakeClient
@@ -83,7 +83,7 @@ export async function hookStage(): Promise<Stage> {
   return { space, ada, client }
 }
 
-export const stamps = (space: Space): string[] => {
+export const stamps = (space: LocalSpace): string[] => {
   try {
     return readdirSync(join(space.dir, 'hooks', 'stamps'))
   } catch {
@@ -92,5 +92,5 @@ export const stamps = (space: Space): string[] => {
 }
 
 /** How far a message has come with an agent. */
-export const stateOf = async (space: Space, id: string, name: string): Promise<string | undefined> =>
+export const stateOf = async (space: LocalSpace, id: string, name: string): Promise<string | undefined> =>
   (await space.show(id)).receipts.find(({ recipient, claimedBy }) => (claimedBy ?? recipient) === name)?.state

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Mailbox, Space } from '../../../src/mod.ts'
+import type { LocalSpace, Mailbox } from '../../../src/mod.ts'
 import { tempSpace } from '../../helpers/temp.ts'
 import { clientHome } from './claude.ts'
 import type { ModelRequest, Script } from './scripted-model.ts'
@@ -11,7 +11,7 @@ export const clientTimeoutMs = 240_000
 
 export interface MailStage {
   home: ReturnType<typeof clientHome>
-  space: Space
+  space: LocalSpace
   ada: Mailbox
   /** Sends mail whose subject is the mark. */
   mail(mark: string, to: string, input?: Partial<Parameters<Mailbox['send']>[0]>): Promise<void>
