@@ -58,8 +58,10 @@ export class Stage {
   }
 
   async stopHub(): Promise<void> {
-    this.#hub?.kill('SIGKILL')
-    await this.#hub?.exit
+    const hub = this.#hub
+    this.#hub = undefined
+    hub?.kill('SIGKILL')
+    await hub?.exit
   }
 
   async page(path: string, options: OpenOptions = {}): Promise<Page> {
@@ -100,8 +102,9 @@ export class Stage {
     })
   }
 
-  /** The end of a test: its pages are closed, and what went wrong in them is told. */
+  /** The end of a test: its pages are closed, the hub runs, and what went wrong is returned. */
   async rest(): Promise<string[]> {
+    if (this.#hub === undefined) await this.startHub()
     await Promise.all(this.#contexts.splice(0).map((context) => context.close()))
     return this.faults.splice(0)
   }
