@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createBox } from './run.ts'
+import { createBox } from '../helpers/cli.ts'
 
 it('exports every message with its receipts, and imports them once', async () => {
   const box = await createBox('ada')

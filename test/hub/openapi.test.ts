@@ -6,10 +6,10 @@ import { rolldown } from 'rolldown'
 import { expect, it } from 'vitest'
 import type { Operation, Reading } from '../../src/api/operation.ts'
 import { readings } from '../../src/api/readings.ts'
-import { operations } from '../../src/hub/run.ts'
-import { installed } from '../clients/install.ts'
+import { operations } from '../../src/hub/operations.ts'
+import { stageHub } from '../helpers/hub.ts'
+import { installed } from '../helpers/install.ts'
 import { tempDir } from '../helpers/temp.ts'
-import { stageHub } from './stage.ts'
 
 interface Document {
   openapi: string

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { context, propagation, trace } from '@opentelemetry/api'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSpace } from '../../src/space/space.ts'
-import { installed } from '../clients/install.ts'
+import { stageHub } from '../helpers/hub.ts'
+import { installed } from '../helpers/install.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { stageHub } from './stage.ts'
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClock } from '../../src/base/clock.ts'
 import { openSpace, type Space } from '../../src/mod.ts'
-import type { Box } from '../cli/run.ts'
+import type { Box } from '../helpers/cli.ts'
+import { hour, minute } from '../helpers/scene.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { ensureTool } from '../helpers/tools.ts'
-import { hour, minute } from '../space/scene.ts'
 import { boxWith, byHand } from './stage.ts'
 
 /** The wall clock of this process, so far from the right time. */

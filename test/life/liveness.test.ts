@@ -5,10 +5,10 @@ import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { identifyProcess } from '../../src/base/process.ts'
-import { type Box, createBox } from '../cli/run.ts'
+import { type Box, createBox } from '../helpers/cli.ts'
 import { untilStopped } from '../helpers/processes.ts'
+import { minute } from '../helpers/scene.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { minute } from '../space/scene.ts'
 import { agentNamed, byHand, journalOf, scene, startAgent, startSleeper } from './stage.ts'
 
 /** Runs a command among processes of its own, where pids can be chosen. */

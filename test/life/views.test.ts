@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import type { Box } from '../cli/run.ts'
+import type { Box } from '../helpers/cli.ts'
+import { clockAt } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { clockAt } from '../space/scene.ts'
 import { boxWith, byHand } from './stage.ts'
 
 const columns = 80

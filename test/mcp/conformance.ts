@@ -4,7 +4,7 @@ import { createServer, request as forward } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { installed } from '../clients/install.ts'
+import { installed } from '../helpers/install.ts'
 import { tempDir } from '../helpers/temp.ts'
 
 const suite = '@modelcontextprotocol/conformance@0.1.16'

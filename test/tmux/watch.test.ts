@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { createBox } from '../cli/run.ts'
+import { createBox } from '../helpers/cli.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { Terminal, until } from './terminal.ts'
 
