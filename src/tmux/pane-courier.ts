@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { InboxMessage } from '../query/inbox.ts'
 import { type Courier, type Desk, idle, Steps, type Turn, underway, waiting } from './courier.ts'
-import { type Front, lookAtFront } from './front.ts'
+import { type Front, lookAtFront } from './pane-state.ts'
 import { inputOf, isBeforeCursor, isOnScreen } from './screen.ts'
 import { type Attempt, type PanePlace, type Registration, writeDurably } from './store.ts'
 import { type Guard, type Look, Tmux } from './tmux.ts'

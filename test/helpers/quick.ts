@@ -16,7 +16,7 @@ export const quickFiles = [
   'test/hub/{guard,requests,look}.test.ts',
   'test/remote/connection.test.ts',
   'test/mcp/stdio.test.ts',
-  'test/{hooks,clients}/agent-sdk.test.ts',
-  'test/{setup,clients}/later.test.ts',
+  'test/clients/hook/client-process.test.ts',
+  'test/clients/setup/later.test.ts',
   'test/tmux/{screen,words,watch}.test.ts',
 ]

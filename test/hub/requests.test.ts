@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { Feed } from '../../src/hub/feed.ts'
-import { operations } from '../../src/hub/run.ts'
+import { operations } from '../../src/hub/operations.ts'
 import { Survey } from '../../src/query/survey.ts'
 import { stageHub, until } from '../helpers/hub.ts'
 

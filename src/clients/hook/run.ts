@@ -6,12 +6,12 @@ import { claude } from '../claude/dialect.ts'
 import { codex } from '../codex/dialect.ts'
 import { gemini } from '../gemini/dialect.ts'
 import { opencode } from '../opencode/dialect.ts'
-import { answer, type Desk } from './answer.ts'
 import type { Call, Dialect, Input } from './dialect.ts'
-import { noteFiring } from './firing.ts'
+import { recollect } from './hook-state.ts'
+import { noteFiring } from './last-run.ts'
 import { log } from './log.ts'
-import { recollect } from './memory.ts'
 import { clientAbove, processOf } from './process.ts'
+import { answer, type Desk } from './respond.ts'
 
 const dialects: Record<Client, Dialect> = { claude, codex, gemini, opencode }
 

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { brief, invitation, isWorthATurn } from '../../agent/briefing.ts'
 import type { InboxMessage } from '../../query/inbox.ts'
 import type { Mailbox } from '../../space/mailbox.ts'
-import type { Desk } from './answer.ts'
-import { Handing } from './handing.ts'
-import { recollect, setWaiter, waiterOf } from './memory.ts'
+import { Handing } from './handover-note.ts'
+import { recollect, setWaiter, waiterOf } from './hook-state.ts'
 import { isRunning, processOf } from './process.ts'
+import type { Desk } from './respond.ts'
 
 /** How often to look whether there is still somebody to wait for. */
 const lookMs = 500

@@ -14,8 +14,8 @@ import type { Survey } from '../query/survey.ts'
 import type { Mailbox } from '../space/mailbox.ts'
 import type { WaitOptions } from '../space/mailbox-options.ts'
 import type { Space } from '../space/space.ts'
-import { concerns } from './concerns.ts'
 import type { Feed } from './feed.ts'
+import { concerns } from './mailbox-filter.ts'
 
 /** What an operation works with. */
 interface Call {

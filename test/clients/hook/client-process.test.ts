@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { countingNode } from '../helpers/counting-node.ts'
-import { startScript } from '../helpers/processes.ts'
-import { tempSpace } from '../helpers/temp.ts'
+import { countingNode } from '../../helpers/counting-node.ts'
+import { startScript } from '../../helpers/processes.ts'
+import { tempSpace } from '../../helpers/temp.ts'
 import { hookProgram, stamps } from './stage.ts'
 
 interface Answer {

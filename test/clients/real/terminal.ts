@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import { needTool } from '../helpers/tools.ts'
+import { needTool } from '../../helpers/tools.ts'
 
 export interface Terminal {
   screen(): string

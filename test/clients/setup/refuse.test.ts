@@ -1,8 +1,8 @@
 import { chmodSync, linkSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { MailboxError } from '../../src/base/errors.ts'
-import { failCall } from '../helpers/fs-faults.ts'
+import { MailboxError } from '../../../src/base/errors.ts'
+import { failCall } from '../../helpers/fs-faults.ts'
 import { brokenFixtures, homeWith, initHome, paths, placeIn, put, snapshot, uninitHome } from './home.ts'
 
 /** The refusal, after which nothing has changed. */
@@ -79,9 +79,9 @@ describe('init puts back what it has done', () => {
 })
 
 it('init does not overwrite what somebody else writes at the same moment', async () => {
-  const { planInstall } = await import('../../src/clients/setup/plan.ts')
-  const { install } = await import('../../src/clients/setup/install.ts')
-  const { clientSetups } = await import('../../src/clients/setup/clients.ts')
+  const { planInstall } = await import('../../../src/clients/setup/plan.ts')
+  const { install } = await import('../../../src/clients/setup/install.ts')
+  const { clientSetups } = await import('../../../src/clients/setup/clients.ts')
   const home = homeWith({ 'claude-settings': '{ "a": 1 }', 'gemini-settings': '{}' })
   const place = placeIn(home)
   const plan = planInstall(clientSetups, place)

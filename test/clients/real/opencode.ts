@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { clientProgram } from '../helpers/install.ts'
+import { clientProgram } from '../../helpers/install.ts'
 import { bareEnv, type clientHome, type RunningClient, startClient } from './claude.ts'
 
-const plugin = pathToFileURL(fileURLToPath(new URL('../../dist/opencode-plugin.js', import.meta.url)))
+const plugin = pathToFileURL(fileURLToPath(new URL('../../../dist/opencode-plugin.js', import.meta.url)))
 
 export interface OpencodeOptions {
   home: ReturnType<typeof clientHome>

@@ -3,10 +3,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { needTool } from '../helpers/tools.ts'
+import { needTool } from '../../helpers/tools.ts'
 import { homeWith, paths, put, snapshot } from './home.ts'
 
-const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
+const cli = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
 const dist = dirname(cli)
 
 interface Ran {

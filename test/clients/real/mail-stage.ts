@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Mailbox, Space } from '../../src/mod.ts'
-import { tempSpace } from '../helpers/temp.ts'
+import type { Mailbox, Space } from '../../../src/mod.ts'
+import { tempSpace } from '../../helpers/temp.ts'
 import { clientHome } from './claude.ts'
 import type { ModelRequest, Script } from './scripted-model.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Space } from '../../src/mod.ts'
-import { tempSpace } from '../helpers/temp.ts'
+import type { Space } from '../../../src/mod.ts'
+import { tempSpace } from '../../helpers/temp.ts'
 import { anthropic } from './anthropic.ts'
 import { cli, clientHome, startClaude } from './claude.ts'
 import { startCodex } from './codex.ts'

@@ -4,16 +4,16 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { anthropic } from '../clients/anthropic.ts'
-import { bareEnv, claudeEnv, cli, clientHome, startClient } from '../clients/claude.ts'
-import { scriptedModel } from '../clients/scripted-model.ts'
-import { clientProgram } from '../helpers/install.ts'
-import { tempSpace } from '../helpers/temp.ts'
+import { clientProgram } from '../../helpers/install.ts'
+import { tempSpace } from '../../helpers/temp.ts'
+import { anthropic } from '../real/anthropic.ts'
+import { bareEnv, claudeEnv, cli, clientHome, startClient } from '../real/claude.ts'
+import { scriptedModel } from '../real/scripted-model.ts'
 import { snapshot } from './home.ts'
 
 /** Installing a client takes a while the first time. */
 const timeout = 240_000
-const plugins = fileURLToPath(new URL('../../plugins', import.meta.url))
+const plugins = fileURLToPath(new URL('../../../plugins', import.meta.url))
 const dist = dirname(cli)
 
 type Home = ReturnType<typeof clientHome>

@@ -14,8 +14,8 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { askForHelp } from '../../src/mod.ts'
-import { tempDir, tempSpace } from '../helpers/temp.ts'
+import { askForHelp } from '../../../src/mod.ts'
+import { tempDir, tempSpace } from '../../helpers/temp.ts'
 import { FakeClient, hookProgram, hookStage, stateOf } from './stage.ts'
 
 const mail = { to: 'claude-1', subject: 'Mail', body: 'THE BODY' }

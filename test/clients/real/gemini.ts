@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { clientProgram } from '../helpers/install.ts'
+import { clientProgram } from '../../helpers/install.ts'
 import { bareEnv, type clientHome, type RunningClient, startClient } from './claude.ts'
 
 export interface GeminiOptions {

@@ -13,11 +13,11 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { findSpace } from '../../src/space/settings.ts'
-import { countingNode } from '../helpers/counting-node.ts'
-import { segmentFile } from '../helpers/segments.ts'
-import { tempDir } from '../helpers/temp.ts'
-import { needTool } from '../helpers/tools.ts'
+import { findSpace } from '../../../src/space/settings.ts'
+import { countingNode } from '../../helpers/counting-node.ts'
+import { segmentFile } from '../../helpers/segments.ts'
+import { tempDir } from '../../helpers/temp.ts'
+import { needTool } from '../../helpers/tools.ts'
 import { FakeClient, hookProgram, hookStage, type Stage, stamps } from './stage.ts'
 
 /** The journal is left alone until a stamp can be made, and one is made. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 
 /** What clients run. */
-const hookProgram = fileURLToPath(new URL('../../dist/hook.sh', import.meta.url))
+const hookProgram = fileURLToPath(new URL('../../../dist/hook.sh', import.meta.url))
 
 const entry = (client: string, event: string, more: object = {}) => ({
   hooks: [{ type: 'command', command: `'${hookProgram}' ${client} ${event}`, ...more }],

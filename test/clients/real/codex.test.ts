@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { clientProgram } from '../helpers/install.ts'
+import { clientProgram } from '../../helpers/install.ts'
 import { cli } from './claude.ts'
 import { setUpCodex, startCodex } from './codex.ts'
 import { codexHooks } from './hook-settings.ts'

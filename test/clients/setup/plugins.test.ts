@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync 
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { ourEvent } from '../../src/clients/setup/ours.ts'
-import { bareEnv, cli, clientHome } from '../clients/claude.ts'
+import { ourEvent } from '../../../src/clients/setup/ours.ts'
+import { bareEnv, cli, clientHome } from '../real/claude.ts'
 import { homeWith, initHome, type Kind, paths, placeIn } from './home.ts'
 
-const plugins = fileURLToPath(new URL('../../plugins', import.meta.url))
+const plugins = fileURLToPath(new URL('../../../plugins', import.meta.url))
 const dist = dirname(cli)
 
 const readJson = (path: string): Record<string, unknown> =>

@@ -3,10 +3,10 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import type { Mailbox, Space } from '../../src/mod.ts'
-import { tempSpace } from '../helpers/temp.ts'
+import type { Mailbox, Space } from '../../../src/mod.ts'
+import { tempSpace } from '../../helpers/temp.ts'
 
-export const hookProgram = fileURLToPath(new URL('../../dist/hook.sh', import.meta.url))
+export const hookProgram = fileURLToPath(new URL('../../../dist/hook.sh', import.meta.url))
 
 export interface Ran {
   code: number | null

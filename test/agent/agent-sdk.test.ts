@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentMailState, askForHelp, type MailboxHooks, mailboxHooks } from '../../src/mod.ts'
+import { stateOf } from '../clients/hook/stage.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { stateOf } from './stage.ts'
 
 /** Calls a hook as the SDK does. */
 function call(

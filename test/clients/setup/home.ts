@@ -12,11 +12,11 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Place } from '../../src/clients/setup/client.ts'
-import { clientSetups } from '../../src/clients/setup/clients.ts'
-import { install } from '../../src/clients/setup/install.ts'
-import { type PlannedFile, planInstall } from '../../src/clients/setup/plan.ts'
-import { type UndoneFile, uninstall } from '../../src/clients/setup/uninstall.ts'
+import type { Place } from '../../../src/clients/setup/client.ts'
+import { clientSetups } from '../../../src/clients/setup/clients.ts'
+import { install } from '../../../src/clients/setup/install.ts'
+import { type PlannedFile, planInstall } from '../../../src/clients/setup/plan.ts'
+import { type UndoneFile, uninstall } from '../../../src/clients/setup/uninstall.ts'
 
 const fixtures = new URL('fixtures/', import.meta.url).pathname
 

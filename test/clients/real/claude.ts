@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { clientProgram } from '../helpers/install.ts'
+import { clientProgram } from '../../helpers/install.ts'
 
-export const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
+export const cli = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
 
 /** A home and a project of a test's own. Short, because a client's sockets lie in it. */
 export function clientHome(): { home: string; project: string; temp: string } {
