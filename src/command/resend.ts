@@ -1,11 +1,12 @@
 import { MailboxError } from '../base/errors.ts'
 import { person } from '../model/agent.ts'
 import type { ReceiptDraft } from '../model/entry.ts'
+import type { SendInput } from '../model/fields.ts'
 import type { Message } from '../model/message.ts'
 import { isDeadLetter } from '../model/receipt.ts'
 import type { Context, View } from './context.ts'
 import { requireMessage } from './handle.ts'
-import { decideSend, type SendDecision, type SendInput } from './send.ts'
+import { decideSend, type SendDecision } from './send.ts'
 
 export interface ResendCommand {
   agent: string

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { type Reading, type Schema, toPath } from '../api/operation.ts'
 import { readings } from '../api/readings.ts'
 import { entry, errorAnswer, named } from '../api/schemas.ts'
-import { operations } from './run.ts'
+import { operations } from './operations.ts'
 
 interface JsonSchema {
   type?: string

@@ -9,8 +9,8 @@ import {
 import { asMailboxError } from '../base/errors.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { Mailbox } from '../space/mailbox.ts'
-import { fenced } from './answer.ts'
 import { type Changes, messageUri } from './changes.ts'
+import { fenced } from './tool-result.ts'
 
 const mimeType = 'text/markdown'
 /** As many of the latest messages are listed; all others can be read by their id. */

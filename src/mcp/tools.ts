@@ -8,9 +8,9 @@ import { toPrintableLine } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Mailbox } from '../space/mailbox.ts'
 import type { Space } from '../space/space.ts'
-import { answer, factsOf, failure, fenced } from './answer.ts'
 import { isGone } from './caller.ts'
 import type { Calls } from './calls.ts'
+import { answer, factsOf, failure, fenced } from './tool-result.ts'
 
 /** How long a wait may be, and how often it says that it still waits. */
 const longestWaitS = 600

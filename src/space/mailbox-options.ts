@@ -1,5 +1,5 @@
-import type { SendInput } from '../command/send.ts'
 import type { Follow } from '../delivery/watch.ts'
+import type { SendInput } from '../model/fields.ts'
 import type { ReceiptState } from '../model/receipt.ts'
 import type { UnreadCount } from '../query/count.ts'
 import type { InboxMessage, InboxOptions } from '../query/inbox.ts'

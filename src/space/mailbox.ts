@@ -1,5 +1,8 @@
 import { MailboxError } from '../base/errors.ts'
+import { processState } from '../base/process.ts'
+import { timeoutSignal } from '../base/timers.ts'
 import { inSpan, noteSpan } from '../base/trace.ts'
+import { checkSend } from '../command/check-send.ts'
 import { isTalk } from '../command/converse.ts'
 import {
   decideClaimNext,
@@ -10,16 +13,16 @@ import {
 } from '../command/handle.ts'
 import { decideResend } from '../command/resend.ts'
 import { requirePresent, type UpdateInput } from '../command/roster.ts'
-import { checkSend, decideSend, type SendInput } from '../command/send.ts'
+import { decideSend } from '../command/send.ts'
 import { decideSupersede, decideWithdraw } from '../command/withdraw.ts'
 import type { Kind } from '../conversation/matter.ts'
 import { isTyped } from '../conversation/typed.ts'
 import { unreadNow, withinBudget } from '../delivery/arrive.ts'
-import { sight } from '../delivery/liveness.ts'
 import { type Follow, type Unread, type WatchOptions, waitMail, watchMail } from '../delivery/watch.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import type { Claim } from '../model/claim.ts'
 import type { Directory } from '../model/directory.ts'
+import type { SendInput } from '../model/fields.ts'
 import { checkId } from '../model/id.ts'
 import { classOf, isAcked, type ReceiptState } from '../model/receipt.ts'
 import { count, type UnreadCount } from '../query/count.ts'
@@ -45,8 +48,6 @@ import type {
 import { readTemplate } from './settings.ts'
 import type { Space } from './space.ts'
 
-/** A timer holds no more. */
-const longestTimerMs = 2_147_483_647
 /** How much unread mail one who waits looks through for what it wants. */
 const waitLooksAt = 1_000
 
@@ -313,7 +314,7 @@ export class LocalMailbox {
   async #waitAlong(follow: Follow, options: WaitOptions): Promise<InboxMessage | null> {
     const { type, from, match, replyTo, timeoutMs = Number.POSITIVE_INFINITY, signal } = options
     await this.comeIn()
-    const over = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
+    const over = timeoutSignal(timeoutMs)
     const ending = signal === undefined ? over : AbortSignal.any([signal, over])
     const watched = {
       name: this.name,
@@ -472,7 +473,8 @@ export class LocalMailbox {
   async comeIn(): Promise<void> {
     const isQuiet = await this.#query(
       (source, agent) =>
-        sight(agent) !== 'here' && isLongSilent(source, agent, this.#space.settings, this.#space.now()),
+        processState(agent.session) !== 'running' &&
+        isLongSilent(source, agent, this.#space.settings, this.#space.now()),
     )
     if (isQuiet) await this.heartbeat()
     await this.#space.tend()

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { assignTask, requestShutdown, requestStatus } from '../../src/mod.ts'
+import { subjects, within } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { subjects, within } from '../space/scene.ts'
 import { gate, ladderOf, office, slowHandler, startLoop, startMock } from './loop.ts'
 
 describe('an agent', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Owed } from '../../src/mod.ts'
 import { estimateTokens } from '../../src/model/text.ts'
-import { type Box, createBox } from '../cli/run.ts'
+import { type Box, createBox } from '../helpers/cli.ts'
 
 /** Messages as `--json` gives them after a verb that sends. */
 async function sent(box: Box, ...words: string[]) {

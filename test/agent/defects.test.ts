@@ -10,8 +10,8 @@ import {
   updateStatus,
 } from '../../src/mod.ts'
 import { untilStopped } from '../helpers/processes.ts'
+import { within } from '../helpers/scene.ts'
 import { tempSpace, testSettings } from '../helpers/temp.ts'
-import { within } from '../space/scene.ts'
 import { gate, ladderOf, office, slowHandler, startLoop, startMock } from './loop.ts'
 
 /**

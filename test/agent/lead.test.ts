@@ -10,7 +10,7 @@ import {
   submitPlan,
   updateStatus,
 } from '../../src/mod.ts'
-import { within } from '../space/scene.ts'
+import { within } from '../helpers/scene.ts'
 import { type Loop, ladderOf, office, startLoop } from './loop.ts'
 
 const startLead = (mailbox: Parameters<typeof runLead>[0], handlers: LeadHandlers): Loop =>

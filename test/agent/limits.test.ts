@@ -8,8 +8,8 @@ import {
   type Space,
   submitPlan,
 } from '../../src/mod.ts'
+import { clockAt, expectRefused, minute, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { clockAt, expectRefused, minute, trio } from '../space/scene.ts'
 
 describe('agents that answer one another without end', () => {
   const limit = 6

@@ -10,8 +10,8 @@ import {
   type Space,
 } from '../../src/mod.ts'
 import { startScript } from '../helpers/processes.ts'
+import { within } from '../helpers/scene.ts'
 import { tempSpace, testSettings } from '../helpers/temp.ts'
-import { within } from '../space/scene.ts'
 
 /** A promise and how to keep it. */
 export interface Gate<T = void> {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { askForHelp, pendingContext, promptFor } from '../../src/mod.ts'
 import { estimateTokens } from '../../src/model/text.ts'
+import { subjects, trio, within } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { subjects, trio, within } from '../space/scene.ts'
 import { ladderOf } from './loop.ts'
 
 const marks = (text: string) => text.match(/^<<<mail /gm)?.length ?? 0

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openSpace } from '../../src/space/space.ts'
 import { archivedFiles, listingOf } from '../helpers/archive.ts'
+import { type Box, createBox } from '../helpers/cli.ts'
 import { upTo } from '../helpers/drafts.ts'
-import { type Box, createBox } from './run.ts'
 
 /** A box with mail in several files of the journal; bob has finished all but the last of it. */
 async function filledBox(): Promise<{ box: Box; ids: string[] }> {

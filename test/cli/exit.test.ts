@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createBox } from './run.ts'
+import { createBox } from '../helpers/cli.ts'
 
 it('exits 1 when something is broken that no other code names', async () => {
   const box = await createBox('ada')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { verbs } from '../../src/cli/verbs.ts'
-import { createBox } from './run.ts'
+import { createBox } from '../helpers/cli.ts'
 
 it('greets with help that shows the groups and a way to begin', async () => {
   const box = await createBox()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createBox } from './run.ts'
+import { createBox } from '../helpers/cli.ts'
 
 it('answers every verb of the roster with the agent', async () => {
   const box = await createBox()

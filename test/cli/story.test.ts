@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createBox } from './run.ts'
+import { createBox } from '../helpers/cli.ts'
 
 it('takes a new user from joining to a finished thread', async () => {
   const box = await createBox()

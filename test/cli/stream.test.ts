@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { createBox } from './run.ts'
+import { createBox } from '../helpers/cli.ts'
 
 it('waits for an answer that another process sends, and leaves other mail alone', async () => {
   const box = await createBox('ada', 'bob')

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { type Box, createBox } from './run.ts'
+import { type Box, createBox } from '../helpers/cli.ts'
 
 const hostile = [
   '\x1b[31mred\x1b[0m \x1b]0;title\x07 \x1b[2J\x1b[1;1H',

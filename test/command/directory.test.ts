@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Directory } from '../../src/model/directory.ts'
 import type { Entry } from '../../src/model/entry.ts'
-import { agent, joined, moved, sent } from '../model/samples.ts'
+import { agent, joined, moved, sent } from '../helpers/samples.ts'
 import { hour, iso, minute, now } from './fake-view.ts'
 
 const at = (entry: Entry, ms: number): Entry => ({ ...entry, at: iso(ms) })

@@ -4,7 +4,7 @@ import { decideDue, type Liveness } from '../../src/command/due.ts'
 import type { Agent } from '../../src/model/agent.ts'
 import { priorities } from '../../src/model/message.ts'
 import { levels, type ReceiptState } from '../../src/model/receipt.ts'
-import { agent, idOf } from '../model/samples.ts'
+import { agent, idOf } from '../helpers/samples.ts'
 import {
   agentsIn,
   context,

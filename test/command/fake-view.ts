@@ -15,7 +15,7 @@ import {
   type ReceiptState,
 } from '../../src/model/receipt.ts'
 import { leadRoles } from '../../src/model/rules.ts'
-import { agent, idOf, joined, message as sampleMessage } from '../model/samples.ts'
+import { agent, idOf, joined, message as sampleMessage } from '../helpers/samples.ts'
 
 export const now = Date.parse('2026-11-15T10:00:00.000Z')
 export const minute = 60_000

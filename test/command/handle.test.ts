@@ -8,7 +8,7 @@ import {
 } from '../../src/command/handle.ts'
 import type { Draft } from '../../src/model/entry.ts'
 import { type ReceiptState, receiptStates } from '../../src/model/receipt.ts'
-import { agent, idOf } from '../model/samples.ts'
+import { agent, idOf } from '../helpers/samples.ts'
 import {
   context,
   directMail,

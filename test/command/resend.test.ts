@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { decideResend } from '../../src/command/resend.ts'
 import type { Message } from '../../src/model/message.ts'
 import type { ReceiptState } from '../../src/model/receipt.ts'
-import { agent, idOf } from '../model/samples.ts'
+import { agent, idOf } from '../helpers/samples.ts'
 import { context, type Mail, mail, messagesIn, receiptsIn, spaceOf, withPolicy } from './fake-view.ts'
 import { refusal } from './refusal.ts'
 

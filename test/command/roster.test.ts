@@ -8,7 +8,7 @@ import {
   requireAgent,
 } from '../../src/command/roster.ts'
 import type { ReceiptState } from '../../src/model/receipt.ts'
-import { agent, idOf, sampleTime } from '../model/samples.ts'
+import { agent, idOf, sampleTime } from '../helpers/samples.ts'
 import {
   agentsIn,
   context,

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { checkSend } from '../../src/command/check-send.ts'
 import type { View } from '../../src/command/context.ts'
-import { checkSend, decideSend, type SendCommand, type SendInput } from '../../src/command/send.ts'
+import { decideSend, type SendCommand } from '../../src/command/send.ts'
 import type { Directory } from '../../src/model/directory.ts'
+import type { SendInput } from '../../src/model/fields.ts'
 import { messageLimits } from '../../src/model/message.ts'
 import type { Rules } from '../../src/model/rules.ts'
-import { agent, idOf } from '../model/samples.ts'
+import { agent, idOf } from '../helpers/samples.ts'
 import {
   context,
   directoryOf,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { decideSupersede, decideWithdraw } from '../../src/command/withdraw.ts'
 import type { ReceiptState } from '../../src/model/receipt.ts'
-import { agent, idOf } from '../model/samples.ts'
+import { agent, idOf } from '../helpers/samples.ts'
 import { directMail, type Mail, mail, spaceOf, theMessage, viewOf } from './fake-view.ts'
 import { refusal } from './refusal.ts'
 

@@ -9,8 +9,8 @@ import {
   updateStatus,
 } from '../../src/mod.ts'
 import { estimateTokens } from '../../src/model/text.ts'
+import { clockAt, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { clockAt, trio } from '../space/scene.ts'
 
 /**
  * Each of these says what should be and is not yet. Whoever mends one takes its `.fails` away.

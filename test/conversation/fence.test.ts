@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { fence, type Message } from '../../src/mod.ts'
+import { trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { trio } from '../space/scene.ts'
 
 const codes = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
 const chars = (from: number, to: number) => codes(from, to).map((code) => String.fromCodePoint(code))

@@ -16,8 +16,8 @@ import {
   submitPlan,
   updateStatus,
 } from '../../src/mod.ts'
+import { clockAt, expectRefused, hour, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { clockAt, expectRefused, hour, trio } from '../space/scene.ts'
 
 /** Who has a part: ada asks, bob is asked. */
 interface Scene {

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { stageHub } from '../helpers/hub.ts'
 import { tempDir } from '../helpers/temp.ts'
-import { stageHub } from './stage.ts'
 
 const html = { headers: { accept: 'text/html' }, token: null }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { createAgentToken, listAgentTokens, revokeAgentToken } from '../../src/hub/tokens.ts'
-import { type Stage, stageHub, until } from './stage.ts'
+import { type Stage, stageHub, until } from '../helpers/hub.ts'
 
 /** Tries to open a WebSocket; the status of the refusal, or 101. */
 const knock = (stage: Stage, options: { protocols?: string[]; headers?: Record<string, string> }) =>

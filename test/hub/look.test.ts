@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { askForHelp, escalate, submitPlan } from '../../src/mod.ts'
+import { stageHub } from '../helpers/hub.ts'
 import { tempDir } from '../helpers/temp.ts'
-import { stageHub } from './stage.ts'
 
 const minuteMs = 60_000
 

@@ -2,9 +2,9 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { Feed } from '../../src/hub/feed.ts'
-import { operations } from '../../src/hub/run.ts'
+import { operations } from '../../src/hub/operations.ts'
 import { Survey } from '../../src/query/survey.ts'
-import { stageHub, until } from './stage.ts'
+import { stageHub, until } from '../helpers/hub.ts'
 
 it('refuses what makes no sense with a status, a hint, and nothing written', async () => {
   const stage = await stageHub()

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSpace } from '../../src/space/space.ts'
-import { createBox } from '../cli/run.ts'
-import { until } from './stage.ts'
+import { createBox } from '../helpers/cli.ts'
+import { until } from '../helpers/hub.ts'
 
 type Box = Awaited<ReturnType<typeof createBox>>
 

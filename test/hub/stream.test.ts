@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Entry } from '../../src/model/entry.ts'
 import { openSpace } from '../../src/space/space.ts'
-import { type Stage, stageHub, until } from './stage.ts'
+import { type Stage, stageHub, until } from '../helpers/hub.ts'
 
 /** Follows over a WebSocket; what has come so far. */
 function overSocket(

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { context, propagation, trace } from '@opentelemetry/api'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSpace } from '../../src/space/space.ts'
-import { installed } from '../clients/install.ts'
+import { stageHub } from '../helpers/hub.ts'
+import { installed } from '../helpers/install.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { stageHub } from './stage.ts'
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
@@ -21,7 +21,7 @@ interface Span {
 
 /** The real SDK, which people have in their own programs; what it has recorded so far. */
 function recordSpans(): () => Span[] {
-  const dir = installed('@opentelemetry/sdk-trace-node@2.12.0', '@opentelemetry/api@1.10.0')
+  const dir = installed('openTelemetry')
   const sdk = createRequire(join(dir, 'package.json'))('@opentelemetry/sdk-trace-node') as {
     NodeTracerProvider: new (options: object) => { register(): void; shutdown(): Promise<void> }
     SimpleSpanProcessor: new (exporter: object) => object

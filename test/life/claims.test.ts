@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { untilStopped } from '../helpers/processes.ts'
+import { expectRefused, minute } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { expectRefused, minute } from '../space/scene.ts'
 import { boxWith, byHand, ladderOf, noticesTo, only, scene, startAgent, startSleeper } from './stage.ts'
 
 describe('claim: first holder wins, others get `conflict`', () => {

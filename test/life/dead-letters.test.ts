@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { expectRefused, hour, minute, subjects } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { expectRefused, hour, minute, subjects } from '../space/scene.ts'
 import { boxWith, byHand, journalOf, ladderOf, noticesTo, only, scene, startAgent, stateOf } from './stage.ts'
 
 describe('dead letter: direct mail whose agent is gone, expired mail, too many attempts', () => {

@@ -1,8 +1,8 @@
 /** Edges of the life of messages and agents, where one rule meets another. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Mailbox, openSpace } from '../../src/mod.ts'
+import { expectRefused, hour, minute, subjects, within } from '../helpers/scene.ts'
 import { tempDir, testSettings } from '../helpers/temp.ts'
-import { expectRefused, hour, minute, subjects, within } from '../space/scene.ts'
 import {
   agentNamed,
   boxWith,

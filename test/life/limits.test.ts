@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Settings, Space } from '../../src/mod.ts'
 import { startScript } from '../helpers/processes.ts'
+import { expectRefused, minute } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { expectRefused, minute } from '../space/scene.ts'
 import { boxWith, byHand, journalOf, scene, second } from './stage.ts'
 
 interface Told {

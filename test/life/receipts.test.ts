@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createBox } from '../cli/run.ts'
-import { expectRefused, hour, minute, subjects } from '../space/scene.ts'
+import { createBox } from '../helpers/cli.ts'
+import { expectRefused, hour, minute, subjects } from '../helpers/scene.ts'
 import { agentNamed, byHand, ladderOf, noticesTo, only, rungs, scene, second, stateOf } from './stage.ts'
 
 describe('stored -> notified -> shown -> acked -> processing -> completed | failed -> archived', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createBox } from '../cli/run.ts'
-import { expectRefused, hour, minute, subjects } from '../space/scene.ts'
+import { createBox } from '../helpers/cli.ts'
+import { expectRefused, hour, minute, subjects } from '../helpers/scene.ts'
 import { agentNamed, byHand, journalOf, ladderOf, noticesTo, scene, stateOf } from './stage.ts'
 
 describe('join, update (role, tags), freeze, resume, leave, die', () => {

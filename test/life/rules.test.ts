@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Rule } from '../../src/mod.ts'
-import { expectRefused } from '../space/scene.ts'
+import { expectRefused } from '../helpers/scene.ts'
 import { boxWith, byHand, scene } from './stage.ts'
 
 describe('`hub`: agents to the lead and back', () => {

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { expect, onTestFinished } from 'vitest'
 import type { Entry, LadderStep, Mailbox, Settings, ShownMessage, Space } from '../../src/mod.ts'
-import { type Box, createBox } from '../cli/run.ts'
+import { type Box, createBox } from '../helpers/cli.ts'
 import { type Running, type StartOptions, startScript } from '../helpers/processes.ts'
+import { type Clock, clockAt } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { type Clock, clockAt } from '../space/scene.ts'
 
 export const second = 1_000
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { within } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { within } from '../space/scene.ts'
 import { boxWith, byHand, journalOf, noticesTo, startAgent } from './stage.ts'
 
 describe('with only short-lived processes, what is due is done by whoever comes next', () => {

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { createMcpEndpoint, type McpEndpointOptions } from '../../src/mcp/http.ts'
+import { stageHub } from '../helpers/hub.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { stageHub } from '../hub/stage.ts'
 
 /** A hub in this process, on a port of its own, whose MCP endpoint can be looked into. */
 export async function stageMcp(options: Partial<McpEndpointOptions> = {}) {

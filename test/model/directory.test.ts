@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Directory } from '../../src/model/directory.ts'
 import type { Entry } from '../../src/model/entry.ts'
-import { agent, joined, moved, sent } from './samples.ts'
+import { agent, joined, moved, sent } from '../helpers/samples.ts'
 
 function fold(...entries: Entry[]): Directory {
   const directory = new Directory()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { jsonSchemas } from '../../src/model/json-schema.ts'
+import { agent, idOf, joined, message, moved, sampleTime, sent } from '../helpers/samples.ts'
 import { validates } from './json-schema-check.ts'
-import { agent, idOf, joined, message, moved, sampleTime, sent } from './samples.ts'
 
 const schemas = jsonSchemas()
 const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

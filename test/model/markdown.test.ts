@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { toMarkdown } from '../../src/model/markdown.ts'
-import { message } from './samples.ts'
+import { message } from '../helpers/samples.ts'
 
 describe('a message as an agent reads it', () => {
   test('says who wrote what to whom, and when', () => {

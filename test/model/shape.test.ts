@@ -6,7 +6,7 @@ import { priorities } from '../../src/model/message.ts'
 import { receiptStates, receiptSteps } from '../../src/model/receipt.ts'
 import { draftSchema } from '../../src/model/schemas.ts'
 import { isDraft } from '../../src/model/shape.ts'
-import { agent, idOf, joined, message, moved, sent } from './samples.ts'
+import { agent, idOf, joined, message, moved, sent } from '../helpers/samples.ts'
 
 /** Drafts of every kind, with and without whatever is optional. */
 const word = fc.string({ minLength: 1, maxLength: 12 })

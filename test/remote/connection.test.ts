@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { HubOptions } from '../../src/remote/connection.ts'
 import { openSpace } from '../../src/space/space.ts'
-import { stageHub, until } from '../hub/stage.ts'
+import { stageHub, until } from '../helpers/hub.ts'
 import { stageWire } from './wire.ts'
 
 /** Opens a remote space for the length of a test. */

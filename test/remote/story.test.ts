@@ -11,8 +11,8 @@ import {
   submitPlan,
 } from '../../src/mod.ts'
 import { openSpace } from '../../src/space/space.ts'
+import { stageHub } from '../helpers/hub.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { stageHub } from '../hub/stage.ts'
 
 /** How each of the two agents opens the one space. */
 type Opener = (name: string) => Promise<AnySpace>

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { stageHub } from '../hub/stage.ts'
+import { stageHub } from '../helpers/hub.ts'
 
 /** A hub that is reached through a wire, which the test can cut. */
 export async function stageWire() {

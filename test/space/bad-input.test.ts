@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { ErrorCode, Mailbox, Space } from '../../src/mod.ts'
 import { openSpace } from '../../src/mod.ts'
+import { expectRefused, trio } from '../helpers/scene.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { expectRefused, trio } from './scene.ts'
 
 interface Scene {
   space: Space

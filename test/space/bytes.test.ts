@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Mailbox, toPrintable } from '../../src/mod.ts'
+import { reopen, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { reopen, trio } from './scene.ts'
 
 /** A few characters of every plane of Unicode, and each of the awkward ones. */
 const everyPlane = Array.from({ length: 17 }, (_, plane) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { subjects, subjectsAndStates, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { subjects, subjectsAndStates, trio } from './scene.ts'
 
 describe('check', () => {
   test('hands out the unread, the most urgent first, and marks it as shown', async () => {

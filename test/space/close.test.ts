@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { openSpace, type Space } from '../../src/mod.ts'
+import { settle, subjects, trio, within } from '../helpers/scene.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { settle, subjects, trio, within } from './scene.ts'
 
 const closed = { code: 'closed' }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { clockAt, expectRefused, minute, subjects, subjectsAndStates, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { clockAt, expectRefused, minute, subjects, subjectsAndStates, trio } from './scene.ts'
 
 async function holders(now?: () => number) {
   const space = await tempSpace(now === undefined ? {} : { now })

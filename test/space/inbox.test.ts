@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { InboxMessage, Mailbox, Priority } from '../../src/mod.ts'
+import { clockAt, hour, minute, subjects, subjectsAndStates, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { clockAt, hour, minute, subjects, subjectsAndStates, trio } from './scene.ts'
 
 /** All pages of an inbox, with something happening between them. */
 async function pages(mailbox: Mailbox, limit: number, between = async () => {}): Promise<InboxMessage[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { reopen, subjects, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { reopen, subjects, trio } from './scene.ts'
 
 describe('a key makes a send happen once', () => {
   test('the second send returns the first message', async () => {

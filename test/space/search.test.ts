@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Mailbox } from '../../src/mod.ts'
+import { clockAt, expectRefused, hour, subjects, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { clockAt, expectRefused, hour, subjects, trio } from './scene.ts'
 
 async function library() {
   const clock = clockAt('2026-11-10T10:00:00.000Z')

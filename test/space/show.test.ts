@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ReceiptView } from '../../src/mod.ts'
+import { clockAt, expectRefused, minute, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { clockAt, expectRefused, minute, trio } from './scene.ts'
 
 const rungs = ({ steps }: ReceiptView) => steps.map(({ state, by }) => `${state} by ${by}`)
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { expectRefused, subjects, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { expectRefused, subjects, trio } from './scene.ts'
 
 describe('a reply', () => {
   test('goes to the sender, in the thread, with its priority', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Mailbox, MailboxError } from '../../src/mod.ts'
+import { reopen, settle, subjects, subjectsAndStates, trio, within } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { reopen, settle, subjects, subjectsAndStates, trio, within } from './scene.ts'
 
 const noTime = { timeoutMs: 0 }
 

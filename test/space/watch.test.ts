@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { InboxMessage, Mailbox, WatchOptions } from '../../src/mod.ts'
+import { clockAt, minute, reopen, settle, trio, within } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { clockAt, minute, reopen, settle, trio, within } from './scene.ts'
 
 /** Watches until the test ends; `next` is the subject of what comes next. */
 function watching(mailbox: Mailbox, options: WatchOptions = {}) {
