@@ -1,7 +1,7 @@
+import { processState } from '../base/process.ts'
 import { type ProcessStates, runOf } from '../command/due/deaths.ts'
 import { decideDue } from '../command/due/due.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
-import { sight } from '../delivery/liveness.ts'
 import type { PlacedEntry } from '../journal/journal.ts'
 import type { Agent } from '../model/agent.ts'
 import type { Source } from '../query/message.ts'
@@ -68,8 +68,8 @@ export function processStates(agents: Iterable<Agent>): ProcessStates {
   const running = new Set<string>()
   const gone = new Set<string>()
   for (const agent of agents) {
-    const state = sight(agent)
-    if (state === 'here') running.add(runOf(agent))
+    const state = processState(agent.session)
+    if (state === 'running') running.add(runOf(agent))
     if (state === 'gone') gone.add(runOf(agent))
   }
   return { running, gone }

@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import { identifyProcess } from '../base/process.ts'
 import type { Context } from '../command/context.ts'
 import { findDeaths, isRunning } from '../command/due/deaths.ts'
 import {
@@ -13,7 +14,6 @@ import {
   type UpdateInput,
 } from '../command/roster.ts'
 import type { View } from '../conversation/view.ts'
-import { identify } from '../delivery/liveness.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import type { Draft } from '../model/entry.ts'
 import { checkName } from '../model/name.ts'
@@ -127,5 +127,5 @@ async function changeAgent(
 function withProcess(session: NonNullable<JoinInput['session']>): NonNullable<JoinInput['session']> {
   const { pid, host } = session
   const isOurs = Number.isSafeInteger(pid) && pid! > 0 && host === undefined
-  return isOurs ? { ...session, ...identify(pid!) } : session
+  return isOurs ? { ...session, ...identifyProcess(pid!) } : session
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { asMailboxError } from '../base/errors.ts'
-import { identify } from '../delivery/liveness.ts'
+import { writeFileAtomically } from '../base/files.ts'
+import { identifyProcess } from '../base/process.ts'
 import type { Heartbeat, WatchedAgent } from '../delivery/watcher.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
@@ -8,7 +9,7 @@ import type { DiskSpace } from '../space/space.ts'
 import { type Courier, type Desk, type Event, idle, type Turn, waiting } from './courier.ts'
 import { ExecCourier } from './exec-courier.ts'
 import { PaneCourier } from './pane-courier.ts'
-import { type Registration, Store, writeJson } from './store.ts'
+import { type Registration, Store } from './store.ts'
 
 export interface WorkOptions {
   signal: AbortSignal
@@ -45,7 +46,7 @@ export async function work(space: DiskSpace, { signal, tell, beat }: WorkOptions
   const keeper = space.runDueEvery()
   const desk: Desk = { space, store, epoch: randomBytes(6).toString('hex'), tell }
   const lines = new Map<string, Line>()
-  const me = identify(process.pid)
+  const me = identifyProcess(process.pid)
   let beatAt = Number.NEGATIVE_INFINITY
   let writtenAt = Number.NEGATIVE_INFINITY
   let written = ''
@@ -67,7 +68,7 @@ export async function work(space: DiskSpace, { signal, tell, beat }: WorkOptions
         writtenAt = performance.now()
         written = JSON.stringify(agents)
         const heartbeat: Heartbeat = { worker: me, at: space.now(), agents }
-        writeJson(store.paths.heartbeat, heartbeat)
+        writeFileAtomically(store.paths.heartbeat, JSON.stringify(heartbeat))
       }
       if (isBeat) {
         beatAt = performance.now()

@@ -8,7 +8,7 @@ import { openDisk } from '../../src/space/open.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 import { tempDir, testSettings } from '../helpers/temp.ts'
-import { ensureTool } from '../helpers/tools.ts'
+import { needTool } from '../helpers/tools.ts'
 
 const cli = new URL('../../dist/cli.cjs', import.meta.url)
 const fakeAgent = fileURLToPath(new URL('fake-agent.mjs', import.meta.url))
@@ -57,7 +57,7 @@ export class Terminal {
   #windows = 0
 
   static async open(): Promise<Terminal> {
-    ensureTool('tmux')
+    needTool('tmux')
     const terminal = new Terminal()
     terminal.space = await openDisk({ dir: terminal.spaceDir, settings: testSettings })
     onTestFinished(async () => {

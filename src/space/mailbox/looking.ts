@@ -1,6 +1,6 @@
 import { MailboxError } from '../../base/errors.ts'
+import { processState } from '../../base/process.ts'
 import { decideUpdate } from '../../command/roster.ts'
-import { sight } from '../../delivery/liveness.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { ReceiptState } from '../../model/receipt.ts'
 import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from '../../query/message.ts'
@@ -42,7 +42,8 @@ export async function lookIn<T>(
 
 /** What records that an agent is there, when nobody can see its process and it has not been heard of for long. */
 function findSilence(core: SpaceCore, source: Source, agent: Agent): (() => Promise<unknown>) | undefined {
-  if (sight(agent) === 'here' || !isLongSilent(source, agent, core.settings, core.now())) return undefined
+  if (processState(agent.session) === 'running' || !isLongSilent(source, agent, core.settings, core.now()))
+    return undefined
   return () =>
     core.decide('directory', (view, context) => ({
       drafts: decideUpdate(view, agent.name, {}, context),
