@@ -35,7 +35,7 @@ const rooms: Record<string, Room> = {
   clients: { uses: ['base', 'model', 'agent', 'space'], types: ['query'] },
   mcp: { uses: ['base', 'model', 'conversation', 'agent'], types: ['query', 'space'] },
   tmux: { uses: ['base', 'model', 'conversation', 'delivery'], types: ['query', 'space'] },
-  hub: { uses: ['base', 'model', 'api', 'agent', 'space'], types: ['command', 'query', 'delivery'] },
+  hub: { uses: ['base', 'model', 'api', 'agent', 'space'], types: ['command', 'delivery'] },
   demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },
   // The command line is where the other rims are started from.
   cli: {

@@ -52,7 +52,7 @@ function replay(entries: readonly Entry[]) {
       const served = entry.step === 'expired' && entry.note === 'its life is over'
       if ((state === 'dead' || state === 'expired') && !served && senders.get(id) !== 'system')
         count(ended, key)
-      if (entry.step === 'escalated' && entry.note?.endsWith('is told')) escalated.noted++
+      if (entry.step === 'escalated' && entry.note?.endsWith('was told')) escalated.noted++
     }
   }
   return { wrong, ended, told, escalated }
