@@ -3,6 +3,7 @@ import { type AnswerOf, type InputOf, type Operation, toPath } from '../api/oper
 import { waitAtMostMs, waitingOperations } from '../api/waiting-operations.ts'
 import { MailboxError } from '../base/errors.ts'
 import { checkJsonValue } from '../base/json.ts'
+import { timeoutSignal } from '../base/timers.ts'
 import { inSpan } from '../base/trace.ts'
 import type { UpdateInput } from '../command/roster.ts'
 import { type WatchOptions, waitMail, watchMail } from '../delivery/watch.ts'
@@ -24,8 +25,6 @@ import { followHub } from './stream.ts'
 const waitMs = waitAtMostMs - 5_000
 /** How long an answer may take on its way. */
 const answerMs = 30_000
-/** The longest time that a timer takes. */
-const longestTimerMs = 2_147_483_647
 
 export interface RemoteMailboxOptions {
   connection: Connection
@@ -127,8 +126,7 @@ export class RemoteMailbox implements Mailbox {
     checkTimeout(timeoutMs)
     this.#connection.mustRun(signal)
     const whole = replyTo === undefined ? {} : { replyTo: (await this.show(replyTo)).message.id }
-    const over =
-      timeoutMs === undefined ? [] : [AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))]
+    const over = timeoutMs === undefined ? [] : [timeoutSignal(timeoutMs)]
     const ending = AbortSignal.any([...over, this.#connection.until(signal)])
     const watched = this.#watched(signal, timeoutMs)
     const taken = await waitMail(watched, { ...filter, ...whole, match, signal: ending })

@@ -2,9 +2,9 @@ import { handlingOperations } from '../api/handling-operations.ts'
 import { type AnswerOf, type InputOf, toPath } from '../api/operation.ts'
 import { readings } from '../api/readings.ts'
 import { rosterOperations } from '../api/roster-operations.ts'
+import { identifyProcess } from '../base/process.ts'
 import type { JoinInput } from '../command/roster.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
-import { identify } from '../delivery/liveness.ts'
 import type { Agent } from '../model/agent.ts'
 import type { Entry } from '../model/entry.ts'
 import type { DeadLetters } from '../query/dead.ts'
@@ -114,7 +114,7 @@ export class RemoteSpace implements AnySpace {
 
   /** Our process, as our own machine describes it. A hub on the same machine can see it; others need to hear from it. */
   #fromHere(input: JoinInput): JoinInput {
-    return { ...input, session: { ...identify(process.pid), ...input.session } }
+    return { ...input, session: { ...identifyProcess(process.pid), ...input.session } }
   }
 
   #act<M extends keyof Operations>(

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import { needTool } from '../../helpers/tools.ts'
+
+export interface Terminal {
+  screen(): string
+  /** Resolves when the screen holds this. */
+  shows(words: string | RegExp): Promise<void>
+  /** Types a line and ends it. */
+  type(line: string): Promise<void>
+}
+
+/** Runs a program in a terminal of its own, gone when the test is over. */
+export function openTerminal(
+  words: readonly string[],
+  { cwd, env, temp }: { cwd: string; env: Record<string, string>; temp: string },
+): Terminal {
+  needTool('tmux')
+  const tmux = (...args: string[]) =>
+    execFileSync('tmux', ['-S', join(temp, 'tmux'), '-f', '/dev/null', ...args], { env, encoding: 'utf8' })
+  tmux('new-session', '-d', '-x', '140', '-y', '40', '-c', cwd, ...words)
+  const pid = Number(tmux('list-panes', '-F', '#{pane_pid}'))
+  onTestFinished(async () => {
+    tmux('kill-server')
+    // Gone before its home is removed: a program that is told to end writes until it has.
+    while (isThere(pid)) await sleep(20)
+  })
+  const screen = () => tmux('capture-pane', '-p')
+  return {
+    screen,
+    async shows(expected) {
+      const isShown = () =>
+        typeof expected === 'string' ? screen().includes(expected) : expected.test(screen())
+      while (!isShown()) await sleep(100)
+    },
+    async type(line) {
+      tmux('send-keys', '-l', line)
+      // A terminal program takes what comes at once for a paste, and its Enter for a part of it.
+      await sleep(500)
+      tmux('send-keys', 'Enter')
+    },
+  }
+}
+
+/** Ends a process for good; false when there is none any more. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch {
+    return false
+  }
+}
