@@ -77,6 +77,26 @@ it('checks WebSockets the same way, and takes the token as a subprotocol', async
   expect(await knock(stage, { protocols: ['mailbox', `bearer.${stage.token}`] })).toBe(101)
 })
 
+it('holds WebSockets to the rate of their token, and counts them like other requests', async () => {
+  const stage = await stageHub({ limits: { requestsPerSecond: 0.001, requestBurst: 2 } })
+  const headers = { authorization: `Bearer ${stage.token}` }
+  expect(await knock(stage, { headers })).toBe(101)
+  expect(await knock(stage, { headers })).toBe(101)
+  expect(await knock(stage, { headers })).toBe(429)
+  expect(stage.refusals()).toMatchObject([
+    { reason: 'rate', status: 429, method: 'WEBSOCKET', path: '/api/stream', agent: 'user' },
+  ])
+  expect(await knock(stage, {})).toBe(401)
+  await stage.space.join('ada')
+  const { text } = await stage.ask('/metrics', { token: stage.agentToken('ada') })
+  for (const line of [
+    'mailbox_http_requests_total{operation="stream",status="101"} 2',
+    'mailbox_http_requests_total{operation="other",status="429"} 1',
+    'mailbox_http_requests_total{operation="other",status="401"} 1',
+  ])
+    expect(text).toContain(line)
+})
+
 it('answers under the names that a proxy uses, if it was told of them', async () => {
   const stage = await stageHub({ allowHosts: ['Hub.example.org', 'hub.example.org:8443'] })
   const from = (host: string, origin: string) => stage.ask('/api/agents', { headers: { host, origin } })
