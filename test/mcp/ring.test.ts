@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Identity } from '../../src/mcp/identity.ts'
 import { ringClaude } from '../../src/mcp/ring.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { untilRight } from './hub.ts'
+import { letPass, untilRight } from '../helpers/wait.ts'
 
 /** What Claude Code has on disk and in its environment for its children. */
 function claudeHome(pid: number) {
@@ -50,7 +50,7 @@ describe('an idle Claude Code', () => {
     const state = async () => (await bob.show(id)).receipts[0]!.state
     claude.become('idle')
     // It is idle, but nobody listens yet: that is tried again.
-    await new Promise((resolve) => setTimeout(resolve, 3_500))
+    await letPass(1_500)
     expect(await state()).toBe('stored')
     const lines = await listenAt(claude.socket)
     await untilRight(async () => expect(await state()).toBe('notified'))
