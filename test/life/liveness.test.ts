@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { identify } from '../../src/delivery/liveness.ts'
+import { identifyProcess } from '../../src/base/process.ts'
 import { type Box, createBox } from '../helpers/cli.ts'
 import { untilStopped } from '../helpers/processes.ts'
 import { minute } from '../helpers/scene.ts'
@@ -17,7 +17,7 @@ const [unshare, ...apart] = ['unshare', '--pid', '--fork', '--mount-proc'] as co
 const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
 function whoIs(pid: number): { pid: number; pidStart: string } {
-  return { pid, pidStart: identify(pid).pidStart! }
+  return { pid, pidStart: identifyProcess(pid).pidStart }
 }
 
 async function stateIn(box: Box, name: string): Promise<string> {
