@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Client } from '../../model/client.ts'
-import type { Place, SettingsFile } from './client.ts'
-import { clientSetups } from './clients.ts'
+import { clientSetups } from '../registry.ts'
+import type { Place, SettingsFile } from './client-setup.ts'
+import { editBytes, isBlank } from './edit-bytes.ts'
 import { inspectFile, replaceFile, sweepTemporaries, syncDirectory, targetOf } from './file.ts'
 import {
   digest,
@@ -16,7 +17,6 @@ import {
   writeManifest,
 } from './manifest.ts'
 import { about } from './plan.ts'
-import { editBytes, isBlank } from './text.ts'
 
 /** What becomes of a file. */
 export interface UndoneFile {
