@@ -1,9 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
+import { listIfAny } from '../../base/files.ts'
+import { localProcess, processState } from '../../base/process.ts'
 import { nameToFile } from '../../model/name.ts'
 import type { Mailbox } from '../../space/mailbox.ts'
-import { isRunning, processOf } from './process.ts'
+import { ownToken } from './process.ts'
 
 /**
  * Mail is marked as shown before it is printed, so that two hooks that run at once do not both print it. A hook that
@@ -26,10 +28,9 @@ export class HandoverNote {
   #ids: readonly string[] = []
 
   constructor(space: string, mailbox: Mailbox) {
-    const { pid, started } = processOf(process.pid)
     this.#mailbox = mailbox
     this.#dir = notesDir(space)
-    this.#path = join(this.#dir, `${prefixOf(mailbox.name)}${pid}.${started}`)
+    this.#path = join(this.#dir, `${prefixOf(mailbox.name)}${ownToken()}`)
   }
 
   /**
@@ -71,8 +72,8 @@ export class HandoverNote {
   /** Makes mail unread again that killed hooks have marked and not printed. */
   async recover(): Promise<void> {
     for (const file of notesFor(this.#dir, this.#mailbox.name)) {
-      const [pid, started] = file.slice(prefixOf(this.#mailbox.name).length).split('.')
-      if (isRunning({ pid: Number(pid), started: started ?? '' })) continue
+      const [pid, startTime = ''] = file.slice(prefixOf(this.#mailbox.name).length).split('.')
+      if (processState(localProcess(Number(pid), startTime)) !== 'gone') continue
       // Several hooks may find it at once; the one that can rename it takes care of it.
       const own = `${this.#path}.again`
       if (!isRenamed(join(this.#dir, file), own)) continue
@@ -92,13 +93,8 @@ function isRenamed(from: string, to: string): boolean {
   }
 }
 
-function notesFor(dir: string, agent: string): string[] {
-  try {
-    return readdirSync(dir).filter((file) => file.startsWith(prefixOf(agent)))
-  } catch {
-    return []
-  }
-}
+const notesFor = (dir: string, agent: string): string[] =>
+  listIfAny(dir).filter((file) => file.startsWith(prefixOf(agent)))
 
 /** Only mail that is still just shown: an ack proves that the agent has seen it after all. */
 async function makeUnread(mailbox: Mailbox, ids: readonly string[]): Promise<void> {

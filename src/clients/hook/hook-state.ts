@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { readFileIfAny, readJsonIfAny, writeFileAtomically } from '../../base/files.ts'
 import { nameToFile } from '../../model/name.ts'
 
 /**
@@ -22,13 +23,10 @@ const initialState: HookState = { turns: 0, recall: false, works: 0, reported: [
 const pathOf = (space: string, agent: string, ending: string): string =>
   join(space, 'hooks', 'agents', `${nameToFile(agent)}.${ending}`)
 
-export function readHookState(space: string, agent: string): HookState {
-  try {
-    return { ...initialState, ...(JSON.parse(read(pathOf(space, agent, 'json'))) as Partial<HookState>) }
-  } catch {
-    return { ...initialState }
-  }
-}
+export const readHookState = (space: string, agent: string): HookState => ({
+  ...initialState,
+  ...readJsonIfAny<Partial<HookState>>(pathOf(space, agent, 'json')),
+})
 
 export function updateHookState(space: string, agent: string, change: Partial<HookState>): void {
   write(pathOf(space, agent, 'json'), JSON.stringify({ ...readHookState(space, agent), ...change }))
@@ -38,13 +36,8 @@ export function updateHookState(space: string, agent: string, change: Partial<Ho
  * The process that waits for mail while the agent is idle: the last one to start. In a file of its own, because it
  * starts at the same moment as the hook that records whether the agent is idle.
  */
-export const waiterOf = (space: string, agent: string): string => {
-  try {
-    return read(pathOf(space, agent, 'waiter'))
-  } catch {
-    return ''
-  }
-}
+export const waiterOf = (space: string, agent: string): string =>
+  readFileIfAny(pathOf(space, agent, 'waiter')) ?? ''
 
 export const setWaiter = (space: string, agent: string, token: string): void =>
   write(pathOf(space, agent, 'waiter'), token)
@@ -53,11 +46,7 @@ export function removeHookState(space: string, agent: string): void {
   for (const ending of ['json', 'waiter']) rmSync(pathOf(space, agent, ending), { force: true })
 }
 
-const read = (path: string): string => readFileSync(path, 'utf8')
-
 function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${process.pid}.tmp`
-  writeFileSync(temporary, text, { mode: 0o600 })
-  renameSync(temporary, path)
+  writeFileAtomically(path, text)
 }

@@ -1,5 +1,6 @@
 import { brief, goOnRequest, hasWord, isWorthATurn, type Moment, recall } from '../../agent/briefing.ts'
 import { reportWaiting } from '../../agent/waiting.ts'
+import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { Mailbox } from '../../space/mailbox.ts'
 import type { Space } from '../../space/space.ts'
@@ -7,7 +8,6 @@ import type { HookEvent, HookReply } from './dialect.ts'
 import { HandoverNote } from './handover-note.ts'
 import { readHookState, removeHookState, updateHookState } from './hook-state.ts'
 import { newMailNotice } from './notice.ts'
-import type { ProcessId } from './process.ts'
 import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
 
 /** For whom a hook runs: the space, the agent, and the process of its client. */
@@ -15,7 +15,7 @@ export interface HookContext {
   space: Space
   mailbox: Mailbox
   client: string
-  process: ProcessId
+  process: ProcessIdentity
 }
 
 /** Prints the reply, or throws. */

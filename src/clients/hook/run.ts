@@ -1,5 +1,7 @@
 import { fstatSync, readSync, writeSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
+import { identifyByProc } from '../../base/process.ts'
+import { sleepSync } from '../../base/timers.ts'
 import type { Client } from '../../model/client.ts'
 import { openSpace } from '../../space/space.ts'
 import { dialects } from '../registry.ts'
@@ -7,7 +9,7 @@ import type { Dialect, HookEvent, HookInput } from './dialect.ts'
 import { readHookState } from './hook-state.ts'
 import { recordRun } from './last-run.ts'
 import { log } from './log.ts'
-import { clientAbove, processOf } from './process.ts'
+import { clientAbove } from './process.ts'
 import { type HookContext, respond } from './respond.ts'
 
 export interface HookOptions {
@@ -48,7 +50,7 @@ async function handle(options: HookOptions, dialect: Dialect, event: HookEvent):
   const { client, event: name, space: dir, pid, argsFor } = options
   const isWait = event.moment === 'wait'
   const limit = isWait ? undefined : startLimit(dir, `${client} ${name}`, event)
-  const own = processOf(dialect.tellsPid ? pid : clientAbove(pid))
+  const own = identifyByProc(dialect.tellsPid ? pid : clientAbove(pid))
   await using space = await openSpace({ dir })
   const agent = process.env['MAILBOX_AGENT'] || undefined
   const session = { pid: own.pid, ...(event.sessionId === undefined ? {} : { id: event.sessionId }) }
@@ -133,8 +135,6 @@ function print(text: string, fd = 1): void {
   for (let at = 0; at < bytes.length; ) at += retrying(() => writeSync(fd, bytes, at))
 }
 
-const pause = new Int32Array(new SharedArrayBuffer(4))
-
 /** The pipes of some clients do not block, so we do. */
 function retrying(act: () => number): number {
   for (;;) {
@@ -142,7 +142,7 @@ function retrying(act: () => number): number {
       return act()
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
-      Atomics.wait(pause, 0, 0, 1)
+      sleepSync(1)
     }
   }
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brief, isWorthATurn } from '../../agent/briefing.ts'
+import { processState } from '../../base/process.ts'
 import type { InboxMessage } from '../../query/inbox.ts'
 import { Arrivals } from './arrivals.ts'
 import { HandoverNote } from './handover-note.ts'
 import { readHookState, setWaiter, waiterOf } from './hook-state.ts'
 import { newMailNotice } from './notice.ts'
-import { isRunning, processOf } from './process.ts'
+import { ownToken } from './process.ts'
 import type { HookContext } from './respond.ts'
 
 /** How often to check whether the agent is still idle and its client still running. */
@@ -43,13 +44,12 @@ async function waitWhileIdle(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { space, mailbox, process: client } = context
-  const self = processOf(process.pid)
-  const token = `${self.pid}.${self.started}`
+  const token = ownToken()
   setWaiter(space.dir, mailbox.name, token)
   const { works } = readHookState(space.dir, mailbox.name)
   for (;;) {
     await sleep(lookMs, undefined, { signal })
-    if (waiterOf(space.dir, mailbox.name) !== token || !isRunning(client)) return false
+    if (waiterOf(space.dir, mailbox.name) !== token || processState(client) === 'gone') return false
     if (readHookState(space.dir, mailbox.name).works !== works) return false
     const unseen = await arrivals.take(graceMs)
     if (unseen.length > 0 && (await wake(context, unseen, options))) return true

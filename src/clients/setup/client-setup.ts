@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import { quoteForShell } from '../../base/shell.ts'
 import type { Client } from '../../model/client.ts'
 import type { Hooks } from './json-hooks.ts'
 import { installJson, type JsonEntries, uninstallJson } from './json-settings.ts'
@@ -64,13 +65,10 @@ export const jsonFile = (client: Client, id: string, path: string, entries: Json
 
 export const userHome = (env: NodeJS.ProcessEnv): string => env['HOME'] ?? homedir()
 
-const shellQuote = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-
 /** The hook that a client runs at one of its events. The unit of the timeout depends on the client. */
 export function commandHook(client: Client, event: string, timeout: number, { dist, space }: Place) {
-  const variable = space === undefined ? '' : `MAILBOX_SPACE=${shellQuote(space)} `
-  const command = `${variable}${shellQuote(`${dist}/hook.sh`)} ${client} ${event}`
+  const variable = space === undefined ? '' : `MAILBOX_SPACE=${quoteForShell(space)} `
+  const command = `${variable}${quoteForShell(`${dist}/hook.sh`)} ${client} ${event}`
   return { type: 'command', command, timeout }
 }
 
