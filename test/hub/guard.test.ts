@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { createAgentToken, listAgentTokens, revokeAgentToken } from '../../src/hub/tokens.ts'
-import { type Stage, stageHub, until } from '../helpers/hub.ts'
+import { type Stage, stageHub } from '../helpers/hub.ts'
+import { until } from '../helpers/wait.ts'
 
 /** Tries to open a WebSocket; the status of the refusal, or 101. */
 const knock = (stage: Stage, options: { protocols?: string[]; headers?: Record<string, string> }) =>
