@@ -11,7 +11,6 @@ import { stats } from '../query/stats.ts'
 import type { LocalSpace, MailboxOptions } from './api.ts'
 import type { SpaceCore } from './core.ts'
 import { followRunningDue, runDue, runDueEvery } from './due.ts'
-import type { Mailbox } from './mailbox/api.ts'
 import { LocalMailbox } from './mailbox/mailbox.ts'
 import type { ArchiveOptions } from './retention.ts'
 import * as roster from './roster.ts'
@@ -46,13 +45,13 @@ export class DiskSpace implements LocalSpace {
     return this.core.now
   }
 
-  async mailbox(name: string, options: MailboxOptions = {}): Promise<Mailbox> {
+  async mailbox(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
     await roster.comeToMailbox(this.core, name, options)
     return new LocalMailbox(this.core, name)
   }
 
   /** The mailbox of the agent that runs in a client's process. */
-  async joinAs(input: SeatInput): Promise<Mailbox> {
+  async joinAs(input: SeatInput): Promise<LocalMailbox> {
     return new LocalMailbox(this.core, await roster.joinAs(this.core, input))
   }
 

@@ -4,7 +4,8 @@ import { expect, it } from 'vitest'
 import { Feed } from '../../src/hub/feed.ts'
 import { operations } from '../../src/hub/operations.ts'
 import { Survey } from '../../src/space/survey.ts'
-import { stageHub, until } from '../helpers/hub.ts'
+import { stageHub } from '../helpers/hub.ts'
+import { until } from '../helpers/wait.ts'
 
 it('refuses what makes no sense with a status, a hint, and nothing written', async () => {
   const stage = await stageHub()
@@ -225,9 +226,9 @@ it('gives mail back that was taken for a client that had gone', async () => {
     gone.abort()
     return decided
   }
-  const taken = await operations
+  const answer = await operations
     .get('wait')!
-    .run({ space, name: 'bob', input: {}, signal: gone.signal, feed, survey })
-  expect(taken).toMatchObject({ subject: 'lost on the way?' })
+    .run({ space, name: 'bob', signal: gone.signal, feed, survey }, {})
+  expect(answer).toMatchObject({ message: { subject: 'lost on the way?' } })
   expect(await bob.count()).toMatchObject({ unread: 1 })
 })

@@ -1,6 +1,6 @@
 import type { UpdateInput } from '../../command/roster.ts'
 import type { Kind } from '../../conversation/matter.ts'
-import type { WatchOptions } from '../../delivery/watch.ts'
+import type { Follow, WatchOptions } from '../../delivery/watch.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { Claim } from '../../model/claim.ts'
 import type { SendInput } from '../../model/fields.ts'
@@ -102,6 +102,16 @@ export interface Mailbox {
   /** Called before an agent looks for mail: reports that it is there if that is due, then does what is due. */
   comeIn(): Promise<void>
   leave(options?: { frozen?: boolean }): Promise<Agent>
+}
+
+/** What a hub needs of a mailbox beyond that, for clients that watch and wait through it. */
+export interface ServedMailbox extends Mailbox {
+  /** The message with this seq if it is unread for this agent. Changes nothing. */
+  peek(seq: number): Promise<InboxMessage | null>
+  /** Marks one unread message as shown. Null when it is not there to take. */
+  take(id: string): Promise<InboxMessage | null>
+  /** Waits along entries that somebody else reads, so that many who wait share one reading of the journal. */
+  waitAlong(options: WaitOptions, follow: Follow): Promise<InboxMessage | null>
 }
 
 export type SentMessage = StoredMessage & {

@@ -1,7 +1,7 @@
 import { MailboxError } from '../../base/errors.ts'
 import type { UpdateInput } from '../../command/roster.ts'
 import type { Kind } from '../../conversation/matter.ts'
-import { type WatchOptions, watchMail } from '../../delivery/watch.ts'
+import { type Follow, type WatchOptions, watchMail } from '../../delivery/watch.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { count } from '../../query/count.ts'
 import { type InboxOptions, inbox } from '../../query/inbox.ts'
@@ -14,7 +14,14 @@ import { sent, thread } from '../../query/thread.ts'
 import type { SpaceCore } from '../core.ts'
 import * as roster from '../roster.ts'
 import { readTemplate } from '../settings.ts'
-import type { BroadcastInput, CheckOptions, HandleOptions, Mailbox, ReplyInput, WaitOptions } from './api.ts'
+import type {
+  BroadcastInput,
+  CheckOptions,
+  HandleOptions,
+  ReplyInput,
+  ServedMailbox,
+  WaitOptions,
+} from './api.ts'
 import * as handling from './handling.ts'
 import { queryAs, requireKnown } from './looking.ts'
 import * as reading from './reading.ts'
@@ -22,7 +29,7 @@ import * as sending from './sending.ts'
 import * as waiting from './waiting.ts'
 
 /** The mailbox of a space on this disk: what each method does is in the file of its kind. */
-export class LocalMailbox implements Mailbox {
+export class LocalMailbox implements ServedMailbox {
   readonly name: string
   readonly #core: SpaceCore
 
@@ -73,6 +80,14 @@ export class LocalMailbox implements Mailbox {
       nextMail(source, agent, filter, this.#core.now()),
     )
     return unread
+  }
+
+  async peek(seq: number) {
+    return reading.peek(this.#core, this.name, seq)
+  }
+
+  async take(id: string) {
+    return (await this.takeAll([id]))[0] ?? null
   }
 
   async takeAll(ids: readonly string[]) {
@@ -145,6 +160,10 @@ export class LocalMailbox implements Mailbox {
 
   async wait(options: WaitOptions = {}) {
     return waiting.wait(this.#core, this.name, options)
+  }
+
+  async waitAlong(options: WaitOptions, follow: Follow) {
+    return waiting.wait(this.#core, this.name, options, follow)
   }
 
   async waitForAck(id: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) {
