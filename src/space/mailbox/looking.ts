@@ -31,8 +31,8 @@ export async function lookIn<T>(
 ): Promise<T> {
   for (let round = 0; ; round++) {
     const look = await queryAs(core, name, (source, agent) => {
-      const first =
-        round < maxRounds ? (findSilence(core, source, agent) ?? findDue(core, source)) : undefined
+      const silence = round === 0 ? findSilence(core, source, agent) : undefined
+      const first = silence ?? (round < maxRounds ? findDue(core, source) : undefined)
       return first === undefined ? { answer: work(source, agent) } : { first }
     })
     if (look.first === undefined) return look.answer
