@@ -56,10 +56,8 @@ const longFiles: Record<string, string> = {
   'command/handle.ts': 'to be taken apart',
   'api/mailbox-operations.ts': 'to be taken apart',
   'cli/verbs.ts': 'to be taken apart',
-  'journal/file-journal.ts': 'to be taken apart',
   'index/projection.ts': 'to be taken apart',
   'command/due.ts': 'to be taken apart',
-  'journal/segment-writer.ts': 'to be taken apart',
   'space/mailbox.ts': 'to be taken apart',
   'space/space.ts': 'to be taken apart',
 }
