@@ -32,7 +32,7 @@ function checkSize(input: SendInput, maxBytes: number): void {
     throw new MailboxError(
       'over_limit',
       `the message has ${size} bytes; the limit is ${maxBytes} (limits.messageBytes)`,
-      { hint: 'write the content to a file and attach its path' },
+      { limit: 'size', hint: 'write the content to a file and attach its path' },
     )
   }
 }

@@ -1,4 +1,6 @@
+import type * as z from 'zod/mini'
 import type { Schema } from '../api/operation.ts'
+import { readBoundedBody } from '../base/body.ts'
 import { MailboxError } from '../base/errors.ts'
 import { maxJsonDepth, parseStrictJson } from '../base/json.ts'
 import { HttpRefusal } from './errors.ts'
@@ -18,35 +20,25 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
 }
 
 async function readText(request: Request, maxBytes: number): Promise<string> {
-  const declared = Number(request.headers.get('content-length') ?? '0')
-  if (declared > maxBytes) throw tooLarge(maxBytes)
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of request.body ?? []) {
-    size += part.length
-    if (size > maxBytes) throw tooLarge(maxBytes)
-    parts.push(part)
-  }
+  const bytes = await readBoundedBody(request, maxBytes)
+  if (bytes === undefined) throw tooLarge(maxBytes)
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(parts, size))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     throw new MailboxError('invalid', 'the body is not UTF-8', { cause, hint: 'encode it as UTF-8' })
   }
 }
 
-const tooLarge = (maxBytes: number): HttpRefusal =>
-  new HttpRefusal(
-    413,
-    'size',
-    new MailboxError('over_limit', `the request has over ${maxBytes} bytes`, {
-      hint: 'write the content to a file and attach its path',
-    }),
-  )
+const tooLarge = (maxBytes: number) =>
+  new MailboxError('over_limit', `the request has over ${maxBytes} bytes`, {
+    limit: 'size',
+    hint: 'write the content to a file and attach its path',
+  })
 
 /** Checks what came against its schema; what is wrong is named by its place. */
-export function checkShape(schema: Schema, value: unknown): Record<string, unknown> {
+export function checkShape<S extends Schema>(schema: S, value: unknown): z.output<S> {
   const checked = schema.safeParse(value)
-  if (checked.success) return checked.data as Record<string, unknown>
+  if (checked.success) return checked.data
   const [issue] = checked.error.issues
   const where = issue!.path.join('.') || 'the input'
   const unknown = issue!.code === 'unrecognized_keys' ? issue!.keys : []

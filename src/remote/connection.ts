@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type ErrorCode, errorCodes, MailboxError } from '../base/errors.ts'
+import { pause } from '../base/timers.ts'
 
 export interface HubOptions {
   /** Where `mailbox serve` listens: `http://127.0.0.1:7337`. */
@@ -89,7 +89,7 @@ export class Connection {
   async pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
     // Not all at once when a hub comes back.
     const ms = pauseMs * (0.5 + Math.random())
-    await sleep(ms, undefined, { signal: this.until(signal) }).catch(() => {})
+    await pause(ms, this.until(signal))
     this.mustRun(signal)
   }
 
@@ -140,7 +140,10 @@ export function errorFrom(status: number, text: string): MailboxError {
   try {
     const { error } = JSON.parse(text) as { error: { code: string; message: string; hint?: string } }
     const code = Object.hasOwn(errorCodes, error.code) ? (error.code as ErrorCode) : 'internal'
-    return new MailboxError(code, error.message, error.hint === undefined ? {} : { hint: error.hint })
+    return new MailboxError(code, error.message, {
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      ...(status === 413 ? { limit: 'size' } : {}),
+    })
   } catch {
     return new MailboxError('unreachable', `something that is no hub has answered (${status})`, {
       hint: 'check the address, and the proxy if there is one',

@@ -1,22 +1,23 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { SendInput } from '../../src/model/fields.ts'
 import { openSpace } from '../../src/space/space.ts'
 import { agentDraft } from '../helpers/drafts.ts'
 import { type Running, runScript, startScript } from '../helpers/processes.ts'
 import { linesIn, segmentFile, verifyDir } from '../helpers/segments.ts'
+import { inStorm, isStorm } from '../helpers/storm.ts'
 import { tempDir, tempJournal, tempSpace } from '../helpers/temp.ts'
-import { cameToPass, ensureTool, type Fault, filesOf, straceWith } from '../helpers/tools.ts'
+import { cameToPass, type Fault, filesOf, needTool, straceWith } from '../helpers/tools.ts'
 
 const writer = new URL('disk-writer.mjs', import.meta.url)
 const obey = new URL('obey.mjs', import.meta.url)
 
-beforeAll(() => {
-  ensureTool('strace')
-  ensureTool('prlimit', 'util-linux')
-}, 300_000)
+beforeEach(() => {
+  needTool('strace')
+  needTool('prlimit')
+})
 
 /** Has a process send one message, and returns what it said about it. */
 function send(running: Running, subject: string, more: Partial<SendInput> = {}): Promise<string> {
@@ -186,10 +187,10 @@ async function wrongAfter(dir: string, expected: readonly string[]): Promise<str
   return wrong
 }
 
-const eachTimeoutMs = process.env['STORM'] ? 900_000 : 60_000
+const eachTimeoutMs = inStorm(900_000, 60_000)
 
-/** All of the first calls; of the many that follow one in 24, unless there is time for a storm. */
-const nextCall = (at: number): number => (process.env['STORM'] || at < 6 ? at + 1 : at + 24)
+/** Every one of the first calls, and one in 36 of the many that follow; in a storm every one. */
+const nextCall = (at: number): number => (isStorm || at < 4 ? at + 1 : at + 36)
 
 /** Runs the writer once for each call that can fail, on a copy of the same space each time. */
 async function failEach(from: string | undefined, call: string, what: string) {

@@ -1,7 +1,9 @@
 import { expect, it, vi } from 'vitest'
 import { createBox } from '../helpers/cli.ts'
 import { startProcess } from '../helpers/processes.ts'
-import { Terminal, until } from './terminal.ts'
+import { needTool } from '../helpers/tools.ts'
+import { until } from '../helpers/wait.ts'
+import { Terminal } from './terminal.ts'
 
 // Limits only end what hangs; on a busy machine everything takes its time.
 vi.setConfig({ testTimeout: 180_000 })
@@ -79,6 +81,7 @@ it('attaches the pane that it is typed in', async () => {
 })
 
 it('refuses what it cannot do, and says what to do instead', async () => {
+  needTool('tmux')
   const box = await createBox()
   expect(await box.refused(2, 'tmux', 'watch')).toMatchObject({ message: 'there is nobody to watch for' })
   expect(await box.refused(2, 'tmux', 'watch', 'ada')).toMatchObject({

@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { syncDirectory } from '../../base/files.ts'
 import type { Client } from '../../model/client.ts'
-import type { Place, SettingsFile } from './client.ts'
-import { clientSetups } from './clients.ts'
-import { inspectFile, replaceFile, sweepTemporaries, syncDirectory, targetOf } from './file.ts'
+import { clientSetups } from '../registry.ts'
+import type { Place, SettingsFile } from './client-setup.ts'
+import { editBytes, isBlank } from './edit-bytes.ts'
+import { inspectFile, replaceFile, sweepTemporaries, targetOf } from './file.ts'
 import {
   digest,
   emptyManifest,
@@ -16,7 +18,6 @@ import {
   writeManifest,
 } from './manifest.ts'
 import { about } from './plan.ts'
-import { editBytes, isBlank } from './text.ts'
 
 /** What becomes of a file. */
 export interface UndoneFile {
