@@ -1,89 +1,130 @@
 import * as z from 'zod/mini'
-import type { Operation } from './operation.ts'
+import { handOff } from '../agent/handoff.ts'
+import * as requests from '../agent/requests.ts'
+import type { Mailbox } from '../space/mailbox.ts'
+import type { SentMessage } from '../space/mailbox-options.ts'
+import { id } from './inputs.ts'
+import { operation } from './operation.ts'
 import * as s from './schemas.ts'
 
-const id = { id: z.string().check(z.minLength(1)) }
 const word = z.string().check(z.minLength(1))
-const texts = z.optional(z.array(z.string()))
-const optional = z.optional(z.string())
+const texts = z.exactOptional(z.array(z.string()))
+const optional = z.exactOptional(z.string())
 /** What every request has. */
 const request = {
-  to: z.optional(word),
+  to: z.exactOptional(word),
   subject: optional,
   body: optional,
-  priority: z.optional(s.priority),
-  withinMs: z.optional(z.number().check(z.positive())),
+  priority: z.exactOptional(s.priority),
+  withinMs: z.exactOptional(z.number().check(z.positive())),
 }
 const status = {
   status: word,
   body: optional,
-  taskId: z.optional(word),
-  progress: z.optional(z.number().check(z.minimum(0), z.maximum(1))),
+  taskId: z.exactOptional(word),
+  progress: z.exactOptional(z.number().check(z.minimum(0), z.maximum(1))),
 }
-const says = (summary: string, fields: z.core.$ZodShape, positional: readonly string[] = []): Operation => ({
-  summary,
-  positional,
-  input: z.strictObject(fields),
-  output: s.sentMessage,
-})
 
-/** The functions of `talk/`, by their names: each says something typed to somebody. */
+/** Each sends one typed message. */
+const says = <Shape extends z.core.$ZodShape>(
+  summary: string,
+  fields: Shape,
+  run: (mailbox: Mailbox, input: z.output<z.ZodMiniObject<Shape, z.core.$strict>>) => Promise<SentMessage>,
+) => operation({ summary, input: z.strictObject(fields), output: s.sentMessage, run })
+
+/** The functions of `agent/`, by their names. */
 export const talkOperations = {
-  handOff: says('Hand work over with everything that the next one needs', {
-    to: word,
-    subject: word,
-    priority: z.optional(s.priority),
-    template: z.optional(word),
-    swarm: z.optional(word),
-    replyTo: z.optional(word),
-    workCompleted: word,
-    currentState: optional,
-    nextSteps: texts,
-    blockers: texts,
-    dependencies: texts,
-    filesModified: texts,
-    filesCreated: texts,
-    stateFile: optional,
-    relatedEscalations: texts,
-    jobId: optional,
-    notes: optional,
-  }),
-  askForHelp: says('Ask for help and count as waiting', { ...request, body: word }),
-  submitPlan: says('Submit a plan, or a new version of one that was rejected', {
-    ...request,
-    subject: word,
-    body: z.string(),
-    taskId: z.optional(word),
-    revises: z.optional(word),
-  }),
-  approvePlan: says('Approve a plan', { ...id, feedback: optional }, ['id']),
-  rejectPlan: says('Reject a plan, with what has to change', { ...id, feedback: word }, ['id']),
-  requestShutdown: says('Ask an agent to stop', { to: word, reason: optional, withinMs: request.withinMs }, [
-    'to',
-  ]),
-  acceptShutdown: says('Agree to stop', id, ['id']),
-  deferShutdown: says('Stop later, and say why', { ...id, reason: word }, ['id']),
-  requestStatus: says('Ask how far somebody is', { ...request, to: word }, ['to']),
-  respondStatus: says('Answer a request for the status', { ...id, ...status }, ['id']),
-  updateStatus: says('Report on a task without being asked', { ...status, to: z.optional(word) }),
-  assignTask: says('Give somebody a task', {
-    ...request,
-    to: word,
-    subject: word,
-    taskId: z.optional(word),
-  }),
-  reportCiFailure: says('Tell whoever can mend it that a check has failed', {
-    ...{ ...request, to: word, check: word },
-    ...{ url: optional, branch: optional, commit: optional, log: optional },
-  }),
-  reportReview: says('Pass the comments of a review on', {
-    ...{ ...request, to: word, url: optional },
-    comments: z.array(z.strictObject({ body: z.string(), path: optional, line: z.optional(z.int()) })),
-  }),
-  escalate: says('Take a matter one level up', {
-    ...request,
-    reason: word,
-    about: z.optional(word),
-    related: texts,
-  }),
-} as const satisfies Record<string, Operation>
+  handOff: says(
+    'Hand work over, with everything the next agent needs',
+    {
+      to: word,
+      subject: word,
+      priority: z.exactOptional(s.priority),
+      template: z.exactOptional(word),
+      swarm: z.exactOptional(word),
+      replyTo: z.exactOptional(word),
+      workCompleted: word,
+      currentState: optional,
+      nextSteps: texts,
+      blockers: texts,
+      dependencies: texts,
+      filesModified: texts,
+      filesCreated: texts,
+      stateFile: optional,
+      relatedEscalations: texts,
+      jobId: optional,
+      notes: optional,
+    },
+    handOff,
+  ),
+  askForHelp: says(
+    'Ask for help; the agent counts as waiting until somebody answers',
+    { ...request, body: word },
+    requests.askForHelp,
+  ),
+  submitPlan: says(
+    'Submit a plan, or a new version of a rejected one',
+    {
+      ...request,
+      subject: word,
+      body: z.string(),
+      taskId: z.exactOptional(word),
+      revises: z.exactOptional(word),
+    },
+    requests.submitPlan,
+  ),
+  approvePlan: says('Approve a plan', { ...id, feedback: optional }, (mailbox, { id, ...input }) =>
+    requests.approvePlan(mailbox, id, input),
+  ),
+  rejectPlan: says(
+    'Reject a plan and say what has to change',
+    { ...id, feedback: word },
+    (mailbox, { id, ...input }) => requests.rejectPlan(mailbox, id, input),
+  ),
+  requestShutdown: says(
+    'Ask an agent to stop',
+    { to: word, reason: optional, withinMs: request.withinMs },
+    (mailbox, { to, ...input }) => requests.requestShutdown(mailbox, to, input),
+  ),
+  acceptShutdown: says('Agree to stop', id, (mailbox, { id }) => requests.acceptShutdown(mailbox, id)),
+  deferShutdown: says('Put off stopping and say why', { ...id, reason: word }, (mailbox, { id, ...input }) =>
+    requests.deferShutdown(mailbox, id, input),
+  ),
+  requestStatus: says('Ask for a status report', { ...request, to: word }, (mailbox, { to, ...input }) =>
+    requests.requestStatus(mailbox, to, input),
+  ),
+  respondStatus: says('Answer a status request', { ...id, ...status }, (mailbox, { id, ...input }) =>
+    requests.respondStatus(mailbox, id, input),
+  ),
+  updateStatus: says(
+    'Report on a task without being asked',
+    { ...status, to: z.exactOptional(word) },
+    requests.updateStatus,
+  ),
+  assignTask: says(
+    'Assign a task',
+    { ...request, to: word, subject: word, taskId: z.exactOptional(word) },
+    requests.assignTask,
+  ),
+  reportCiFailure: says(
+    'Report a failed check to someone who can fix it',
+    {
+      ...{ ...request, to: word, check: word },
+      ...{ url: optional, branch: optional, commit: optional, log: optional },
+    },
+    requests.reportCiFailure,
+  ),
+  reportReview: says(
+    'Pass on review comments',
+    {
+      ...{ ...request, to: word, url: optional },
+      comments: z.array(z.strictObject({ body: z.string(), path: optional, line: z.exactOptional(z.int()) })),
+    },
+    requests.reportReview,
+  ),
+  escalate: says(
+    'Escalate a matter one level up',
+    { ...request, reason: word, about: z.exactOptional(word), related: texts },
+    requests.escalate,
+  ),
+}

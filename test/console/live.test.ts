@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { builtFiles } from './built.ts'
 import { eventually, Stage } from './stage.ts'
 import { type Story, tellStory } from './story.ts'
 
@@ -16,7 +17,20 @@ afterEach(async () => expect(await stage.rest()).toEqual([]))
 
 const mailbox = (name: string) => stage.space.mailbox(name, { join: false })
 
-/** Every request of the page for data, by what it asks for. */
+const isLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
+
+/** A browser that is too busy to load anything ahead of time. */
+const neverIdle = (page: Page) =>
+  page.addInitScript(() => Object.assign(window, { requestIdleCallback: () => 0 }))
+
+/** Counts page loads from now on. */
+function countLoads(page: Page): () => number {
+  let count = 0
+  page.on('load', () => count++)
+  return () => count
+}
+
+/** The paths of all API requests of the page. */
 function watchRequests(page: Page): string[] {
   const asked: string[] = []
   page.on('request', (request) => {
@@ -27,7 +41,7 @@ function watchRequests(page: Page): string[] {
 }
 
 describe('without a reload', () => {
-  it('mail, receipts, channels and agents move by themselves', async () => {
+  it('mail, receipts, channels and agents update', async () => {
     const page = await stage.page('/threads')
     await page.locator('.row').first().waitFor()
     const bob = await mailbox('bob')
@@ -41,10 +55,10 @@ describe('without a reload', () => {
     await page.locator('.nav').getByRole('link', { name: 'concern:speed' }).waitFor()
 
     await page.locator('.row').first().click()
-    await page.locator('.receipts').getByText('cleo stored').waitFor()
+    await page.locator('.receipts').getByText('cleo delivered').waitFor()
     const cleo = await mailbox('cleo')
     await cleo.read(sent.id)
-    await page.locator('.receipts').getByText('cleo shown').waitFor()
+    await page.locator('.receipts').getByText('cleo read').waitFor()
     await cleo.reply(sent.id, { body: 'Looked.' })
     await page.locator('.message').getByText('Looked.').waitFor()
 
@@ -54,7 +68,7 @@ describe('without a reload', () => {
     await eventually(() => page.locator('.nav').getByRole('link', { name: 'erin' }).count()).toBe(0)
   })
 
-  it('what needs the person comes in, is counted, announced and, if wanted, notified', async () => {
+  it('what needs the person appears, is counted, announced and, if enabled, notified', async () => {
     const page = await stage.page('/agents', {
       permissions: ['notifications'],
       before: async (one) => {
@@ -71,7 +85,7 @@ describe('without a reload', () => {
             close() {}
           }
           Object.assign(window, { Notification: Note })
-          // A page that nobody looks at.
+          // A page in the background.
           Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' })
         })
       },
@@ -84,13 +98,13 @@ describe('without a reload', () => {
     await eventually(async () => Number(await badge.textContent())).toBe(before + 1)
     expect(await notes()).toEqual([])
 
-    await page.getByRole('button', { name: 'Notify me on the desktop' }).click()
+    await page.getByRole('button', { name: 'Desktop notifications' }).click()
     await ada.send({ to: 'user', subject: 'A second thing', body: '' })
     await eventually(notes).toEqual(['ada: A second thing'])
     await eventually(() => page.locator('[aria-live][role=log]').textContent()).toContain('A second thing')
   })
 
-  it('entries are applied, and only what they change is asked for again', async () => {
+  it('applies entries, and requests only what they change', async () => {
     const page = await stage.page(`/threads/${story.thread}`)
     await page.locator('.message').first().waitFor()
     const asked = watchRequests(page)
@@ -106,20 +120,15 @@ describe('without a reload', () => {
     expect(asked.filter((path) => path.startsWith('/api/threads'))).toEqual([])
   })
 
-  it('goes on after a break, with nothing missed and nothing twice', async () => {
+  it('resumes after a break, with nothing missed and nothing twice', async () => {
     const page = await stage.page('/threads', { forgiving: true })
     await page.locator('.row').first().waitFor()
     await stage.stopHub()
     await page.getByText('Reconnecting to the hub').waitFor()
     const bob = await mailbox('bob')
     for (const n of [1, 2, 3]) await bob.send({ to: 'ada', subject: `While you were away ${n}`, body: '' })
-    // A page that was never opened cannot be loaded now; it comes by itself when the hub does.
-    await page.getByRole('link', { name: 'Metrics' }).click()
-    await page.getByText('could not be loaded').waitFor()
     await stage.startHub()
-    await page.getByText('live', { exact: true }).waitFor()
-    await page.getByRole('heading', { name: 'Metrics' }).waitFor()
-    await page.goBack()
+    await isLive(page)
     await eventually(() => page.getByText('Reconnecting to the hub').count()).toBe(0)
     const rows = page.locator('.row-subject', { hasText: 'While you were away' })
     await eventually(() => rows.allTextContents()).toEqual([3, 2, 1].map((n) => `While you were away ${n}`))
@@ -129,8 +138,142 @@ describe('without a reload', () => {
   })
 })
 
-describe('looking', () => {
-  it('marks nothing as read, for nobody', async () => {
+describe('a hub that goes away', () => {
+  it('is waited for if it goes before the first answer', async () => {
+    const page = await stage.page('/agents', {
+      ...{ forgiving: true, waits: false },
+      before: async (one) => {
+        // The page is loaded, but its first requests fail.
+        await one.route('**/api/**', async (route) => {
+          await stage.stopHub()
+          await route.continue()
+        })
+      },
+    })
+    await page.getByText('Reconnecting to the hub').waitFor()
+    await page.getByRole('alert').getByText('Cannot reach the hub').waitFor()
+    await page.unroute('**/api/**')
+    await stage.startHub()
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    await isLive(page)
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  it('leaves all views usable, because their code is loaded already', async () => {
+    const page = await stage.page('/threads', { forgiving: true })
+    const loaded = () =>
+      page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname))
+    const scripts = builtFiles().filter((file) => file.endsWith('.js'))
+    expect(scripts.length).toBeGreaterThan(10)
+    await eventually(loaded).toEqual(expect.arrayContaining(scripts.map((file) => `/${file}`)))
+    await stage.stopHub()
+    await page.getByText('Reconnecting to the hub').waitFor()
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    await page.getByRole('alert').getByText('Cannot reach the hub').waitFor()
+    await stage.startHub()
+    await page.locator('.chart canvas').first().waitFor()
+  })
+
+  it('gets a view loaded when it is back, if the code was requested meanwhile', async () => {
+    const page = await stage.page('/threads', { forgiving: true, before: neverIdle })
+    await page.locator('.row').first().waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await stage.stopHub()
+    await page.getByText('Reconnecting to the hub').waitFor()
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    await page.getByText('Waiting for the hub').waitFor()
+    expect(asked.filter((url) => url.includes('/assets/'))).toEqual([])
+    await page.evaluate(() => Object.assign(window, { isSameDocument: true }))
+    await stage.startHub()
+    await page.getByRole('heading', { name: 'Metrics' }).waitFor()
+    await page.locator('.chart canvas').first().waitFor()
+    expect(await page.evaluate(() => 'isSameDocument' in window)).toBe(true)
+  })
+})
+
+describe('code that fails to load', () => {
+  it('loads after one reload, which waits until nobody is typing', async () => {
+    const page = await stage.page('/threads', { forgiving: true, before: neverIdle })
+    let isBroken = true
+    await page.route('**/assets/stats-*.js', (route) => (isBroken ? route.abort() : route.continue()))
+    const text = page.getByRole('textbox', { name: 'Message' })
+    let probes = 0
+    await page.route('**/health', async (route) => {
+      // The probe is answered only when the person has started to write.
+      if (probes === 0) {
+        await page.keyboard.press('c')
+        await text.fill('Do not lose this')
+      }
+      probes++
+      await route.continue()
+    })
+    const loads = countLoads(page)
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    await page.getByText('Reloading').waitFor()
+    await eventually(() => probes).toBeGreaterThan(2)
+    expect(loads()).toBe(0)
+    isBroken = false
+    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { name: 'Metrics' }).waitFor()
+    expect(loads()).toBe(1)
+    await page.keyboard.press('c')
+    await eventually(() => text.inputValue()).toBe('Do not lose this')
+  })
+
+  it('does not cause a reload loop', async () => {
+    const page = await stage.page('/threads', {
+      forgiving: true,
+      before: (one) => one.route('**/assets/stats-*.js', (route) => route.abort()),
+    })
+    await page.locator('.row').first().waitFor()
+    const loads = countLoads(page)
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    const reload = page.getByRole('alert').getByRole('button', { name: 'Reload' })
+    await reload.waitFor()
+    expect(loads()).toBe(1)
+    await page.unroute('**/assets/stats-*.js')
+    await reload.click()
+    await page.getByRole('heading', { name: 'Metrics' }).waitFor()
+    expect(loads()).toBe(2)
+  })
+
+  it('is reloaded for the Markdown renderer as well', async () => {
+    const page = await stage.page('/threads', { forgiving: true, before: neverIdle })
+    let isBroken = true
+    await page.route('**/assets/markdown-render-*.js', (route) =>
+      isBroken ? route.abort() : route.continue(),
+    )
+    await page.route('**/health', async (route) => {
+      isBroken = false
+      await route.continue()
+    })
+    await page.locator('.row', { hasText: 'Rebuild the index' }).click()
+    await page.locator('.prose table').waitFor()
+  })
+})
+
+describe('a first request that fails', () => {
+  it.each(['needs-you', 'overview', 'replay'])('is retried: %s', async (reading) => {
+    let isBusy = true
+    const page = await stage.page(reading === 'replay' ? '/replay' : '/', {
+      ...{ forgiving: true, waits: false },
+      before: (one) =>
+        one.route(`**/api/${reading}*`, async (route) => {
+          const json = { error: { code: 'internal', message: 'the hub is busy' } }
+          await (isBusy ? route.fulfill({ status: 500, json }) : route.continue())
+        }),
+    })
+    const sign = reading === 'overview' ? page.getByText('Connecting') : page.getByText('The hub is busy')
+    await sign.first().waitFor()
+    isBusy = false
+    await page.locator('.row, .replay-log li').first().waitFor()
+    await isLive(page)
+  })
+})
+
+describe('opening pages', () => {
+  it('marks nothing as read', async () => {
     const names = (await stage.space.agents()).map(({ name }) => name)
     const counts = async () =>
       Promise.all(names.map(async (name) => [name, await (await mailbox(name)).count()] as const))
@@ -153,7 +296,7 @@ describe('looking', () => {
     ]) {
       await page.goto(stage.url + path)
       await page.locator('h1').first().waitFor()
-      await page.getByText('live', { exact: true }).waitFor({ state: 'attached' })
+      await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
     }
     for (const _ of [1, 2, 3]) await page.keyboard.press('j')
     expect(await counts()).toEqual(before)

@@ -4,7 +4,8 @@ import { expect, it } from 'vitest'
 import { Feed } from '../../src/hub/feed.ts'
 import { operations } from '../../src/hub/operations.ts'
 import { Survey } from '../../src/query/survey.ts'
-import { stageHub, until } from '../helpers/hub.ts'
+import { stageHub } from '../helpers/hub.ts'
+import { until } from '../helpers/wait.ts'
 
 it('refuses what makes no sense with a status, a hint, and nothing written', async () => {
   const stage = await stageHub()
@@ -230,6 +231,6 @@ it('gives mail back that was taken for a client that had gone', async () => {
   const interrupted = Object.assign(Object.create(space) as typeof space, { mailbox: async () => mailbox })
   await operations
     .get('wait')!
-    .run({ space: interrupted, name: 'bob', input: {}, signal: gone.signal, feed, survey })
+    .run({ space: interrupted, name: 'bob', signal: gone.signal, feed, survey }, {})
   expect(await bob.count()).toMatchObject({ unread: 1 })
 })

@@ -1,26 +1,27 @@
 import { type Signal, signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { ApiError } from './api.ts'
+import { onLive } from './connection.ts'
 import { onEntries } from './live.ts'
 import type { Entry } from './types.ts'
 
 export interface ResourceOptions<T> {
-  /** At least so long between two questions, for figures that need not follow every message. @default 250 */
+  /** Minimum time between two requests, for data that need not follow every message. @default 250 */
   restMs?: number
   load: (known: T | undefined, signal: AbortSignal) => Promise<T>
   /**
-   * Takes entries into what is known, so that most changes need no request. `stale` says that the rest must be
-   * asked for.
+   * Applies new entries to the known data, so that most changes need no request. `stale` means that the data
+   * must be loaded again.
    */
   apply?: (data: T, entries: readonly Entry[]) => { data: T; stale: boolean }
 }
 
-/** A question rests some times as long as its answer took, so that a busy hub is not asked without end. */
+/** Requests are spaced by a multiple of the time the last one took, so that a busy hub is not flooded. */
 const restFactor = 4
 const longestRestMs = 10_000
 const retryMs = 2_000
 
-/** What keeps a place for an answer of the hub: shown while it is old, asked for again when it has changed. */
+/** Data from the hub: shown while a newer version is loading, and refreshed when entries change it. */
 export class Resource<T> {
   readonly data: Signal<T | undefined> = signal(undefined)
   readonly error: Signal<ApiError | null> = signal(null)
@@ -29,9 +30,9 @@ export class Resource<T> {
   #loading: AbortController | undefined
   #again = false
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** Not before: a question that takes the hub long is asked less often. */
+  /** No request before this time: slow ones are made less often. */
   #restUntil = 0
-  #stop: (() => void) | undefined
+  #stops: (() => void)[] = []
 
   constructor(options: ResourceOptions<T>) {
     this.options = options
@@ -40,13 +41,16 @@ export class Resource<T> {
   use(): () => void {
     this.#users++
     if (this.#users === 1) {
-      this.#stop = onEntries((entries) => this.#take(entries))
+      this.#stops = [
+        onEntries((entries) => this.#apply(entries)),
+        onLive(() => this.error.peek()?.isTransient && void this.refresh()),
+      ]
       void this.refresh()
     }
     return () => {
       this.#users--
       if (this.#users > 0) return
-      this.#stop?.()
+      for (const stop of this.#stops) stop()
       clearTimeout(this.#timer)
       this.#loading?.abort()
     }
@@ -69,7 +73,7 @@ export class Resource<T> {
       if (!loading.signal.aborted) {
         const problem = error instanceof ApiError ? error : new ApiError('internal', String(error))
         this.error.value = problem
-        if (problem.code === 'unreachable') this.#retrySoon()
+        if (problem.isTransient) this.#retrySoon()
       }
     } finally {
       this.#loading = undefined
@@ -77,11 +81,11 @@ export class Resource<T> {
       this.#restUntil =
         performance.now() + Math.min(longestRestMs, Math.max(this.options.restMs ?? 250, restFactor * tookMs))
     }
-    // What came meanwhile may not be in the answer.
+    // Entries that arrived meanwhile may not be in the answer.
     if (this.#again) this.refreshSoon()
   }
 
-  /** A hub that is away comes back; until then what is known stays on the page. */
+  /** Until it succeeds, the known data stays on the page. */
   #retrySoon(): void {
     if (this.#users > 0) this.#timer = setTimeout(() => void this.refresh(), retryMs)
   }
@@ -92,7 +96,7 @@ export class Resource<T> {
     this.#timer = setTimeout(() => void this.refresh(), Math.max(30, this.#restUntil - performance.now()))
   }
 
-  #take(entries: readonly Entry[]): void {
+  #apply(entries: readonly Entry[]): void {
     const { apply } = this.options
     const known = this.data.value
     if (apply === undefined) return
@@ -107,7 +111,7 @@ export class Resource<T> {
   }
 }
 
-/** Pages that were just left are there at once when one comes back to them; then they are asked for again. */
+/** Pages that were just left are shown at once when the person returns, and then refreshed. */
 const cache = new Map<string, Resource<unknown>>()
 const kept = 24
 

@@ -1,19 +1,19 @@
 import './replay.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { get } from '../data/api.ts'
+import { ApiError, get } from '../data/api.ts'
 import type { ReplayFrame, Series } from '../data/types.ts'
 import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
 import { line, plural } from '../lib/text.ts'
 import { clockTime, fullTime } from '../lib/time.ts'
 import { lazy } from '../parts/lazy.tsx'
-import { Empty, Loading, StateDot } from '../parts/small.tsx'
-import { complain } from '../parts/toast.tsx'
+import { Empty, Loading, Problem, StateDot } from '../parts/small.tsx'
+import { showError } from '../parts/toast.tsx'
 import { Page } from './page.tsx'
 
 const Slider = lazy(async () => (await import('../charts/replay-slider.tsx')).ReplaySlider)
 
-/** The space as it was after any entry, from the first to the last. Where it stands is in the address. */
+/** The space as it was after any entry. The URL holds the sequence number. */
 export function ReplayPage({ at }: { at: number | undefined }) {
   const [frame, setFrame] = useState<ReplayFrame>()
   const [wanted, setWanted] = useState(at)
@@ -22,12 +22,12 @@ export function ReplayPage({ at }: { at: number | undefined }) {
   useEffect(() => {
     if (at !== undefined) setWanted(at)
   }, [at])
-  useFrame(wanted, setFrame)
-  if (frame === undefined) return <Loading />
+  const problem = useFrame(wanted, setFrame)
+  if (frame === undefined) return problem === null ? <Loading /> : <Problem error={problem} />
   if (frame.last === 0)
     return (
       <Page title="Replay">
-        <Empty title="Nothing has happened yet" commands={['mailbox join ada', 'mailbox demo']} />
+        <Empty title="Nothing to replay yet" commands={['mailbox join ada', 'mailbox demo']} />
       </Page>
     )
   return (
@@ -42,7 +42,7 @@ export function ReplayPage({ at }: { at: number | undefined }) {
           {...(frame.seq === (wanted ?? frame.seq) && { at: frame.at })}
           onChange={(seq: number) => {
             setWanted(seq)
-            go(`/replay?at=${seq}`, { replace: true, leaf: true })
+            go(`/replay?at=${seq}`, { replace: true, isListMove: true })
           }}
           playing={isPlaying}
           onPlay={setPlaying}
@@ -58,7 +58,7 @@ const Picture = ({ frame }: { frame: ReplayFrame }) => (
   <div class="columns">
     <section class="section">
       <header>
-        <h2>What had just happened</h2>
+        <h2>Recent activity</h2>
         <span class="quiet">{plural(frame.totals.messages, 'message')} so far</span>
       </header>
       <ol class="replay-log">
@@ -83,7 +83,7 @@ const Picture = ({ frame }: { frame: ReplayFrame }) => (
     </section>
     <section class="section">
       <header>
-        <h2>Who was there</h2>
+        <h2>Agents</h2>
         <span class="quiet">
           {plural(frame.agents.filter(({ state }) => state !== 'dead').length, 'agent')}
         </span>
@@ -101,8 +101,14 @@ const Picture = ({ frame }: { frame: ReplayFrame }) => (
   </div>
 )
 
-/** The frame at a place, or the last one. One question at a time: while the slider moves, only the place where it is when the answer comes is asked next. */
-function useFrame(wanted: number | undefined, take: (frame: ReplayFrame) => void): void {
+const retryMs = 2_000
+
+/**
+ * The frame at a sequence number, or the last one. One request at a time: while the slider moves, the next
+ * request is for the position it has when the answer arrives.
+ */
+function useFrame(wanted: number | undefined, take: (frame: ReplayFrame) => void): ApiError | null {
+  const [problem, setProblem] = useState<ApiError | null>(null)
   const next = useRef<{ at: number | undefined }>()
   const isAsking = useRef(false)
   const isHere = useRef(true)
@@ -117,21 +123,27 @@ function useFrame(wanted: number | undefined, take: (frame: ReplayFrame) => void
     if (isAsking.current) return
     const ask = async () => {
       isAsking.current = true
-      try {
-        while (next.current !== undefined && isHere.current) {
-          const { at } = next.current
-          next.current = undefined
-          const frame = await get<ReplayFrame>('/api/replay', { at })
-          if (isHere.current) take(frame)
+      while (next.current !== undefined && isHere.current) {
+        const request = next.current
+        next.current = undefined
+        try {
+          const frame = await get<ReplayFrame>('/api/replay', { at: request.at })
+          if (!isHere.current) break
+          take(frame)
+          setProblem(null)
+        } catch (error) {
+          const found = error instanceof ApiError ? error : new ApiError('internal', String(error))
+          setProblem(found)
+          if (!found.isTransient) continue
+          next.current ??= request
+          await new Promise((resolve) => setTimeout(resolve, retryMs))
         }
-      } catch (error) {
-        complain(error)
-      } finally {
-        isAsking.current = false
       }
+      isAsking.current = false
     }
     void ask()
   }, [wanted, take])
+  return problem
 }
 
 function useBuckets(frame: ReplayFrame | undefined): Series['buckets'] | undefined {
@@ -142,7 +154,7 @@ function useBuckets(frame: ReplayFrame | undefined): Series['buckets'] | undefin
     if (from === undefined || to === undefined || from === to) return
     get<Series>('/api/series', { from, to, buckets: 120 }).then(
       ({ buckets: found }) => setBuckets(found),
-      complain,
+      showError,
     )
   }, [from, to])
   return buckets
