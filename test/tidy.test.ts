@@ -55,9 +55,7 @@ const longFiles: Record<string, string> = {
   'mcp/tools.ts': 'to be taken apart',
   'command/handle.ts': 'to be taken apart',
   'cli/verbs.ts': 'to be taken apart',
-  'journal/file-journal.ts': 'to be taken apart',
   'index/projection.ts': 'to be taken apart',
-  'journal/segment-writer.ts': 'to be taken apart',
 }
 
 interface Import {

@@ -1,5 +1,5 @@
 import { createClock } from '../base/clock.ts'
-import { FileJournal } from '../journal/file-journal.ts'
+import { FileJournal } from '../journal/file/file-journal.ts'
 import type { HubOptions } from '../remote/connection.ts'
 import type { LocalSpace, OpenSpaceOptions, Space } from './api.ts'
 import { SpaceCore } from './core.ts'

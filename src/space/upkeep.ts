@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { VerifyOptions, VerifyReport } from '../journal/verify.ts'
+import type { VerifyOptions, VerifyReport } from '../journal/file/verify.ts'
 import type { SpaceCore } from './core.ts'
 
 /** How many imported messages share a sync. More would fill the memory. */
@@ -10,7 +10,7 @@ export async function verify(
   options: VerifyOptions & { deep?: boolean },
 ): Promise<VerifyReport> {
   core.mustBeOpen()
-  const { verifyJournal } = await import('../journal/verify.ts')
+  const { verifyJournal } = await import('../journal/file/verify.ts')
   const { compareWithRebuild } = await import('../index/rebuild.ts')
   const report = await verifyJournal(join(core.dir, 'journal'), options)
   if (options.deep) report.problems.push(...compareWithRebuild(core.dir, core.journal, core.index))
