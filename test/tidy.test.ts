@@ -54,7 +54,6 @@ const maxLines = 300
 const longFiles: Record<string, string> = {
   'mcp/tools.ts': 'to be taken apart',
   'command/handle.ts': 'to be taken apart',
-  'cli/verbs.ts': 'to be taken apart',
   'index/projection.ts': 'to be taken apart',
 }
 

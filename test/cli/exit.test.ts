@@ -50,7 +50,7 @@ it('exits 3 for a message, a recipient or an agent that is not there', async () 
     const error = await box.refused(3, verb, '--as', 'ghost')
     expect(error).toEqual({
       code: 'not_found',
-      message: 'no agent is called "ghost"',
+      message: 'no agent named "ghost"',
       hint: 'join first: mailbox join ghost',
     })
   }
