@@ -149,7 +149,7 @@ async function dueForRemoval(job: Job, gzipped: readonly number[]): Promise<Plan
   return takeWhileDue(job, archived, (facts) => {
     const young = staysByAge(facts, job.removeBefore)
     if (young !== undefined || unfinished === undefined || facts.segment < unfinished.segment) return young
-    return `it contains message ${unfinished.id}, which is unread or open`
+    return `message ${unfinished.id} is unread or open`
   })
 }
 

@@ -69,7 +69,7 @@ it('exits 4 for a space that others could read', async () => {
   const box = await createBox()
   mkdirSync(box.dir)
   chmodSync(box.dir, 0o755)
-  expect(await box.refused(4, 'agents')).toMatchObject({ hint: `close it: chmod 700 ${box.dir}` })
+  expect(await box.refused(4, 'agents')).toMatchObject({ hint: `make it private: chmod 700 ${box.dir}` })
 })
 
 it('exits 5 when somebody else was first', async () => {

@@ -147,7 +147,7 @@ describe('removal', () => {
     expect(numbers(first.removed)).toEqual(upTo(waiting - 1))
     expect(first.kept).toContainEqual({
       segment: waiting,
-      reason: `it contains message ${id}, which is unread or open`,
+      reason: `message ${id} is unread or open`,
     })
     expect(first.kept).toContainEqual({ segment: waiting + 1, reason: 'an older one is kept' })
     expect((await bob.inbox()).messages).toMatchObject([{ id, subject: 'later', state: 'acked' }])

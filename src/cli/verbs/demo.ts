@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Command } from 'commander'
-import { fewestAgents, mostAgents, usualAgents } from '../../demo/cast.ts'
 import { openDemoSpace, playDemo, removeDemoSpace } from '../../demo/swarm.ts'
+import { defaultAgents, maxAgents, minAgents } from '../../demo/team.ts'
 import type { MessageEntry } from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { DiskSpace } from '../../space/space.ts'
@@ -38,9 +38,9 @@ export function demo(command: Command): void {
     .option('--seed <n>', 'replay the story with this seed (default: a random one)', whole(0))
     .option(
       '--agents <n>',
-      `number of mock agents, ${fewestAgents} to ${mostAgents}`,
-      whole(fewestAgents, mostAgents),
-      usualAgents,
+      `number of mock agents, ${minAgents} to ${maxAgents}`,
+      whole(minAgents, maxAgents),
+      defaultAgents,
     )
     .option('--minutes <n>', 'stop after this many minutes', numberIn(0, 10_000))
     .option('--port <n>', 'port of the console (default: 7337, or the next free one)', whole(0))

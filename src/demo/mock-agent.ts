@@ -1,9 +1,9 @@
 import { acceptShutdown, deferShutdown, type InboxMessage, type Mailbox, MailboxError } from '../mod.ts'
-import type { Part } from './cast.ts'
-import type { Stage } from './stage.ts'
+import type { DemoState } from './state.ts'
+import type { Member } from './team.ts'
 
 /** What an agent does with a message of a type. */
-type Behaviour = (me: Player, message: InboxMessage) => Promise<void>
+type Behaviour = (me: MockAgent, message: InboxMessage) => Promise<void>
 export type Behaviours = Partial<Record<string, Behaviour>>
 type Range = readonly [from: number, to: number]
 
@@ -20,22 +20,22 @@ const idle: Range = [5, 11]
 /** How long somebody stays away who was asked to shut down. */
 const breakSeconds = 90
 
-export interface PlayerOptions {
-  part: Part
-  stage: Stage
+export interface MockAgentOptions {
+  member: Member
+  demo: DemoState
   /** By type of message; `default` for every type that is not named. */
   behaviours: Behaviours
   /** What it does of its own accord, begun anew with each run. */
-  habits: (me: Player) => void
+  routines: (me: MockAgent) => void
   /** The process that it lives in. */
   pid: () => Promise<number>
 }
 
 /** A mock agent: it looks into its mailbox, does one thing at a time, and answers. */
-export class Player {
-  readonly part: Part
-  readonly stage: Stage
-  readonly #options: PlayerOptions
+export class MockAgent {
+  readonly member: Member
+  readonly demo: DemoState
+  readonly #options: MockAgentOptions
   #mailbox: Mailbox | undefined
   #run = 0
   here = false
@@ -49,14 +49,14 @@ export class Player {
   #unfinished: (() => Promise<void>) | undefined
   #stopWhenDone: InboxMessage | undefined
 
-  constructor(options: PlayerOptions) {
-    this.part = options.part
-    this.stage = options.stage
+  constructor(options: MockAgentOptions) {
+    this.member = options.member
+    this.demo = options.demo
     this.#options = options
   }
 
   get name(): string {
-    return this.part.name
+    return this.member.name
   }
 
   get mailbox(): Mailbox {
@@ -67,20 +67,20 @@ export class Player {
   async comeIn(): Promise<void> {
     if (this.here) return
     const pid = await this.#options.pid()
-    const { name, roles, tags, note } = this.part
-    await this.stage.space.join(name, {
+    const { name, roles, tags, note } = this.member
+    await this.demo.space.join(name, {
       roles: [...roles],
       tags: [...tags],
       note,
       session: { pid, client: 'demo' },
     })
-    this.#mailbox = await this.stage.space.mailbox(name, { join: false })
+    this.#mailbox = await this.demo.space.mailbox(name, { join: false })
     this.#run++
     this.here = true
     this.job = undefined
     this.#stopWhenDone = undefined
     this.#lookAfter(soon)
-    this.#options.habits(this)
+    this.#options.routines(this)
     this.after(soon, async () => {
       if (this.job === undefined) await this.#rest()
     })
@@ -105,14 +105,14 @@ export class Player {
   /** Does something later, unless this run is over by then. */
   after([from, to]: Range, work: () => Promise<void>): void {
     const run = this.#run
-    this.stage.schedule.after(this.stage.chance.between(from, to), async () => {
+    this.demo.schedule.after(this.demo.random.between(from, to), async () => {
       if (run === this.#run && this.here) await this.#try(work)
     })
   }
 
   /** Does something later; who is away by then does it on coming back. */
   later([from, to]: Range, work: () => Promise<void>): void {
-    this.stage.schedule.after(this.stage.chance.between(from, to), async () => {
+    this.demo.schedule.after(this.demo.random.between(from, to), async () => {
       if (this.here) await this.#try(work)
       else this.#todo.push(work)
     })
@@ -162,8 +162,8 @@ export class Player {
     await this.mailbox.done(message.id)
     this.#stopWhenDone = undefined
     await this.goHome()
-    this.stage.schedule.after(breakSeconds, async () => {
-      if (!this.stage.isNight) await this.comeIn()
+    this.demo.schedule.after(breakSeconds, async () => {
+      if (!this.demo.isNight) await this.comeIn()
     })
   }
 
@@ -174,7 +174,7 @@ export class Player {
     }
     const next = this.#todo.shift()
     if (next !== undefined) await this.#try(next)
-    else await this.mailbox.update({ state: 'idle', note: this.part.note })
+    else await this.mailbox.update({ state: 'idle', note: this.member.note })
   }
 
   #lookAfter(range: Range): void {

@@ -1,14 +1,14 @@
 import { fieldsOf } from '../conversation/matter.ts'
 import type { InboxMessage, LocalSpace } from '../mod.ts'
-import { type Chance, Deck } from './chance.ts'
-import type { Player } from './player.ts'
+import type { MockAgent } from './mock-agent.ts'
+import { Deck, type Random } from './random.ts'
 import type { Schedule } from './schedule.ts'
 import { checkout } from './texts/checkout.ts'
 import { type Incident, incidents } from './texts/incidents.ts'
 import { mobile } from './texts/mobile.ts'
 import { type Ask, asks } from './texts/person.ts'
 import { search } from './texts/search.ts'
-import { talk } from './texts/talk.ts'
+import { smallTalk } from './texts/small-talk.ts'
 import type { WorkItem } from './texts/work-item.ts'
 
 /** A piece of work on its way; its thread is its thread of mail. */
@@ -27,16 +27,16 @@ export interface Job {
   isGreen: boolean
 }
 
-type Lines = { [K in keyof typeof talk]: Deck<(typeof talk)[K][number]> }
+type Lines = { [K in keyof typeof smallTalk]: Deck<(typeof smallTalk)[K][number]> }
 
-/** What all players share: the space they write in, time, chance, and what there is to say. */
-export interface Stage {
+/** What all agents share: the space they write in, time, random, and what there is to say. */
+export interface DemoState {
   space: LocalSpace
   schedule: Schedule
   /** How long a day is, in the time of the story. */
   daySeconds: number
-  chance: Chance
-  players: Map<string, Player>
+  random: Random
+  agents: Map<string, MockAgent>
   /** Nobody comes in before the morning. */
   isNight: boolean
   backlog: Deck<WorkItem>
@@ -58,18 +58,20 @@ export interface Stage {
 
 const allWork = [...checkout, ...search, ...mobile]
 
-export function createStage(given: Pick<Stage, 'space' | 'schedule' | 'chance' | 'daySeconds'>): Stage {
-  const { chance } = given
+export function createDemoState(
+  given: Pick<DemoState, 'space' | 'schedule' | 'random' | 'daySeconds'>,
+): DemoState {
+  const { random } = given
   const lines = Object.fromEntries(
-    Object.entries(talk).map(([name, texts]) => [name, new Deck<unknown>(texts, chance)]),
+    Object.entries(smallTalk).map(([name, texts]) => [name, new Deck<unknown>(texts, random)]),
   ) as unknown as Lines
   return {
     ...{ ...given, lines },
-    players: new Map(),
+    agents: new Map(),
     isNight: false,
-    backlog: new Deck(allWork, chance),
-    incidents: new Deck(incidents, chance),
-    asks: new Deck(asks, chance),
+    backlog: new Deck(allWork, random),
+    incidents: new Deck(incidents, random),
+    asks: new Deck(asks, random),
     jobs: new Map(),
     given: new Map(),
     alarms: new Map(),
@@ -80,21 +82,21 @@ export function createStage(given: Pick<Stage, 'space' | 'schedule' | 'chance' |
 }
 
 /** Whether something goes wrong this time. The first time it does, so that every day has one of each. */
-export function mishap(stage: Stage, what: string, probability: number): boolean {
-  const before = stage.mishaps.get(what) ?? 0
-  const happens = stage.chance.happens(probability) || before === 0
-  if (happens) stage.mishaps.set(what, before + 1)
+export function mishap(demo: DemoState, what: string, probability: number): boolean {
+  const before = demo.mishaps.get(what) ?? 0
+  const happens = demo.random.happens(probability) || before === 0
+  if (happens) demo.mishaps.set(what, before + 1)
   return happens
 }
 
-/** Those who hold a role and are here, in the order of the cast. */
-export const holders = (stage: Stage, role: string): Player[] =>
-  [...stage.players.values()].filter((player) => player.here && player.part.roles.includes(role))
+/** Those who hold a role and are here, in the order of the team. */
+export const holders = (demo: DemoState, role: string): MockAgent[] =>
+  [...demo.agents.values()].filter((agent) => agent.here && agent.member.roles.includes(role))
 
 /** The work an assignment is about; somebody from outside may ask for anything. */
-export function itemOf(stage: Stage, message: InboxMessage): WorkItem {
+export function itemOf(demo: DemoState, message: InboxMessage): WorkItem {
   const taskId = fieldsOf(message.payload)['taskId']
-  const known = typeof taskId === 'string' ? stage.given.get(taskId) : undefined
+  const known = typeof taskId === 'string' ? demo.given.get(taskId) : undefined
   return known ?? improvise(message)
 }
 

@@ -1,5 +1,5 @@
-/** Chance that can be repeated: the same seed gives the same numbers in the same order. */
-export interface Chance {
+/** Random that can be repeated: the same seed gives the same numbers in the same order. */
+export interface Random {
   /** 0 up to 1. */
   next(): number
   /** True so often out of one. */
@@ -8,7 +8,7 @@ export interface Chance {
   pick<T>(list: readonly T[]): T
 }
 
-export function createChance(seed: number): Chance {
+export function createRandom(seed: number): Random {
   let state = seed >>> 0
   // Mulberry32: small, and good enough to shuffle a day's work.
   const next = () => {
@@ -28,14 +28,14 @@ export function createChance(seed: number): Chance {
 /** Cards that come in a new order each time the deck is through: nothing repeats before everything was there. */
 export class Deck<T> {
   readonly #cards: readonly T[]
-  readonly #chance: Chance
+  readonly #random: Random
   #left: T[] = []
   /** How often it was shuffled. */
   rounds = 0
 
-  constructor(cards: readonly T[], chance: Chance) {
+  constructor(cards: readonly T[], random: Random) {
     this.#cards = cards
-    this.#chance = chance
+    this.#random = random
   }
 
   /** The next card, or the next one that fits. */
@@ -49,7 +49,7 @@ export class Deck<T> {
     this.rounds++
     this.#left = [...this.#cards]
     for (let at = this.#left.length - 1; at > 0; at--) {
-      const other = Math.floor(this.#chance.next() * (at + 1))
+      const other = Math.floor(this.#random.next() * (at + 1))
       ;[this.#left[at], this.#left[other]] = [this.#left[other]!, this.#left[at]!]
     }
   }

@@ -1,9 +1,9 @@
 import { handOff } from '../mod.ts'
-import type { Player } from './player.ts'
-import type { Job } from './stage.ts'
+import type { MockAgent } from './mock-agent.ts'
+import type { Job } from './state.ts'
 
 /** Work goes on to whoever of the reviewers is first. */
-export async function askForReview(me: Player, { item, task, taskId }: Job): Promise<void> {
+export async function askForReview(me: MockAgent, { item, task, taskId }: Job): Promise<void> {
   await handOff(me.mailbox, {
     ...{ to: 'role:reviewer', subject: `Review: ${item.title}`, replyTo: task.id, priority: 'normal' },
     workCompleted: item.result,
@@ -15,7 +15,7 @@ export async function askForReview(me: Player, { item, task, taskId }: Job): Pro
 }
 
 /** Approved work goes on to whoever of the testers is first. */
-export async function handToTester(me: Player, job: Job, replyTo: string, notes: string): Promise<void> {
+export async function handToTester(me: MockAgent, job: Job, replyTo: string, notes: string): Promise<void> {
   await handOff(me.mailbox, {
     ...{ to: 'role:tester', subject: `Test: ${job.item.title}`, replyTo, priority: 'normal', notes },
     workCompleted: job.item.result,

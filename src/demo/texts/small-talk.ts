@@ -1,5 +1,5 @@
 /** Short things that are said again and again, many ways. */
-export const talk = {
+export const smallTalk = {
   standup: [
     'Morning. Three things today: totals that agree, a search that answers in 80 ms, and nobody waits for a review longer than a coffee.',
     'Good morning. The release branch is open. Small changes first, please; say early when something does not fit.',

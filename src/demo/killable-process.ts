@@ -5,7 +5,7 @@ import { once } from 'node:events'
  * A process that stands for one of the agents, so that it can really die: the others see it by its pid, as
  * they would with a client that crashed. All other agents live in this process.
  */
-export class StandIn {
+export class KillableProcess {
   readonly name: string
   #child: ChildProcess | undefined
 
@@ -13,7 +13,7 @@ export class StandIn {
     this.name = name
   }
 
-  /** The process of a player; the one that can die has one of its own. */
+  /** The process of a agent; the one that can die has one of its own. */
   async pidFor(name: string): Promise<number> {
     if (name !== this.name) return process.pid
     if (this.#child === undefined) {
