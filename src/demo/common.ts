@@ -2,7 +2,7 @@ import { type InboxMessage, respondStatus } from '../mod.ts'
 import { person } from '../model/agent.ts'
 import type { Behaviours, MockAgent } from './mock-agent.ts'
 
-/** What everybody does with mail, whatever their trade. */
+/** What every agent does with mail, whatever its role. */
 export const commonBehaviours: Behaviours = {
   response: async (me, message) => {
     await takeAnswer(me, message)
@@ -13,7 +13,9 @@ export const commonBehaviours: Behaviours = {
   status_request: async (me, message) => {
     const status = me.job === undefined ? 'idle' : 'working'
     const body =
-      me.job === undefined ? 'Nothing in my hands.' : `${me.job}. ${me.demo.lines.statusWords.draw()}`
+      me.job === undefined
+        ? 'Nothing in progress; I can take something.'
+        : `${me.job}. ${me.demo.lines.statusWords.draw()}`
     await respondStatus(me.mailbox, message.id, { status, body })
     await me.mailbox.done(message.id)
   },
@@ -24,7 +26,7 @@ export const commonBehaviours: Behaviours = {
   },
 }
 
-/** An answer to something that it has asked; false when it had not. */
+/** Handles an answer to one of the agent's own questions; false if it had not asked. */
 export async function takeAnswer(me: MockAgent, message: InboxMessage): Promise<boolean> {
   const go = message.replyTo === undefined ? undefined : me.waiting.get(message.replyTo)
   await me.mailbox.done(message.id)
@@ -35,7 +37,7 @@ export async function takeAnswer(me: MockAgent, message: InboxMessage): Promise<
   return true
 }
 
-/** The person wrote: that comes before all else, and is answered. */
+/** Answers the person, as the next thing the agent does. */
 export async function answerPerson(me: MockAgent, message: InboxMessage): Promise<void> {
   await me.whenFree(() =>
     me.work(`Answering the owner: ${message.subject}`.slice(0, 200), [3, 8], message.id, async () => {

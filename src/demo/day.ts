@@ -3,11 +3,11 @@ import type { MockAgent } from './mock-agent.ts'
 import { askThePerson, assign, farewell, incident, sendHome } from './scenes.ts'
 import { type DemoState, holders } from './state.ts'
 
-/** From the last word of the evening until nobody is there, and until they are all back. */
+/** From the end of the day until everyone has left, and from then until they are all back. */
 const nightSeconds = 100
 const morningSeconds = 20
 
-/** Lives through a day, sleeps, and begins the next one. */
+/** Plays a day, then a night, then starts the next day. */
 export async function beginDay(demo: DemoState, killable: KillableProcess): Promise<void> {
   const { schedule, daySeconds } = demo
   demo.isNight = false
@@ -17,7 +17,7 @@ export async function beginDay(demo: DemoState, killable: KillableProcess): Prom
   if (lead === undefined || oncall === undefined) return
 
   at(lead, 4, () => say(lead, 'Good morning', 'standup'))
-  // The first pieces of work are of each kind: a plan for the lead, one for the person, a question, a free choice.
+  // The first tasks cover each kind: a plan for the lead, one for the person, a question, any task.
   at(lead, 8, () => assign(lead, ({ plan, byPerson }) => plan !== undefined && !byPerson))
   at(lead, 11, () => assign(lead, ({ byPerson }) => byPerson === true))
   at(lead, 14, () => assign(lead, ({ question }) => question !== undefined))
@@ -26,7 +26,7 @@ export async function beginDay(demo: DemoState, killable: KillableProcess): Prom
   schedule.after(30, () => askThePerson(demo, ({ kind }) => kind === 'help'))
   schedule.after(50, () => repeat(demo, daySeconds))
 
-  at(lead, daySeconds / 2, () => say(lead, 'Half of the day', 'lunch'))
+  at(lead, daySeconds / 2, () => say(lead, 'Midday check-in', 'lunch'))
   troubles(demo, killable, lead)
   schedule.after(daySeconds, () => evening(demo, killable, lead))
 }
@@ -38,14 +38,14 @@ async function say(me: MockAgent, subject: string, line: 'standup' | 'lunch' | '
   await me.mailbox.broadcast({ subject, body: me.demo.lines[line].draw() })
 }
 
-/** Questions to the person, as long as the day lasts. */
+/** Keeps asking the person questions until the end of the day. */
 async function repeat(demo: DemoState, untilSeconds: number): Promise<void> {
   await askThePerson(demo)
   const pause = demo.random.between(70, 160)
   if (pause < untilSeconds) demo.schedule.after(pause, () => repeat(demo, untilSeconds - pause))
 }
 
-/** What goes wrong or away in the course of a day, and comes back. */
+/** What goes wrong in a day: crashes, breaks, and an agent that leaves for good. */
 function troubles(demo: DemoState, killable: KillableProcess, lead: MockAgent): void {
   const { schedule } = demo
   const mortal = demo.agents.get(killable.name)
@@ -58,7 +58,7 @@ function troubles(demo: DemoState, killable: KillableProcess, lead: MockAgent): 
   const [writer] = holders(demo, 'docs')
   if (writer !== undefined)
     at(lead, 130, () =>
-      sendHome(lead, writer, 'Your budget for the morning is used up. Back after the break.'),
+      sendHome(lead, writer, 'Your token budget for the morning is used up. See you after the break.'),
     )
   const guest = demo.agents.get('nils')
   const heir = holders(demo, 'tester').find((agent) => agent !== guest)
@@ -69,7 +69,7 @@ async function die(who: MockAgent, killable: KillableProcess): Promise<void> {
   if (!who.here) return
   who.goAway()
   await killable.kill()
-  // The others notice: what it had claimed is free again.
+  // The others notice, and its claims become free.
   await who.demo.space.runDue()
 }
 
@@ -78,17 +78,17 @@ async function comeBack(who: MockAgent): Promise<void> {
   await who.comeIn()
   await who.mailbox.send({
     to: await who.mailbox.lead(),
-    subject: 'Back again',
+    subject: 'Back online',
     body: who.demo.lines.back.draw(),
   })
 }
 
-/** Everybody is asked to stop; who is busy finishes first. In the morning they are all back. */
+/** Asks everyone to stop; busy agents finish first. They all return in the morning. */
 async function evening(demo: DemoState, killable: KillableProcess, lead: MockAgent): Promise<void> {
   demo.isNight = true
   if (lead.here) {
-    await say(lead, 'That was today', 'evening')
-    for (const agent of demo.agents.values()) await sendHome(lead, agent, 'The day is over.')
+    await say(lead, 'Wrapping up', 'evening')
+    for (const agent of demo.agents.values()) await sendHome(lead, agent, 'End of the day.')
   }
   demo.schedule.after(nightSeconds, async () => {
     for (const agent of demo.agents.values()) await agent.goHome()

@@ -1,8 +1,8 @@
-/** Random that can be repeated: the same seed gives the same numbers in the same order. */
+/** Repeatable random numbers: the same seed gives the same sequence. */
 export interface Random {
-  /** 0 up to 1. */
+  /** From 0 up to, but not including, 1. */
   next(): number
-  /** True so often out of one. */
+  /** True with this probability. */
   happens(probability: number): boolean
   between(from: number, to: number): number
   pick<T>(list: readonly T[]): T
@@ -10,7 +10,7 @@ export interface Random {
 
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
-  // Mulberry32: small, and good enough to shuffle a day's work.
+  // Mulberry32: small, and good enough to shuffle tasks.
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
@@ -25,12 +25,12 @@ export function createRandom(seed: number): Random {
   }
 }
 
-/** Cards that come in a new order each time the deck is through: nothing repeats before everything was there. */
+/** Draws items in random order; nothing repeats until everything has been drawn. */
 export class Deck<T> {
   readonly #cards: readonly T[]
   readonly #random: Random
   #left: T[] = []
-  /** How often it was shuffled. */
+  /** How many times it was shuffled. */
   rounds = 0
 
   constructor(cards: readonly T[], random: Random) {
@@ -38,7 +38,7 @@ export class Deck<T> {
     this.#random = random
   }
 
-  /** The next card, or the next one that fits. */
+  /** The next card, or the next that fits. */
   draw(fits: (card: T) => boolean = () => true): T {
     if (!this.#left.some(fits)) this.#shuffle()
     const at = Math.max(0, this.#left.findIndex(fits))

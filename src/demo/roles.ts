@@ -27,7 +27,7 @@ const reviewer: Behaviours = {
   },
   request: async (me, message) => {
     if (!me.demo.jobs.has(message.threadId)) return answerAnybody(me, message)
-    await me.work(`Looking again: ${message.subject}`, [5, 12], message.id, () => approve(me, message))
+    await me.work(`Second review: ${message.subject}`, [5, 12], message.id, () => approve(me, message))
   },
 }
 
@@ -80,7 +80,7 @@ const docs: Behaviours = {
       const [, about = message.subject] = message.subject.split(/^Docs: /)
       await me.mailbox.send({
         to,
-        subject: `The page is up: ${about}`,
+        subject: `Docs published: ${about}`,
         body: message.body.split('\n')[0] ?? '',
       })
     })
@@ -115,7 +115,7 @@ const lead: Behaviours = {
     if (message.from === 'system') return commonBehaviours['default']!(me, message)
     const incident = me.demo.alarms.get(message.replyTo ?? '')
     await me.work(`Deciding: ${message.subject}`.slice(0, 200), [4, 10], message.id, async () => {
-      const body = incident?.verdict ?? 'I take it from here. Thank you for saying it early.'
+      const body = incident?.verdict ?? "I'll take it from here. Thanks for raising it early."
       await me.mailbox.reply(message.id, { body })
       await me.mailbox.done(message.id)
     })
@@ -124,16 +124,16 @@ const lead: Behaviours = {
   request: answerAnybody,
 }
 
-/** A question that nobody wrote a member for. */
+/** A question that the demo has no answer for. */
 async function answerAnybody(me: MockAgent, message: InboxMessage): Promise<void> {
   if (message.from === person) return answerPerson(me, message)
   await me.work(`Answering: ${message.subject}`.slice(0, 200), [4, 10], message.id, async () => {
-    await me.mailbox.reply(message.id, { body: 'I would go the simple way first, and write down why.' })
+    await me.mailbox.reply(message.id, { body: "I'd start with the simple option and write down why." })
     await me.mailbox.done(message.id)
   })
 }
 
-/** What the holder of a role does; a role without a trade of its own has commonBehaviours. */
+/** What an agent with a role does with its mail. */
 export const roleBehaviours: Readonly<Record<string, Behaviours>> = {
   worker,
   reviewer,

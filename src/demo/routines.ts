@@ -1,7 +1,7 @@
 import type { MockAgent } from './mock-agent.ts'
 import { askForStatus, assign, chatter, decision, incident } from './scenes.ts'
 
-/** What the holder of a role does of its own accord, again and again. */
+/** What an agent with a role does regularly, unprompted. */
 export const routines: Readonly<Record<string, (me: MockAgent) => void>> = {
   lead: (me) => {
     me.every([22, 40], () => assign(me))

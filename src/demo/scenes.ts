@@ -5,11 +5,11 @@ import { type DemoState, holders } from './state.ts'
 import type { Ask } from './texts/person.ts'
 import type { WorkItem } from './texts/work-item.ts'
 
-/** So much work under way for each worker, and so many questions to the person, are enough. */
+/** Limits: open jobs per worker, and open questions to the person. */
 const jobsEach = 2
 const asksOpen = 4
 
-/** The lead gives out the next piece of work: to somebody by name, or to whoever is free first. */
+/** The lead assigns the next task, to a worker by name or to the role. */
 export async function assign(me: MockAgent, fits?: (item: WorkItem) => boolean): Promise<void> {
   const { demo } = me
   const workers = holders(demo, 'worker')
@@ -30,7 +30,7 @@ function leastBusy(demo: DemoState, workers: readonly MockAgent[]): MockAgent {
   return workers.reduce((best, agent) => (load(agent) < load(best) ? agent : best))
 }
 
-/** Somebody needs the person. What the person says decides how it goes on. */
+/** An agent asks the person something; the answer decides what happens next. */
 export async function askThePerson(demo: DemoState, fits: (ask: Ask) => boolean = () => true): Promise<void> {
   if (demo.openAsks.size >= asksOpen) return
   const ask = demo.asks.draw((one) => fits(one) && holders(demo, one.role).length > 0)
@@ -68,7 +68,7 @@ export async function askThePerson(demo: DemoState, fits: (ask: Ask) => boolean 
 const turnOf = ({ turns, otherwise }: Ask, answer: string) =>
   turns.find(({ words }) => words.test(answer)) ?? otherwise
 
-/** Something breaks: the one on call tells those concerned, takes it to the lead, and ends it. */
+/** Something breaks: the on-call agent alerts the team, escalates to the lead and resolves it. */
 export async function incident(me: MockAgent): Promise<void> {
   const { demo } = me
   const drawn = demo.incidents.draw()
@@ -80,11 +80,11 @@ export async function incident(me: MockAgent): Promise<void> {
   me.later([6, 14], async () => {
     const sent = await escalate(me.mailbox, { reason, about: told.id, subject: `Escalation: ${subject}` })
     me.waiting.set(sent.id, async () => {
-      await me.work(`Ending: ${subject}`, [10, 25], undefined, async () => {
+      await me.work(`Resolving: ${subject}`, [10, 25], undefined, async () => {
         await me.mailbox.send({
           to: concern,
           type: 'notification',
-          subject: `Over: ${subject}`,
+          subject: `Resolved: ${subject}`,
           body: end,
           replyTo: told.id,
           tags: [concern],
@@ -94,7 +94,7 @@ export async function incident(me: MockAgent): Promise<void> {
   })
 }
 
-/** The architect says something to all who work on a matter. */
+/** The architect announces a decision to a project or concern. */
 export async function decision(me: MockAgent): Promise<void> {
   const { to, subject, body } = me.demo.lines.decisions.draw()
   await me.mailbox.send({
@@ -121,24 +121,24 @@ export async function askForStatus(me: MockAgent): Promise<void> {
   if (busy.length > 0) await requestStatus(me.mailbox, me.demo.random.pick(busy).name)
 }
 
-/** The lead sends somebody home; who is in the middle of something finishes it first. */
+/** The lead asks an agent to shut down; a busy agent finishes first. */
 export async function sendHome(me: MockAgent, who: MockAgent, reason: string): Promise<void> {
   if (who.here && who !== me) await requestShutdown(me.mailbox, who.name, { reason, withinMs: 10 * 60_000 })
 }
 
-/** A guest hands over and leaves for good. What was written to it meanwhile cannot arrive any more. */
+/** A guest hands over and leaves for good; mail sent to it meanwhile becomes a dead letter. */
 export async function farewell(guest: MockAgent, heir: MockAgent): Promise<void> {
   await handOff(guest.mailbox, {
     ...{ to: heir.name, subject: 'My notes on the flaky checks', priority: 'normal' },
-    workCompleted: 'Eleven of fourteen flaky checks are quiet now.',
+    workCompleted: 'Eleven of fourteen flaky checks are stable now.',
     currentState: 'The last three all depend on the time of day.',
-    nextSteps: ['Give the three a clock of their own', 'Switch the quarantine off'],
+    nextSteps: ['Inject a fake clock into those three', 'Remove the quarantine'],
     filesModified: ['test/clock.ts', 'ci/quarantine.json'],
   })
   await heir.mailbox.send({
     to: guest.name,
-    subject: 'One question before you go',
-    body: 'Where is the list of the three that are left?',
+    subject: 'Quick question before you go',
+    body: 'Where can I find the list of the remaining three?',
   })
   await guest.mailbox.leave()
   guest.goAway()

@@ -11,11 +11,11 @@ import { search } from './texts/search.ts'
 import { smallTalk } from './texts/small-talk.ts'
 import type { WorkItem } from './texts/work-item.ts'
 
-/** A piece of work on its way; its thread is its thread of mail. */
+/** A task in progress, identified by its mail thread. */
 export interface Job {
   item: WorkItem
   taskId: string
-  /** The assignment, and who has it. */
+  /** The assignment, and who works on it. */
   task: InboxMessage
   author: string
   /** Who decides on its plan. */
@@ -29,30 +29,30 @@ export interface Job {
 
 type Lines = { [K in keyof typeof smallTalk]: Deck<(typeof smallTalk)[K][number]> }
 
-/** What all agents share: the space they write in, time, random, and what there is to say. */
+/** What all agents share: the space, the schedule, random numbers and texts. */
 export interface DemoState {
   space: LocalSpace
   schedule: Schedule
-  /** How long a day is, in the time of the story. */
+  /** The length of a day in demo time. */
   daySeconds: number
   random: Random
   agents: Map<string, MockAgent>
-  /** Nobody comes in before the morning. */
+  /** At night nobody joins. */
   isNight: boolean
   backlog: Deck<WorkItem>
   incidents: Deck<Incident>
   asks: Deck<Ask>
   lines: Lines
-  /** Work under way, by the thread it is talked about in. */
+  /** Tasks in progress, by thread. */
   jobs: Map<string, Job>
-  /** Work that was given out, by task id. */
+  /** Assigned work, by task id. */
   given: Map<string, WorkItem>
-  /** What the one on call has called out, by the id of the alert. */
+  /** Incidents that the on-call agent has reported, by the id of the alert. */
   alarms: Map<string, Incident>
   /** What the person has not answered yet. */
   openAsks: Set<string>
   openPlans: Set<string>
-  /** How often something went wrong on purpose: the first ones are sure to. */
+  /** How often each kind of mishap has happened. */
   mishaps: Map<string, number>
 }
 
@@ -81,7 +81,7 @@ export function createDemoState(
   }
 }
 
-/** Whether something goes wrong this time. The first time it does, so that every day has one of each. */
+/** Whether something goes wrong this time. The first time it always does, so that every story has one of each. */
 export function mishap(demo: DemoState, what: string, probability: number): boolean {
   const before = demo.mishaps.get(what) ?? 0
   const happens = demo.random.happens(probability) || before === 0
@@ -89,11 +89,11 @@ export function mishap(demo: DemoState, what: string, probability: number): bool
   return happens
 }
 
-/** Those who hold a role and are here, in the order of the team. */
+/** Agents that have a role and are here, in team order. */
 export const holders = (demo: DemoState, role: string): MockAgent[] =>
   [...demo.agents.values()].filter((agent) => agent.here && agent.member.roles.includes(role))
 
-/** The work an assignment is about; somebody from outside may ask for anything. */
+/** The work that an assignment is about; an outsider may ask for anything. */
 export function itemOf(demo: DemoState, message: InboxMessage): WorkItem {
   const taskId = fieldsOf(message.payload)['taskId']
   const known = typeof taskId === 'string' ? demo.given.get(taskId) : undefined
@@ -118,7 +118,7 @@ function improvise(message: InboxMessage): WorkItem {
       line: 7,
       body: 'What happens when this is empty? Please add a test.',
     },
-    trouble: 'My first try does half of it. I take another.',
+    trouble: 'My first attempt only does half of it. Trying again.',
     check: 'unit / new',
     log: 'expected a result but got nothing',
     result: `Done: ${title}`,

@@ -20,14 +20,14 @@ export interface DemoOptions {
   speed: number
   seed: number
   agents: number
-  /** In the time of the story. @default 7_200: two hours at 1x, 24 minutes at 5x, six at 20x */
+  /** Length of a day in demo time. @default 7_200: two hours at 1x, 24 minutes at 5x, six at 20x */
   daySeconds?: number
 }
 
-/** A space of its own, in the system's directory for temporary files; nothing else is written to. */
+/** A new space in the system's directory for temporary files; the demo writes nowhere else. */
 export async function openDemoSpace(): Promise<DiskSpace> {
   const dir = mkdtempSync(join(tmpdir(), 'mailbox-demo-'))
-  // A demo survives no power cut, and its work may wait long for the person.
+  // A demo need not survive a power loss, and its work may wait long for the person.
   writeSetting(dir, 'durability', 'os')
   writeSetting(dir, 'claimTtlMs', 12 * 3_600_000)
   return openDisk({ dir })
@@ -36,7 +36,7 @@ export async function openDemoSpace(): Promise<DiskSpace> {
 export const removeDemoSpace = ({ dir }: LocalSpace): void =>
   rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
 
-/** Lets a team of mock agents live in a space until the signal ends it. */
+/** Runs a team of mock agents in a space until the signal stops it. */
 export async function playDemo(space: LocalSpace, options: DemoOptions, signal: AbortSignal): Promise<void> {
   const schedule = new Schedule(options.speed)
   const { seed, agents, daySeconds = 7_200 } = options

@@ -1,4 +1,4 @@
-/** A mock agent as it joins. */
+/** What a mock agent joins with. */
 export interface Member {
   name: string
   roles: readonly string[]
@@ -13,12 +13,12 @@ const member = (name: string, role: string, note: string, ...tags: string[]): Me
   note,
 })
 
-/** Nobody can be left out of the first eight; the others make it livelier. */
+/** The first eight are needed; the others make it livelier. */
 const named: readonly Member[] = [
   member(
     'bruno',
     'lead',
-    'Plans the day, clears the way',
+    'Plans the day, unblocks people',
     'project:checkout',
     'project:search',
     'project:mobile',
@@ -31,11 +31,11 @@ const named: readonly Member[] = [
     'project:search',
     'concern:performance',
   ),
-  member('chen', 'worker', 'Payments and money', 'project:checkout'),
+  member('chen', 'worker', 'Payments and billing', 'project:checkout'),
   member('dora', 'worker', 'Search and ranking', 'project:search', 'concern:performance'),
   member('goran', 'reviewer', 'Reads everything twice', 'concern:security'),
   member('ivo', 'tester', 'Breaks things politely', 'project:checkout', 'project:mobile'),
-  member('june', 'docs', 'Says it in one sentence', 'project:mobile', 'project:search'),
+  member('june', 'docs', 'Documentation', 'project:mobile', 'project:search'),
   member(
     'kofi',
     'oncall',
@@ -44,10 +44,10 @@ const named: readonly Member[] = [
     'concern:security',
     'concern:performance',
   ),
-  member('nils', 'tester', 'Here for the morning', 'project:search'),
+  member('nils', 'tester', 'On loan until noon', 'project:search'),
   member('hana', 'reviewer', 'Looks for what is missing', 'concern:performance', 'project:mobile'),
-  member('emil', 'worker', 'Phones of all ages', 'project:mobile'),
-  member('farah', 'worker', 'Wherever it burns', 'project:checkout', 'concern:reliability'),
+  member('emil', 'worker', 'Mobile app, old phones', 'project:mobile'),
+  member('farah', 'worker', 'Firefighting', 'project:checkout', 'concern:reliability'),
 ]
 
 const extras = [
@@ -60,12 +60,12 @@ export const minAgents = 8
 export const maxAgents = 60
 export const defaultAgents = named.length
 
-/** The first so many of the team; beyond those with a name of their own, more of the same roleBehaviours. */
+/** A team of this size: the named members first, then more with the same roles. */
 export function teamOf(count: number): Member[] {
   const more = Array.from({ length: Math.max(0, count - named.length) }, (_, at) => {
     const name = extras[at] ?? `helper-${named.length + at + 1}`
     const role = extraRoles[at % extraRoles.length]!
-    return member(name, role, 'Lends a hand', projects[at % projects.length]!)
+    return member(name, role, 'Helps out', projects[at % projects.length]!)
   })
   return [...named.slice(0, count), ...more]
 }

@@ -6,10 +6,10 @@ import { askForReview, handToTester } from './handoffs.ts'
 import type { Behaviours, MockAgent } from './mock-agent.ts'
 import { itemOf, type Job, mishap, taskIdOf } from './state.ts'
 
-/** So many plans before the person are enough. */
+/** At most this many plans wait for the person. */
 const plansOpen = 3
 
-/** Plans, asks, builds, mends, and brings its work to the end. */
+/** Plans, asks, builds, fixes and finishes its work. */
 export const worker: Behaviours = {
   ...commonBehaviours,
   task_assignment: async (me, message) => {
@@ -25,18 +25,18 @@ export const worker: Behaviours = {
   },
   fix_review_comments: async (me, message) => {
     await me.mailbox.start(message.id)
-    await me.work(`Mending: ${message.subject}`, [8, 20], message.id, async () => {
+    await me.work(`Fixing: ${message.subject}`, [8, 20], message.id, async () => {
       await me.mailbox.done(message.id, { note: 'fixed' })
       await me.mailbox.reply(message.id, {
         type: 'request',
-        body: `${me.demo.lines.reviewFixed.draw()} Would you look again?`,
+        body: `${me.demo.lines.reviewFixed.draw()} Could you take another look?`,
         awaitingResponse: true,
       })
     })
   },
   fix_ci_failure: async (me, message) => {
     await me.mailbox.start(message.id)
-    await me.work(`Mending: ${message.subject}`, [8, 22], message.id, async () => {
+    await me.work(`Fixing: ${message.subject}`, [8, 22], message.id, async () => {
       const body = me.demo.lines.ciFixed.draw()
       await me.mailbox.done(message.id, { note: body })
       const job = me.demo.jobs.get(message.threadId)
@@ -62,18 +62,18 @@ function jobOf(me: MockAgent, task: InboxMessage): Job {
   return job
 }
 
-/** Submits the plan, again and again until somebody approves it. */
+/** Submits the plan, and submits it again until it is approved. */
 async function propose(me: MockAgent, job: Job, rejected?: { id: string; feedback: string }): Promise<void> {
   const { item } = job
   const { openPlans } = me.demo
-  // The person need not be asked about everything: with enough open, the lead decides.
+  // With enough plans waiting for the person, the lead decides.
   job.judge ??= item.byPerson && openPlans.size < plansOpen ? person : await me.mailbox.lead()
   const to = job.judge
   const plan = rejected === undefined ? item.plan! : (item.revised ?? item.plan!)
   const body =
     rejected === undefined
       ? plan
-      : `Changed after what you said ("${rejected.feedback.slice(0, 200)}").\n\n${plan}`
+      : `Revised after your feedback ("${rejected.feedback.slice(0, 200)}").\n\n${plan}`
   const revises = rejected === undefined ? {} : { revises: rejected.id }
   const subject = `Plan: ${item.title}`
   const sent = await submitPlan(me.mailbox, { to, subject, body, taskId: job.taskId, ...revises })
@@ -89,7 +89,7 @@ async function propose(me: MockAgent, job: Job, rejected?: { id: string; feedbac
       return
     }
     await me.whenFree(() =>
-      me.work(`Planning anew: ${item.title}`, [6, 14], job.task.id, () =>
+      me.work(`Revising the plan: ${item.title}`, [6, 14], job.task.id, () =>
         propose(me, job, { id: sent.id, feedback }),
       ),
     )
@@ -99,7 +99,7 @@ async function propose(me: MockAgent, job: Job, rejected?: { id: string; feedbac
 async function reportApproval(me: MockAgent, job: Job): Promise<void> {
   await updateStatus(me.mailbox, {
     ...{ status: 'working', taskId: job.taskId, progress: 0.2 },
-    body: `The owner has approved "${job.item.title}". I begin.`,
+    body: `The owner approved "${job.item.title}". Starting now.`,
   })
 }
 
@@ -107,7 +107,7 @@ async function ask(me: MockAgent, job: Job): Promise<void> {
   const { item, task } = job
   const sent = await me.mailbox.send({
     ...{ to: 'role:architect', type: 'request', replyTo: task.id, awaitingResponse: true },
-    ...{ subject: `Before I begin: ${item.title}`, body: item.question! },
+    ...{ subject: `Before I start: ${item.title}`, body: item.question! },
   })
   me.waiting.set(sent.id, async (answer) => {
     if (me.demo.random.happens(0.4))
@@ -131,7 +131,7 @@ async function build(me: MockAgent, job: Job): Promise<void> {
   })
 }
 
-/** All checks are green: the task is done, the lead hears of it, and the docs get their member. */
+/** All checks are green: completes the task, reports to the lead and assigns the docs. */
 async function finish(me: MockAgent, job: Job): Promise<void> {
   const { item, task, taskId } = job
   me.demo.jobs.delete(task.threadId)
