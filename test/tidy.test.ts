@@ -55,7 +55,6 @@ const longFiles: Record<string, string> = {
   'mcp/tools.ts': 'to be taken apart',
   'command/handle.ts': 'to be taken apart',
   'cli/verbs.ts': 'to be taken apart',
-  'index/projection.ts': 'to be taken apart',
   'command/due.ts': 'to be taken apart',
   'space/mailbox.ts': 'to be taken apart',
   'space/space.ts': 'to be taken apart',
