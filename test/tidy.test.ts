@@ -23,8 +23,8 @@ const rooms: Record<string, Room> = {
   command: { uses: ['base', 'model', 'conversation'] },
   journal: { uses: ['base', 'model'] },
   index: { uses: ['base', 'model', 'conversation', 'journal'] },
-  query: { uses: ['base', 'model', 'journal', 'index'], types: ['conversation', 'space'] },
-  delivery: { uses: ['base', 'model', 'query'], types: ['journal'] },
+  query: { uses: ['base', 'model', 'conversation', 'journal', 'index'], types: ['space'] },
+  delivery: { uses: ['base', 'model', 'conversation', 'query'], types: ['journal'] },
   space: {
     uses: ['base', 'model', 'conversation', 'command', 'journal', 'index', 'query', 'delivery', 'remote'],
   },
@@ -35,7 +35,7 @@ const rooms: Record<string, Room> = {
   clients: { uses: ['base', 'model', 'agent', 'space'], types: ['query'] },
   mcp: { uses: ['base', 'model', 'conversation', 'agent'], types: ['query', 'space'] },
   tmux: { uses: ['base', 'model', 'conversation', 'space'], types: ['query', 'delivery'] },
-  hub: { uses: ['base', 'model', 'api', 'agent', 'query'], types: ['command', 'space'] },
+  hub: { uses: ['base', 'model', 'conversation', 'api', 'agent', 'query'], types: ['command', 'space'] },
   demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },
   // The command line is where the other rims are started from.
   cli: {
@@ -55,7 +55,6 @@ const longFiles: Record<string, string> = {
   'mcp/tools.ts': 'to be taken apart',
   'command/handle.ts': 'to be taken apart',
   'api/mailbox-operations.ts': 'to be taken apart',
-  'cli/verbs.ts': 'to be taken apart',
   'journal/file-journal.ts': 'to be taken apart',
   'index/projection.ts': 'to be taken apart',
   'command/due.ts': 'to be taken apart',

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { needs } from '../conversation/registry.ts'
 import type { Reading } from './operation.ts'
 import * as s from './schemas.ts'
 
@@ -106,7 +107,7 @@ export const readings = {
     output: answer('NeedsYou', {
       items: z.array(
         z.strictObject({
-          kind: z.enum(['plan', 'help', 'question', 'escalation', 'ack', 'mail', 'notice']),
+          kind: z.enum([...needs.keys()]),
           message: s.storedMessage,
           since: s.text,
           until: z.optional(s.text),

@@ -21,7 +21,7 @@ export function checkSend(input: SendInput, maxBytes: number): void {
   checkWord('threadId', input.threadId)
   checkWord('key', input.key)
   checkWord('traceparent', input.traceparent)
-  if (/\s/u.test(type)) invalid('a type has no spaces', 'use a word such as text, request or help_request')
+  if (/\s/u.test(type)) invalid('a type has no spaces', 'use a word such as text or request')
   if (!priorities.includes(priority))
     invalid(`there is no priority ${JSON.stringify(priority)}`, `use ${priorities.join(', ')}`)
   if (typeof subject !== 'string' || subject.length > messageLimits.subjectLength) {

@@ -1,4 +1,5 @@
-import type { Kind, Matter } from '../conversation/matter.ts'
+import type { Matter } from '../conversation/matter.ts'
+import type { Kind } from '../conversation/registry.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'

@@ -1,4 +1,6 @@
-import { isOpenMatter, type Matter } from '../conversation/matter.ts'
+import { escalationType } from '../conversation/escalation.ts'
+import type { Matter } from '../conversation/matter.ts'
+import { isOpenMatter } from '../conversation/registry.ts'
 import { isGroupBox } from '../model/address.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import type { AgentDraft, Draft, ReceiptDraft } from '../model/entry.ts'
@@ -332,7 +334,7 @@ function tell(
   work.tell(
     notice(context, {
       to: [to],
-      type: 'escalation',
+      type: escalationType,
       priority: 'urgent',
       subject: `${letter.owner}, ${why}: ${about.subject || '(no subject)'}`,
       body: `Message ${about.id} from ${about.from} to ${letter.owner} is ${letter.state} after ${minutes} min.\n\nSee it: mailbox show ${about.id}`,

@@ -1,6 +1,6 @@
+import { toMarkdown } from '../conversation/render.ts'
 import type { Agent } from '../model/agent.ts'
 import type { Entry } from '../model/entry.ts'
-import { toMarkdown } from '../model/markdown.ts'
 import { classOf } from '../model/receipt.ts'
 import { estimateTokens } from '../model/text.ts'
 import { type InboxMessage, type InboxOptions, inbox } from '../query/inbox.ts'

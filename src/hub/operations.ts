@@ -1,5 +1,4 @@
-import { handOff } from '../agent/handoff.ts'
-import * as requests from '../agent/requests.ts'
+import { say } from '../agent/say.ts'
 import {
   mailboxOperations,
   rosterOperations,
@@ -10,8 +9,8 @@ import { type Operation, toArguments, toPath } from '../api/operation.ts'
 import { talkOperations } from '../api/talk-operations.ts'
 import { MailboxError } from '../base/errors.ts'
 import type { JoinInput } from '../command/roster.ts'
+import { actions, type NamedAction } from '../conversation/registry.ts'
 import type { Survey } from '../query/survey.ts'
-import type { Mailbox } from '../space/mailbox.ts'
 import type { WaitOptions } from '../space/mailbox-options.ts'
 import type { Space } from '../space/space.ts'
 import type { Feed } from './feed.ts'
@@ -38,11 +37,6 @@ export interface Runnable extends Operation {
 
 type Method = (...words: unknown[]) => Promise<unknown>
 
-const talk: Record<keyof typeof talkOperations, (mailbox: Mailbox, ...words: never[]) => Promise<unknown>> = {
-  ...requests,
-  handOff,
-}
-
 const mailboxOf = ({ space, name }: Call) => space.mailbox(name, { join: false })
 
 function fromMethod(method: keyof typeof mailboxOperations): Runnable {
@@ -54,12 +48,12 @@ function fromMethod(method: keyof typeof mailboxOperations): Runnable {
   return { ...operation, path: toPath(method), waits: false, run }
 }
 
-function fromTalk(name: keyof typeof talkOperations): Runnable {
-  const operation: Operation = talkOperations[name]
-  const run = async (call: Call) =>
-    (talk[name] as Method)(await mailboxOf(call), ...toArguments(operation, call.input))
-  return { ...operation, path: toPath(name), waits: false, run }
-}
+const fromTalk = (action: NamedAction): Runnable => ({
+  ...talkOperations[action.name]!,
+  path: toPath(action.name),
+  waits: false,
+  run: async (call) => say(await mailboxOf(call), action, call.input),
+})
 
 const wait: Runnable = {
   ...waitingOperations.wait,
@@ -130,11 +124,10 @@ function withHost(input: JoinInput): JoinInput {
 }
 
 const methods = Object.keys(mailboxOperations) as (keyof typeof mailboxOperations)[]
-const talks = Object.keys(talkOperations) as (keyof typeof talkOperations)[]
 
 /** Everything that can be done in a mailbox, by its path. */
 export const operations: ReadonlyMap<string, Runnable> = new Map(
-  [...methods.map(fromMethod), ...talks.map(fromTalk), wait, waitForAck, join, open].map((one) => [
+  [...methods.map(fromMethod), ...actions.map(fromTalk), wait, waitForAck, join, open].map((one) => [
     one.path,
     one,
   ]),

@@ -1,5 +1,5 @@
 import type { SqlValue } from '../base/sqlite.ts'
-import type { Kind } from '../conversation/matter.ts'
+import type { Kind } from '../conversation/registry.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import { Directory } from '../model/directory.ts'
 import { priorities } from '../model/message.ts'

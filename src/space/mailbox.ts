@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import { inSpan, noteSpan } from '../base/trace.ts'
 import { checkSend } from '../command/check-send.ts'
-import { isTalk } from '../command/converse.ts'
+import { isTalk } from '../command/conversation-check.ts'
 import {
   decideClaimNext,
   decideHandle,
@@ -13,8 +13,8 @@ import { decideResend } from '../command/resend.ts'
 import { requirePresent, type UpdateInput } from '../command/roster.ts'
 import { decideSend } from '../command/send.ts'
 import { decideSupersede, decideWithdraw } from '../command/withdraw.ts'
-import type { Kind } from '../conversation/matter.ts'
-import { isTyped } from '../conversation/typed.ts'
+import { checkPayload } from '../conversation/payload.ts'
+import type { Kind } from '../conversation/registry.ts'
 import { unreadNow, withinBudget } from '../delivery/arrive.ts'
 import { sight } from '../delivery/liveness.ts'
 import { type Follow, type Unread, type WatchOptions, waitMail, watchMail } from '../delivery/watch.ts'
@@ -69,10 +69,7 @@ export class LocalMailbox {
   /** Sends a message. Resolves when it is durable. */
   async send(input: SendInput): Promise<SentMessage> {
     checkSend(input, this.#space.settings['limits.messageBytes'])
-    if (isTyped(input.type)) {
-      const { checkPayload } = await import('../conversation/payload.ts')
-      checkPayload(input.type!, input.payload, input.replyTo !== undefined)
-    }
+    checkPayload(input.type, input.payload, input.replyTo !== undefined)
     const to = typeof input.to === 'string' ? input.to : input.to.join(', ')
     const span = { name: `send ${to}`, kind: 'producer', attributes: traceOf('send', this.name, to) } as const
     return inSpan(span, async (traceparent) => {

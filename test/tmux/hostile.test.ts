@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Message } from '../../src/model/message.ts'
-import { noticeFor, wordsFor } from '../../src/tmux/words.ts'
+import { noticeFor, wordsFor } from '../../src/tmux/typed-text.ts'
 import { hostileTexts } from './hostile.ts'
 import { Terminal, until } from './terminal.ts'
 

@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander'
-import { knownTypes, priorities } from '../../model/message.ts'
+import { knownTypes } from '../../conversation/registry.ts'
+import { priorities } from '../../model/message.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import { settings } from '../../space/settings.ts'
 import type { Space } from '../../space/space.ts'
