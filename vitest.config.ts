@@ -1,13 +1,18 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/helpers/longest-first.ts'
+import { quickFiles } from './test/helpers/quick.ts'
+
+const isQuick = process.env['TEST_RUN'] === 'quick'
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: isQuick ? quickFiles : ['test/**/*.test.ts'],
     globalSetup: './test/helpers/bring-tools.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two cores: more workers than that only make the process tests slower.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/helpers/tally-reporter.ts'],
   },
 })

@@ -1,15 +1,16 @@
 // npm test: builds (processes in tests run the built command line), then runs every test.
-import { spawnSync } from 'node:child_process'
+//   npm test -- test/space       only these files or folders
+//   npm run test:quick           the subset for daily work (test/helpers/quick.ts)
+//   --built                      what is in dist/ is up to date
+import { bin, orExit, root, run } from './run.mjs'
 
-const root = new URL('..', import.meta.url).pathname
-const storm = process.argv.includes('--storm')
-const rest = process.argv.slice(2).filter((word) => word !== '--storm')
-const run = (command, args, env = {}) =>
-  spawnSync(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } }).status ?? 1
+const flags = ['--built', '--quick']
+const words = process.argv.slice(2)
+const has = (flag) => words.includes(flag)
+const rest = words.filter((word) => !flags.includes(word))
 
-let status = run('node', ['scripts/build.mjs'])
-if (status === 0) {
-  const only = storm && rest.length === 0 ? ['test/crash', 'test/index', 'test/property'] : rest
-  status = run('node_modules/.bin/vitest', ['run', ...only], storm ? { STORM: '1' } : {})
-}
-process.exit(status)
+// The quick subset needs neither type declarations nor a clean folder.
+if (!has('--built'))
+  orExit(run(process.execPath, ['scripts/build.mjs', ...(has('--quick') ? ['--no-types'] : [])]))
+const what = has('--quick') ? 'quick' : rest.length === 0 ? 'all' : 'some'
+process.exit(run(bin('vitest'), ['run', '--root', root, ...rest], { TEST_RUN: what }))

@@ -1,5 +1,7 @@
 import { useEffect } from 'preact/hooks'
+import { connection } from './data/connection.ts'
 import { goLive } from './data/live.ts'
+import { loadParts } from './data/part.ts'
 import { token } from './data/session.ts'
 import { Shell } from './shell/shell.tsx'
 import { needsYou, owed } from './state/matters.ts'
@@ -11,6 +13,7 @@ let isNotifying = false
 
 /** Once there is a token: what every page needs, and the stream that keeps it true. */
 async function begin(signal: AbortSignal): Promise<void> {
+  connection.value = 'connecting'
   // In this order: the hub answers one after the other, and what needs the person is there first.
   const stops = [needsYou.use(), overview.use(), owed.use()]
   signal.addEventListener('abort', () => {
@@ -26,6 +29,7 @@ async function begin(signal: AbortSignal): Promise<void> {
       queueMicrotask(() => off())
     })
   })
+  void loadParts()
   await goLive(start, signal)
 }
 

@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import { maxTimerMs } from '../base/timers.ts'
 import { fieldsOf } from '../conversation/field.ts'
 import { typeOf } from '../conversation/registry.ts'
 import type { InboxMessage } from '../query/inbox.ts'
@@ -45,9 +46,6 @@ const renewals = 3
 const graceMs = 1_000
 /** What a mailbox can refuse without anything being broken. */
 const refusals = ['conflict', 'not_permitted', 'over_limit', 'not_found', 'unknown_recipient']
-/** A timer holds no more. */
-const longestTimerMs = 2_147_483_647
-
 /**
  * The life of an agent: takes its mail as it comes, one task at a time, and between and during tasks what
  * cannot wait: requests for the status, and requests to shut down, which are deferred while a task runs.
@@ -173,8 +171,8 @@ class AgentLoop {
   #endTaskAt(deadline: number): void {
     clearTimeout(this.#deadline)
     const left = Math.max(0, deadline - Date.now())
-    const again = () => (left > longestTimerMs ? this.#endTaskAt(deadline) : this.#task?.stop.abort())
-    this.#deadline = setTimeout(again, Math.min(left, longestTimerMs))
+    const again = () => (left > maxTimerMs ? this.#endTaskAt(deadline) : this.#task?.stop.abort())
+    this.#deadline = setTimeout(again, Math.min(left, maxTimerMs))
   }
 
   async #accept(message: InboxMessage): Promise<void> {

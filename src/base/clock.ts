@@ -1,6 +1,7 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 import { join } from 'node:path'
+import { readFileIfAny, writeFileAtomically } from './files.ts'
+import { bootId } from './process.ts'
 
 /** Larger corrections are believed: a machine that woke with a wrong clock, or a restored snapshot. */
 const believedMs = 2 * 3_600_000
@@ -36,9 +37,7 @@ function agreeOnOffset(path: string, boot: string): number {
   const noted = readNote(path, boot)
   if (noted !== undefined && Math.abs(measured - noted) < believedMs) return noted
   try {
-    const temporary = `${path}.${process.pid}.tmp`
-    writeFileSync(temporary, `${boot} ${measured}\n`, { mode: 0o600 })
-    renameSync(temporary, path)
+    writeFileAtomically(path, `${boot} ${measured}\n`)
   } catch {
     // Nothing can be written here; then nothing else will be, either.
   }
@@ -46,14 +45,10 @@ function agreeOnOffset(path: string, boot: string): number {
 }
 
 function readNote(path: string, boot: string): number | undefined {
-  try {
-    const [noted, offset] = readFileSync(path, 'latin1').trim().split(' ')
-    return noted === boot && offset !== undefined && Number.isFinite(Number(offset))
-      ? Number(offset)
-      : undefined
-  } catch {
-    return undefined
-  }
+  const [noted, offset] = readFileIfAny(path, 'latin1')?.trim().split(' ') ?? []
+  return noted === boot && offset !== undefined && Number.isFinite(Number(offset))
+    ? Number(offset)
+    : undefined
 }
 
 let slept = 0
@@ -68,18 +63,4 @@ function steadyMs(): number {
     if (Math.abs(difference - slept) > 500) slept = difference
   }
   return awake + slept
-}
-
-let known: string | undefined
-
-/** Which run of the machine this is; undefined where it does not say. */
-export function bootId(): string | undefined {
-  if (known === undefined) {
-    try {
-      known = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
-    } catch {
-      known = ''
-    }
-  }
-  return known === '' ? undefined : known
 }

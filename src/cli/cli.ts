@@ -1,5 +1,6 @@
 import { basename, relative } from 'node:path'
 import type { Command } from 'commander'
+import { quoteForShell } from '../base/shell.ts'
 import { person } from '../model/agent.ts'
 import { toPrintableLine } from '../model/text.ts'
 import { type Globals, readGlobals } from './globals.ts'
@@ -65,9 +66,8 @@ const given = ({ space, as }: Globals): string[] => [
   ...(as === undefined ? [] : ['--as', shellWord(as)]),
 ]
 
-/** A word as a shell takes it for one. */
-export const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${toPrintableLine(word).replaceAll("'", `'\\''`)}'`
+/** A word to be shown on a terminal and typed into a shell. */
+export const shellWord = (word: string): string => quoteForShell(toPrintableLine(word))
 
 /** How we were started, so that what we tell people to type works: from a checkout nothing is on the PATH. */
 function programName(): string {

@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import { maxTimerMs } from '../base/timers.ts'
 import type { Journal } from '../journal/journal.ts'
 
 /** Remembers a ring that came while nobody was waiting. */
@@ -33,7 +34,7 @@ export class Bell {
     let timer: NodeJS.Timeout | undefined
     await new Promise<void>((resolve) => {
       this.#waiting = resolve
-      if (timeoutMs !== undefined) timer = setTimeout(resolve, Math.min(timeoutMs, longestTimerMs))
+      if (timeoutMs !== undefined) timer = setTimeout(resolve, Math.min(timeoutMs, maxTimerMs))
     })
     clearTimeout(timer)
     this.#waiting = undefined
@@ -75,9 +76,6 @@ export class Bell {
     this.#ending?.removeEventListener('abort', this.#ring)
   }
 }
-
-/** A timer holds no more; whoever waits longer looks again in between. */
-const longestTimerMs = 2_147_483_647
 
 const cancelled = () =>
   new MailboxError('interrupted', 'the wait was cancelled', {

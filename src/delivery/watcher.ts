@@ -1,10 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Session } from '../model/agent.ts'
-import { sight } from './liveness.ts'
-
-/** A process, told from every other one (see liveness.ts). */
-export type Process = Required<Pick<Session, 'pid' | 'host' | 'pidStart'>>
+import { listIfAny, readJsonIfAny } from '../base/files.ts'
+import { type ProcessIdentity, processState } from '../base/process.ts'
 
 /** Where one agent's mail stands with the watcher. */
 export interface WatchedAgent {
@@ -19,7 +15,7 @@ export interface WatchedAgent {
 
 /** What the watcher writes down once a second. */
 export interface Heartbeat {
-  worker: Process
+  worker: ProcessIdentity
   /** By the clock of the space, in ms. */
   at: number
   agents: WatchedAgent[]
@@ -30,7 +26,7 @@ export interface WatcherHealth {
   state: 'up' | 'silent' | 'down'
   /** Agents that get their mail from it. */
   registered: number
-  supervisor?: Process
+  supervisor?: ProcessIdentity
   heartbeat?: Heartbeat
 }
 
@@ -54,12 +50,11 @@ const silentAfterMs = 20_000
 /** How the watcher is; undefined where nobody gets mail from one. */
 export function watcherHealth(dir: string, now: number): WatcherHealth | undefined {
   const paths = watcherPaths(dir)
-  const registered = namesIn(paths.agents)
+  const registered = listIfAny(paths.agents).filter((name) => name.endsWith('.json')).length
   if (registered === 0) return undefined
-  const supervisor = read<Process>(paths.supervisor)
-  if (supervisor === undefined || sight({ session: asSession(supervisor) }) === 'gone')
-    return { state: 'down', registered }
-  const heartbeat = read<Heartbeat>(paths.heartbeat)
+  const supervisor = readJsonIfAny<ProcessIdentity>(paths.supervisor)
+  if (supervisor === undefined || processState(supervisor) === 'gone') return { state: 'down', registered }
+  const heartbeat = readJsonIfAny<Heartbeat>(paths.heartbeat)
   const isHeard = heartbeat !== undefined && Math.abs(now - heartbeat.at) < silentAfterMs
   return {
     state: isHeard ? 'up' : 'silent',
@@ -76,23 +71,4 @@ export function watcherWarnings(health: WatcherHealth | undefined): string[] {
   return health.state === 'down'
     ? [`watcher down: ${whose}; start it: mailbox tmux watch`]
     : [`watcher silent: ${whose}; see mailbox tmux status`]
-}
-
-const asSession = (process: Process): Session => ({ generation: 0, startedAt: '', ...process })
-
-function namesIn(dir: string): number {
-  try {
-    return readdirSync(dir).filter((name) => name.endsWith('.json')).length
-  } catch {
-    return 0
-  }
-}
-
-/** A file that is not there, or that somebody has spoilt, says nothing. */
-function read<T>(path: string): T | undefined {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as T
-  } catch {
-    return undefined
-  }
 }

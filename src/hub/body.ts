@@ -1,4 +1,5 @@
 import type { Schema } from '../api/operation.ts'
+import { readBoundedBody } from '../base/body.ts'
 import { MailboxError } from '../base/errors.ts'
 import { maxJsonDepth, parseStrictJson } from '../base/json.ts'
 import { HttpRefusal } from './errors.ts'
@@ -18,17 +19,10 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
 }
 
 async function readText(request: Request, maxBytes: number): Promise<string> {
-  const declared = Number(request.headers.get('content-length') ?? '0')
-  if (declared > maxBytes) throw tooLarge(maxBytes)
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of request.body ?? []) {
-    size += part.length
-    if (size > maxBytes) throw tooLarge(maxBytes)
-    parts.push(part)
-  }
+  const bytes = await readBoundedBody(request, maxBytes)
+  if (bytes === undefined) throw tooLarge(maxBytes)
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(parts, size))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     throw new MailboxError('invalid', 'the body is not UTF-8', { cause, hint: 'encode it as UTF-8' })
   }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../base/timers.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Survey } from '../query/survey.ts'
 import type { Space } from '../space/space.ts'
@@ -76,7 +76,7 @@ export class Feed {
         }
       } catch (error) {
         this.#onProblem(error)
-        await sleep(retryMs, undefined, { signal }).catch(() => {})
+        await pause(retryMs, signal)
       }
     }
   }

@@ -5,15 +5,15 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
+import { writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
+import { sleepSync } from '../base/timers.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import { checkName } from '../model/name.ts'
 
@@ -108,27 +108,23 @@ export const listAgentTokens = (dir: string): { name: string; createdAt: string 
 const changeWithinMs = 2_000
 const abandonedAfterMs = 10_000
 
-/** The new file is also the lock: whoever can make it has the right to put it in place. */
 function changeAgents(dir: string, change: (agents: AgentTokens) => AgentTokens): void {
   mkdirSync(hubDir(dir), { recursive: true, mode: 0o700 })
   const file = agentsFile(dir)
-  const fresh = `${file}.new`
-  const fd = openAlone(fresh)
+  const lock = `${file}.new`
+  takeLock(lock)
   try {
-    writeSync(fd, `${JSON.stringify(change(readAgents(dir)), null, 2)}\n`)
-  } catch (error) {
-    closeSync(fd)
-    rmSync(fresh, { force: true })
-    throw error
+    writeFileAtomically(file, `${JSON.stringify(change(readAgents(dir)), null, 2)}\n`)
+  } finally {
+    rmSync(lock, { force: true })
   }
-  closeSync(fd)
-  renameSync(fresh, file)
 }
 
-function openAlone(path: string): number {
+function takeLock(path: string): void {
   for (const deadline = Date.now() + changeWithinMs; ; ) {
     try {
-      return openSync(path, 'wx', 0o600)
+      closeSync(openSync(path, 'wx', 0o600))
+      return
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
@@ -137,7 +133,7 @@ function openAlone(path: string): number {
     if (age > abandonedAfterMs) rmSync(path, { force: true })
     else if (Date.now() > deadline)
       throw new MailboxError('conflict', 'somebody else is changing the tokens', { hint: 'try again' })
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+    sleepSync(20)
   }
 }
 

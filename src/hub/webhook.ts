@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
+import { backoffMs, pause } from '../base/timers.ts'
 import { person } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import type { Space } from '../space/space.ts'
@@ -66,13 +67,13 @@ type CloudEvent = ReturnType<typeof cloudEvent>
 /** Tries until it is taken, or refused for good. False when it was stopped before. */
 async function deliver(event: CloudEvent, options: WebhookOptions, signal: AbortSignal): Promise<boolean> {
   const { url, onProblem, pauseMs = 1_000 } = options
-  for (let pause = pauseMs; !signal.aborted; pause = Math.min(pause * 2, longestPauseMs)) {
+  for (let retry = 0; !signal.aborted; retry++) {
     // One that is under way is not called off: it would have to be posted again.
     const { reason, again } = await post(url, event)
     if (reason === undefined) return true
     onProblem({ id: event.id, reason, again })
     if (!again) return true
-    await sleep(pause, undefined, { signal }).catch(() => {})
+    await pause(backoffMs(retry, pauseMs, longestPauseMs), signal)
   }
   return false
 }
@@ -112,17 +113,12 @@ class Cursor {
   }
 
   read(): number | undefined {
-    try {
-      const { seq } = JSON.parse(readFileSync(this.#path, 'utf8')) as { seq: unknown }
-      return Number.isSafeInteger(seq) ? (seq as number) : undefined
-    } catch {
-      return undefined
-    }
+    const seq = readJsonIfAny<{ seq: unknown }>(this.#path)?.seq
+    return Number.isSafeInteger(seq) ? (seq as number) : undefined
   }
 
   write(seq: number): void {
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
-    writeFileSync(`${this.#path}.tmp`, JSON.stringify({ seq }), { mode: 0o600 })
-    renameSync(`${this.#path}.tmp`, this.#path)
+    writeFileAtomically(this.#path, JSON.stringify({ seq }))
   }
 }

@@ -1,6 +1,6 @@
 import { chmodSync, rmSync, statSync } from 'node:fs'
-import { bootId } from '../base/clock.ts'
 import { MailboxError } from '../base/errors.ts'
+import { bootId } from '../base/process.ts'
 import {
   type Database,
   isBusy,
@@ -9,9 +9,9 @@ import {
   openDatabase,
   type Statement,
 } from '../base/sqlite.ts'
+import { sleepSync } from '../base/timers.ts'
 import type { Cursor, Journal, PlacedEntry } from '../journal/journal.ts'
 import { startCursor } from '../journal/journal.ts'
-import { nap } from '../journal/nap.ts'
 
 /** Brings a projection's tables from one entry to the next; the same journal always gives the same rows. */
 export interface Applier {
@@ -104,7 +104,7 @@ export class Projection {
           return { value }
         })
         if (found !== undefined) return found.value
-        if (isSame(this.#cursor, this.#stuckAt)) nap(patientNapMs)
+        if (isSame(this.#cursor, this.#stuckAt)) sleepSync(patientNapMs)
       }
     })
   }

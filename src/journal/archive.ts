@@ -1,28 +1,13 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-} from 'node:fs'
-import { open, readFile } from 'node:fs/promises'
+import { closeSync, fsyncSync, mkdirSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { MailboxError } from '../base/errors.ts'
+import { streamFileAtomically, syncDirectory } from '../base/files.ts'
 import { monthOf } from '../model/time.ts'
 import { WriterLock } from './lock.ts'
-import {
-  archiveDirOf,
-  archivedName,
-  listArchived,
-  openForRead,
-  segmentPath,
-  syncDirectory,
-} from './segment.ts'
+import { archiveDirOf, archivedName, listArchived, openForRead, segmentPath } from './segment.ts'
 
 /**
  * Moves closed segments into the archive, and out of it. Whoever is killed here leaves a temporary file,
@@ -97,22 +82,17 @@ export async function packSegment(
 }
 
 async function writePacked(path: string, bytes: Buffer, signal: AbortSignal | undefined): Promise<void> {
-  const temporary = path + temporaryEnd
-  try {
-    await using file = await open(temporary, 'wx', 0o600)
+  await streamFileAtomically(path, async (file, temporary) => {
     await file.writeFile(await toGzip(bytes))
     await file.sync()
-    // The only other copy is deleted next: trust what can be read back, not what was written.
+    // The only other copy is deleted next, so read back what was written.
     if (!(await holds(temporary, bytes))) {
       throw new MailboxError('damaged', `${temporary} does not hold what was written to it`, {
-        hint: 'look at the disk (dmesg); the journal is as it was',
+        hint: 'check the disk (dmesg); the journal is unchanged',
       })
     }
     signal?.throwIfAborted()
-    renameSync(temporary, path)
-  } finally {
-    rmSync(temporary, { force: true })
-  }
+  })
 }
 
 /** Whether the file is there and holds these bytes, gzipped. */

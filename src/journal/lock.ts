@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MailboxError } from '../base/errors.ts'
 import { type Database, isBusy, openDatabase } from '../base/sqlite.ts'
-import { nap } from './nap.ts'
+import { sleepSync } from '../base/timers.ts'
 
 export interface LockOptions {
   timeoutMs: number
@@ -58,7 +58,7 @@ export class WriterLock {
       options.waiting?.()
       // Holders are done within a fraction of a millisecond, so a short nap is usually all it takes; chance
       // spreads the waiters out, and after a while the event loop gets its turn.
-      if (attempt < napsAtMost) nap(napMs * 2 ** Math.min(attempt, 5) * (0.5 + Math.random()))
+      if (attempt < napsAtMost) sleepSync(napMs * 2 ** Math.min(attempt, 5) * (0.5 + Math.random()))
       else await sleep(1 + Math.random() * 4)
       if (performance.now() - started > options.timeoutMs) throw lockTimeout(options.timeoutMs)
     }
@@ -73,7 +73,7 @@ export class WriterLock {
     const deadline = performance.now() + timeoutMs
     while (this.#depth === 0 && !this.#tryTake()) {
       if (performance.now() > deadline) throw lockTimeout(timeoutMs)
-      nap(napMs)
+      sleepSync(napMs)
     }
     return this.#run(work)
   }

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, writeSync } from 'node:fs'
 import type { MailboxError } from '../base/errors.ts'
+import { syncDirectory } from '../base/files.ts'
 import type { Draft, Entry, Gist, SegmentReason } from '../model/entry.ts'
 import { isoTime, monthOf } from '../model/time.ts'
 import { decodeGist, decodeLine, LineBuffer, noSum } from './codec.ts'
 import type { Cursor, Placed, PlacedEntry } from './journal.ts'
 import { type Fragment, SegmentReader } from './reader.ts'
-import { openForAppend, segmentExists, syncDirectory } from './segment.ts'
+import { openForAppend, segmentExists } from './segment.ts'
 import { syncError, writeError } from './write-error.ts'
 
 const newline = Buffer.from('\n')

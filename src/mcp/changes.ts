@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { asMailboxError } from '../base/errors.ts'
+import { pause } from '../base/timers.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Space } from '../space/space.ts'
 
@@ -69,7 +69,7 @@ export class Changes {
         if (asMailboxError(error).code === 'closed') return
         // Calls report what is wrong with the journal; this only has to go on once it can be read again.
         isReady()
-        await sleep(retryMs, undefined, { signal, ref: false }).catch(() => {})
+        await pause(retryMs, signal, false)
       }
     }
   }

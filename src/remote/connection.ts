@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type ErrorCode, errorCodes, MailboxError } from '../base/errors.ts'
+import { pause } from '../base/timers.ts'
 
 export interface HubOptions {
   /** Where `mailbox serve` listens: `http://127.0.0.1:7337`. */
@@ -89,7 +89,7 @@ export class Connection {
   async pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
     // Not all at once when a hub comes back.
     const ms = pauseMs * (0.5 + Math.random())
-    await sleep(ms, undefined, { signal: this.until(signal) }).catch(() => {})
+    await pause(ms, this.until(signal))
     this.mustRun(signal)
   }
 

@@ -2,6 +2,7 @@ import { mailboxOperations, waitAtMostMs, waitingOperations } from '../api/mailb
 import { fromArguments, type Operation, toPath } from '../api/operation.ts'
 import { MailboxError } from '../base/errors.ts'
 import { checkJsonValue } from '../base/json.ts'
+import { timeoutSignal } from '../base/timers.ts'
 import { inSpan } from '../base/trace.ts'
 import { type Unread, type WatchOptions, waitMail, watchMail } from '../delivery/watch.ts'
 import type { InboxMessage } from '../query/inbox.ts'
@@ -91,8 +92,7 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
     checkTimeout(timeoutMs)
     connection.mustRun(signal)
     const whole = replyTo === undefined ? {} : { replyTo: (await derived.show(replyTo)).message.id }
-    const over =
-      timeoutMs === undefined ? [] : [AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))]
+    const over = timeoutMs === undefined ? [] : [timeoutSignal(timeoutMs)]
     const ending = AbortSignal.any([...over, connection.until(signal)])
     const taken = await waitMail(watched(signal, timeoutMs), { ...filter, ...whole, match, signal: ending })
     if (taken === null) connection.mustRun(signal)
@@ -128,9 +128,6 @@ export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
     watch,
   }
 }
-
-/** A timer holds no more. */
-const longestTimerMs = 2_147_483_647
 
 function checkTimeout(timeoutMs: number | undefined): void {
   if (timeoutMs === undefined || timeoutMs >= 0) return

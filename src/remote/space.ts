@@ -1,6 +1,6 @@
+import { identifyProcess } from '../base/process.ts'
 import type { JoinInput } from '../command/roster.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
-import { identify } from '../delivery/liveness.ts'
 import type { Agent } from '../model/agent.ts'
 import type { Entry } from '../model/entry.ts'
 import type { DeadLetters } from '../query/dead.ts'
@@ -108,7 +108,7 @@ export class RemoteSpace implements AnySpace {
 
   /** Our process, as our own machine describes it; a hub that runs there can see it, any other needs to hear of it. */
   #fromHere(input: JoinInput): JoinInput {
-    return { ...input, session: { ...identify(process.pid), ...input.session } }
+    return { ...input, session: { ...identifyProcess(process.pid), ...input.session } }
   }
 
   #act<T>(name: string, operation: string, body: object): Promise<T> {

@@ -1,4 +1,6 @@
 import { MailboxError } from '../base/errors.ts'
+import { processState } from '../base/process.ts'
+import { timeoutSignal } from '../base/timers.ts'
 import { inSpan, noteSpan } from '../base/trace.ts'
 import { checkSend } from '../command/check-send.ts'
 import { isTalk } from '../command/conversation-check.ts'
@@ -16,7 +18,6 @@ import { decideSupersede, decideWithdraw } from '../command/withdraw.ts'
 import { checkPayload } from '../conversation/payload.ts'
 import type { Kind } from '../conversation/registry.ts'
 import { unreadNow, withinBudget } from '../delivery/arrive.ts'
-import { sight } from '../delivery/liveness.ts'
 import { type Follow, type Unread, type WatchOptions, waitMail, watchMail } from '../delivery/watch.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import type { Claim } from '../model/claim.ts'
@@ -47,8 +48,6 @@ import type {
 import { readTemplate } from './settings.ts'
 import type { Space } from './space.ts'
 
-/** A timer holds no more. */
-const longestTimerMs = 2_147_483_647
 /** How much unread mail one who waits looks through for what it wants. */
 const waitLooksAt = 1_000
 
@@ -312,7 +311,7 @@ export class LocalMailbox {
   async #waitAlong(follow: Follow, options: WaitOptions): Promise<InboxMessage | null> {
     const { type, from, match, replyTo, timeoutMs = Number.POSITIVE_INFINITY, signal } = options
     await this.comeIn()
-    const over = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs))
+    const over = timeoutSignal(timeoutMs)
     const ending = signal === undefined ? over : AbortSignal.any([signal, over])
     const watched = {
       name: this.name,
@@ -471,7 +470,8 @@ export class LocalMailbox {
   async comeIn(): Promise<void> {
     const isQuiet = await this.#query(
       (source, agent) =>
-        sight(agent) !== 'here' && isLongSilent(source, agent, this.#space.settings, this.#space.now()),
+        processState(agent.session) !== 'running' &&
+        isLongSilent(source, agent, this.#space.settings, this.#space.now()),
     )
     if (isQuiet) await this.heartbeat()
     await this.#space.tend()

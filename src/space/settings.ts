@@ -1,7 +1,8 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
+import { writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
 import { claimTtlMs } from '../model/claim.ts'
 import { messageLimits } from '../model/message.ts'
@@ -232,9 +233,7 @@ export function writeSetting(dir: string, key: string, value: unknown): Settings
   const kept = existsSync(path)
     ? (parseStrictJson(readFileSync(path, 'utf8')) as Record<string, unknown>)
     : {}
-  const temporary = `${path}.${process.pid}.tmp`
-  writeFileSync(temporary, `${JSON.stringify({ ...kept, [key]: value }, null, 2)}\n`, { mode: 0o600 })
-  renameSync(temporary, path)
+  writeFileAtomically(path, `${JSON.stringify({ ...kept, [key]: value }, null, 2)}\n`)
   return readSettings(dir)
 }
 

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { createClock } from '../base/clock.ts'
 import { MailboxError } from '../base/errors.ts'
+import { identifyProcess, processState } from '../base/process.ts'
 import type { Context, View } from '../command/context.ts'
 import { decideDue, findDeaths, type Liveness, runOf } from '../command/due.ts'
 import {
@@ -17,7 +18,6 @@ import {
 } from '../command/roster.ts'
 import { Bell } from '../delivery/bell.ts'
 import { type FollowOptions, follow } from '../delivery/follow.ts'
-import { identify, sight } from '../delivery/liveness.ts'
 import { type WatcherHealth, watcherHealth, watcherWarnings } from '../delivery/watcher.ts'
 import { Background } from '../index/background.ts'
 import { loadDirectory, openIndex, openSearch, readDirectory } from '../index/open.ts'
@@ -45,7 +45,6 @@ import type { ArchiveOptions, ArchiveReport } from './retention.ts'
 import { ensureSpaceDir, readSettings, type Settings } from './settings.ts'
 
 // For rims that have processes and a watcher of their own.
-export { identify, sight } from '../delivery/liveness.ts'
 export { watcherPaths } from '../delivery/watcher.ts'
 
 export interface OpenSpaceOptions {
@@ -164,7 +163,9 @@ export class Space {
     if (name === systemAgent) return new LocalMailbox(this, name)
     const known = await this.query((source) => agentByName(source, name))
     const isRunning =
-      known !== undefined && !['dead', 'frozen'].includes(known.state) && sight(known) !== 'gone'
+      known !== undefined &&
+      !['dead', 'frozen'].includes(known.state) &&
+      processState(known.session) !== 'gone'
     if (options.join === false) {
       if (known === undefined) requireAgent(this.#directory, name)
     } else if (!isRunning) {
@@ -180,7 +181,8 @@ export class Space {
    */
   async seat(input: SeatInput): Promise<Mailbox> {
     const session = withProcess(input.session)
-    const isRunning = (agent: Agent) => !['dead', 'frozen'].includes(agent.state) && sight(agent) !== 'gone'
+    const isRunning = (agent: Agent) =>
+      !['dead', 'frozen'].includes(agent.state) && processState(agent.session) !== 'gone'
     // Whoever died without a word must not be taken for somebody who sits there.
     await this.tend()
     let name = ''
@@ -319,8 +321,8 @@ export class Space {
     const here = new Set<string>()
     const gone = new Set<string>()
     for (const agent of agents) {
-      const seen = sight(agent)
-      if (seen === 'here') here.add(runOf(agent))
+      const seen = processState(agent.session)
+      if (seen === 'running') here.add(runOf(agent))
       if (seen === 'gone') gone.add(runOf(agent))
     }
     return { here, gone }
@@ -572,5 +574,5 @@ export class Space {
 function withProcess(session: NonNullable<JoinInput['session']>): NonNullable<JoinInput['session']> {
   const { pid, host } = session
   const isOurs = Number.isSafeInteger(pid) && pid! > 0 && host === undefined
-  return isOurs ? { ...session, ...identify(pid!) } : session
+  return isOurs ? { ...session, ...identifyProcess(pid!) } : session
 }

@@ -1,11 +1,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, readFileSync } from 'node:fs'
+import { writeFileAtomically } from '../base/files.ts'
+import { backoffMs } from '../base/timers.ts'
 import type { Message } from '../model/message.ts'
 import { withoutControls } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import { type Courier, type Desk, idle, Steps, type Turn, underway, waiting } from './courier.ts'
-import { type Attempt, type Registration, writeDurably } from './store.ts'
+import type { Attempt, Registration } from './store.ts'
 
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
@@ -72,7 +74,7 @@ export class ExecCourier implements Courier {
 
   async #start(attempt: Attempt): Promise<Turn> {
     const { message } = await (await this.#steps.mailbox()).show(attempt.ids[0]!)
-    writeDurably(this.#file(attempt, 'text'), JSON.stringify({ message }))
+    writeFileAtomically(this.#file(attempt, 'text'), JSON.stringify({ message }), { durable: true })
     if (!(await this.#steps.intend(attempt))) return waiting('somebody else has taken it')
     this.#spawn(attempt, message)
     return waiting('runs the command')
@@ -130,7 +132,7 @@ export class ExecCourier implements Courier {
       await this.#steps.fail(attempt, `The command for ${agent} ${said}; it was tried ${tries} times.`)
       return underway('failed')
     }
-    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1))
+    const pauseMs = backoffMs(tries - 1, firstPauseMs, longestPauseMs)
     tell({
       event: 'ran',
       agent,

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { promisify } from 'node:util'
+import { readProcStat } from '../base/process.ts'
 
 const run = promisify(execFile)
 
@@ -23,9 +24,7 @@ export async function foreground(panePid: number, seenByTmux: string): Promise<s
 }
 
 async function fromProc(panePid: number): Promise<string[]> {
-  const stat = await readFile(`/proc/${panePid}/stat`, 'latin1')
-  // State, parent, group, session, terminal, and the group in its foreground.
-  const group = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[5]
+  const group = readProcStat(panePid)?.foregroundGroup
   const line = await readFile(`/proc/${group}/cmdline`, 'utf8')
   return line.split('\0').slice(0, -1)
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { writeFileAtomically } from '../base/files.ts'
 import { typeOf } from '../conversation/registry.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import { type Courier, type Desk, idle, Steps, type Turn, underway, waiting } from './courier.ts'
 import { type Front, lookAtFront } from './pane-state.ts'
 import { inputOf, isBeforeCursor, isOnScreen } from './screen.ts'
-import { type Attempt, type PanePlace, type Registration, writeDurably } from './store.ts'
+import type { Attempt, PanePlace, Registration } from './store.ts'
 import { type Guard, type Look, Tmux } from './tmux.ts'
 import { noticeFor, wordsFor } from './typed-text.ts'
 
@@ -136,7 +137,7 @@ export class PaneCourier implements Courier {
     const { text, end } = isNotice
       ? noticeFor(next, { agent: this.registration.agent, comment, token })
       : wordsFor(next[0]!, { ...this.registration, token, comment })
-    writeDurably(this.#steps.desk.store.file(this.registration.agent, 'text'), text)
+    writeFileAtomically(this.#steps.desk.store.file(this.registration.agent, 'text'), text, { durable: true })
     const intended = { ...attempt, end }
     if (!(await this.#steps.intend(intended))) return waiting('somebody else has taken it')
     return this.#paste(intended, front)

@@ -1,3 +1,4 @@
+import { pidExists } from '../base/process.ts'
 import { foreground } from './foreground.ts'
 import { type Program, programFor } from './programs.ts'
 import type { PanePlace } from './store.ts'
@@ -42,16 +43,7 @@ async function lookAt(tmux: Tmux, pane: string, panePid: number): Promise<Look |
   try {
     return await tmux.look(pane)
   } catch (error) {
-    if (isThere(panePid)) throw error
+    if (pidExists(panePid)) throw error
     return undefined
-  }
-}
-
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

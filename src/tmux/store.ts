@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
+import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { nameToFile } from '../model/name.ts'
 import { watcherPaths } from '../space/space.ts'
 
@@ -90,7 +81,7 @@ export class Store {
     return readdirSync(this.paths.agents)
       .filter((file) => file.endsWith('.json'))
       .sort()
-      .flatMap((file) => readJson<Registration>(join(this.paths.agents, file)) ?? [])
+      .flatMap((file) => readJsonIfAny<Registration>(join(this.paths.agents, file)) ?? [])
   }
 
   /** Two agents in one pane would type over one another. */
@@ -104,23 +95,24 @@ export class Store {
       throw new MailboxError('conflict', `the pane ${place!.pane} is where ${other.agent} gets its mail`, {
         hint: `mailbox tmux detach ${other.agent}`,
       })
-    writeDurably(this.#agentFile(registration.agent), registration)
+    writeFileAtomically(this.#agentFile(registration.agent), JSON.stringify(registration), { durable: true })
   }
 
   /** Whether there was one. */
   forget(agent: string): boolean {
-    const known = readJson(this.#agentFile(agent)) !== undefined
+    const known = readJsonIfAny(this.#agentFile(agent)) !== undefined
     rmSync(this.#agentFile(agent), { force: true })
     return known
   }
 
   attempt(agent: string): Attempt | undefined {
-    if (!this.#attempts.has(agent)) this.#attempts.set(agent, readJson<Attempt>(this.#attemptFile(agent)))
+    if (!this.#attempts.has(agent))
+      this.#attempts.set(agent, readJsonIfAny<Attempt>(this.#attemptFile(agent)))
     return this.#attempts.get(agent)
   }
 
   intend(agent: string, attempt: Attempt): void {
-    writeDurably(this.#attemptFile(agent), attempt)
+    writeFileAtomically(this.#attemptFile(agent), JSON.stringify(attempt), { durable: true })
     this.#attempts.set(agent, attempt)
   }
 
@@ -136,11 +128,12 @@ export class Store {
 
   /** Mail that an agent was told of, as far as it matters: the latest. */
   told(agent: string): string[] {
-    return readJson<string[]>(this.file(agent, 'told')) ?? []
+    return readJsonIfAny<string[]>(this.file(agent, 'told')) ?? []
   }
 
   noteTold(agent: string, ids: readonly string[]): void {
-    writeJson(this.file(agent, 'told'), [...this.told(agent), ...ids].slice(-mostTold))
+    const told = [...this.told(agent), ...ids].slice(-mostTold)
+    writeFileAtomically(this.file(agent, 'told'), JSON.stringify(told))
   }
 
   /** A file that belongs to an agent's attempt. */
@@ -154,39 +147,5 @@ export class Store {
 
   #attemptFile(agent: string): string {
     return this.file(agent, 'json')
-  }
-}
-
-export function readJson<T>(path: string): T | undefined {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as T
-  } catch {
-    return undefined
-  }
-}
-
-/** Replaces a file as a whole; readers see the old one or the new one. */
-export function writeJson(path: string, value: unknown): void {
-  const temporary = `${path}.${process.pid}.tmp`
-  writeFileSync(temporary, JSON.stringify(value), { mode: 0o600 })
-  renameSync(temporary, path)
-}
-
-/** The same, and it is there after a power loss. */
-export function writeDurably(path: string, value: unknown): void {
-  const temporary = `${path}.${process.pid}.tmp`
-  const file = openSync(temporary, 'w', 0o600)
-  try {
-    writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value))
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(temporary, path)
-  const folder = openSync(dirname(path), 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
   }
 }

@@ -2,9 +2,12 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MailboxError } from '../base/errors.ts'
-import type { Heartbeat, Process } from '../delivery/watcher.ts'
-import { identify, type Space, sight } from '../space/space.ts'
-import { readJson, Store, writeJson } from './store.ts'
+import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
+import { identifyProcess, type ProcessIdentity, processState } from '../base/process.ts'
+import { backoffMs, pause } from '../base/timers.ts'
+import type { Heartbeat } from '../delivery/watcher.ts'
+import type { Space } from '../space/space.ts'
+import { Store } from './store.ts'
 
 export interface SuperviseOptions {
   /** The words that start a worker on this space. */
@@ -35,24 +38,22 @@ const endWithinMs = 5_000
 export function takeWatch(space: Space): Store {
   const store = new Store(space.dir)
   space.alone(() => {
-    const holder = readJson<Process>(store.paths.supervisor)
+    const holder = readJsonIfAny<ProcessIdentity>(store.paths.supervisor)
     if (holder !== undefined && isWatching(space, store, holder)) {
       throw new MailboxError('conflict', `a watcher runs already: process ${holder.pid} on ${holder.host}`, {
         hint: 'add a pane to it: mailbox tmux attach AGENT --pane %N; or end it first',
       })
     }
-    writeJson(store.paths.supervisor, identify(process.pid))
+    writeFileAtomically(store.paths.supervisor, JSON.stringify(identifyProcess(process.pid)))
   })
   return store
 }
 
-const sightOf = (process: Process) => sight({ session: { generation: 0, startedAt: '', ...process } })
-
 /** One that cannot be seen from here, on another machine or in a container, is known by its heartbeat. */
-function isWatching(space: Space, { paths }: Store, holder: Process): boolean {
-  const seen = sightOf(holder)
-  if (seen !== 'unknown') return seen === 'here'
-  const at = readJson<Heartbeat>(paths.heartbeat)?.at ?? 0
+function isWatching(space: Space, { paths }: Store, holder: ProcessIdentity): boolean {
+  const state = processState(holder)
+  if (state !== 'unknown') return state === 'running'
+  const at = readJsonIfAny<Heartbeat>(paths.heartbeat)?.at ?? 0
   return Math.abs(space.now() - at) < unseenMs
 }
 
@@ -60,22 +61,22 @@ function isWatching(space: Space, { paths }: Store, holder: Process): boolean {
 export async function supervise(store: Store, options: SuperviseOptions): Promise<void> {
   const { signal, onDeath } = options
   await previousEnds(store)
-  let pauseMs = firstPauseMs
+  let retry = 0
   while (!signal.aborted) {
     const startedMs = performance.now()
     const why = await runWorker(options)
     if (signal.aborted) break
-    if (performance.now() - startedMs > settledMs) pauseMs = firstPauseMs
+    if (performance.now() - startedMs > settledMs) retry = 0
+    const pauseMs = backoffMs(retry++, firstPauseMs, longestPauseMs)
     onDeath(why, pauseMs)
-    await sleep(pauseMs, undefined, { signal }).catch(() => {})
-    pauseMs = Math.min(longestPauseMs, pauseMs * 2)
+    await pause(pauseMs, signal)
   }
 }
 
 /** The worker of a killed supervisor ends by itself when it notices; tmux would refuse it anyway. */
 async function previousEnds(store: Store): Promise<void> {
-  const worker = readJson<Heartbeat>(store.paths.heartbeat)?.worker
-  for (let waited = 0; worker !== undefined && sightOf(worker) === 'here' && waited < 50; waited++)
+  const worker = readJsonIfAny<Heartbeat>(store.paths.heartbeat)?.worker
+  for (let waited = 0; worker !== undefined && processState(worker) === 'running' && waited < 50; waited++)
     await sleep(100)
 }
 

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { asMailboxError } from '../base/errors.ts'
+import { writeFileAtomically } from '../base/files.ts'
+import { identifyProcess } from '../base/process.ts'
 import type { Heartbeat, WatchedAgent } from '../delivery/watcher.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Mailbox } from '../space/mailbox.ts'
-import { identify, type Space } from '../space/space.ts'
+import type { Space } from '../space/space.ts'
 import { type Courier, type Desk, type Event, idle, type Turn, waiting } from './courier.ts'
 import { ExecCourier } from './exec-courier.ts'
 import { PaneCourier } from './pane-courier.ts'
-import { type Registration, Store, writeJson } from './store.ts'
+import { type Registration, Store } from './store.ts'
 
 export interface WorkOptions {
   signal: AbortSignal
@@ -44,7 +46,7 @@ export async function work(space: Space, { signal, tell, beat }: WorkOptions): P
   const keeper = space.keepTime()
   const desk: Desk = { space, store, epoch: randomBytes(6).toString('hex'), tell }
   const lines = new Map<string, Line>()
-  const me = identify(process.pid)
+  const me = identifyProcess(process.pid)
   let beatAt = Number.NEGATIVE_INFINITY
   let writtenAt = Number.NEGATIVE_INFINITY
   let written = ''
@@ -66,7 +68,7 @@ export async function work(space: Space, { signal, tell, beat }: WorkOptions): P
         writtenAt = performance.now()
         written = JSON.stringify(agents)
         const heartbeat: Heartbeat = { worker: me, at: space.now(), agents }
-        writeJson(store.paths.heartbeat, heartbeat)
+        writeFileAtomically(store.paths.heartbeat, JSON.stringify(heartbeat))
       }
       if (isBeat) {
         beatAt = performance.now()

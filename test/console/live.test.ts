@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { builtFiles } from './built.ts'
 import { eventually, Stage } from './stage.ts'
 import { type Story, tellStory } from './story.ts'
 
@@ -15,6 +16,19 @@ afterAll(() => stage.close())
 afterEach(async () => expect(await stage.rest()).toEqual([]))
 
 const mailbox = (name: string) => stage.space.mailbox(name, { join: false })
+
+const isLive = (page: Page) => page.getByText('live', { exact: true }).waitFor({ state: 'attached' })
+
+/** A browser that is too busy to load anything ahead of time. */
+const neverIdle = (page: Page) =>
+  page.addInitScript(() => Object.assign(window, { requestIdleCallback: () => 0 }))
+
+/** How often the page was loaded from now on. */
+function countLoads(page: Page): () => number {
+  let count = 0
+  page.on('load', () => count++)
+  return () => count
+}
 
 /** Every request of the page for data, by what it asks for. */
 function watchRequests(page: Page): string[] {
@@ -113,19 +127,148 @@ describe('without a reload', () => {
     await page.getByText('Reconnecting to the hub').waitFor()
     const bob = await mailbox('bob')
     for (const n of [1, 2, 3]) await bob.send({ to: 'ada', subject: `While you were away ${n}`, body: '' })
-    // A page that was never opened cannot be loaded now; it comes by itself when the hub does.
-    await page.getByRole('link', { name: 'Metrics' }).click()
-    await page.getByText('could not be loaded').waitFor()
     await stage.startHub()
-    await page.getByText('live', { exact: true }).waitFor()
-    await page.getByRole('heading', { name: 'Metrics' }).waitFor()
-    await page.goBack()
+    await isLive(page)
     await eventually(() => page.getByText('Reconnecting to the hub').count()).toBe(0)
     const rows = page.locator('.row-subject', { hasText: 'While you were away' })
     await eventually(() => rows.allTextContents()).toEqual([3, 2, 1].map((n) => `While you were away ${n}`))
     expect(await page.locator('.row', { hasText: 'While you were away' }).getByText('messages').count()).toBe(
       0,
     )
+  })
+})
+
+describe('a hub that goes away', () => {
+  it('before the first answer is waited for', async () => {
+    const page = await stage.page('/agents', {
+      ...{ forgiving: true, waits: false },
+      before: async (one) => {
+        // The page is there; its first questions find nobody.
+        await one.route('**/api/**', async (route) => {
+          await stage.stopHub()
+          await route.continue()
+        })
+      },
+    })
+    await page.getByText('Reconnecting to the hub').waitFor()
+    await page.getByRole('alert').getByText('cannot be reached').waitFor()
+    await page.unroute('**/api/**')
+    await stage.startHub()
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    await isLive(page)
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  it('has left every view in the browser by then', async () => {
+    const page = await stage.page('/threads', { forgiving: true })
+    const loaded = () =>
+      page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname))
+    const scripts = builtFiles().filter((file) => file.endsWith('.js'))
+    expect(scripts.length).toBeGreaterThan(10)
+    await eventually(loaded).toEqual(expect.arrayContaining(scripts.map((file) => `/${file}`)))
+    await stage.stopHub()
+    await page.getByText('Reconnecting to the hub').waitFor()
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    await page.getByRole('alert').getByText('cannot be reached').waitFor()
+    await stage.startHub()
+    await page.locator('.chart canvas').first().waitFor()
+  })
+
+  it('brings a view whose code was asked for meanwhile when it is back', async () => {
+    const page = await stage.page('/threads', { forgiving: true, before: neverIdle })
+    await page.locator('.row').first().waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await stage.stopHub()
+    await page.getByText('Reconnecting to the hub').waitFor()
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    await page.getByText('Waiting for the hub').waitFor()
+    expect(asked.filter((url) => url.includes('/assets/'))).toEqual([])
+    await page.evaluate(() => Object.assign(window, { isSameDocument: true }))
+    await stage.startHub()
+    await page.getByRole('heading', { name: 'Metrics' }).waitFor()
+    await page.locator('.chart canvas').first().waitFor()
+    expect(await page.evaluate(() => 'isSameDocument' in window)).toBe(true)
+  })
+})
+
+describe('code that could not be loaded', () => {
+  it('is there after one reload, which waits for the person to stop typing', async () => {
+    const page = await stage.page('/threads', { forgiving: true, before: neverIdle })
+    let isBroken = true
+    await page.route('**/assets/stats-*.js', (route) => (isBroken ? route.abort() : route.continue()))
+    const text = page.getByRole('textbox', { name: 'Message' })
+    let probes = 0
+    await page.route('**/health', async (route) => {
+      // Whether the hub is there is known only when the person has begun to write.
+      if (probes === 0) {
+        await page.keyboard.press('c')
+        await text.fill('Do not lose this')
+      }
+      probes++
+      await route.continue()
+    })
+    const loads = countLoads(page)
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    await page.getByText('Reloading').waitFor()
+    await eventually(() => probes).toBeGreaterThan(2)
+    expect(loads()).toBe(0)
+    isBroken = false
+    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { name: 'Metrics' }).waitFor()
+    expect(loads()).toBe(1)
+    await page.keyboard.press('c')
+    await eventually(() => text.inputValue()).toBe('Do not lose this')
+  })
+
+  it('does not reload again and again', async () => {
+    const page = await stage.page('/threads', {
+      forgiving: true,
+      before: (one) => one.route('**/assets/stats-*.js', (route) => route.abort()),
+    })
+    await page.locator('.row').first().waitFor()
+    const loads = countLoads(page)
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    const reload = page.getByRole('alert').getByRole('button', { name: 'Reload' })
+    await reload.waitFor()
+    expect(loads()).toBe(1)
+    await page.unroute('**/assets/stats-*.js')
+    await reload.click()
+    await page.getByRole('heading', { name: 'Metrics' }).waitFor()
+    expect(loads()).toBe(2)
+  })
+
+  it('formats letters after the reload as well', async () => {
+    const page = await stage.page('/threads', { forgiving: true, before: neverIdle })
+    let isBroken = true
+    await page.route('**/assets/markdown-render-*.js', (route) =>
+      isBroken ? route.abort() : route.continue(),
+    )
+    await page.route('**/health', async (route) => {
+      isBroken = false
+      await route.continue()
+    })
+    await page.locator('.row', { hasText: 'Rebuild the index' }).click()
+    await page.locator('.prose table').waitFor()
+  })
+})
+
+describe('an answer that fails', () => {
+  it.each(['needs-you', 'overview', 'replay'])('at first is asked for again: %s', async (reading) => {
+    let isBusy = true
+    const page = await stage.page(reading === 'replay' ? '/replay' : '/', {
+      ...{ forgiving: true, waits: false },
+      before: (one) =>
+        one.route(`**/api/${reading}*`, async (route) => {
+          const json = { error: { code: 'internal', message: 'the hub is busy' } }
+          await (isBusy ? route.fulfill({ status: 500, json }) : route.continue())
+        }),
+    })
+    const sign = reading === 'overview' ? page.getByText('connecting') : page.getByText('the hub is busy')
+    await sign.first().waitFor()
+    isBusy = false
+    await page.locator('.row, .replay-log li').first().waitFor()
+    await isLive(page)
   })
 })
 

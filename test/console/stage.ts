@@ -14,9 +14,11 @@ const artefacts = new URL('../../test-artifacts/console/', import.meta.url).path
 export interface OpenOptions extends BrowserContextOptions {
   phone?: boolean
   /** Runs before anything of the page does. */
-  before?: (page: Page) => Promise<void>
+  before?: (page: Page) => Promise<unknown>
   /** The page is to fail: what goes wrong in it is the test's own matter. */
   forgiving?: boolean
+  /** Returns once the page is live. @default true */
+  waits?: boolean
   /** Stays open when the test is over. */
   keep?: boolean
 }
@@ -56,12 +58,14 @@ export class Stage {
   }
 
   async stopHub(): Promise<void> {
-    this.#hub?.kill('SIGKILL')
-    await this.#hub?.exit
+    const hub = this.#hub
+    this.#hub = undefined
+    hub?.kill('SIGKILL')
+    await hub?.exit
   }
 
   async page(path: string, options: OpenOptions = {}): Promise<Page> {
-    const { phone: isPhone = false, before, forgiving = false, keep = false, ...rest } = options
+    const { phone: isPhone = false, before, forgiving = false, waits = true, keep = false, ...rest } = options
     const viewport = isPhone ? phone : desk
     const context = await this.#browser.newContext({ viewport, reducedMotion: 'reduce', ...rest })
     if (!keep) this.#contexts.push(context)
@@ -69,7 +73,7 @@ export class Stage {
     if (!forgiving) await this.#watch(page)
     await before?.(page)
     await page.goto(`${this.url}${path}#token=${encodeURIComponent(this.token)}`)
-    await page.getByText('live', { exact: true }).waitFor({ state: 'attached' })
+    if (waits) await page.getByText('live', { exact: true }).waitFor({ state: 'attached' })
     return page
   }
 
@@ -98,8 +102,9 @@ export class Stage {
     })
   }
 
-  /** The end of a test: its pages are closed, and what went wrong in them is told. */
+  /** The end of a test: its pages are closed, the hub runs, and what went wrong is returned. */
   async rest(): Promise<string[]> {
+    if (this.#hub === undefined) await this.startHub()
     await Promise.all(this.#contexts.splice(0).map((context) => context.close()))
     return this.faults.splice(0)
   }

@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { FileJournal } from '../../src/journal/file-journal.ts'
 import { listArchived, listPlain } from '../../src/journal/segment.ts'
 import type { Agent } from '../../src/model/agent.ts'
@@ -10,11 +10,11 @@ import { day } from '../helpers/archive.ts'
 import { readAll, seqsOf, upTo } from '../helpers/drafts.ts'
 import { runScript } from '../helpers/processes.ts'
 import { patientSettings, tempDir, tempSpace, testSettings } from '../helpers/temp.ts'
-import { cameToPass, ensureTool, straceWith } from '../helpers/tools.ts'
+import { cameToPass, needTool, straceWith } from '../helpers/tools.ts'
 
 const archiver = new URL('archiver.mjs', import.meta.url)
 
-beforeAll(() => ensureTool('strace'), 300_000)
+beforeEach(() => needTool('strace'))
 
 const now = Date.parse('2026-12-01T00:00:00.000Z')
 const ages = { gzipAfterMs: 30 * day, removeAfterMs: 200 * day }

@@ -1,22 +1,22 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { SendInput } from '../../src/model/fields.ts'
 import { openSpace } from '../../src/space/space.ts'
 import { agentDraft } from '../helpers/drafts.ts'
 import { type Running, runScript, startScript } from '../helpers/processes.ts'
 import { linesIn, segmentFile, verifyDir } from '../helpers/segments.ts'
 import { tempDir, tempJournal, tempSpace } from '../helpers/temp.ts'
-import { cameToPass, ensureTool, type Fault, filesOf, straceWith } from '../helpers/tools.ts'
+import { cameToPass, type Fault, filesOf, needTool, straceWith } from '../helpers/tools.ts'
 
 const writer = new URL('disk-writer.mjs', import.meta.url)
 const obey = new URL('obey.mjs', import.meta.url)
 
-beforeAll(() => {
-  ensureTool('strace')
-  ensureTool('prlimit', 'util-linux')
-}, 300_000)
+beforeEach(() => {
+  needTool('strace')
+  needTool('prlimit')
+})
 
 /** Has a process send one message, and returns what it said about it. */
 function send(running: Running, subject: string, more: Partial<SendInput> = {}): Promise<string> {

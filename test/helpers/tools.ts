@@ -1,21 +1,36 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { skipTest } from './skip.ts'
 
-const has = (tool: string): boolean => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0
+export const hasTool = (tool: string): boolean => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0
 
-/** Sees to it that a tool of the system is there: installs it where that is allowed, says how where not. */
-export function ensureTool(tool: string, pack = tool): void {
-  if (has(tool)) return
-  const install = `apt-get install -y ${pack}`
-  if (process.getuid?.() === 0 && has('apt-get')) {
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    spawnSync('sh', ['-c', `${install} || { apt-get update && ${install}; }`], { env, stdio: 'ignore' })
-  }
-  if (!has(tool))
-    throw new Error(
-      `these tests need ${tool}: run \`${install}\` as root, or your system's own way to get it`,
-    )
+/** System programs that some tests need, with the packages that contain them. `bring-tools.ts` installs them. */
+export const systemTools: Record<string, string> = {
+  strace: 'strace',
+  tmux: 'tmux',
+  chromium: 'chromium',
+  busybox: 'busybox',
+  faketime: 'faketime',
+  prlimit: 'util-linux',
+  script: 'bsdutils',
+}
+
+/** Skips the running test, with the command that helps, when a system program is missing. */
+export function needTool(tool: keyof typeof systemTools | (string & {})): void {
+  if (hasTool(tool)) return
+  const pack = systemTools[tool] ?? tool
+  skipTest(`needs ${tool}: run \`apt-get install -y ${pack}\` as root, or install it another way`)
+}
+
+const browsers = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']
+
+/** The system's own browser: none is downloaded. */
+export function browserPath(): string | undefined {
+  const given = process.env['CHROME_PATH']
+  if (given !== undefined && given !== '') return given
+  const look = browsers.map((name) => `command -v ${name}`).join(' || ')
+  return spawnSync('sh', ['-c', look], { encoding: 'utf8' }).stdout.trim() || undefined
 }
 
 /** Where a space's bytes go, as far as faults are made there. `dir` must be free of symbolic links. */

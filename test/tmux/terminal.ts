@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { openSpace, type Space } from '../../src/space/space.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 import { tempDir, testSettings } from '../helpers/temp.ts'
-import { ensureTool } from '../helpers/tools.ts'
+import { needTool } from '../helpers/tools.ts'
 
 const cli = new URL('../../dist/cli.cjs', import.meta.url)
 const fakeAgent = fileURLToPath(new URL('fake-agent.mjs', import.meta.url))
@@ -56,7 +56,7 @@ export class Terminal {
   #windows = 0
 
   static async open(): Promise<Terminal> {
-    ensureTool('tmux')
+    needTool('tmux')
     const terminal = new Terminal()
     terminal.space = await openSpace({ dir: terminal.spaceDir, settings: testSettings })
     onTestFinished(async () => {

@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { createBox } from '../helpers/cli.ts'
 import { startProcess } from '../helpers/processes.ts'
+import { needTool } from '../helpers/tools.ts'
 import { Terminal, until } from './terminal.ts'
 
 // Limits only end what hangs; on a busy machine everything takes its time.
@@ -79,6 +80,7 @@ it('attaches the pane that it is typed in', async () => {
 })
 
 it('refuses what it cannot do, and says what to do instead', async () => {
+  needTool('tmux')
   const box = await createBox()
   expect(await box.refused(2, 'tmux', 'watch')).toMatchObject({ message: 'there is nobody to watch for' })
   expect(await box.refused(2, 'tmux', 'watch', 'ada')).toMatchObject({

@@ -1,14 +1,18 @@
+import { noteUnreachable } from './connection.ts'
 import { refuse, token } from './session.ts'
 
 /** What the hub said no with. */
 export class ApiError extends Error {
   readonly code: string
   readonly hint: string | undefined
+  /** The same request may succeed a little later. */
+  readonly isTransient: boolean
 
-  constructor(code: string, message: string, hint?: string) {
+  constructor(code: string, message: string, hint?: string, isTransient = false) {
     super(message)
     this.code = code
     this.hint = hint
+    this.isTransient = isTransient
   }
 }
 
@@ -21,7 +25,7 @@ async function answerOf<T>(response: Response): Promise<T> {
   } | null
   const { code = 'internal', message = `the hub answered ${response.status}`, hint } = said?.error ?? {}
   if (response.status === 401) refuse(message)
-  throw new ApiError(code, message, hint)
+  throw new ApiError(code, message, hint, response.status >= 500 || response.status === 429)
 }
 
 async function ask(url: string, init: RequestInit): Promise<Response> {
@@ -29,7 +33,8 @@ async function ask(url: string, init: RequestInit): Promise<Response> {
     return await fetch(url, init)
   } catch (error) {
     if (init.signal?.aborted) throw error
-    throw new ApiError('unreachable', 'the hub cannot be reached', 'is `mailbox serve` still running?')
+    noteUnreachable()
+    throw new ApiError('unreachable', 'the hub cannot be reached', 'is `mailbox serve` still running?', true)
   }
 }
 

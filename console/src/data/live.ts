@@ -1,10 +1,10 @@
 import { batch, signal } from '@preact/signals'
 import { openStream } from './api.ts'
+import { connection } from './connection.ts'
 import { token } from './session.ts'
 import { readEvents } from './stream.ts'
 import type { Entry } from './types.ts'
 
-export const connection = signal<'connecting' | 'live' | 'reconnecting'>('connecting')
 /** The last entry this page has taken in. */
 const seq = signal(0)
 

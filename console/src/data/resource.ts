@@ -1,6 +1,7 @@
 import { type Signal, signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { ApiError } from './api.ts'
+import { onLive } from './connection.ts'
 import { onEntries } from './live.ts'
 import type { Entry } from './types.ts'
 
@@ -31,7 +32,7 @@ export class Resource<T> {
   #timer: ReturnType<typeof setTimeout> | undefined
   /** Not before: a question that takes the hub long is asked less often. */
   #restUntil = 0
-  #stop: (() => void) | undefined
+  #stops: (() => void)[] = []
 
   constructor(options: ResourceOptions<T>) {
     this.options = options
@@ -40,13 +41,16 @@ export class Resource<T> {
   use(): () => void {
     this.#users++
     if (this.#users === 1) {
-      this.#stop = onEntries((entries) => this.#take(entries))
+      this.#stops = [
+        onEntries((entries) => this.#take(entries)),
+        onLive(() => this.error.peek()?.isTransient && void this.refresh()),
+      ]
       void this.refresh()
     }
     return () => {
       this.#users--
       if (this.#users > 0) return
-      this.#stop?.()
+      for (const stop of this.#stops) stop()
       clearTimeout(this.#timer)
       this.#loading?.abort()
     }
@@ -69,7 +73,7 @@ export class Resource<T> {
       if (!loading.signal.aborted) {
         const problem = error instanceof ApiError ? error : new ApiError('internal', String(error))
         this.error.value = problem
-        if (problem.code === 'unreachable') this.#retrySoon()
+        if (problem.isTransient) this.#retrySoon()
       }
     } finally {
       this.#loading = undefined

@@ -21,7 +21,7 @@ const StateChip = ({ state }: { state: ReceiptState }) => <span class={`chip ${t
 /** What each recipient has done with a message, rung by rung. */
 export function Ladders({ id }: { id: string }) {
   const { data, error } = useResource(`message ${id}`, () => messageOptions(id))
-  if (error.value !== null) return <Problem error={error.value} />
+  if (error.value !== null && data.value === undefined) return <Problem error={error.value} />
   if (data.value === undefined) return <Loading />
   const { receipts } = data.value
   return (

@@ -1,5 +1,8 @@
 import './markdown.css'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Part } from '../data/part.ts'
+
+const renderer = new Part(async () => (await import('./markdown-render.ts')).renderMarkdown)
 
 /** Longer than anybody reads formatted; Markdown of a megabyte would hold up the page. */
 const formattedLength = 60_000
@@ -9,24 +12,18 @@ const shownLength = 200_000
 export function Markdown({ text }: { text: string }) {
   const place = useRef<HTMLDivElement>(null)
   const [isFormatted, setFormatted] = useState(false)
-  useEffect(() => {
+  const render = renderer.code.value
+  useEffect(() => void renderer.want(), [])
+  useLayoutEffect(() => {
     setFormatted(false)
-    if (text.length > formattedLength) return
-    let isCurrent = true
-    void import('./markdown-render.ts').then(({ renderMarkdown }) => {
-      if (!isCurrent) return
-      try {
-        const fragment = renderMarkdown(text)
-        place.current?.replaceChildren(fragment)
-        setFormatted(true)
-      } catch {
-        // Nested too deep for the renderer: the plain text stays.
-      }
-    })
-    return () => {
-      isCurrent = false
+    if (render === undefined || text.length > formattedLength) return
+    try {
+      place.current?.replaceChildren(render(text))
+      setFormatted(true)
+    } catch {
+      // Nested too deep for the renderer: the plain text stays.
     }
-  }, [text])
+  }, [text, render])
   if (text === '') return null
   return (
     <>

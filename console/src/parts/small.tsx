@@ -114,9 +114,9 @@ export const Problem = ({ error }: { error: ApiError }) => (
   </div>
 )
 
-export const Loading = () => (
+export const Loading = ({ note }: { note?: string }) => (
   <div class="waiting-bars" role="status">
-    <span class="hidden">Loading</span>
+    {note === undefined ? <span class="hidden">Loading</span> : <p class="quiet">{note}</p>}
     {Array.from({ length: 6 }, (_, n) => (
       <i key={n} />
     ))}

@@ -1,6 +1,6 @@
 import './nav.css'
 import type { ComponentChildren } from 'preact'
-import { connection } from '../data/live.ts'
+import { connection } from '../data/connection.ts'
 import { show } from '../keys/keyboard.ts'
 import { channelName } from '../lib/address.ts'
 import { path, type Route } from '../lib/route.ts'

@@ -1,7 +1,7 @@
 import './shell.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { usePathname, useSearch } from 'wouter-preact/use-browser-location'
-import { connection } from '../data/live.ts'
+import { connection } from '../data/connection.ts'
 import { overlay, show } from '../keys/keyboard.ts'
 import { KeysDialog } from '../keys/keys-dialog.tsx'
 import { Palette } from '../keys/palette.tsx'

@@ -6,7 +6,7 @@ import { path } from '../lib/route.ts'
 import { line, subjectOf } from '../lib/text.ts'
 import { since } from '../lib/time.ts'
 import { Icon } from '../parts/icon.tsx'
-import { Avatar, Command, Empty, Loading, StateDot, TagChip, When } from '../parts/small.tsx'
+import { Avatar, Command, Empty, Loading, Problem, StateDot, TagChip, When } from '../parts/small.tsx'
 import { askStatus, busy, requestShutdown } from '../state/act.ts'
 import { openCompose } from '../state/compose.ts'
 import { owed } from '../state/matters.ts'
@@ -18,6 +18,8 @@ import { ThreadList } from './threads.tsx'
 /** One agent: how it is, what it waits for, what it owes, and its mail. */
 export function AgentPage({ name }: { name: string }) {
   const agent = agentsByName.value.get(name)
+  if (overview.error.value !== null && overview.data.value === undefined)
+    return <Problem error={overview.error.value} />
   if (agent === undefined)
     return overview.data.value === undefined ? (
       <Loading />

@@ -1,13 +1,13 @@
 import './replay.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { get } from '../data/api.ts'
+import { ApiError, get } from '../data/api.ts'
 import type { ReplayFrame, Series } from '../data/types.ts'
 import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
 import { line, plural } from '../lib/text.ts'
 import { clockTime, fullTime } from '../lib/time.ts'
 import { lazy } from '../parts/lazy.tsx'
-import { Empty, Loading, StateDot } from '../parts/small.tsx'
+import { Empty, Loading, Problem, StateDot } from '../parts/small.tsx'
 import { complain } from '../parts/toast.tsx'
 import { Page } from './page.tsx'
 
@@ -22,8 +22,8 @@ export function ReplayPage({ at }: { at: number | undefined }) {
   useEffect(() => {
     if (at !== undefined) setWanted(at)
   }, [at])
-  useFrame(wanted, setFrame)
-  if (frame === undefined) return <Loading />
+  const problem = useFrame(wanted, setFrame)
+  if (frame === undefined) return problem === null ? <Loading /> : <Problem error={problem} />
   if (frame.last === 0)
     return (
       <Page title="Replay">
@@ -101,8 +101,14 @@ const Picture = ({ frame }: { frame: ReplayFrame }) => (
   </div>
 )
 
-/** The frame at a place, or the last one. One question at a time: while the slider moves, only the place where it is when the answer comes is asked next. */
-function useFrame(wanted: number | undefined, take: (frame: ReplayFrame) => void): void {
+const retryMs = 2_000
+
+/**
+ * The frame at a sequence number, or the last one. One request at a time: while the slider moves, the next
+ * request is for the position it has when the answer arrives.
+ */
+function useFrame(wanted: number | undefined, take: (frame: ReplayFrame) => void): ApiError | null {
+  const [problem, setProblem] = useState<ApiError | null>(null)
   const next = useRef<{ at: number | undefined }>()
   const isAsking = useRef(false)
   const isHere = useRef(true)
@@ -117,21 +123,27 @@ function useFrame(wanted: number | undefined, take: (frame: ReplayFrame) => void
     if (isAsking.current) return
     const ask = async () => {
       isAsking.current = true
-      try {
-        while (next.current !== undefined && isHere.current) {
-          const { at } = next.current
-          next.current = undefined
-          const frame = await get<ReplayFrame>('/api/replay', { at })
-          if (isHere.current) take(frame)
+      while (next.current !== undefined && isHere.current) {
+        const request = next.current
+        next.current = undefined
+        try {
+          const frame = await get<ReplayFrame>('/api/replay', { at: request.at })
+          if (!isHere.current) break
+          take(frame)
+          setProblem(null)
+        } catch (error) {
+          const found = error instanceof ApiError ? error : new ApiError('internal', String(error))
+          setProblem(found)
+          if (!found.isTransient) continue
+          next.current ??= request
+          await new Promise((resolve) => setTimeout(resolve, retryMs))
         }
-      } catch (error) {
-        complain(error)
-      } finally {
-        isAsking.current = false
       }
+      isAsking.current = false
     }
     void ask()
   }, [wanted, take])
+  return problem
 }
 
 function useBuckets(frame: ReplayFrame | undefined): Series['buckets'] | undefined {

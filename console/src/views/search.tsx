@@ -104,7 +104,7 @@ function Results({ q, id }: { q: string; id: string | undefined }) {
   const hrefs = useMemo(() => (items ?? []).map((message) => addressOf(q, message.id)), [items, q])
   const selected = items?.findIndex((message) => message.id === id) ?? -1
   useLeaves(hrefs, selected)
-  if (found.error.value !== null) return <Problem error={found.error.value} />
+  if (found.error.value !== null && items === undefined) return <Problem error={found.error.value} />
   if (items === undefined) return <Loading />
   if (items.length === 0)
     return (

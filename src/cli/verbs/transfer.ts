@@ -1,6 +1,6 @@
-import { open as openFile, rename, rm } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
+import { streamFileAtomically } from '../../base/files.ts'
 import { parseStrictJson } from '../../base/json.ts'
 import type { Space } from '../../space/space.ts'
 import { action } from '../cli.ts'
@@ -24,7 +24,7 @@ export function exportMessages(command: Command): void {
     const progress = createProgress(cli, 'exporting')
     const lines = exportedLines(space, end, (seq) => progress.report(seq, end))
     const exported = await (out === undefined ? print(lines) : writeFile(out, lines)).finally(progress.end)
-    if (wasInterrupted()) throw new MailboxError('interrupted', 'the export was cancelled')
+    mustGoOn()
     if (out !== undefined)
       cli.confirm({ exported, file: out }, () => `${count(exported)} messages written to ${out}`)
   })
@@ -48,6 +48,10 @@ async function* exportedLines(
   }
 }
 
+function mustGoOn(): void {
+  if (wasInterrupted()) throw new MailboxError('interrupted', 'the export was cancelled')
+}
+
 async function print(lines: AsyncIterable<string>): Promise<number> {
   let written = 0
   for await (const line of lines) {
@@ -57,21 +61,15 @@ async function print(lines: AsyncIterable<string>): Promise<number> {
   return written
 }
 
-/** Under another name until it is complete, so that nobody takes half an export for a whole one. */
 async function writeFile(path: string, lines: AsyncIterable<string>): Promise<number> {
-  const partial = `${path}.part`
   let written = 0
-  try {
-    await using file = await openFile(partial, 'w', 0o600)
+  await streamFileAtomically(path, async (file) => {
     for await (const line of lines) {
       await file.write(line)
       written++
     }
-    await file.sync()
-    if (!wasInterrupted()) await rename(partial, path)
-  } finally {
-    await rm(partial, { force: true })
-  }
+    mustGoOn()
+  })
   return written
 }
 

@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
+import { listIfAny } from '../../base/files.ts'
+import { identifyByProc, localProcess, processState, startTimeOf } from '../../base/process.ts'
 import { nameToFile } from '../../model/name.ts'
 import type { Mailbox } from '../../space/mailbox.ts'
-import { isRunning, processOf } from './process.ts'
 
 /**
  * Mail is marked as shown before it is printed: two hooks that run at once must not both print it. Between
@@ -26,10 +27,12 @@ export class Handing {
   #ids: readonly string[] = []
 
   constructor(space: string, mailbox: Mailbox) {
-    const { pid, started } = processOf(process.pid)
     this.#mailbox = mailbox
     this.#dir = handingDir(space)
-    this.#path = join(this.#dir, `${prefixOf(mailbox.name)}${pid}.${started}`)
+    this.#path = join(
+      this.#dir,
+      `${prefixOf(mailbox.name)}${process.pid}.${startTimeOf(identifyByProc(process.pid))}`,
+    )
   }
 
   /**
@@ -67,7 +70,7 @@ export class Handing {
   async recover(): Promise<void> {
     for (const file of notesFor(this.#dir, this.#mailbox.name)) {
       const [pid, started] = file.slice(prefixOf(this.#mailbox.name).length).split('.')
-      if (isRunning({ pid: Number(pid), started: started ?? '' })) continue
+      if (processState(localProcess(Number(pid), started ?? '')) !== 'gone') continue
       // Several may find it at once; whoever gets it under its own name sees to it.
       const own = `${this.#path}.again`
       if (!isRenamed(join(this.#dir, file), own)) continue
@@ -88,11 +91,7 @@ function isRenamed(from: string, to: string): boolean {
 }
 
 function notesFor(dir: string, agent: string): string[] {
-  try {
-    return readdirSync(dir).filter((file) => file.startsWith(prefixOf(agent)))
-  } catch {
-    return []
-  }
+  return listIfAny(dir).filter((file) => file.startsWith(prefixOf(agent)))
 }
 
 /** Only what nobody has done anything with: an ack shows that it was seen after all. */

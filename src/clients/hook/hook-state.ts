@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { readFileIfAny, readJsonIfAny, writeFileAtomically } from '../../base/files.ts'
 import { nameToFile } from '../../model/name.ts'
 
 /**
@@ -23,11 +24,7 @@ const pathOf = (space: string, agent: string, ending: string): string =>
   join(space, 'hooks', 'agents', `${nameToFile(agent)}.${ending}`)
 
 export function recollect(space: string, agent: string): Memory {
-  try {
-    return { ...blank, ...(JSON.parse(read(pathOf(space, agent, 'json'))) as Partial<Memory>) }
-  } catch {
-    return { ...blank }
-  }
+  return { ...blank, ...readJsonIfAny<Partial<Memory>>(pathOf(space, agent, 'json')) }
 }
 
 export function remember(space: string, agent: string, change: Partial<Memory>): void {
@@ -38,13 +35,8 @@ export function remember(space: string, agent: string, change: Partial<Memory>):
  * Who waits for an agent's mail while it is idle: the latest to say so. Apart from the rest, because the one
  * who waits starts at the same moment as the hook that says whether the agent is idle.
  */
-export const waiterOf = (space: string, agent: string): string => {
-  try {
-    return read(pathOf(space, agent, 'waiter'))
-  } catch {
-    return ''
-  }
-}
+export const waiterOf = (space: string, agent: string): string =>
+  readFileIfAny(pathOf(space, agent, 'waiter')) ?? ''
 
 export const setWaiter = (space: string, agent: string, token: string): void =>
   write(pathOf(space, agent, 'waiter'), token)
@@ -53,11 +45,7 @@ export function forget(space: string, agent: string): void {
   for (const ending of ['json', 'waiter']) rmSync(pathOf(space, agent, ending), { force: true })
 }
 
-const read = (path: string): string => readFileSync(path, 'utf8')
-
 function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${process.pid}.tmp`
-  writeFileSync(temporary, text, { mode: 0o600 })
-  renameSync(temporary, path)
+  writeFileAtomically(path, text)
 }

@@ -8,13 +8,13 @@ import {
   recall,
 } from '../../agent/briefing.ts'
 import { reportWaiting } from '../../agent/waiting.ts'
+import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { Mailbox } from '../../space/mailbox.ts'
 import type { Space } from '../../space/space.ts'
 import type { Call, Said } from './dialect.ts'
 import { Handing } from './handover-note.ts'
 import { forget, recollect, remember } from './hook-state.ts'
-import type { ProcessId } from './process.ts'
 import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
 
 /** Where a hook answers: in which space, for which agent, in which process of which client. */
@@ -22,7 +22,7 @@ export interface Desk {
   space: Space
   mailbox: Mailbox
   client: string
-  process: ProcessId
+  process: ProcessIdentity
 }
 
 /** Prints what is said, or throws. */
@@ -113,7 +113,7 @@ async function isQuiet({ space, mailbox }: Desk): Promise<boolean> {
 }
 
 /** A stamp is for a process, and some clients have several sessions in one: it must be true of all that run. */
-async function isAlone(space: Space, mailbox: Mailbox, { pid }: ProcessId): Promise<boolean> {
+async function isAlone(space: Space, mailbox: Mailbox, { pid }: ProcessIdentity): Promise<boolean> {
   const agents = await space.agents()
   return agents.every(
     ({ name, session, state }) =>

@@ -1,5 +1,6 @@
 import { fstatSync, readSync, writeSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
+import { identifyByProc } from '../../base/process.ts'
 import type { Client } from '../../model/client.ts'
 import { openSpace } from '../../space/space.ts'
 import { claude } from '../claude/dialect.ts'
@@ -10,7 +11,7 @@ import type { Call, Dialect, Input } from './dialect.ts'
 import { recollect } from './hook-state.ts'
 import { noteFiring } from './last-run.ts'
 import { log } from './log.ts'
-import { clientAbove, processOf } from './process.ts'
+import { clientAbove } from './process.ts'
 import { answer, type Desk } from './respond.ts'
 
 const dialects: Record<Client, Dialect> = { claude, codex, gemini, opencode }
@@ -50,7 +51,7 @@ export async function runHook(options: HookOptions): Promise<number> {
 
 async function serve({ client, event, space: dir, pid, again }: HookOptions, dialect: Dialect, call: Call) {
   const limit = call.moment === 'wait' ? undefined : limitOf(dir, `${client} ${event}`, call)
-  const own = processOf(dialect.tellsPid ? pid : clientAbove(pid))
+  const own = identifyByProc(dialect.tellsPid ? pid : clientAbove(pid))
   await using space = await openSpace({ dir })
   const name = process.env['MAILBOX_AGENT'] || undefined
   const session = { pid: own.pid, ...(call.sessionId === undefined ? {} : { id: call.sessionId }) }

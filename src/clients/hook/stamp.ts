@@ -1,16 +1,8 @@
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { listIfAny, readFileIfAny, writeFileAtomically } from '../../base/files.ts'
+import { localProcess, type ProcessIdentity, processState, startTimeOf } from '../../base/process.ts'
 import type { Space } from '../../space/space.ts'
-import { isRunning, type ProcessId } from './process.ts'
 
 /**
  * The quick path: `hook.sh` ends without starting Node as long as a stamp says that nothing has come.
@@ -40,7 +32,8 @@ const segmentPattern = /^\d{8}\.jsonl$/
 
 const stampDir = (space: string): string => join(space, 'hooks', 'stamps')
 
-const nameOf = (client: string, { pid, started }: ProcessId): string => `${client}-${pid}-${started}`
+const nameOf = (client: string, owner: ProcessIdentity): string =>
+  `${client}-${owner.pid}-${startTimeOf(owner)}`
 
 interface LastSegment {
   name: string
@@ -60,61 +53,47 @@ function lastSegment(space: string): LastSegment {
 }
 
 /** Notes that nothing is to be told of all that the journal held at `seq`, if it is possible to note that. */
-export async function putStamp(space: Space, client: string, owner: ProcessId, seq: number): Promise<void> {
+export async function putStamp(
+  space: Space,
+  client: string,
+  owner: ProcessIdentity,
+  seq: number,
+): Promise<void> {
   const dir = stampDir(space.dir)
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const stamp = join(dir, nameOf(client, owner))
-  const draft = `${stamp}.${process.pid}.tmp`
-  writeFileSync(draft, '', { mode: 0o600 })
-  const nowMs = statSync(draft).mtimeMs
+  const probe = `${stamp}.${process.pid}.now`
+  writeFileSync(probe, '', { mode: 0o600 })
+  const nowMs = statSync(probe).mtimeMs
   const isSettled = ({ writtenMs }: LastSegment) => nowMs > writtenMs + marginMs
   try {
     // A look without the right to append first: in a busy space there is nothing to note.
     if (!isSettled(lastSegment(space.dir))) return
     const last = await space.whileStill((end) => (end === seq ? lastSegment(space.dir) : undefined))
     if (last === undefined || !isSettled(last)) return
-    place(draft, `${stamp}.low`, '', last.writtenMs - marginMs)
+    // Each file with its time in one step: the shell may be reading it.
+    writeFileAtomically(`${stamp}.low`, '', { modifiedMs: last.writtenMs - marginMs })
     const words = `${last.name} ${last.next} ${uptimeS() + lookAgainS}\n`
-    place(draft, stamp, words, last.writtenMs + marginMs)
+    writeFileAtomically(stamp, words, { modifiedMs: last.writtenMs + marginMs })
   } finally {
-    rmSync(draft, { force: true })
+    rmSync(probe, { force: true })
   }
 }
 
-/** The file with its time, in one step: the shell may be reading it. */
-function place(draft: string, path: string, text: string, timeMs: number): void {
-  writeFileSync(draft, text, { mode: 0o600 })
-  utimesSync(draft, timeMs / 1_000, timeMs / 1_000)
-  renameSync(draft, path)
-}
-
-export function removeStamp(space: string, client: string, owner: ProcessId): void {
+export function removeStamp(space: string, client: string, owner: ProcessIdentity): void {
   const stamp = join(stampDir(space), nameOf(client, owner))
   for (const path of [stamp, `${stamp}.low`]) rmSync(path, { force: true })
 }
 
 /** Removes what processes left that are no more. */
 export function sweepStamps(space: string): void {
-  for (const file of list(stampDir(space))) {
+  for (const file of listIfAny(stampDir(space))) {
     const [, pid, started] = /^[a-z]+-(\d+)-(\d+)/.exec(file) ?? []
     if (pid === undefined || started === undefined) continue
-    if (!isRunning({ pid: Number(pid), started })) rmSync(join(stampDir(space), file), { force: true })
-  }
-}
-
-function list(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch {
-    return []
+    if (processState(localProcess(Number(pid), started)) === 'gone')
+      rmSync(join(stampDir(space), file), { force: true })
   }
 }
 
 /** Seconds since the machine started, by the file that the shell reads; where there is none, neither does it. */
-function uptimeS(): number {
-  try {
-    return Number.parseInt(readFileSync('/proc/uptime', 'latin1'), 10)
-  } catch {
-    return 0
-  }
-}
+const uptimeS = (): number => Number.parseInt(readFileIfAny('/proc/uptime', 'latin1') ?? '0', 10)

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brief, invitation, isWorthATurn } from '../../agent/briefing.ts'
+import { identifyByProc, processState, startTimeOf } from '../../base/process.ts'
 import type { InboxMessage } from '../../query/inbox.ts'
 import type { Mailbox } from '../../space/mailbox.ts'
 import { Handing } from './handover-note.ts'
 import { recollect, setWaiter, waiterOf } from './hook-state.ts'
-import { isRunning, processOf } from './process.ts'
 import type { Desk } from './respond.ts'
 
 /** How often to look whether there is still somebody to wait for. */
@@ -25,8 +25,7 @@ export interface WaitOptions {
  */
 export async function waitForMail(desk: Desk, { deliver, as }: WaitOptions): Promise<boolean> {
   const { space, mailbox, process: client } = desk
-  const self = processOf(process.pid)
-  const token = `${self.pid}.${self.started}`
+  const token = `${process.pid}.${startTimeOf(identifyByProc(process.pid))}`
   setWaiter(space.dir, mailbox.name, token)
   const { works } = recollect(space.dir, mailbox.name)
   const ending = new AbortController()
@@ -37,7 +36,7 @@ export async function waitForMail(desk: Desk, { deliver, as }: WaitOptions): Pro
     for (;;) {
       await sleep(lookMs)
       if (failure !== undefined) throw failure
-      if (waiterOf(space.dir, mailbox.name) !== token || !isRunning(client)) return false
+      if (waiterOf(space.dir, mailbox.name) !== token || processState(client) === 'gone') return false
       if (recollect(space.dir, mailbox.name).works !== works) return false
       const ripe = await ripeMail(mailbox, arrived)
       if (ripe.length > 0 && (await wake(desk, ripe, { deliver, as }))) return true

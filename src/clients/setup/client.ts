@@ -1,3 +1,4 @@
+import { quoteForShell } from '../../base/shell.ts'
 import type { Client } from '../../model/client.ts'
 
 /**
@@ -53,14 +54,10 @@ export interface SettingsFile {
   uninstall(text: string): string
 }
 
-/** A word as a shell takes it for one. */
-const shellQuote = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-
 /** What a client runs at one of its events. */
 export function hookCommand(client: Client, event: string, { dist, space }: Place): string {
-  const where = space === undefined ? '' : `MAILBOX_SPACE=${shellQuote(space)} `
-  return `${where}${shellQuote(`${dist}/hook.sh`)} ${client} ${event}`
+  const where = space === undefined ? '' : `MAILBOX_SPACE=${quoteForShell(space)} `
+  return `${where}${quoteForShell(`${dist}/hook.sh`)} ${client} ${event}`
 }
 
 /** How a client starts the MCP server. */

@@ -1,24 +1,19 @@
 import {
   accessSync,
-  closeSync,
   constants,
   existsSync,
-  fchmodSync,
-  fchownSync,
-  fsyncSync,
   lstatSync,
-  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmSync,
   type Stats,
   statSync,
-  writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
+import { writeFileAtomically } from '../../base/files.ts'
+import { pidExists } from '../../base/process.ts'
 
 /** A file as it stands, or the place for one. */
 export interface FileState {
@@ -95,48 +90,23 @@ const temporaryEnd = '.mailbox-tmp'
  */
 export function replaceFile({ target, bytes, stats }: FileState, content: Buffer, newMode: number): void {
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}${temporaryEnd}`)
-  try {
-    // One of that name is from a process that had our number and is gone.
-    rmSync(temporary, { force: true })
-    writeDurably(temporary, content, stats, newMode)
-    if (!isStill(target, bytes)) {
-      throw new MailboxError('conflict', 'it was changed by somebody else meanwhile', { hint: 'try again' })
-    }
-    renameSync(temporary, target)
-  } catch (error) {
-    rmSync(temporary, { force: true })
-    throw error
-  }
-  syncDirectory(dirname(target))
-}
-
-function writeDurably(path: string, content: Buffer, like: Stats | undefined, newMode: number): void {
-  const fd = openSync(path, 'wx', 0o600)
-  try {
-    writeFileSync(fd, content)
-    if (like !== undefined && (like.uid !== process.getuid?.() || like.gid !== process.getgid?.()))
-      fchownSync(fd, like.uid, like.gid)
-    fchmodSync(fd, like === undefined ? newMode : like.mode & 0o7777)
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
+  const isOurs = stats === undefined || (stats.uid === process.getuid?.() && stats.gid === process.getgid?.())
+  writeFileAtomically(target, content, {
+    mode: stats === undefined ? newMode : stats.mode & 0o7777,
+    ...(isOurs ? {} : { owner: stats }),
+    durable: true,
+    temporary,
+    beforeRename: () => {
+      if (!isStill(target, bytes))
+        throw new MailboxError('conflict', 'it was changed by somebody else meanwhile', { hint: 'try again' })
+    },
+  })
 }
 
 const isStill = (path: string, bytes: Buffer | undefined): boolean =>
   existsSync(path) ? bytes?.equals(readFileSync(path)) === true : bytes === undefined
 
-export function syncDirectory(dir: string): void {
-  const fd = openSync(dir, 'r')
-  try {
-    fsyncSync(fd)
-  } catch (error) {
-    // Some file systems, mostly of networks, have no such thing for directories.
-    if (!['EINVAL', 'ENOTSUP'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-  } finally {
-    closeSync(fd)
-  }
-}
+const isOther = (pid: number): boolean => pid !== process.pid && pidExists(pid)
 
 /** Removes what an earlier run that was killed has left beside a file. */
 export function sweepTemporaries(target: string): void {
@@ -145,15 +115,6 @@ export function sweepTemporaries(target: string): void {
   const left = readdirSync(dir).filter((name) => name.startsWith(`.${basename(target)}.`))
   for (const name of left) {
     const pid = /\.(\d+)\.mailbox-tmp$/.exec(name)?.[1]
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(dir, name), { force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return pid !== process.pid
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    if (pid !== undefined && !isOther(Number(pid))) rmSync(join(dir, name), { force: true })
   }
 }

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { syncDirectory } from '../../base/files.ts'
 import type { Client } from '../../model/client.ts'
 import type { Place, SettingsFile } from './client.ts'
 import { clientSetups } from './clients.ts'
-import { inspectFile, replaceFile, sweepTemporaries, syncDirectory, targetOf } from './file.ts'
+import { inspectFile, replaceFile, sweepTemporaries, targetOf } from './file.ts'
 import {
   digest,
   emptyManifest,

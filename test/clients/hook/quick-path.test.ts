@@ -17,7 +17,7 @@ import { findSpace } from '../../../src/space/settings.ts'
 import { countingNode } from '../../helpers/counting-node.ts'
 import { segmentFile } from '../../helpers/segments.ts'
 import { tempDir } from '../../helpers/temp.ts'
-import { ensureTool } from '../../helpers/tools.ts'
+import { needTool } from '../../helpers/tools.ts'
 import { FakeClient, hookProgram, hookStage, type Stage, stamps } from './stage.ts'
 
 /** The journal is left alone until a stamp can be made, and one is made. */
@@ -56,7 +56,7 @@ describe('the quick path', () => {
     const { env, starts } = countingNode()
     await quieten(stage)
     for (const shell of shells) {
-      ensureTool(shell.split(' ')[0]!)
+      needTool(shell.split(' ')[0]!)
       expect(afterTool(client, { env, shell }), shell).toMatchObject({ code: 0, stdout: '', stderr: '' })
     }
     expect(starts()).toBe(0)
@@ -67,7 +67,7 @@ describe('the quick path', () => {
   })
 
   it('starts no process at all but the shell, and leaves standard input alone', async () => {
-    ensureTool('strace')
+    needTool('strace')
     const stage = await hookStage()
     await quieten(stage)
     const env = { ...process.env, ...stage.client.env }

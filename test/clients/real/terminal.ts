@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import { ensureTool } from '../../helpers/tools.ts'
+import { needTool } from '../../helpers/tools.ts'
 
 export interface Terminal {
   screen(): string
@@ -17,7 +17,7 @@ export function openTerminal(
   words: readonly string[],
   { cwd, env, temp }: { cwd: string; env: Record<string, string>; temp: string },
 ): Terminal {
-  ensureTool('tmux')
+  needTool('tmux')
   const tmux = (...args: string[]) =>
     execFileSync('tmux', ['-S', join(temp, 'tmux'), '-f', '/dev/null', ...args], { env, encoding: 'utf8' })
   tmux('new-session', '-d', '-x', '140', '-y', '40', '-c', cwd, ...words)

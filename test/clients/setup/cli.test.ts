@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ensureTool } from '../../helpers/tools.ts'
+import { needTool } from '../../helpers/tools.ts'
 import { homeWith, paths, put, snapshot } from './home.ts'
 
 const cli = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
@@ -163,7 +163,7 @@ describe('mailbox init', () => {
 describe('on a terminal', () => {
   /** Runs in a terminal of its own and answers the question with these keys. */
   async function answering(home: string, keys: string): Promise<string> {
-    ensureTool('script', 'bsdutils')
+    needTool('script')
     // A terminal without a width would be written to letter by letter.
     const line = `stty cols 100 rows 40; exec '${process.execPath}' '${cli}' init`
     const child = spawn('script', ['-qec', line, '/dev/null'], {

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { ensureTool } from '../../helpers/tools.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { needTool } from '../../helpers/tools.ts'
 import { homeWith, paths, put, snapshot } from './home.ts'
 
 const cli = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
@@ -11,7 +11,7 @@ const calls = ['mkdir', 'openat', 'write', 'fchmod', 'fsync', 'rename', 'unlink'
 /** Each call of these is one run; without a storm, every so many. */
 const step = process.env['STORM'] ? 1 : 6
 
-beforeAll(() => ensureTool('strace'), 300_000)
+beforeEach(() => needTool('strace'))
 
 const envOf = (home: string) => ({ PATH: process.env['PATH'] ?? '', HOME: home })
 

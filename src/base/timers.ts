@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Node fires a timer that is longer than this at once. About 25 days. */
+export const maxTimerMs = 2_147_483_647
+
+/** Aborts after a time that may be longer than a timer can be. */
+export const timeoutSignal = (ms: number): AbortSignal =>
+  AbortSignal.timeout(Math.min(Math.ceil(ms), maxTimerMs))
+
+/** Waits, and simply ends early when the signal is aborted. */
+export const pause = (ms: number, signal: AbortSignal, ref = true): Promise<void> =>
+  sleep(ms, undefined, { signal, ref }).catch(() => {})
+
+const cell = new Int32Array(new SharedArrayBuffer(4))
+
+/** Blocks this thread without using the processor. For a few milliseconds at most. */
+export const sleepSync = (ms: number): void => void Atomics.wait(cell, 0, 0, ms)
+
+/** How long to wait before retry number `retry`, counted from 0: twice as long each time, up to a limit. */
+export const backoffMs = (retry: number, firstMs: number, maxMs: number): number =>
+  Math.min(maxMs, firstMs * 2 ** retry)

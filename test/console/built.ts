@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const built = new URL('../../dist/console/', import.meta.url).pathname
+
+/** The files a browser loads before it shows anything: the entry, and what the entry cannot do without. */
+export function entryScripts(): string[] {
+  const page = readFileSync(join(built, 'index.html'), 'utf8')
+  const found = new Set([...page.matchAll(/"\/(assets\/[^"]+\.js)"/g)].map((match) => match[1]!))
+  for (const file of found) {
+    const text = readFileSync(join(built, file), 'utf8')
+    for (const match of text.matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)) found.add(`assets/${match[1]}`)
+  }
+  return [...found]
+}
+
+/** Every file that the page can come to, from its own page on; an earlier build may have left others. */
+export function builtFiles(): string[] {
+  const found = new Set(['index.html', 'icon.svg'])
+  const names = readdirSync(join(built, 'assets'))
+  for (const file of found) {
+    const text = readFileSync(join(built, file), 'utf8')
+    for (const name of names) if (text.includes(name)) found.add(`assets/${name}`)
+  }
+  return [...found]
+}
