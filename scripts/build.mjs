@@ -21,6 +21,10 @@ async function bundle(input, format, ending) {
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     // The library names everything it exports; the command line loads the same files when it needs them.
     checks: { ineffectiveDynamicImport: false },
+    // Importing one of these does nothing by itself, so the hook's bundle can leave them out.
+    treeshake: {
+      moduleSideEffects: [{ test: /node_modules\/(jsonc-parser|smol-toml)\//, sideEffects: false }],
+    },
     transform: { define: { __VERSION__: JSON.stringify(version) }, target: 'node20' },
   })
   await built.write({

@@ -29,13 +29,13 @@ const rooms: Record<string, Room> = {
     uses: ['base', 'model', 'conversation', 'command', 'journal', 'index', 'query', 'delivery', 'remote'],
   },
   agent: { uses: ['base', 'model', 'conversation'], types: ['query', 'space'] },
-  api: { uses: ['model', 'conversation'], types: ['space'] },
+  api: { uses: ['base', 'model', 'conversation', 'agent'], types: ['command', 'delivery', 'query', 'space'] },
   remote: { uses: ['base', 'api', 'delivery'], types: ['model', 'command', 'query', 'space'] },
   // The rims. They reach the mailbox through the space, and never import one another.
   clients: { uses: ['base', 'model', 'agent', 'space'], types: ['query'] },
   mcp: { uses: ['base', 'model', 'conversation', 'agent'], types: ['query', 'space'] },
   tmux: { uses: ['base', 'model', 'conversation', 'space'], types: ['query', 'delivery'] },
-  hub: { uses: ['base', 'model', 'conversation', 'api', 'agent', 'query'], types: ['command', 'space'] },
+  hub: { uses: ['base', 'model', 'api', 'query'], types: ['space'] },
   demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },
   // The command line is where the other rims are started from.
   cli: {
@@ -54,7 +54,6 @@ const maxLines = 300
 const longFiles: Record<string, string> = {
   'mcp/tools.ts': 'to be taken apart',
   'command/handle.ts': 'to be taken apart',
-  'api/mailbox-operations.ts': 'to be taken apart',
   'journal/file-journal.ts': 'to be taken apart',
   'index/projection.ts': 'to be taken apart',
   'command/due.ts': 'to be taken apart',

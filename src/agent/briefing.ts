@@ -133,12 +133,6 @@ export async function recall(mailbox: Mailbox): Promise<string[]> {
   return lines
 }
 
-/** Our words only: what the mail says comes fenced, when it is shown. No two are the same: a client might drop one. */
-export function invitation(messages: readonly InboxMessage[]): string {
-  const count = messages.length === 1 ? 'a new message' : `${messages.length} new messages`
-  return `The mailbox has ${count} for you, from ${messages[0]?.id} on. Read your mail and deal with it.`
-}
-
 /** What to do with mail that keeps an agent from stopping. */
 export const goOnRequest =
   'Deal with this mail before you stop: do what it asks or say why not, and answer where somebody waits.'

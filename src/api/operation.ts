@@ -1,47 +1,72 @@
 import type * as z from 'zod/mini'
+import type { Follow } from '../delivery/watch.ts'
+import type { Mailbox } from '../space/mailbox.ts'
+import type { Space } from '../space/space.ts'
 
 export type Schema = z.ZodMiniType
 
+interface Row<I extends Schema, O extends Schema> {
+  summary: string
+  input: I
+  output: O
+  /** Changes nothing: the person may ask it of any mailbox, and it is safe to repeat. @default false */
+  reads?: boolean
+}
+
 /**
  * One thing that can be done in a mailbox over HTTP: `POST /api/mailboxes/NAME/OPERATION`. The routes of the
- * hub, its OpenAPI document and the methods of the remote client are all made from tables of these.
+ * hub, its OpenAPI document and the methods of the remote client all come from tables of these.
+ *
+ * `run` is a method so that rows with different inputs fit into one table; whoever runs one checks the input
+ * against its schema first.
  */
-export interface Operation {
-  summary: string
-  /** Fields of the input that the function takes as arguments of their own, in order; the rest is its options. */
-  positional?: readonly string[]
-  input: Schema
-  output: Schema
-  /** Changes nothing: the person may ask it of anybody's mailbox, and it may be asked again. @default false */
-  reads?: boolean
-  /** The answer is put into an object under this name where it is not one already. */
-  wrap?: string
+export interface Operation<I extends Schema = Schema, O extends Schema = Schema, Answer = unknown>
+  extends Row<I, O> {
+  run(mailbox: Mailbox, input: z.output<I>): Promise<Answer>
 }
 
-/** Something to look at: `GET` with its options in the query. */
-export interface Reading {
-  path: string
-  summary: string
-  query: Schema
-  output: Schema
+/** What an operation that holds its connection needs to know about it. */
+export interface Wait {
+  /** Aborted when the client has gone, and when the hub stops. */
+  signal: AbortSignal
+  /** New entries that concern the mailbox. */
+  follow: Follow
 }
 
-/** The arguments that a function takes, from the one object that came over the wire. */
-export function toArguments({ positional = [] }: Operation, input: Record<string, unknown>): unknown[] {
-  const { ...rest } = input
-  const leading = positional.map((field) => {
-    const value = rest[field]
-    delete rest[field]
-    return value
-  })
-  return [...leading, rest]
+/** An operation that holds its connection until something happens. */
+export interface WaitingOperation<I extends Schema = Schema, O extends Schema = Schema, Answer = unknown>
+  extends Row<I, O> {
+  run(mailbox: Mailbox, input: z.output<I>, wait: Wait): Promise<Answer>
 }
 
-/** The other way round. */
-export function fromArguments({ positional = [] }: Operation, words: readonly unknown[]): object {
-  const leading = positional.map((field, at) => [field, words[at]] as const)
-  return { ...(words[positional.length] as object | undefined), ...Object.fromEntries(leading) }
+/** An operation on an agent that may not have joined yet, so it has no mailbox. */
+export interface RosterOperation<I extends Schema = Schema, O extends Schema = Schema, Answer = unknown>
+  extends Row<I, O> {
+  run(space: Space, name: string, input: z.output<I>): Promise<Answer>
 }
+
+/** The next three only let TypeScript infer a row's types, and check its answer against its schema. */
+export const operation = <I extends Schema, O extends Schema, Answer extends z.input<O>>(
+  row: Operation<I, O, Answer>,
+): Operation<I, O, Answer> => row
+
+export const waitingOperation = <I extends Schema, O extends Schema, Answer extends z.input<O>>(
+  row: WaitingOperation<I, O, Answer>,
+): WaitingOperation<I, O, Answer> => row
+
+export const rosterOperation = <I extends Schema, O extends Schema, Answer extends z.input<O>>(
+  row: RosterOperation<I, O, Answer>,
+): RosterOperation<I, O, Answer> => row
+
+/** What a caller passes; it may hand over arrays that it does not want changed. */
+export type InputOf<R extends { input: Schema }> = Readonlys<z.input<R['input']>>
+export type AnswerOf<R extends { run(...words: never[]): Promise<unknown> }> = Awaited<ReturnType<R['run']>>
+
+type Readonlys<T> = T extends readonly (infer Item)[]
+  ? readonly Readonlys<Item>[]
+  : T extends object
+    ? { [Key in keyof T]: Readonlys<T[Key]> }
+    : T
 
 /** `claimNext` is `claim-next` in an address. */
 export const toPath = (method: string): string =>

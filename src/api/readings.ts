@@ -1,10 +1,36 @@
 import * as z from 'zod/mini'
+import { MailboxError } from '../base/errors.ts'
 import { needs } from '../conversation/registry.ts'
-import type { Reading } from './operation.ts'
+import { parseTime } from '../model/time.ts'
+import type { Survey } from '../query/survey.ts'
+import type { Space } from '../space/space.ts'
+import type { Schema } from './operation.ts'
 import * as s from './schemas.ts'
 
-/** Queries come as text; what is not a number stays text, and is refused as one. */
-const whole = z.optional(
+/** What readings are answered from, and for whom. */
+export interface Look {
+  space: Space
+  survey: Survey
+  caller: { agent: string; isPerson: boolean }
+  version: string
+}
+
+/** Something to look at: `GET` with its options in the query. */
+export interface Reading<Q extends Schema = Schema, O extends Schema = Schema, Answer = unknown> {
+  path: string
+  summary: string
+  query: Q
+  output: O
+  run(look: Look, query: z.output<Q>): Promise<Answer>
+}
+
+/** Lets TypeScript infer a row's types, and checks its answer against its schema. */
+const reading = <Q extends Schema, O extends Schema, Answer extends z.input<O>>(
+  row: Reading<Q, O, Answer>,
+): Reading<Q, O, Answer> => row
+
+/** Queries are text. What is not a number stays text, and the schema refuses it. */
+const whole = z.exactOptional(
   z.pipe(
     z.transform((value: unknown) =>
       typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value,
@@ -12,7 +38,7 @@ const whole = z.optional(
     s.count,
   ),
 )
-const text = z.optional(z.string())
+const text = z.exactOptional(z.string())
 const page = { after: text, limit: whole }
 const priority = s.priority
 const threadSummary = s.name(
@@ -37,11 +63,14 @@ const brief = z.strictObject({
   ...{ id: s.text, from: s.text, to: z.array(s.text), subject: s.text, type: s.text },
   priority,
 })
-const answer = (id: string, fields: z.core.$ZodShape) => s.name(id, z.strictObject(fields))
+const answer = <Shape extends z.core.$ZodShape>(id: string, fields: Shape) =>
+  s.name(id, z.strictObject(fields))
+const timeOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : parseTime(text)
 
-/** Everything there is to look at. Looking never changes anything. */
+/** Everything there is to look at. Reading never changes anything. */
 export const readings = {
-  space: {
+  space: reading({
     path: '/api/space',
     summary: 'The space: its identity, its settings, how far its journal goes, and who you are',
     query: z.strictObject({}),
@@ -49,8 +78,13 @@ export const readings = {
       ...{ id: s.text, version: s.text, seq: s.count, at: s.text, you: s.text },
       settings: z.record(z.string(), z.unknown()),
     }),
-  },
-  overview: {
+    async run({ space, caller, version }) {
+      const { id, settings } = space
+      const at = new Date(space.now()).toISOString()
+      return { id, version, seq: await space.end(), at, you: caller.agent, settings: { ...settings } }
+    },
+  }),
+  overview: reading({
     path: '/api/overview',
     summary: 'Everything at a glance',
     query: z.strictObject({}),
@@ -63,20 +97,23 @@ export const readings = {
       channels: z.array(channel),
       totals,
     }),
-  },
-  agents: {
+    run: ({ survey }) => survey.overview(),
+  }),
+  agents: reading({
     path: '/api/agents',
     summary: 'The roster, as it is at this moment',
     query: z.strictObject({}),
     output: answer('Roster', { agents: z.array(s.agent) }),
-  },
-  threads: {
+    run: async ({ space }) => ({ agents: await space.agents() }),
+  }),
+  threads: reading({
     path: '/api/threads',
     summary: 'Threads, the newest activity first',
     query: z.strictObject({ tag: text, agent: text, ...page }),
     output: answer('ThreadPage', { threads: z.array(threadSummary), next: z.nullable(s.text) }),
-  },
-  thread: {
+    run: ({ survey }, query) => survey.threads(query),
+  }),
+  thread: reading({
     path: '/api/threads/{id}',
     summary: 'A whole thread, with where each message stands',
     query: z.strictObject({ id: s.text }),
@@ -87,20 +124,26 @@ export const readings = {
         }),
       ),
     }),
-  },
-  message: {
+    run: async ({ survey }, { id }) => ({ messages: await survey.thread(id) }),
+  }),
+  message: reading({
     path: '/api/messages/{id}',
     summary: 'A message with the ladder of each recipient',
     query: z.strictObject({ id: s.text }),
     output: s.shownMessage,
-  },
-  search: {
+    run: ({ space }, { id }) => space.show(id),
+  }),
+  search: reading({
     path: '/api/search',
     summary: 'Search all messages; `is:unread` is about you',
     query: z.strictObject({ q: s.text, ...page }),
     output: s.messagePage,
-  },
-  needsYou: {
+    async run({ space, caller }, { q, ...page }) {
+      const mailbox = await space.mailbox(caller.agent, { join: false })
+      return mailbox.search(q, page)
+    },
+  }),
+  needsYou: reading({
     path: '/api/needs-you',
     summary: 'What waits for the person: the urgent first, then the oldest',
     query: z.strictObject({}),
@@ -114,34 +157,44 @@ export const readings = {
         }),
       ),
     }),
-  },
-  dead: {
+    async run({ survey, caller }) {
+      if (caller.isPerson) return { items: await survey.needsYou() }
+      throw new MailboxError('not_permitted', 'only the person can read this', {
+        hint: `for what an agent owes: POST /api/mailboxes/${encodeURIComponent(caller.agent)}/owed`,
+      })
+    },
+  }),
+  dead: reading({
     path: '/api/dead',
     summary: 'Dead letters, the newest first',
     query: z.strictObject({ from: text, ...page }),
     output: s.deadLetters,
-  },
-  owed: {
+    run: ({ space }, query) => space.deadLetters(query),
+  }),
+  owed: reading({
     path: '/api/owed',
     summary: 'What is open between agents, the oldest first',
-    query: z.strictObject({ by: text, to: text, kind: z.optional(s.kind) }),
+    query: z.strictObject({ by: text, to: text, kind: z.exactOptional(s.kind) }),
     output: answer('AllOwed', { owed: z.array(s.owed) }),
-  },
-  stats: {
+    run: async ({ space }, query) => ({ owed: await space.owed(query) }),
+  }),
+  stats: reading({
     path: '/api/stats',
     summary: 'How much mail there is and how long it takes',
     query: z.strictObject({}),
     output: s.stats,
-  },
-  traffic: {
+    run: ({ space }) => space.stats(),
+  }),
+  traffic: reading({
     path: '/api/traffic',
     summary: 'Who writes to whom, the busiest first',
     query: z.strictObject({ since: text }),
     output: answer('Traffic', {
       pairs: z.array(z.strictObject({ from: s.text, to: s.text, messages: s.count, lastAt: s.text })),
     }),
-  },
-  series: {
+    run: async ({ survey }, { since }) => ({ pairs: await survey.traffic(timeOf(since)) }),
+  }),
+  series: reading({
     path: '/api/series',
     summary: 'Figures over time. Times of the percentiles are from sending to being shown',
     query: z.strictObject({ from: text, to: text, buckets: whole }),
@@ -159,8 +212,21 @@ export const readings = {
         }),
       ),
     }),
-  },
-  replay: {
+    async run({ space, survey }, { from, to, ...rest }) {
+      const range = {
+        ...(from === undefined ? {} : { from: parseTime(from) }),
+        ...(to === undefined ? {} : { to: parseTime(to) }),
+      }
+      const { agents } = await space.stats()
+      return {
+        buckets: await survey.series({ ...range, ...rest }),
+        agents: agents.map(({ name, sent, received, pending, oldestWaiting }) => ({
+          ...{ name, sent, received, pending, oldestPendingAt: oldestWaiting },
+        })),
+      }
+    },
+  }),
+  replay: reading({
     path: '/api/replay',
     summary: 'The space as it was after an entry of its journal',
     query: z.strictObject({ at: whole }),
@@ -177,11 +243,13 @@ export const readings = {
       ),
       totals,
     }),
-  },
-  entries: {
+    run: ({ survey }, { at }) => survey.replay(at),
+  }),
+  entries: reading({
     path: '/api/entries',
     summary: 'Entries of the journal after a place, in order',
     query: z.strictObject({ after: whole, limit: whole }),
     output: answer('Entries', { entries: z.array(s.entry), seq: s.count }),
-  },
-} as const satisfies Record<string, Reading>
+    run: ({ survey }, { after = 0, limit }) => survey.entries(after, limit),
+  }),
+}

@@ -1,16 +1,18 @@
+import { say } from '../agent/say.ts'
 import { actions } from '../conversation/registry.ts'
 import { toSchema } from '../conversation/schema.ts'
 import type { Operation } from './operation.ts'
 import * as s from './schemas.ts'
 
-/** The actions of the conversations, by their names: each says something typed to somebody. */
+/** The actions of the conversations, by their names. Each sends one typed message. */
 export const talkOperations: Readonly<Record<string, Operation>> = Object.fromEntries(
-  actions.map(({ name, summary, input }) => [
-    name,
+  actions.map((action): [string, Operation] => [
+    action.name,
     {
-      summary,
-      input: toSchema(input, { others: 'refused', own: { priority: s.priority } }),
+      summary: action.summary,
+      input: toSchema(action.input, { others: 'refused', own: { priority: s.priority } }),
       output: s.sentMessage,
+      run: (mailbox, input) => say(mailbox, action, input as object),
     },
   ]),
 )

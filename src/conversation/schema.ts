@@ -30,7 +30,7 @@ export function toSchema(fields: Fields, options: SchemaOptions): z.ZodMiniType 
   const shape = Object.entries(fields).map(([name, { kind, required = false, fields: inner }]) => {
     const one =
       inner === undefined ? (options.own?.[kind] ?? schemas[kind]) : z.array(toSchema(inner, options))
-    return [name, required ? one : z.optional(one)]
+    return [name, required ? one : z.exactOptional(one)]
   })
   const object = options.others === 'kept' ? z.looseObject : z.strictObject
   return object(Object.fromEntries(shape))

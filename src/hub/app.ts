@@ -2,8 +2,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { Reading } from '../api/operation.ts'
-import { readings } from '../api/readings.ts'
+import { type Reading, readings } from '../api/readings.ts'
 import { MailboxError } from '../base/errors.ts'
 import { inSpan, type SpanOptions } from '../base/trace.ts'
 import type { Survey } from '../query/survey.ts'
@@ -17,8 +16,7 @@ import { type HubLimits, Rate, Tally } from './limits.ts'
 import { brief, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
-import { operations, type Runnable, toAnswerBody } from './operations.ts'
-import { readers } from './read.ts'
+import { operations, type Runnable } from './operations.ts'
 import type { Streams } from './streams.ts'
 import type { Caller } from './tokens.ts'
 
@@ -148,14 +146,12 @@ export function createApp(options: AppOptions): Hono<Env> {
     return RESPONSE_ALREADY_SENT
   })
 
-  for (const [name, reading] of Object.entries(readings) as [keyof typeof readings, Reading][]) {
+  for (const [name, reading] of Object.entries<Reading>(readings)) {
     app.get(reading.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
       const caller = letIn(c)
       c.set('operation', name)
       const query = checkShape(reading.query, { ...c.req.query(), ...c.req.param() })
-      return c.json(
-        (await readers[name]({ space, survey, caller, version, query: query as never })) as object,
-      )
+      return c.json(await reading.run({ space, survey, caller, version }, query))
     })
   }
 
@@ -173,12 +169,11 @@ export function createApp(options: AppOptions): Hono<Env> {
       parent: c.req.header('traceparent'),
       attributes: { 'http.request.method': 'POST', 'http.route': '/api/mailboxes/{mailbox}/{operation}' },
     }
-    const result = await inSpan(span, () => run(c, operation, name, input))
-    return c.json(toAnswerBody(operation, result) as object)
+    return c.json(await inSpan(span, () => run(c, operation, name, input)))
   })
 
-  async function run(c: Ctx, operation: Runnable, name: string, input: Record<string, unknown>) {
-    if (!operation.waits) return operation.run({ space, name, input, signal: stopping, feed, survey })
+  async function run(c: Ctx, operation: Runnable, name: string, input: unknown) {
+    if (!operation.waits) return operation.run({ space, name, signal: stopping, feed, survey }, input)
     const leave = waits.enter(c.get('caller').digest, limits.waitsPerToken)
     if (leave === undefined) {
       const error = new MailboxError('over_limit', `this token has ${limits.waitsPerToken} waits open`, {
@@ -194,7 +189,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     stopping.addEventListener('abort', onClose)
     metrics.waits.inc()
     try {
-      return await operation.run({ space, name, input, signal: gone.signal, feed, survey })
+      return await operation.run({ space, name, signal: gone.signal, feed, survey }, input)
     } finally {
       leave()
       metrics.waits.dec()

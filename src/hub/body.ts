@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini'
 import type { Schema } from '../api/operation.ts'
 import { readBoundedBody } from '../base/body.ts'
 import { MailboxError } from '../base/errors.ts'
@@ -38,9 +39,9 @@ const tooLarge = (maxBytes: number): HttpRefusal =>
   )
 
 /** Checks what came against its schema; what is wrong is named by its place. */
-export function checkShape(schema: Schema, value: unknown): Record<string, unknown> {
+export function checkShape<S extends Schema>(schema: S, value: unknown): z.output<S> {
   const checked = schema.safeParse(value)
-  if (checked.success) return checked.data as Record<string, unknown>
+  if (checked.success) return checked.data
   const [issue] = checked.error.issues
   const where = issue!.path.join('.') || 'the input'
   const unknown = issue!.code === 'unrecognized_keys' ? issue!.keys : []

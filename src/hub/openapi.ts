@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { type Reading, type Schema, toPath } from '../api/operation.ts'
-import { readings } from '../api/readings.ts'
+import { type Schema, toPath } from '../api/operation.ts'
+import { type Reading, readings } from '../api/readings.ts'
 import { entry, errorAnswer, named } from '../api/schemas.ts'
 import { operations } from './operations.ts'
 
@@ -38,7 +38,7 @@ export function openApi(version: string): object {
       },
     },
   ])
-  const looking = Object.entries(readings).map(([name, reading]: [string, Reading]) => [
+  const looking = Object.entries<Reading>(readings).map(([name, reading]) => [
     reading.path,
     {
       get: {

@@ -1,21 +1,24 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { Mailbox } from '../space/mailbox.ts'
 import type { Space } from '../space/space.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './changes.ts'
+import { type ClientInfo, Identity } from './identity.ts'
 import { honourSubscriptions } from './resources.ts'
-import { ringClaude } from './ring.ts'
-import { createMailboxServer, Identity } from './server.ts'
+import { createMailboxServer } from './server.ts'
 
 export interface ServeOptions {
   version: string
-  /** The agent to speak for; left out, the one that runs in the client. */
+  /** The agent to speak for. Default: the one that runs in the client. */
   name: string | undefined
   /** The client that has started us. */
   pid: number
+  /** Runs for as long as the client is served: wakes it when it is idle and mail comes. */
+  wake: (mailboxFor: (client: ClientInfo) => Promise<Mailbox>, signal: AbortSignal) => Promise<void>
 }
 
 /** Serves one client on standard input and output until it closes them. */
-export async function serve(space: Space, { version, name, pid }: ServeOptions): Promise<void> {
+export async function serve(space: Space, { version, name, pid, wake }: ServeOptions): Promise<void> {
   const identity = new Identity(space, { name, pid })
   const changes = new Changes(space)
   const calls = new Calls()
@@ -25,8 +28,8 @@ export async function serve(space: Space, { version, name, pid }: ServeOptions):
     return server
   })
   const ending = new AbortController()
-  const ringing = ringClaude(identity, pid, ending.signal)
-  // The client closes our standard input when it has done with us.
+  const waking = wake((client) => identity.mailbox(client), ending.signal)
+  // The client closes our standard input when it is done with us.
   await new Promise<void>((resolve) => {
     process.stdin.once('end', resolve)
     process.stdin.once('close', resolve)
@@ -35,5 +38,5 @@ export async function serve(space: Space, { version, name, pid }: ServeOptions):
   ending.abort()
   await serving.close()
   await calls.settled()
-  await ringing
+  await waking
 }

@@ -1,8 +1,8 @@
-/** The agent clients we know by name. */
+/** The agent clients we support by name. */
 export const clients = ['claude', 'codex', 'gemini', 'opencode'] as const
 export type Client = (typeof clients)[number]
 
-/** One word for a client, however it calls itself: `claude-code` at one door is `claude` at another. */
+/** One word for a client, however it introduces itself: `claude-code` to one server is `claude` to another. */
 export function clientWord(name: string | undefined): string | undefined {
   const word = name
     ?.toLowerCase()
@@ -11,6 +11,3 @@ export function clientWord(name: string | undefined): string | undefined {
     .slice(0, 40)
   return clients.find((client) => word?.startsWith(client)) ?? (word || undefined)
 }
-
-/** The file of a space whose time says when a hook of a client last ran; which event it was stands in it. */
-export const firingMark = (space: string, client: Client): string => `${space}/hooks/${client}.last`

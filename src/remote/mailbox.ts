@@ -1,137 +1,190 @@
-import { mailboxOperations, waitAtMostMs, waitingOperations } from '../api/mailbox-operations.ts'
-import { fromArguments, type Operation, toPath } from '../api/operation.ts'
+import { mailboxOperations } from '../api/mailbox-operations.ts'
+import { type AnswerOf, type InputOf, type Operation, toPath } from '../api/operation.ts'
+import { waitAtMostMs, waitingOperations } from '../api/waiting-operations.ts'
 import { MailboxError } from '../base/errors.ts'
 import { checkJsonValue } from '../base/json.ts'
 import { timeoutSignal } from '../base/timers.ts'
 import { inSpan } from '../base/trace.ts'
-import { type Unread, type WatchOptions, waitMail, watchMail } from '../delivery/watch.ts'
-import type { InboxMessage } from '../query/inbox.ts'
+import type { UpdateInput } from '../command/roster.ts'
+import { type WatchOptions, waitMail, watchMail } from '../delivery/watch.ts'
+import type { SendInput } from '../model/fields.ts'
+import type { InboxMessage, InboxOptions } from '../query/inbox.ts'
+import type { ListOptions } from '../query/page.ts'
 import type { Mailbox } from '../space/mailbox.ts'
-import type { WaitOptions } from '../space/mailbox-options.ts'
+import type {
+  BroadcastInput,
+  CheckOptions,
+  HandleOptions,
+  ReplyInput,
+  WaitOptions,
+} from '../space/mailbox-options.ts'
 import type { CallOptions, Connection } from './connection.ts'
 import { followHub } from './stream.ts'
 
-/** A little under what the hub waits at most, so that its answer comes before anybody gives up. */
+/** A little less than the hub waits at most, so that its answer comes before we give up. */
 const waitMs = waitAtMostMs - 5_000
-/** How long an answer may be on its way. */
+/** How long an answer may take on its way. */
 const answerMs = 30_000
 
 export interface RemoteMailboxOptions {
   connection: Connection
   name: string
   claimTtlMs: number
-  /** Told whenever the hub has heard of the agent. */
+  /** Called when the hub has heard from the agent. */
   onHeard: () => void
 }
 
-type Derived = keyof typeof mailboxOperations
+const operations = { ...mailboxOperations, ...waitingOperations }
+type Operations = typeof operations
+type Kind = InputOf<Operations['owed']>
 
-/** A mailbox behind a hub. Its methods are made from the table that the hub's routes are made from. */
-export function createRemoteMailbox(options: RemoteMailboxOptions): Mailbox {
-  const { connection, name, claimTtlMs, onHeard } = options
+/** A mailbox behind a hub. Inputs and answers have the types of the table that the hub's routes come from. */
+export class RemoteMailbox implements Mailbox {
+  readonly name: string
+  readonly claimTtlMs: number
+  readonly #connection: Connection
+  readonly #onHeard: () => void
 
-  async function ask(method: string, operation: Operation, input: object, more: Partial<CallOptions> = {}) {
+  constructor({ connection, name, claimTtlMs, onHeard }: RemoteMailboxOptions) {
+    this.#connection = connection
+    this.name = name
+    this.claimTtlMs = claimTtlMs
+    this.#onHeard = onHeard
+  }
+
+  async #ask<M extends keyof Operations>(
+    method: M,
+    input: InputOf<Operations[M]>,
+    more: Partial<CallOptions> = {},
+  ): Promise<AnswerOf<Operations[M]>> {
     const { payload, context, key } = input as { payload?: unknown; context?: unknown; key?: string }
     if (payload !== undefined) checkJsonValue(payload, 'payload')
     if (context !== undefined) checkJsonValue(context, 'context')
+    const { reads = false }: Pick<Operation, 'reads'> = operations[method]
     const call = (headers: Record<string, string> = {}) =>
-      connection.call<Record<string, unknown>>({
+      this.#connection.call<AnswerOf<Operations[M]>>({
         method: 'POST',
-        path: `/api/mailboxes/${encodeURIComponent(name)}/${toPath(method)}`,
+        path: `/api/mailboxes/${encodeURIComponent(this.name)}/${toPath(method)}`,
         body: input,
         headers,
-        repeatable: (operation.reads ?? false) || key !== undefined,
+        repeatable: reads || key !== undefined,
         ...more,
       })
-    // The hub goes on with our trace, and the message carries it.
-    const span = { name: `${method} ${name}`, kind: 'client', attributes: {} } as const
-    const answer = operation.reads
-      ? await call()
-      : await inSpan(span, (traceparent) => call(traceparent === undefined ? {} : { traceparent }))
-    if (!operation.reads) onHeard()
-    return operation.wrap === undefined ? answer : answer[operation.wrap]
+    if (reads) return call()
+    // The hub continues our trace, and the message carries it.
+    const span = { name: `${method} ${this.name}`, kind: 'client', attributes: {} } as const
+    const answer = await inSpan(span, (traceparent) => call(traceparent === undefined ? {} : { traceparent }))
+    this.#onHeard()
+    return answer
   }
 
-  const methods = Object.entries(mailboxOperations).map(([method, operation]: [string, Operation]) => [
-    method,
-    (...words: unknown[]) => ask(method, operation, fromArguments(operation, words)),
-  ])
-  const derived = Object.fromEntries(methods) as Pick<Mailbox, Derived>
+  send = (input: SendInput) => this.#ask('send', input)
+  reply = (id: string, input: ReplyInput = {}) => this.#ask('reply', { ...input, id })
+  broadcast = (input: BroadcastInput) => this.#ask('broadcast', input)
+  withdraw = (id: string) => this.#ask('withdraw', { id })
+  resend = (id: string, to: SendInput['to']) => this.#ask('resend', { id, to })
 
-  /** How to watch: questions are asked again for as long as there is time, because the hub may be back by then. */
-  const watched = (signal: AbortSignal | undefined, timeoutMs = Number.POSITIVE_INFINITY) => {
+  inbox = (options: InboxOptions = {}) => this.#ask('inbox', options)
+  check = (options: CheckOptions = {}) => this.#ask('check', options)
+  read = (id: string) => this.#ask('read', { id })
+  thread = async (id: string) => (await this.#ask('thread', { id })).messages
+  sent = (options: ListOptions = {}) => this.#ask('sent', options)
+  search = (query: string, options: ListOptions = {}) => this.#ask('search', { ...options, query })
+  show = (id: string) => this.#ask('show', { id })
+  count = () => this.#ask('count', {})
+  lead = async () => (await this.#ask('lead', {})).result
+  owed = async (options: Kind = {}) => (await this.#ask('owed', options)).owed
+  awaited = async (options: Kind = {}) => (await this.#ask('awaited', options)).owed
+  agent = () => this.#ask('agent', {})
+  template = async (name: string) => (await this.#ask('template', { name })).result
+  unread = (filter: InboxOptions = {}) => this.#ask('unread', filter)
+  peek = async (seq: number) => (await this.#ask('peek', { seq })).message
+  take = async (id: string) => (await this.#ask('take', { id })).message
+  takeAll = async (ids: readonly string[]) => (await this.#ask('takeAll', { ids })).messages
+
+  notified = async (ids: readonly string[]) => void (await this.#ask('notified', { ids }))
+  ack = (id: string, options: HandleOptions = {}) => this.#ask('ack', { ...options, id })
+  claim = (id: string, options: { ttlMs?: number } = {}) => this.#ask('claim', { ...options, id })
+  claimNext = async (role: string, options: { ttlMs?: number } = {}) =>
+    (await this.#ask('claimNext', { ...options, role })).result
+  start = (id: string) => this.#ask('start', { id })
+  done = (id: string, options: HandleOptions & { archive?: boolean } = {}) =>
+    this.#ask('done', { ...options, id })
+  fail = (id: string, options: { reason: string }) => this.#ask('fail', { ...options, id })
+  release = (id: string) => this.#ask('release', { id })
+  retry = (id: string) => this.#ask('retry', { id })
+  archive = (id: string) => this.#ask('archive', { id })
+
+  comeIn = async () => void (await this.#ask('comeIn', {}))
+  update = (input: UpdateInput) => this.#ask('update', input)
+  heartbeat = () => this.#ask('heartbeat', {})
+  leave = (options: { frozen?: boolean } = {}) => this.#ask('leave', options)
+
+  /** The hub says what mail there is; `match` runs here, because a function cannot be sent. */
+  async wait(options: WaitOptions = {}): Promise<InboxMessage | null> {
+    const { match, signal, timeoutMs, replyTo, along: _, ...filter } = options
+    checkTimeout(timeoutMs)
+    this.#connection.mustRun(signal)
+    const whole = replyTo === undefined ? {} : { replyTo: (await this.show(replyTo)).message.id }
+    const over = timeoutMs === undefined ? [] : [timeoutSignal(timeoutMs)]
+    const ending = AbortSignal.any([...over, this.#connection.until(signal)])
+    const watched = this.#watched(signal, timeoutMs)
+    const taken = await waitMail(watched, { ...filter, ...whole, match, signal: ending })
+    if (taken === null) this.#connection.mustRun(signal)
+    return taken
+  }
+
+  /** Asks again and again until the time is up, so that no connection is silent for long. */
+  async waitForAck(id: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<boolean> {
+    const { timeoutMs = 60_000, signal } = options
+    checkTimeout(timeoutMs)
+    const deadline = performance.now() + timeoutMs
+    for (;;) {
+      const left = Math.max(0, Math.min(deadline - performance.now(), waitMs))
+      const more = { signal, timeoutMs: left + answerMs, retryForMs: deadline - performance.now() }
+      const { result } = await this.#ask('waitForAck', { id, timeoutMs: left }, more)
+      if (result || performance.now() >= deadline) return result
+    }
+  }
+
+  async *watch(options: WatchOptions = {}): AsyncGenerator<InboxMessage> {
+    const ending = this.#connection.until(options.signal)
+    try {
+      yield* watchMail(this.#watched(options.signal), { ...options, signal: ending })
+    } catch (error) {
+      // The caller knows that it has ended it.
+      if (!ending.aborted) throw error
+    }
+  }
+
+  /** How to watch. Requests are repeated as long as there is time, because the hub may be back by then. */
+  #watched(signal: AbortSignal | undefined, timeoutMs = Number.POSITIVE_INFINITY) {
     const deadline = performance.now() + timeoutMs
     const again = () => ({ signal, retryForMs: deadline - performance.now(), repeatable: true })
     return {
-      name,
-      unread: (filter: object) => ask('unread', mailboxOperations.unread, filter, again()) as Promise<Unread>,
-      peek: (seq: number) =>
-        ask('peek', mailboxOperations.peek, { seq }, again()) as Promise<InboxMessage | null>,
+      name: this.name,
+      unread: (filter: InboxOptions) => this.#ask('unread', filter, again()),
+      peek: async (seq: number) => (await this.#ask('peek', { seq }, again())).message,
       follow: (from: { after: number; signal: AbortSignal | undefined }) =>
-        followHub(connection, { ...from, mailbox: name }),
+        followHub(this.#connection, { ...from, mailbox: this.name }),
       /**
-       * When the answer is lost, the message is read: if it is shown now, it was shown to us, and must not get
-       * lost between the hub and here.
+       * When the answer is lost, this reads the message: if it is shown now, it was shown to us, and must not
+       * get lost between the hub and here.
        */
-      async take(message: InboxMessage): Promise<InboxMessage | null> {
+      take: async (message: InboxMessage): Promise<InboxMessage | null> => {
         try {
-          return await derived.take(message.id)
+          return await this.take(message.id)
         } catch (error) {
           if (!(error instanceof MailboxError) || error.code !== 'unreachable') throw error
-          const read = await ask('read', mailboxOperations.read, { id: message.id }, again())
-          const { state } = read as InboxMessage
+          const { state } = await this.#ask('read', { id: message.id }, again())
           return state === 'shown' ? { ...message, state } : null
         }
       },
     }
   }
-
-  /** The hub says what there is; what is wanted is judged here, because a function cannot be sent. */
-  async function wait(wanted: WaitOptions = {}): Promise<InboxMessage | null> {
-    const { match, signal, timeoutMs, replyTo, along: _, ...filter } = wanted
-    checkTimeout(timeoutMs)
-    connection.mustRun(signal)
-    const whole = replyTo === undefined ? {} : { replyTo: (await derived.show(replyTo)).message.id }
-    const over = timeoutMs === undefined ? [] : [timeoutSignal(timeoutMs)]
-    const ending = AbortSignal.any([...over, connection.until(signal)])
-    const taken = await waitMail(watched(signal, timeoutMs), { ...filter, ...whole, match, signal: ending })
-    if (taken === null) connection.mustRun(signal)
-    return taken
-  }
-
-  async function* watch(wanted: WatchOptions = {}): AsyncGenerator<InboxMessage> {
-    const ending = connection.until(wanted.signal)
-    try {
-      yield* watchMail(watched(wanted.signal), { ...wanted, signal: ending })
-    } catch (error) {
-      // Whoever has ended it knows.
-      if (!ending.aborted) throw error
-    }
-  }
-
-  return {
-    ...derived,
-    name,
-    claimTtlMs,
-    wait,
-    /** One question after another until the time is up: no connection is silent for long. */
-    async waitForAck(id, { timeoutMs = 60_000, signal } = {}) {
-      checkTimeout(timeoutMs)
-      const deadline = performance.now() + timeoutMs
-      for (;;) {
-        const left = Math.max(0, Math.min(deadline - performance.now(), waitMs))
-        const more = { signal, timeoutMs: left + answerMs, retryForMs: deadline - performance.now() }
-        const isAcked = await ask('waitForAck', waitingOperations.waitForAck, { id, timeoutMs: left }, more)
-        if (isAcked || performance.now() >= deadline) return isAcked as boolean
-      }
-    },
-    watch,
-  }
 }
 
 function checkTimeout(timeoutMs: number | undefined): void {
   if (timeoutMs === undefined || timeoutMs >= 0) return
-  throw new MailboxError('invalid', `one cannot wait ${timeoutMs} ms`, {
-    hint: 'give a duration of 0 or more',
-  })
+  throw new MailboxError('invalid', 'timeoutMs must be 0 or more', { hint: 'pass 0 to check only once' })
 }

@@ -1,3 +1,7 @@
+import { handlingOperations } from '../api/handling-operations.ts'
+import { type AnswerOf, type InputOf, toPath } from '../api/operation.ts'
+import { readings } from '../api/readings.ts'
+import { rosterOperations } from '../api/roster-operations.ts'
 import { identifyProcess } from '../base/process.ts'
 import type { JoinInput } from '../command/roster.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
@@ -12,32 +16,34 @@ import type { Mailbox } from '../space/mailbox.ts'
 import type { Settings } from '../space/settings.ts'
 import type { AnySpace, MailboxOptions } from '../space/space.ts'
 import { Connection, type HubOptions } from './connection.ts'
-import { createRemoteMailbox } from './mailbox.ts'
+import { RemoteMailbox } from './mailbox.ts'
 import { followHub } from './stream.ts'
 
-interface SpaceInfo {
-  id: string
-  seq: number
-  at: string
-  you: string
-  settings: Settings
-}
+type SpaceInfo = AnswerOf<(typeof readings)['space']>
 
-/** How often in the time after which a silent agent counts as dead it says that it is there. */
+/** Heartbeats in the time after which a silent agent counts as dead. */
 const beatsInTime = 4
+
+const operations = {
+  ...rosterOperations,
+  update: handlingOperations.update,
+  leave: handlingOperations.leave,
+}
+type Operations = typeof operations
+type Readings = typeof readings
+type QueryOf<R extends keyof Readings> = InputOf<{ input: Readings[R]['query'] }>
 
 /** Opens a space behind a hub. */
 export async function openHub(options: HubOptions): Promise<RemoteSpace> {
   const connection = new Connection(options)
-  const info = await connection.call<SpaceInfo>({ method: 'GET', path: '/api/space', repeatable: true })
-  return new RemoteSpace(connection, info)
+  return new RemoteSpace(connection, await look(connection, 'space', {}))
 }
 
-/** A space on another machine: the same questions and commands, over HTTP. */
+/** A space behind a hub: the same commands and queries, over HTTP. */
 export class RemoteSpace implements AnySpace {
   readonly id: string
   readonly settings: Settings
-  /** Whom the token speaks for. */
+  /** The agent that the token belongs to. */
   readonly you: string
   readonly #connection: Connection
   readonly #aheadMs: number
@@ -52,13 +58,13 @@ export class RemoteSpace implements AnySpace {
     this.#aheadMs = Date.parse(at) - Date.now()
   }
 
-  /** The time of the space, as far as can be told from here. */
+  /** The hub's time, as far as can be told from here. */
   readonly now = (): number => Date.now() + this.#aheadMs
 
   async mailbox(name: string, options: MailboxOptions = {}): Promise<Mailbox> {
     const join = options.join === false ? false : this.#fromHere(options.join ?? {})
     await this.#act(name, 'open', { join })
-    const mailbox = createRemoteMailbox({
+    const mailbox = new RemoteMailbox({
       ...{ connection: this.#connection, name, claimTtlMs: this.settings.claimTtlMs },
       onHeard: () => this.#heard(name),
     })
@@ -79,49 +85,49 @@ export class RemoteSpace implements AnySpace {
   }
 
   async agents(): Promise<RosterAgent[]> {
-    return (await this.#look<{ agents: RosterAgent[] }>('agents')).agents
+    return (await this.#look('agents', {})).agents
   }
 
-  deadLetters(options: Parameters<AnySpace['deadLetters']>[0] = {}): Promise<DeadLetters> {
-    return this.#look('dead', { ...options })
+  deadLetters(options: QueryOf<'dead'> = {}): Promise<DeadLetters> {
+    return this.#look('dead', options)
   }
 
-  async owed(options: Parameters<AnySpace['owed']>[0] = {}): Promise<Owed[]> {
-    return (await this.#look<{ owed: Owed[] }>('owed', { ...options })).owed
+  async owed(options: QueryOf<'owed'> = {}): Promise<Owed[]> {
+    return (await this.#look('owed', options)).owed
   }
 
   stats(): Promise<Stats> {
-    return this.#look('stats')
+    return this.#look('stats', {})
   }
 
   show(id: string): Promise<ShownMessage> {
-    return this.#look(`messages/${encodeURIComponent(id)}`)
+    return this.#look('message', { id })
   }
 
   async end(): Promise<number> {
-    return (await this.#look<SpaceInfo>('space')).seq
+    return (await this.#look('space', {})).seq
   }
 
   follow({ after = 0, signal }: FollowOptions = {}): AsyncGenerator<{ entry: Entry }> {
     return followHub(this.#connection, { after, signal })
   }
 
-  /** Our process, as our own machine describes it; a hub that runs there can see it, any other needs to hear of it. */
+  /** Our process, as our own machine describes it. A hub on the same machine can see it; others need to hear from it. */
   #fromHere(input: JoinInput): JoinInput {
     return { ...input, session: { ...identifyProcess(process.pid), ...input.session } }
   }
 
-  #act<T>(name: string, operation: string, body: object): Promise<T> {
-    const path = `/api/mailboxes/${encodeURIComponent(name)}/${operation}`
-    return this.#connection.call<T>({ method: 'POST', path, body, repeatable: operation === 'open' })
+  #act<M extends keyof Operations>(
+    name: string,
+    method: M,
+    body: InputOf<Operations[M]>,
+  ): Promise<AnswerOf<Operations[M]>> {
+    const path = `/api/mailboxes/${encodeURIComponent(name)}/${toPath(method)}`
+    return this.#connection.call({ method: 'POST', path, body, repeatable: method === 'open' })
   }
 
-  #look<T>(path: string, query: Record<string, unknown> = {}): Promise<T> {
-    const given = Object.entries(query).flatMap(([key, value]) =>
-      value === undefined ? [] : [[key, String(value)]],
-    )
-    const search = new URLSearchParams(Object.fromEntries(given) as Record<string, string>)
-    return this.#connection.call<T>({ method: 'GET', path: `/api/${path}?${search}`, repeatable: true })
+  #look<R extends keyof Readings>(name: R, query: QueryOf<R>): Promise<AnswerOf<Readings[R]>> {
+    return look(this.#connection, name, query)
   }
 
   #heard(name: string): void {
@@ -129,14 +135,14 @@ export class RemoteSpace implements AnySpace {
     if (known !== undefined) known.heardAt = performance.now()
   }
 
-  /** An agent that says nothing for long is taken for dead where its process cannot be seen. */
+  /** An agent that is silent for long counts as dead where its process cannot be seen. */
   #beat(name: string, mailbox: Mailbox): void {
     const everyMs = this.settings.heartbeatMs / beatsInTime
     if (everyMs === 0 || this.#beating.has(name)) return
     const beat = () => {
       const { heardAt } = this.#beating.get(name)!
       if (performance.now() - heardAt < everyMs) return
-      // The next one tries again; whoever has left or lost its token has nothing to say.
+      // The next one tries again. An agent that has left or lost its token need not report.
       void mailbox.heartbeat().catch(() => {})
     }
     const timer = setInterval(beat, everyMs)
@@ -144,7 +150,7 @@ export class RemoteSpace implements AnySpace {
     this.#beating.set(name, { timer, heardAt: performance.now() })
   }
 
-  /** Ends everything that waits or follows. The agents stay: whoever is done says so with `leave`. */
+  /** Ends everything that waits or follows. The agents stay in the roster until they `leave`. */
   async close(): Promise<void> {
     for (const { timer } of this.#beating.values()) clearInterval(timer)
     this.#beating.clear()
@@ -154,4 +160,19 @@ export class RemoteSpace implements AnySpace {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
+}
+
+/** One reading of the hub, by its row in the API. */
+function look<R extends keyof Readings>(
+  connection: Connection,
+  name: R,
+  query: QueryOf<R>,
+): Promise<AnswerOf<Readings[R]>> {
+  const search = new URLSearchParams()
+  let { path }: { path: string } = readings[name]
+  for (const [key, value] of Object.entries(query)) {
+    if (path.includes(`{${key}}`)) path = path.replace(`{${key}}`, encodeURIComponent(String(value)))
+    else if (value !== undefined) search.set(key, String(value))
+  }
+  return connection.call({ method: 'GET', path: `${path}?${search}`, repeatable: true })
 }

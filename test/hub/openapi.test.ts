@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { rolldown } from 'rolldown'
 import { expect, it } from 'vitest'
-import type { Operation, Reading } from '../../src/api/operation.ts'
-import { readings } from '../../src/api/readings.ts'
+import { type Reading, readings } from '../../src/api/readings.ts'
 import { operations } from '../../src/hub/operations.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { installed } from '../helpers/install.ts'
@@ -50,7 +49,7 @@ it('answers every operation in the shape that its document promises', async () =
   const act = async (name: string, path: string, input: object = {}): Promise<any> => {
     const answer = await stage.act(name, path, input, { token: tokens[name]! })
     expect([path, answer.status, answer.json.error]).toEqual([path, 200, undefined])
-    const { output } = operations.get(path) as Operation
+    const { output } = operations.get(path)!
     expect([path, output.safeParse(answer.json).error?.issues]).toEqual([path, undefined])
     told.add(path)
     return answer.json

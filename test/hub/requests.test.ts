@@ -230,6 +230,6 @@ it('gives mail back that was taken for a client that had gone', async () => {
   const interrupted = Object.assign(Object.create(space) as typeof space, { mailbox: async () => mailbox })
   await operations
     .get('wait')!
-    .run({ space: interrupted, name: 'bob', input: {}, signal: gone.signal, feed, survey })
+    .run({ space: interrupted, name: 'bob', signal: gone.signal, feed, survey }, {})
   expect(await bob.count()).toMatchObject({ unread: 1 })
 })

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import type { ClientSetup } from '../../clients/setup/client.ts'
+import type { ClientSetup } from '../../clients/setup/client-setup.ts'
 import type { DiffLine } from '../../clients/setup/diff.ts'
 import type { UndoneFile } from '../../clients/setup/uninstall.ts'
 import { toPrintable, toPrintableLine } from '../../model/text.ts'

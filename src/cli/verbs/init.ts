@@ -2,8 +2,8 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
-import type { ClientSetup, Place, Scope } from '../../clients/setup/client.ts'
-import { clientNamed, clientSetups, findClients } from '../../clients/setup/clients.ts'
+import { clientNamed, clientSetups, findClients } from '../../clients/registry.ts'
+import type { ClientSetup, Place, Scope } from '../../clients/setup/client-setup.ts'
 import { diffOf } from '../../clients/setup/diff.ts'
 import { install } from '../../clients/setup/install.ts'
 import { setupDir } from '../../clients/setup/manifest.ts'
@@ -118,7 +118,7 @@ function chosen(cli: Cli, { client }: SetupFlags, place: Place): ClientSetup[] {
 function isWithoutPlugin(cli: Cli, client: ClientSetup, place: Place, isNamed: boolean): boolean {
   if (client.hasPlugin?.(place) !== true) return true
   const found = `${client.label} has the mailbox as a plugin already`
-  if (isNamed) throw new MailboxError('conflict', found, { hint: `keep it, or: ${client.withoutPlugin}` })
+  if (isNamed) throw new MailboxError('conflict', found, { hint: `keep it, or: ${client.removePlugin}` })
   cli.warn(`${found}; it is left out`)
   return false
 }

@@ -14,8 +14,14 @@ export function mcp(command: Command): void {
     .addHelpText('after', examples('mailbox mcp --as ada', 'claude mcp add mailbox -- mailbox mcp --as ada'))
   action(command, async (cli) => {
     const { serve } = await import('../../mcp/stdio.ts')
+    const { wakeClaude } = await import('../../clients/claude/wake.ts')
     await using space = await open(cli)
     const name = cli.globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
-    await serve(space, { version: __VERSION__, name, pid: process.ppid })
+    const pid = process.ppid
+    await serve(space, {
+      ...{ version: __VERSION__, name, pid },
+      wake: (mailboxFor, signal) =>
+        wakeClaude({ mailbox: () => mailboxFor({ name: 'claude' }), pid, signal }),
+    })
   })
 }

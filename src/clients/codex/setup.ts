@@ -1,41 +1,33 @@
-import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { type ClientSetup, hookCommand, type Place, serverCommand, serverEnv } from '../setup/client.ts'
+import {
+  type ClientSetup,
+  claudeHooks,
+  jsonFile,
+  type Place,
+  stdioServer,
+  userHome,
+} from '../setup/client-setup.ts'
 import { findProgram } from '../setup/find-program.ts'
-import type { Hooks } from '../setup/json-hooks.ts'
-import { installJson, uninstallJson } from '../setup/json-settings.ts'
 import { installToml, readToml, uninstallToml } from '../setup/toml-settings.ts'
 import { listCodexHooks } from './trust.ts'
 
-/** Events, and how many seconds each may take before Codex goes on without it; it allows the last one no more. */
-const events = {
-  SessionStart: 30,
-  UserPromptSubmit: 30,
-  PostToolUse: 30,
-  Stop: 30,
-  SubagentStop: 30,
-  PreCompact: 30,
-  SessionEnd: 3,
-}
+/** Codex allows no more. */
+const sessionEndSeconds = 3
 
-const howToTrust = 'start codex, which asks about them, or type /hooks there'
+const howToTrust = 'start codex, which asks about its new hooks, or type /hooks there'
 const trusted = ['trusted', 'managed']
 
-export const codex: ClientSetup = {
+export const codexSetup: ClientSetup = {
   name: 'codex',
   label: 'Codex',
   binary: 'codex',
-  home: (env) => env['CODEX_HOME'] || join(env['HOME'] ?? homedir(), '.codex'),
+  home: (env) => env['CODEX_HOME'] || join(userHome(env), '.codex'),
   files(place) {
-    const dir = place.scope === 'project' ? join(place.project, '.codex') : codex.home(place.env)
+    const dir = place.scope === 'project' ? join(place.project, '.codex') : codexSetup.home(place.env)
     return [
-      {
-        client: 'codex',
-        id: 'hooks',
-        path: join(dir, 'hooks.json'),
-        install: (text) => installJson(text, { hooks: hooks(place) }),
-        uninstall: uninstallJson,
-      },
+      jsonFile('codex', 'hooks', join(dir, 'hooks.json'), {
+        hooks: claudeHooks('codex', place, sessionEndSeconds),
+      }),
       {
         client: 'codex',
         id: 'config',
@@ -45,10 +37,10 @@ export const codex: ClientSetup = {
       },
     ]
   },
-  next: `Codex skips new hooks until you trust them: ${howToTrust}`,
-  withoutPlugin: 'codex plugin remove mailbox@agent-mailbox',
+  next: 'Codex skips new hooks until you trust them: start codex, which asks about them, or type /hooks there',
+  removePlugin: 'codex plugin remove mailbox@agent-mailbox',
   hasPlugin({ env }) {
-    const { plugins = {} } = readToml(join(codex.home(env), 'config.toml')) as Plugins
+    const { plugins = {} } = readToml(join(codexSetup.home(env), 'config.toml')) as Plugins
     return Object.entries(plugins).some(
       ([name, { enabled }]) => name.startsWith('mailbox@') && enabled === true,
     )
@@ -56,10 +48,7 @@ export const codex: ClientSetup = {
   async obstacle({ env, project }) {
     const program = findProgram('codex', env)
     if (program === undefined)
-      return {
-        found: 'only Codex can tell whether its hooks are trusted',
-        next: 'put codex on the PATH',
-      }
+      return { found: 'only Codex can tell whether its hooks are trusted', next: 'put codex on the PATH' }
     const hooks = await listCodexHooks(program, project, env)
     if (hooks === undefined)
       return { found: 'Codex did not say whether its hooks are trusted', next: howToTrust }
@@ -74,17 +63,9 @@ interface Plugins {
   plugins?: Record<string, { enabled?: boolean }>
 }
 
-function hooks(place: Place): Hooks {
-  const hook = (event: string, timeout: number) => ({
-    hooks: [{ type: 'command', command: hookCommand('codex', event, place), timeout }],
-  })
-  return Object.fromEntries(Object.entries(events).map(([event, timeout]) => [event, [hook(event, timeout)]]))
-}
-
 function server(place: Place) {
-  const [command, ...args] = serverCommand(place)
-  const env = serverEnv(place)
-  // Codex hands a server only the variables that are named here.
+  const { env, ...command } = stdioServer(place)
+  // Codex passes a server only the variables that are named here.
   const forwarded = ['MAILBOX_SPACE', 'MAILBOX_AGENT'].filter((name) => env?.[name] === undefined)
-  return { command: command!, args, env_vars: forwarded, ...(env && { env }) }
+  return { ...command, env_vars: forwarded, ...(env && { env }) }
 }

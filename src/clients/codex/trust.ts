@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { ourEvent } from '../setup/ours.ts'
+import { ourEvent } from '../setup/our-entries.ts'
 
 /** A hook as Codex sees it. */
 interface ListedHook {
@@ -10,11 +10,11 @@ interface ListedHook {
   trustStatus: string
 }
 
-const patienceMs = 10_000
+const timeoutMs = 10_000
 
 /**
- * Asks Codex itself which of our hooks it would run in a directory. Its settings hold the digests that were
- * trusted, but only Codex knows how it takes them. Undefined when it does not answer.
+ * Asks Codex which of our hooks it would run in a directory. Its settings hold the digests of trusted hooks, but only
+ * Codex knows how it computes them. Undefined when it does not answer.
  */
 export async function listCodexHooks(
   program: string,
@@ -23,10 +23,10 @@ export async function listCodexHooks(
 ): Promise<ListedHook[] | undefined> {
   const child = spawn(program, ['app-server'], { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] })
   const send = (message: object) => void child.stdin.write(`${JSON.stringify(message)}\n`)
-  child.stdin.on('error', () => {}) // It may be another program of that name, and gone already.
+  child.stdin.on('error', () => {}) // It may be another program with that name that has ended already.
   try {
     return await new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(undefined), patienceMs)
+      const timer = setTimeout(() => resolve(undefined), timeoutMs)
       const end = (hooks: ListedHook[] | undefined) => {
         clearTimeout(timer)
         resolve(hooks)

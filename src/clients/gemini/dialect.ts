@@ -1,6 +1,6 @@
-import { type Call, type Dialect, sayAsJson, textOf } from '../hook/dialect.ts'
+import { type Dialect, formatClaudeReply, type HookEvent, textOf } from '../hook/dialect.ts'
 
-const moments: Record<string, Call['moment']> = {
+const moments: Record<string, HookEvent['moment']> = {
   SessionStart: 'start',
   BeforeAgent: 'prompt',
   AfterTool: 'tool',
@@ -12,13 +12,13 @@ const moments: Record<string, Call['moment']> = {
 export const gemini: Dialect = {
   client: 'gemini',
   tellsPid: false,
-  understand(event, input) {
+  parse(event, input) {
     const moment = moments[event]
-    // By itself it asks before every call of the model whether to compress, and mostly does not. It does not
-    // get here then (hook.sh), unless somebody calls the verb.
-    const isMaybe = moment === 'compact' && input['trigger'] !== 'manual'
-    if (moment === undefined || isMaybe) return undefined
+    // Gemini CLI fires this before every model call, and usually does not compress. hook.sh filters those out,
+    // but `mailbox hook` can still be called with them.
+    const isAutomatic = moment === 'compact' && input['trigger'] !== 'manual'
+    if (moment === undefined || isAutomatic) return undefined
     return { moment, sessionId: textOf(input['session_id']) }
   },
-  say: (event, said) => sayAsJson(event, said, 'deny'),
+  format: (event, reply) => formatClaudeReply(event, reply, 'deny'),
 }

@@ -1,73 +1,91 @@
 import type { Moment } from '../../agent/briefing.ts'
 import type { Client } from '../../model/client.ts'
 
-/** What a client tells us with one of its events, in our words. */
-export interface Call {
+/** One event of a client, in our own terms. */
+export interface HookEvent {
   /**
-   * When to say what is unread; or, besides: `help` a subagent has stopped, `compact` the context is about to
-   * be shortened, `end` the session is over, `wait` to wait in the background until an idle agent has mail.
+   * When to show unread mail (see `Moment`), or: `help` a subagent has stopped, `compact` the context is about to
+   * be compacted, `end` the session is over, `wait` wait in the background until the idle agent has mail.
    */
   moment: Moment | 'help' | 'compact' | 'end' | 'wait'
   sessionId: string | undefined
-  /** After a tool of a subagent: it is told nothing, since it cannot act for the agent whose mail it is. */
-  isAside?: boolean
-  /** At the end of a turn: only invite the agent to go on; what it then gets as a prompt brings the mail. */
-  invites?: boolean
-  /** Before the context is shortened: what is said now is kept. */
-  isKept?: boolean
+  /** After a tool call of a subagent. It is shown no mail: it cannot act for the agent that the mail is for. */
+  fromSubagent?: boolean
+  /** At the end of a turn: only announce the mail. The prompt that follows brings it. */
+  announceOnly?: boolean
+  /** Before compaction: what we reply now survives it. */
+  survivesCompaction?: boolean
 }
 
-/** What we say, in our words. */
-export interface Said {
-  /** For the agent's context. */
+/** What we tell the client, in our own terms. */
+export interface HookReply {
+  /** Added to the agent's context. */
   context?: string
-  /** The agent is not to stop: this is what it goes on with. */
-  goOn?: string
-  /** A prompt to start a turn with. */
+  /** The agent must not stop, and continues with this. */
+  continueWith?: string
+  /** Starts a turn. */
   prompt?: string
-  /** For the person who looks on. */
+  /** Shown to the person. */
   notice?: string
 }
 
-/** One client's events and answers. Nothing is decided here. */
+/** Translates one client's events and our replies. Nothing is decided here. */
 export interface Dialect {
   client: Client
-  /** Whether it says itself which process it is; else that is the one above the shells that started us. */
+  /** Whether it tells us its pid. Otherwise it is the process above the shells that started us. */
   tellsPid: boolean
-  /** Undefined for what is none of our business. */
-  understand(event: string, input: Input): Call | undefined
-  /** What to print on standard output; empty when there is nothing to say. */
-  say(event: string, said: Said): string
-  /** What to print when nothing is said, for one that wants to tell that from a failure. */
-  silence?: string
+  /** Undefined for an event that does not concern us. */
+  parse(event: string, input: HookInput): HookEvent | undefined
+  /** What to print on standard output. */
+  format(event: string, reply: HookReply): string
+  /** What to print when there is nothing to say, for a client that must tell that from a failure. */
+  emptyReply?: string
   /**
-   * How one that waits in the background wakes it: by ending with 2 and the mail on standard error, by saying
-   * so on standard output, or by a command, for which it is started by ourselves.
+   * How to wake an idle session when mail comes:
+   * - `exit`: the client runs our wait itself, and wakes when it ends with code 2 and the mail on standard error
+   * - `print`: the client runs our wait itself, and wakes when it prints a prompt
+   * - a function: we wait in a process of our own, and call it with the prompt
    */
-  wakes?: 'by-exit' | 'by-word' | ((sessionId: string, text: string, pid: number) => Promise<void>)
+  wake?: 'exit' | 'print' | ((session: { id: string; pid: number }, prompt: string) => Promise<void>)
 }
 
-/**
- * Claude Code and Codex name the subagent in which an event happens. Of its tools there are many, so that they
- * are worth a look; what it is prompted with, and the like, is none of our business.
- */
-export function callOf(moment: Call['moment'] | undefined, input: Input): Call | undefined {
-  const isAside = input['agent_id'] !== undefined && moment !== 'help'
-  if (moment === undefined || (isAside && moment !== 'tool')) return undefined
-  return { moment, sessionId: textOf(input['session_id']), isAside }
-}
-
-export type Input = Readonly<Record<string, unknown>>
+export type HookInput = Readonly<Record<string, unknown>>
 
 export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
-/** The form that Claude Code has introduced and others have taken over. */
-export function sayAsJson(event: string, { context, goOn, notice }: Said, refuse: 'block' | 'deny'): string {
-  const answer = {
+/** The events of Claude Code, whose names Codex has adopted. */
+const claudeEvents: Record<string, HookEvent['moment']> = {
+  // Fires for a new, resumed or cleared session, and after compaction.
+  SessionStart: 'start',
+  UserPromptSubmit: 'prompt',
+  PostToolUse: 'tool',
+  Stop: 'stop',
+  SubagentStop: 'help',
+  PreCompact: 'compact',
+  SessionEnd: 'end',
+  // Not an event of the client: the name under which we are started to wait in the background.
+  Rewake: 'wait',
+}
+
+/**
+ * Both name the subagent that an event comes from. Its tool calls are frequent enough to be worth a look at the
+ * mail; its other events do not concern us.
+ */
+export function parseClaudeEvent(event: string, input: HookInput): HookEvent | undefined {
+  const moment = claudeEvents[event]
+  const fromSubagent = input['agent_id'] !== undefined && moment !== 'help'
+  if (moment === undefined || (fromSubagent && moment !== 'tool')) return undefined
+  return { moment, sessionId: textOf(input['session_id']), fromSubagent }
+}
+
+/** The JSON that Claude Code introduced and others have adopted. */
+export function formatClaudeReply(event: string, reply: HookReply, refusal: 'block' | 'deny'): string {
+  const { context, continueWith, notice } = reply
+  const output = {
     ...(context ? { hookSpecificOutput: { hookEventName: event, additionalContext: context } } : {}),
-    ...(goOn ? { decision: refuse, reason: goOn } : {}),
+    ...(continueWith ? { decision: refusal, reason: continueWith } : {}),
     ...(notice ? { systemMessage: notice } : {}),
   }
-  return Object.keys(answer).length === 0 ? '' : JSON.stringify(answer)
+  return Object.keys(output).length === 0 ? '' : JSON.stringify(output)
 }

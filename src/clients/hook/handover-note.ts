@@ -2,25 +2,26 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
 import { listIfAny } from '../../base/files.ts'
-import { identifyByProc, localProcess, processState, startTimeOf } from '../../base/process.ts'
+import { localProcess, processState } from '../../base/process.ts'
 import { nameToFile } from '../../model/name.ts'
 import type { Mailbox } from '../../space/mailbox.ts'
+import { ownToken } from './process.ts'
 
 /**
- * Mail is marked as shown before it is printed: two hooks that run at once must not both print it. Between
- * the two a hook can be killed, and then nobody has seen what is marked. So it first notes what it is about
- * to hand out, and removes the note when it has printed. The next hook that finds the note of one that is no
- * more puts that mail back among the unread.
+ * Mail is marked as shown before it is printed, so that two hooks that run at once do not both print it. A hook that
+ * is killed in between has marked mail that nobody has seen. So it first writes a note of what it is about to hand
+ * over, and removes the note after printing. The next hook that finds the note of a process that is gone makes that
+ * mail unread again.
  *
- * Killed before the mark: nothing has happened. Between mark and print: the mail comes again. Between print
- * and removal, a few microseconds: it comes twice, with the same id; that is preferred to losing it.
+ * Killed before the mark: nothing has happened. Between mark and print: the mail is shown again. Between print and
+ * removal, a few microseconds: it is shown twice, with the same id; that is better than losing it.
  */
-const handingDir = (space: string): string => join(space, 'hooks', 'handing')
+const notesDir = (space: string): string => join(space, 'hooks', 'handing')
 
-/** A name of a file has no dot in it. */
+/** A file name made from an agent's name contains no dot. */
 const prefixOf = (agent: string): string => `${nameToFile(agent)}.`
 
-export class Handing {
+export class HandoverNote {
   readonly #mailbox: Mailbox
   readonly #dir: string
   readonly #path: string
@@ -28,20 +29,17 @@ export class Handing {
 
   constructor(space: string, mailbox: Mailbox) {
     this.#mailbox = mailbox
-    this.#dir = handingDir(space)
-    this.#path = join(
-      this.#dir,
-      `${prefixOf(mailbox.name)}${process.pid}.${startTimeOf(identifyByProc(process.pid))}`,
-    )
+    this.#dir = notesDir(space)
+    this.#path = join(this.#dir, `${prefixOf(mailbox.name)}${ownToken()}`)
   }
 
   /**
-   * Before the mail is marked; and again behind that, with what was left to mark: another hook may have been
-   * quicker with some of it, and has printed that.
+   * Call it before the mail is marked, and again afterwards with what was really marked: another hook may have been
+   * faster with some of it, and has printed that.
    */
-  note(ids: readonly string[]): void {
+  write(ids: readonly string[]): void {
     if (ids.length === 0) {
-      this.done()
+      this.#remove()
       return
     }
     this.#ids = ids
@@ -49,32 +47,37 @@ export class Handing {
     writeFileSync(this.#path, ids.join('\n'), { mode: 0o600 })
   }
 
-  /** It is printed, or there was nothing to print. */
-  done(): void {
+  /** Delivers the mail and removes the note. If delivery fails, the mail becomes unread again. */
+  async handOver(deliver: () => Promise<void> | void): Promise<void> {
+    try {
+      await deliver()
+    } catch (error) {
+      await makeUnread(this.#mailbox, this.#ids)
+      this.#remove()
+      throw error
+    }
+    this.#remove()
+  }
+
+  #remove(): void {
     if (this.#ids.length > 0) rmSync(this.#path, { force: true })
     this.#ids = []
   }
 
-  /** It could not be printed: nobody has seen it. */
-  async undo(): Promise<void> {
-    await putBack(this.#mailbox, this.#ids)
-    this.done()
-  }
-
-  /** Whether anybody is handing something to this agent, or was when it died. */
+  /** Whether any process is handing mail over to this agent, or was when it died. */
   get isUnderWay(): boolean {
     return notesFor(this.#dir, this.#mailbox.name).length > 0
   }
 
-  /** Sees to what hooks left that were killed. */
+  /** Makes mail unread again that killed hooks have marked and not printed. */
   async recover(): Promise<void> {
     for (const file of notesFor(this.#dir, this.#mailbox.name)) {
-      const [pid, started] = file.slice(prefixOf(this.#mailbox.name).length).split('.')
-      if (processState(localProcess(Number(pid), started ?? '')) !== 'gone') continue
-      // Several may find it at once; whoever gets it under its own name sees to it.
+      const [pid, startTime = ''] = file.slice(prefixOf(this.#mailbox.name).length).split('.')
+      if (processState(localProcess(Number(pid), startTime)) !== 'gone') continue
+      // Several hooks may find it at once; the one that can rename it takes care of it.
       const own = `${this.#path}.again`
       if (!isRenamed(join(this.#dir, file), own)) continue
-      await putBack(this.#mailbox, readFileSync(own, 'utf8').split('\n'))
+      await makeUnread(this.#mailbox, readFileSync(own, 'utf8').split('\n'))
       rmSync(own, { force: true })
     }
   }
@@ -90,12 +93,11 @@ function isRenamed(from: string, to: string): boolean {
   }
 }
 
-function notesFor(dir: string, agent: string): string[] {
-  return listIfAny(dir).filter((file) => file.startsWith(prefixOf(agent)))
-}
+const notesFor = (dir: string, agent: string): string[] =>
+  listIfAny(dir).filter((file) => file.startsWith(prefixOf(agent)))
 
-/** Only what nobody has done anything with: an ack shows that it was seen after all. */
-async function putBack(mailbox: Mailbox, ids: readonly string[]): Promise<void> {
+/** Only mail that is still just shown: an ack proves that the agent has seen it after all. */
+async function makeUnread(mailbox: Mailbox, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     try {
       const { receipts } = await mailbox.show(id)
@@ -104,7 +106,7 @@ async function putBack(mailbox: Mailbox, ids: readonly string[]): Promise<void> 
       )
       if (isShown) await mailbox.release(id)
     } catch (error) {
-      // It may be gone, or have been taken by somebody else, since.
+      // It may have been removed, or taken by another agent, since then.
       if (!(error instanceof MailboxError)) throw error
     }
   }

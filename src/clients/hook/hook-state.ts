@@ -4,36 +4,37 @@ import { readFileIfAny, readJsonIfAny, writeFileAtomically } from '../../base/fi
 import { nameToFile } from '../../model/name.ts'
 
 /**
- * What hooks of one agent remember from one to the next. It lies outside the journal: nobody else is
- * interested, it changes with every turn, and losing it costs nothing but a reminder too many or too few.
+ * What the hooks of one agent remember from one to the next. It is kept outside the journal: nobody else needs it,
+ * it changes with every turn, and losing it costs one reminder too many or too few.
  */
-export interface Memory {
-  /** How often it went on because of mail instead of stopping, since somebody last prompted it. */
+export interface HookState {
+  /** How often the agent has continued because of mail instead of stopping, since its last prompt. */
   turns: number
-  /** Its context was shortened: the next thing it is told is what is open. */
+  /** Its context was compacted: remind it of what is open at the next opportunity. */
   recall: boolean
-  /** How often it got to work, as far as hooks have seen: by a prompt, or by mail. */
+  /** How often it has started to work, as far as hooks can tell: because of a prompt, or of mail. */
   works: number
-  /** Open questions that whoever coordinates was told of. */
+  /** Open questions that the lead was told of. */
   reported: readonly string[]
 }
 
-const blank: Memory = { turns: 0, recall: false, works: 0, reported: [] }
+const initialState: HookState = { turns: 0, recall: false, works: 0, reported: [] }
 
 const pathOf = (space: string, agent: string, ending: string): string =>
   join(space, 'hooks', 'agents', `${nameToFile(agent)}.${ending}`)
 
-export function recollect(space: string, agent: string): Memory {
-  return { ...blank, ...readJsonIfAny<Partial<Memory>>(pathOf(space, agent, 'json')) }
-}
+export const readHookState = (space: string, agent: string): HookState => ({
+  ...initialState,
+  ...readJsonIfAny<Partial<HookState>>(pathOf(space, agent, 'json')),
+})
 
-export function remember(space: string, agent: string, change: Partial<Memory>): void {
-  write(pathOf(space, agent, 'json'), JSON.stringify({ ...recollect(space, agent), ...change }))
+export function updateHookState(space: string, agent: string, change: Partial<HookState>): void {
+  write(pathOf(space, agent, 'json'), JSON.stringify({ ...readHookState(space, agent), ...change }))
 }
 
 /**
- * Who waits for an agent's mail while it is idle: the latest to say so. Apart from the rest, because the one
- * who waits starts at the same moment as the hook that says whether the agent is idle.
+ * The process that waits for mail while the agent is idle: the last one to start. In a file of its own, because it
+ * starts at the same moment as the hook that records whether the agent is idle.
  */
 export const waiterOf = (space: string, agent: string): string =>
   readFileIfAny(pathOf(space, agent, 'waiter')) ?? ''
@@ -41,7 +42,7 @@ export const waiterOf = (space: string, agent: string): string =>
 export const setWaiter = (space: string, agent: string, token: string): void =>
   write(pathOf(space, agent, 'waiter'), token)
 
-export function forget(space: string, agent: string): void {
+export function removeHookState(space: string, agent: string): void {
   for (const ending of ['json', 'waiter']) rmSync(pathOf(space, agent, ending), { force: true })
 }
 

@@ -1,14 +1,20 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { type Client, firingMark } from '../../model/client.ts'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Client } from '../../model/client.ts'
 
-/** Leaves a mark that a hook of this client has run, for `doctor`: a client that skips its hooks does so silently. */
-export function noteFiring(space: string, client: Client, event: string): void {
-  const path = firingMark(space, client)
+const pathOf = (space: string, client: Client): string => join(space, 'hooks', `${client}.last`)
+
+/** Records for `doctor` that a hook of this client has run: a client that skips its hooks does so silently. */
+export function recordRun(space: string, client: Client, event: string): void {
+  const path = pathOf(space, client)
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     writeFileSync(path, `${event}\n`, { mode: 0o600 })
   } catch {
-    // It is for looking at only.
+    // The hook matters more than the record.
   }
 }
+
+/** When a hook of this client last ran in a space, in ms; undefined when none has. */
+export const lastRunOf = (space: string, client: Client): number | undefined =>
+  statSync(pathOf(space, client), { throwIfNoEntry: false })?.mtimeMs

@@ -1,4 +1,7 @@
-import { readProcStat, runPs } from '../../base/process.ts'
+import { identifyByProc, readProcStat, runPs, startTimeOf } from '../../base/process.ts'
+
+/** Tells this process from others, in names of files. */
+export const ownToken = (): string => `${process.pid}.${startTimeOf(identifyByProc(process.pid))}`
 
 const shells = /^-?(?:sh|dash|bash|ash|zsh|ksh|mksh|fish|busybox|hook\.sh)$/
 

@@ -1,119 +1,108 @@
-import {
-  brief,
-  goOnRequest,
-  hasWord,
-  invitation,
-  isWorthATurn,
-  type Moment,
-  recall,
-} from '../../agent/briefing.ts'
+import { brief, goOnRequest, hasWord, isWorthATurn, type Moment, recall } from '../../agent/briefing.ts'
 import { reportWaiting } from '../../agent/waiting.ts'
 import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { Mailbox } from '../../space/mailbox.ts'
 import type { Space } from '../../space/space.ts'
-import type { Call, Said } from './dialect.ts'
-import { Handing } from './handover-note.ts'
-import { forget, recollect, remember } from './hook-state.ts'
+import type { HookEvent, HookReply } from './dialect.ts'
+import { HandoverNote } from './handover-note.ts'
+import { readHookState, removeHookState, updateHookState } from './hook-state.ts'
+import { newMailNotice } from './notice.ts'
 import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
 
-/** Where a hook answers: in which space, for which agent, in which process of which client. */
-export interface Desk {
+/** For whom a hook runs: the space, the agent, and the process of its client. */
+export interface HookContext {
   space: Space
   mailbox: Mailbox
   client: string
   process: ProcessIdentity
 }
 
-/** Prints what is said, or throws. */
-type Print = (said: Said) => void
+/** Prints the reply, or throws. */
+type Print = (reply: HookReply) => void
 
-/** How often mail keeps an agent from stopping before somebody has to prompt it again. */
-const turnsAtMost = 5
-/** How many reports to remember as made. */
-const reportsKept = 100
+/** How often mail keeps an agent from stopping before it needs a new prompt. */
+const maxTurns = 5
+const maxReported = 100
 
-/** Says what is to be said at a moment, once, and remembers what the next hook has to know. */
-export async function answer(desk: Desk, call: Call, print: Print): Promise<void> {
-  const { space, mailbox } = desk
-  await new Handing(space.dir, mailbox).recover()
-  switch (call.moment) {
+/** Replies to an event, and records what the next hook has to know. */
+export async function respond(context: HookContext, event: HookEvent, print: Print): Promise<void> {
+  const { space, mailbox } = context
+  await new HandoverNote(space.dir, mailbox).recover()
+  switch (event.moment) {
     case 'start':
       sweepStamps(space.dir)
-      remember(space.dir, mailbox.name, { turns: 0, recall: false })
-      return void (await tell(desk, 'start', (context) => print({ context })))
+      updateHookState(space.dir, mailbox.name, { turns: 0, recall: false })
+      return void (await showMail(context, 'start', (text) => print({ context: text })))
     case 'prompt':
-      return answerPrompt(desk, print)
+      return respondToPrompt(context, print)
     case 'wake':
-      return void (await tell(desk, 'wake', (context) => print({ context })))
+      return void (await showMail(context, 'wake', (text) => print({ context: text })))
     case 'tool':
-      return answerTool(desk, call, print)
+      return respondToTool(context, event, print)
     case 'stop':
-      return answerStop(desk, call, print)
+      return respondToStop(context, event, print)
     case 'help':
-      return answerHelp(desk, print)
+      return respondToSubagentStop(context, print)
     case 'compact':
-      return answerCompact(desk, call, print)
+      return respondToCompaction(context, event, print)
     case 'end':
-      return end(desk)
+      return endSession(context)
     default:
       return
   }
 }
 
 /**
- * Takes the mail for a moment and prints it. What could not be printed is unread again. True when nothing was
- * to be said: no mail was wanted, and nobody is just about to say some.
+ * Takes the mail for a moment and prints it. If it cannot be printed, it becomes unread again. Returns true when
+ * there was nothing to say, and no other hook is about to say something either.
  */
-async function tell(
-  { space, mailbox }: Desk,
+async function showMail(
+  { space, mailbox }: HookContext,
   moment: Moment,
   print: (text: string) => void,
 ): Promise<boolean> {
-  const handing = new Handing(space.dir, mailbox)
-  // What is open is worth a word to an agent at work, but no turn of its own.
+  const note = new HandoverNote(space.dir, mailbox)
+  // A reminder of what is open is useful to an agent at work, but not worth a turn of its own.
   const mayRecall = moment === 'prompt' || moment === 'tool'
-  const wantsRecall = mayRecall && recollect(space.dir, mailbox.name).recall
+  const wantsRecall = mayRecall && readHookState(space.dir, mailbox.name).recall
   const { text, ids } = await brief(mailbox, moment, {
     recall: wantsRecall,
-    onTake: (some) => handing.note(some),
+    onTake: (some) => note.write(some),
   })
-  handing.note(ids)
+  note.write(ids)
   if (text !== '') {
-    try {
-      print(text)
-    } catch (error) {
-      await handing.undo()
-      throw error
-    }
-    handing.done()
-    if (wantsRecall) remember(space.dir, mailbox.name, { recall: false })
+    await note.handOver(() => print(text))
+    if (wantsRecall) updateHookState(space.dir, mailbox.name, { recall: false })
   }
-  return text === '' && !handing.isUnderWay
+  return text === '' && !note.isUnderWay
 }
 
-async function answerPrompt(desk: Desk, print: Print): Promise<void> {
-  const { space, mailbox } = desk
-  const { works } = recollect(space.dir, mailbox.name)
-  remember(space.dir, mailbox.name, { turns: 0, works: works + 1 })
-  await tell(desk, 'prompt', (context) => print({ context }))
+async function respondToPrompt(context: HookContext, print: Print): Promise<void> {
+  const { space, mailbox } = context
+  const { works } = readHookState(space.dir, mailbox.name)
+  updateHookState(space.dir, mailbox.name, { turns: 0, works: works + 1 })
+  await showMail(context, 'prompt', (text) => print({ context: text }))
 }
 
-async function answerTool(desk: Desk, { isAside = false }: Call, print: Print): Promise<void> {
-  const { space, mailbox, client, process } = desk
+async function respondToTool(context: HookContext, event: HookEvent, print: Print): Promise<void> {
+  const { space, client, process } = context
   const seq = await space.end()
-  const isSilent = isAside ? await isQuiet(desk) : await tell(desk, 'tool', (context) => print({ context }))
-  if (isSilent && (await isAlone(space, mailbox, process))) await putStamp(space, client, process, seq)
+  const isSilent = event.fromSubagent
+    ? await hasNothingToShow(context)
+    : await showMail(context, 'tool', (text) => print({ context: text }))
+  if (isSilent && (await isOnlySession(context))) await putStamp(space, client, process, seq)
 }
 
-/** Whether there is nothing to tell the agent after a tool. Takes nothing. */
-async function isQuiet({ space, mailbox }: Desk): Promise<boolean> {
-  if (recollect(space.dir, mailbox.name).recall || new Handing(space.dir, mailbox).isUnderWay) return false
+/** Whether there is nothing to show after a tool call. Takes nothing. */
+async function hasNothingToShow({ space, mailbox }: HookContext): Promise<boolean> {
+  if (readHookState(space.dir, mailbox.name).recall || new HandoverNote(space.dir, mailbox).isUnderWay)
+    return false
   return !(await hasWord(mailbox, 'tool'))
 }
 
-/** A stamp is for a process, and some clients have several sessions in one: it must be true of all that run. */
-async function isAlone(space: Space, mailbox: Mailbox, { pid }: ProcessIdentity): Promise<boolean> {
+/** A stamp is for a process. Some clients run several sessions in one, and it must be true of all of them. */
+async function isOnlySession({ space, mailbox, process: { pid } }: HookContext): Promise<boolean> {
   const agents = await space.agents()
   return agents.every(
     ({ name, session, state }) =>
@@ -121,66 +110,68 @@ async function isAlone(space: Space, mailbox: Mailbox, { pid }: ProcessIdentity)
   )
 }
 
-async function answerStop(desk: Desk, { invites = false }: Call, print: Print): Promise<void> {
-  const { space, mailbox } = desk
-  const { turns, works } = recollect(space.dir, mailbox.name)
-  // Mail that keeps coming must not keep an agent, and whoever pays for it, busy for ever. It stays unread.
-  if (turns >= turnsAtMost) return
-  const goesOn = () => remember(space.dir, mailbox.name, { turns: turns + 1, works: works + 1 })
-  if (!invites) {
-    await tell(desk, 'stop', (text) => {
-      goesOn()
-      print({ goOn: `${text}\n\n${goOnRequest}` })
+async function respondToStop(context: HookContext, event: HookEvent, print: Print): Promise<void> {
+  const { space, mailbox } = context
+  const { turns, works } = readHookState(space.dir, mailbox.name)
+  // A steady stream of mail must not keep an agent busy, and costing money, without end. The mail stays unread.
+  if (turns >= maxTurns) return
+  const recordTurn = () => updateHookState(space.dir, mailbox.name, { turns: turns + 1, works: works + 1 })
+  if (!event.announceOnly) {
+    await showMail(context, 'stop', (text) => {
+      recordTurn()
+      print({ continueWith: `${text}\n\n${goOnRequest}` })
     })
     return
   }
   const { messages } = await mailbox.inbox({ unread: true, limit: 200 })
   const waiting = messages.filter((message) => message.state === 'stored' && isWorthATurn(message))
   if (waiting.length === 0) return
-  goesOn()
-  print({ prompt: invitation(waiting) })
+  recordTurn()
+  print({ prompt: newMailNotice(waiting) })
   await mailbox.notified(waiting.map(({ id }) => id))
 }
 
-/** What is said to a context that is about to go is lost, unless the client keeps it; else the next one is told. */
-async function answerCompact(desk: Desk, { isKept = false }: Call, print: Print): Promise<void> {
-  const { space, mailbox, client, process } = desk
-  const context = isKept ? (await recall(mailbox)).join('\n\n') : ''
-  if (context !== '') print({ context })
-  if (isKept) return
+/** Unless our reply survives the compaction, the agent is reminded afterwards. */
+async function respondToCompaction(context: HookContext, event: HookEvent, print: Print): Promise<void> {
+  const { space, mailbox, client, process } = context
+  if (event.survivesCompaction) {
+    const reminder = (await recall(mailbox)).join('\n\n')
+    if (reminder !== '') print({ context: reminder })
+    return
+  }
   removeStamp(space.dir, client, process)
-  remember(space.dir, mailbox.name, { recall: true })
+  updateHookState(space.dir, mailbox.name, { recall: true })
 }
 
-/** Whoever coordinates hears of questions that a subagent left open. */
-async function answerHelp({ space, mailbox }: Desk, print: Print): Promise<void> {
-  const { reported } = recollect(space.dir, mailbox.name)
+/** The lead is told of questions that a subagent has left open. */
+async function respondToSubagentStop({ space, mailbox }: HookContext, print: Print): Promise<void> {
+  const { reported } = readHookState(space.dir, mailbox.name)
   const { ids, notice } = await reportWaiting(mailbox, reported)
   if (ids.length > 0)
-    remember(space.dir, mailbox.name, { reported: [...reported, ...ids].slice(-reportsKept) })
+    updateHookState(space.dir, mailbox.name, { reported: [...reported, ...ids].slice(-maxReported) })
   if (notice !== '') print({ notice })
 }
 
-/** The session is over, and may be resumed: the agent's own mail waits, and what it took for a role goes back. */
-async function end({ space, mailbox, client, process: own }: Desk): Promise<void> {
+/** The session may be resumed: the agent's own mail waits for it, and what it took for a role is released. */
+async function endSession({ space, mailbox, client, process: own }: HookContext): Promise<void> {
   removeStamp(space.dir, client, own)
-  forget(space.dir, mailbox.name)
+  removeHookState(space.dir, mailbox.name)
   const agent = await mailbox.agent()
-  // A name that was given to several runs is not this one's to take away.
+  // Another process has taken over the name; it is not ours to end.
   if (agent.session.pid !== own.pid || agent.state === 'dead') return
   const { messages } = await mailbox.inbox({ limit: 200 })
-  for (const { id, role, state: step } of messages)
-    if (role !== undefined && ['shown', 'acked', 'processing'].includes(step)) await mailbox.release(id)
-  await mailbox.leave({ frozen: !(await isStranger(mailbox, agent)) })
+  for (const { id, role, state } of messages)
+    if (role !== undefined && ['shown', 'acked', 'processing'].includes(state)) await mailbox.release(id)
+  await mailbox.leave({ frozen: !(await isDisposable(mailbox, agent)) })
 }
 
-/** Named by us, without a role or a letter to or from it: a roster full of those who may be back helps nobody. */
-async function isStranger(mailbox: Mailbox, { roles, tags }: Agent): Promise<boolean> {
+/** Named by us, with no role, tag or mail: a roster full of such agents that may come back helps nobody. */
+async function isDisposable(mailbox: Mailbox, { roles, tags }: Agent): Promise<boolean> {
   if (process.env['MAILBOX_AGENT'] || roles.length > 0 || tags.length > 0) return false
   const [sent, inbox] = await Promise.all([
     mailbox.sent({ limit: 1 }),
     mailbox.inbox({ all: true, limit: 200 }),
   ])
-  const isWrittenTo = inbox.next !== null || inbox.messages.some(({ to }) => to.includes(mailbox.name))
-  return sent.messages.length === 0 && !isWrittenTo
+  const hasMail = inbox.next !== null || inbox.messages.some(({ to }) => to.includes(mailbox.name))
+  return sent.messages.length === 0 && !hasMail
 }

@@ -1,26 +1,26 @@
-import { type Call, type Dialect, textOf } from '../hook/dialect.ts'
+import { type Dialect, type HookEvent, textOf } from '../hook/dialect.ts'
 
-const calls: Record<string, Omit<Call, 'sessionId'>> = {
+const events: Record<string, Omit<HookEvent, 'sessionId'>> = {
   'session.created': { moment: 'start' },
   'chat.message': { moment: 'prompt' },
-  // The prompt is our own invitation.
+  // The prompt is our own announcement of mail.
   'chat.invited': { moment: 'wake' },
   'tool.execute.after': { moment: 'tool' },
-  'session.idle': { moment: 'stop', invites: true },
+  'session.idle': { moment: 'stop', announceOnly: true },
   'session.wait': { moment: 'wait' },
-  'session.compacting': { moment: 'compact', isKept: true },
+  'session.compacting': { moment: 'compact', survivesCompaction: true },
   'session.deleted': { moment: 'end' },
 }
 
-/** Its hooks are functions in its own process (`opencode-plugin.js`), which ask us and put the answer where it belongs. */
+/** Its hooks are functions in its own process (`opencode-plugin.js`), which call us and pass our reply on. */
 export const opencode: Dialect = {
   client: 'opencode',
   tellsPid: true,
-  understand(event, input) {
-    const call = calls[event]
-    return call === undefined ? undefined : { ...call, sessionId: textOf(input['session_id']) }
+  parse(event, input) {
+    const known = events[event]
+    return known && { ...known, sessionId: textOf(input['session_id']) }
   },
-  say: (_, said) => JSON.stringify(said),
-  silence: '{}',
-  wakes: 'by-word',
+  format: (_, reply) => JSON.stringify(reply),
+  emptyReply: '{}',
+  wake: 'print',
 }

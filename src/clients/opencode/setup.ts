@@ -1,22 +1,28 @@
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { MailboxError } from '../../base/errors.ts'
-import { type ClientSetup, type Place, serverCommand, serverEnv } from '../setup/client.ts'
-import { installJson, uninstallJson } from '../setup/json-settings.ts'
+import {
+  type ClientSetup,
+  jsonFile,
+  type Place,
+  serverCommand,
+  serverEnv,
+  userHome,
+} from '../setup/client-setup.ts'
 
+// `uninit` recognises the file by this line, so it never changes.
 const mark = '// Written by `mailbox init`; `mailbox uninit` takes it away.'
 
-export const opencode: ClientSetup = {
+export const opencodeSetup: ClientSetup = {
   name: 'opencode',
   label: 'OpenCode',
   binary: 'opencode',
-  home: (env) => join(env['XDG_CONFIG_HOME'] || join(env['HOME'] ?? homedir(), '.config'), 'opencode'),
+  home: (env) => join(env['XDG_CONFIG_HOME'] || join(userHome(env), '.config'), 'opencode'),
   files(place) {
     const { scope, project, env } = place
-    const configDir = scope === 'project' ? project : opencode.home(env)
-    const pluginDir = scope === 'project' ? join(project, '.opencode') : opencode.home(env)
+    const configDir = scope === 'project' ? project : opencodeSetup.home(env)
+    const pluginDir = scope === 'project' ? join(project, '.opencode') : opencodeSetup.home(env)
     return [
       {
         client: 'opencode',
@@ -25,31 +31,27 @@ export const opencode: ClientSetup = {
         install: (text) => installPlugin(text, place),
         uninstall: (text) => (text.startsWith(mark) ? '' : text),
       },
-      {
-        client: 'opencode',
-        id: 'config',
-        path: configFile(configDir),
-        install: (text) => installJson(text, { server: { under: 'mcp', value: server(place) } }),
-        uninstall: uninstallJson,
-      },
+      jsonFile('opencode', 'config', configFile(configDir), {
+        server: { under: 'mcp', value: server(place) },
+      }),
     ]
   },
 }
 
-/** OpenCode reads either; a second one beside the person's own would be a surprise. */
+/** OpenCode reads either name; a second file beside the person's own would be a surprise. */
 function configFile(dir: string): string {
   const commented = join(dir, 'opencode.jsonc')
   return existsSync(commented) ? commented : join(dir, 'opencode.json')
 }
 
-/** OpenCode takes every function that a file in its plugin folder exports for a plugin. */
+/** OpenCode treats every function that a file in its plugin folder exports as a plugin. */
 function installPlugin(text: string, { dist, space }: Place): string {
   if (text !== '' && !text.startsWith(mark)) {
-    throw new MailboxError('conflict', 'there is a plugin of that name already', { hint: 'rename that one' })
+    throw new MailboxError('conflict', 'a plugin with that name already exists', { hint: 'rename it' })
   }
-  const where = space === undefined ? [] : [`process.env.MAILBOX_SPACE ??= ${JSON.stringify(space)}`]
-  const from = JSON.stringify(pathToFileURL(join(dist, 'opencode-plugin.js')).href)
-  return `${[mark, ...where, `export * from ${from}`].join('\n')}\n`
+  const variable = space === undefined ? [] : [`process.env.MAILBOX_SPACE ??= ${JSON.stringify(space)}`]
+  const source = JSON.stringify(pathToFileURL(join(dist, 'opencode-plugin.js')).href)
+  return `${[mark, ...variable, `export * from ${source}`].join('\n')}\n`
 }
 
 function server(place: Place) {

@@ -1,13 +1,13 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { asMailboxError } from '../../base/errors.ts'
-import { firingMark } from '../../model/client.ts'
-import type { ClientSetup, Place } from './client.ts'
-import { findClients } from './clients.ts'
+import { lastRunOf } from '../hook/last-run.ts'
+import { findClients } from '../registry.ts'
+import type { ClientSetup, Place } from './client-setup.ts'
+import { editBytes } from './edit-bytes.ts'
 import { findOurHooks } from './json-hooks.ts'
 import { parseSettings } from './json-value.ts'
 import { readManifest, setupDir } from './manifest.ts'
-import { hookPath } from './ours.ts'
-import { editBytes } from './text.ts'
+import { hookPath } from './our-entries.ts'
 
 /** How a client is set up, in one sentence, and what to do about it. */
 export interface ClientHealth {
@@ -108,7 +108,7 @@ async function running(
   const obstacle = await client.obstacle?.(place)
   if (obstacle !== undefined)
     return { state: 'warn', found: `${how}, but ${obstacle.found}`, next: obstacle.next }
-  const at = statSync(firingMark(space, client.name), { throwIfNoEntry: false })?.mtimeMs
+  const at = lastRunOf(space, client.name)
   if (at !== undefined) return { state: 'ok', found: `${how}; a hook last ran ${ago(at)}` }
   return {
     state: 'warn',

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
-import type { Place } from './client.ts'
+import type { Place } from './client-setup.ts'
+import { editBytes, isBlank } from './edit-bytes.ts'
 import { inspectFile, replaceFile, sweepTemporaries } from './file.ts'
 import {
   digest,
@@ -16,7 +17,6 @@ import {
   writeManifest,
 } from './manifest.ts'
 import { about, type PlannedFile } from './plan.ts'
-import { editBytes, isBlank } from './text.ts'
 
 /** A project's files are for everybody who works on it. */
 const newFileMode = { user: 0o600, project: 0o644 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { MailboxError } from '../../base/errors.ts'
 import { addElement, addProperty, nodeAt, removeAt, replaceValue } from './json-text.ts'
 import { isObject, type Json, parseSettings } from './json-value.ts'
-import { ourEvent } from './ours.ts'
+import { ourEvent } from './our-entries.ts'
 
 /** `hooks` of a settings file: events, of each a list of groups, of each a list of hooks. */
 export type Hooks = Record<string, HookGroup[]>

@@ -3,7 +3,7 @@ import { MailboxError } from '../../base/errors.ts'
 import { type Hooks, hooksWithoutOurs, installHooks, removeHooks, removeIfEmpty } from './json-hooks.ts'
 import { addProperty, removeAt, replaceValue } from './json-text.ts'
 import { isObject, type Json, parseSettings } from './json-value.ts'
-import { isOurServer, mendServer } from './ours.ts'
+import { isOurServer, mendServer } from './our-entries.ts'
 
 /** The entries that a JSON settings file gets from us. */
 export interface JsonEntries {

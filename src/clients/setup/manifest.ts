@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
 import { parseStrictJson } from '../../base/json.ts'
 import type { Client } from '../../model/client.ts'
-import type { Place, Scope } from './client.ts'
+import type { Place, Scope } from './client-setup.ts'
 import { inspectFile, replaceFile, sweepTemporaries } from './file.ts'
 
 /**

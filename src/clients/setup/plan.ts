@@ -1,8 +1,8 @@
 import { MailboxError } from '../../base/errors.ts'
 import type { Client } from '../../model/client.ts'
-import type { ClientSetup, Place, SettingsFile } from './client.ts'
+import type { ClientSetup, Place, SettingsFile } from './client-setup.ts'
+import { editBytes } from './edit-bytes.ts'
 import { type FileState, inspectFile } from './file.ts'
-import { editBytes } from './text.ts'
 
 /** One file that `init` would change, or finds as it should be. */
 export interface PlannedFile {

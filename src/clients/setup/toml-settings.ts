@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { parse, stringify, type TomlTable } from 'smol-toml'
 import { MailboxError } from '../../base/errors.ts'
 import { foreignServer } from './json-settings.ts'
-import { isOurServer, mendServer } from './ours.ts'
+import { isOurServer, mendServer } from './our-entries.ts'
 import { type Statement, scanInline, scanToml } from './toml-scan.ts'
 
 const section = ['mcp_servers', 'mailbox']
-const name = section.join('.')
+const name = 'mcp_servers.mailbox'
 
 /** Adds the MCP server as a table of its own, or brings the one that is there up to date. */
 export function installToml(text: string, server: TomlTable): string {

@@ -2,8 +2,9 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { syncDirectory } from '../../base/files.ts'
 import type { Client } from '../../model/client.ts'
-import type { Place, SettingsFile } from './client.ts'
-import { clientSetups } from './clients.ts'
+import { clientSetups } from '../registry.ts'
+import type { Place, SettingsFile } from './client-setup.ts'
+import { editBytes, isBlank } from './edit-bytes.ts'
 import { inspectFile, replaceFile, sweepTemporaries, targetOf } from './file.ts'
 import {
   digest,
@@ -17,7 +18,6 @@ import {
   writeManifest,
 } from './manifest.ts'
 import { about } from './plan.ts'
-import { editBytes, isBlank } from './text.ts'
 
 /** What becomes of a file. */
 export interface UndoneFile {

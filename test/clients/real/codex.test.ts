@@ -93,7 +93,7 @@ describe('hooks in the real Codex', () => {
       await codex.type('Be ready.')
       await codex.shows('Worked for')
       await mail('WAKE-MAIL', 'codex-1')
-      expect((await model.until('WAKE-MAIL')).text).toContain('The mailbox has a new message for you')
+      expect((await model.until('WAKE-MAIL')).text).toContain('You have 1 new message in the mailbox')
       expect(await stepsOf('WAKE-MAIL', 'codex-1')).toEqual(['stored', 'notified', 'shown'])
     },
     clientTimeoutMs,

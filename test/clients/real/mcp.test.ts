@@ -80,7 +80,7 @@ describe('the real Claude Code', () => {
       const space = await tempSpace()
       const dealWithMail = secretary()
       const model = await scriptedModel(anthropic, (request) =>
-        request.text.includes('The mailbox has') ? dealWithMail(request) : { text: 'Ready.' },
+        /You have \d+ new message/.test(request.text) ? dealWithMail(request) : { text: 'Ready.' },
       )
       const claude = startClaude({
         ...{ home: clientHome(), modelUrl: model.url },

@@ -48,7 +48,7 @@ describe('the plugin in the real OpenCode', () => {
       expect(first.text).toContain('FIRST-PROMPT')
       expect(first.text).toContain('START-MAIL')
       expect((await model.until('TOOL-MAIL')).text).not.toContain('STOP-MAIL')
-      expect((await model.until('STOP-MAIL')).text).toContain('The mailbox has a new message for you')
+      expect((await model.until('STOP-MAIL')).text).toContain('You have 1 new message in the mailbox')
 
       await mail('WAKE-MAIL', 'opencode-1')
       await model.until('WAKE-MAIL')

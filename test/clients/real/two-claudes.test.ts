@@ -37,7 +37,7 @@ function player(moves: readonly Move[]): Script {
         move.input((mark) => idIn(request, mark)!),
       )
     }
-    const told = request.text.split('The mailbox has').length - 1
+    const told = request.text.split(/You have \d+ new message/).length - 1
     if (told <= invitations) return { text: 'Nothing more to do.' }
     invitations = told
     return call('check', {})

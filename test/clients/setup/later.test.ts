@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { clientNamed } from '../../../src/clients/setup/clients.ts'
+import { clientNamed } from '../../../src/clients/registry.ts'
 import { homeWith, initHome, paths, placeIn, put, snapshot, uninitHome } from './home.ts'
 
 const claude = [clientNamed('claude')]

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync 
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { ourEvent } from '../../../src/clients/setup/ours.ts'
+import { ourEvent } from '../../../src/clients/setup/our-entries.ts'
 import { bareEnv, cli, clientHome } from '../real/claude.ts'
 import { homeWith, initHome, type Kind, paths, placeIn } from './home.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { stringify } from 'smol-toml'
 import { expect, it } from 'vitest'
-import { clientSetups } from '../../../src/clients/setup/clients.ts'
+import { clientSetups } from '../../../src/clients/registry.ts'
 import { placeIn } from './home.ts'
 
 const files = clientSetups.flatMap((client) => client.files(placeIn('/home/zoe')))

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { parse as parseJson } from 'jsonc-parser'
 import { parse as parseToml } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
-import type { SettingsFile } from '../../../src/clients/setup/client.ts'
-import { clientNamed, clientSetups } from '../../../src/clients/setup/clients.ts'
+import { clientNamed, clientSetups } from '../../../src/clients/registry.ts'
+import type { SettingsFile } from '../../../src/clients/setup/client-setup.ts'
+import { editBytes } from '../../../src/clients/setup/edit-bytes.ts'
 import { planInstall } from '../../../src/clients/setup/plan.ts'
-import { editBytes } from '../../../src/clients/setup/text.ts'
 import {
   type Fixture,
   fixturesOf,

@@ -5,11 +5,11 @@ import { basename } from 'node:path'
  * of ours runs, `…/scripts/mailbox.sh hook claude Stop`.
  */
 const hookPattern =
-  /(?:^|[\s/'"])(?:dist\/hook\.sh['"]?|scripts\/mailbox\.sh['"]?\s+hook)\s+(claude|codex|gemini)\s+(\w+)\s*$/
+  /(?:^|[\s/'"])(?:dist\/hook\.sh['"]?|scripts\/mailbox\.sh['"]?\s+hook)\s+[a-z]+\s+(\w+)\s*$/
 
 /** The event that a hook's command is for, if the command is one of ours, of whichever version. */
 export const ourEvent = (command: unknown): string | undefined =>
-  typeof command === 'string' ? hookPattern.exec(command)?.[2] : undefined
+  typeof command === 'string' ? hookPattern.exec(command)?.[1] : undefined
 
 /** The path of hook.sh in a command of ours. */
 export function hookPath(command: string): string | undefined {

@@ -1,0 +1,106 @@
+import * as z from 'zod/mini'
+import { durationMs, id, ids, note, word, words } from './inputs.ts'
+import { operation } from './operation.ts'
+import * as s from './schemas.ts'
+
+const done = s.name('Done', z.strictObject({ result: z.null() }))
+const ttlMs = z.exactOptional(durationMs)
+
+/** What became of mail, and of the agent itself. */
+export const handlingOperations = {
+  notified: operation({
+    summary: 'Record that the agent was notified of mail without being shown it',
+    input: z.strictObject(ids),
+    output: done,
+    run: async (mailbox, { ids }) => {
+      await mailbox.notified(ids)
+      return { result: null }
+    },
+  }),
+  ack: operation({
+    summary: 'Acknowledge a message',
+    input: z.strictObject({ ...id, ...note }),
+    output: s.handled,
+    run: (mailbox, { id, ...options }) => mailbox.ack(id, options),
+  }),
+  claim: operation({
+    summary: 'Claim mail to a role, so that nobody else takes it',
+    input: z.strictObject({ ...id, ttlMs }),
+    output: s.claimed,
+    run: (mailbox, { id, ...options }) => mailbox.claim(id, options),
+  }),
+  claimNext: operation({
+    summary: 'Claim the next mail of a role: the oldest of the most urgent',
+    input: z.strictObject({ role: word, ttlMs }),
+    output: s.name('MaybeClaimed', z.strictObject({ result: z.nullable(s.claimed) })),
+    run: async (mailbox, { role, ...options }) => ({ result: await mailbox.claimNext(role, options) }),
+  }),
+  start: operation({
+    summary: 'Mark a message as in progress',
+    input: z.strictObject(id),
+    output: s.handled,
+    run: (mailbox, { id }) => mailbox.start(id),
+  }),
+  done: operation({
+    summary: 'Mark a message as done; archives it unless `archive` is false',
+    input: z.strictObject({ ...id, ...note, archive: z.exactOptional(z.boolean()) }),
+    output: s.handled,
+    run: (mailbox, { id, ...options }) => mailbox.done(id, options),
+  }),
+  fail: operation({
+    summary: 'Mark a message as failed, with the reason',
+    input: z.strictObject({ ...id, reason: z.string().check(z.minLength(1)) }),
+    output: s.handled,
+    run: (mailbox, { id, reason }) => mailbox.fail(id, { reason }),
+  }),
+  release: operation({
+    summary: 'Give a message back unread',
+    input: z.strictObject(id),
+    output: s.handled,
+    run: (mailbox, { id }) => mailbox.release(id),
+  }),
+  retry: operation({
+    summary: 'Mark a failed message as unread again',
+    input: z.strictObject(id),
+    output: s.handled,
+    run: (mailbox, { id }) => mailbox.retry(id),
+  }),
+  archive: operation({
+    summary: 'Archive a message',
+    input: z.strictObject(id),
+    output: s.handled,
+    run: (mailbox, { id }) => mailbox.archive(id),
+  }),
+  comeIn: operation({
+    summary: 'Record that the agent is active, and run what is due',
+    input: z.strictObject({}),
+    output: done,
+    run: async (mailbox) => {
+      await mailbox.comeIn()
+      return { result: null }
+    },
+  }),
+  update: operation({
+    summary: "Change the agent's roles, tags, state or note",
+    input: z.strictObject({
+      ...{ addRoles: z.exactOptional(words), removeRoles: z.exactOptional(words) },
+      ...{ addTags: z.exactOptional(words), removeTags: z.exactOptional(words) },
+      state: z.exactOptional(z.enum(['alive', 'idle', 'waiting'])),
+      ...note,
+    }),
+    output: s.agent,
+    run: (mailbox, input) => mailbox.update(input),
+  }),
+  heartbeat: operation({
+    summary: 'Record that the agent is still running',
+    input: z.strictObject({}),
+    output: s.agent,
+    run: (mailbox) => mailbox.heartbeat(),
+  }),
+  leave: operation({
+    summary: 'Leave the roster, for good or frozen',
+    input: z.strictObject({ frozen: z.exactOptional(z.boolean()) }),
+    output: s.agent,
+    run: (mailbox, options) => mailbox.leave(options),
+  }),
+}

@@ -1,0 +1,127 @@
+import * as z from 'zod/mini'
+import { filter, id, ids, inboxFilter, page, replyTo, word } from './inputs.ts'
+import { operation } from './operation.ts'
+import * as s from './schemas.ts'
+
+const owedList = s.name('OwedList', z.strictObject({ owed: z.array(s.owed) }))
+
+export const readingOperations = {
+  inbox: operation({
+    summary: 'List mail, the most urgent first, then the oldest',
+    reads: true,
+    input: z.strictObject({
+      ...{ unread: z.exactOptional(z.boolean()), all: z.exactOptional(z.boolean()) },
+      ...{ ...inboxFilter, ...page },
+    }),
+    output: s.inboxPage,
+    run: (mailbox, options) => mailbox.inbox(options),
+  }),
+  check: operation({
+    summary: 'Read the unread mail that fits a budget; marks it as shown and claims mail to a role',
+    input: z.strictObject({ budgetTokens: z.exactOptional(z.number()), ...inboxFilter, ...page }),
+    output: s.checked,
+    run: (mailbox, options) => mailbox.check(options),
+  }),
+  read: operation({
+    summary: 'Read one message in full; marks it as shown if it is yours',
+    input: z.strictObject(id),
+    output: s.inboxMessage,
+    run: (mailbox, { id }) => mailbox.read(id),
+  }),
+  thread: operation({
+    summary: 'Get the thread of a message, oldest first',
+    reads: true,
+    input: z.strictObject(id),
+    output: s.name('Thread', z.strictObject({ messages: z.array(s.storedMessage) })),
+    run: async (mailbox, { id }) => ({ messages: await mailbox.thread(id) }),
+  }),
+  sent: operation({
+    summary: 'List what the agent has sent, newest first',
+    reads: true,
+    input: z.strictObject(page),
+    output: s.messagePage,
+    run: (mailbox, options) => mailbox.sent(options),
+  }),
+  search: operation({
+    summary: 'Search by words and operators: from: to: tag: type: is:unread has:attachment before: after:',
+    reads: true,
+    input: z.strictObject({ query: z.string(), ...page }),
+    output: s.messagePage,
+    run: (mailbox, { query, ...options }) => mailbox.search(query, options),
+  }),
+  show: operation({
+    summary: 'Get a message and its state for each recipient',
+    reads: true,
+    input: z.strictObject(id),
+    output: s.shownMessage,
+    run: (mailbox, { id }) => mailbox.show(id),
+  }),
+  count: operation({
+    summary: 'Count unread mail',
+    reads: true,
+    input: z.strictObject({}),
+    output: s.unreadCount,
+    run: (mailbox) => mailbox.count(),
+  }),
+  lead: operation({
+    summary: 'Get the address of the lead',
+    reads: true,
+    input: z.strictObject({}),
+    output: s.name('Lead', z.strictObject({ result: s.text })),
+    run: async (mailbox) => ({ result: await mailbox.lead() }),
+  }),
+  owed: operation({
+    summary: 'List what the agent owes others',
+    reads: true,
+    input: z.strictObject({ kind: z.exactOptional(s.kind) }),
+    output: owedList,
+    run: async (mailbox, options) => ({ owed: await mailbox.owed(options) }),
+  }),
+  awaited: operation({
+    summary: 'List what others owe the agent',
+    reads: true,
+    input: z.strictObject({ kind: z.exactOptional(s.kind) }),
+    output: owedList,
+    run: async (mailbox, options) => ({ owed: await mailbox.awaited(options) }),
+  }),
+  agent: operation({
+    summary: "Get the agent's entry in the roster",
+    reads: true,
+    input: z.strictObject({}),
+    output: s.agent,
+    run: (mailbox) => mailbox.agent(),
+  }),
+  template: operation({
+    summary: 'Get a handoff template of the space',
+    reads: true,
+    input: z.strictObject({ name: word }),
+    output: s.name('Template', z.strictObject({ result: z.nullable(z.record(z.string(), z.unknown())) })),
+    run: async (mailbox, { name }) => ({ result: await mailbox.template(name) }),
+  }),
+  unread: operation({
+    summary: 'List all unread mail at one moment, with the sequence number to follow from',
+    reads: true,
+    input: z.strictObject({ ...filter, ...replyTo }),
+    output: s.unreadMail,
+    run: (mailbox, options) => mailbox.unread(options),
+  }),
+  peek: operation({
+    summary: 'Get the message with a sequence number if it is unread for the agent',
+    reads: true,
+    input: z.strictObject({ seq: s.count }),
+    output: s.maybeMessage,
+    run: async (mailbox, { seq }) => ({ message: await mailbox.peek(seq) }),
+  }),
+  take: operation({
+    summary: 'Take an unread message as `wait` does; marks it as shown',
+    input: z.strictObject(id),
+    output: s.maybeMessage,
+    run: async (mailbox, { id }) => ({ message: await mailbox.take(id) }),
+  }),
+  takeAll: operation({
+    summary: 'Take unread messages by id; marks them as shown and skips those that are no longer unread',
+    input: z.strictObject(ids),
+    output: s.name('Taken', z.strictObject({ messages: z.array(s.inboxMessage) })),
+    run: async (mailbox, { ids }) => ({ messages: await mailbox.takeAll(ids) }),
+  }),
+}

@@ -1,0 +1,46 @@
+import * as z from 'zod/mini'
+import { MailboxError } from '../base/errors.ts'
+import { filter, id, replyTo } from './inputs.ts'
+import { waitingOperation } from './operation.ts'
+import * as s from './schemas.ts'
+
+/** A longer wait takes several requests: proxies cut connections that are silent for long. */
+export const waitAtMostMs = 60_000
+const timeoutMs = z.exactOptional(z.number().check(z.minimum(0), z.maximum(waitAtMostMs)))
+
+export const waitingOperations = {
+  wait: waitingOperation({
+    summary: 'Wait for a message, up to a minute; marks it as shown. Null when the time is up',
+    input: z.strictObject({ type: filter.type, from: filter.from, ...replyTo, timeoutMs }),
+    output: s.maybeMessage,
+    async run(mailbox, input, { signal, follow }) {
+      const message = await unlessAborted(null, () =>
+        mailbox.wait({ timeoutMs: waitAtMostMs, ...input, signal, along: follow }),
+      )
+      // It was taken for a client that has gone: the next one gets it.
+      if (message !== null && signal.aborted) await mailbox.release(message.id)
+      return { message }
+    },
+  }),
+  waitForAck: waitingOperation({
+    summary: 'Wait until a recipient has acknowledged a message, up to a minute',
+    reads: true,
+    input: z.strictObject({ ...id, timeoutMs }),
+    output: s.name('Acked', z.strictObject({ result: z.boolean() })),
+    run: async (mailbox, { id, ...options }, { signal }) => ({
+      result: await unlessAborted(false, () =>
+        mailbox.waitForAck(id, { timeoutMs: waitAtMostMs, ...options, signal }),
+      ),
+    }),
+  }),
+}
+
+/** An interrupted wait has found nothing; a client that is still there asks again. */
+async function unlessAborted<T>(nothing: T, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof MailboxError && error.code === 'interrupted') return nothing
+    throw error
+  }
+}

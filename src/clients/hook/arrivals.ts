@@ -1,0 +1,38 @@
+import type { InboxMessage } from '../../query/inbox.ts'
+import type { Mailbox } from '../../space/mailbox.ts'
+
+/** New mail that nobody has shown or announced to its agent yet. */
+export class Arrivals {
+  readonly #mailbox: Mailbox
+  readonly #arrivedAt = new Map<string, number>()
+  /** Settles when the mailbox cannot be watched any longer, or the signal ends it. */
+  readonly ended: Promise<void>
+
+  constructor(
+    mailbox: Mailbox,
+    signal: AbortSignal,
+    isWanted: (message: InboxMessage) => boolean = () => true,
+  ) {
+    this.#mailbox = mailbox
+    this.ended = this.#watch(signal, isWanted)
+  }
+
+  async #watch(signal: AbortSignal, isWanted: (message: InboxMessage) => boolean): Promise<void> {
+    for await (const message of this.#mailbox.watch({ minPriority: 'normal', signal }))
+      if (isWanted(message)) this.#arrivedAt.set(message.id, performance.now())
+  }
+
+  /** Takes what arrived at least that long ago and is still unseen. */
+  async take(minAgeMs = 0): Promise<InboxMessage[]> {
+    const due = [...this.#arrivedAt].filter(([, at]) => performance.now() - at >= minAgeMs).map(([id]) => id)
+    if (due.length === 0) return []
+    for (const id of due) this.#arrivedAt.delete(id)
+    const { messages } = await this.#mailbox.inbox({ unread: true, limit: 200 })
+    return messages.filter(({ id, state }) => due.includes(id) && state === 'stored')
+  }
+
+  /** For a later try. */
+  putBack(messages: readonly InboxMessage[]): void {
+    for (const { id } of messages) this.#arrivedAt.set(id, performance.now())
+  }
+}
