@@ -95,9 +95,7 @@ function checkSize(body: string, payload: unknown, context: unknown, maxBytes: n
     throw new MailboxError(
       'over_limit',
       `the message has ${size} bytes; ${maxBytes} are the limit (limits.messageBytes)`,
-      {
-        hint: 'write the content to a file and attach its path',
-      },
+      { limit: 'size', hint: 'write the content to a file and attach its path' },
     )
   }
 }
