@@ -71,8 +71,8 @@ export interface MatterKind {
   key?: (message: Pick<Message, 'id' | 'from' | 'payload'>) => string
   /** There can be only one open matter with the same key. */
   isOnly?: true
-  /** What it waits for, after "This": `waits for ada to approve it`. */
-  waits: (by: string) => string
+  /** What is owed, after "Waiting for ada's": `approval`. */
+  owes: string
 }
 
 export interface Step {

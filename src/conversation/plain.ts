@@ -17,6 +17,6 @@ export const plain = conversation({
     kind: 'question',
     steps: { answer: { from: ['open'], to: 'answered' } },
     byReply: true,
-    waits: (by) => `waits for an answer from ${by}`,
+    owes: 'answer',
   },
 })

@@ -39,7 +39,7 @@ export const plan = conversation({
     // An agent has one open plan for a task at a time.
     key: ({ from, payload }) => `${from} ${textOf(fieldsOf(payload)['taskId'])}`,
     isOnly: true,
-    waits: (by) => `waits for ${by} to approve it`,
+    owes: 'approval',
   },
   actions: {
     submitPlan: action({
@@ -87,7 +87,7 @@ export const plan = conversation({
       },
       step: 'reject',
       reason: { field: 'feedback', otherwise: 'Rejected without feedback.' },
-      button: { label: 'Reject', done: 'Plan rejected', asks: 'What has to change' },
+      button: { label: 'Reject', done: 'Plan rejected', asks: 'What should change' },
       says: ({ feedback }) => ({ body: feedback, payload: { approved: false, feedback } }),
     }),
   },

@@ -35,7 +35,7 @@ export const shutdown = conversation({
       defer: { from: ['open', 'deferred'], to: 'deferred', staysOpen: true, each: true },
       accept: { from: ['open', 'deferred'], to: 'accepted', each: true },
     },
-    waits: (by) => `waits for ${by} to shut down`,
+    owes: 'shutdown',
   },
   actions: {
     // It is for the run that is there now: a successor never gets it.

@@ -62,7 +62,7 @@ export const status = conversation({
     kind: 'status',
     steps: { respond: { from: ['open'], to: 'answered', each: true } },
     byReply: true,
-    waits: (by) => `waits for the status of ${by}`,
+    owes: 'status',
   },
   actions: {
     requestStatus: action({

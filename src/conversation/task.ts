@@ -28,7 +28,7 @@ export const task = conversation({
       const { taskId: key } = fieldsOf(payload)
       return typeof key === 'string' && key !== '' ? key : id
     },
-    waits: (by) => `is with ${by}`,
+    owes: 'work',
   },
   actions: {
     assignTask: action({
