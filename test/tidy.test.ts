@@ -54,10 +54,8 @@ const maxLines = 300
 const longFiles: Record<string, string> = {
   'mcp/tools.ts': 'to be taken apart',
   'command/handle.ts': 'to be taken apart',
-  'journal/file-journal.ts': 'to be taken apart',
   'index/projection.ts': 'to be taken apart',
   'command/due.ts': 'to be taken apart',
-  'journal/segment-writer.ts': 'to be taken apart',
   'space/mailbox.ts': 'to be taken apart',
   'space/space.ts': 'to be taken apart',
 }

@@ -2,10 +2,16 @@ import { statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { decideCarry } from '../command/carry.ts'
-import { archivedPath, packSegment, removeArchived, syncSegment, withArchive } from '../journal/archive.ts'
 import { decodeLine } from '../journal/codec.ts'
-import { SegmentReader } from '../journal/reader.ts'
-import { listArchived, listPlain, listSegments } from '../journal/segment.ts'
+import {
+  archivedPath,
+  packSegment,
+  removeArchived,
+  syncSegment,
+  withArchive,
+} from '../journal/file/archive.ts'
+import { listArchived, listPlain, listSegments } from '../journal/file/segment.ts'
+import { SegmentReader } from '../journal/file/segment-reader.ts'
 import type { Entry } from '../model/entry.ts'
 import { firstUnfinished } from '../query/unfinished.ts'
 import type { Space } from './space.ts'

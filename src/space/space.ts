@@ -22,9 +22,9 @@ import { type WatcherHealth, watcherHealth, watcherWarnings } from '../delivery/
 import { Background } from '../index/background.ts'
 import { loadDirectory, openIndex, openSearch, readDirectory } from '../index/open.ts'
 import type { CatchUpOptions, Projection } from '../index/projection.ts'
-import { FileJournal } from '../journal/file-journal.ts'
+import { FileJournal } from '../journal/file/file-journal.ts'
+import type { VerifyOptions, VerifyReport } from '../journal/file/verify.ts'
 import type { Journal, PlacedEntry } from '../journal/journal.ts'
-import type { VerifyOptions, VerifyReport } from '../journal/verify.ts'
 import { type Agent, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Draft, Entry, Gist } from '../model/entry.ts'
@@ -384,7 +384,7 @@ export class Space {
   /** Checks every line of the journal, and with `deep` the index against a rebuilt one. */
   async verify(options: VerifyOptions & { deep?: boolean } = {}): Promise<VerifyReport> {
     this.#mustBeOpen()
-    const { verifyJournal } = await import('../journal/verify.ts')
+    const { verifyJournal } = await import('../journal/file/verify.ts')
     const { compareWithRebuild } = await import('../index/rebuild.ts')
     const report = await verifyJournal(join(this.dir, 'journal'), options)
     if (options.deep) report.problems.push(...compareWithRebuild(this.dir, this.#journal, this.#index))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { FileJournal } from '../../src/journal/file-journal.ts'
+import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import { openSpace } from '../../src/space/space.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'

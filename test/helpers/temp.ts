@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { FileJournal, type FileJournalOptions } from '../../src/journal/file-journal.ts'
+import { FileJournal, type FileJournalOptions } from '../../src/journal/file/file-journal.ts'
 import { type OpenSpaceOptions, openSpace, type Space } from '../../src/space/space.ts'
 
 /** A directory for one test, gone when the test is over. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { VerifyReport } from '../../journal/verify.ts'
+import type { VerifyReport } from '../../journal/file/verify.ts'
 import { action, type Cli } from '../cli.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
