@@ -3,7 +3,7 @@ import { maxTimerMs } from '../base/timers.ts'
 import { fieldsOf } from '../conversation/field.ts'
 import { typeOf } from '../conversation/registry.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import { acceptShutdown, deferShutdown, respondStatus } from './requests.ts'
 
 /** What a handler gets besides the message. */
