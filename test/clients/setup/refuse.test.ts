@@ -48,11 +48,11 @@ describe('init refuses', () => {
     expect(refusal(home).message).toContain('hard link')
   })
 
-  it('a link to nowhere, and a directory in the place of a file', () => {
+  it('a broken symbolic link, and a directory in the place of a file', () => {
     const dangling = homeWith()
     mkdirSync(join(dangling, '.claude'))
     symlinkSync('gone', join(dangling, '.claude/settings.json'))
-    expect(refusal(dangling).message).toContain('link to nowhere')
+    expect(refusal(dangling).message).toContain('broken symbolic link')
     const directory = homeWith()
     mkdirSync(join(directory, '.claude/settings.json'), { recursive: true })
     expect(refusal(directory).message).toContain('not a file')
