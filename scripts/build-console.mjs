@@ -1,5 +1,5 @@
-// Builds the console into dist/console/. Names carry a hash of what is in the file, so that the hub can let
-// browsers keep them for ever; old ones stay until a full build, because an open page may still ask for them.
+// Builds the console into dist/console/. File names contain a hash of their content, so browsers may cache them
+// indefinitely. Old files stay until a full build, because an open page may still request them.
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
@@ -15,7 +15,7 @@ export async function buildConsole({ clean = true } = {}) {
       outDir: `${root}/dist/console`,
       emptyOutDir: clean,
       target: 'es2022',
-      // The page's own policy refuses data: in scripts and styles; every asset is a file.
+      // The content security policy blocks data: URLs in scripts and styles, so every asset is a file.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,

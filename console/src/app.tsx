@@ -11,17 +11,17 @@ import { SignIn } from './views/sign-in.tsx'
 
 let isNotifying = false
 
-/** Once there is a token: what every page needs, and the stream that keeps it true. */
+/** Runs once there is a token: loads what every page needs and opens the stream that keeps it current. */
 async function begin(signal: AbortSignal): Promise<void> {
   connection.value = 'connecting'
-  // In this order: the hub answers one after the other, and what needs the person is there first.
+  // The hub answers in this order, so what needs the person arrives first.
   const stops = [needsYou.use(), overview.use(), owed.use()]
   signal.addEventListener('abort', () => {
     for (const stop of stops) stop()
   })
   if (!isNotifying) startNotifying()
   isNotifying = true
-  // The stream begins where the first answer ends; what came between is told again and changes nothing.
+  // The stream starts where the first answer ends. Entries that are already part of it change nothing.
   const start = await new Promise<number>((resolve) => {
     const off = overview.data.subscribe((data) => {
       if (data === undefined) return

@@ -21,8 +21,12 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
+/** Which limit an `over_limit` is about, where that makes a difference: waiting does not help with the size. */
+export type Limit = 'size'
+
 export interface MailboxErrorOptions {
   hint?: string
+  limit?: Limit
   cause?: unknown
 }
 
@@ -30,11 +34,13 @@ export class MailboxError extends Error {
   override readonly name = 'MailboxError'
   readonly code: ErrorCode
   readonly hint: string | undefined
+  readonly limit: Limit | undefined
 
   constructor(code: ErrorCode, message: string, options: MailboxErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.hint = options.hint
+    this.limit = options.limit
   }
 
   toJSON(): { code: ErrorCode; message: string; hint?: string } {

@@ -1,29 +1,30 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { type Reading, readings } from '../api/readings.ts'
 import { MailboxError } from '../base/errors.ts'
 import { inSpan, type SpanOptions } from '../base/trace.ts'
 import type { Survey } from '../query/survey.ts'
 import type { Space } from '../space/space.ts'
+import type { Admission } from './admit.ts'
 import { checkShape, readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
 import { HttpRefusal, toAnswer } from './errors.ts'
 import type { Feed } from './feed.ts'
-import { type Credentials, checkMailbox, type Guard } from './guard.ts'
-import { type HubLimits, Rate, Tally } from './limits.ts'
-import { brief, type Logger } from './log.ts'
+import { checkMailbox, type Guard } from './guard.ts'
+import { type HubLimits, Tally } from './limits.ts'
+import { brief } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import { operations, type Runnable } from './operations.ts'
 import type { Streams } from './streams.ts'
 import type { Caller } from './tokens.ts'
 
-/** MCP over HTTP, for whoever the token names. */
+/** MCP over HTTP, for the agent that the token belongs to. */
 export interface McpDoor {
   fetch(request: Request, caller: { agent: string; isStillGood: () => boolean }): Promise<Response>
-  /** What is open. */
+  /** How much is open. */
   counts(): { sessions: number; calls: number; listeners: number }
 }
 
@@ -31,11 +32,11 @@ export interface AppOptions {
   space: Space
   survey: Survey
   guard: Guard
+  admission: Admission
   feed: Feed
   streams: Streams
   limits: HubLimits
   metrics: Metrics
-  log: Logger
   pages: ConsoleFiles
   version: string
   mcp?: McpDoor | undefined
@@ -46,100 +47,47 @@ export interface AppOptions {
 type Env = { Bindings: HttpBindings; Variables: { caller: Caller; operation: string } }
 type Ctx = Context<Env>
 
-export const credentialsOf = (headers: NodeJS.Dict<string | string[]>): Credentials => {
-  const one = (name: string) => {
-    const value = headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
-  }
-  return {
-    host: one('host'),
-    origin: one('origin'),
-    authorization: one('authorization'),
-    protocols: one('sec-websocket-protocol'),
-  }
-}
-
-/** All routes of the hub. They are made from the tables of `wire/`. */
+/** All routes of the hub. Those of the API come from the tables in `api/`. */
 export function createApp(options: AppOptions): Hono<Env> {
-  const { space, survey, guard, feed, streams, limits, metrics, log, pages, version, mcp, stopping } = options
+  const { space, survey, guard, admission, feed, streams, limits, metrics, pages, version, mcp, stopping } =
+    options
   const app = new Hono<Env>()
-  const rate = new Rate(limits.requestsPerSecond, limits.requestBurst)
   const waits = new Tally()
-  const sweeping = setInterval(() => rate.sweep(), 60_000)
-  sweeping.unref()
-  stopping.addEventListener('abort', () => clearInterval(sweeping))
   const document = openApi(version)
 
   app.use(async (c, next) => {
-    const started = performance.now()
-    metrics.inFlight.inc()
-    try {
+    await admission.count(async () => {
       await next()
-    } finally {
-      metrics.inFlight.dec()
-      const operation = c.get('operation') ?? 'other'
-      metrics.requests.inc({ operation, status: c.res.status })
-      if (!waiting.has(operation))
-        metrics.seconds.observe({ operation }, (performance.now() - started) / 1_000)
-    }
+      return { operation: c.get('operation') ?? 'other', status: c.res.status }
+    })
     for (const [name, value] of Object.entries(securityHeaders)) c.header(name, value)
     if (stopping.aborted) c.header('connection', 'close')
   })
+  const withToken: MiddlewareHandler<Env> = async (c, next) => {
+    c.set('caller', admission.admit(c.env.incoming))
+    await next()
+  }
+  for (const path of ['/api/*', '/mcp', '/metrics']) app.use(path, withToken)
+  // The rest is public: /health and the files of the console.
   app.use(async (c, next) => {
-    guard.checkPlace(credentialsOf(c.env.incoming.headers))
+    if (c.get('caller') === undefined) admission.admit(c.env.incoming, { isPublic: true })
     await next()
   })
-
   app.onError((thrown, c) => {
-    const { status, body, error } = toAnswer(thrown)
-    if (thrown instanceof HttpRefusal) refuse(c, thrown)
-    else if (error.code === 'internal') log.error({ err: thrown, path: c.req.path }, 'failed')
-    if (status === 413) c.header('connection', 'close')
-    if (status === 429) c.header('retry-after', '1')
-    if (status === 401) c.header('www-authenticate', 'Bearer')
-    for (const [name, value] of Object.entries(securityHeaders)) c.header(name, value)
-    return c.json(body, status as ContentfulStatusCode)
+    admission.report(c.env.incoming, thrown)
+    const { status, headers, body } = toAnswer(thrown)
+    return c.json(body, status as ContentfulStatusCode, headers)
   })
-
-  /** One line for whoever was not let in. What strangers wrote is cut short, and tokens are not among it. */
-  function refuse(c: Ctx, { reason, status }: HttpRefusal): void {
-    const { host, origin } = credentialsOf(c.env.incoming.headers)
-    const from = c.env.incoming.socket.remoteAddress
-    metrics.refused.inc({ reason })
-    log.warn(
-      {
-        ...{ event: 'refused', reason, status, method: c.req.method, path: brief(c.req.path), from },
-        ...{ host: brief(host), origin: brief(origin), agent: c.get('caller')?.agent },
-      },
-      'refused',
-    )
-  }
-
-  function letIn(c: Ctx): Caller {
-    const caller = guard.checkToken(credentialsOf(c.env.incoming.headers))
-    c.set('caller', caller)
-    if (!rate.take(caller.digest)) {
-      const error = new MailboxError('over_limit', 'too many requests with this token', {
-        hint: `${limits.requestsPerSecond} a second are the limit: wait a moment, or follow the stream instead of asking`,
-      })
-      throw new HttpRefusal(429, 'rate', error)
-    }
-    return caller
-  }
 
   app.get('/health', (c) => c.json({ ok: true, version }))
   app.get('/metrics', async (c) => {
-    letIn(c)
     c.set('operation', 'metrics')
     return c.body(await metrics.print(), 200, { 'content-type': metrics.contentType })
   })
-  app.get('/api/openapi.json', (c) => {
-    letIn(c)
-    return c.json(document)
-  })
+  app.get('/api/openapi.json', (c) => c.json(document))
 
   app.get('/api/stream', async (c) => {
-    const caller = letIn(c)
+    const caller = c.get('caller')
     c.set('operation', 'stream')
     const after = c.req.header('last-event-id') ?? c.req.query('after')
     await streams.serveEvents({ caller, after, mailbox: c.req.query('mailbox') }, c.env.outgoing)
@@ -148,7 +96,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 
   for (const [name, reading] of Object.entries<Reading>(readings)) {
     app.get(reading.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
-      const caller = letIn(c)
+      const caller = c.get('caller')
       c.set('operation', name)
       const query = checkShape(reading.query, { ...c.req.query(), ...c.req.param() })
       return c.json(await reading.run({ space, survey, caller, version }, query))
@@ -156,7 +104,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   }
 
   app.post('/api/mailboxes/:name/:operation', async (c) => {
-    const caller = letIn(c)
+    const caller = c.get('caller')
     const { name, operation: path } = c.req.param()
     const operation = operations.get(path)
     if (operation === undefined) throw unknownOperation(path)
@@ -174,17 +122,18 @@ export function createApp(options: AppOptions): Hono<Env> {
 
   async function run(c: Ctx, operation: Runnable, name: string, input: unknown) {
     if (!operation.waits) return operation.run({ space, name, signal: stopping, feed, survey }, input)
-    const leave = waits.enter(c.get('caller').digest, limits.waitsPerToken)
+    const { agent, digest } = c.get('caller')
+    const leave = waits.enter(digest, limits.waitsPerToken)
     if (leave === undefined) {
       const error = new MailboxError('over_limit', `this token has ${limits.waitsPerToken} waits open`, {
-        hint: 'wait once and share what comes',
+        hint: 'wait once and share the result',
       })
-      throw new HttpRefusal(429, 'waits', error)
+      throw new HttpRefusal(429, 'waits', error, agent)
     }
     const gone = new AbortController()
     const onClose = () => gone.abort()
     c.env.outgoing.once('close', onClose)
-    // It may have gone before we listened.
+    // It may have gone before we began to listen.
     if (c.env.outgoing.destroyed || stopping.aborted) onClose()
     stopping.addEventListener('abort', onClose)
     metrics.waits.inc()
@@ -199,15 +148,14 @@ export function createApp(options: AppOptions): Hono<Env> {
   }
 
   app.all('/mcp', async (c) => {
-    const caller = letIn(c)
+    const caller = c.get('caller')
     c.set('operation', 'mcp')
-    if (mcp === undefined) throw notHere('this hub serves no MCP')
-    // Its bodies have a limit of their own. A token that is taken back ends what it has open, as elsewhere.
+    if (mcp === undefined) throw notHere('this hub does not serve MCP')
+    // MCP has its own limit for bodies. Revoking a token ends what it has open, as elsewhere.
     return mcp.fetch(c.req.raw, { agent: caller.agent, isStillGood: () => guard.isStillGood(caller) })
   })
 
   app.all('/api/*', (c) => {
-    letIn(c)
     throw notHere(`there is nothing at ${brief(c.req.path)}`)
   })
 
@@ -219,19 +167,16 @@ export function createApp(options: AppOptions): Hono<Env> {
     throw notHere(`there is nothing at ${brief(c.req.path)}`)
   })
   app.notFound((c) => {
-    const { status, body } = toAnswer(notHere(`${c.req.method} is not for ${brief(c.req.path)}`))
+    const { status, body } = toAnswer(notHere(`there is no ${c.req.method} ${brief(c.req.path)}`))
     return c.json(body, status as ContentfulStatusCode)
   })
   return app
 }
 
-const waiting = new Set([...operations.values()].filter(({ waits }) => waits).map(({ path }) => path))
-waiting.add('stream').add('mcp')
-
 const notHere = (message: string) =>
-  new MailboxError('not_found', message, { hint: 'see GET /api/openapi.json for what there is' })
+  new MailboxError('not_found', message, { hint: 'see GET /api/openapi.json for all routes' })
 
 const unknownOperation = (path: string) =>
   new MailboxError('not_found', `a mailbox has no operation ${JSON.stringify(path.slice(0, 60))}`, {
-    hint: `there are ${[...operations.keys()].join(', ')}`,
+    hint: `operations: ${[...operations.keys()].join(', ')}`,
   })

@@ -29,14 +29,11 @@ async function readText(request: Request, maxBytes: number): Promise<string> {
   }
 }
 
-const tooLarge = (maxBytes: number): HttpRefusal =>
-  new HttpRefusal(
-    413,
-    'size',
-    new MailboxError('over_limit', `the request has over ${maxBytes} bytes`, {
-      hint: 'write the content to a file and attach its path',
-    }),
-  )
+const tooLarge = (maxBytes: number) =>
+  new MailboxError('over_limit', `the request has over ${maxBytes} bytes`, {
+    limit: 'size',
+    hint: 'write the content to a file and attach its path',
+  })
 
 /** Checks what came against its schema; what is wrong is named by its place. */
 export function checkShape<S extends Schema>(schema: S, value: unknown): z.output<S> {

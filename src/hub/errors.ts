@@ -1,4 +1,5 @@
 import { asMailboxError, type ErrorCode, MailboxError } from '../base/errors.ts'
+import { securityHeaders } from './console.ts'
 
 const statusOfCode: Record<ErrorCode, number> = {
   invalid: 400,
@@ -17,32 +18,42 @@ const statusOfCode: Record<ErrorCode, number> = {
   internal: 500,
 }
 
-/** A refusal by the hub itself, with a status that its code does not say. */
+/** A refusal by the hub itself, with a status that its code does not imply. */
 export class HttpRefusal extends MailboxError {
   readonly status: number
-  /** What the log calls it. */
+  /** Its name in the log and the metrics. */
   readonly reason: string
+  /** Whose token it was, once that is known. */
+  readonly agent: string | undefined
 
-  constructor(status: number, reason: string, error: MailboxError) {
+  constructor(status: number, reason: string, error: MailboxError, agent?: string) {
     super(error.code, error.message, error.hint === undefined ? {} : { hint: error.hint })
     this.status = status
     this.reason = reason
+    this.agent = agent
   }
 }
 
 function statusOf(error: MailboxError): number {
   if (error instanceof HttpRefusal) return error.status
-  // Only the size of a message is a limit that waiting does not lift.
-  if (error.code === 'over_limit' && error.message.includes('limits.messageBytes')) return 413
-  return statusOfCode[error.code]
+  // Of all limits, waiting does not help with the size.
+  return error.limit === 'size' ? 413 : statusOfCode[error.code]
 }
 
-/** What went wrong, for the other side. A defect of ours says no more than that. */
-export function toAnswer(thrown: unknown): { status: number; body: { error: object }; error: MailboxError } {
+const headersOf: Record<number, Record<string, string>> = {
+  401: { 'www-authenticate': 'Bearer' },
+  // The rest of the body is not read.
+  413: { connection: 'close' },
+  429: { 'retry-after': '1' },
+}
+
+/** An error as the answer to a request. A defect of ours reveals nothing more. */
+export function toAnswer(thrown: unknown) {
   const error = asMailboxError(thrown)
-  const isOurs = error.code === 'internal'
-  const shown = isOurs
-    ? { code: error.code, message: 'something went wrong in the hub', hint: 'see the log of `mailbox serve`' }
-    : error.toJSON()
-  return { status: statusOf(error), body: { error: shown }, error }
+  const status = statusOf(error)
+  const shown =
+    error.code === 'internal'
+      ? { code: error.code, message: 'internal error in the hub', hint: 'see the log of `mailbox serve`' }
+      : error.toJSON()
+  return { status, headers: { ...securityHeaders, ...headersOf[status] }, body: { error: shown } }
 }

@@ -9,26 +9,39 @@ export interface GuardOptions {
   /** Where the hub listens. */
   host: string
   port: number
-  /** Names under which a proxy passes requests on. */
+  /** Host names that a proxy uses. */
   allowHosts: readonly string[]
 }
 
-/** The headers that decide whether a request is let in. */
+/** The headers that decide whether a request is admitted. */
 export interface Credentials {
   host: string | undefined
   origin: string | undefined
   authorization: string | undefined
-  /** Subprotocols of a WebSocket, which cannot send other headers from a browser. */
+  /** Subprotocols of a WebSocket: a browser can send no other headers with it. */
   protocols?: string | undefined
+}
+
+export const credentialsOf = (headers: NodeJS.Dict<string | string[]>): Credentials => {
+  const one = (name: string) => {
+    const value = headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+  return {
+    host: one('host'),
+    origin: one('origin'),
+    authorization: one('authorization'),
+    protocols: one('sec-websocket-protocol'),
+  }
 }
 
 const loopback = ['127.0.0.1', 'localhost', '[::1]']
 const wildcards = ['0.0.0.0', '::']
 
 /**
- * Lets a request in, or says why not. Host and Origin are checked each by itself, and neither stands in for
- * the token: a page of another site that has made a name point here fails the first, a page that sends
- * requests here fails the second, and whoever gets past both still needs the third.
+ * Checks Host, Origin and token, each on its own; none of them replaces another. A page of another site that has
+ * pointed a name at this address fails the first, a page that sends requests here fails the second, and a
+ * request that passes both still needs the third.
  */
 export class Guard {
   readonly #tokens: Tokens
@@ -47,16 +60,16 @@ export class Guard {
     ])
   }
 
-  /** Whether the request came by an address of ours, and not from a page of somebody else's. */
+  /** Refuses requests that did not use an address of ours, or that come from pages of other sites. */
   checkPlace({ host, origin }: Credentials): void {
     if (host === undefined || !this.#hosts.has(host.toLowerCase())) {
-      throw refusal(403, 'host', 'not_permitted', 'the hub is not called by this name', {
+      throw refusal(403, 'host', 'the hub does not answer to this host name', {
         hint: 'open the address that `mailbox serve` printed, or start it with --allow-host NAME',
       })
     }
     if (origin !== undefined && !this.#origins.has(origin.toLowerCase())) {
-      throw refusal(403, 'origin', 'not_permitted', 'pages of other sites may not ask the hub', {
-        hint: 'use the console of the hub itself, or a program that sends no Origin',
+      throw refusal(403, 'origin', 'pages of other sites cannot use the hub', {
+        hint: 'use the console of this hub, or a program that sends no Origin',
       })
     }
   }
@@ -67,9 +80,9 @@ export class Guard {
       /(?:^|,)\s*bearer\.([\w.~-]+)/.exec(protocols ?? '')?.[1]
     const caller = token === undefined ? undefined : this.#tokens.callerOf(token)
     if (caller !== undefined) return caller
-    const what = token === undefined ? 'the request has no token' : 'the hub does not know this token'
-    throw refusal(401, 'token', 'not_permitted', what, {
-      hint: "send `Authorization: Bearer TOKEN`; the person's is in SPACE/hub/token, an agent's comes from `mailbox token NAME`",
+    const what = token === undefined ? 'the request has no token' : 'the token is not valid'
+    throw refusal(401, 'token', what, {
+      hint: "send `Authorization: Bearer TOKEN`; the person's is in SPACE/hub/token, `mailbox token NAME` creates an agent's",
     })
   }
 
@@ -78,21 +91,17 @@ export class Guard {
   }
 }
 
-/** Whether a caller may act in, or look into, a mailbox. */
+/** Agents act in their own mailbox only; the person can read any. */
 export function checkMailbox(caller: Caller, name: string, reads: boolean): void {
   if (caller.agent === name || (caller.isPerson && reads)) return
-  throw refusal(403, 'agent', 'not_permitted', `${caller.agent} cannot act as ${name}`, {
+  const error = new MailboxError('not_permitted', `${caller.agent} cannot act as ${name}`, {
     hint: `use /api/mailboxes/${encodeURIComponent(caller.agent)}/…, or the token of that agent`,
   })
+  throw new HttpRefusal(403, 'agent', error, caller.agent)
 }
 
-const refusal = (
-  status: number,
-  reason: string,
-  code: 'not_permitted',
-  message: string,
-  options: { hint: string },
-) => new HttpRefusal(status, reason, new MailboxError(code, message, options))
+const refusal = (status: number, reason: string, message: string, options: { hint: string }) =>
+  new HttpRefusal(status, reason, new MailboxError('not_permitted', message, options))
 
 const bracketed = (host: string) => (isIP(host) === 6 ? `[${host}]` : host.toLowerCase())
 

@@ -1,22 +1,22 @@
 import { setMaxListeners } from 'node:events'
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { MailboxError } from '../base/errors.ts'
 import { Survey } from '../query/survey.ts'
 import type { Space } from '../space/space.ts'
-import { createApp, credentialsOf, type McpDoor } from './app.ts'
+import { Admission } from './admit.ts'
+import { createApp, type McpDoor } from './app.ts'
 import { ConsoleFiles } from './console.ts'
-import { HttpRefusal, toAnswer } from './errors.ts'
 import { Feed } from './feed.ts'
 import { Guard } from './guard.ts'
 import { defaultLimits, type HubLimits } from './limits.ts'
-import { brief, type Logger } from './log.ts'
+import type { Logger } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { Streams } from './streams.ts'
 import { personToken, Tokens } from './tokens.ts'
+import { serveUpgrades } from './upgrade.ts'
 import { runWebhook } from './webhook.ts'
 
 export interface HubOptions {
@@ -81,8 +81,9 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const guard = new Guard({ tokens, host, port, allowHosts })
   const beat = options.beatMs === undefined ? {} : { beatMs: options.beatMs }
   const streams = new Streams({ space, survey, feed, guard, limits, metrics, log, ...beat })
+  const admission = new Admission({ guard, limits, metrics, log, stopping: stopping.signal })
   app = createApp({
-    ...{ space, survey, guard, feed, streams, limits, metrics, log, version, mcp: options.mcp },
+    ...{ space, survey, guard, admission, feed, streams, limits, metrics, version, mcp: options.mcp },
     pages: new ConsoleFiles(options.consoleDir),
     stopping: stopping.signal,
   })
@@ -104,44 +105,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     metrics.refused.inc({ reason: 'connections' })
     log.warn({ event: 'refused', reason: 'connections' }, 'refused')
   })
-  server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => socket.destroy())
-    void upgrade(incoming, socket, head).catch((thrown: unknown) => turnAway(incoming, socket, thrown))
-  })
-
-  async function upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const credentials = credentialsOf(incoming.headers)
-    guard.checkPlace(credentials)
-    const caller = guard.checkToken(credentials)
-    const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://hub')
-    if (pathname !== '/api/stream') {
-      throw new MailboxError('not_found', `there is no WebSocket at ${pathname.slice(0, 60)}`, {
-        hint: 'follow /api/stream',
-      })
-    }
-    const query = (name: string) => searchParams.get(name) ?? undefined
-    const request = { caller, after: query('after'), mailbox: query('mailbox') }
-    await streams.serveSocket(request, incoming, socket, head)
-  }
-
-  function turnAway(incoming: IncomingMessage, socket: Duplex, thrown: unknown): void {
-    const { status, body, error } = toAnswer(thrown)
-    const reason = thrown instanceof HttpRefusal ? thrown.reason : error.code
-    const { host: called, origin } = credentialsOf(incoming.headers)
-    metrics.refused.inc({ reason })
-    log.warn(
-      {
-        ...{ event: 'refused', reason, status, method: 'WEBSOCKET', from: incoming.socket.remoteAddress },
-        ...{ path: brief(incoming.url?.split('?')[0]), host: brief(called), origin: brief(origin) },
-      },
-      'refused',
-    )
-    const text = JSON.stringify(body)
-    socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-    )
-  }
+  serveUpgrades(server, admission, streams)
 
   const keeper = space.keepTime()
   const posting = postOutside(space, log, stopping.signal)

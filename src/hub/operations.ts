@@ -73,3 +73,9 @@ export const operations: ReadonlyMap<string, Runnable> = new Map([
   ...byPath<WaitingOperation>(waitingOperations, waiting),
   ...byPath<RosterOperation>(rosterOperations, joining),
 ])
+
+/** Operations that hold their connection open, by the names that the metrics use. */
+export const heldOperations: ReadonlySet<string> = new Set([
+  ...Object.keys(waitingOperations).map(toPath),
+  ...['stream', 'mcp'],
+])

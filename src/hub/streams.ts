@@ -105,18 +105,23 @@ export class Streams {
     outgoing.on('close', () => follower.gone())
   }
 
-  /** Makes a WebSocket of the connection. */
+  /** Upgrades the connection to a WebSocket. False when the client's handshake was wrong, and refused. */
   async serveSocket(
     request: StreamRequest,
     incoming: IncomingMessage,
     socket: Duplex,
     head: Buffer,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const start = await this.#prepare(request)
-    // Also when the handshake comes to nothing.
+    // Also when the handshake fails.
     socket.once('close', start.leave)
-    if (socket.destroyed) return start.leave()
+    if (socket.destroyed) {
+      start.leave()
+      return false
+    }
+    let isOpen = false
     this.#sockets.handleUpgrade(incoming, socket, head, (client) => {
+      isOpen = true
       const sink: Sink = {
         kind: 'websocket',
         wrap: webSocketFrame,
@@ -134,6 +139,7 @@ export class Streams {
       client.on('close', () => follower.gone())
       socket.on('drain', () => follower.pump())
     })
+    return isOpen
   }
 
   #follow(sink: Sink, start: Start): Follower {
@@ -160,7 +166,7 @@ export class Streams {
       const error = new MailboxError('over_limit', `this token has ${limits.streamsPerToken} streams open`, {
         hint: 'close some, or follow once and share what comes',
       })
-      throw new HttpRefusal(429, 'streams', error)
+      throw new HttpRefusal(429, 'streams', error, request.caller.agent)
     }
     return { caller: request.caller, after, leave, ...wants }
   }

@@ -33,6 +33,7 @@ export class LineBuffer {
     const head = `{"seq":${seq},"at":"${at}",${JSON.stringify(draft).slice(1, -1)},"prev":"${prev}"`
     if (head.length > messageLimits.lineBytes) {
       throw new MailboxError('over_limit', `an entry of ${head.length} characters does not fit the journal`, {
+        limit: 'size',
         hint: `${messageLimits.lineBytes} bytes are the limit; attach a file instead`,
       })
     }

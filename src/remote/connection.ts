@@ -140,7 +140,10 @@ export function errorFrom(status: number, text: string): MailboxError {
   try {
     const { error } = JSON.parse(text) as { error: { code: string; message: string; hint?: string } }
     const code = Object.hasOwn(errorCodes, error.code) ? (error.code as ErrorCode) : 'internal'
-    return new MailboxError(code, error.message, error.hint === undefined ? {} : { hint: error.hint })
+    return new MailboxError(code, error.message, {
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      ...(status === 413 ? { limit: 'size' } : {}),
+    })
   } catch {
     return new MailboxError('unreachable', `something that is no hub has answered (${status})`, {
       hint: 'check the address, and the proxy if there is one',

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { assignTask, requestShutdown, requestStatus } from '../../src/mod.ts'
-import { subjects, within } from '../helpers/scene.ts'
+import { settle, subjects, within } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
+import { letPass } from '../helpers/wait.ts'
 import { gate, ladderOf, office, slowHandler, startLoop, startMock } from './loop.ts'
 
 describe('an agent', () => {
@@ -214,7 +214,7 @@ describe('stopped by its signal', () => {
   it('an idle agent ends at once, and one that is stopped before it starts does nothing', async () => {
     const { lead, ada } = await office()
     const idle = startLoop(ada, {})
-    await sleep(50)
+    await settle()
     idle.stop()
     expect(await within(idle.result, 1_000)).toEqual({ handled: 0, failed: 0, ended: 'signal' })
     await assignTask(lead, { to: 'ada', subject: 'Build it' })
@@ -265,7 +265,7 @@ describe('what an earlier run has left', () => {
 })
 
 it('mail of a role stays with whoever works on it for longer than the lease', async () => {
-  const space = await tempSpace({ settings: { claimTtlMs: 1_500 } })
+  const space = await tempSpace({ settings: { claimTtlMs: 600 } })
   const lead = await space.mailbox('lead')
   const one = await space.mailbox('one', { join: { roles: ['worker'] } })
   const two = await space.mailbox('two', { join: { roles: ['worker'] } })
@@ -273,14 +273,14 @@ it('mail of a role stays with whoever works on it for longer than the lease', as
   const loop = startLoop(one, {
     task_assignment: async () => {
       begun.open()
-      await sleep(4_000)
+      await letPass(2_000)
     },
   })
   const { id } = await assignTask(lead, { to: 'role:worker', subject: 'long' })
   await begun.opened
   const taken: string[] = []
   const looking = (async () => {
-    for (let n = 0; n < 38; n++, await sleep(100)) {
+    for (let n = 0; n < 19; n++, await letPass(100)) {
       const claimed = await two.claimNext('worker')
       if (claimed !== null) taken.push(claimed.message.subject)
     }
@@ -289,4 +289,16 @@ it('mail of a role stays with whoever works on it for longer than the lease', as
   await looking
   expect(taken).toEqual([])
   expect(await ladderOf(space, id)).toMatchObject({ state: 'archived', attempts: 1 })
+})
+
+it('an agent that has asked something has the answer at hand before it begins anything else', async () => {
+  const { lead, ada } = await office()
+  const { id } = await ada.send({ to: 'lead', subject: 'Which port?', awaitingResponse: true })
+  await lead.reply(id, { body: '8080' })
+  await assignTask(lead, { to: 'ada', subject: 'Build it', priority: 'urgent' })
+  const slow = slowHandler()
+  startLoop(ada, { task_assignment: slow.handler })
+  const { context } = await slow.begun
+  slow.finish()
+  expect(context.gathered.map(({ body }) => body)).toEqual(['8080'])
 })

@@ -11,7 +11,8 @@ import {
   updateStatus,
 } from '../../src/mod.ts'
 import { within } from '../helpers/scene.ts'
-import { type Loop, ladderOf, office, startLoop } from './loop.ts'
+import { letPass } from '../helpers/wait.ts'
+import { type Loop, ladderOf, office, startLoop, startMock } from './loop.ts'
 
 const startLead = (mailbox: Parameters<typeof runLead>[0], handlers: LeadHandlers): Loop =>
   startLoop(mailbox, handlers as AgentHandlers, (box, _, options) => runLead(box, handlers, options))
@@ -99,4 +100,34 @@ it('a team that is put away has its seen mail archived and leaves; what nobody h
   expect(await lead.wait({ type: 'error', timeoutMs: 1_000 })).toMatchObject({ replyTo: unread.id })
   const states = (await space.agents()).map(({ name, state }) => `${name} ${state}`)
   expect(states).toEqual(expect.arrayContaining(['ada dead', 'bob dead', 'lead alive']))
+})
+
+it('what a lead has gathered from its role stays with it for longer than the lease', async () => {
+  const { space, lead, ada } = await office({ settings: { claimTtlMs: 150 } })
+  const loop = startLoop(lead, {})
+  const { id } = await updateStatus(ada, { status: 'working', body: 'Half of it.' })
+  for (let n = 0; n < 8; n++, await letPass(100)) await space.tend()
+  expect(loop.events.map(({ event }) => event)).toEqual(['gathered'])
+  expect(await ladderOf(space, id)).toMatchObject({ state: 'shown' })
+})
+
+it('work of a role that a member of a team has not finished goes back to the role when the team is cleaned up', async () => {
+  const { space, lead } = await office()
+  const bob = await space.mailbox('bob', { join: { roles: ['worker'] } })
+  const { id } = await assignTask(lead, { to: 'role:worker', subject: 'Build it' })
+  await bob.claim(id)
+  await cleanUpTeam(space, ['bob'])
+  expect(await ladderOf(space, id)).toMatchObject({ state: 'stored' })
+  expect(await space.owed()).toMatchObject([{ id, by: 'role:worker' }])
+})
+
+it('a lead that is started again at once is still whom a team writes to', async () => {
+  const { space, ada } = await office()
+  const mock = startMock(space.dir, 'chief', { roles: ['coo'] })
+  await mock.event('ready')
+  await (await space.mailbox('lead')).leave()
+  expect(await ada.lead()).toBe('role:coo')
+  mock.kill('SIGKILL')
+  await mock.exit
+  expect(await ada.lead()).toBe('role:coo')
 })

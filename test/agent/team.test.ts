@@ -1,17 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { assignTask, handOff, type Mailbox, requestShutdown, requestStatus } from '../../src/mod.ts'
 import { openSpace } from '../../src/space/space.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { tempDir } from '../helpers/temp.ts'
+import { letPass } from '../helpers/wait.ts'
 import { type Debt, foldDebts, inShort, linesOf } from './plain-fold.ts'
 
-const storm = process.env['STORM'] !== undefined
-const workMs = storm ? 60_000 : 12_000
-const drainMs = storm ? 120_000 : 60_000
-const members = 20
+const workMs = inStorm(60_000, 4_000)
+const drainMs = inStorm(120_000, 60_000)
+const members = inStorm(20, 8)
 
 const mockAgent = new URL('../../examples/mock-agent.mjs', import.meta.url)
 const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
@@ -76,7 +76,7 @@ class Team {
       if (life === 0) this.#ready.push(running.line(/"ready"/))
       const { code, signal } = await running.exit
       if (code !== 0 && signal !== 'SIGKILL') this.#crashed(name, running.stderr())
-      await sleep(Math.random() * 300)
+      await letPass(Math.random() * 300)
     }
   }
 
@@ -143,14 +143,14 @@ it(
     const end = Date.now() + workMs
     const killing = (async () => {
       while (Date.now() < end) {
-        await sleep(100 + Math.random() * 500)
+        await letPass(100 + Math.random() * 500)
         team.killOne()
       }
     })()
     let said = 0
     const saying = Array.from({ length: 4 }, async () => {
       while (Date.now() < end) {
-        await sleep(Math.random() * 100)
+        await letPass(Math.random() * 100)
         await sayOne(boss, names, ++said)
       }
     })
@@ -159,7 +159,7 @@ it(
 
     // Nobody is killed any more: whatever a killed run had begun is taken up by the next one.
     const patience = Date.now() + drainMs
-    while (forgotten(await space.owed()).length > 0 && Date.now() < patience) await sleep(250)
+    while (forgotten(await space.owed()).length > 0 && Date.now() < patience) await letPass(50)
     await team.goHome()
 
     const counted = foldDebts(linesOf(dir))

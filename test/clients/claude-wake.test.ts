@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { wakeClaude } from '../../src/clients/claude/wake.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { untilRight } from '../mcp/hub.ts'
+import { letPass, untilRight } from '../helpers/wait.ts'
 
 /** What Claude Code has on disk and in its environment for its children. */
 function claudeHome(pid: number) {
@@ -48,7 +48,7 @@ describe('an idle Claude Code', () => {
     const state = async () => (await bob.show(id)).receipts[0]!.state
     claude.become('idle')
     // It is idle, but nobody listens yet: that is tried again.
-    await new Promise((resolve) => setTimeout(resolve, 3_500))
+    await letPass(1_500)
     expect(await state()).toBe('stored')
     const lines = await listenAt(claude.socket)
     await untilRight(async () => expect(await state()).toBe('notified'))

@@ -23,7 +23,7 @@ const bodyOf = (page: Page) => page.getByRole('textbox', { name: 'Message' })
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').getByText(text).first().waitFor()
 
 describe('the person', () => {
-  it('writes to anybody, from anywhere, as user', async () => {
+  it('sends to anybody, from any page, as user', async () => {
     const page = await stage.page('/stats')
     await page.getByRole('heading', { name: 'Metrics' }).waitFor()
     await page.keyboard.press('c')
@@ -31,7 +31,7 @@ describe('the person', () => {
     await page.getByLabel('Subject').fill('Lunch')
     await bodyOf(page).fill('At *one*.')
     await page.getByLabel('Priority').selectOption('high')
-    await page.getByLabel('wants an ack').check()
+    await page.getByLabel('Request acknowledgement').check()
     await page.keyboard.press('Control+Enter')
     await page.getByRole('heading', { name: 'Lunch' }).waitFor()
     const { from, to, body, priority, requiresAck } = await lastTo('ada')
@@ -46,7 +46,7 @@ describe('the person', () => {
     })
   })
 
-  it('is told what the hub refuses, and keeps the text', async () => {
+  it('sees why the hub rejected a message, and keeps the text', async () => {
     const page = await stage.page('/compose?to=nobody-here')
     await bodyOf(page).fill('Are you there?')
     await page.keyboard.press('Control+Enter')
@@ -55,7 +55,7 @@ describe('the person', () => {
     stage.faults.splice(0)
   })
 
-  it('approves a plan, and it needs nobody any more', async () => {
+  it('approves a plan, which then needs nobody', async () => {
     const page = await stage.page(`/needs-you/${story.plan}`)
     await page.getByRole('button', { name: 'Approve' }).click()
     await toast(page, 'Plan approved')
@@ -65,7 +65,7 @@ describe('the person', () => {
     await eventually(() => page.locator('.row-subject', { hasText: 'Split the projection' }).count()).toBe(0)
   })
 
-  it('sends a plan back with a reason', async () => {
+  it('rejects a plan with a reason', async () => {
     const bob = await mailbox('bob')
     const plan = await bob.send({
       to: 'user',
@@ -76,9 +76,9 @@ describe('the person', () => {
     })
     const page = await stage.page(`/needs-you/${plan.id}`)
     await page.getByRole('button', { name: 'Reject' }).click()
-    await page.getByLabel('What should be different').fill('Keep them.')
+    await page.getByLabel('What should change').fill('Keep them.')
     await page.keyboard.press('Enter')
-    await toast(page, 'Plan sent back')
+    await toast(page, 'Plan rejected')
     const answer = await lastTo('bob')
     expect(answer).toMatchObject({
       type: 'plan_approval',
@@ -86,7 +86,7 @@ describe('the person', () => {
     })
   })
 
-  it('answers a request for help, and the asker waits no more', async () => {
+  it('answers a request for help, and the asker stops waiting', async () => {
     const page = await stage.page(`/needs-you/${story.help}`)
     await page.getByRole('button', { name: 'Answer' }).click()
     await eventually(() => page.getByLabel('To', { exact: true }).inputValue()).toBe('bob')
@@ -105,7 +105,7 @@ describe('the person', () => {
     expect(left).not.toContain(story.help)
   })
 
-  it('acknowledges what wants it, and puts other mail away with a key', async () => {
+  it('acknowledges on request, and marks other mail as done with a key', async () => {
     const page = await stage.page(`/needs-you/${story.ack}`)
     await page.getByRole('button', { name: 'Acknowledge' }).click()
     await toast(page, 'Acknowledged')
@@ -113,31 +113,31 @@ describe('the person', () => {
     await page.getByRole('link', { name: 'Notes of the night' }).click()
     await page.getByRole('button', { name: 'Done' }).waitFor()
     await page.keyboard.press('e')
-    await toast(page, 'Put away')
+    await toast(page, 'Marked as done')
     await eventually(() => page.locator('.row-subject', { hasText: 'Notes of the night' }).count()).toBe(0)
   })
 
-  it('asks an agent to shut down, and how far it is', async () => {
+  it('requests the status and the shutdown of an agent', async () => {
     const page = await stage.page('/agents/cleo')
-    await page.getByRole('button', { name: 'Ask for status' }).click()
-    await toast(page, /Asked cleo how far/)
+    await page.getByRole('button', { name: 'Request status' }).click()
+    await toast(page, /Status requested from cleo/)
     expect(await lastTo('cleo')).toMatchObject({ type: 'status_request', from: 'user' })
     await page.getByRole('button', { name: 'Shut down' }).click()
-    await page.getByLabel('Why it should shut down').fill('The day is over')
+    await page.getByLabel('Reason').fill('The day is over')
     await page.keyboard.press('Enter')
-    await toast(page, /Asked cleo to shut down/)
+    await toast(page, /Shutdown requested from cleo/)
     expect(await lastTo('cleo')).toMatchObject({
       type: 'shutdown_request',
       payload: { reason: 'The day is over' },
     })
   })
 
-  it('sends a dead letter to somebody else', async () => {
+  it('resends a dead letter to somebody else', async () => {
     const page = await stage.page('/dead')
     await page.locator('.row').click()
-    await page.getByLabel('Send to').fill('cleo')
-    await page.getByRole('button', { name: 'Send again' }).click()
-    await toast(page, 'Sent again to cleo')
+    await page.getByLabel('Resend to').fill('cleo')
+    await page.getByRole('button', { name: 'Resend' }).click()
+    await toast(page, 'Resent to cleo')
     await page.getByText('No dead letters').waitFor()
     expect(await lastTo('cleo')).toMatchObject({
       subject: 'Run the storm tests',
@@ -148,7 +148,7 @@ describe('the person', () => {
 })
 
 describe('a draft', () => {
-  it('survives going away and a reload, each thread its own, and goes when it is sent', async () => {
+  it('survives navigation and a reload, is kept per thread, and is removed once sent', async () => {
     const page = await stage.page(`/threads/${story.thread}`)
     await page.locator('.message').first().waitFor()
     await page.keyboard.press('r')
@@ -172,14 +172,14 @@ describe('a draft', () => {
     await bodyOf(page).fill('Half a sentence.')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.locator('.message').getByText('Half a sentence.').waitFor()
-    // The stream may be quicker than the answer, and the draft goes with the answer.
+    // The stream may be faster than the answer, which removes the draft.
     await eventually(() => bodyOf(page).count()).toBe(0)
     await page.reload()
     await page.locator('.message').getByText('Half a sentence.').waitFor()
     expect(await bodyOf(page).count()).toBe(0)
   })
 
-  it('keeps what it answers, though mail comes while it is written', async () => {
+  it('keeps its target when mail arrives meanwhile', async () => {
     const page = await stage.page(`/threads/${story.thread}`)
     await page.locator('.message').first().getByRole('button', { name: 'Reply' }).click()
     await bodyOf(page).fill('To the first')
@@ -200,7 +200,7 @@ describe('a draft', () => {
     expect(await lastTo('ada')).toMatchObject({ replyTo: story.done, body: 'To the first, and only to it' })
   })
 
-  it('of a new letter is there when it is opened again', async () => {
+  it('of a new message is restored', async () => {
     const page = await stage.page('/threads')
     await page.locator('.row').first().waitFor()
     await page.keyboard.press('c')
@@ -215,7 +215,7 @@ describe('a draft', () => {
     await eventually(() => bodyOf(page).inputValue()).toBe('')
   })
 
-  it('is sent once, though the answer was lost and it was tried again', async () => {
+  it('is sent once, even when the answer was lost and it was retried', async () => {
     const page = await stage.page('/compose?to=ada')
     await bodyOf(page).fill('Exactly once')
     let isLost = false
@@ -226,7 +226,7 @@ describe('a draft', () => {
       await route.abort()
     })
     await page.keyboard.press('Control+Enter')
-    await toast(page, /cannot be reached/)
+    await toast(page, /Cannot reach the hub/)
     await page.getByRole('button', { name: 'Send' }).click()
     await page.locator('.message').getByText('Exactly once').waitFor()
     const { messages } = await (await mailbox('user')).search('"Exactly once"')
@@ -234,7 +234,7 @@ describe('a draft', () => {
     stage.faults.splice(0)
   })
 
-  it('with other words after a lost answer is another message', async () => {
+  it('that was changed after a lost answer is another message', async () => {
     const page = await stage.page('/compose?to=ada')
     await bodyOf(page).fill('First wording')
     await page.route('**/api/mailboxes/user/send', async (route) => {
@@ -242,7 +242,7 @@ describe('a draft', () => {
       await route.abort()
     })
     await page.keyboard.press('Control+Enter')
-    await toast(page, /cannot be reached/)
+    await toast(page, /Cannot reach the hub/)
     await page.unroute('**/api/mailboxes/user/send')
     await bodyOf(page).fill('Second wording')
     await page.getByRole('button', { name: 'Send' }).click()
@@ -250,7 +250,7 @@ describe('a draft', () => {
     stage.faults.splice(0)
   })
 
-  it('can be written where the browser holds back what needs https', async () => {
+  it('works without the browser features that need https', async () => {
     const page = await stage.page('/threads', {
       before: async (one) => {
         await one.addInitScript(() => {
@@ -261,10 +261,10 @@ describe('a draft', () => {
       },
     })
     await page.locator('.row').first().click()
-    await page.getByRole('button', { name: 'Copy as command line' }).first().click()
+    await page.getByRole('button', { name: 'Copy as command' }).first().click()
     await toast(page, 'Command copied')
-    await page.getByRole('button', { name: 'Notify me on the desktop' }).click()
-    await toast(page, 'does not let this page notify you')
+    await page.getByRole('button', { name: 'Desktop notifications' }).click()
+    await toast(page, 'blocked notifications')
     await page.keyboard.press('c')
     await page.getByLabel('To', { exact: true }).fill('bob')
     await bodyOf(page).fill('Over plain http')

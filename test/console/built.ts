@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export const built = new URL('../../dist/console/', import.meta.url).pathname
 
-/** The files a browser loads before it shows anything: the entry, and what the entry cannot do without. */
+/** The scripts a browser loads before it shows anything: the entry and its imports. */
 export function entryScripts(): string[] {
   const page = readFileSync(join(built, 'index.html'), 'utf8')
   const found = new Set([...page.matchAll(/"\/(assets\/[^"]+\.js)"/g)].map((match) => match[1]!))
@@ -14,7 +14,7 @@ export function entryScripts(): string[] {
   return [...found]
 }
 
-/** Every file that the page can come to, from its own page on; an earlier build may have left others. */
+/** All files reachable from the page. An earlier build may have left others. */
 export function builtFiles(): string[] {
   const found = new Set(['index.html', 'icon.svg'])
   const names = readdirSync(join(built, 'assets'))

@@ -22,7 +22,7 @@ describe('what is sent to the browser', () => {
     for (const word of ['DOMPurify', 'uPlot', 'blockquote>']) expect(entry).not.toContain(word)
   })
 
-  it('comes with a policy that lets nothing else in', async () => {
+  it('comes with a policy that blocks everything else', async () => {
     const stage = await Stage.open()
     try {
       const { headers } = await fetch(`${stage.url}/threads/anything.js`)

@@ -10,11 +10,11 @@ const types: Record<string, string> = {
   '.js': 'text/javascript',
   '.css': 'text/css',
 }
-/** As strict as the hub's. */
+/** As strict as the hub's policy. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"
 
-/** Builds the page of the charts as the console is built, and serves it as the hub does. */
+/** Builds the charts page as the console is built, and serves it as the hub does. */
 export async function serveCharts(): Promise<{ url: string; close: () => Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'mailbox-charts-'))
   await build({

@@ -23,7 +23,7 @@ interface Look {
   width?: number
 }
 
-/** The page with all charts; whatever it complains of fails the test. */
+/** Opens the page with all charts. Any error in it fails the test. */
 async function open({ query = '', dark = false, width = 1_100 }: Look = {}): Promise<Page> {
   const context = await browser.newContext({
     colorScheme: dark ? 'dark' : 'light',
@@ -44,10 +44,10 @@ async function open({ query = '', dark = false, width = 1_100 }: Look = {}): Pro
   return page
 }
 
-/** The page shows what came of a key with its next drawing. */
+/** The page shows the effect of a key with its next frame. */
 const soon = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 20_000 })
 
-/** What was picked last. */
+/** What was selected last. */
 async function picked(page: Page): Promise<unknown> {
   const text = await page.locator('#picked').textContent()
   return text === null || text === 'nothing' ? text : JSON.parse(text)
@@ -61,7 +61,7 @@ describe('the charts', () => {
     ['light', {}],
     ['dark', { dark: true }],
     ['on a phone', { width: 360 }],
-  ] as [string, Look][])('are clean to axe, %s', async (_name, look) => {
+  ] as [string, Look][])('have no axe violations, %s', async (_name, look) => {
     const page = await open(look)
     const tables = page.locator('#series details summary')
     for (let at = 0; at < (await tables.count()); at++) await tables.nth(at).click()
@@ -76,14 +76,14 @@ describe('the charts', () => {
   })
 })
 
-describe('who talks to whom', () => {
+describe('traffic', () => {
   it('is the same picture for the same traffic', async () => {
     const [one, two] = [await open(), await open()]
     expect(await nodePlaces(one)).toEqual(await nodePlaces(two))
     expect(new Set(await nodePlaces(one)).size).toBe(15)
   })
 
-  it('is walked through with arrow keys and picked with Enter', async () => {
+  it('is navigated with arrow keys and selected with Enter', async () => {
     const page = await open()
     const first = page.locator('#graph .node[tabindex="0"]')
     expect(await first.count()).toBe(1)
@@ -99,7 +99,7 @@ describe('who talks to whom', () => {
     await soon(() => picked(page)).toEqual({ kind: 'agent', name })
   })
 
-  it('lights up whom one talks to, and nobody else', async () => {
+  it('highlights the contacts of a node, and nothing else', async () => {
     const page = await open()
     await page.locator('#graph .node[aria-label^="chen"]').focus()
     const lit = page.locator('#graph .edge.is-lit')
@@ -107,7 +107,7 @@ describe('who talks to whom', () => {
     await soon(() => lit.count()).toBe(await rows.count())
   })
 
-  it('thins out its names when it is crowded, so that none covers another', async () => {
+  it('drops labels when it is crowded, so that none overlap', async () => {
     const page = await open({ query: '?agents=200' })
     expect(await page.locator('#graph .node').count()).toBeGreaterThan(200)
     const boxes = await page
@@ -123,7 +123,7 @@ describe('who talks to whom', () => {
     expect(covered).toEqual([])
   })
 
-  it('is a table of numbers as well, in either order', async () => {
+  it('is also a matrix, in either order', async () => {
     const page = await open()
     const heads = page.locator('#matrix tbody th')
     const busiest = await heads.allTextContents()
@@ -137,7 +137,7 @@ describe('who talks to whom', () => {
     expect(await page.locator('#matrix button:focus').getAttribute('aria-label')).toMatch(/^kofi to ada/)
   })
 
-  it('shows the busiest of many first, and all when asked', async () => {
+  it('shows the busiest first, and all on request', async () => {
     const page = await open({ query: '?agents=200' })
     expect(await page.locator('#matrix tbody tr').count()).toBe(40)
     await page.getByRole('button', { name: /Show all/ }).click()
@@ -153,7 +153,7 @@ interface DOMRectLike {
 }
 
 describe('a thread as a sequence', () => {
-  it('says in words what it draws', async () => {
+  it('has a text alternative', async () => {
     const page = await open({ query: '?messages=60' })
     const words = await page
       .locator('.sequence-row')
@@ -161,10 +161,10 @@ describe('a thread as a sequence', () => {
     expect(words).toHaveLength(60)
     expect(words[0]).toMatch(/^1\. 08:00:00 \w+ to \w+.*: status update, urgent, Flaky test/)
     expect(words.join('\n')).toMatch(/claimed from role:reviewer/)
-    expect(words.join('\n')).toMatch(/answers \d+/)
+    expect(words.join('\n')).toMatch(/replies to \d+/)
   })
 
-  it('points from the sender to whoever got it', async () => {
+  it('points from the sender to the recipient', async () => {
     const page = await open()
     const row = page.locator('.sequence-row').nth(2)
     const said = (await row.getAttribute('aria-label'))!.match(/\d (\w+) to (\w+)/)!
@@ -178,13 +178,13 @@ describe('a thread as a sequence', () => {
     expect(Math.abs(end.x - (await middle(said[2]!)))).toBeLessThan(3)
   })
 
-  it('fans out to everybody who got a broadcast', async () => {
+  it('fans out to everybody who received a broadcast', async () => {
     const page = await open({ query: '?messages=200' })
     const row = page.locator('.sequence-row', { hasText: 'broadcast' }).first()
     expect(await row.locator('.sequence-end').count()).toBe(6)
   })
 
-  it('keeps its heads in sight over 200 messages, and goes to the end with a key', async () => {
+  it('keeps its headings in view over 200 messages, and jumps to the end with a key', async () => {
     const page = await open({ query: '?messages=200' })
     await page.locator('.sequence-row').first().focus()
     await page.keyboard.press('End')
@@ -200,7 +200,7 @@ describe('a thread as a sequence', () => {
 describe('the replay slider', () => {
   it('moves by entry, by page and to both ends', async () => {
     const page = await open()
-    const slider = page.getByRole('slider', { name: 'Place in the history' })
+    const slider = page.getByRole('slider', { name: 'Position in history' })
     await slider.focus()
     const seq = async () => Number(await page.locator('#seq').textContent())
     await page.keyboard.press('ArrowRight')
@@ -217,21 +217,21 @@ describe('the replay slider', () => {
     await soon(seq).toBe(1_200)
   })
 
-  it('plays on to the end and stops there', async () => {
+  it('plays to the end and stops there', async () => {
     const page = await open()
     await page.getByRole('combobox', { name: 'Speed' }).selectOption('7200')
     await page.getByRole('button', { name: 'Play' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.locator('#seq', { hasText: /^1200$/ }).waitFor()
     await page.getByRole('button', { name: 'Play' }).waitFor()
-    // From the end it begins anew.
+    // From the end it starts over.
     await page.getByRole('button', { name: 'Play' }).click()
     await page.locator('#seq', { hasText: /^\d{1,3}$/ }).waitFor()
   })
 })
 
-describe('figures over time', () => {
-  it('draw themselves in the colours of the theme', async () => {
+describe('values over time', () => {
+  it('use the colours of the theme', async () => {
     const inks = async (page: Page) =>
       page
         .locator('#series canvas')
@@ -249,7 +249,7 @@ describe('figures over time', () => {
     expect(await inks(await open({ dark: true }))).toContain('127,176,255')
   })
 
-  it('say their figures under the pointer, in all charts at once', async () => {
+  it('are shown under the pointer, in all charts at once', async () => {
     const page = await open()
     const legends = page.locator('#series .series-legend')
     const before = await legends.nth(2).textContent()
@@ -260,9 +260,9 @@ describe('figures over time', () => {
     await soon(() => legends.nth(2).textContent()).not.toBe(before)
   })
 
-  it('are a table for those who want one, with a dash where nothing was counted', async () => {
+  it('are also a table, with a dash where there is no data', async () => {
     const page = await open()
-    await page.getByText('Time to handle as a table').click()
+    await page.getByText('Time to read as a table').click()
     const table = page.locator('#series table')
     await soon(() => table.locator('tbody tr').count()).toBe(48)
     expect(await table.locator('tbody td', { hasText: '–' }).count()).toBe(15)

@@ -10,7 +10,7 @@ afterAll(() => stage.close())
 afterEach(async () => expect(await stage.rest()).toEqual([]))
 
 describe('an empty space', () => {
-  it('says on every page what to type next', async () => {
+  it('shows the next command on every page', async () => {
     const page = await stage.page('/')
     const commands: Record<string, readonly string[]> = {
       '/': ['mailbox join ada', 'mailbox init'],
@@ -19,7 +19,7 @@ describe('an empty space', () => {
       '/agents/ada': ['mailbox join ada'],
       '/channels/project:x': [
         'mailbox join ada --tag project:x',
-        "mailbox --as ada send project:x --body 'To everybody here'",
+        "mailbox --as ada send project:x --body 'Hello everyone'",
       ],
       '/stats': ['mailbox demo'],
       '/traffic': ["mailbox --as ada send bob --body 'hello'"],
@@ -38,9 +38,9 @@ describe('an empty space', () => {
     }
   })
 
-  it('fills when the command is typed', async () => {
+  it('fills when the command is run', async () => {
     const page = await stage.page('/')
-    await page.getByText('An empty space').waitFor()
+    await page.getByText('This space is empty').waitFor()
     const ada = await stage.space.join('ada').then(() => stage.space.mailbox('ada', { join: false }))
     await ada.send({ to: 'user', subject: 'Hello', body: 'I am here' })
     await page.getByRole('link', { name: 'Hello' }).click()
@@ -48,26 +48,26 @@ describe('an empty space', () => {
   })
 })
 
-describe('the door', () => {
-  it('asks for a token, takes the right one and says no to a wrong one', async () => {
+describe('signing in', () => {
+  it('asks for a token, accepts a valid one and rejects a wrong one', async () => {
     const page = await stage.page('/', { forgiving: true })
     await page.evaluate(() => sessionStorage.setItem('mailbox.token', 'wrong'))
     await page.goto(`${stage.url}/agents`)
-    await page.getByText('The hub did not accept the token').waitFor()
+    await page.getByText('The hub rejected the token').waitFor()
     await expectAccessible(page)
-    await shoot(page, 'door')
+    await shoot(page, 'sign-in')
     await page.getByLabel('Token').fill(stage.token)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
   })
 
-  it('lets a second tab in that the first vouches for, and no stranger', async () => {
+  it('shares the token with a second tab, and with nobody else', async () => {
     const page = await stage.page('/')
     const second = await page.context().newPage()
     await second.goto(`${stage.url}/agents`)
     await second.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
     const stranger = await stage.stranger('/agents')
-    await stranger.getByText('This console needs a token').waitFor()
+    await stranger.getByText('It contains your token').waitFor()
     await eventually(() => stranger.locator('.command code').textContent()).toBe('mailbox serve')
   })
 })

@@ -9,7 +9,7 @@ const threads: string[] = []
 const byName = new Map<string, string>()
 let stage: Stage
 
-/** The corpus as mail: each entry a body and a subject, and where it can be one, a name and a tag. */
+/** Sends the corpus: each entry as a body and a subject, and, where valid, as a name and a tag. */
 async function tell(dir: string): Promise<void> {
   const space = await openSpace({
     dir,
@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => stage.close())
 afterEach(async () => expect(await stage.rest()).toEqual([]))
 
-/** Everything a script that got through could do is noted; the stage notes requests and breaches of policy. */
+/** Records everything an injected script could do. The stage records requests and policy violations. */
 async function trap(page: Page): Promise<void> {
   const home = new URL(stage.url).origin
   page.on('dialog', (dialog) => {
@@ -74,7 +74,7 @@ async function trap(page: Page): Promise<void> {
     }
     const { eval: evaluate } = window
     Object.assign(window, {
-      // The test itself speaks to the page through it.
+      // The test itself uses it.
       eval: (text: string) => (text.includes('hit(') ? note('eval')() : evaluate(text)),
       hits,
       hit: note('hit'),
@@ -89,7 +89,7 @@ async function trap(page: Page): Promise<void> {
 
 const hitsOf = (page: Page) => page.evaluate(() => (window as unknown as { hits: string[] }).hits)
 
-/** What stands in the page: no element and no attribute that could run, load or lead anywhere but the web. */
+/** Elements and attributes that could run code, load something or link to anything but the web. */
 const dangers = (page: Page) =>
   page.evaluate(() => {
     const found: string[] = []
@@ -117,7 +117,7 @@ const dangers = (page: Page) =>
   })
 
 async function expectHarmless(page: Page): Promise<void> {
-  // Whatever was to run by itself has had its chance when the page has drawn twice and nothing is asked for.
+  // After two frames, anything that would run automatically has run.
   await page.evaluate(
     () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
   )
@@ -145,7 +145,7 @@ describe(`${hostileBodies.length} hostile bodies`, () => {
     expect(seen).toBe(hostileBodies.length)
   })
 
-  it('do nothing where they are found by a search', async () => {
+  it('do nothing in search results', async () => {
     const page = await stage.page('/search?q=marked', { before: trap })
     await page.locator('.row').first().waitFor()
     const list = page.locator('.list')
@@ -158,7 +158,7 @@ describe(`${hostileBodies.length} hostile bodies`, () => {
 })
 
 describe(`${hostileNames.length} hostile names`, () => {
-  it('do nothing as agents, roles, tags and channels, and can be told apart', async () => {
+  it('do nothing as agents, roles, tags and channels, and stay distinguishable', async () => {
     const page = await stage.page('/agents', { before: trap })
     await page.locator('.agents tr').first().waitFor()
     await expectHarmless(page)
@@ -175,7 +175,7 @@ describe(`${hostileNames.length} hostile names`, () => {
     await expectHarmless(page)
   })
 
-  it('have pages that are reached by their links', async () => {
+  it('have pages that their links lead to', async () => {
     const page = await stage.page('/agents', { before: trap })
     for (const name of hostileNames) {
       await page.keyboard.press('g')

@@ -14,7 +14,7 @@ afterAll(() => stage.close())
 afterEach(async () => expect(await stage.rest()).toEqual([]))
 
 describe('the keyboard alone', () => {
-  it('leafs, answers, searches and goes everywhere', async () => {
+  it('moves in lists, replies, searches and opens every page', async () => {
     const page = await stage.page('/threads')
     const subjects = page.locator('.row-subject')
     await subjects.first().waitFor()
@@ -54,17 +54,17 @@ describe('the keyboard alone', () => {
     }
   })
 
-  it('shows all keys, and gives the focus back', async () => {
+  it('shows the shortcuts, and returns the focus', async () => {
     const page = await stage.page('/agents')
     await page.locator('.agents a').first().focus()
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     await page.keyboard.press('Escape')
     await eventually(() => page.getByRole('dialog').count()).toBe(0)
     await eventually(() => page.evaluate(() => document.activeElement?.className)).toBe('who')
   })
 
-  it('has a palette for everything', async () => {
+  it('has a command menu', async () => {
     const page = await stage.page('/threads')
     await page.locator('.row').first().waitFor()
     await page.keyboard.press('Control+k')
@@ -73,14 +73,14 @@ describe('the keyboard alone', () => {
     await page.keyboard.press('Enter')
     await eventually(() => new URL(page.url()).pathname).toBe('/agents/swarm%2Fscribe')
     await page.keyboard.press('Control+k')
-    await page.keyboard.type('write ada')
+    await page.keyboard.type('message ada')
     await page.keyboard.press('Enter')
     await eventually(() => page.getByLabel('To', { exact: true }).inputValue()).toBe('ada')
     await page.keyboard.press('Escape')
     await page.keyboard.press('Control+k')
-    await page.keyboard.type('all keys')
+    await page.keyboard.type('shortcuts')
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('Next in the list').waitFor()
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Next item').waitFor()
     await page.keyboard.press('Escape')
     await eventually(() => page.getByRole('dialog').count()).toBe(0)
     await page.keyboard.press('Control+k')
@@ -92,14 +92,14 @@ describe('the keyboard alone', () => {
   })
 })
 
-describe('for those who hear the page', () => {
-  it('has landmarks, a way past the navigation, and the focus on what was opened', async () => {
+describe('with a screen reader', () => {
+  it('has landmarks, a skip link, and the focus on what was opened', async () => {
     const page = await stage.page('/threads')
     await page.locator('.row').first().waitFor()
     for (const role of ['main', 'navigation'] as const)
       expect(await page.getByRole(role).count()).toBeGreaterThan(0)
     await page.keyboard.press('Tab')
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the mail')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content')
     await page.keyboard.press('Enter')
     await eventually(() => page.evaluate(() => document.activeElement?.id)).toBe('main')
     await page.getByRole('link', { name: 'Rollback journal or WAL?' }).click()
@@ -113,7 +113,7 @@ describe('for those who hear the page', () => {
 })
 
 describe('on a phone', () => {
-  it('shows one area at a time, with ways between them', async () => {
+  it('shows one pane at a time, with ways between them', async () => {
     const page = await stage.page('/', { phone: true })
     await page.locator('.row').first().waitFor()
     expect(await page.locator('.nav').isVisible()).toBe(false)
@@ -121,10 +121,10 @@ describe('on a phone', () => {
     await page.getByRole('link', { name: 'Split the projection' }).click()
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     await eventually(() => page.locator('.list-pane').isVisible()).toBe(false)
-    await page.getByRole('link', { name: 'Back to the list' }).click()
+    await page.getByRole('link', { name: 'Back to list' }).click()
     await page.locator('.row').first().waitFor()
 
-    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('button', { name: 'Menu', exact: true }).click()
     await page.locator('.nav').getByRole('link', { name: 'Threads' }).waitFor()
     await page.locator('.nav').getByRole('link', { name: 'Threads' }).focus()
     await page.keyboard.press('Escape')
@@ -132,7 +132,7 @@ describe('on a phone', () => {
     await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
       'Menu',
     )
-    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('button', { name: 'Menu', exact: true }).click()
     await page.locator('.nav').getByRole('link', { name: 'Agents', exact: true }).click()
     await eventually(() => page.locator('.nav').isVisible()).toBe(false)
     const width = await page.evaluate(() => document.documentElement.scrollWidth)

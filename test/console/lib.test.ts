@@ -7,20 +7,20 @@ import { readEvents } from '../../console/src/data/stream.ts'
 import { parseRecipients } from '../../console/src/lib/address.ts'
 import { asCommand } from '../../console/src/lib/cli.ts'
 import { parseRoute, path } from '../../console/src/lib/route.ts'
-import { line } from '../../console/src/lib/text.ts'
+import { line, sentence } from '../../console/src/lib/text.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { hostileNames } from './hostile-corpus.ts'
 
-describe('an address of the console', () => {
+describe('a URL of the console', () => {
   it.each([...hostileNames, 'ada', 'swarm/scribe', 'Zoë', '~', '...', 'a b'])('keeps the name %j', (name) => {
-    // As a browser does it: what looks like a folder is taken out of the path.
+    // Like a browser, which removes dot segments from the path.
     const { pathname } = new URL(path('agents', name), 'http://127.0.0.1')
     expect(parseRoute(pathname)).toEqual({ page: 'agent', name })
     const channel = new URL(path('channels', `project:${name}`, 'thread 1'), 'http://127.0.0.1').pathname
     expect(parseRoute(channel)).toEqual({ page: 'channel', tag: `project:${name}`, id: 'thread 1' })
   })
 
-  it('means something even when it is nonsense', () => {
+  it('is parsed even when it is malformed', () => {
     expect(parseRoute('/agents/%E0%A4%A')).toEqual({ page: 'agent', name: '%E0%A4%A' })
     expect(parseRoute('/what/ever')).toEqual({ page: 'missing' })
     expect(parseRoute('/')).toEqual({ page: 'needs-you' })
@@ -28,7 +28,7 @@ describe('an address of the console', () => {
 })
 
 describe('the command of a message', () => {
-  it('sends the same again when a shell runs it', async () => {
+  it('sends the same message when a shell runs it', async () => {
     const space = await tempSpace()
     const ada = await space.mailbox('ada')
     await space.join("o'hara $HOME `id`")
@@ -69,7 +69,7 @@ describe('the command of a message', () => {
 })
 
 describe('the stream of entries', () => {
-  it('is read right however it is cut into pieces', async () => {
+  it('is parsed correctly however it is split', async () => {
     const text =
       'id: 1\nevent: entry\ndata: {"seq":1}\n\n: still here\n\nid: 2\r\ndata: {"seq":2,\r\ndata: "é":1}\r\n\r\n'
     const bytes = new TextEncoder().encode(text)
@@ -90,12 +90,19 @@ describe('the stream of entries', () => {
   })
 })
 
-describe('words', () => {
-  it('of strangers stay on their line and read in one direction', () => {
+describe('text', () => {
+  it('from others stays on one line and reads in one direction', () => {
     expect(line('a\u202eb\nc\u0007')).toBe('a\ufffdb c\ufffd')
   })
 
-  it('name recipients as people type them', () => {
+  it.each([
+    ['cannot reach the hub', 'Cannot reach the hub.'],
+    ['limits.inbox is 5', 'limits.inbox is 5.'],
+    ['Is it running?', 'Is it running?'],
+    ["no agent named 'x'", "No agent named 'x'."],
+  ])('from the hub becomes a sentence: %s', (text, expected) => expect(sentence(text)).toBe(expected))
+
+  it('is parsed into recipients', () => {
     expect(parseRecipients('ada, bob;#x\n swarm/a b,,ada')).toEqual(['ada', 'bob', 'project:x', 'swarm/a b'])
   })
 })

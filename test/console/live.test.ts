@@ -17,20 +17,20 @@ afterEach(async () => expect(await stage.rest()).toEqual([]))
 
 const mailbox = (name: string) => stage.space.mailbox(name, { join: false })
 
-const isLive = (page: Page) => page.getByText('live', { exact: true }).waitFor({ state: 'attached' })
+const isLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
 
 /** A browser that is too busy to load anything ahead of time. */
 const neverIdle = (page: Page) =>
   page.addInitScript(() => Object.assign(window, { requestIdleCallback: () => 0 }))
 
-/** How often the page was loaded from now on. */
+/** Counts page loads from now on. */
 function countLoads(page: Page): () => number {
   let count = 0
   page.on('load', () => count++)
   return () => count
 }
 
-/** Every request of the page for data, by what it asks for. */
+/** The paths of all API requests of the page. */
 function watchRequests(page: Page): string[] {
   const asked: string[] = []
   page.on('request', (request) => {
@@ -41,7 +41,7 @@ function watchRequests(page: Page): string[] {
 }
 
 describe('without a reload', () => {
-  it('mail, receipts, channels and agents move by themselves', async () => {
+  it('mail, receipts, channels and agents update', async () => {
     const page = await stage.page('/threads')
     await page.locator('.row').first().waitFor()
     const bob = await mailbox('bob')
@@ -55,10 +55,10 @@ describe('without a reload', () => {
     await page.locator('.nav').getByRole('link', { name: 'concern:speed' }).waitFor()
 
     await page.locator('.row').first().click()
-    await page.locator('.receipts').getByText('cleo stored').waitFor()
+    await page.locator('.receipts').getByText('cleo delivered').waitFor()
     const cleo = await mailbox('cleo')
     await cleo.read(sent.id)
-    await page.locator('.receipts').getByText('cleo shown').waitFor()
+    await page.locator('.receipts').getByText('cleo read').waitFor()
     await cleo.reply(sent.id, { body: 'Looked.' })
     await page.locator('.message').getByText('Looked.').waitFor()
 
@@ -68,7 +68,7 @@ describe('without a reload', () => {
     await eventually(() => page.locator('.nav').getByRole('link', { name: 'erin' }).count()).toBe(0)
   })
 
-  it('what needs the person comes in, is counted, announced and, if wanted, notified', async () => {
+  it('what needs the person appears, is counted, announced and, if enabled, notified', async () => {
     const page = await stage.page('/agents', {
       permissions: ['notifications'],
       before: async (one) => {
@@ -85,7 +85,7 @@ describe('without a reload', () => {
             close() {}
           }
           Object.assign(window, { Notification: Note })
-          // A page that nobody looks at.
+          // A page in the background.
           Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' })
         })
       },
@@ -98,13 +98,13 @@ describe('without a reload', () => {
     await eventually(async () => Number(await badge.textContent())).toBe(before + 1)
     expect(await notes()).toEqual([])
 
-    await page.getByRole('button', { name: 'Notify me on the desktop' }).click()
+    await page.getByRole('button', { name: 'Desktop notifications' }).click()
     await ada.send({ to: 'user', subject: 'A second thing', body: '' })
     await eventually(notes).toEqual(['ada: A second thing'])
     await eventually(() => page.locator('[aria-live][role=log]').textContent()).toContain('A second thing')
   })
 
-  it('entries are applied, and only what they change is asked for again', async () => {
+  it('applies entries, and requests only what they change', async () => {
     const page = await stage.page(`/threads/${story.thread}`)
     await page.locator('.message').first().waitFor()
     const asked = watchRequests(page)
@@ -120,7 +120,7 @@ describe('without a reload', () => {
     expect(asked.filter((path) => path.startsWith('/api/threads'))).toEqual([])
   })
 
-  it('goes on after a break, with nothing missed and nothing twice', async () => {
+  it('resumes after a break, with nothing missed and nothing twice', async () => {
     const page = await stage.page('/threads', { forgiving: true })
     await page.locator('.row').first().waitFor()
     await stage.stopHub()
@@ -139,11 +139,11 @@ describe('without a reload', () => {
 })
 
 describe('a hub that goes away', () => {
-  it('before the first answer is waited for', async () => {
+  it('is waited for if it goes before the first answer', async () => {
     const page = await stage.page('/agents', {
       ...{ forgiving: true, waits: false },
       before: async (one) => {
-        // The page is there; its first questions find nobody.
+        // The page is loaded, but its first requests fail.
         await one.route('**/api/**', async (route) => {
           await stage.stopHub()
           await route.continue()
@@ -151,7 +151,7 @@ describe('a hub that goes away', () => {
       },
     })
     await page.getByText('Reconnecting to the hub').waitFor()
-    await page.getByRole('alert').getByText('cannot be reached').waitFor()
+    await page.getByRole('alert').getByText('Cannot reach the hub').waitFor()
     await page.unroute('**/api/**')
     await stage.startHub()
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
@@ -159,7 +159,7 @@ describe('a hub that goes away', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  it('has left every view in the browser by then', async () => {
+  it('leaves all views usable, because their code is loaded already', async () => {
     const page = await stage.page('/threads', { forgiving: true })
     const loaded = () =>
       page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname))
@@ -169,12 +169,12 @@ describe('a hub that goes away', () => {
     await stage.stopHub()
     await page.getByText('Reconnecting to the hub').waitFor()
     await page.getByRole('link', { name: 'Metrics' }).click()
-    await page.getByRole('alert').getByText('cannot be reached').waitFor()
+    await page.getByRole('alert').getByText('Cannot reach the hub').waitFor()
     await stage.startHub()
     await page.locator('.chart canvas').first().waitFor()
   })
 
-  it('brings a view whose code was asked for meanwhile when it is back', async () => {
+  it('gets a view loaded when it is back, if the code was requested meanwhile', async () => {
     const page = await stage.page('/threads', { forgiving: true, before: neverIdle })
     await page.locator('.row').first().waitFor()
     const asked: string[] = []
@@ -192,15 +192,15 @@ describe('a hub that goes away', () => {
   })
 })
 
-describe('code that could not be loaded', () => {
-  it('is there after one reload, which waits for the person to stop typing', async () => {
+describe('code that fails to load', () => {
+  it('loads after one reload, which waits until nobody is typing', async () => {
     const page = await stage.page('/threads', { forgiving: true, before: neverIdle })
     let isBroken = true
     await page.route('**/assets/stats-*.js', (route) => (isBroken ? route.abort() : route.continue()))
     const text = page.getByRole('textbox', { name: 'Message' })
     let probes = 0
     await page.route('**/health', async (route) => {
-      // Whether the hub is there is known only when the person has begun to write.
+      // The probe is answered only when the person has started to write.
       if (probes === 0) {
         await page.keyboard.press('c')
         await text.fill('Do not lose this')
@@ -221,7 +221,7 @@ describe('code that could not be loaded', () => {
     await eventually(() => text.inputValue()).toBe('Do not lose this')
   })
 
-  it('does not reload again and again', async () => {
+  it('does not cause a reload loop', async () => {
     const page = await stage.page('/threads', {
       forgiving: true,
       before: (one) => one.route('**/assets/stats-*.js', (route) => route.abort()),
@@ -238,7 +238,7 @@ describe('code that could not be loaded', () => {
     expect(loads()).toBe(2)
   })
 
-  it('formats letters after the reload as well', async () => {
+  it('is reloaded for the Markdown renderer as well', async () => {
     const page = await stage.page('/threads', { forgiving: true, before: neverIdle })
     let isBroken = true
     await page.route('**/assets/markdown-render-*.js', (route) =>
@@ -253,8 +253,8 @@ describe('code that could not be loaded', () => {
   })
 })
 
-describe('an answer that fails', () => {
-  it.each(['needs-you', 'overview', 'replay'])('at first is asked for again: %s', async (reading) => {
+describe('a first request that fails', () => {
+  it.each(['needs-you', 'overview', 'replay'])('is retried: %s', async (reading) => {
     let isBusy = true
     const page = await stage.page(reading === 'replay' ? '/replay' : '/', {
       ...{ forgiving: true, waits: false },
@@ -264,7 +264,7 @@ describe('an answer that fails', () => {
           await (isBusy ? route.fulfill({ status: 500, json }) : route.continue())
         }),
     })
-    const sign = reading === 'overview' ? page.getByText('connecting') : page.getByText('the hub is busy')
+    const sign = reading === 'overview' ? page.getByText('Connecting') : page.getByText('The hub is busy')
     await sign.first().waitFor()
     isBusy = false
     await page.locator('.row, .replay-log li').first().waitFor()
@@ -272,8 +272,8 @@ describe('an answer that fails', () => {
   })
 })
 
-describe('looking', () => {
-  it('marks nothing as read, for nobody', async () => {
+describe('opening pages', () => {
+  it('marks nothing as read', async () => {
     const names = (await stage.space.agents()).map(({ name }) => name)
     const counts = async () =>
       Promise.all(names.map(async (name) => [name, await (await mailbox(name)).count()] as const))
@@ -296,7 +296,7 @@ describe('looking', () => {
     ]) {
       await page.goto(stage.url + path)
       await page.locator('h1').first().waitFor()
-      await page.getByText('live', { exact: true }).waitFor({ state: 'attached' })
+      await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
     }
     for (const _ of [1, 2, 3]) await page.keyboard.press('j')
     expect(await counts()).toEqual(before)

@@ -13,9 +13,9 @@ const artefacts = new URL('../../test-artifacts/console/', import.meta.url).path
 
 export interface OpenOptions extends BrowserContextOptions {
   phone?: boolean
-  /** Runs before anything of the page does. */
+  /** Runs before the page is loaded. */
   before?: (page: Page) => Promise<unknown>
-  /** The page is to fail: what goes wrong in it is the test's own matter. */
+  /** Errors in the page are expected. */
   forgiving?: boolean
   /** Returns once the page is live. @default true */
   waits?: boolean
@@ -23,14 +23,14 @@ export interface OpenOptions extends BrowserContextOptions {
   keep?: boolean
 }
 
-/** A real hub over a space of its own, and a real browser that looks at it. */
+/** A real hub on its own space, and a real browser. */
 export class Stage {
   readonly dir = mkdtempSync(join(tmpdir(), 'mailbox-console-'))
   /** The space as a process beside the hub sees it. */
   space!: Space
   url = ''
   token = ''
-  /** What must never happen: a request to elsewhere, an error in the page, a breach of its policy. */
+  /** What must never happen: a request to another server, an error in the page, a policy violation. */
   readonly faults: string[] = []
   #hub: Running | undefined
   #browser!: Browser
@@ -48,7 +48,7 @@ export class Stage {
     return stage
   }
 
-  /** Starts the hub, the second time on the port it had. */
+  /** Starts the hub, on the same port as before. */
   async startHub(): Promise<void> {
     const port = this.url === '' ? '0' : new URL(this.url).port
     this.#hub = startProcess(program, ['--json', '--space', this.dir, 'serve', '--port', port])
@@ -73,11 +73,11 @@ export class Stage {
     if (!forgiving) await this.#watch(page)
     await before?.(page)
     await page.goto(`${this.url}${path}#token=${encodeURIComponent(this.token)}`)
-    if (waits) await page.getByText('live', { exact: true }).waitFor({ state: 'attached' })
+    if (waits) await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
     return page
   }
 
-  /** Somebody without a token, in a browser of its own. */
+  /** A page in a new context without a token. */
   async stranger(path: string): Promise<Page> {
     const context = await this.#browser.newContext({ viewport: desk })
     this.#contexts.push(context)
@@ -117,10 +117,10 @@ export class Stage {
   }
 }
 
-/** Waits for what must come true, however busy the machine is. */
+/** Polls with a timeout that suits a busy machine. */
 export const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 30_000 })
 
-/** Kept for a person to look at. */
+/** Saves a screenshot for a person to review. */
 export async function shoot(page: Page, name: string): Promise<void> {
   mkdirSync(artefacts, { recursive: true })
   await page.screenshot({ path: join(artefacts, `${name}.png`) })
@@ -130,9 +130,9 @@ export const desk = { width: 1360, height: 860 }
 export const phone = { width: 390, height: 844 }
 export const colourRules = ['color-contrast', 'link-in-text-block']
 
-/** No violation that axe can find, of the rules of WCAG A and AA and of its own best practice. */
+/** Expects no violations of WCAG A and AA and of axe's best practices. */
 export async function expectAccessible(page: Page, rules?: string[]): Promise<void> {
-  // The newer way opens a second page for every look; there are no frames here that would need it.
+  // The newer mode opens a second page for each run, which only pages with frames need.
   const axe = new AxeBuilder({ page }).setLegacyMode(true)
   const { violations } = await (rules === undefined ? axe : axe.withRules(rules)).analyze()
   const found = violations.map(

@@ -30,7 +30,7 @@ const placed = await space.decide((view) => decideDue(view, liveness))
 
 See https://example.org/runbook for the rest.`
 
-/** A small space in the middle of its work: everything the console shows is in it once. */
+/** A small space at work, with everything the console can show. */
 export async function tellStory(dir: string): Promise<Story> {
   const space = await openSpace({ dir, settings: { durability: 'os', 'limits.ratePerMinute': 0 } })
   const tags = ['project:inscription']

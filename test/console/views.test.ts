@@ -17,7 +17,7 @@ afterEach(async () => expect(await stage.rest()).toEqual([]))
 interface View {
   name: string
   path: () => string
-  /** Is there when the view is. */
+  /** Present once the view is loaded. */
   ready: string
   act?: (page: Page) => Promise<void>
 }
@@ -32,7 +32,7 @@ const views: View[] = [
     path: () => `/threads/${story.thread}`,
     ready: '.prose table',
     act: async (page) => {
-      await page.getByRole('button', { name: 'Ladder' }).first().click()
+      await page.getByRole('button', { name: 'Delivery status' }).first().click()
       await page.locator('.ladder').first().waitFor()
     },
   },
@@ -71,13 +71,13 @@ const views: View[] = [
   { name: 'keys', path: () => '/threads', ready: '.row', act: (page) => page.keyboard.press('?') },
 ]
 
-describe('in both themes, on a desk and on a phone', () => {
+describe('in both themes, on a desktop and on a phone', () => {
   let page: Page
   beforeAll(async () => {
     page = await stage.page('/', { keep: true })
   })
 
-  it.each(views)('$name has no fault that axe finds', async ({ name, path, ready, act }) => {
+  it.each(views)('$name has no axe violations', async ({ name, path, ready, act }) => {
     await page.setViewportSize(desk)
     await page.emulateMedia({ colorScheme: 'light' })
     await page.goto(`${stage.url}${path()}`)
@@ -85,7 +85,7 @@ describe('in both themes, on a desk and on a phone', () => {
     await act?.(page)
     await shoot(page, `${name}-light-desk`)
     await expectAccessible(page)
-    // The theme changes colours and nothing else.
+    // The theme changes only colours.
     await page.emulateMedia({ colorScheme: 'dark' })
     await shoot(page, `${name}-dark-desk`)
     await expectAccessible(page, colourRules)
@@ -98,17 +98,9 @@ describe('in both themes, on a desk and on a phone', () => {
 })
 
 describe('every view', () => {
-  it('has an address that leads back to it', async () => {
+  it('has a URL that leads back to it', async () => {
     const page = await stage.page('/')
-    for (const name of [
-      'Threads',
-      'Search',
-      'Agents',
-      'Dead letters',
-      'Metrics',
-      'Who talks to whom',
-      'Replay',
-    ]) {
+    for (const name of ['Threads', 'Search', 'Agents', 'Dead letters', 'Metrics', 'Traffic', 'Replay']) {
       await page.locator('.nav').getByRole('link', { name, exact: false }).first().click()
       const title = await page.getByRole('heading', { level: 1 }).first().textContent()
       await page.reload()
@@ -118,23 +110,23 @@ describe('every view', () => {
     await eventually(() => page.url()).toContain('/traffic')
   })
 
-  it('takes the token out of the address', async () => {
+  it('removes the token from the address bar', async () => {
     const page = await stage.page('/agents')
     expect(page.url()).toBe(`${stage.url}/agents`)
     expect(await page.evaluate(() => sessionStorage.getItem('mailbox.token'))).toBe(stage.token)
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(stage.token)
   })
 
-  it('moves nothing for those who want it so', async () => {
+  it('respects reduced motion', async () => {
     const page = await stage.page('/', { phone: true, reducedMotion: 'reduce' })
-    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('button', { name: 'Menu', exact: true }).click()
     const nav = page.locator('.nav')
     expect(await nav.evaluate((element) => getComputedStyle(element).transitionDuration)).toBe('0s')
   })
 })
 
 describe('a view', () => {
-  it('shows agents, their state and what they wait for', async () => {
+  it('shows agents, their state and what they are waiting for', async () => {
     const page = await stage.page('/agents')
     const row = page.locator('.agents tr', { hasText: 'bob' })
     await row.getByText('Rollback journal or WAL?').waitFor()
@@ -152,7 +144,7 @@ describe('a view', () => {
     await eventually(() => rows.allTextContents()).toEqual(['Stand-up', 'Rebuild the index'])
   })
 
-  it('shows what needs the person, the urgent first', async () => {
+  it('shows what needs the person, most urgent first', async () => {
     const page = await stage.page('/')
     await eventually(() => page.locator('.row-subject').allTextContents()).toEqual([
       'Which token may the CI use?',
@@ -163,22 +155,22 @@ describe('a view', () => {
     ])
   })
 
-  it('shows each rung of the ladder, the raw message and the command that sends it', async () => {
+  it('shows the delivery history, the raw message and the command that sends it', async () => {
     const page = await stage.page(`/messages/${story.done}`, {
       permissions: ['clipboard-read', 'clipboard-write'],
     })
-    const rungs = page.getByRole('region', { name: 'Ladder of bob' }).locator('li > b')
+    const rungs = page.getByRole('region', { name: 'Delivery status for bob' }).locator('li > b')
     await eventually(() => rungs.allTextContents()).toEqual([
-      'stored',
-      'shown',
-      'processing',
+      'delivered',
+      'read',
+      'in progress',
       'completed',
       'archived',
     ])
     await page.getByRole('button', { name: 'Raw JSON' }).click()
     const raw = JSON.parse((await page.locator('.raw').textContent())!) as { id: string; body: string }
     expect(raw.id).toBe(story.done)
-    await page.getByRole('button', { name: 'Copy as CLI' }).click()
+    await page.getByRole('button', { name: 'Copy as command' }).first().click()
     const command = await page.evaluate(() => navigator.clipboard.readText())
     expect(command).toMatch(
       /^mailbox --as ada send bob --subject 'Rebuild the index' --priority urgent --tag project:inscription --body '/,
@@ -204,24 +196,26 @@ describe('a view', () => {
     await page.getByRole('searchbox').fill('is:nonsense')
     await page.keyboard.press('Enter')
     await page.getByText('search knows no is:nonsense').waitFor()
-    // The hub's refusal is an answer of 400, which the browser notes as an error of its own.
+    // The browser logs the hub's status 400 as an error.
     stage.faults.splice(0)
   })
 
-  it('measures rates, latencies and pending mail, in all and by agent', async () => {
+  it('shows rates, latencies and unread mail, in total and by agent', async () => {
     const page = await stage.page('/stats')
     await page.locator('.chart canvas').first().waitFor()
     const bob = page.locator('.table tr', { hasText: 'bob' })
     expect(await bob.locator('td').nth(1).textContent()).toBe('5')
     expect(await page.locator('.tile', { hasText: 'Sent' }).textContent()).toContain('16')
     expect(await page.locator('.tile', { hasText: 'Dead letters' }).textContent()).toContain('1')
-    expect(await page.locator('.tile', { hasText: 'Until shown' }).textContent()).toMatch(/p95 .*ms|p95 .* s/)
+    expect(await page.locator('.tile', { hasText: 'Time to read' }).textContent()).toMatch(
+      /p95 .*ms|p95 .* s/,
+    )
   })
 
-  it('shows who talks to whom, and leads from there to the mail', async () => {
+  it('shows traffic, and leads to the mail', async () => {
     const page = await stage.page('/traffic?view=matrix')
     await page.locator('.chart table').first().waitFor()
-    await page.getByRole('link', { name: 'graph' }).click()
+    await page.getByRole('link', { name: 'Graph' }).click()
     const bob = page.locator('.chart svg').getByText('bob', { exact: true })
     await bob.waitFor()
     await page

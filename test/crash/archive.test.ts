@@ -9,6 +9,7 @@ import { openSpace, type Space } from '../../src/space/space.ts'
 import { day } from '../helpers/archive.ts'
 import { readAll, seqsOf, upTo } from '../helpers/drafts.ts'
 import { runScript } from '../helpers/processes.ts'
+import { inStorm, isStorm } from '../helpers/storm.ts'
 import { patientSettings, tempDir, tempSpace, testSettings } from '../helpers/temp.ts'
 import { cameToPass, needTool, straceWith } from '../helpers/tools.ts'
 
@@ -113,8 +114,8 @@ async function wrongIn(dir: string, { entries, agents }: Template): Promise<stri
   return wrong
 }
 
-/** All of the first calls; of those that follow one in a few, unless there is time for a storm. */
-const nextCall = (at: number, step: number): number => (process.env['STORM'] || at < 3 ? at + 1 : at + step)
+/** Every one of the first calls, and one in a few of those that follow; in a storm every one. */
+const nextCall = (at: number, step: number): number => (isStorm || at < 3 ? at + 1 : at + step)
 
 /** Runs the archiver once for each call that can go wrong, on a copy of the same space each time. */
 async function failEach(call: string, what: string, step: number) {
@@ -139,18 +140,18 @@ async function failEach(call: string, what: string, step: number) {
   }
 }
 
-const timeout = process.env['STORM'] ? 900_000 : 120_000
+const timeout = inStorm(900_000, 120_000)
 
 describe('wherever archiving is cut off, nothing is lost or doubled, and the next run finishes it', {
   timeout,
 }, () => {
   it.each([
     ['write', 1],
-    ['fsync', 2],
+    ['fsync', 3],
     ['rename', 1],
-    ['unlink', 2],
-    ['openat', 7],
-    ['pwrite64', 13],
+    ['unlink', 4],
+    ['openat', 17],
+    ['pwrite64', 29],
   ])('killed at a %s', async (call, step) => {
     const { wrong, tried } = await failEach(call, 'signal=KILL', step)
     expect(wrong).toEqual([])

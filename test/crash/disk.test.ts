@@ -7,6 +7,7 @@ import { openSpace } from '../../src/space/space.ts'
 import { agentDraft } from '../helpers/drafts.ts'
 import { type Running, runScript, startScript } from '../helpers/processes.ts'
 import { linesIn, segmentFile, verifyDir } from '../helpers/segments.ts'
+import { inStorm, isStorm } from '../helpers/storm.ts'
 import { tempDir, tempJournal, tempSpace } from '../helpers/temp.ts'
 import { cameToPass, type Fault, filesOf, needTool, straceWith } from '../helpers/tools.ts'
 
@@ -186,10 +187,10 @@ async function wrongAfter(dir: string, expected: readonly string[]): Promise<str
   return wrong
 }
 
-const eachTimeoutMs = process.env['STORM'] ? 900_000 : 60_000
+const eachTimeoutMs = inStorm(900_000, 60_000)
 
-/** All of the first calls; of the many that follow one in 24, unless there is time for a storm. */
-const nextCall = (at: number): number => (process.env['STORM'] || at < 6 ? at + 1 : at + 24)
+/** Every one of the first calls, and one in 36 of the many that follow; in a storm every one. */
+const nextCall = (at: number): number => (isStorm || at < 4 ? at + 1 : at + 36)
 
 /** Runs the writer once for each call that can fail, on a copy of the same space each time. */
 async function failEach(from: string | undefined, call: string, what: string) {

@@ -1,13 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { FileJournal } from '../../src/journal/file-journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import { openSpace } from '../../src/space/space.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { tempDir } from '../helpers/temp.ts'
+import { letPass } from '../helpers/wait.ts'
 
 const writer = new URL('writer.mjs', import.meta.url)
-const kills = process.env['STORM'] ? 1_000 : 40
+const kills = inStorm(1_000, 40)
 const atOnce = 4
 
 interface Moment {
@@ -22,10 +23,10 @@ interface Moment {
 function worstMoment(): Moment {
   const dice = Math.random()
   // While it starts: the library is loading, the lock or the index is being opened.
-  if (dice < 0.15) return { largeShare: 0.02, durability: 'disk', come: () => sleep(Math.random() * 200) }
+  if (dice < 0.15) return { largeShare: 0.02, durability: 'disk', come: () => letPass(Math.random() * 200) }
   const after = (match: RegExp | string, ms: number) => async (running: Running) => {
     await running.line(match)
-    await sleep(Math.random() * ms)
+    await letPass(Math.random() * ms)
   }
   // Any moment of its work.
   if (dice < 0.5) return { largeShare: 0.02, durability: 'disk', come: after('ready', 250) }
@@ -105,5 +106,5 @@ it(
     expect({ lost, doubled, problems }).toEqual({ lost: [], doubled: 0, problems: [] })
     expect(acknowledged.size).toBeGreaterThan(0)
   },
-  process.env['STORM'] ? 1_800_000 : 120_000,
+  inStorm(1_800_000, 120_000),
 )

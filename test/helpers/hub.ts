@@ -106,8 +106,3 @@ export async function stageHub(options: Partial<HubOptions> & { open?: Partial<O
 }
 
 export type Stage = Awaited<ReturnType<typeof stageHub>>
-
-/** Looks until it is so. The limit is the test's own. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10))
-}

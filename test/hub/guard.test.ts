@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { createAgentToken, listAgentTokens, revokeAgentToken } from '../../src/hub/tokens.ts'
-import { type Stage, stageHub, until } from '../helpers/hub.ts'
+import { type Stage, stageHub } from '../helpers/hub.ts'
+import { until } from '../helpers/wait.ts'
 
 /** Tries to open a WebSocket; the status of the refusal, or 101. */
 const knock = (stage: Stage, options: { protocols?: string[]; headers?: Record<string, string> }) =>
@@ -75,6 +76,26 @@ it('checks WebSockets the same way, and takes the token as a subprotocol', async
   expect(stage.refusals().map(({ reason }) => reason)).toEqual(['token', 'token', 'origin', 'host'])
   expect(await knock(stage, { headers })).toBe(101)
   expect(await knock(stage, { protocols: ['mailbox', `bearer.${stage.token}`] })).toBe(101)
+})
+
+it('holds WebSockets to the rate of their token, and counts them like other requests', async () => {
+  const stage = await stageHub({ limits: { requestsPerSecond: 0.001, requestBurst: 2 } })
+  const headers = { authorization: `Bearer ${stage.token}` }
+  expect(await knock(stage, { headers })).toBe(101)
+  expect(await knock(stage, { headers })).toBe(101)
+  expect(await knock(stage, { headers })).toBe(429)
+  expect(stage.refusals()).toMatchObject([
+    { reason: 'rate', status: 429, method: 'WEBSOCKET', path: '/api/stream', agent: 'user' },
+  ])
+  expect(await knock(stage, {})).toBe(401)
+  await stage.space.join('ada')
+  const { text } = await stage.ask('/metrics', { token: stage.agentToken('ada') })
+  for (const line of [
+    'mailbox_http_requests_total{operation="stream",status="101"} 2',
+    'mailbox_http_requests_total{operation="other",status="429"} 1',
+    'mailbox_http_requests_total{operation="other",status="401"} 1',
+  ])
+    expect(text).toContain(line)
 })
 
 it('answers under the names that a proxy uses, if it was told of them', async () => {

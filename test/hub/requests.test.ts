@@ -4,7 +4,8 @@ import { expect, it } from 'vitest'
 import { Feed } from '../../src/hub/feed.ts'
 import { operations } from '../../src/hub/operations.ts'
 import { Survey } from '../../src/query/survey.ts'
-import { stageHub, until } from '../helpers/hub.ts'
+import { stageHub } from '../helpers/hub.ts'
+import { until } from '../helpers/wait.ts'
 
 it('refuses what makes no sense with a status, a hint, and nothing written', async () => {
   const stage = await stageHub()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSpace } from '../../src/space/space.ts'
 import { createBox } from '../helpers/cli.ts'
-import { until } from '../helpers/hub.ts'
+import { letPass, until } from '../helpers/wait.ts'
 
 type Box = Awaited<ReturnType<typeof createBox>>
 
@@ -121,7 +121,7 @@ it('loses and doubles nothing for those who follow when it is killed and started
   const writer = (async () => {
     while (!writing.signal.aborted) {
       await ada.send({ to: 'user', subject: `${sent++}`, body: 'x'.repeat(2_000) })
-      if (sent % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+      if (sent % 5 === 0) await letPass(10)
     }
   })()
   for (let kill = 0; kill < 2; kill++) {

@@ -3,7 +3,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Entry } from '../../src/model/entry.ts'
 import { openSpace } from '../../src/space/space.ts'
-import { type Stage, stageHub, until } from '../helpers/hub.ts'
+import { type Stage, stageHub } from '../helpers/hub.ts'
+import { letPass, until } from '../helpers/wait.ts'
 
 /** Follows over a WebSocket; what has come so far. */
 function overSocket(
@@ -143,7 +144,7 @@ it('lets go of a follower that does not read, and holds little for it meanwhile'
   expect(ears.seqs).toEqual(range(1, end))
 })
 
-it('gives 50 followers every one of a second’s 1,000 messages once, in order', async () => {
+it('gives 50 followers every one of 2,000 messages once, in order', async () => {
   const stage = await stageHub()
   const ada = await stage.space.mailbox('ada')
   const { seq: start } = await ada.send({ to: 'user', subject: 'start' })
@@ -152,7 +153,7 @@ it('gives 50 followers every one of a second’s 1,000 messages once, in order',
   const pace = 10
   for (let batch = 0; batch < 200; batch++) {
     await Promise.all(range(1, pace).map((n) => ada.send({ to: 'user', subject: `${batch} ${n}` })))
-    await new Promise((resolve) => setTimeout(resolve, pace))
+    await letPass(pace)
   }
   const end = await stage.space.end()
   await until(() => followers.every(({ seqs }) => seqs.at(-1) === end))

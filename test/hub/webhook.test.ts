@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { runWebhook } from '../../src/hub/webhook.ts'
 import type { Space } from '../../src/space/space.ts'
 import { tempSpace } from '../helpers/temp.ts'
+import { until } from '../helpers/wait.ts'
 
 interface Received {
   id: string
@@ -111,5 +112,5 @@ it('gives up what is refused for good, and follows nobody elsewhere', async () =
 })
 
 async function untilFollowing({ dir }: Space): Promise<void> {
-  while (!existsSync(join(dir, 'hub', 'webhook.json'))) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => existsSync(join(dir, 'hub', 'webhook.json')))
 }

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { upTo } from '../helpers/drafts.ts'
 import { type Running, startScript } from '../helpers/processes.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 
 const writer = new URL('steady-writer.mjs', import.meta.url)
-const rounds = process.env['STORM'] ? 60 : 4
+const rounds = inStorm(60, 2)
 const watcher = new URL('watcher.mjs', import.meta.url)
 
 interface Scene {
@@ -64,7 +65,7 @@ async function foreignIndex(): Promise<string> {
   return join(other.dir, 'index.db')
 }
 
-const timeout = process.env['STORM'] ? 600_000 : 60_000
+const timeout = inStorm(600_000, 60_000)
 
 describe('an index that is damaged while a writer and a watcher run', { timeout }, () => {
   it.each(damages)('%s: both go on, no send is refused, nothing is lost', async (_, damage) => {

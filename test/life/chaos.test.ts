@@ -1,13 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Entry } from '../../src/mod.ts'
 import { boxesTo } from '../../src/model/address.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { tempSpace } from '../helpers/temp.ts'
+import { letPass } from '../helpers/wait.ts'
 import { boxWith, journalOf } from './stage.ts'
 
 const names = ['ada', 'bob', 'cy', 'dan', 'eve', 'lea']
-const runMs = 8_000
+const runMs = inStorm(30_000, 3_000)
 const settings = {
   durability: 'os',
   'limits.ratePerMinute': 0,
@@ -60,7 +61,7 @@ function replay(entries: readonly Entry[]) {
 
 describe('six agents do anything by chance, and one of them is killed every 300 ms', () => {
   it('and no change is out of step, nothing ends in silence, and the index is the journal', {
-    timeout: 90_000,
+    timeout: runMs + 80_000,
   }, async () => {
     const { dir } = await boxWith(settings)
     const space = await tempSpace({ dir, settings })
@@ -76,7 +77,7 @@ describe('six agents do anything by chance, and one of them is killed every 300 
     })
     let kills = 0
     for (const end = performance.now() + runMs; performance.now() < end; ) {
-      await sleep(300)
+      await letPass(300)
       const name = names[kills % names.length]!
       const victim = running.get(name)!
       if (!victim.lines.includes('ready')) continue

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Mailbox, openSpace } from '../../src/mod.ts'
 import { expectRefused, hour, minute, subjects, within } from '../helpers/scene.ts'
 import { tempDir, testSettings } from '../helpers/temp.ts'
+import { until } from '../helpers/wait.ts'
 import {
   agentNamed,
   boxWith,
@@ -178,7 +179,7 @@ describe('a clock that was set right by three hours', () => {
     onTestFinished(() => void vi.restoreAllMocks())
     await using after = await openSpace({ dir, settings: testSettings })
     // It looks about once a second.
-    while (before.now() < after.now() - hour) await new Promise((resolve) => setTimeout(resolve, 50))
+    await until(() => before.now() >= after.now() - hour)
     const { id } = await ada.send({ to: 'role:r' })
     await old.claim(id)
     const young = await after.mailbox('young', { join: false })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Settings, Space } from '../../src/mod.ts'
 import { startScript } from '../helpers/processes.ts'
 import { expectRefused, minute } from '../helpers/scene.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { boxWith, byHand, journalOf, scene, second } from './stage.ts'
 
@@ -44,14 +45,16 @@ async function messagesIn(space: Space): Promise<string[]> {
   return (await journalOf(space)).flatMap((entry) => (entry.kind === 'message' ? [entry.message.id] : []))
 }
 
+const crowd = inStorm(20, 8)
+
 describe('unhandled direct and role mail in one inbox (`limits.inbox`)', () => {
   for (const to of ['bob', 'role:r']) {
-    it(`a cap of 100 holds for 20 processes at once: exactly 100 to ${to} are stored`, async () => {
+    it(`a cap of 100 holds for ${crowd} processes at once: exactly 100 to ${to} are stored`, async () => {
       const space = await spaceWith({ 'limits.inbox': 100, 'limits.ratePerMinute': 0 })
       await byHand(space, 'bob', 'r')
-      const names = Array.from({ length: 20 }, (_, n) => `sender-${n}`)
+      const names = Array.from({ length: crowd }, (_, n) => `sender-${n}`)
       for (const name of names) await byHand(space, name)
-      const told = total(await sendAtOnce(space.dir, names, 10, { to }))
+      const told = total(await sendAtOnce(space.dir, names, 200 / crowd, { to }))
       expect(told).toMatchObject({ refused: 100, hints: 100, otherwise: [] })
       expect(told.sent).toHaveLength(100)
       expect((await messagesIn(space)).toSorted()).toEqual(told.sent.toSorted())
@@ -122,11 +125,11 @@ describe('unhandled direct and role mail in one inbox (`limits.inbox`)', () => {
 })
 
 describe('per-agent rate (`limits.ratePerMinute`)', () => {
-  it('is exact over 20 processes of one sender name', async () => {
+  it(`is exact over ${crowd} processes of one sender name`, async () => {
     const space = await spaceWith({ 'limits.ratePerMinute': 100, 'limits.inbox': 0 })
     for (const name of ['ada', 'bob', 'cy']) await byHand(space, name)
-    const names = Array.from({ length: 20 }, () => 'ada')
-    const told = total(await sendAtOnce(space.dir, names, 10, { to: 'bob' }))
+    const names = Array.from({ length: crowd }, () => 'ada')
+    const told = total(await sendAtOnce(space.dir, names, 200 / crowd, { to: 'bob' }))
     expect(told).toMatchObject({ refused: 100, hints: 100, otherwise: [] })
     expect(told.sent).toHaveLength(100)
     expect((await messagesIn(space)).toSorted()).toEqual(told.sent.toSorted())

@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Entry } from '../../src/mod.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { tempSpace } from '../helpers/temp.ts'
+import { letPass } from '../helpers/wait.ts'
 import { byHand, journalOf } from './stage.ts'
 
-const letters = 2_000
+const letters = inStorm(2_000, 400)
 const crew = 8
 const killEveryMs = 200
 const settings = {
@@ -38,10 +39,10 @@ class Crew {
     this.#workers.set(name, startProcess(new URL('worker.mjs', import.meta.url), [this.#dir, name, setup]))
   }
 
-  /** Kills one after the other, each in the midst of whatever it does, and starts it anew. */
+  /** Kills one after the other, each in the midst of whatever it does, and starts it again. */
   async killOnAndOn(): Promise<void> {
     for (let turn = 0; !this.#isOver; turn++) {
-      await sleep(killEveryMs)
+      await letPass(killEveryMs)
       const name = `worker-${(turn * 3) % crew}`
       const victim = this.#workers.get(name)!
       if (this.#isOver || !victim.lines.includes('ready')) continue
@@ -151,6 +152,7 @@ describe(`${crew} workers take ${letters} messages while one of them is killed e
 
     const { claims, completed, deadLetters, wrong } = replay(await journalOf(space), workers.killed)
     expect(wrong).toEqual([])
+    expect(workers.killed.length).toBeGreaterThan(2)
     expect(completed.size).toBe(letters)
     expect(deadLetters).toBe(0)
     expect((await space.deadLetters()).letters).toEqual([])

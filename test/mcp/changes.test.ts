@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Changes } from '../../src/mcp/changes.ts'
 import type { Space } from '../../src/space/space.ts'
 import { tempSpace } from '../helpers/temp.ts'
-import { untilRight } from './hub.ts'
+import { untilRight } from '../helpers/wait.ts'
 
 /** A space whose reading can be held up and made to fail. */
 function troubled(space: Space, trouble: { end?: () => Promise<number>; follow?: Space['follow'] }): Space {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type CallToolResult,
   completable,
@@ -8,6 +7,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
+import { letPass } from '../helpers/wait.ts'
 
 /** The smallest PNG there is, and a WAV of no sound. */
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
@@ -85,9 +85,9 @@ function registerConversations(server: McpServer): void {
     mcpReq.notify({ method: 'notifications/message', params: { level: 'info', data } })
   server.registerTool('test_tool_with_logging', { description: 'Logs' }, async (context) => {
     await log(context, 'Tool execution started')
-    await sleep(stepMs)
+    await letPass(stepMs)
     await log(context, 'Tool processing data')
-    await sleep(stepMs)
+    await letPass(stepMs)
     await log(context, 'Tool execution completed')
     return { content: [text('logged')] }
   })
@@ -96,7 +96,7 @@ function registerConversations(server: McpServer): void {
     for (const progress of [0, 50, 100]) {
       const params = { progressToken: progressToken!, progress, total: 100 }
       if (progressToken !== undefined) await mcpReq.notify({ method: 'notifications/progress', params })
-      await sleep(stepMs)
+      await letPass(stepMs)
     }
     return { content: [text('progressed')] }
   })

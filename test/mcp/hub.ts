@@ -12,14 +12,3 @@ export async function stageMcp(options: Partial<McpEndpointOptions> = {}) {
   onTestFinished(() => mcp.close())
   return { space, mcp, url, mcpUrl: `${url}/mcp`, tokenOf: agentToken }
 }
-
-/** Looks until nothing is wrong with it any more. The limit is the test's own. */
-export async function untilRight(check: () => void | Promise<void>): Promise<void> {
-  for (;;) {
-    try {
-      return await check()
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
-  }
-}

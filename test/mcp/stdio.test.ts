@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
+import { until } from '../helpers/wait.ts'
 import { connect } from './stage.ts'
 
 describe('the tools', () => {
@@ -52,7 +53,7 @@ describe('nothing is left behind', () => {
     const waiting = bob.client.callTool({ name: 'wait', arguments: { seconds: 60 } }).catch(() => {})
     await bob.client.close()
     await waiting
-    while (isRunning(pid!)) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => !isRunning(pid!))
     const space = await tempSpace({ dir })
     await (await space.mailbox('ada')).send({ to: 'bob', body: 'later' })
     expect((await (await space.mailbox('bob')).check()).messages).toMatchObject([{ body: 'later' }])

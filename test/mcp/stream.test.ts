@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { watched } from '../../src/mcp/stream.ts'
-import { untilRight } from './hub.ts'
+import { untilRight } from '../helpers/wait.ts'
 
 const mebibyte = new Uint8Array(1024 * 1024)
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Running, startScript } from '../helpers/processes.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { tempSpace } from '../helpers/temp.ts'
 
 const script = (name: string) => new URL(name, import.meta.url)
@@ -51,24 +52,28 @@ describe('8 processes claim the same 500 messages', () => {
   })
 })
 
-describe('20 processes send 200 messages each at once', () => {
-  test('and every reader sees the same 4,000 in the same order', { timeout: 120_000 }, async () => {
+/** How many send at once, and how many messages that makes. */
+const crowd = inStorm(20, 8)
+const all = 200 * crowd
+
+describe(`${crowd} processes send 200 messages each at once`, () => {
+  test(`and every reader sees the same ${all} in the same order`, { timeout: 120_000 }, async () => {
     const space = await tempSpace()
     await space.join('reader')
-    const names = Array.from({ length: 20 }, (_, n) => `sender-${n}`)
+    const names = Array.from({ length: crowd }, (_, n) => `sender-${n}`)
     const senders = names.map((name) => startScript(script('sender.mjs'), [space.dir, name, '200']))
     const live = ['follow', 'watch'].map((mode) =>
-      startScript(script('reader.mjs'), [space.dir, mode, '4000']),
+      startScript(script('reader.mjs'), [space.dir, mode, `${all}`]),
     )
     await allReady([...senders, ...live])
     for (const sender of senders) sender.tell('go')
     await Promise.all(senders.map((sender) => sender.line('done')))
-    const late = startScript(script('reader.mjs'), [space.dir, 'inbox', '4000'])
+    const late = startScript(script('reader.mjs'), [space.dir, 'inbox', `${all}`])
     const orders = await Promise.all([...live, late].map((reader) => told<string[]>(reader, 'order')))
 
     const [order] = orders as [string[], string[], string[]]
-    expect(order).toHaveLength(4_000)
-    expect(new Set(order).size).toBe(4_000)
+    expect(order).toHaveLength(all)
+    expect(new Set(order).size).toBe(all)
     for (const other of orders) expect(other).toEqual(order)
     for (const name of names) {
       const own = order.filter((subject) => subject.startsWith(`${name} `))
@@ -76,12 +81,12 @@ describe('20 processes send 200 messages each at once', () => {
     }
 
     const report = await space.verify({ deep: true })
-    expect(report).toMatchObject({ messages: 4_000, torn: [], problems: [] })
+    expect(report).toMatchObject({ messages: all, torn: [], problems: [] })
     await space.rebuild()
     expect((await space.verify({ deep: true })).problems).toEqual([])
-    expect((await (await space.mailbox('reader')).count()).unread).toBe(4_000)
+    expect((await (await space.mailbox('reader')).count()).unread).toBe(all)
     console.log(
-      `20 processes, ${report.messages} messages, ${report.entries} entries, 3 readers agree, index equal row for row`,
+      `${crowd} processes, ${report.messages} messages, ${report.entries} entries, 3 readers agree, index equal row for row`,
     )
   })
 })

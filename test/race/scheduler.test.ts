@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Mailbox } from '../../src/mod.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { onStage, won } from './scheduled-space.ts'
 
 /**
  * Two doors to one space, operations of several mailboxes at once, and fast-check choosing the order of
  * every step. A failure prints the order and the seed.
  */
-const runs = { numRuns: 100 }
+const runs = { numRuns: inStorm(1_000, 40) }
 
 describe('a claim has exactly one winner', () => {
   type Way = 'claim' | 'claimNext' | 'check' | 'read' | 'wait' | 'start'

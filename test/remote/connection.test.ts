@@ -1,7 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { HubOptions } from '../../src/remote/connection.ts'
 import { openSpace } from '../../src/space/space.ts'
-import { stageHub, until } from '../helpers/hub.ts'
+import { stageHub } from '../helpers/hub.ts'
+import { until } from '../helpers/wait.ts'
 import { stageWire } from './wire.ts'
 
 /** Opens a remote space for the length of a test. */

@@ -173,9 +173,10 @@ describe.each(Object.keys(places))('a space %s', (place) => {
     await expect(ada.send({ to: 'nobody', subject: 'x' })).rejects.toMatchObject(refused('unknown_recipient'))
     await expect(ada.read('no-such-id')).rejects.toMatchObject(refused('not_found'))
     await expect(ada.send({ to: 'ada', payload: new Date() })).rejects.toMatchObject(refused('invalid'))
-    await expect(ada.send({ to: 'ada', body: 'x'.repeat(1_048_577) })).rejects.toMatchObject(
-      refused('over_limit'),
-    )
+    await expect(ada.send({ to: 'ada', body: 'x'.repeat(1_048_577) })).rejects.toMatchObject({
+      ...refused('over_limit'),
+      limit: 'size',
+    })
     await expect(ada.fail('01', { reason: '' })).rejects.toMatchObject(refused('invalid'))
     const plan = await submitPlan(ada, { subject: 'Plan', body: '', to: 'user' })
     await expect(approvePlan(ada, plan.id)).rejects.toMatchObject({

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
-import { Terminal, until } from './terminal.ts'
+import { letPass, until } from '../helpers/wait.ts'
+import { Terminal } from './terminal.ts'
 
 // Limits only end what hangs; on a busy machine everything takes its time.
 vi.setConfig({ testTimeout: 180_000 })
@@ -79,7 +79,7 @@ it('tries a command again, and says so when it fails for good', async () => {
 
 it('does not run a command again that a killed worker had started', async () => {
   const terminal = await Terminal.open()
-  const { command, got } = deliverer(terminal, 'await new Promise((done) => setTimeout(done, 1_500))')
+  const { command, got } = deliverer(terminal, 'await new Promise((done) => setTimeout(done, 800))')
   const bob = await terminal.space.mailbox('bob')
   terminal.watch(['ada'], ['--exec', command])
   const pid = await until('a worker', () => terminal.workerPid())
@@ -87,7 +87,7 @@ it('does not run a command again that a killed worker had started', async () => 
   await until('it runs', () => got().length > 0)
   process.kill(pid, 'SIGKILL')
   await until('it is shown', async () => (await terminal.state(id, 'ada')) === 'shown')
-  await sleep(300)
+  await letPass(300)
   expect(got()).toHaveLength(1)
   expect(terminal.workerPid()).not.toBe(pid)
 })

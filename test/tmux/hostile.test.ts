@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Message } from '../../src/model/message.ts'
 import { noticeFor, wordsFor } from '../../src/tmux/words.ts'
+import { inStorm } from '../helpers/storm.ts'
+import { until } from '../helpers/wait.ts'
 import { hostileTexts } from './hostile.ts'
-import { Terminal, until } from './terminal.ts'
+import { Terminal } from './terminal.ts'
 
 // Limits only end what hangs; on a busy machine everything takes its time.
 vi.setConfig({ testTimeout: 180_000 })
@@ -64,7 +66,7 @@ it('never leaves a paste, with or without brackets', async () => {
   const bob = await terminal.space.mailbox('bob')
   terminal.watch(panes.map(({ name, pane }) => `${name}=${pane}`))
   await until('all are attached', () => terminal.doing('agent-9'))
-  const texts = hostileTexts(220)
+  const texts = hostileTexts(inStorm(220, 60))
   for (const [at, text] of texts.entries())
     await bob.send({ to: `agent-${at % panes.length}`, body: text, subject: text.slice(0, 400) })
   for (const { name, log, isBracketed } of panes) {

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
+import { inStorm } from '../helpers/storm.ts'
+import { letPass, until } from '../helpers/wait.ts'
 import { hostileTexts } from './hostile.ts'
-import { Terminal, until } from './terminal.ts'
+import { Terminal } from './terminal.ts'
 
 // Limits only end what hangs; on a busy machine everything takes its time.
 vi.setConfig({ testTimeout: 180_000 })
@@ -25,7 +26,7 @@ describe.each(['sh', 'bash --norc'])('a plain %s', (shell) => {
     const { id } = await bob.send({ to: 'ada', body: 'the body', subject: 'the subject' })
     await until('it is notified', async () => (await terminal.state(id, 'ada')) === 'notified')
     await until('it is on the screen', () => terminal.screen(pane).replaceAll('\n', '').includes(id))
-    await sleep(600)
+    await letPass(300)
     const screen = terminal.screen(pane).replaceAll('\n', '')
     expect(screen.split(id)).toHaveLength(2)
     expect(screen).toContain('# mail for ada from bob, text, normal - mailbox --as ada read ')
@@ -36,7 +37,7 @@ describe.each(['sh', 'bash --norc'])('a plain %s', (shell) => {
 
   it('runs nothing of hostile bodies, subjects, types and names', async () => {
     const { terminal, pane, bob, trap } = await withShell(shell)
-    const cases = hostileTexts(220)
+    const cases = hostileTexts(inStorm(220, 100))
     for (const [at, text] of cases.entries()) {
       const { id } = await bob.send({
         to: 'ada',
@@ -131,7 +132,7 @@ it('is left alone in the middle of a command of several lines', async () => {
   await until('it asks for the rest', () => terminal.screen(pane).endsWith('>'))
   const { id } = await bob.send({ to: 'ada', body: 'mail' })
   await until('it says so', () => terminal.doing('ada') === 'the program is busy')
-  await sleep(400)
+  await letPass(300)
   expect(await terminal.state(id, 'ada')).toBe('stored')
   terminal.keys(pane, '-l', 'two"')
   terminal.keys(pane, 'Enter')

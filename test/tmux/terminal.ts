@@ -1,32 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { openSpace, type Space } from '../../src/space/space.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 import { tempDir, testSettings } from '../helpers/temp.ts'
 import { needTool } from '../helpers/tools.ts'
+import { until } from '../helpers/wait.ts'
 
 const cli = new URL('../../dist/cli.cjs', import.meta.url)
 const fakeAgent = fileURLToPath(new URL('fake-agent.mjs', import.meta.url))
-
-/** Asks again and again until it is so; the test fails by its own time limit. */
-export async function until<T>(
-  what: string,
-  look: () => T | Promise<T>,
-  limitMs = 150_000,
-): Promise<Exclude<T, undefined | false | null>> {
-  const end = performance.now() + limitMs
-  for (;;) {
-    const found = await look()
-    if (found !== undefined && found !== false && found !== null)
-      return found as Exclude<T, undefined | false | null>
-    if (performance.now() > end) throw new Error(`it did not come to pass: ${what}`)
-    await sleep(20)
-  }
-}
 
 export interface FakeOptions {
   bracketed?: boolean

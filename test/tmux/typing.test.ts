@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { requestShutdown } from '../../src/agent/requests.ts'
-import { agentCommand, logOf, Terminal, until } from './terminal.ts'
+import { letPass, until } from '../helpers/wait.ts'
+import { agentCommand, logOf, Terminal } from './terminal.ts'
 
 // Limits only end what hangs; on a busy machine everything takes its time.
 vi.setConfig({ testTimeout: 180_000 })
@@ -23,7 +23,7 @@ async function withAda(options: Parameters<Terminal['agent']>[1] = {}, flags?: r
   /** Long enough for a watcher that would type to have typed. */
   const staysUntyped = async (id: string, doing: string) => {
     await until(`it says: ${doing}`, () => terminal.doing('ada')?.includes(doing))
-    await sleep(500)
+    await letPass(300)
     expect(await terminal.ladder(id, 'ada')).not.toContain('shown')
     expect(log.submitted().some((line) => line.includes(id))).toBe(false)
   }
@@ -98,7 +98,7 @@ describe('at an empty prompt', () => {
     await terminal.space.leave('ada', { frozen: true })
     const { id } = await bob.send({ to: 'ada', body: 'for later' })
     await until('it says so', () => terminal.doing('ada')?.includes('frozen'))
-    await sleep(400)
+    await letPass(300)
     expect(await terminal.state(id, 'ada')).toBe('stored')
     expect(log.submitted()).toEqual([])
   })
@@ -208,7 +208,7 @@ describe('when the program is not there', () => {
     expect(letter).toMatchObject({ from: 'system', type: 'error', subject: 'Not shown to ada: Plan' })
     expect(letter!.body).toContain('not seen there')
     expect(await terminal.ladder(id, 'ada')).toEqual(['stored', 'notified', 'failed'])
-    await sleep(500)
+    await letPass(300)
     expect(log.bytes().toString().split('unseen')).toHaveLength(2)
   })
 })

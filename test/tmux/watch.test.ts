@@ -2,7 +2,8 @@ import { expect, it, vi } from 'vitest'
 import { createBox } from '../helpers/cli.ts'
 import { startProcess } from '../helpers/processes.ts'
 import { needTool } from '../helpers/tools.ts'
-import { Terminal, until } from './terminal.ts'
+import { until } from '../helpers/wait.ts'
+import { Terminal } from './terminal.ts'
 
 // Limits only end what hangs; on a busy machine everything takes its time.
 vi.setConfig({ testTimeout: 180_000 })

@@ -1,6 +1,6 @@
-import type { Bucket } from './types.ts'
+import type { Bucket, BucketKey } from './types.ts'
 
-/** One bar of the sparkline: where it lies on the slider, how high it is, and which time it stands for. */
+/** One bar of the sparkline: its position on the slider, its height and its time. */
 export interface Bar {
   from: number
   to: number
@@ -9,10 +9,10 @@ export interface Bar {
 }
 
 /**
- * Bars that lie where their entries are: the slider goes by entries, so a busy hour is wide and high, and a
- * silent night is next to nothing. All shares are in 0..1.
+ * Places each bar where its entries are. The slider is linear in entries, so a busy hour is wide and high, and
+ * a quiet night takes almost no space. All values are between 0 and 1.
  */
-export function barsOf(buckets: readonly Bucket[], key: string): Bar[] {
+export function barsOf(buckets: readonly Bucket[], key: BucketKey): Bar[] {
   const counts = buckets.map((bucket) => Number(bucket[key] ?? 0))
   const sum = counts.reduce((total, count) => total + count, 0)
   const most = Math.max(0, ...counts)
@@ -26,7 +26,7 @@ export function barsOf(buckets: readonly Bucket[], key: string): Bar[] {
   })
 }
 
-/** When about the entry at this share of the history was written. */
+/** The approximate time of the entry at this share of the history. */
 export function timeAt(share: number, bars: readonly Bar[], firstAt: number, lastAt: number): number {
   const at = bars.findIndex((bar) => share < bar.to)
   const bar = bars[at]

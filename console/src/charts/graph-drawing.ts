@@ -8,29 +8,29 @@ export interface Box {
   bottom: number
 }
 
-/** Wide enough for most fonts; labels are only kept apart by it. */
+/** Wide enough for most fonts. Only used to keep labels apart. */
 const letterPx = 6.9
 const labelPx = 15
 
-/** Area says how much, so the radius is a root. */
+/** The area shows the volume, so the radius is a square root. */
 export function radiusOf(party: Party, most: number, count: number): number {
   const [least, range] = count > 80 ? [3.5, 7] : [6, 11]
   return least + range * Math.sqrt(volume(party) / Math.max(1, most))
 }
 
-/** Thinner where there are many lines, so that the dots and names stay on top. */
+/** Thinner when there are many lines, so that nodes and names stay visible. */
 export function widthOf(messages: number, most: number, lines: number): number {
   const [least, range] = lines > 160 ? [0.6, 2.4] : lines > 50 ? [0.8, 3.2] : [1, 5]
   return least + range * Math.sqrt(messages / Math.max(1, most))
 }
 
-/** A bow from one node to another, so that both directions can be seen, with a head that touches the node. */
+/** A curve from one node to another, so that both directions are visible, with an arrowhead at the node. */
 export function bow(from: Point, to: Point, toRadius: number, width: number): { line: string; head: string } {
   const [dx, dy] = [to.x - from.x, to.y - from.y]
   const far = Math.max(1, Math.hypot(dx, dy))
   const bend = Math.min(46, far * 0.16)
   const control = { x: (from.x + to.x) / 2 - (dy / far) * bend, y: (from.y + to.y) / 2 + (dx / far) * bend }
-  // The head lies along the end of the bow, which comes from the control point.
+  // The arrowhead follows the end of the curve, which comes from the control point.
   const [ex, ey] = [to.x - control.x, to.y - control.y]
   const length = Math.max(1, Math.hypot(ex, ey))
   const [ux, uy] = [ex / length, ey / length]
@@ -46,14 +46,14 @@ export function bow(from: Point, to: Point, toRadius: number, width: number): { 
 
 const pt = ({ x, y }: Point): string => `${x.toFixed(1)},${y.toFixed(1)}`
 
-/** The name goes under its dot, moved inward where it would leave the picture. */
+/** The label goes below its node, shifted inward where it would leave the picture. */
 export function labelBox(name: string, { x, y }: Point, radius: number, width: number): Box {
   const half = (name.length * letterPx) / 2
   const middle = half * 2 > width ? width / 2 : Math.min(width - half, Math.max(half, x))
   return { left: middle - half, right: middle + half, top: y + radius + 1, bottom: y + radius + 1 + labelPx }
 }
 
-/** Whose names there is room for; the first in the list have it first. */
+/** The nodes that have room for a label. The first in the list take precedence. */
 export function roomForLabels(boxes: readonly { name: string; label: Box; node: Box }[]): Set<string> {
   const most = boxes.length > 80 ? 40 : boxes.length
   const taken: Box[] = []
@@ -61,7 +61,7 @@ export function roomForLabels(boxes: readonly { name: string; label: Box; node: 
   for (const { name, label } of boxes) {
     if (named.size === most) break
     if (taken.some((other) => overlap(label, other))) continue
-    // A name over somebody else's dot would be read as that one's.
+    // A label over another node would seem to belong to it.
     if (boxes.some((other) => other.name !== name && overlap(label, other.node))) continue
     taken.push(label)
     named.add(name)
@@ -79,7 +79,7 @@ const sides: Record<string, [number, number]> = {
   ArrowDown: [0, 1],
 }
 
-/** The nearest node on that side, with a preference for those straight ahead. */
+/** The nearest node in that direction, preferring those straight ahead. */
 export function neighbour(key: string, from: string, places: ReadonlyMap<string, Point>): string | undefined {
   const side = sides[key]
   const here = places.get(from)

@@ -17,13 +17,14 @@ interface Node extends SimulationNodeDatum {
   name: string
 }
 
-/** Enough for 200 nodes to come to rest; it is run at once, so nobody sees it move. */
+/** Enough for 200 nodes to settle. All run before the first drawing, so nothing moves on screen. */
 const ticks = 300
 const warmTicks = 60
 
 /**
- * Places names so that those who talk are near each other, each in 0..1. The same names and links always
- * give the same picture: where a node starts is decided by its name. What was placed `before` moves little.
+ * Places nodes so that those with traffic are close to each other, with coordinates between 0 and 1. The same
+ * names and links always give the same picture, because the start position is derived from the name. Nodes
+ * from `before` move little.
  */
 export function layoutGraph(
   names: readonly string[],
@@ -84,7 +85,7 @@ function start(name: string, reach: number): Point {
   return { x: Math.cos(angle) * far, y: Math.sin(angle) * far }
 }
 
-/** FNV-1a: any spread will do, as long as it is the same everywhere. */
+/** FNV-1a: any hash will do, as long as it is the same everywhere. */
 function hash(text: string): number {
   let sum = 0x811c9dc5
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)

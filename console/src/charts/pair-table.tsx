@@ -1,6 +1,6 @@
 import type { Pair } from './types.ts'
 
-/** The pairs in words, for screen readers. */
+/** The pairs as a table for screen readers. */
 export function PairTable({ pairs }: { pairs: readonly Pair[] }) {
   const sorted = [...pairs].sort((a, b) => b.messages - a.messages)
   return (

@@ -11,24 +11,24 @@ export interface ReplaySliderProps {
   last: number
   firstAt: string
   lastAt: string
-  /** Where the slider stands, and when that was, if it is known exactly. */
+  /** The current entry, and its exact time if known. */
   seq: number
   at?: string
   onChange: (seq: number) => void
   playing: boolean
-  /** Asked for by the play button, and with false when the end is reached. */
+  /** Called by the play button, and with false at the end. */
   onPlay?: (playing: boolean) => void
-  /** How much went on when (`sent`), for the picture above the slider. */
+  /** Activity over time (`sent`), drawn above the slider. */
   buckets?: readonly Bucket[]
 }
 
-/** How many times faster than it happened. */
+/** Multiples of real time. */
 const speeds = [1, 2, 5, 10, 20, 60, 300, 1_800, 7_200]
 const frameMs = 100
-/** The speed to begin with plays the whole history in about this time. */
+/** The initial speed plays the whole history in about this time. */
 const wholeMs = 60_000
 
-/** Goes over the whole history, by hand or by itself. */
+/** Moves through the history, by hand or by playing it. */
 export function ReplaySlider(props: ReplaySliderProps) {
   const { first, last, seq, at, onChange, playing, onPlay, buckets = [] } = props
   const [firstAt, lastAt] = [Date.parse(props.firstAt), Date.parse(props.lastAt)]
@@ -61,7 +61,7 @@ export function ReplaySlider(props: ReplaySliderProps) {
         <button
           type="button"
           class="chart-button"
-          aria-label="One entry back"
+          aria-label="Previous entry"
           disabled={seq <= first}
           onClick={() => onChange(seq - 1)}
         >
@@ -72,7 +72,7 @@ export function ReplaySlider(props: ReplaySliderProps) {
         <button
           type="button"
           class="chart-button"
-          aria-label="One entry on"
+          aria-label="Next entry"
           disabled={isAtEnd}
           onClick={() => onChange(seq + 1)}
         >
@@ -113,7 +113,7 @@ export function ReplaySlider(props: ReplaySliderProps) {
           max={last}
           step={1}
           value={seq}
-          aria-label="Place in the history"
+          aria-label="Position in history"
           aria-valuetext={`${time}, entry ${seq} of ${last}`}
           style={{ '--share': share }}
           onInput={(event) => onChange(Number(event.currentTarget.value))}
@@ -137,7 +137,7 @@ interface Playback {
   onPlay: ((playing: boolean) => void) | undefined
 }
 
-/** Moves on while it plays. Whoever grabs the slider meanwhile is followed from there. */
+/** Advances while playing. If the person moves the slider, it continues from there. */
 function usePlayback(playback: Playback): void {
   const now = useRef(playback)
   now.current = playback

@@ -6,19 +6,19 @@ import { clock, day, plural, spansDays, typeName } from './text.ts'
 import type { ChartMessage, ChartReceipt } from './types.ts'
 
 export interface SequenceDiagramProps {
-  /** A thread, the oldest first. */
+  /** A thread, oldest first. */
   messages: readonly ChartMessage[]
-  /** By message id; without it, what the messages carry themselves. */
+  /** By message id. By default, the receipts in the messages. */
   receipts?: Readonly<Record<string, readonly ChartReceipt[]>>
-  /** @default 'A thread' */
+  /** @default 'Thread' */
   label?: string
   onSelect?: (id: string) => void
 }
 
 const signs: Record<Mark, string> = { seen: '○', working: '◐', done: '✓', failed: '✕', lost: '⊘' }
 
-/** A thread as lifelines and arrows, from top to bottom in time. */
-export function SequenceDiagram({ messages, receipts, label = 'A thread', onSelect }: SequenceDiagramProps) {
+/** A thread as lifelines and arrows, oldest at the top. */
+export function SequenceDiagram({ messages, receipts, label = 'Thread', onSelect }: SequenceDiagramProps) {
   const { columns, rows } = useMemo(() => sequenceOf(messages, receipts), [messages, receipts])
   const [lit, setLit] = useState<number | undefined>()
   const list = useRef<HTMLOListElement>(null)
@@ -100,7 +100,7 @@ export function SequenceDiagram({ messages, receipts, label = 'A thread', onSele
           <i class="key-line" /> message
         </span>
         <span>
-          <i class="key-line is-reply" /> answer
+          <i class="key-line is-reply" /> reply
         </span>
       </p>
     </section>
@@ -111,7 +111,7 @@ function Arrow({ row, columns }: { row: SequenceRow; columns: number }) {
   const { message, from, heads } = row
   const reach = [from, ...heads.map(({ column }) => column)]
   const [left, right] = [Math.min(...reach), Math.max(...reach)]
-  // The text goes where there is more room for it.
+  // The text goes where there is more room.
   const leansLeft = left > columns - 1 - right && left + right > columns - 1
   const kind = `${row.answers === undefined ? '' : 'is-reply'} ${row.fansOut ? 'is-fan' : ''} priority-${message.priority ?? 'normal'}`
   return (
@@ -149,7 +149,7 @@ function inWords({ message, number, answers, heads }: SequenceRow, columns: read
     const said = facts.filter((fact) => fact !== '').join(', ')
     return said === '' ? columns[column] : `${columns[column]} (${said})`
   })
-  const answer = answers === undefined ? '' : `, answers ${answers}`
+  const answer = answers === undefined ? '' : `, replies to ${answers}`
   const urgent = message.priority === 'urgent' ? ', urgent' : ''
   const whom = to.length === 0 ? message.to.join(', ') : to.join(', ')
   return `${number}. ${clock(message.createdAt)} ${message.from} to ${whom}: ${typeName(message.type)}${urgent}, ${message.subject || 'no subject'}${answer}`

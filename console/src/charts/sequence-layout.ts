@@ -3,13 +3,13 @@ import type { ChartMessage, ChartReceipt } from './types.ts'
 /** One arrow of the diagram: from a lifeline to one or more others. */
 export interface SequenceRow {
   message: ChartMessage
-  /** Its number, from 1 on, and the number of the one it answers. */
+  /** Its number, starting at 1, and the number of the message it replies to. */
   number: number
   answers: number | undefined
   from: number
-  /** Lifelines it reaches, the nearest first, and how far it has come with each. */
+  /** The lifelines it reaches, nearest first, with its status for each. */
   heads: Head[]
-  /** A tag or everybody: it goes to whoever matches, not to a name. */
+  /** Sent to a tag or to all, not to a name. */
   fansOut: boolean
 }
 
@@ -40,14 +40,14 @@ const marks: Record<string, Mark> = {
 }
 
 export const markWords: Record<Mark, string> = {
-  seen: 'seen',
-  working: 'in work',
+  seen: 'read',
+  working: 'in progress',
   done: 'done',
   failed: 'failed',
-  lost: 'did not arrive',
+  lost: 'not delivered',
 }
 
-/** A lifeline for everybody who wrote or got something, in the order in which they come in. */
+/** One lifeline for each sender and recipient, in order of appearance. */
 export function sequenceOf(
   messages: readonly ChartMessage[],
   receipts: Readonly<Record<string, readonly ChartReceipt[]>> = {},
@@ -65,7 +65,7 @@ export function sequenceOf(
   })
   const rows = reached.map(({ message, from, targets }, at) => {
     const fansOut = message.to.some(isGroup)
-    // Nobody is known to have it yet: it is for everybody in the picture.
+    // Nobody has received it yet, so it points at everybody in the picture.
     const heads =
       targets.length > 0 || !fansOut
         ? targets
@@ -86,7 +86,7 @@ function targetsOf(
 ): Head[] {
   const heads = new Map<number, Head>()
   for (const { owner, box, state } of receipts) {
-    // A group's own box is nobody's lifeline; a role's is, until one of its holders has the message.
+    // A group has no lifeline. A role has one until a holder takes the message.
     if (isGroup(box) || box === message.from) continue
     const role = owner.startsWith('role:') && box !== owner ? owner : undefined
     const column = columnOf(box)
@@ -102,6 +102,6 @@ function targetsOf(
   return [...heads.values()]
 }
 
-/** An address that is not one mailbox: `all`, a swarm, a tag. */
+/** An address for several mailboxes: `all`, a swarm, a tag. */
 const isGroup = (address: string): boolean =>
   address === 'all' || address === '*' || (/^[^/:]+:/.test(address) && !/^(role|agent):/.test(address))

@@ -4,21 +4,21 @@ import type { Bucket } from './types.ts'
 
 export interface SmallMultiplesProps {
   buckets: readonly Bucket[]
-  /** What to draw, each in a chart of its own; their cursors go together. @default what /api/series counts */
+  /** One chart each, with a shared cursor. @default the figures of /api/series */
   panels?: readonly Pick<TimeSeriesProps, 'title' | 'lines' | 'unit'>[]
 }
 
-const usual: NonNullable<SmallMultiplesProps['panels']> = [
+const defaultPanels: NonNullable<SmallMultiplesProps['panels']> = [
   {
     title: 'Messages',
     unit: '',
     lines: [
       { key: 'sent', label: 'sent' },
-      { key: 'handled', label: 'handled', color: 'ok' },
+      { key: 'handled', label: 'completed', color: 'ok' },
     ],
   },
   {
-    title: 'Time to handle',
+    title: 'Time to read',
     unit: 'ms',
     lines: [
       { key: 'p50Ms', label: 'p50' },
@@ -26,11 +26,11 @@ const usual: NonNullable<SmallMultiplesProps['panels']> = [
       { key: 'p99Ms', label: 'p99', color: 'danger' },
     ],
   },
-  { title: 'Pending', unit: '', lines: [{ key: 'pending', label: 'waiting', color: 'warn' }] },
+  { title: 'Unread', unit: '', lines: [{ key: 'pending', label: 'unread', color: 'warn' }] },
 ]
 
-/** Several charts over the same time, side by side. */
-export function SmallMultiples({ buckets, panels = usual }: SmallMultiplesProps) {
+/** Several charts over the same time range, side by side. */
+export function SmallMultiples({ buckets, panels = defaultPanels }: SmallMultiplesProps) {
   return (
     <div class="small-multiples">
       {panels.map((panel) => (

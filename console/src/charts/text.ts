@@ -1,8 +1,8 @@
-/** Numbers and times as the charts write them. */
+/** Formats numbers and times for the charts. */
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
-/** As short as a cell needs it: 950, 1.2k, 34k. */
+/** Short enough for a cell: 950, 1.2k, 34k. */
 export function compact(value: number): string {
   if (Math.abs(value) < 1_000) return String(Math.round(value * 10) / 10)
   const thousands = value / 1_000
@@ -13,7 +13,7 @@ export function compact(value: number): string {
 const trim = (value: number): string =>
   (Math.abs(value) < 10 ? value.toFixed(1) : value.toFixed(0)).replace(/\.0$/, '')
 
-/** A duration that was measured in ms. */
+/** A duration in ms as text. */
 export function duration(ms: number): string {
   if (ms === 0) return '0'
   if (ms < 1) return `${ms.toFixed(2)} ms`
@@ -36,11 +36,11 @@ export function day(at: string | number): string {
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
 }
 
-/** The time of day, with the date where the whole spans more than one. */
+/** The time of day, with the date if the range spans several days. */
 export const moment = (at: string | number, spansDays: boolean): string =>
   spansDays ? `${day(at)} ${clock(at)}` : clock(at)
 
 export const spansDays = (from: string | number, to: string | number): boolean => day(from) !== day(to)
 
-/** `task_assignment` as people say it. */
+/** `task_assignment` as "task assignment". */
 export const typeName = (type: string): string => type.replaceAll('_', ' ')

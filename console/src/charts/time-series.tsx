@@ -4,14 +4,14 @@ import 'uplot/dist/uPlot.min.css'
 import './chart.css'
 import './time-series.css'
 import { clock, compact, duration, moment, spansDays } from './text.ts'
-import type { Bucket } from './types.ts'
+import type { Bucket, BucketKey } from './types.ts'
 import { useWidth } from './use-size.ts'
 
 interface SeriesLine {
-  /** Which figure of the buckets. */
-  key: string
+  /** The field of the buckets. */
+  key: BucketKey
   label: string
-  /** @default by its place */
+  /** @default by position */
   color?: LineColor
 }
 
@@ -21,7 +21,7 @@ export interface TimeSeriesProps {
   title: string
   buckets: readonly Bucket[]
   lines: readonly SeriesLine[]
-  /** `ms` is written as a duration; anything else stands behind the number. */
+  /** `ms` is shown as a duration; anything else follows the number. */
   unit: string
   /** Charts of the same group share their cursor. */
   group?: string
@@ -30,7 +30,7 @@ export interface TimeSeriesProps {
 }
 
 const colorOrder: LineColor[] = ['accent', 'warn', 'danger', 'ok', 'ink-2']
-/** Lines differ by more than their colour. */
+/** So that lines differ by more than their colour. */
 const dashes = [[], [6, 3], [2, 3], [10, 3, 2, 3]]
 const fallbacks: Record<string, string> = {
   accent: '#2559c7',
@@ -41,7 +41,7 @@ const fallbacks: Record<string, string> = {
   line: '#d5d8dd',
 }
 
-/** How figures went over time, on a canvas; the same figures as a table for those who want them in words. */
+/** Values over time, as a chart and as a table. */
 export function TimeSeries({ title, buckets, lines, unit, group, height = 160 }: TimeSeriesProps) {
   const { ref, width } = useWidth<HTMLDivElement>(360)
   const [cursor, setCursor] = useState<number | null>(null)
@@ -52,7 +52,7 @@ export function TimeSeries({ title, buckets, lines, unit, group, height = 160 }:
   latest.current = { data, width }
   const isEmpty = buckets.length === 0
 
-  // Lines and colours make a new chart; figures and sizes are told to the one that is there.
+  // New lines or colours need a new chart. New data and sizes update the existing one.
   const shape = lines.map(({ key, color }) => `${key} ${color ?? ''}`).join('\n')
   useEffect(() => {
     const target = ref.current
@@ -83,19 +83,19 @@ export function TimeSeries({ title, buckets, lines, unit, group, height = 160 }:
       <figcaption>
         <b>{title}</b>
         {!isEmpty && (
-          <span class="chart-note">{cursor === null ? 'last' : moment(buckets[at]!.at, isLong)}</span>
+          <span class="chart-note">{cursor === null ? 'latest' : moment(buckets[at]!.at, isLong)}</span>
         )}
       </figcaption>
       <ul class="series-legend">
         {lines.map((line, index) => (
           <li key={line.key}>
             <Swatch line={line} index={index} />
-            {line.label} <b>{isEmpty ? '–' : written(figure(buckets[at]!, line.key), unit)}</b>
+            {line.label} <b>{isEmpty ? '–' : formatValue(buckets[at]![line.key], unit)}</b>
           </li>
         ))}
       </ul>
       {isEmpty ? (
-        <p class="chart-empty">Nothing was counted in this time.</p>
+        <p class="chart-empty">No data in this time range.</p>
       ) : (
         <div ref={ref} class="series-plot" role="img" aria-label={inWords(title, buckets, lines, unit)} />
       )}
@@ -143,7 +143,7 @@ function SeriesTable(
                 <tr key={bucket.at}>
                   <th scope="row">{moment(bucket.at, isLong)}</th>
                   {lines.map(({ key }) => (
-                    <td key={key}>{written(figure(bucket, key), unit)}</td>
+                    <td key={key}>{formatValue(bucket[key], unit)}</td>
                   ))}
                 </tr>
               ))}
@@ -214,7 +214,7 @@ function optionsOf({ width, height, lines, unit, group, target, onCursor }: Plot
   }
 }
 
-/** Ticks that are less than a minute apart need their seconds. */
+/** Ticks less than a minute apart show seconds. */
 const isFine = (splits: readonly number[]): boolean => splits.length > 1 && splits[1]! - splits[0]! < 60
 
 const colorOf = ({ color }: SeriesLine, index: number): LineColor =>
@@ -222,15 +222,10 @@ const colorOf = ({ color }: SeriesLine, index: number): LineColor =>
 
 function columnsOf(buckets: readonly Bucket[], lines: readonly SeriesLine[]): uPlot.AlignedData {
   const times = buckets.map(({ at }) => Date.parse(at) / 1_000)
-  return [times, ...lines.map(({ key }) => buckets.map((bucket) => figure(bucket, key)))]
+  return [times, ...lines.map(({ key }) => buckets.map((bucket) => bucket[key]))]
 }
 
-function figure(bucket: Bucket, key: string): number | null {
-  const value = bucket[key]
-  return typeof value === 'number' ? value : null
-}
-
-function written(value: number | null, unit: string): string {
+function formatValue(value: number | null, unit: string): string {
   if (value === null) return '–'
   return unit === 'ms' ? duration(value) : `${compact(value)} ${unit}`.trim()
 }
@@ -242,14 +237,14 @@ function inWords(
   unit: string,
 ): string {
   const parts = lines.map(({ key, label }) => {
-    const values = buckets.flatMap((bucket) => figure(bucket, key) ?? [])
-    if (values.length === 0) return `${label}: nothing`
-    return `${label}: last ${written(values.at(-1)!, unit)}, highest ${written(Math.max(...values), unit)}`
+    const values = buckets.flatMap((bucket) => bucket[key] ?? [])
+    if (values.length === 0) return `${label}: no data`
+    return `${label}: latest ${formatValue(values.at(-1)!, unit)}, highest ${formatValue(Math.max(...values), unit)}`
   })
   return `${title}. ${parts.join('; ')}.`
 }
 
-/** Changes when the colours do: a canvas does not follow style sheets by itself. */
+/** Changes with the colours, because a canvas does not follow style sheets. */
 function useTheme(): number {
   const [theme, setTheme] = useState(0)
   useEffect(() => {

@@ -16,10 +16,10 @@ export interface TrafficGraphProps {
 }
 
 const margin = { x: 44, top: 22, bottom: 34 }
-/** With more lines than this, heads are drawn only where one looks. */
+/** With more lines than this, only highlighted ones get arrowheads. */
 const headsUpTo = 160
 
-/** Who talks to whom: those who write to each other are near, and thick lines say how much. */
+/** Who sends to whom: nodes with traffic are close, and thicker lines mean more messages. */
 export function TrafficGraph({ agents, pairs, onSelect }: TrafficGraphProps) {
   const { ref, width } = useWidth<HTMLDivElement>(720)
   const [active, setActive] = useState<Selection | undefined>()
@@ -29,7 +29,7 @@ export function TrafficGraph({ agents, pairs, onSelect }: TrafficGraphProps) {
   const layout = useLayout(all, pairs)
   const tall = Math.round(Math.min(760, Math.max(340, Math.min(width * 0.62, 260 + 14 * all.length))))
   const drawing = useMemo(() => draw(all, pairs, layout, width, tall), [all, pairs, layout, width, tall])
-  if (all.length === 0) return <p class="chart chart-empty">Nobody has written to anybody yet.</p>
+  if (all.length === 0) return <p class="chart chart-empty">No messages yet.</p>
 
   const near = nearOf(active, pairs)
   const current = stop !== undefined && drawing.places.has(stop) ? stop : all[0]!.name
@@ -57,11 +57,11 @@ export function TrafficGraph({ agents, pairs, onSelect }: TrafficGraphProps) {
         height={tall}
         viewBox={`0 0 ${width} ${tall}`}
         role="group"
-        aria-label={`${summary(all, pairs)} Arrow keys move between participants.`}
+        aria-label={`${summary(all, pairs)} Use the arrow keys to move between participants.`}
         class={`${active === undefined ? '' : 'has-active'} ${showsHeads ? '' : 'is-dense'}`}
         onPointerLeave={() => setActive(undefined)}
       >
-        {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus. */}
+        {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it is focusable. */}
         <g aria-hidden="true">
           {drawing.edges.map((edge) => (
             <Line
@@ -127,7 +127,7 @@ interface Edge {
 function Line(props: { edge: Edge; lit: boolean; head: boolean; onPoint: () => void; onPick: () => void }) {
   const { edge, lit, head, onPoint, onPick } = props
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the matrix has the pairs for those who use keys.
+    // biome-ignore lint/a11y/noStaticElementInteractions: the matrix makes the pairs accessible by keyboard.
     <g class={`edge ${lit ? 'is-lit' : 'is-far'}`} onPointerEnter={onPoint} onClick={onPick}>
       <path class="edge-reach" d={edge.line} />
       <path class="edge-line" d={edge.line} stroke-width={edge.width.toFixed(1)} />
@@ -142,7 +142,7 @@ function Mark({ party, radius }: { party: Party; radius: number }) {
   return <rect class="mark" x={-side / 2} y={-side / 2} width={side} height={side} rx={3} />
 }
 
-/** Where everybody stands. It changes only when somebody comes or a new pair begins to talk. */
+/** The positions of the nodes. They change only with a new participant or a new pair. */
 function useLayout(all: readonly Party[], pairs: readonly Pair[]): Map<string, Point> {
   const before = useRef(new Map<string, Point>())
   const names = all.map(({ name }) => name).sort()
@@ -186,7 +186,7 @@ function draw(
         ...bow(places.get(from)!, places.get(to)!, radius.get(to)!, thick),
       }
     })
-  // The person is looked for first.
+  // The person is what people look for first.
   const first = [...all].sort((a, b) => Number(b.kind === 'person') - Number(a.kind === 'person'))
   const boxes = first.map(({ name }) => {
     const at = places.get(name)!
@@ -198,7 +198,7 @@ function draw(
   return { places, radius, edges, labelX, named: roomForLabels(boxes) }
 }
 
-/** The one that is looked at and those it talks to. */
+/** The highlighted participant and its contacts. */
 function nearOf(active: Selection | undefined, pairs: readonly Pair[]): Set<string> | undefined {
   if (active === undefined) return undefined
   if (active.kind === 'pair') return new Set([active.from, active.to])
@@ -215,12 +215,12 @@ const describe = ({ name, state, sent, received }: Party): string =>
 
 function readout(active: Selection | undefined, all: readonly Party[], pairs: readonly Pair[]): string {
   if (active === undefined)
-    return 'Circles are agents, squares are roles and tags. Point at one to see whom it talks to.'
+    return 'Circles are agents, squares are roles and tags. Hover over one to see its traffic.'
   if (active.kind === 'pair') {
     const count = (from: string, to: string) =>
       pairs.find((pair) => pair.from === from && pair.to === to)?.messages ?? 0
     const back = count(active.to, active.from)
-    return `${active.from} to ${active.to}: ${plural(count(active.from, active.to), 'message')}${back > 0 ? `, ${back} back` : ''}`
+    return `${active.from} to ${active.to}: ${plural(count(active.from, active.to), 'message')}${back > 0 ? `, ${back} in return` : ''}`
   }
   const party = all.find(({ name }) => name === active.name)
   return party === undefined ? '' : describe(party)

@@ -13,11 +13,11 @@ export interface TrafficMatrixProps {
 
 type Order = 'volume' | 'name'
 
-/** More rows and columns than this are shown when they are asked for. */
+/** More rows and columns than this are shown on request. */
 const shownAtFirst = 40
 const heats = 5
 
-/** Who wrote how much to whom: senders in rows, recipients in columns, the darker the more. */
+/** Message counts with senders as rows and recipients as columns. Darker means more. */
 export function TrafficMatrix({ agents, pairs, onSelect }: TrafficMatrixProps) {
   const [order, setOrder] = useState<Order>('volume')
   const [whole, setWhole] = useState(false)
@@ -28,7 +28,7 @@ export function TrafficMatrix({ agents, pairs, onSelect }: TrafficMatrixProps) {
   const all = useMemo(() => parties(agents, pairs), [agents, pairs])
   const senders = all.filter(({ sent }) => sent > 0)
   const recipients = all.filter(({ received }) => received > 0)
-  if (senders.length === 0) return <p class="chart chart-empty">Nobody has written to anybody yet.</p>
+  if (senders.length === 0) return <p class="chart chart-empty">No messages yet.</p>
 
   const rows = arrange(senders, order, whole)
   const columns = arrange(recipients, order, whole)
@@ -52,10 +52,10 @@ export function TrafficMatrix({ agents, pairs, onSelect }: TrafficMatrixProps) {
         </div>
         {(hidden > 0 || whole) && (
           <button type="button" class="chart-button" onClick={() => setWhole(!whole)}>
-            {whole ? `Show the busiest ${shownAtFirst}` : `Show all ${all.length}`}
+            {whole ? `Show top ${shownAtFirst}` : `Show all ${all.length}`}
           </button>
         )}
-        <p class="chart-note">Rows write to columns. Arrow keys move between the numbers.</p>
+        <p class="chart-note">Rows are senders, columns are recipients. Use the arrow keys to move.</p>
       </div>
       <section class="matrix-scroll" aria-label="Messages by sender and recipient">
         <table>
@@ -69,7 +69,7 @@ export function TrafficMatrix({ agents, pairs, onSelect }: TrafficMatrixProps) {
                 </th>
               ))}
               <th scope="col" class="matrix-sum">
-                <span>all sent</span>
+                <span>total</span>
               </th>
             </tr>
           </thead>
@@ -133,13 +133,13 @@ function countsOf(pairs: readonly Pair[]): Map<string, number> {
   return counts
 }
 
-/** The busiest are chosen first, then put in the order that is wanted. */
+/** Picks the busiest, then sorts them as requested. */
 function arrange(all: readonly Party[], order: Order, whole: boolean): Party[] {
   const chosen = [...all].sort(byVolume).slice(0, whole ? all.length : shownAtFirst)
   return order === 'name' ? chosen.sort(byName) : chosen
 }
 
-/** 1 to 5; a root, so that one busy pair does not make all others look the same. */
+/** 1 to 5. A square root keeps one busy pair from making all others look the same. */
 const heatOf = (count: number, most: number): number =>
   Math.max(1, Math.ceil(heats * Math.sqrt(count / most)))
 
@@ -150,7 +150,7 @@ const moves: Record<string, [number, number]> = {
   ArrowRight: [0, 1],
 }
 
-/** The next number in that direction; where its own line has no more, the nearest one beyond. */
+/** The next number in that direction, or, if its own line has none, the nearest one beyond. */
 function step(
   key: string,
   from: string,

@@ -1,6 +1,6 @@
 import type { ChartAgent, Pair } from './types.ts'
 
-/** A participant of the traffic: an agent, or an address that stands for several. */
+/** A participant: an agent, or an address for several agents. */
 export interface Party {
   name: string
   kind: 'agent' | 'person' | 'group'
@@ -11,7 +11,7 @@ export interface Party {
 
 export const volume = ({ sent, received }: Party): number => sent + received
 
-/** Everybody in the roster and every address that was written to, the busiest first. */
+/** All agents and all addresses that received messages, busiest first. */
 export function parties(agents: readonly ChartAgent[], pairs: readonly Pair[]): Party[] {
   const found = new Map<string, Party>()
   const party = (name: string): Party => {
@@ -37,14 +37,13 @@ function kindOf(name: string): Party['kind'] {
   return name === 'all' || name === '*' || /^[^/:]+:/.test(name) ? 'group' : 'agent'
 }
 
-/** The traffic in one sentence, for those who do not see the picture. */
+/** The traffic in one sentence, for screen readers. */
 export function summary(all: readonly Party[], pairs: readonly Pair[]): string {
   const messages = pairs.reduce((sum, pair) => sum + pair.messages, 0)
   const busiest = pairs.reduce<Pair | undefined>(
     (best, pair) => ((best?.messages ?? 0) < pair.messages ? pair : best),
     undefined,
   )
-  const most =
-    busiest === undefined ? '' : ` Most went from ${busiest.from} to ${busiest.to}: ${busiest.messages}.`
-  return `Who talks to whom: ${messages} messages between ${all.length} participants.${most}`
+  const most = busiest === undefined ? '' : ` Busiest: ${busiest.from} to ${busiest.to}, ${busiest.messages}.`
+  return `Traffic: ${messages} messages between ${all.length} participants.${most}`
 }

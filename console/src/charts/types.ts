@@ -1,11 +1,13 @@
-/** What the charts are given. The hub's own answers fit as they are. */
+import type { SeriesBucket } from '../../../src/query/series.ts'
+
+/** The input of the charts. The hub's answers fit as they are. */
 export interface ChartAgent {
   name: string
   state?: string | undefined
   roles?: readonly string[] | undefined
 }
 
-/** How much one agent wrote to one address, as it was written: an agent, `role:x`, a tag or `all`. */
+/** How many messages an agent sent to an address: an agent, `role:x`, a tag or `all`. */
 export interface Pair {
   from: string
   to: string
@@ -13,11 +15,11 @@ export interface Pair {
   lastAt?: string | undefined
 }
 
-/** What a person picked in a chart. */
+/** What a person selected in a chart. */
 export type Selection = { kind: 'agent'; name: string } | { kind: 'pair'; from: string; to: string }
 
 export interface ChartReceipt {
-  /** The address whose copy it is, and whose inbox holds it now. */
+  /** The address it was sent to, and the inbox that holds it now. */
   owner: string
   box: string
   state: string
@@ -35,5 +37,6 @@ export interface ChartMessage {
   receipts?: readonly ChartReceipt[] | undefined
 }
 
-/** A stretch of time and what was counted in it; null where there is nothing to say. */
-export type Bucket = { at: string } & { [key: string]: number | string | null }
+/** A time interval and its counts; null where there is no value. */
+export type Bucket = SeriesBucket
+export type BucketKey = Exclude<keyof Bucket, 'at'>

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-/** The width of an element as it is laid out; charts draw in pixels, so that their text keeps its size. */
+/** The width of an element. Charts draw in pixels, so that their text keeps its size. */
 export function useWidth<T extends HTMLElement>(first: number) {
   const ref = useRef<T>(null)
   const [width, setWidth] = useState(first)

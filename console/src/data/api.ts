@@ -1,7 +1,7 @@
 import { noteUnreachable } from './connection.ts'
-import { refuse, token } from './session.ts'
+import { signOut, token } from './session.ts'
 
-/** What the hub said no with. */
+/** An error that the hub returned, or that kept us from reaching it. */
 export class ApiError extends Error {
   readonly code: string
   readonly hint: string | undefined
@@ -23,8 +23,12 @@ async function answerOf<T>(response: Response): Promise<T> {
   const said = (await response.json().catch(() => null)) as {
     error?: { code?: string; message?: string; hint?: string }
   } | null
-  const { code = 'internal', message = `the hub answered ${response.status}`, hint } = said?.error ?? {}
-  if (response.status === 401) refuse(message)
+  const {
+    code = 'internal',
+    message = `the hub returned status ${response.status}`,
+    hint,
+  } = said?.error ?? {}
+  if (response.status === 401) signOut(message)
   throw new ApiError(code, message, hint, response.status >= 500 || response.status === 429)
 }
 
@@ -34,7 +38,7 @@ async function ask(url: string, init: RequestInit): Promise<Response> {
   } catch (error) {
     if (init.signal?.aborted) throw error
     noteUnreachable()
-    throw new ApiError('unreachable', 'the hub cannot be reached', 'is `mailbox serve` still running?', true)
+    throw new ApiError('unreachable', 'cannot reach the hub', 'Is `mailbox serve` still running?', true)
   }
 }
 
@@ -46,12 +50,12 @@ function withQuery(url: string, query: Query = {}): string {
   return words === '' ? url : `${url}?${words}`
 }
 
-/** Looking: changes nothing, for nobody. */
+/** Reads. Changes nothing, and marks nothing as read. */
 export async function get<T>(url: string, query?: Query, signal?: AbortSignal): Promise<T> {
   return answerOf<T>(await ask(withQuery(url, query), { headers: headers(), ...(signal && { signal }) }))
 }
 
-/** Acting, as the person. */
+/** Acts as the person. */
 export async function act<T>(operation: string, input: object = {}): Promise<T> {
   return answerOf<T>(
     await ask(`/api/mailboxes/user/${operation}`, {
@@ -62,7 +66,7 @@ export async function act<T>(operation: string, input: object = {}): Promise<T> 
   )
 }
 
-/** The open connection that entries come through. */
+/** Opens the connection that delivers new entries. */
 export async function openStream(after: number | undefined, signal: AbortSignal): Promise<Response> {
   const response = await ask(withQuery('/api/stream', { after }), {
     headers: { ...headers(), accept: 'text/event-stream' },

@@ -3,12 +3,12 @@ import { effect, signal } from '@preact/signals'
 /** `connecting` until the hub has answered for the first time; `reconnecting` while it cannot be reached. */
 export const connection = signal<'connecting' | 'live' | 'reconnecting'>('connecting')
 
-/** A request got no answer at all. Once live, the stream is the one to say that the hub is gone. */
+/** A request got no answer. Once live, only the stream decides whether the hub is gone. */
 export function noteUnreachable(): void {
   if (connection.peek() === 'connecting') connection.value = 'reconnecting'
 }
 
-/** Calls back each time the hub is there again. */
+/** Calls the listener each time the connection becomes live. */
 export function onLive(listener: () => void): () => void {
   let before = connection.peek()
   return connection.subscribe((now) => {
@@ -18,7 +18,7 @@ export function onLive(listener: () => void): () => void {
   })
 }
 
-/** Resolves at once, or, while the hub is away, when it is back. */
+/** Resolves at once, or, while the hub is away, as soon as it is back. */
 export function whenReachable(): Promise<void> {
   return new Promise((resolve) => {
     const stop = effect(() => {

@@ -5,7 +5,7 @@ import { token } from './session.ts'
 import { readEvents } from './stream.ts'
 import type { Entry } from './types.ts'
 
-/** The last entry this page has taken in. */
+/** The last entry this page has applied. */
 const seq = signal(0)
 
 type Listener = (entries: readonly Entry[]) => void
@@ -16,14 +16,14 @@ export function onEntries(listener: Listener): () => void {
   return () => listeners.delete(listener)
 }
 
-/** The hub sends a comment every 15 s; two of them missing means that nobody is there. */
+/** The hub sends a comment every 15 s. Two missing ones mean the connection is dead. */
 const silenceMs = 40_000
 const firstPauseMs = 400
 const longestPauseMs = 8_000
 
 /**
- * Follows the journal from a point on, for as long as there is a token. After a break it goes on behind the
- * last entry it has seen, so nothing is missed and nothing comes twice.
+ * Follows the journal from a sequence number for as long as there is a token. After a break it resumes after
+ * the last entry it has seen, so nothing is missed and nothing arrives twice.
  */
 export async function goLive(after: number, signal: AbortSignal): Promise<void> {
   seq.value = after
@@ -35,7 +35,7 @@ export async function goLive(after: number, signal: AbortSignal): Promise<void> 
         connection.value = 'live'
       })
     } catch {
-      // Whatever it was, trying again is all there is to do; a refused token ends the loop.
+      // Whatever went wrong, retry. A rejected token ends the loop.
     }
     if (signal.aborted) return
     connection.value = 'reconnecting'
@@ -49,7 +49,7 @@ async function followOnce(outer: AbortSignal, onOpen: () => void): Promise<void>
   const end = () => ending.abort()
   outer.addEventListener('abort', end)
   let timer = setTimeout(end, silenceMs)
-  const hear = () => {
+  const onBytes = () => {
     clearTimeout(timer)
     timer = setTimeout(end, silenceMs)
   }
@@ -57,8 +57,8 @@ async function followOnce(outer: AbortSignal, onOpen: () => void): Promise<void>
     const { body } = await openStream(seq.value, ending.signal)
     if (body === null) return
     onOpen()
-    for await (const events of readEvents(body, hear))
-      take(events.map(({ data }) => JSON.parse(data) as Entry))
+    for await (const events of readEvents(body, onBytes))
+      apply(events.map(({ data }) => JSON.parse(data) as Entry))
   } finally {
     clearTimeout(timer)
     outer.removeEventListener('abort', end)
@@ -66,7 +66,7 @@ async function followOnce(outer: AbortSignal, onOpen: () => void): Promise<void>
   }
 }
 
-function take(entries: readonly Entry[]): void {
+function apply(entries: readonly Entry[]): void {
   const fresh = entries.filter((entry) => entry.seq > seq.value)
   if (fresh.length === 0) return
   batch(() => {
@@ -75,7 +75,7 @@ function take(entries: readonly Entry[]): void {
   })
 }
 
-/** A pause that ends early when the machine is back on its network, or the person back at the page. */
+/** A pause that ends early when the network is back or the person returns to the tab. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = () => {

@@ -1,15 +1,15 @@
 import type { ResourceOptions } from './resource.ts'
 import type { Entry } from './types.ts'
 
-/** A list that is read page by page, the newest first. */
+/** A list that is loaded page by page, newest first. */
 export interface Paged<T> {
   items: T[]
   next: string | null
-  /** The list was cut off: there is more, and the person should narrow it down. */
+  /** The list was cut off at the limit. */
   isFull: boolean
 }
 
-/** More rows than anybody scrolls through; beyond that the page would only grow. */
+/** More rows than anybody scrolls through; beyond that the page only uses more memory. */
 const mostRows = 20_000
 
 export interface PagedOptions<T> {
@@ -18,7 +18,7 @@ export interface PagedOptions<T> {
   apply?: (items: T[], entries: readonly Entry[]) => { items: T[]; stale: boolean }
 }
 
-/** Asking again asks for the first page only, and keeps what lies behind it. */
+/** A refresh loads only the first page and keeps the rows after it. */
 export function pagedOptions<T>({ page, idOf, apply }: PagedOptions<T>): ResourceOptions<Paged<T>> {
   return {
     load: async (known, signal) => {
@@ -26,7 +26,7 @@ export function pagedOptions<T>({ page, idOf, apply }: PagedOptions<T>): Resourc
       if (known === undefined || first.next === null) return { ...first, isFull: false }
       const fresh = new Set(first.items.map(idOf))
       const behind = known.items.filter((item) => !fresh.has(idOf(item)))
-      // With nothing in common there may be a gap between the two: begin anew.
+      // Without any overlap there may be a gap between the two: start over.
       if (behind.length === known.items.length) return { ...first, isFull: false }
       return { items: [...first.items, ...behind], next: known.next, isFull: known.isFull }
     },

@@ -9,12 +9,11 @@ const idleTimeoutMs = 5_000
 /**
  * Code that is loaded separately: a view, a chart, the Markdown renderer.
  *
- * Chromium remembers a failed import for as long as the document lives: trying again fails without asking the
- * server. So nothing is imported while the hub is away, and a part that failed anyway needs a new document.
+ * Chromium remembers a failed import for the lifetime of the document: retrying fails without a request. So nothing is imported while the hub is away, and a part that failed anyway needs a new document.
  */
 export class Part<T> {
   readonly code = signal<T | undefined>(undefined)
-  /** It could not be loaded: `reloading` when the page is about to reload itself, `stuck` after that. */
+  /** Loading failed: the page will reload itself, or has done so already to no avail. */
   readonly failure = signal<'reloading' | 'stuck' | undefined>(undefined)
   readonly #import: () => Promise<T>
   #loading: Promise<boolean> | undefined
@@ -86,10 +85,10 @@ function markReloaded(): boolean {
   }
 }
 
-/** Loads every part in the browser's idle time, so that it is there before anybody needs it. */
+/** Loads all parts when the browser is idle, so that they are there before they are needed. */
 export async function loadParts(): Promise<void> {
   let isComplete = true
-  // Views bring parts of their own, which join the list while it is walked.
+  // Loading a view adds its own parts to the list while we iterate.
   for (const part of parts) {
     await idle()
     isComplete = (await part.load()) && isComplete

@@ -6,22 +6,22 @@ import { onEntries } from './live.ts'
 import type { Entry } from './types.ts'
 
 export interface ResourceOptions<T> {
-  /** At least so long between two questions, for figures that need not follow every message. @default 250 */
+  /** Minimum time between two requests, for data that need not follow every message. @default 250 */
   restMs?: number
   load: (known: T | undefined, signal: AbortSignal) => Promise<T>
   /**
-   * Takes entries into what is known, so that most changes need no request. `stale` says that the rest must be
-   * asked for.
+   * Applies new entries to the known data, so that most changes need no request. `stale` means that the data
+   * must be loaded again.
    */
   apply?: (data: T, entries: readonly Entry[]) => { data: T; stale: boolean }
 }
 
-/** A question rests some times as long as its answer took, so that a busy hub is not asked without end. */
+/** Requests are spaced by a multiple of the time the last one took, so that a busy hub is not flooded. */
 const restFactor = 4
 const longestRestMs = 10_000
 const retryMs = 2_000
 
-/** What keeps a place for an answer of the hub: shown while it is old, asked for again when it has changed. */
+/** Data from the hub: shown while a newer version is loading, and refreshed when entries change it. */
 export class Resource<T> {
   readonly data: Signal<T | undefined> = signal(undefined)
   readonly error: Signal<ApiError | null> = signal(null)
@@ -30,7 +30,7 @@ export class Resource<T> {
   #loading: AbortController | undefined
   #again = false
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** Not before: a question that takes the hub long is asked less often. */
+  /** No request before this time: slow ones are made less often. */
   #restUntil = 0
   #stops: (() => void)[] = []
 
@@ -42,7 +42,7 @@ export class Resource<T> {
     this.#users++
     if (this.#users === 1) {
       this.#stops = [
-        onEntries((entries) => this.#take(entries)),
+        onEntries((entries) => this.#apply(entries)),
         onLive(() => this.error.peek()?.isTransient && void this.refresh()),
       ]
       void this.refresh()
@@ -81,11 +81,11 @@ export class Resource<T> {
       this.#restUntil =
         performance.now() + Math.min(longestRestMs, Math.max(this.options.restMs ?? 250, restFactor * tookMs))
     }
-    // What came meanwhile may not be in the answer.
+    // Entries that arrived meanwhile may not be in the answer.
     if (this.#again) this.refreshSoon()
   }
 
-  /** A hub that is away comes back; until then what is known stays on the page. */
+  /** Until it succeeds, the known data stays on the page. */
   #retrySoon(): void {
     if (this.#users > 0) this.#timer = setTimeout(() => void this.refresh(), retryMs)
   }
@@ -96,7 +96,7 @@ export class Resource<T> {
     this.#timer = setTimeout(() => void this.refresh(), Math.max(30, this.#restUntil - performance.now()))
   }
 
-  #take(entries: readonly Entry[]): void {
+  #apply(entries: readonly Entry[]): void {
     const { apply } = this.options
     const known = this.data.value
     if (apply === undefined) return
@@ -111,7 +111,7 @@ export class Resource<T> {
   }
 }
 
-/** Pages that were just left are there at once when one comes back to them; then they are asked for again. */
+/** Pages that were just left are shown at once when the person returns, and then refreshed. */
 const cache = new Map<string, Resource<unknown>>()
 const kept = 24
 

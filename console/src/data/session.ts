@@ -1,20 +1,20 @@
 import { signal } from '@preact/signals'
 
 /**
- * The token comes behind `#token=` of the address that `mailbox serve` prints. It stays in this tab: the
- * address bar is cleaned at once, so that no history, bookmark or screenshot holds it.
+ * The token is the `#token=` part of the URL that `mailbox serve` prints. It stays in this tab: the page removes
+ * it from the address bar at once, so that no history, bookmark or screenshot contains it.
  */
 const key = 'mailbox.token'
 
 export const token = signal<string | null>(null)
-/** Why the person is asked for a token; null when nobody has been refused. */
-export const refused = signal<string | null>(null)
+/** Why the hub rejected the token, or null. */
+export const rejection = signal<string | null>(null)
 
-/** Other tabs of this console; a link that is opened in a new tab asks them for the token. */
+/** Other tabs of this console. A link that is opened in a new tab asks them for the token. */
 const tabs = new BroadcastChannel('mailbox.session')
 
-/** Takes a token out of the address, at the start and when such an address is opened in a page that is there. */
-function takeFromAddress(): string | undefined {
+/** Takes the token out of the address bar, at startup and when such a URL is opened in an existing page. */
+function takeFromUrl(): string | undefined {
   const given = /^#token=([^&]+)/.exec(location.hash)?.[1]
   if (given === undefined) return undefined
   history.replaceState(history.state, '', location.pathname + location.search)
@@ -22,11 +22,11 @@ function takeFromAddress(): string | undefined {
 }
 
 export async function openSession(): Promise<void> {
-  const given = takeFromAddress()
+  const given = takeFromUrl()
   if (given !== undefined) sessionStorage.setItem(key, given)
   addEventListener('hashchange', () => {
-    const next = takeFromAddress()
-    if (next !== undefined) enter(next)
+    const next = takeFromUrl()
+    if (next !== undefined) signIn(next)
   })
   token.value = sessionStorage.getItem(key) ?? (await askOtherTabs())
   tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
@@ -34,7 +34,7 @@ export async function openSession(): Promise<void> {
   }
 }
 
-/** Half a second is long for a tab on the same machine, and short for one who waits for the page. */
+/** Half a second is long for a tab on the same machine, and short for a person. */
 function askOtherTabs(timeoutMs = 500): Promise<string | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(null), timeoutMs)
@@ -48,15 +48,15 @@ function askOtherTabs(timeoutMs = 500): Promise<string | null> {
   })
 }
 
-export function enter(given: string): void {
+export function signIn(given: string): void {
   sessionStorage.setItem(key, given)
-  refused.value = null
+  rejection.value = null
   token.value = given
 }
 
-/** The hub does not take the token: ask for another. */
-export function refuse(why: string): void {
+/** The hub rejected the token: ask for another. */
+export function signOut(why: string): void {
   sessionStorage.removeItem(key)
-  refused.value = why
+  rejection.value = why
   token.value = null
 }

@@ -1,12 +1,13 @@
-/** One event of a text/event-stream: what we use of it. */
+/** The parts of a text/event-stream event that we use. */
 export interface StreamEvent {
   event: string
   data: string
 }
 
 /**
- * Events as they come in. EventSource cannot send the bearer header, so the format is read here: lines, a
- * blank one ends an event. `onBytes` is called for everything that arrives, comments as well: it shows life.
+ * Yields events as they arrive. EventSource cannot send the bearer header, so we parse the format: lines, with
+ * a blank one after each event. `onBytes` is called for everything that arrives, including comments, so that
+ * the caller knows the connection is alive.
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,

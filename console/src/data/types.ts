@@ -1,88 +1,25 @@
-/** What the hub answers, by the names of the library where it hands out the library's own. */
-import type { Entry } from '../../../src/model/entry.ts'
-import type { Priority } from '../../../src/model/message.ts'
-import type { LadderStep, ReceiptState, ReceiptView } from '../../../src/model/receipt.ts'
-import type { DeadLetter, DeadLetters } from '../../../src/query/dead.ts'
-import type { StoredMessage } from '../../../src/query/message.ts'
-import type { Owed } from '../../../src/query/owed.ts'
-import type { RosterAgent } from '../../../src/query/presence.ts'
-import type { ShownMessage } from '../../../src/query/show.ts'
-import type { Stats } from '../../../src/query/stats.ts'
-import type { Overview } from '../../../src/query/survey.ts'
-import type { ThreadSummary } from '../../../src/query/threads.ts'
+/** The hub's answers, with the types of the queries that produce them. */
+import type { SeriesBucket } from '../../../src/query/series.ts'
 
+export type { Entry } from '../../../src/model/entry.ts'
+export type { Priority } from '../../../src/model/message.ts'
+export type { LadderStep, ReceiptState, ReceiptView } from '../../../src/model/receipt.ts'
+export type { DeadLetter, DeadLetters } from '../../../src/query/dead.ts'
+export type { StoredMessage } from '../../../src/query/message.ts'
+export type { Need as NeedsYouItem } from '../../../src/query/needs.ts'
+export type { Owed } from '../../../src/query/owed.ts'
+export type { RosterAgent } from '../../../src/query/presence.ts'
+export type { Replay as ReplayFrame } from '../../../src/query/replay.ts'
+export type { ShownMessage } from '../../../src/query/show.ts'
+export type { Stats } from '../../../src/query/stats.ts'
+export type { Overview } from '../../../src/query/survey.ts'
 export type {
-  DeadLetter,
-  DeadLetters,
-  Entry,
-  LadderStep,
-  Overview,
-  Owed,
-  Priority,
-  ReceiptState,
-  ReceiptView,
-  RosterAgent,
-  ShownMessage,
-  Stats,
-  StoredMessage,
+  BriefReceipt as ThreadReceipt,
+  ThreadMessage,
   ThreadSummary,
-}
-
-export interface ThreadReceipt {
-  owner: string
-  box: string
-  state: ReceiptState
-}
-
-export type ThreadMessage = StoredMessage & { receipts: ThreadReceipt[] }
-
-export interface NeedsYouItem {
-  kind: 'plan' | 'help' | 'question' | 'escalation' | 'ack' | 'mail' | 'notice'
-  message: StoredMessage
-  since: string
-  until?: string | null
-}
-
-export interface Pair {
-  from: string
-  to: string
-  messages: number
-  lastAt: string
-}
+} from '../../../src/query/threads.ts'
+export type { Traffic as Pair } from '../../../src/query/traffic.ts'
 
 export interface Series {
-  buckets: {
-    at: string
-    sent: number
-    handled: number
-    pending: number
-    p50Ms: number | null
-    p95Ms: number | null
-    p99Ms: number | null
-  }[]
-  agents: {
-    name: string
-    sent: number
-    received: number
-    pending: number
-    oldestPendingAt: string | null
-  }[]
-}
-
-export interface ReplayFrame {
-  seq: number
-  at: string
-  first: number
-  last: number
-  firstAt: string
-  lastAt: string
-  agents: { name: string; state: RosterAgent['state']; roles: string[]; unread: number }[]
-  recent: {
-    seq: number
-    at: string
-    kind: Entry['kind']
-    text: string
-    message?: Pick<StoredMessage, 'id' | 'from' | 'to' | 'subject' | 'type' | 'priority'>
-  }[]
-  totals: { messages: number }
+  buckets: SeriesBucket[]
 }

@@ -1,4 +1,4 @@
-/** What a key means on the page that is open; the page says so while it is there. */
+/** What a key does on the current page. The page registers a handler while it is shown. */
 type Handler = () => void
 
 function intent() {

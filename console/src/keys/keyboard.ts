@@ -2,9 +2,9 @@ import { signal } from '@preact/signals'
 import { go } from '../lib/go.ts'
 import { openCompose } from '../state/compose.ts'
 import { runFinish, runReply } from './intents.ts'
-import { leaf } from './leaf.ts'
+import { moveInList } from './list-moves.ts'
 
-/** What lies over the page. */
+/** The dialog that is open over the page. */
 export const overlay = signal<'palette' | 'keys' | null>(null)
 
 interface Key {
@@ -13,30 +13,30 @@ interface Key {
   run: () => void
 }
 
-/** Everything the keyboard does: the help shows this table, and the palette offers what leads somewhere. */
+/** All shortcuts. The help dialog lists them, and the command menu offers most of them. */
 export const keys: readonly Key[] = [
-  { keys: 'j', does: 'Next in the list', run: () => leaf(1) },
-  { keys: 'k', does: 'Previous in the list', run: () => leaf(-1) },
+  { keys: 'j', does: 'Next item', run: () => moveInList(1) },
+  { keys: 'k', does: 'Previous item', run: () => moveInList(-1) },
   { keys: 'r', does: 'Reply', run: runReply },
   { keys: 'c', does: 'New message', run: () => openCompose() },
-  { keys: 'e', does: 'Done: put your mail away', run: runFinish },
-  { keys: 'u', does: 'Back to the list', run: upwards },
+  { keys: 'e', does: 'Mark as done', run: runFinish },
+  { keys: 'u', does: 'Back to list', run: goBack },
   { keys: '/', does: 'Search', run: () => go('/search') },
   { keys: 'g i', does: 'Needs you', run: () => go('/needs-you') },
   { keys: 'g t', does: 'Threads', run: () => go('/threads') },
   { keys: 'g a', does: 'Agents', run: () => go('/agents') },
   { keys: 'g d', does: 'Dead letters', run: () => go('/dead') },
   { keys: 'g m', does: 'Metrics', run: () => go('/stats') },
-  { keys: 'g w', does: 'Who talks to whom', run: () => go('/traffic') },
+  { keys: 'g w', does: 'Traffic', run: () => go('/traffic') },
   { keys: 'g p', does: 'Replay', run: () => go('/replay') },
-  { keys: '?', does: 'All keys', run: () => show('keys') },
+  { keys: '?', does: 'Keyboard shortcuts', run: () => show('keys') },
 ]
 
 export function show(what: 'palette' | 'keys' | null): void {
   overlay.value = what
 }
 
-function upwards(): void {
+function goBack(): void {
   document.querySelector<HTMLAnchorElement>('.pane-back')?.click()
 }
 

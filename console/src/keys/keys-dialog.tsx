@@ -3,7 +3,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { keys, show } from './keyboard.ts'
 
 export const KeysDialog = () => (
-  <Dialog title="Keys" onClose={() => show(null)}>
+  <Dialog title="Keyboard shortcuts" onClose={() => show(null)}>
     <ul class="keys">
       {keys.map(({ keys: pressed, does }) => (
         <li key={pressed}>
@@ -16,13 +16,13 @@ export const KeysDialog = () => (
         </li>
       ))}
       <li>
-        <span>Commands, agents, channels</span>
+        <span>Command menu</span>
         <span>
           <kbd>Ctrl</kbd> <kbd>k</kbd>
         </span>
       </li>
       <li>
-        <span>Send what is written</span>
+        <span>Send</span>
         <span>
           <kbd>Ctrl</kbd> <kbd>Enter</kbd>
         </span>

@@ -21,7 +21,7 @@ interface Choice {
 
 const mostShown = 50
 
-/** One field for everything: what can be done, and everybody and every channel by name. */
+/** The command menu: actions, agents and channels by name. */
 export function Palette() {
   const [typed, setTyped] = useState('')
   const [at, setAt] = useState(0)
@@ -33,7 +33,7 @@ export function Palette() {
   }
   const move = (step: number) => setAt((at + step + found.length) % Math.max(1, found.length))
   return (
-    <Dialog title="Commands" bare onClose={() => show(null)}>
+    <Dialog title="Command menu" bare onClose={() => show(null)}>
       <div class="palette">
         <input
           autofocus
@@ -41,8 +41,8 @@ export function Palette() {
           aria-expanded="true"
           aria-controls="palette-list"
           aria-activedescendant={found.length === 0 ? undefined : `choice-${at}`}
-          aria-label="Go to or do"
-          placeholder="Go to or do …"
+          aria-label="Command"
+          placeholder="Type a command or search…"
           value={typed}
           onInput={(event) => {
             setTyped(event.currentTarget.value)
@@ -58,7 +58,7 @@ export function Palette() {
         />
         <ul id="palette-list" role="listbox" aria-label="Commands">
           {found.map((choice, n) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles the keys
             <li
               key={`${choice.name} ${choice.hint}`}
               id={`choice-${n}`}
@@ -100,17 +100,17 @@ function choices(): Choice[] {
     ...agents
       .filter(({ name, state }) => name !== 'user' && state !== 'dead')
       .map(({ name }) => ({
-        name: `Write to ${line(name)}`,
+        name: `Message ${line(name)}`,
         icon: 'pen' as const,
         run: () => openCompose({ to: name }),
       })),
-    { name: 'Light theme', icon: 'sun', run: () => setTheme('light') },
-    { name: 'Dark theme', icon: 'moon', run: () => setTheme('dark') },
-    { name: 'Theme of the system', icon: 'sun', run: () => setTheme('system') },
+    { name: 'Use light theme', icon: 'sun', run: () => setTheme('light') },
+    { name: 'Use dark theme', icon: 'moon', run: () => setTheme('dark') },
+    { name: 'Use system theme', icon: 'sun', run: () => setTheme('system') },
   ]
 }
 
-/** All words must be there; what begins with the first comes first. */
+/** Matches all words. Names that start with the first word come first. */
 function matching(all: readonly Choice[], typed: string): Choice[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
   const search: Choice = {

@@ -1,13 +1,13 @@
 import type { StoredMessage } from '../data/types.ts'
 
-/** A word as a shell takes it literally. */
+/** Quotes a word for the shell. */
 export const quote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 const option = (name: string, value: string | undefined): string[] =>
   value === undefined || value === '' ? [] : [`--${name}`, quote(value)]
 
-/** The command that would say the same again. */
+/** The command that sends the same message. */
 export function asCommand(message: StoredMessage): string {
   const { from, to, subject, body, type, priority, replyTo, threadId, id } = message
   return [

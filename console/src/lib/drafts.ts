@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { Priority } from '../data/types.ts'
 
-/** What somebody has begun to write. Kept in the browser until it is sent or thrown away. */
+/** An unsent message, kept in the browser until it is sent or discarded. */
 export interface Draft {
   to: string
   subject: string
@@ -11,15 +11,15 @@ export interface Draft {
   requiresAck: boolean
   awaitingResponse: boolean
   tags: string
-  /** What it answers. */
+  /** The message it replies to. */
   replyTo?: string
-  /** Sent along, so that a second try after a broken connection is not a second message. */
+  /** Idempotency key: a retry after a lost connection does not send a second message. */
   key: string
 }
 
 const prefix = 'mailbox.draft.'
 
-/** Browsers keep `randomUUID` from pages on plain http; a hub in a local network is one. */
+/** Browsers have no `randomUUID` on plain http, which a hub in a local network uses. */
 export const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
@@ -33,9 +33,9 @@ function storedKeys(): Set<string> {
   return new Set(keys.map((key) => key.slice(prefix.length)))
 }
 
-/** The places that have a draft: a thread, or `new`. */
+/** Where there are drafts: threads, or `new`. */
 export const draftPlaces = signal(storedKeys())
-// Another tab may write one as well.
+// Another tab may save one, too.
 addEventListener('storage', () => {
   draftPlaces.value = storedKeys()
 })
@@ -55,7 +55,7 @@ export function writeDraft(place: string, draft: Draft | undefined): void {
       localStorage.removeItem(prefix + place)
     else localStorage.setItem(prefix + place, JSON.stringify(draft))
   } catch {
-    // A full or forbidden store: the text is still in the field.
+    // Storage is full or blocked: the text is still in the field.
   }
   const places = storedKeys()
   if (places.size !== draftPlaces.value.size || [...places].some((one) => !draftPlaces.value.has(one)))

@@ -1,20 +1,22 @@
 import { signal } from '@preact/signals'
 import { navigate } from 'wouter-preact/use-browser-location'
 
-/** Where the person came from decides where the focus goes: keys that leaf through a list keep theirs. */
-export const leafing = signal(false)
+/** Whether the last navigation was a move in a list, which keeps the focus where it is. */
+export const isListMove = signal(false)
 
 export interface GoOptions {
   replace?: boolean
-  leaf?: boolean
+  /** Keeps the focus in the list. */
+  isListMove?: boolean
 }
 
-export function go(to: string, { replace = false, leaf = false }: GoOptions = {}): void {
-  leafing.value = leaf
+export function go(to: string, options: GoOptions = {}): void {
+  const { replace = false } = options
+  isListMove.value = options.isListMove ?? false
   if (to !== location.pathname + location.search) navigate(to, { replace })
 }
 
-/** Links inside the console change the page without loading it anew. */
+/** Makes links within the console navigate without reloading the page. */
 export function followLinks(): void {
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0) return

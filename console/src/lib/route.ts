@@ -1,4 +1,4 @@
-/** Which page an address means. The raw path is taken apart here: names may hold any character. */
+/** The page that a URL stands for. We parse the raw path because names may contain any character. */
 export type Route =
   | { page: 'needs-you'; id?: string }
   | { page: 'threads'; id?: string }
@@ -11,7 +11,7 @@ export type Route =
   | { page: 'stats' | 'traffic' | 'replay' | 'compose' }
   | { page: 'missing' }
 
-/** One part of a path. A part of dots alone would be taken for a folder and vanish, so it gets a mark. */
+/** Encodes a path segment. Browsers drop segments that consist of dots, so those get a prefix. */
 export const segment = (text: string): string => encodeURIComponent(text.replace(/^(?=~|\.+$)/, '~'))
 
 function readSegment(raw: string): string {

@@ -1,17 +1,21 @@
-/** Direction marks and controls that would change how the text around them reads. */
+/** Control and direction characters that would change how the surrounding text reads. */
 const unseen = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu
 
-/** Foreign text as one line: nothing in it can hide or turn around what stands beside it. */
+/** Untrusted text as one line: nothing in it can hide or reorder the text around it. */
 export const line = (text: string): string => text.replace(/\s+/gu, ' ').replace(unseen, '\ufffd').trim()
 
 export const subjectOf = (subject: string): string => line(subject) || '(no subject)'
 
+/** The hub's messages start in lower case. Names such as `limits.inbox` are left alone. */
+export const sentence = (text: string): string =>
+  text.replace(/^[a-z](?=[a-z']* )/, (letter) => letter.toUpperCase()).replace(/(?<=[\w"'`)])$/, '.')
+
 export const plural = (n: number, one: string, many = `${one}s`): string =>
   `${n.toLocaleString('en')} ${n === 1 ? one : many}`
 
-/** `help_request` as people write it. */
+/** `help_request` as "help request". */
 export const typeName = (type: string): string => line(type).replaceAll('_', ' ')
 
-/** 1200 as 1.2k: for places where a number must not grow. */
+/** 1200 as 1.2K, where space is limited. */
 const compactly = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 export const compact = (n: number): string => compactly.format(n)

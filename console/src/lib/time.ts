@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** The time as far as "5 min ago" needs it; moves twice a minute. */
+/** The current time, precise enough for "5 min ago": updated twice a minute. */
 const now = signal(Date.now())
 setInterval(() => {
   now.value = Date.now()
@@ -15,7 +15,7 @@ const whole = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'm
 export const fullTime = (at: string): string => whole.format(Date.parse(at))
 export const clockTime = (at: string): string => hours.format(Date.parse(at))
 
-/** Short enough for a list: minutes while it is fresh, then the hour, then the day. */
+/** Short enough for a list: minutes, then the time of day, then the date. */
 export function shortTime(at: string, current = now.value): string {
   const time = Date.parse(at)
   const agoMs = current - time
@@ -25,7 +25,7 @@ export function shortTime(at: string, current = now.value): string {
   return agoMs < 300 * dayMs ? days.format(time) : years.format(time)
 }
 
-/** A duration in its largest fitting unit. */
+/** A duration in its largest unit. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`
@@ -34,7 +34,7 @@ export function duration(ms: number): string {
   return `${Math.round(ms / dayMs)} d`
 }
 
-/** How long ago, in whole units: it is looked at in passing. */
+/** The time elapsed since then. */
 export function since(at: string, current = now.value): string {
   const ms = Math.max(0, current - Date.parse(at))
   return ms < 60_000 ? `${Math.round(ms / 1_000)} s` : duration(ms)

@@ -13,11 +13,11 @@ export interface ComposerProps {
   /** Where the draft is kept: a thread, or `new`. */
   place: string
   start?: Partial<Draft>
-  /** An answer has its subject from what it answers. */
+  /** The message it replies to, which also gives it its subject. */
   replyTo?: string
-  /** An answer of a kind of its own, such as `status_response`. */
+  /** A reply with its own type, such as `status_response`. */
   replyType?: string | undefined
-  /** For a reply: what else is to be done once it is sent. */
+  /** Runs after it was sent. */
   after?: () => Promise<void>
   onSent?: (threadId: string) => void
   onDiscard?: () => void
@@ -27,7 +27,7 @@ export interface ComposerProps {
 const types = ['text', 'request', 'notification', 'task_assignment', 'status_request', 'help_request']
 const priorities: Priority[] = ['low', 'normal', 'high', 'urgent']
 
-/** Writes as the person. What is typed is kept from the first letter on, whatever happens to the page. */
+/** Writes as the person. The draft is saved on every keystroke. */
 export function Composer(props: ComposerProps) {
   const { place, start = {}, replyTo, onSent, onDiscard } = props
   const [draft, setDraft] = useState(() => readDraft(place) ?? { ...emptyDraft(), ...start })
@@ -36,10 +36,10 @@ export function Composer(props: ComposerProps) {
   useEffect(() => {
     if (props.autoFocus) form.current?.querySelector('textarea')?.focus()
   }, [])
-  /** It was tried to send this text, and it may have arrived. */
+  /** Sending this text was attempted, and it may have arrived. */
   const isTried = useRef(false)
   const change = (part: Partial<Draft>) => {
-    // With other words it is another message: under the old key it would be taken for the first try.
+    // A changed text is a new message. With the old key it would count as a retry of the first one.
     const next = {
       ...{ ...draft, ...part, ...(isTried.current && { key: newKey() }) },
       ...(replyTo !== undefined && { replyTo }),
@@ -110,12 +110,17 @@ export function Composer(props: ComposerProps) {
       <label class="hidden" for={`${id}body`}>
         Message
       </label>
-      <textarea {...text('body')} autofocus={props.autoFocus} placeholder="Markdown" rows={4} />
+      <textarea
+        {...text('body')}
+        autofocus={props.autoFocus}
+        placeholder="Write a message in Markdown"
+        rows={4}
+      />
       <Options draft={draft} change={change} isReply={replyTo !== undefined} />
       <div class="composer-end">
         <span class="quiet">
-          as <b>user</b>
-          {draft.body !== '' && ', draft kept'}
+          Sending as <b>user</b>
+          {draft.body !== '' && ' · Draft saved'}
         </span>
         {onDiscard && (
           <button
@@ -179,7 +184,7 @@ const Options = ({ draft, change, isReply }: OptionsProps) => (
         checked={draft.requiresAck}
         onChange={(event) => change({ requiresAck: event.currentTarget.checked })}
       />
-      wants an ack
+      Request acknowledgement
     </label>
     <label>
       <input
@@ -187,7 +192,7 @@ const Options = ({ draft, change, isReply }: OptionsProps) => (
         checked={draft.awaitingResponse}
         onChange={(event) => change({ awaitingResponse: event.currentTarget.checked })}
       />
-      waits for an answer
+      Expect a reply
     </label>
   </div>
 )

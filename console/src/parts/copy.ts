@@ -1,6 +1,6 @@
-import { say } from './toast.tsx'
+import { showToast } from './toast.tsx'
 
-/** A page on plain http off loopback has no clipboard; then the text is selected for the person to copy. */
+/** Pages on plain http have no clipboard API, except on localhost. There we use the older command. */
 export function copy(text: string, what = 'Copied'): void {
   const fallBack = () => {
     const area = document.createElement('textarea')
@@ -9,8 +9,8 @@ export function copy(text: string, what = 'Copied'): void {
     area.select()
     const done = document.execCommand('copy')
     area.remove()
-    say(done ? what : 'The browser does not let this page copy')
+    showToast(done ? what : 'The browser blocked copying')
   }
   if (navigator.clipboard === undefined) fallBack()
-  else navigator.clipboard.writeText(text).then(() => say(what), fallBack)
+  else navigator.clipboard.writeText(text).then(() => showToast(what), fallBack)
 }

@@ -7,14 +7,14 @@ export interface DialogProps {
   title: string
   onClose: () => void
   children: ComponentChildren
-  /** The dialog names itself in its own way. */
+  /** Without a title bar. */
   bare?: boolean
 }
 
-/** Over the page, with the focus inside; the browser gives it back to where it was. */
+/** A modal dialog. The browser returns the focus when it closes. */
 export function Dialog({ title, onClose, children, bare }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  // Before the next key is pressed: whoever types on must type into it.
+  // Open before the next key press, so that it goes into the dialog.
   const isHere = useRef(true)
   useLayoutEffect(() => {
     const box = dialog.current
@@ -31,7 +31,7 @@ export function Dialog({ title, onClose, children, bare }: DialogProps) {
       ref={dialog}
       aria-label={title}
       onClose={() => {
-        // The browser tells it late: by then another dialog may have taken its place.
+        // The event arrives late, when another dialog may already be open.
         if (isHere.current) onClose()
       }}
       onClick={(event) => event.target === dialog.current && onClose()}

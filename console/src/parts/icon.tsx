@@ -32,7 +32,7 @@ const shapes = {
 } as const
 export type IconName = keyof typeof shapes
 
-/** Decoration beside a word, or inside a control that has a name. */
+/** Decorative: next to text, or in a control that has a label. */
 export const Icon = ({ name }: { name: IconName }) => (
   <svg class="icon" width="16" height="16" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
     <path

@@ -16,9 +16,21 @@ export function toneOf(state: string): 'good' | 'bad' | 'warn' | '' {
   return warn.includes(state) ? 'warn' : ''
 }
 
-const StateChip = ({ state }: { state: ReceiptState }) => <span class={`chip ${toneOf(state)}`}>{state}</span>
+/** Receipt states as people call them. */
+const stateNames: Partial<Record<string, string>> = {
+  stored: 'delivered',
+  shown: 'read',
+  acked: 'acknowledged',
+  processing: 'in progress',
+  dead: 'undeliverable',
+}
+export const stateName = (state: string): string => stateNames[state] ?? state
 
-/** What each recipient has done with a message, rung by rung. */
+const StateChip = ({ state }: { state: ReceiptState }) => (
+  <span class={`chip ${toneOf(state)}`}>{stateName(state)}</span>
+)
+
+/** The delivery history of a message for each recipient. */
 export function Ladders({ id }: { id: string }) {
   const { data, error } = useResource(`message ${id}`, () => messageOptions(id))
   if (error.value !== null && data.value === undefined) return <Problem error={error.value} />
@@ -29,7 +41,7 @@ export function Ladders({ id }: { id: string }) {
       {receipts.map((receipt) => (
         <Ladder key={receipt.recipient} receipt={receipt} />
       ))}
-      {receipts.length === 0 && <p class="quiet">Nobody was reached by it.</p>}
+      {receipts.length === 0 && <p class="quiet">No recipients</p>}
     </div>
   )
 }
@@ -39,11 +51,11 @@ function Ladder({ receipt }: { receipt: ReceiptView }) {
   const facts = [
     ...(claimedBy === undefined ? [] : [`claimed by ${line(claimedBy)}`]),
     ...(attempts > 1 ? [plural(attempts, 'attempt')] : []),
-    ...(repeats > 0 ? [`shown again ${plural(repeats, 'time')}`] : []),
+    ...(repeats > 0 ? [`shown ${plural(repeats, 'more time')}`] : []),
   ]
   const first = steps[0]
   return (
-    <section class="ladder" aria-label={`Ladder of ${line(recipient)}`}>
+    <section class="ladder" aria-label={`Delivery status for ${line(recipient)}`}>
       <header>
         <Who name={recipient} />
         <StateChip state={state} />
@@ -62,7 +74,7 @@ function Rung({ step, first }: { step: LadderStep; first: LadderStep | undefined
   const afterMs = first === undefined ? 0 : Date.parse(step.at) - Date.parse(first.at)
   return (
     <li class={toneOf(step.state)}>
-      <b>{step.state}</b>
+      <b>{stateName(step.state)}</b>
       <span class="quiet cut">
         by <bdi>{line(step.by)}</bdi>
       </span>

@@ -12,8 +12,8 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
     const Component = part.code.value
     if (Component !== undefined) return <Component {...props} />
     if (part.failure.value === 'stuck') return <Stuck />
-    if (connection.value === 'reconnecting') return <Loading note="Waiting for the hub …" />
-    return <Loading {...(part.failure.value === 'reloading' && { note: 'Reloading …' })} />
+    if (connection.value === 'reconnecting') return <Loading note="Waiting for the hub…" />
+    return <Loading {...(part.failure.value === 'reloading' && { note: 'Reloading…' })} />
   }
 }
 

@@ -2,9 +2,9 @@ import DOMPurify from 'dompurify'
 import { Marked, type Tokens } from 'marked'
 
 /**
- * Markdown from strangers as a piece of the page. Three walls: HTML in it is text, links lead only to the web
- * and by name only, and DOMPurify lets through a short list of elements. DOMPurify's own trusted-types policy
- * is the only one the page may have, so nothing else can write HTML at all.
+ * Renders untrusted Markdown. Three layers of defence: HTML in it becomes text, links may only use a few
+ * schemes, and DOMPurify passes a short list of elements. DOMPurify's trusted-types policy is the only one the
+ * page allows, so no other code can write HTML.
  */
 const allowedTags = [
   ...['p', 'br', 'hr', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'ul', 'ol', 'li', 'a', 'span'],
@@ -20,12 +20,12 @@ const marked = new Marked({
   async: false,
   renderer: {
     html: ({ text }: Tokens.HTML | Tokens.Tag) => escaped(text),
-    // The page has headings of its own; a letter's stand below them.
+    // Below the headings of the page.
     heading({ tokens, depth }) {
       const level = Math.min(6, depth + 2)
       return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`
     },
-    // An image would ask somebody else's server for it: it becomes a link.
+    // Loading an image would contact another server, so it becomes a link.
     image: ({ href, text }) => link(href, escaped(text === '' ? 'image' : `image: ${text}`)),
     link({ href, tokens }) {
       return link(href, this.parser.parseInline(tokens))

@@ -4,11 +4,11 @@ import { Part } from '../data/part.ts'
 
 const renderer = new Part(async () => (await import('./markdown-render.ts')).renderMarkdown)
 
-/** Longer than anybody reads formatted; Markdown of a megabyte would hold up the page. */
+/** Rendering a megabyte of Markdown would freeze the page. */
 const formattedLength = 60_000
 const shownLength = 200_000
 
-/** A body. Until the renderer has been loaded, and for what it cannot take, the plain text stands there. */
+/** A message body. It is plain text until the renderer is loaded, and where rendering fails. */
 export function Markdown({ text }: { text: string }) {
   const place = useRef<HTMLDivElement>(null)
   const [isFormatted, setFormatted] = useState(false)
@@ -21,7 +21,7 @@ export function Markdown({ text }: { text: string }) {
       place.current?.replaceChildren(render(text))
       setFormatted(true)
     } catch {
-      // Nested too deep for the renderer: the plain text stays.
+      // Nested too deeply for the renderer: keep the plain text.
     }
   }, [text, render])
   if (text === '') return null
@@ -30,7 +30,7 @@ export function Markdown({ text }: { text: string }) {
       <div class="prose" ref={place} hidden={!isFormatted} />
       {!isFormatted && <div class="prose plain">{text.slice(0, shownLength)}</div>}
       {text.length > shownLength && (
-        <p class="quiet">{`${(text.length - shownLength).toLocaleString('en')} more characters: see the raw message`}</p>
+        <p class="quiet">{`${(text.length - shownLength).toLocaleString('en')} more characters in Raw JSON`}</p>
       )}
     </>
   )

@@ -7,15 +7,15 @@ import { acknowledge, approve, busy, finish, reject, waitsForYou } from '../stat
 import { openMatters } from '../state/matters.ts'
 import { Icon } from './icon.tsx'
 
-const sentences: Record<Owed['kind'], (by: string) => string> = {
-  question: (by) => `waits for an answer of ${by}`,
-  status: (by) => `waits for the status of ${by}`,
-  plan: (by) => `waits for ${by} to approve it`,
-  shutdown: (by) => `waits for ${by} to shut down`,
-  task: (by) => `is with ${by}`,
-  ack: (by) => `waits for an ack of ${by}`,
+const sentences: Record<Owed['kind'], (whose: string) => string> = {
+  question: (whose) => `Waiting for ${whose} answer`,
+  status: (whose) => `Waiting for ${whose} status`,
+  plan: (whose) => `Waiting for ${whose} approval`,
+  shutdown: (whose) => `Waiting for ${whose} shutdown`,
+  task: (whose) => `Waiting for ${whose} work`,
+  ack: (whose) => `Waiting for ${whose} acknowledgement`,
 }
-const youWord = (name: string): string => (name === 'user' ? 'you' : line(name))
+const possessive = (name: string): string => (name === 'user' ? 'your' : `${line(name)}’s`)
 
 export interface MatterBarProps {
   message: StoredMessage
@@ -23,7 +23,7 @@ export interface MatterBarProps {
   onReply: () => void
 }
 
-/** What is open on a message, and what the person can do about it. */
+/** The open requests of a message, and what the person can do about them. */
 export function MatterBar({ message, receipts, onReply }: MatterBarProps) {
   const open = openMatters.value.get(message.id) ?? []
   const own = receipts.find(({ owner, box }) => owner === 'user' || box === 'user')
@@ -36,7 +36,7 @@ export function MatterBar({ message, receipts, onReply }: MatterBarProps) {
     <div class={`matter${open.some(({ overdue }) => overdue) ? ' overdue' : ''}`}>
       <p>
         {open.length === 0
-          ? 'Unread mail to you'
+          ? 'Unread'
           : open.map((one) => <Sentence key={`${one.kind} ${one.to}`} one={one} />)}
       </p>
       {settled('plan') && <PlanButtons message={message} />}
@@ -71,14 +71,13 @@ export function MatterBar({ message, receipts, onReply }: MatterBarProps) {
 
 const Sentence = ({ one }: { one: Owed }) => (
   <span>
-    This {sentences[one.kind](youWord(one.by))}
+    {sentences[one.kind](possessive(one.by))}
     <span class="quiet">
       {' '}
-      since {since(one.since)}
-      {one.overdue && ', overdue'}
-      {one.state === 'deferred' && ', deferred'}
-    </span>
-    .{' '}
+      · {since(one.since)}
+      {one.overdue && ' · overdue'}
+      {one.state === 'deferred' && ' · deferred'}
+    </span>{' '}
   </span>
 )
 
@@ -117,8 +116,8 @@ function PlanButtons({ message }: { message: StoredMessage }) {
         class="field"
         ref={field}
         required
-        aria-label="What should be different"
-        placeholder="What should be different"
+        aria-label="What should change"
+        placeholder="What should change"
         value={feedback}
         onInput={(event) => setFeedback(event.currentTarget.value)}
       />

@@ -6,7 +6,7 @@ import { path } from '../lib/route.ts'
 import { line, subjectOf } from '../lib/text.ts'
 import { copy } from './copy.ts'
 import { Icon, type IconName } from './icon.tsx'
-import { Ladders, toneOf } from './ladder.tsx'
+import { Ladders, stateName, toneOf } from './ladder.tsx'
 import { Markdown } from './markdown.tsx'
 import { MatterBar } from './matter-bar.tsx'
 import { Avatar, PriorityChip, TagChip, TypeChip, When, Who } from './small.tsx'
@@ -15,7 +15,7 @@ export interface MessageCardProps {
   message: StoredMessage
   receipts: readonly ThreadReceipt[]
   onReply: () => void
-  /** The subject says something that the thread's own does not. */
+  /** Its subject, if it differs from the thread's. */
   subject?: string | undefined
   isTarget?: boolean
   ladder?: boolean
@@ -23,7 +23,7 @@ export interface MessageCardProps {
 
 const mostReceipts = 8
 
-/** One message as it was said, with what became of it. */
+/** One message and its delivery status. */
 export function MessageCard({
   message,
   receipts,
@@ -64,18 +64,18 @@ export function MessageCard({
         </div>
         <div class="message-tools">
           <Tool icon="reply" name="Reply" onClick={onReply} />
-          <Tool icon="ladder" name="Ladder" isOpen={shows === 'ladder'} onClick={toggle('ladder')} />
+          <Tool icon="ladder" name="Delivery status" isOpen={shows === 'ladder'} onClick={toggle('ladder')} />
           <Tool icon="code" name="Raw JSON" isOpen={shows === 'raw'} onClick={toggle('raw')} />
           <Tool
             icon="copy"
-            name="Copy as command line"
+            name="Copy as command"
             onClick={() => copy(asCommand(message), 'Command copied')}
           />
           <a
             class="button plain icon small"
             href={path('messages', message.id)}
-            aria-label="This message alone"
-            title="This message alone"
+            aria-label="Open message"
+            title="Open message"
           >
             <Icon name="link" />
           </a>
@@ -135,12 +135,12 @@ const Tool = ({ icon, name, isOpen, onClick }: ToolProps) => (
   </button>
 )
 
-/** Fields of a payload or a handoff that fit into a line each; the rest is in the raw message. */
+/** Payload and handoff fields that fit on one line each. The rest is in the raw JSON. */
 function Details({ message: { type, body, payload, context } }: { message: StoredMessage }) {
   const isObject = payload !== null && typeof payload === 'object' && !Array.isArray(payload)
-  // The body of a handoff is written from its context, and says the same in words.
-  const told = type === 'handoff' && body !== '' ? {} : context
-  const fields = Object.entries({ ...(isObject ? (payload as Record<string, unknown>) : {}), ...told })
+  // The body of a handoff is generated from its context and says the same.
+  const fromContext = type === 'handoff' && body !== '' ? {} : context
+  const fields = Object.entries({ ...(isObject ? (payload as Record<string, unknown>) : {}), ...fromContext })
   const shown = fields.flatMap(([name, value]): [string, string][] => {
     if (Array.isArray(value)) return value.length === 0 ? [] : [[name, value.map(textOf).join('; ')]]
     return value === null || value === undefined || value === '' ? [] : [[name, textOf(value)]]
@@ -158,7 +158,7 @@ function Details({ message: { type, body, payload, context } }: { message: Store
   )
 }
 
-/** `workCompleted` as people write it. */
+/** `workCompleted` as "work completed". */
 const fieldName = (name: string): string =>
   line(name)
     .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
@@ -170,7 +170,7 @@ const Receipts = ({ receipts }: { receipts: readonly ThreadReceipt[] }) => (
   <p class="receipts">
     {receipts.slice(0, mostReceipts).map(({ owner, box, state }) => (
       <span key={owner} class={`chip ${toneOf(state)}`}>
-        <bdi class="cut">{line(owner === box ? owner : `${owner} → ${box}`)}</bdi> {state}
+        <bdi class="cut">{line(owner === box ? owner : `${owner} → ${box}`)}</bdi> {stateName(state)}
       </span>
     ))}
     {receipts.length > mostReceipts && <span class="chip">{receipts.length - mostReceipts} more</span>}

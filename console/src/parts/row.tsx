@@ -13,7 +13,7 @@ export interface RowProps {
   children?: ComponentChildren
 }
 
-/** One line of mail in a list: who, what about, since when, and what kind of thing it is. */
+/** One item in a list of mail. */
 export const Row = ({ href, isCurrent, from, people, subject, at, children }: RowProps) => (
   <a class="row" href={href} aria-current={isCurrent ? 'true' : undefined}>
     <Avatar name={from} />

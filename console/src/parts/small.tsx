@@ -4,12 +4,12 @@ import type { ApiError } from '../data/api.ts'
 import type { Priority, RosterAgent } from '../data/types.ts'
 import { channelName, isTag } from '../lib/address.ts'
 import { path } from '../lib/route.ts'
-import { line, typeName } from '../lib/text.ts'
+import { line, sentence, typeName } from '../lib/text.ts'
 import { fullTime, shortTime } from '../lib/time.ts'
 import { copy } from './copy.ts'
 import { Icon } from './icon.tsx'
 
-/** One colour for one name, the same everywhere. */
+/** A colour for a name, the same everywhere. */
 function hueOf(name: string): number {
   let hash = 7
   for (const char of name) hash = (hash * 31 + char.codePointAt(0)!) % 3_600
@@ -41,7 +41,7 @@ export const When = ({ at }: { at: string }) => (
   </time>
 )
 
-/** An address, linked to where its mail is. */
+/** An address that links to its mail. */
 export function Who({ name, plain }: { name: string; plain?: boolean }) {
   const text = isTag(name) && name.startsWith('project:') ? `#${channelName(name).name}` : line(name)
   if (plain || name === 'all' || name.startsWith('role:') || name === 'system')
@@ -86,7 +86,7 @@ export const Command = ({ text }: { text: string }) => (
   </div>
 )
 
-/** Nothing to see yet: says so, and what to type next. */
+/** An empty state with the commands to run next. */
 export const Empty = (props: {
   title: string
   commands?: readonly string[]
@@ -109,8 +109,8 @@ export const Empty = (props: {
 
 export const Problem = ({ error }: { error: ApiError }) => (
   <div class="problem" role="alert">
-    {error.message}
-    {error.hint && <div class="quiet">{error.hint}</div>}
+    {sentence(error.message)}
+    {error.hint && <div class="quiet">{sentence(error.hint)}</div>}
   </div>
 )
 

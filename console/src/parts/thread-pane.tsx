@@ -4,9 +4,9 @@ import { useResource } from '../data/resource.ts'
 import type { ThreadMessage } from '../data/types.ts'
 import { onReplyKey } from '../keys/intents.ts'
 import { readDraft } from '../lib/drafts.ts'
-import { go, leafing } from '../lib/go.ts'
+import { go, isListMove } from '../lib/go.ts'
 import { line, plural, subjectOf } from '../lib/text.ts'
-import { putAway } from '../state/act.ts'
+import { markDone } from '../state/act.ts'
 import { openMatters } from '../state/matters.ts'
 import { threadOptions } from '../state/thread.ts'
 import { Composer } from './composer.tsx'
@@ -21,18 +21,18 @@ const shownAtFirst = 40
 
 export interface ThreadPaneProps {
   id: string
-  /** The message that is meant, in a thread of many. */
+  /** The message to scroll to. */
   target?: string | undefined
   back: string
 }
 
-/** A thread to read and to write into. Looking at it changes nothing for anybody. */
+/** A thread with a field to reply. Opening it marks nothing as read. */
 export function ThreadPane({ id, target, back }: ThreadPaneProps) {
   const { data, error } = useResource(`thread ${id}`, () => threadOptions(id))
   const messages = data.value
   if (error.value !== null && messages === undefined) return <Problem error={error.value} />
   if (messages === undefined) return <Loading />
-  if (messages.length === 0) return <Empty title="There is no such thread" />
+  if (messages.length === 0) return <Empty title="Thread not found" />
   return <Thread key={id} messages={messages} target={target} back={back} />
 }
 
@@ -47,7 +47,7 @@ function Thread({
 }) {
   const first = messages[0]!
   const place = `thread.${first.threadId}`
-  const [view, setView] = useState<'letters' | 'sequence'>('letters')
+  const [view, setView] = useState<'messages' | 'sequence'>('messages')
   const [shown, setShown] = useState(shownAtFirst)
   const [reply, setReply] = useState<ThreadMessage | null>(() => {
     const draft = readDraft(place)
@@ -63,13 +63,13 @@ function Thread({
   const tags = useMemo(() => [...new Set(messages.flatMap((message) => message.tags))], [messages])
 
   const answer = (message: ThreadMessage) => {
-    // What was begun stays what it answers; whoever asks for the field again gets into it.
+    // A reply that was started keeps its message; asking again only focuses the field.
     if (reply !== null) scroller.current?.parentElement?.querySelector('textarea')?.focus()
     else setReply(message)
     wasDrafted.current = false
   }
   useEffect(() => {
-    if (!leafing.peek()) head.current?.focus({ preventScroll: true })
+    if (!isListMove.peek()) head.current?.focus({ preventScroll: true })
   }, [])
   useEffect(() => onReplyKey(() => answer(replyTarget(messages))), [messages])
   usePlace(scroller, `m-${target ?? messages.at(-1)!.id}`, messages.length)
@@ -77,7 +77,7 @@ function Thread({
   return (
     <>
       <header class="pane-head">
-        <a class="button plain icon pane-back" href={back} aria-label="Back to the list">
+        <a class="button plain icon pane-back" href={back} aria-label="Back to list">
           <Icon name="back" />
         </a>
         <div class="pane-title">
@@ -96,13 +96,13 @@ function Thread({
             type="button"
             class="button plain"
             aria-pressed={view === 'sequence'}
-            onClick={() => setView(view === 'sequence' ? 'letters' : 'sequence')}
+            onClick={() => setView(view === 'sequence' ? 'messages' : 'sequence')}
           >
             <Icon name="sequence" /> Sequence
           </button>
         </div>
       </header>
-      <div class="pane-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Messages of the thread">
+      <div class="pane-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Messages">
         {view === 'sequence' ? (
           <div class="sequence-room">
             <Sequence
@@ -115,7 +115,7 @@ function Thread({
           <>
             {visible.length < messages.length && (
               <button type="button" class="button earlier" onClick={() => setShown(shown + 200)}>
-                {plural(messages.length - visible.length, 'earlier message')}
+                Show {plural(messages.length - visible.length, 'earlier message')}
               </button>
             )}
             {visible.map((message) => (
@@ -144,7 +144,7 @@ function Thread({
             replyTo={reply.id}
             replyType={reply.type === 'status_request' ? 'status_response' : undefined}
             autoFocus={!wasDrafted.current}
-            after={() => putAway(reply)}
+            after={() => markDone(reply)}
             onSent={() => setReply(null)}
             onDiscard={() => setReply(null)}
           />
@@ -154,7 +154,7 @@ function Thread({
   )
 }
 
-/** What an answer of the person most likely answers: what is open for it, or else the last word of another. */
+/** The message to reply to: an open request to the person, or else the last message from somebody else. */
 function replyTarget(messages: readonly ThreadMessage[]): ThreadMessage {
   const asks = messages.findLast(({ id }) => openMatters.value.get(id)?.some(({ by }) => by === 'user'))
   return asks ?? messages.findLast(({ from }) => from !== 'user') ?? messages.at(-1)!

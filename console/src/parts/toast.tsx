@@ -1,31 +1,32 @@
 import './toast.css'
 import { signal } from '@preact/signals'
 import { ApiError } from '../data/api.ts'
+import { sentence } from '../lib/text.ts'
 
 interface Toast {
   id: number
   text: string
-  kind: 'word' | 'bad'
+  kind: 'info' | 'error'
 }
 
 const toasts = signal<readonly Toast[]>([])
 let last = 0
 
-/** A short word on what was done, for eyes and for screen readers. */
-export function say(text: string, kind: Toast['kind'] = 'word'): void {
+/** Shows a short message, which screen readers announce. */
+export function showToast(text: string, kind: Toast['kind'] = 'info'): void {
   const toast = { id: ++last, text, kind }
   toasts.value = [...toasts.value.slice(-2), toast]
   setTimeout(
     () => {
       toasts.value = toasts.value.filter(({ id }) => id !== toast.id)
     },
-    kind === 'bad' ? 10_000 : 4_000,
+    kind === 'error' ? 10_000 : 4_000,
   )
 }
 
-export function complain(error: unknown): void {
-  const hint = error instanceof ApiError && error.hint ? ` ${error.hint}` : ''
-  say(`${error instanceof Error ? error.message : String(error)}.${hint}`, 'bad')
+export function showError(error: unknown): void {
+  const hint = error instanceof ApiError && error.hint ? ` ${sentence(error.hint)}` : ''
+  showToast(`${sentence(error instanceof Error ? error.message : String(error))}${hint}`, 'error')
 }
 
 export const Toasts = () => (

@@ -3,8 +3,8 @@ import { useEffect, useRef } from 'preact/hooks'
 const takingOver = ['wheel', 'pointerdown', 'touchmove', 'keydown']
 
 /**
- * Keeps the meant message in sight while letters take their shape, until the person takes over. After that,
- * whoever reads the end sees new mail move in, and whoever reads further up is left in peace.
+ * Keeps the target message in view while messages are rendered, until the person scrolls. After that, the view
+ * follows new messages only if it is at the end.
  */
 export function usePlace(scroller: { current: HTMLDivElement | null }, aim: string, count: number): void {
   const first = useRef(aim)
@@ -14,7 +14,7 @@ export function usePlace(scroller: { current: HTMLDivElement | null }, aim: stri
     if (box === null) return
     const settle = () => {
       if (!state.current.isTaken) document.getElementById(first.current)?.scrollIntoView({ block: 'start' })
-      // The field for an answer takes room from below.
+      // The reply field takes space at the bottom.
       else if (state.current.isAtEnd) box.scrollTop = box.scrollHeight
     }
     const take = () => {

@@ -9,16 +9,16 @@ export interface VirtualListProps<T> {
   rowHeight: number
   keyOf: (item: T) => string
   row: (item: T) => ComponentChildren
-  /** Kept in sight when it changes. */
+  /** Scrolled into view when it changes. */
   selected?: number
-  /** Called when the end comes near. */
+  /** Called when the end is near. */
   onNearEnd?: () => void
   end?: string | undefined
 }
 
 const nearEndRows = 20
 
-/** A list of which only the part in sight is in the page, however long it is. */
+/** A list that renders only its visible rows. */
 export function VirtualList<T>(props: VirtualListProps<T>) {
   const { items, rowHeight, keyOf, selected = -1, onNearEnd } = props
   const scroller = useRef<HTMLDivElement>(null)

@@ -15,7 +15,7 @@ import { isDark, setTheme } from '../state/theme.ts'
 
 const mostListed = 40
 
-/** Where everything is: what needs the person, the channels, everybody. */
+/** The sidebar: pages, channels and agents. */
 export function Nav({ route, onEscape }: { route: Route; onEscape: () => void }) {
   const data = overview.data.value
   const needed = needsYou.data.value?.length ?? data?.needsYou ?? 0
@@ -51,8 +51,8 @@ export function Nav({ route, onEscape }: { route: Route; onEscape: () => void })
         <button
           type="button"
           class="button plain icon"
-          aria-label="Commands"
-          title="Commands (Ctrl K)"
+          aria-label="Command menu"
+          title="Command menu (Ctrl K)"
           onClick={() => show('palette')}
         >
           <Icon name="search" />
@@ -69,7 +69,7 @@ export function Nav({ route, onEscape }: { route: Route; onEscape: () => void })
           {item('agents', '/agents', 'people', 'Agents')}
           {item('dead', '/dead', 'alert', 'Dead letters', data?.dead)}
           {item('stats', '/stats', 'chart', 'Metrics')}
-          {item('traffic', '/traffic', 'graph', 'Who talks to whom')}
+          {item('traffic', '/traffic', 'graph', 'Traffic')}
           {item('replay', '/replay', 'play', 'Replay')}
         </ul>
         <Channels route={route} />
@@ -98,7 +98,7 @@ const Section = ({
   </>
 )
 
-/** Projects first, then the other kinds, each by name. */
+/** Projects first, then other tags, each by name. */
 const sortKey = (tag: string): string => (tag.startsWith('project:') ? ` ${tag}` : tag)
 
 function Channels({ route }: { route: Route }) {
@@ -136,7 +136,7 @@ function Agents({ route }: { route: Route }) {
   const data = overview.data.value
   const agents = (data?.agents ?? [])
     .filter(({ name, state }) => name !== 'user' && state !== 'dead')
-    // By name: states change all the time, and what one aims at should not move.
+    // By name, because states change often and click targets should not move.
     .sort((a, b) => (a.name < b.name ? -1 : 1))
   if (data === undefined || agents.length === 0) return null
   return (
@@ -161,7 +161,7 @@ function Agents({ route }: { route: Route }) {
       {agents.length > mostListed && (
         <li>
           <a class="nav-link gone" href="/agents">
-            All {agents.length} agents
+            View all {agents.length} agents
           </a>
         </li>
       )}
@@ -169,20 +169,20 @@ function Agents({ route }: { route: Route }) {
   )
 }
 
-const words = { connecting: 'connecting', live: 'live', reconnecting: 'reconnecting …' } as const
+const connectionNames = { connecting: 'Connecting…', live: 'Live', reconnecting: 'Reconnecting…' } as const
 
 function Foot() {
   return (
     <div class="nav-foot">
       <span class={`dot ${connection.value === 'live' ? 'live' : 'waiting'}`} />
-      <span role="status">{words[connection.value]}</span>
+      <span role="status">{connectionNames[connection.value]}</span>
       <span class="tools">
         <button
           type="button"
           class="button plain icon small"
           aria-pressed={notifies.value}
-          aria-label="Notify me on the desktop of what needs me"
-          title="Notify me of what needs me"
+          aria-label="Desktop notifications"
+          title="Desktop notifications"
           onClick={() => void toggleNotify()}
         >
           <Icon name="bell" />
@@ -190,8 +190,8 @@ function Foot() {
         <button
           type="button"
           class="button plain icon small"
-          aria-label={isDark.value ? 'Light theme' : 'Dark theme'}
-          title={isDark.value ? 'Light theme' : 'Dark theme'}
+          aria-label={isDark.value ? 'Use light theme' : 'Use dark theme'}
+          title={isDark.value ? 'Use light theme' : 'Use dark theme'}
           onClick={() => setTheme(isDark.value ? 'light' : 'dark')}
         >
           <Icon name={isDark.value ? 'sun' : 'moon'} />
@@ -199,8 +199,8 @@ function Foot() {
         <button
           type="button"
           class="button plain icon small"
-          aria-label="All keys"
-          title="All keys (?)"
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts (?)"
           onClick={() => show('keys')}
         >
           <kbd>?</kbd>

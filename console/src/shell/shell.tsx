@@ -26,10 +26,10 @@ const titles: Record<Route['page'], string> = {
   search: 'Search',
   dead: 'Dead letters',
   stats: 'Metrics',
-  traffic: 'Who talks to whom',
+  traffic: 'Traffic',
   replay: 'Replay',
   compose: 'New message',
-  missing: 'Not found',
+  missing: 'Page not found',
 }
 
 function titleOf(route: Route): string {
@@ -37,7 +37,7 @@ function titleOf(route: Route): string {
   return route.page === 'agent' ? line(route.name) : titles[route.page]
 }
 
-/** The frame: where one can go, what is open, and what lies over it. */
+/** The frame: sidebar, current page and dialogs. */
 export function Shell() {
   const pathname = usePathname()
   const search = useSearch()
@@ -53,20 +53,20 @@ export function Shell() {
   useEffect(() => {
     if (route.page === 'compose') openCompose({ to: new URLSearchParams(search).get('to') ?? '' })
   }, [route.page, search])
-  const givesBack = useRef(false)
+  const returnsFocus = useRef(false)
   useEffect(() => {
     if (isNavOpen) document.querySelector<HTMLElement>('#nav a')?.focus()
-    else if (givesBack.current) menu.current?.focus()
-    givesBack.current = false
+    else if (returnsFocus.current) menu.current?.focus()
+    returnsFocus.current = false
   }, [isNavOpen])
   const closeNav = () => {
-    givesBack.current = isNavOpen
+    returnsFocus.current = isNavOpen
     setNavOpen(false)
   }
   return (
     <div class={`shell${isNavOpen ? ' nav-open' : ''}`}>
       <a class="button main skip" href="#main">
-        Skip to the mail
+        Skip to content
       </a>
       <header class="topbar" inert={isNavOpen}>
         <button
@@ -82,7 +82,12 @@ export function Shell() {
         </button>
         {needed > 0 && <span class="badge call">{needed}</span>}
         <span class="title">mailbox</span>
-        <button type="button" class="button plain icon" aria-label="Commands" onClick={() => show('palette')}>
+        <button
+          type="button"
+          class="button plain icon"
+          aria-label="Command menu"
+          onClick={() => show('palette')}
+        >
           <Icon name="search" />
         </button>
         <button
@@ -95,11 +100,11 @@ export function Shell() {
         </button>
       </header>
       <Nav route={route} onEscape={closeNav} />
-      {isNavOpen && <button type="button" class="nav-veil" aria-label="Close the menu" onClick={closeNav} />}
+      {isNavOpen && <button type="button" class="nav-veil" aria-label="Close menu" onClick={closeNav} />}
       <main id="main" tabIndex={-1} inert={isNavOpen}>
         {connection.value === 'reconnecting' && (
           <div class="away" role="status">
-            Reconnecting to the hub …
+            Reconnecting to the hub…
           </div>
         )}
         <View route={route} query={new URLSearchParams(search)} />

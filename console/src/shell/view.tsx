@@ -13,7 +13,7 @@ const StatsPage = lazy(async () => (await import('../views/stats.tsx')).StatsPag
 const TrafficPage = lazy(async () => (await import('../views/traffic.tsx')).TrafficPage)
 const ReplayPage = lazy(async () => (await import('../views/replay.tsx')).ReplayPage)
 
-/** The page that an address means. */
+/** The page for a route. */
 export function View({ route, query }: { route: Route; query: URLSearchParams }) {
   const target = query.get('m') ?? undefined
   switch (route.page) {
@@ -38,14 +38,14 @@ export function View({ route, query }: { route: Route; query: URLSearchParams })
     case 'stats':
       return <StatsPage />
     case 'traffic':
-      return <TrafficPage view={query.get('view') ?? 'graph'} span={query.get('span') ?? 'ever'} />
+      return <TrafficPage view={query.get('view') ?? 'graph'} span={query.get('span') ?? 'all'} />
     case 'replay':
       return <ReplayPage at={query.has('at') ? Number(query.get('at')) : undefined} />
     case 'missing':
       return (
-        <Empty title="There is no such page">
+        <Empty title="Page not found">
           <p>
-            <a href="/needs-you">What needs you</a> is the first one.
+            Go to <a href="/needs-you">Needs you</a>.
           </p>
         </Empty>
       )

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { Draft } from '../lib/drafts.ts'
 
-/** The letter that is being begun, over whatever page is open. */
+/** The new message that is being written in a dialog over the page. */
 export const composing = signal<Partial<Draft> | null>(null)
 
 export function openCompose(start: Partial<Draft> = {}): void {

@@ -3,10 +3,10 @@ import { get } from '../data/api.ts'
 import { Resource } from '../data/resource.ts'
 import type { Entry, NeedsYouItem, Owed } from '../data/types.ts'
 
-/** An entry that can open or settle something, or bring the person mail. */
+/** An entry that can open or close a request, or bring mail for the person. */
 const moves = (entry: Entry): boolean => entry.kind === 'message' || entry.kind === 'receipt'
 
-/** What waits for the person, the most urgent and oldest first. */
+/** What needs the person, most urgent first, then oldest. */
 export const needsYou = new Resource<NeedsYouItem[]>({
   load: async (_, signal) => (await get<{ items: NeedsYouItem[] }>('/api/needs-you', {}, signal)).items,
   apply: (data, entries) => {
@@ -28,7 +28,7 @@ export const needsYou = new Resource<NeedsYouItem[]>({
   },
 })
 
-/** Everything that is open between anybody. */
+/** All open requests between agents. */
 export const owed = new Resource<Owed[]>({
   load: async (_, signal) => (await get<{ owed: Owed[] }>('/api/owed', {}, signal)).owed,
   apply: (data, entries) => ({ data, stale: entries.some(moves) }),

@@ -4,26 +4,26 @@ import type { NeedsYouItem } from '../data/types.ts'
 import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
 import { line, plural, subjectOf } from '../lib/text.ts'
-import { say } from '../parts/toast.tsx'
+import { showToast } from '../parts/toast.tsx'
 import { needsYou } from './matters.ts'
 
 const key = 'mailbox.notify'
 const canNotify = (): boolean => 'Notification' in window && Notification.permission === 'granted'
 
-/** Whether the person wants to be told by the desktop of what needs it. Off until asked for. */
+/** Whether to show desktop notifications for what needs the person. Off by default. */
 export const notifies = signal(localStorage.getItem(key) === 'yes' && canNotify())
-/** New mail in words, for those who do not see the page change. */
+/** New mail as text for screen readers. */
 export const announcement = signal('')
 
 export async function toggleNotify(): Promise<void> {
   if (!notifies.value && 'Notification' in window) await Notification.requestPermission()
   const isRefused = !notifies.value && !canNotify()
   notifies.value = !notifies.value && canNotify()
-  if (isRefused) say('The browser does not let this page notify you')
+  if (isRefused) showToast('The browser blocked notifications')
   localStorage.setItem(key, notifies.value ? 'yes' : 'no')
 }
 
-function tell({ message }: NeedsYouItem): void {
+function notify({ message }: NeedsYouItem): void {
   const note = new Notification(`${line(message.from)}: ${subjectOf(message.subject)}`, {
     body: line(message.body).slice(0, 160),
     tag: message.id,
@@ -46,15 +46,15 @@ export function startNotifying(): void {
     known = new Set(items.map(({ message }) => message.id))
     const fresh = before === undefined ? [] : items.filter(({ message }) => !before.has(message.id))
     if (fresh.length > 0)
-      announcement.value = `${plural(fresh.length, 'thing')} more need you: ${subjectOf(fresh[0]!.message.subject)}`
-    // Whoever has the page before its eyes sees it there.
+      announcement.value = `${plural(fresh.length, 'new item needs you', 'new items need you')}: ${subjectOf(fresh[0]!.message.subject)}`
+    // Not while the person is looking at the page.
     if (notifies.peek() && canNotify() && document.visibilityState === 'hidden')
-      for (const item of fresh.slice(0, 3)) tell(item)
+      for (const item of fresh.slice(0, 3)) notify(item)
   })
   announceMail()
 }
 
-/** Mail is announced in portions: a busy space would talk without end. */
+/** Announces mail in batches, because a busy space would otherwise never stop talking. */
 function announceMail(): void {
   let count = 0
   let last = ''
@@ -67,7 +67,7 @@ function announceMail(): void {
     }
     if (count === 0 || timer !== undefined) return
     timer = setTimeout(() => {
-      announcement.value = count === 1 ? `New message ${last}` : `${count} new messages, the last ${last}`
+      announcement.value = count === 1 ? `New message ${last}` : `${count} new messages, latest ${last}`
       count = 0
       timer = undefined
     }, pauseMs)

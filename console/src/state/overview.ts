@@ -4,14 +4,14 @@ import { Resource } from '../data/resource.ts'
 import type { Entry, Overview, RosterAgent } from '../data/types.ts'
 import { boxOf, isTag } from '../lib/address.ts'
 
-/** What the frame of the page shows: everybody, every channel, and how much waits. */
+/** What the frame shows: agents, channels and counts. */
 export const overview = new Resource<Overview>({
   load: (_, signal) => get<Overview>('/api/overview', {}, signal),
   apply: (data, entries) => {
-    // The answer may have been given after entries that the stream has yet to tell.
+    // The answer may include entries that the stream has not delivered yet.
     const fresh = entries.filter(({ seq }) => seq > data.seq)
     const changed = { ...fresh.reduce(applyToOverview, data), seq: fresh.at(-1)?.seq ?? data.seq }
-    // Counts of unread mail and of what waits depend on more than an entry says.
+    // Counts of unread mail and open requests depend on more than one entry.
     return { data: changed, stale: entries.some(({ kind }) => kind !== 'segment' && kind !== 'torn') }
   },
 })
@@ -43,7 +43,7 @@ export const agentsByName = computed(
   () => new Map((overview.data.value?.agents ?? []).map((agent) => [agent.name, agent])),
 )
 
-/** Everything that can be written to, for fields that take an address. */
+/** All addresses, for fields that take one. */
 export const addresses = computed(() => {
   const { agents = [], channels = [] } = overview.data.value ?? {}
   const living = agents.filter(({ name, state }) => name !== 'user' && state !== 'dead')

@@ -41,7 +41,7 @@ function applyToThread(messages: ThreadData, threadId: string, entry: Entry): Th
   })
 }
 
-/** One message with every rung of every recipient. */
+/** One message with the full delivery history of each recipient. */
 export const messageOptions = (id: string): ResourceOptions<ShownMessage> => ({
   load: (_, signal) => get<ShownMessage>(`/api/messages/${segment(id)}`, {}, signal),
   apply: (data, entries) => ({

@@ -27,10 +27,10 @@ export const threadPages = (filter: ThreadFilter): PagedOptions<ThreadSummary> =
     for (const entry of entries) {
       if (entry.kind !== 'message') continue
       const thread = touched.get(entry.message.threadId) ?? known.get(entry.message.threadId)
-      if (thread !== undefined && isTold(thread, entry)) continue
+      if (thread !== undefined && isKnown(thread, entry)) continue
       if (thread !== undefined) touched.set(thread.id, grown(thread, entry))
       else if (fits(entry, filter)) {
-        // A thread that is new begins with this message; of an older one only the hub knows the beginning.
+        // A new thread starts with this message. Only the hub knows the start of an older one.
         if (entry.message.threadId === entry.message.id) touched.set(entry.message.id, begun(entry))
         else stale = true
       }
@@ -43,8 +43,8 @@ export const threadPages = (filter: ThreadFilter): PagedOptions<ThreadSummary> =
 
 type MessageEntry = Extract<Entry, { kind: 'message' }>
 
-/** The list came after this message, though the stream tells it only now. Times of a space never run back. */
-function isTold({ lastAt, lastFrom, lastType }: ThreadSummary, { message }: MessageEntry): boolean {
+/** The list already includes this message, although the stream delivers it only now. Times never go backwards. */
+function isKnown({ lastAt, lastFrom, lastType }: ThreadSummary, { message }: MessageEntry): boolean {
   const { createdAt, from, type } = message
   return createdAt < lastAt || (createdAt === lastAt && from === lastFrom && type === lastType)
 }

@@ -15,7 +15,7 @@ import { stateWord, Waits } from './agents.tsx'
 import { Page } from './page.tsx'
 import { ThreadList } from './threads.tsx'
 
-/** One agent: how it is, what it waits for, what it owes, and its mail. */
+/** One agent: its state, open requests and mail. */
 export function AgentPage({ name }: { name: string }) {
   const agent = agentsByName.value.get(name)
   if (overview.error.value !== null && overview.data.value === undefined)
@@ -25,7 +25,7 @@ export function AgentPage({ name }: { name: string }) {
       <Loading />
     ) : (
       <Page title={name}>
-        <Empty title="Nobody here is called so" commands={[`mailbox join ${quote(name)}`]} />
+        <Empty title="Agent not found" commands={[`mailbox join ${quote(name)}`]} />
       </Page>
     )
   return (
@@ -39,7 +39,9 @@ export function AgentPage({ name }: { name: string }) {
               base="/threads"
               query={`?agent=${encodeURIComponent(name)}`}
               current={undefined}
-              empty={<Empty title="No mail yet" commands={[`mailbox send ${quote(name)} --body Hello`]} />}
+              empty={
+                <Empty title="No messages yet" commands={[`mailbox send ${quote(name)} --body Hello`]} />
+              }
             />
           </div>
         </div>
@@ -71,10 +73,10 @@ function Facts({ agent }: { agent: RosterAgent }) {
         <dd>
           <When at={agent.lastSeenAt} />
         </dd>
-        <dt>Run</dt>
+        <dt>Session</dt>
         <dd>
           {session.generation}
-          <span class="quiet"> since {since(session.startedAt)}</span>
+          <span class="quiet"> · started {since(session.startedAt)} ago</span>
         </dd>
         {run.some((one) => one !== undefined) && (
           <>
@@ -105,11 +107,11 @@ function Facts({ agent }: { agent: RosterAgent }) {
           </>
         )}
       </dl>
-      <h2>Waits for</h2>
+      <h2>Waiting for</h2>
       <Waits agent={agent} none="Nothing" />
-      <h2>Owes</h2>
+      <h2>Owes others</h2>
       <Owes owes={owes} />
-      <h2>Read its mail as it does</h2>
+      <h2>Read this inbox</h2>
       <Command text={`mailbox --as ${quote(agent.name)} inbox`} />
     </div>
   )
@@ -122,13 +124,13 @@ const Owes = ({ owes }: { owes: readonly Owed[] }) =>
     <ul>
       {owes.slice(0, 12).map((one) => (
         <li key={`${one.kind} ${one.id}`}>
-          {one.kind} to <bdi>{line(one.from)}</bdi>:{' '}
+          {one.kind} from <bdi>{line(one.from)}</bdi>:{' '}
           <a href={path('messages', one.id)}>
             <bdi>{subjectOf(one.subject)}</bdi>
           </a>{' '}
           <span class="quiet">
             {since(one.since)}
-            {one.overdue && ', overdue'}
+            {one.overdue && ' · overdue'}
           </span>
         </li>
       ))}
@@ -150,8 +152,8 @@ function Tools({ agent: { name, state } }: { agent: RosterAgent }) {
       >
         <input
           class="field"
-          aria-label="Why it should shut down"
-          placeholder="Why"
+          aria-label="Reason"
+          placeholder="Reason"
           ref={(field) => {
             if (reason === '') field?.focus()
           }}
@@ -159,7 +161,7 @@ function Tools({ agent: { name, state } }: { agent: RosterAgent }) {
           onInput={(event) => setReason(event.currentTarget.value)}
         />
         <button type="submit" class="button bad" disabled={busy.value !== null}>
-          Ask to shut down
+          Request shutdown
         </button>
         <button type="button" class="button plain" onClick={() => setStopping(false)}>
           Cancel
@@ -169,7 +171,7 @@ function Tools({ agent: { name, state } }: { agent: RosterAgent }) {
   return (
     <>
       <button type="button" class="button main" onClick={() => openCompose({ to: name })}>
-        <Icon name="pen" /> Write
+        <Icon name="pen" /> New message
       </button>
       <button
         type="button"
@@ -177,7 +179,7 @@ function Tools({ agent: { name, state } }: { agent: RosterAgent }) {
         disabled={busy.value !== null || state === 'dead'}
         onClick={() => void askStatus(name)}
       >
-        Ask for status
+        Request status
       </button>
       <button type="button" class="button bad" disabled={state === 'dead'} onClick={() => setStopping(true)}>
         <Icon name="stop" /> Shut down…

@@ -7,11 +7,11 @@ import { openMatters } from '../state/matters.ts'
 import { overview } from '../state/overview.ts'
 import { Page } from './page.tsx'
 
-/** Who waits for an answer comes first; whether somebody is busy at this moment moves nobody. */
+/** Agents that wait for an answer come first. Being busy does not change the order. */
 const rank = ({ state, waitingFor = [] }: RosterAgent): number =>
   state === 'dead' ? 3 : state === 'frozen' ? 2 : waitingFor.length > 0 ? 0 : 1
 
-/** Everybody, those who wait first. */
+/** All agents, those that wait first. */
 export function AgentsPage() {
   const data = overview.data.value
   if (overview.error.value !== null && data === undefined) return <Problem error={overview.error.value} />
@@ -21,10 +21,13 @@ export function AgentsPage() {
     .sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
   const here = agents.filter(({ state }) => state !== 'dead').length
   return (
-    <Page title="Agents" tools={<span class="quiet">{`${here} here, ${agents.length - here} gone`}</span>}>
+    <Page
+      title="Agents"
+      tools={<span class="quiet">{`${here} online, ${agents.length - here} offline`}</span>}
+    >
       {agents.length === 0 ? (
         <Empty
-          title="Nobody has joined yet"
+          title="No agents yet"
           commands={[
             'mailbox join ada',
             'mailbox join bob --role architect --tag project:inscription',
@@ -32,7 +35,7 @@ export function AgentsPage() {
           ]}
         >
           <p>
-            <code>mailbox init</code> connects the agent clients on this machine: they join when they start.
+            <code>mailbox init</code> connects the agent clients on this machine. They join when they start.
           </p>
         </Empty>
       ) : (
@@ -42,7 +45,7 @@ export function AgentsPage() {
               <tr>
                 <th>Agent</th>
                 <th>State</th>
-                <th>Waits for</th>
+                <th>Waiting for</th>
                 <th>Roles and tags</th>
                 <th class="number">Unread</th>
                 <th>Last seen</th>
@@ -102,14 +105,18 @@ export const stateWord = ({ state, gone }: RosterAgent): string =>
     ? { left: 'left', ended: 'process ended', silent: 'silent' }[gone]
     : state
 
-/** What an agent has asked and has no answer to. */
+/** What an agent has asked for and not received. */
 export function Waits({ agent, none = '–' }: { agent: RosterAgent; none?: string }) {
   const ids = agent.waitingFor ?? []
   const matters = ids
     .map((id) => openMatters.value.get(id)?.[0])
     .filter((one): one is Owed => one !== undefined)
   if (matters.length === 0)
-    return ids.length === 0 ? <span class="quiet">{none}</span> : <span>{plural(ids.length, 'answer')}</span>
+    return ids.length === 0 ? (
+      <span class="quiet">{none}</span>
+    ) : (
+      <span>{plural(ids.length, 'reply', 'replies')}</span>
+    )
   return (
     <ul>
       {matters.slice(0, 3).map((one) => (

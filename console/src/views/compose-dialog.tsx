@@ -9,11 +9,11 @@ const close = () => {
   composing.value = null
 }
 
-/** A new letter, from wherever the person is. */
+/** A new message, over any page. */
 export function ComposeDialog() {
   const start = composing.value
   if (start === null) return null
-  // Somebody else is meant than in the draft that lies here: that is another letter.
+  // The saved draft is to somebody else, so this is another message.
   const known = readDraft('new')
   const place = start.to && known && known.to !== start.to ? `new.${start.to}` : 'new'
   return (

@@ -7,6 +7,7 @@ import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
 import { line, subjectOf } from '../lib/text.ts'
 import { Icon } from '../parts/icon.tsx'
+import { stateName } from '../parts/ladder.tsx'
 import { MessageCard } from '../parts/message-card.tsx'
 import { Row } from '../parts/row.tsx'
 import { Empty, Loading, PriorityChip, Problem } from '../parts/small.tsx'
@@ -14,7 +15,7 @@ import { VirtualList } from '../parts/virtual-list.tsx'
 import { busy, resend } from '../state/act.ts'
 import { openCompose } from '../state/compose.ts'
 import { addresses, overview } from '../state/overview.ts'
-import { MailPage, useLeaves } from './mail-page.tsx'
+import { MailPage, useListMoves } from './mail-page.tsx'
 import { rowHeight, usePaged } from './threads.tsx'
 
 const idOf = ({ message, recipient }: DeadLetter): string => `${message.id} ${recipient}`
@@ -41,14 +42,14 @@ const deadPages = (): PagedOptions<DeadLetter> => ({
   },
 })
 
-/** Mail that will not reach somebody any more, and a way to send it on. */
+/** Undeliverable mail, and a way to resend it. */
 export function DeadPage({ id }: { id: string | undefined }) {
   const { found, more } = usePaged('dead', deadPages)
   const items = found.data.value?.items
   const open = items?.find((letter) => idOf(letter) === id)
   const hrefs = useMemo(() => (items ?? []).map(hrefOf), [items])
   const selected = items?.findIndex((letter) => idOf(letter) === id) ?? -1
-  useLeaves(hrefs, selected)
+  useListMoves(hrefs, selected)
   const count = overview.data.value?.dead
   return (
     <MailPage
@@ -62,8 +63,8 @@ export function DeadPage({ id }: { id: string | undefined }) {
         ) : items.length === 0 ? (
           <Empty title="No dead letters">
             <p>
-              Mail whose agent is gone, whose life is over or that was taken up too often comes here. Its
-              sender is told.
+              Messages that could not be delivered appear here: the recipient is gone, the message expired, or
+              it was claimed too often without being finished. The sender is notified.
             </p>
           </Empty>
         ) : (
@@ -84,7 +85,7 @@ export function DeadPage({ id }: { id: string | undefined }) {
                 at={letter.at}
               >
                 <PriorityChip priority={letter.message.priority} />
-                <span class="chip bad">{letter.state}</span>
+                <span class="chip bad">{stateName(letter.state)}</span>
                 <bdi class="cut">{line(letter.reason)}</bdi>
               </Row>
             )}
@@ -93,25 +94,25 @@ export function DeadPage({ id }: { id: string | undefined }) {
       }
       reading={
         id === undefined ? null : open === undefined ? (
-          <Gone isLoaded={items !== undefined} />
+          <NotFound isLoaded={items !== undefined} />
         ) : (
-          <Letter key={id} letter={open} />
+          <Reading key={id} letter={open} />
         )
       }
     />
   )
 }
 
-const Gone = ({ isLoaded }: { isLoaded: boolean }) =>
-  isLoaded ? <Empty title="This is no dead letter any more" /> : <Loading />
+const NotFound = ({ isLoaded }: { isLoaded: boolean }) =>
+  isLoaded ? <Empty title="No longer a dead letter" /> : <Loading />
 
-function Letter({ letter }: { letter: DeadLetter }) {
+function Reading({ letter }: { letter: DeadLetter }) {
   const { message, recipient, state, reason } = letter
   const [to, setTo] = useState('')
   return (
     <>
       <header class="pane-head">
-        <a class="button plain icon pane-back" href="/dead" aria-label="Back to the list">
+        <a class="button plain icon pane-back" href="/dead" aria-label="Back to list">
           <Icon name="back" />
         </a>
         <div class="pane-title">
@@ -119,11 +120,12 @@ function Letter({ letter }: { letter: DeadLetter }) {
             <bdi>{subjectOf(message.subject)}</bdi>
           </h1>
           <p class="quiet">
-            {state} for <bdi>{line(recipient)}</bdi>: {line(reason)}
+            {state === 'expired' ? 'Expired for' : 'Not delivered to'} <bdi>{line(recipient)}</bdi>:{' '}
+            {line(reason)}
           </p>
         </div>
       </header>
-      <div class="pane-scroll" tabIndex={0} role="region" aria-label="The letter">
+      <div class="pane-scroll" tabIndex={0} role="region" aria-label="Message">
         <MessageCard
           message={message}
           receipts={[{ owner: recipient, box: recipient, state }]}
@@ -139,7 +141,7 @@ function Letter({ letter }: { letter: DeadLetter }) {
             void resend(message.id, parseRecipients(to)).then((done) => done && go('/dead'))
           }}
         >
-          <label for="resend-to">Send to</label>
+          <label for="resend-to">Resend to</label>
           <span class="name-cell">
             <input
               id="resend-to"
@@ -147,7 +149,7 @@ function Letter({ letter }: { letter: DeadLetter }) {
               required
               list="resend-addresses"
               autoComplete="off"
-              placeholder="another agent, role or tag"
+              placeholder="Agent, role or tag"
               value={to}
               onInput={(event) => setTo(event.currentTarget.value)}
             />
@@ -157,7 +159,7 @@ function Letter({ letter }: { letter: DeadLetter }) {
               ))}
             </datalist>
             <button type="submit" class="button main" disabled={busy.value !== null}>
-              <Icon name="send" /> Send again
+              <Icon name="send" /> Resend
             </button>
           </span>
         </form>

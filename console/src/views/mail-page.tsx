@@ -1,7 +1,7 @@
 import './mail-page.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { leaves } from '../keys/leaf.ts'
+import { listItems } from '../keys/list-moves.ts'
 import { line } from '../lib/text.ts'
 import { Empty } from '../parts/small.tsx'
 
@@ -9,24 +9,24 @@ export interface MailPageProps {
   title: string
   count?: string | undefined
   tools?: ComponentChildren
-  /** Below the title: a field, a sentence. */
+  /** Below the title, such as a search field. */
   under?: ComponentChildren
   list: ComponentChildren
   reading: ComponentChildren | null
-  /** Shown where nothing is open. */
+  /** Shown when nothing is selected. */
   placeholder?: ComponentChildren
 }
 
-const NothingOpen = () => (
-  <Empty title="Nothing open">
+const NothingSelected = () => (
+  <Empty title="Nothing selected">
     <p>
-      <kbd>j</kbd> and <kbd>k</kbd> leaf through the list, <kbd>r</kbd> answers, <kbd>c</kbd> writes anew,{' '}
-      <kbd>?</kbd> shows all keys.
+      <kbd>j</kbd>/<kbd>k</kbd> to move, <kbd>r</kbd> to reply, <kbd>c</kbd> to compose, <kbd>?</kbd> for all
+      shortcuts
     </p>
   </Empty>
 )
 
-/** A list and what is open of it, side by side; one at a time where there is no room for both. */
+/** A list and the selected item, side by side, or one at a time on a narrow screen. */
 export const MailPage = ({ title, count, tools, under, list, reading, placeholder }: MailPageProps) => (
   <div class={`mail${reading === null ? '' : ' open'}`}>
     <section class="list-pane" aria-label={line(title)}>
@@ -42,20 +42,20 @@ export const MailPage = ({ title, count, tools, under, list, reading, placeholde
       </header>
       {list}
     </section>
-    <section class={`reading${reading === null ? ' bare' : ''}`} aria-label="Reading">
-      {reading ?? placeholder ?? <NothingOpen />}
+    <section class={`reading${reading === null ? ' bare' : ''}`} aria-label="Reading pane">
+      {reading ?? placeholder ?? <NothingSelected />}
     </section>
   </div>
 )
 
-/** Lets j and k leaf through this list. */
-export function useLeaves(hrefs: readonly string[], current: number): void {
+/** Lets j and k move in this list. */
+export function useListMoves(hrefs: readonly string[], current: number): void {
   useEffect(() => {
-    leaves.value = { hrefs, current }
+    listItems.value = { hrefs, current }
   }, [hrefs, current])
   useEffect(
     () => () => {
-      leaves.value = { hrefs: [], current: -1 }
+      listItems.value = { hrefs: [], current: -1 }
     },
     [],
   )

@@ -9,11 +9,11 @@ import { copy } from '../parts/copy.ts'
 import { Icon } from '../parts/icon.tsx'
 import { MessageCard } from '../parts/message-card.tsx'
 import { Command, Loading, Problem } from '../parts/small.tsx'
-import { putAway } from '../state/act.ts'
+import { markDone } from '../state/act.ts'
 import { messageOptions } from '../state/thread.ts'
 import { Page } from './page.tsx'
 
-/** One message by itself: what it says, what became of it, and how to get at it from a shell. */
+/** One message with its delivery status, its fields and the command that shows it. */
 export function MessagePage({ id }: { id: string }) {
   const { data, error } = useResource(`message ${id}`, () => messageOptions(id))
   const [isReplying, setReplying] = useState(false)
@@ -26,11 +26,11 @@ export function MessagePage({ id }: { id: string }) {
     state,
   }))
   const facts: [string, string | undefined][] = [
-    ['Id', message.id],
-    ['Place', String(message.seq)],
+    ['ID', message.id],
+    ['Sequence no.', String(message.seq)],
     ['Sent', fullTime(message.createdAt)],
-    ['Lives until', message.expiresAt && fullTime(message.expiresAt)],
-    ['Answers', message.replyTo],
+    ['Expires', message.expiresAt && fullTime(message.expiresAt)],
+    ['In reply to', message.replyTo],
     ['Swarm', message.swarm],
     ['Key', message.key],
     ['Trace', message.traceparent],
@@ -51,7 +51,7 @@ export function MessagePage({ id }: { id: string }) {
             <Icon name="code" /> Copy JSON
           </button>
           <button type="button" class="button" onClick={() => copy(asCommand(message), 'Command copied')}>
-            <Icon name="copy" /> Copy as CLI
+            <Icon name="copy" /> Copy as command
           </button>
         </>
       }
@@ -65,7 +65,7 @@ export function MessagePage({ id }: { id: string }) {
           start={{ to: message.from === 'user' ? message.to.join(', ') : message.from }}
           replyTo={message.id}
           autoFocus
-          after={() => putAway(message)}
+          after={() => markDone(message)}
           onSent={() => setReplying(false)}
           onDiscard={() => setReplying(false)}
         />

@@ -11,7 +11,7 @@ import { VirtualList } from '../parts/virtual-list.tsx'
 import { finish } from '../state/act.ts'
 import { needsYou } from '../state/matters.ts'
 import { overview } from '../state/overview.ts'
-import { MailPage, useLeaves } from './mail-page.tsx'
+import { MailPage, useListMoves } from './mail-page.tsx'
 import { rowHeight } from './threads.tsx'
 
 const kinds: Record<NeedsYouItem['kind'], string> = {
@@ -26,12 +26,12 @@ const kinds: Record<NeedsYouItem['kind'], string> = {
 
 const hrefOf = ({ message }: NeedsYouItem): string => path('needs-you', message.id)
 
-/** What waits for the person, before anything else. */
+/** What needs the person: the first page. */
 export function NeedsYouPage({ id }: { id: string | undefined }) {
   const items = needsYou.data.value
   const open = items?.find(({ message }) => message.id === id)
   const hrefs = useMemo(() => (items ?? []).map(hrefOf), [items])
-  useLeaves(hrefs, items?.findIndex(({ message }) => message.id === id) ?? -1)
+  useListMoves(hrefs, items?.findIndex(({ message }) => message.id === id) ?? -1)
   useEffect(() => onFinishKey(() => open && void finish(open.message)), [open])
   return (
     <MailPage
@@ -50,7 +50,7 @@ function NeedsList({ items, id }: { items: readonly NeedsYouItem[] | undefined; 
   if (items.length === 0)
     return (
       <Empty title="Nothing needs you">
-        <p>Plans to approve, questions, escalations and mail to you come here, the most urgent first.</p>
+        <p>Plans to approve, questions, escalations and messages to you appear here, most urgent first.</p>
       </Empty>
     )
   return (
@@ -73,8 +73,8 @@ function NeedsList({ items, id }: { items: readonly NeedsYouItem[] | undefined; 
           <span class="chip">{kinds[item.kind]}</span>
           <span class="number">
             {item.until && Date.parse(item.until) < Date.now()
-              ? `overdue for ${since(item.until)}`
-              : `waits ${since(item.since)}`}
+              ? `overdue by ${since(item.until)}`
+              : `waiting ${since(item.since)}`}
           </span>
         </Row>
       )}
@@ -82,12 +82,12 @@ function NeedsList({ items, id }: { items: readonly NeedsYouItem[] | undefined; 
   )
 }
 
-/** What waits, by kind, for whoever has not chosen yet. */
+/** What needs the person, counted by kind, until an item is selected. */
 function Digest({ items }: { items: readonly NeedsYouItem[] }) {
   const counts = new Map<string, number>()
   for (const { kind } of items) counts.set(kinds[kind], (counts.get(kinds[kind]) ?? 0) + 1)
   return (
-    <Empty title={items.length === 1 ? 'One thing needs you' : `${items.length} things need you`}>
+    <Empty title={plural(items.length, 'item needs you', 'items need you')}>
       <p class="chips">
         {[...counts].map(([kind, count]) => (
           <span key={kind} class="chip">
@@ -96,14 +96,14 @@ function Digest({ items }: { items: readonly NeedsYouItem[] }) {
         ))}
       </p>
       <p>
-        <kbd>j</kbd> opens the first, <kbd>e</kbd> puts mail away, <kbd>r</kbd> answers. Looking marks nothing
-        as read.
+        <kbd>j</kbd> to open the first, <kbd>e</kbd> to mark as done, <kbd>r</kbd> to reply. Opening a message
+        does not mark it as read.
       </p>
     </Empty>
   )
 }
 
-/** With nothing to do, how the space is doing; with nobody there, how to begin. */
+/** Nothing to do: an overview of the space, or how to start in an empty one. */
 function Summary() {
   const data = overview.data.value
   if (data === undefined) return null
@@ -111,7 +111,7 @@ function Summary() {
   if (others.length === 0 && data.totals.messages === 0)
     return (
       <Empty
-        title="An empty space"
+        title="This space is empty"
         commands={[
           'mailbox join ada',
           "mailbox --as ada send user --subject Hello --body 'I am here'",
@@ -119,8 +119,8 @@ function Summary() {
         ]}
       >
         <p>
-          Nobody has joined yet. An agent joins by hand or with <code>mailbox init</code>, which connects
-          Claude Code, Codex, Gemini CLI and OpenCode. To see a busy one first: <code>mailbox demo</code>.
+          No agents have joined yet. Join one by hand, or run <code>mailbox init</code> to connect Claude
+          Code, Codex, Gemini CLI and OpenCode. To explore a busy space first, run <code>mailbox demo</code>.
         </p>
       </Empty>
     )
@@ -129,8 +129,8 @@ function Summary() {
   return (
     <Empty title="All clear">
       <p>
-        <a href="/agents">{plural(here.length, 'agent')}</a> here, {waiting.length} of them waiting for an
-        answer. <a href="/threads">{plural(data.totals.messages, 'message')}</a> in all
+        <a href="/agents">{plural(here.length, 'agent')}</a> online, {waiting.length} waiting for a reply.{' '}
+        <a href="/threads">{plural(data.totals.messages, 'message')}</a> in total
         {data.dead > 0 && (
           <>
             , <a href="/dead">{plural(data.dead, 'dead letter')}</a>

@@ -1,7 +1,7 @@
 import './page.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { leafing } from '../lib/go.ts'
+import { isListMove } from '../lib/go.ts'
 import { line } from '../lib/text.ts'
 
 export interface PageProps {
@@ -11,11 +11,11 @@ export interface PageProps {
   children: ComponentChildren
 }
 
-/** A page of its own width, for what is no list of mail. */
+/** A page that is not a list of mail. */
 export function Page({ title, lead, tools, children }: PageProps) {
   const head = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    if (!leafing.peek()) head.current?.focus({ preventScroll: true })
+    if (!isListMove.peek()) head.current?.focus({ preventScroll: true })
   }, [title])
   return (
     <div class="page">

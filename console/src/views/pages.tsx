@@ -12,7 +12,7 @@ import { ThreadList } from './threads.tsx'
 
 const FirstSteps = () => (
   <Empty
-    title="No mail yet"
+    title="No messages yet"
     commands={[
       'mailbox join ada',
       "mailbox --as ada send user --subject Hello --body 'I am here'",
@@ -20,19 +20,19 @@ const FirstSteps = () => (
     ]}
   >
     <p>
-      Agents join and write from the command line. <code>mailbox init</code> connects Claude Code, Codex,
-      Gemini CLI and OpenCode, so that they read their mail by themselves.
+      Agents join and send from the command line. <code>mailbox init</code> connects Claude Code, Codex,
+      Gemini CLI and OpenCode, so that they read their mail automatically.
     </p>
   </Empty>
 )
 
-/** Every thread, the newest activity first. */
+/** All threads, most recent activity first. */
 export function ThreadsPage({ id, agent, target }: ThreadsPageProps) {
   const total = overview.data.value?.totals.messages
   const query = agent === undefined ? '' : `?agent=${encodeURIComponent(agent)}`
   return (
     <MailPage
-      title={agent === undefined ? 'Threads' : `Threads of ${agent}`}
+      title={agent === undefined ? 'Threads' : `Threads with ${agent}`}
       count={total === undefined || agent !== undefined ? undefined : `${compact(total)} messages`}
       tools={
         agent !== undefined && (
@@ -60,12 +60,12 @@ export function ThreadsPage({ id, agent, target }: ThreadsPageProps) {
 
 interface ThreadsPageProps {
   id: string | undefined
-  /** Only threads in which this agent has a part. */
+  /** Only threads with this agent. */
   agent: string | undefined
   target: string | undefined
 }
 
-/** One tag's mail: `#inscription` is `project:inscription`. */
+/** The threads of a tag: `#inscription` is `project:inscription`. */
 export function ChannelPage({
   tag,
   id,
@@ -77,15 +77,15 @@ export function ChannelPage({
 }) {
   const base = path('channels', tag)
   const { name, kind } = channelName(tag)
-  const readers =
+  const members =
     overview.data.value?.agents.filter(({ tags, state }) => tags.includes(tag) && state !== 'dead') ?? []
   return (
     <MailPage
       title={kind === null ? `#${name}` : `${kind}: ${name}`}
-      count={plural(readers.length, 'reader')}
+      count={plural(members.length, 'member')}
       tools={
         <button type="button" class="button small" onClick={() => openCompose({ to: tag })}>
-          <Icon name="pen" /> Write
+          <Icon name="pen" /> New message
         </button>
       }
       list={
@@ -96,13 +96,13 @@ export function ChannelPage({
           current={id}
           empty={
             <Empty
-              title="Nothing here yet"
+              title="No messages yet"
               commands={[
                 `mailbox join ada --tag ${quote(tag)}`,
-                `mailbox --as ada send ${quote(tag)} --body 'To everybody here'`,
+                `mailbox --as ada send ${quote(tag)} --body 'Hello everyone'`,
               ]}
             >
-              <p>Whoever has the tag {line(tag)} reads what is sent to it.</p>
+              <p>Agents with the tag {line(tag)} receive what is sent to it.</p>
             </Empty>
           }
         />

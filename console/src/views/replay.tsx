@@ -8,12 +8,12 @@ import { line, plural } from '../lib/text.ts'
 import { clockTime, fullTime } from '../lib/time.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { Empty, Loading, Problem, StateDot } from '../parts/small.tsx'
-import { complain } from '../parts/toast.tsx'
+import { showError } from '../parts/toast.tsx'
 import { Page } from './page.tsx'
 
 const Slider = lazy(async () => (await import('../charts/replay-slider.tsx')).ReplaySlider)
 
-/** The space as it was after any entry, from the first to the last. Where it stands is in the address. */
+/** The space as it was after any entry. The URL holds the sequence number. */
 export function ReplayPage({ at }: { at: number | undefined }) {
   const [frame, setFrame] = useState<ReplayFrame>()
   const [wanted, setWanted] = useState(at)
@@ -27,7 +27,7 @@ export function ReplayPage({ at }: { at: number | undefined }) {
   if (frame.last === 0)
     return (
       <Page title="Replay">
-        <Empty title="Nothing has happened yet" commands={['mailbox join ada', 'mailbox demo']} />
+        <Empty title="Nothing to replay yet" commands={['mailbox join ada', 'mailbox demo']} />
       </Page>
     )
   return (
@@ -42,7 +42,7 @@ export function ReplayPage({ at }: { at: number | undefined }) {
           {...(frame.seq === (wanted ?? frame.seq) && { at: frame.at })}
           onChange={(seq: number) => {
             setWanted(seq)
-            go(`/replay?at=${seq}`, { replace: true, leaf: true })
+            go(`/replay?at=${seq}`, { replace: true, isListMove: true })
           }}
           playing={isPlaying}
           onPlay={setPlaying}
@@ -58,7 +58,7 @@ const Picture = ({ frame }: { frame: ReplayFrame }) => (
   <div class="columns">
     <section class="section">
       <header>
-        <h2>What had just happened</h2>
+        <h2>Recent activity</h2>
         <span class="quiet">{plural(frame.totals.messages, 'message')} so far</span>
       </header>
       <ol class="replay-log">
@@ -83,7 +83,7 @@ const Picture = ({ frame }: { frame: ReplayFrame }) => (
     </section>
     <section class="section">
       <header>
-        <h2>Who was there</h2>
+        <h2>Agents</h2>
         <span class="quiet">
           {plural(frame.agents.filter(({ state }) => state !== 'dead').length, 'agent')}
         </span>
@@ -154,7 +154,7 @@ function useBuckets(frame: ReplayFrame | undefined): Series['buckets'] | undefin
     if (from === undefined || to === undefined || from === to) return
     get<Series>('/api/series', { from, to, buckets: 120 }).then(
       ({ buckets: found }) => setBuckets(found),
-      complain,
+      showError,
     )
   }, [from, to])
   return buckets

@@ -11,7 +11,7 @@ import { Row } from '../parts/row.tsx'
 import { Empty, Loading, PriorityChip, Problem, TypeChip } from '../parts/small.tsx'
 import { ThreadPane } from '../parts/thread-pane.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import { MailPage, useLeaves } from './mail-page.tsx'
+import { MailPage, useListMoves } from './mail-page.tsx'
 import { rowHeight, usePaged } from './threads.tsx'
 
 const operators = ['from:', 'to:', 'tag:', 'type:', 'is:unread', 'has:attachment', 'before:', 'after:', '-']
@@ -32,7 +32,7 @@ const searchPages = (q: string): PagedOptions<StoredMessage> => ({
 const addressOf = (q: string, id?: string): string =>
   `${id === undefined ? '/search' : path('search', id)}?q=${encodeURIComponent(q)}`
 
-/** Full text, and the operators of `mailbox search`. */
+/** Full-text search with the operators of `mailbox search`. */
 export function SearchPage({ q, id }: { q: string; id: string | undefined }) {
   const [typed, setTyped] = useState(q)
   const field = useRef<HTMLInputElement>(null)
@@ -62,7 +62,7 @@ export function SearchPage({ q, id }: { q: string; id: string | undefined }) {
               ref={field}
               class="field"
               type="search"
-              aria-label="Search all mail"
+              aria-label="Search all messages"
               placeholder="from:ada plan -type:ack"
               value={typed}
               onInput={(event) => setTyped(event.currentTarget.value)}
@@ -75,7 +75,7 @@ export function SearchPage({ q, id }: { q: string; id: string | undefined }) {
                 type="button"
                 class="chip"
                 onClick={() => add(operator)}
-                aria-label={`Add ${operator === '-' ? 'a minus, which negates' : operator}`}
+                aria-label={operator === '-' ? 'Exclude' : `Add ${operator}`}
               >
                 {operator}
               </button>
@@ -90,10 +90,10 @@ export function SearchPage({ q, id }: { q: string; id: string | undefined }) {
 }
 
 const Hints = () => (
-  <Empty title="What are you looking for?">
+  <Empty title="Search all messages">
     <p>
-      Words find mail that has all of them; <code>"two words"</code> keeps them together; <code>plan*</code>{' '}
-      finds beginnings; <code>-</code> leaves out. <code>is:unread</code> is about your own mail.
+      Matches all words; <code>-</code> excludes. <code>"two words"</code> matches a phrase, and{' '}
+      <code>plan*</code> a prefix. <code>is:unread</code> applies to your own mail.
     </p>
   </Empty>
 )
@@ -103,13 +103,13 @@ function Results({ q, id }: { q: string; id: string | undefined }) {
   const items = found.data.value?.items
   const hrefs = useMemo(() => (items ?? []).map((message) => addressOf(q, message.id)), [items, q])
   const selected = items?.findIndex((message) => message.id === id) ?? -1
-  useLeaves(hrefs, selected)
+  useListMoves(hrefs, selected)
   if (found.error.value !== null && items === undefined) return <Problem error={found.error.value} />
   if (items === undefined) return <Loading />
   if (items.length === 0)
     return (
-      <Empty title="Nothing found">
-        <p>Fewer words find more. Dates are written as 2026-11-15 or 24h.</p>
+      <Empty title="No results">
+        <p>Try fewer words. Write dates as 2026-11-15.</p>
       </Empty>
     )
   return (
@@ -134,7 +134,11 @@ function Results({ q, id }: { q: string; id: string | undefined }) {
           <bdi class="cut">{line(message.body.slice(0, 200))}</bdi>
         </Row>
       )}
-      end={found.data.value?.isFull ? 'There is more. Add a word or a date.' : undefined}
+      end={
+        found.data.value?.isFull
+          ? 'There are more results. Add a word or a date to narrow them down.'
+          : undefined
+      }
     />
   )
 }

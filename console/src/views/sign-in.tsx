@@ -1,24 +1,24 @@
 import './sign-in.css'
 import { useState } from 'preact/hooks'
-import { enter, refused } from '../data/session.ts'
+import { rejection, signIn } from '../data/session.ts'
 import { Command } from '../parts/small.tsx'
 
-/** Without a token there is nothing to see. */
+/** Asks for a token. */
 export function SignIn() {
   const [typed, setTyped] = useState('')
   return (
     <main class="sign-in">
-      <h1>This console needs a token</h1>
+      <h1>Sign in</h1>
       <p class="quiet">
-        {refused.value === null
-          ? 'Open the address that the hub printed when it started: the token is in it. This prints it again:'
-          : `The hub did not accept the token: ${refused.value}. The address that it prints has the right one:`}
+        {rejection.value === null
+          ? 'Open the URL that the hub printed at startup. It contains your token. To print it again, run:'
+          : `The hub rejected the token: ${rejection.value}. To print a URL with a valid token, run:`}
       </p>
       <Command text="mailbox serve" />
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (typed.trim() !== '') enter(typed.trim())
+          if (typed.trim() !== '') signIn(typed.trim())
         }}
       >
         <input
@@ -26,12 +26,12 @@ export function SignIn() {
           type="password"
           autoComplete="off"
           aria-label="Token"
-          placeholder="or paste the token"
+          placeholder="Or paste your token"
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
         <button type="submit" class="button main">
-          Enter
+          Sign in
         </button>
       </form>
     </main>

@@ -21,7 +21,7 @@ type Span = keyof typeof spans
 
 const ms = (value: number | null): string => (value === null ? '–' : duration(value))
 
-/** How much mail there is, how long it takes and what waits: in all, over time and for each agent. */
+/** Message counts, latencies and backlog: overall, over time and by agent. */
 export function StatsPage() {
   const [span, setSpan] = useState<Span>('15 min')
   const stats = useResource('stats', () => ({
@@ -46,7 +46,7 @@ export function StatsPage() {
     <Page
       title="Metrics"
       tools={
-        <div class="choice" role="group" aria-label="How far back">
+        <div class="choice" role="group" aria-label="Time range">
           {(Object.keys(spans) as Span[]).map((name) => (
             <button key={name} type="button" aria-pressed={span === name} onClick={() => setSpan(name)}>
               {name}
@@ -74,27 +74,27 @@ export function StatsPage() {
 
 const Tiles = ({ stats: { all, deadLetters } }: { stats: Stats }) => (
   <dl class="tiles">
-    <Tile name="Sent" value={compact(all.sent)} under={`${compact(all.received)} shown`} />
+    <Tile name="Sent" value={compact(all.sent)} under={`${compact(all.received)} read`} />
     <Tile
       name="Unread"
       value={compact(all.pending)}
-      under={all.oldestWaiting === null ? 'nothing waits' : `oldest ${since(all.oldestWaiting)}`}
+      under={all.oldestWaiting === null ? 'none' : `oldest ${since(all.oldestWaiting)}`}
     />
-    <Tile name="Without an ack" value={compact(all.unacked)} under="shown, and wants one" />
+    <Tile name="Unacknowledged" value={compact(all.unacked)} under="read, ack requested" />
     <Tile
-      name="Until shown, p50"
+      name="Time to read (p50)"
       value={ms(all.shown.p50)}
       under={`p95 ${ms(all.shown.p95)}, p99 ${ms(all.shown.p99)}`}
     />
     <Tile
-      name="Until done, p50"
+      name="Time to complete (p50)"
       value={ms(all.done.p50)}
       under={`p95 ${ms(all.done.p95)}, p99 ${ms(all.done.p99)}`}
     />
     <Tile
       name="Dead letters"
       value={compact(deadLetters)}
-      under={deadLetters === 0 ? 'none' : 'see the list'}
+      under={deadLetters === 0 ? 'none' : 'not delivered'}
     />
   </dl>
 )
@@ -111,21 +111,19 @@ const Tile = ({ name, value, under }: { name: string; value: string; under: stri
 
 const columns = [
   'Sent',
-  'Shown',
+  'Received',
   'Unread',
-  'Oldest',
-  'No ack',
-  'Until shown, p95',
-  'Until done, p95',
+  'Oldest unread',
+  'Unacknowledged',
+  'Time to read (p95)',
+  'Time to complete (p95)',
 ] as const
 
 function AgentTable({ stats }: { stats: Stats }) {
-  const busyOnes = stats.agents.filter(({ sent, received, pending }) => sent + received + pending > 0)
-  if (busyOnes.length === 0)
-    return (
-      <Empty title="Nothing measured yet" commands={['mailbox demo', "mailbox send ada --body 'hello'"]} />
-    )
-  const rows = busyOnes.toSorted((a, b) => b.sent + b.received - a.sent - a.received)
+  const active = stats.agents.filter(({ sent, received, pending }) => sent + received + pending > 0)
+  if (active.length === 0)
+    return <Empty title="No data yet" commands={['mailbox demo', "mailbox send ada --body 'hello'"]} />
+  const rows = active.toSorted((a, b) => b.sent + b.received - a.sent - a.received)
   const known = new Set(overview.data.value?.agents.map(({ name }) => name))
   return (
     <div class="table-room">

@@ -7,14 +7,14 @@ import { segment } from '../lib/route.ts'
 import { compact, line } from '../lib/text.ts'
 import { Row } from '../parts/row.tsx'
 import { Loading, PriorityChip, Problem, TypeChip } from '../parts/small.tsx'
-import { complain } from '../parts/toast.tsx'
+import { showError } from '../parts/toast.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { type ThreadFilter, threadPages } from '../state/threads.ts'
-import { useLeaves } from './mail-page.tsx'
+import { useListMoves } from './mail-page.tsx'
 
 export const rowHeight = 76
 
-/** A list that grows by a page when its end comes near. */
+/** A list that loads another page when its end is near. */
 export function usePaged<T>(key: string, make: () => PagedOptions<T>) {
   const options = useMemo(make, [key])
   const found: Resource<Paged<T>> = useResource(key, () => pagedOptions(options))
@@ -25,14 +25,14 @@ export function usePaged<T>(key: string, make: () => PagedOptions<T>) {
     isAsking.current = true
     nextPage(known, options)
       .then((data) => {
-        // What came in at the top meanwhile stays there.
+        // Keep what arrived at the top meanwhile.
         const fresh = found.data.peek()!.items.filter((item) => !known.items.includes(item))
         const ids = new Set(fresh.map(options.idOf))
         found.data.value = {
           ...data,
           items: [...fresh, ...data.items.filter((item) => !ids.has(options.idOf(item)))],
         }
-      }, complain)
+      }, showError)
       .finally(() => {
         isAsking.current = false
       })
@@ -42,7 +42,7 @@ export function usePaged<T>(key: string, make: () => PagedOptions<T>) {
 
 export interface ThreadListProps {
   filter: ThreadFilter
-  /** The address of the page without a thread; a thread's id is put behind it. */
+  /** The URL of the list; a thread's id is appended to it. */
   base: string
   query?: string
   current: string | undefined
@@ -59,7 +59,7 @@ export function ThreadList({ filter, base, query = '', current, empty }: ThreadL
     [items, base, query],
   )
   const selected = items?.findIndex(({ id }) => id === current) ?? -1
-  useLeaves(hrefs, selected)
+  useListMoves(hrefs, selected)
   if (found.error.value !== null && items === undefined) return <Problem error={found.error.value} />
   if (items === undefined) return <Loading />
   if (items.length === 0) return <>{empty}</>
@@ -78,7 +78,7 @@ export function ThreadList({ filter, base, query = '', current, empty }: ThreadL
           isCurrent={thread.id === current}
         />
       )}
-      end={found.data.value?.isFull ? 'There is more. Narrow it down with a search.' : undefined}
+      end={found.data.value?.isFull ? 'There are more threads. Use search to narrow them down.' : undefined}
     />
   )
 }

@@ -14,11 +14,12 @@ import { Page } from './page.tsx'
 const Graph = lazy(async () => (await import('../charts/traffic-graph.tsx')).TrafficGraph)
 const Matrix = lazy(async () => (await import('../charts/traffic-matrix.tsx')).TrafficMatrix)
 
-const spans = { '1 h': 3_600_000, '24 h': 86_400_000, ever: 0 } as const
+const spans = { '1 h': 3_600_000, '24 h': 86_400_000, all: 0 } as const
 type Span = keyof typeof spans
+const labels: Record<string, string> = { graph: 'Graph', matrix: 'Matrix', all: 'All time' }
 
-/** What was picked leads to the mail it stands for. */
-function follow(selection: Selection): void {
+/** Opens the mail behind what was selected. */
+function open(selection: Selection): void {
   if (selection.kind === 'pair') {
     const words = `from:${quoted(selection.from)} to:${quoted(selection.to)}`
     go(`/search?q=${encodeURIComponent(words)}`)
@@ -30,9 +31,9 @@ function follow(selection: Selection): void {
 
 const quoted = (name: string): string => (/\s/.test(name) ? `"${name}"` : name)
 
-/** Who talks to whom, as a picture and as a table. */
+/** Who sends to whom, as a graph and as a matrix. */
 export function TrafficPage({ view, span: wanted }: { view: string; span: string }) {
-  const span: Span = wanted in spans ? (wanted as Span) : 'ever'
+  const span: Span = wanted in spans ? (wanted as Span) : 'all'
   const { data, error } = useResource(`traffic ${span}`, () => ({
     restMs: 3_000,
     load: async (_: Pair[] | undefined, signal: AbortSignal) => {
@@ -58,30 +59,30 @@ export function TrafficPage({ view, span: wanted }: { view: string; span: string
     <nav class="choice" aria-label={label}>
       {names.map((name) => (
         <a key={name} href={href({ [key]: name })} aria-current={name === current ? 'page' : undefined}>
-          {name}
+          {labels[name] ?? name}
         </a>
       ))}
     </nav>
   )
   return (
     <Page
-      title="Who talks to whom"
+      title="Traffic"
       tools={
         <>
-          {choice('How to show it', ['graph', 'matrix'], view, 'view')}
-          {choice('How far back', Object.keys(spans), span, 'span')}
+          {choice('View', ['graph', 'matrix'], view, 'view')}
+          {choice('Time range', Object.keys(spans), span, 'span')}
         </>
       }
     >
       {pairs.length === 0 ? (
         <Empty
-          title="Nobody has written to anybody"
+          title="No messages yet"
           commands={["mailbox --as ada send bob --body 'hello'", 'mailbox demo']}
         />
       ) : view === 'matrix' ? (
-        <Matrix agents={writing} pairs={pairs} onSelect={follow} />
+        <Matrix agents={writing} pairs={pairs} onSelect={open} />
       ) : (
-        <Graph agents={writing} pairs={pairs} onSelect={follow} />
+        <Graph agents={writing} pairs={pairs} onSelect={open} />
       )}
     </Page>
   )

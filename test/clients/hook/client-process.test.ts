@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { countingNode } from '../../helpers/counting-node.ts'
 import { startScript } from '../../helpers/processes.ts'
 import { tempSpace } from '../../helpers/temp.ts'
-import { hookProgram, stamps } from './stage.ts'
+import { until } from '../../helpers/wait.ts'
+import { ageJournal, hookProgram, stamps } from './stage.ts'
 
 interface Answer {
   stdout: string
@@ -20,7 +20,7 @@ function startClient(space: string, env: Record<string, string>) {
   const run = async (script: string, more: object = {}): Promise<Answer> => {
     running.tell(JSON.stringify({ script, input: JSON.stringify({ session_id: 'a-session', ...more }) }))
     asked++
-    while (running.lines.length < asked) await sleep(10)
+    await until(() => running.lines.length >= asked)
     return JSON.parse(running.lines[asked - 1]!) as Answer
   }
   return { run, pid: running.process.pid }
@@ -39,10 +39,9 @@ describe('the client above a hook', () => {
       expect(await throughShells(after)).toEqual({ stdout: '', stderr: '', status: 0 })
       const agents = (await space.agents()).filter(({ session }) => session.client === client)
       expect(agents).toMatchObject([{ name: `${client}-1`, session: { pid, id: 'a-session' } }])
-      while (stamps(space).length === 0) {
-        await sleep(200)
-        await throughShells(after)
-      }
+      ageJournal(space)
+      await throughShells(after)
+      expect(stamps(space)).not.toEqual([])
       const before = starts()
       for (const way of [direct, throughShells])
         expect(await way(after)).toEqual({ stdout: '', stderr: '', status: 0 })

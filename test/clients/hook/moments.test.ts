@@ -12,10 +12,10 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { askForHelp } from '../../../src/mod.ts'
 import { tempDir, tempSpace } from '../../helpers/temp.ts'
+import { until } from '../../helpers/wait.ts'
 import { FakeClient, hookProgram, hookStage, stateOf } from './stage.ts'
 
 const mail = { to: 'claude-1', subject: 'Mail', body: 'THE BODY' }
@@ -234,7 +234,7 @@ describe('a hook that is killed, or whose client does not listen', () => {
     })
     child.stdin!.end(JSON.stringify({ session_id: client.session }))
     // It cannot print, and hangs between the mark and the removal of its note.
-    while ((await stateOf(space, id, 'claude-1')) !== 'shown') await sleep(20)
+    await until(async () => (await stateOf(space, id, 'claude-1')) === 'shown')
     await (await space.mailbox('claude-1')).ack(other.id)
     child.kill('SIGKILL')
     await once(child, 'exit')

@@ -11,21 +11,19 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { findSpace } from '../../../src/space/settings.ts'
 import { countingNode } from '../../helpers/counting-node.ts'
 import { segmentFile } from '../../helpers/segments.ts'
 import { tempDir } from '../../helpers/temp.ts'
 import { needTool } from '../../helpers/tools.ts'
-import { FakeClient, hookProgram, hookStage, type Stage, stamps } from './stage.ts'
+import { ageJournal, FakeClient, hookProgram, hookStage, type Stage, stamps } from './stage.ts'
 
-/** The journal is left alone until a stamp can be made, and one is made. */
-async function quieten({ client, space }: Stage): Promise<void> {
-  while (stamps(space).length === 0) {
-    await sleep(200)
-    client.hook('PostToolUse')
-  }
+/** The journal has been at rest for long enough that a stamp can be made, and one is made. */
+function quieten({ client, space }: Stage): void {
+  ageJournal(space)
+  client.hook('PostToolUse')
+  expect(stamps(space)).not.toEqual([])
 }
 
 const afterTool = (client: FakeClient, options: Parameters<FakeClient['hook']>[1] = {}) =>
@@ -38,7 +36,7 @@ describe('the quick path', () => {
     const stage = await hookStage()
     const { client, ada } = stage
     const { env, starts } = countingNode()
-    await quieten(stage)
+    quieten(stage)
     for (let n = 0; n < 5; n++)
       expect(afterTool(client, { env })).toMatchObject({ code: 0, stdout: '', stderr: '' })
     expect(starts()).toBe(0)
@@ -54,7 +52,7 @@ describe('the quick path', () => {
     const stage = await hookStage()
     const { client, ada } = stage
     const { env, starts } = countingNode()
-    await quieten(stage)
+    quieten(stage)
     for (const shell of shells) {
       needTool(shell.split(' ')[0]!)
       expect(afterTool(client, { env, shell }), shell).toMatchObject({ code: 0, stdout: '', stderr: '' })
@@ -69,7 +67,7 @@ describe('the quick path', () => {
   it('starts no process at all but the shell, and leaves standard input alone', async () => {
     needTool('strace')
     const stage = await hookStage()
-    await quieten(stage)
+    quieten(stage)
     const env = { ...process.env, ...stage.client.env }
     const log = join(tempDir(), 'trace')
     const words = ['-f', '-qq', '-o', log, '-e', 'trace=process', hookProgram, 'claude', 'PostToolUse']
@@ -86,7 +84,7 @@ describe('the quick path', () => {
   it('is left when the next segment has been opened', async () => {
     const stage = await hookStage()
     const { env, starts } = countingNode()
-    await quieten(stage)
+    quieten(stage)
     // A writer that has only just begun it.
     const next = segmentFile(stage.space.dir, 2)
     writeFileSync(next, '')
@@ -99,7 +97,7 @@ describe('the quick path', () => {
     const stage = await hookStage()
     const { client, ada, space } = stage
     const { env, starts } = countingNode()
-    await quieten(stage)
+    quieten(stage)
     await ada.send({ to: 'claude-1', subject: 'Now', body: 'FROM THE PAST', priority: 'high' })
     const anHourAgo = statSync(segmentFile(space.dir)).mtimeMs / 1_000 - 3_600
     utimesSync(segmentFile(space.dir), anHourAgo, anHourAgo)
@@ -123,7 +121,7 @@ describe('the quick path', () => {
   it('is left once a minute, for what becomes due by itself', async () => {
     const stage = await hookStage()
     const { env, starts } = countingNode()
-    await quieten(stage)
+    quieten(stage)
     const [name] = stamps(stage.space)
     const path = join(stage.space.dir, 'hooks', 'stamps', name!)
     const { mtimeMs } = statSync(path)
@@ -139,7 +137,7 @@ describe('the quick path', () => {
     const stage = await hookStage()
     const { client, ada } = stage
     await ada.send({ to: 'claude-1', subject: 'Later', body: 'NO HURRY' })
-    await quieten(stage)
+    quieten(stage)
     const { env, starts } = countingNode()
     expect(afterTool(client, { env }).text).toBe('')
     expect(starts()).toBe(0)
@@ -150,15 +148,14 @@ describe('the quick path', () => {
     const { client, ada, space } = await hookStage()
     const { env, starts } = countingNode()
     const subagent = { env, input: { agent_id: 'sub' } }
-    while (stamps(space).length === 0) {
-      await sleep(200)
-      afterTool(client, subagent)
-    }
+    ageJournal(space)
+    afterTool(client, subagent)
+    expect(stamps(space)).not.toEqual([])
     const before = starts()
     afterTool(client, subagent)
     expect(starts()).toBe(before)
     await ada.send({ to: 'claude-1', subject: 'Now', body: 'IMPORTANT', priority: 'high' })
-    await sleep(1_300)
+    ageJournal(space)
     expect(afterTool(client, subagent).stdout).toBe('')
     expect(afterTool(client).text).toContain('IMPORTANT')
   })
@@ -168,14 +165,14 @@ describe('the quick path', () => {
     const { client, ada, space } = stage
     client.hook('SessionStart', { input: { session_id: 'session-two' } })
     await ada.send({ to: 'claude-2', subject: 'Now', body: 'FOR THE SECOND', priority: 'low' })
-    await sleep(1_300)
+    ageJournal(space)
     afterTool(client)
     expect(stamps(space)).toEqual([])
   })
 
   it('removes the stamps of processes that are no more', async () => {
     const stage = await hookStage()
-    await quieten(stage)
+    quieten(stage)
     const before = stamps(stage.space)
     stage.client.end()
     await new Promise((resolve) => stage.client.process.once('close', resolve))

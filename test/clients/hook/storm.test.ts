@@ -1,14 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { countingNode } from '../../helpers/counting-node.ts'
 import { startScript } from '../../helpers/processes.ts'
+import { inStorm } from '../../helpers/storm.ts'
 import { tempSpace } from '../../helpers/temp.ts'
+import { letPass } from '../../helpers/wait.ts'
 import { FakeClient, hookProgram } from './stage.ts'
 
-const isLong = Boolean(process.env['STORM'])
-const messages = isLong ? 10_000 : 240
+const messages = inStorm(10_000, 120)
 /** Mail comes in showers, with pauses in which the quick path is taken. */
-const shower = isLong ? 500 : 80
+const shower = inStorm(500, 60)
 const agents = 4
 const pollersEach = 2
 
@@ -46,8 +46,8 @@ it(
       const priority = Math.random() < 0.8 ? ('high' as const) : ('urgent' as const)
       const { id } = await ada.send({ to, subject: `No. ${sent}`, body: 'mail', priority })
       due.set(id, to === 'all' ? names : to === name ? [name] : 'one')
-      if (sent % shower === shower - 1) await sleep(1_200 + Math.random() * 1_500)
-      else if (Math.random() < 0.3) await sleep(Math.random() * 20)
+      if (sent % shower === shower - 1) await letPass(1_200 + Math.random() * 1_500)
+      else if (Math.random() < 0.3) await letPass(Math.random() * 20)
     }
 
     const seen: { name: string; id: string }[] = []
@@ -78,5 +78,5 @@ it(
     expect(quick).toBeGreaterThan(0)
     expect((await space.verify({ deep: true })).problems).toEqual([])
   },
-  isLong ? 900_000 : 120_000,
+  inStorm(900_000, 120_000),
 )

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { countingNode } from '../../helpers/counting-node.ts'
+import { letPass } from '../../helpers/wait.ts'
 import { anthropic } from './anthropic.ts'
 import { claudeEnv, setUpClaude, startClaude } from './claude.ts'
 import { claudeHooks } from './hook-settings.ts'
@@ -66,7 +66,7 @@ describe('hooks in the real Claude Code', () => {
         counts.push(starts())
         if (counts.length > 8) return { text: 'Done.' }
         // The journal must have been at rest for a second before that can be relied on.
-        await sleep(counts.length < 3 ? 1_200 : 0)
+        if (counts.length < 3) await letPass(1_200)
         if (counts.length === 8) await mail('TOOL-MAIL', 'claude-1', { priority: 'high' })
         return { calls: [{ name: 'Bash', input: { command: `seq 1 200000; true ${counts.length}` } }] }
       })

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Mailbox, Space } from '../../../src/mod.ts'
 import { tempSpace } from '../../helpers/temp.ts'
+import { until } from '../../helpers/wait.ts'
 import { clientHome } from './claude.ts'
 import type { ModelRequest, Script } from './scripted-model.ts'
 
@@ -44,7 +44,7 @@ export async function mailStage(): Promise<MailStage> {
 /** Resolves when somebody waits for the mail of an idle agent. */
 export async function untilWaiting(project: string, agent: string): Promise<void> {
   const path = join(project, '.mailbox', 'hooks', 'agents', `${agent}.waiter`)
-  while (!existsSync(path)) await sleep(50)
+  await until(() => existsSync(path))
 }
 
 /** Clients ask the model for titles and such beside the conversation. */

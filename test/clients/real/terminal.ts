@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { needTool } from '../../helpers/tools.ts'
+import { letPass, until } from '../../helpers/wait.ts'
 
 export interface Terminal {
   screen(): string
@@ -25,7 +25,7 @@ export function openTerminal(
   onTestFinished(async () => {
     tmux('kill-server')
     // Gone before its home is removed: a program that is told to end writes until it has.
-    while (isThere(pid)) await sleep(20)
+    await until(() => !isThere(pid))
   })
   const screen = () => tmux('capture-pane', '-p')
   return {
@@ -33,12 +33,12 @@ export function openTerminal(
     async shows(expected) {
       const isShown = () =>
         typeof expected === 'string' ? screen().includes(expected) : expected.test(screen())
-      while (!isShown()) await sleep(100)
+      await until(isShown)
     },
     async type(line) {
       tmux('send-keys', '-l', line)
       // A terminal program takes what comes at once for a paste, and its Enter for a part of it.
-      await sleep(500)
+      await letPass(500)
       tmux('send-keys', 'Enter')
     },
   }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { until } from '../../helpers/wait.ts'
 import { anthropic } from './anthropic.ts'
 import { cli, clientHome, type RunningClient, startClaude } from './claude.ts'
 import { claudeHooks } from './hook-settings.ts'
@@ -115,8 +116,7 @@ it(
     const owner = await space.mailbox('ann', { join: false })
     const { messages } = await owner.sent()
     const handoff = messages.find(({ type }) => type === 'handoff')!
-    while (!(await space.show(handoff.id)).receipts.some(({ state }) => state === 'archived'))
-      await new Promise((resolve) => setTimeout(resolve, 50))
+    await until(async () => (await space.show(handoff.id)).receipts.some(({ state }) => state === 'archived'))
 
     const thread = await owner.thread(handoff.id)
     expect(thread.map(({ from, subject }) => `${from}: ${subject}`)).toEqual([

@@ -3,13 +3,14 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { inStorm } from '../../helpers/storm.ts'
 import { needTool } from '../../helpers/tools.ts'
 import { homeWith, paths, put, snapshot } from './home.ts'
 
 const cli = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
 const calls = ['mkdir', 'openat', 'write', 'fchmod', 'fsync', 'rename', 'unlink', 'rmdir']
 /** Each call of these is one run; without a storm, every so many. */
-const step = process.env['STORM'] ? 1 : 6
+const step = inStorm(1, 6)
 
 beforeEach(() => needTool('strace'))
 

@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { stringify } from 'smol-toml'
 import { expect, it } from 'vitest'
 import { clientSetups } from '../../../src/clients/registry.ts'
+import { inStorm } from '../../helpers/storm.ts'
 import { placeIn } from './home.ts'
 
 const files = clientSetups.flatMap((client) => client.files(placeIn('/home/zoe')))
 const fileOf = (client: string, id: string) => files.find((file) => file.client === client && file.id === id)!
-const runs = { numRuns: process.env['STORM'] ? 1_500 : 40 }
+const runs = { numRuns: inStorm(1_500, 40) }
 
 /** A hook of somebody else's, and lists of them as clients have them. */
 const hook = fc.record({ type: fc.constant('command'), command: fc.string({ minLength: 1 }) })

@@ -24,7 +24,7 @@ function Page() {
       <h1>Charts</h1>
       <output id="picked">{picked}</output>
       <section id="graph">
-        <h2>Who talks to whom</h2>
+        <h2>Traffic</h2>
         <TrafficGraph agents={agents} pairs={pairs} onSelect={pick} />
       </section>
       <section id="matrix">
