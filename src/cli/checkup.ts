@@ -105,8 +105,7 @@ function checkSpace(dir: string): Omit<Finding, 'check'> {
 
 function checkSettings(dir: string): Omit<Finding, 'check'> {
   const { durability } = readSettings(dir)
-  if (durability === 'disk')
-    return { state: 'ok', found: 'valid; a send returns once it is on disk' }
+  if (durability === 'disk') return { state: 'ok', found: 'valid; a send returns once it is on disk' }
   return {
     state: 'warn',
     found: 'durability is os: a power loss can lose mail that was sent',
@@ -184,7 +183,10 @@ async function checkWatch(dir: string, pollMs: number): Promise<Omit<Finding, 'c
     })
     await writeFile(probe, '', { mode: 0o600 })
     if (await Promise.race([told, sleep(watchPatienceMs, false)])) {
-      return { state: 'ok', found: `changes are reported within ${Math.ceil(performance.now() - started)} ms` }
+      return {
+        state: 'ok',
+        found: `changes are reported within ${Math.ceil(performance.now() - started)} ms`,
+      }
     }
     return {
       state: 'warn',

@@ -46,8 +46,7 @@ export interface InitReport {
 export function initText(cli: Cli, { clients, files, applied, keptIn, again }: InitReport): string {
   const labels = clients.map(({ label }) => label).join(', ')
   const changed = files.filter(({ change }) => change !== 'none')
-  if (changed.length === 0)
-    return labels === '' ? 'Nothing to set up.' : `Already set up: ${labels}.`
+  if (changed.length === 0) return labels === '' ? 'Nothing to set up.' : `Already set up: ${labels}.`
   if (!applied) {
     const go = `Nothing was changed. To make these changes: ${cli.command(again)}`
     return `${changesText(cli, files)}\n\n${go}`

@@ -24,11 +24,7 @@ interface SetupFlags {
 
 const addFlags = (command: Command): Command =>
   command
-    .option(
-      '--client <name>',
-      `only this client: ${clients.join(', ')}; repeatable`,
-      collect,
-    )
+    .option('--client <name>', `only this client: ${clients.join(', ')}; repeatable`, collect)
     .addOption(
       new Option('--scope <scope>', 'your own settings, or those of the project in the current directory')
         .choices(['user', 'project'])
@@ -79,15 +75,15 @@ export function uninit(command: Command): void {
       examples('mailbox uninit', 'mailbox uninit --client gemini', 'mailbox uninit --dry-run'),
     )
   action(command, (cli, flags: SetupFlags) => {
-    const clients = (flags.client ?? clients).map(
-      (name) => clientNamed(name).name,
-    )
+    const named = (flags.client ?? clients).map((name) => clientNamed(name).name)
     const dryRun = flags.dryRun === true
-    const files = uninstall(placeOf(cli, flags), { clients, dryRun })
+    const files = uninstall(placeOf(cli, flags), { clients: named, dryRun })
     const touched = files.filter(({ how }) => how !== 'untouched')
     cli.answer({ files: touched, applied: !dryRun && touched.length > 0 }, () => uninitText(touched, dryRun))
     if (touched.some(({ olderEntries }) => olderEntries))
-      cli.hint('a restored file still has entries from an earlier setup; run `mailbox uninit` again to remove them')
+      cli.hint(
+        'a restored file still has entries from an earlier setup; run `mailbox uninit` again to remove them',
+      )
   })
 }
 
@@ -119,7 +115,8 @@ function chosen(cli: Cli, { client }: SetupFlags, place: Place): ClientSetup[] {
 function isWithoutPlugin(cli: Cli, client: ClientSetup, place: Place, isNamed: boolean): boolean {
   if (client.hasPlugin?.(place) !== true) return true
   const found = `${client.label} already has the mailbox plugin`
-  if (isNamed) throw new MailboxError('conflict', found, { hint: `keep it, or remove it first: ${client.removePlugin}` })
+  if (isNamed)
+    throw new MailboxError('conflict', found, { hint: `keep it, or remove it first: ${client.removePlugin}` })
   cli.warn(`${found}; skipping it`)
   return false
 }

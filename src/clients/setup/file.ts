@@ -34,7 +34,9 @@ export function inspectFile(path: string): FileState {
   if (!stats.isFile()) throw new MailboxError('invalid', 'it is not a file')
   // Root may write anything, but somebody has made the file read-only on purpose.
   if ((stats.mode & 0o222) === 0 || !mayWrite(target))
-    throw new MailboxError('not_permitted', 'it is read-only', { hint: `make it writable: chmod u+w ${target}` })
+    throw new MailboxError('not_permitted', 'it is read-only', {
+      hint: `make it writable: chmod u+w ${target}`,
+    })
   if (stats.nlink > 1) {
     throw new MailboxError('not_permitted', 'it is a hard link, and replacing it would break the link', {
       hint: 'use a symbolic link instead',
@@ -98,7 +100,9 @@ export function replaceFile({ target, bytes, stats }: FileState, content: Buffer
     temporary,
     beforeRename: () => {
       if (!isStill(target, bytes))
-        throw new MailboxError('conflict', 'another program has changed it in the meantime', { hint: 'try again' })
+        throw new MailboxError('conflict', 'another program has changed it in the meantime', {
+          hint: 'try again',
+        })
     },
   })
 }

@@ -39,7 +39,10 @@ function asFinding(thrown: unknown): Omit<ClientHealth, 'client'> {
   return { state: 'fail', found: message, ...(hint === undefined ? {} : { next: hint }) }
 }
 
-async function checkClient(client: ClientSetup, options: HealthOptions): Promise<Omit<ClientHealth, 'client'>> {
+async function checkClient(
+  client: ClientSetup,
+  options: HealthOptions,
+): Promise<Omit<ClientHealth, 'client'>> {
   const { place, command } = options
   const again = command(`init --client ${client.name}`)
   const scopes = (['user', 'project'] as const).map((scope) => ({ ...place, scope }))

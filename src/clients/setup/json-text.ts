@@ -64,7 +64,9 @@ export function replaceValue(text: string, path: Path, value: unknown): string {
   const node = nodeAt(text, path)!
   const layout = layoutOf(text)
   const oneLine = !text.slice(node.offset, node.offset + node.length).includes('\n')
-  const content = oneLine ? writtenOnOneLine(value, layout) : written(value, layout, lineIndent(text, node.offset))
+  const content = oneLine
+    ? writtenOnOneLine(value, layout)
+    : written(value, layout, lineIndent(text, node.offset))
   return applyEdits(text, [{ offset: node.offset, length: node.length, content }])
 }
 

@@ -87,7 +87,7 @@ it('init does not overwrite what somebody else writes at the same moment', async
   const plan = planInstall(clientSetups, place)
   put(home, paths['gemini-settings'], '{ "theirs": true }')
   const before = snapshot(home)
-  expect(() => install(plan, place)).toThrow(/changed by somebody else/)
+  expect(() => install(plan, place)).toThrow(/another program has changed it/)
   expect(snapshot(home)).toEqual(before)
   initHome(place)
   expect(readFileSync(join(home, paths['gemini-settings']), 'utf8')).toContain('"theirs": true')
