@@ -57,6 +57,7 @@ export { toMarkdown } from './model/markdown.ts'
 export { type Message, type Priority, priorities } from './model/message.ts'
 export type { LadderStep, ReceiptState, ReceiptView } from './model/receipt.ts'
 export type { Rule, Rules } from './model/rules.ts'
+export type { Settings } from './model/settings.ts'
 export { toPrintable } from './model/text.ts'
 export type { UnreadCount } from './query/count.ts'
 export type { DeadLetter, DeadLetters } from './query/dead.ts'
@@ -67,17 +68,17 @@ export type { ListOptions, Page } from './query/page.ts'
 export type { ShownMessage } from './query/show.ts'
 export type { Figures, Latency, Stats } from './query/stats.ts'
 export type { HubOptions } from './remote/connection.ts'
-export type { Mailbox } from './space/mailbox.ts'
+export type { LocalSpace, MailboxOptions, OpenSpaceOptions, Space } from './space/api.ts'
 export type {
   BroadcastInput,
   Checked,
   CheckOptions,
   Handled,
   HandleOptions,
+  Mailbox,
   ReplyInput,
   SentMessage,
   WaitOptions,
-} from './space/mailbox-options.ts'
+} from './space/mailbox/api.ts'
+export { openSpace } from './space/open.ts'
 export type { ArchivedSegment, ArchiveOptions, ArchiveProgress, ArchiveReport } from './space/retention.ts'
-export type { Settings } from './space/settings.ts'
-export { type AnySpace, type OpenSpaceOptions, openSpace, type Space } from './space/space.ts'

@@ -2,7 +2,7 @@ import { MailboxError } from '../base/errors.ts'
 import { maxTimerMs } from '../base/timers.ts'
 import { fieldsOf } from '../conversation/matter.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import { acceptShutdown, deferShutdown, respondStatus } from './requests.ts'
 
 /** What a handler gets besides the message. */

@@ -3,7 +3,7 @@ import { type Priority, priorityRank } from '../model/message.ts'
 import { classOf } from '../model/receipt.ts'
 import { estimateTokens } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import { fitted, headTokens, mailHeading } from './pending.ts'
 import { promptFor } from './prompt.ts'
 

@@ -1,8 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import { checkHandoff, fillTemplate, type Handoff, handoffBody, templates } from '../conversation/handoff.ts'
 import type { Priority } from '../model/message.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { SentMessage } from '../space/mailbox-options.ts'
+import type { Mailbox, SentMessage } from '../space/mailbox/api.ts'
 
 export interface HandoffInput extends Handoff {
   to: string

@@ -1,6 +1,5 @@
 import type { Priority } from '../model/message.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { SentMessage } from '../space/mailbox-options.ts'
+import type { Mailbox, SentMessage } from '../space/mailbox/api.ts'
 
 /** What every request has. */
 export interface RequestInput {

@@ -1,6 +1,6 @@
 import { toPrintableLine } from '../model/text.ts'
 import type { Owed } from '../query/owed.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 
 export interface WaitingReport {
   /** What this report is about; the next one need not repeat it. */

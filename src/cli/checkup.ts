@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatcherHealth } from '../delivery/watcher.ts'
 import { ensureSpaceDir, readSettings } from '../space/settings.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
 import { relative } from './format/time.ts'
@@ -46,7 +46,7 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   yield await attempt('settings', () => checkSettings(dir))
   yield await attempt('disk', () => checkDisk(dir))
   const hadIndex = existsSync(join(dir, 'index.db'))
-  let space: Space
+  let space: DiskSpace
   try {
     space = await open(cli)
   } catch (error) {
@@ -126,8 +126,8 @@ async function checkDisk(dir: string): Promise<Omit<Finding, 'check'>> {
   }
 }
 
-async function checkJournal(space: Space): Promise<Omit<Finding, 'check'>> {
-  const end = await space.end()
+async function checkJournal(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
+  const end = await space.lastSeq()
   for await (const { entry } of space.follow({ after: end - 1 })) {
     return {
       state: 'ok',
@@ -148,7 +148,7 @@ function checkIndex(dir: string, hadIndex: boolean): Omit<Finding, 'check'> {
 }
 
 /** Deciding on nothing takes the lock and gives it back. */
-async function checkLock(space: Space): Promise<Omit<Finding, 'check'>> {
+async function checkLock(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
   const started = performance.now()
   const taken = await Promise.race([space.checkWritable().then(() => true), sleep(lockPatienceMs, false)])
   if (taken) return { state: 'ok', found: `obtained in ${Math.ceil(performance.now() - started)} ms` }

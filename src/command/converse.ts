@@ -1,10 +1,11 @@
 import { MailboxError } from '../base/errors.ts'
 import { keyOf, type Matter, next, opens, type StepName, stepOf } from '../conversation/matter.ts'
+import type { View } from '../conversation/view.ts'
 import { isGroupBox } from '../model/address.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import type { MessageDraft } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
-import type { Context, View } from './context.ts'
+import type { Context } from './context.ts'
 import { notice } from './notice.ts'
 import { findAgent } from './roster.ts'
 

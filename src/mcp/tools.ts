@@ -6,8 +6,8 @@ import { MailboxError } from '../base/errors.ts'
 import { priorities } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { Space } from '../space/space.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
+import type { DiskSpace } from '../space/space.ts'
 import { isGone } from './caller.ts'
 import type { Calls } from './calls.ts'
 import { answer, factsOf, failure, fenced } from './tool-result.ts'
@@ -38,7 +38,7 @@ const messages = z
 /** Eight tools, and no more: every word of them is paid for by every agent in every turn. */
 export function registerTools(
   server: McpServer,
-  space: Space,
+  space: DiskSpace,
   mailboxOf: (context: ServerContext) => Promise<Mailbox>,
   calls: Calls,
 ): void {

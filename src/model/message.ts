@@ -20,8 +20,7 @@
  * cursor    the last seq a reader has taken in
  * wake      a signal to look; it carries no content
  */
-import type * as z from 'zod/mini'
-import type { messageSchema } from './schemas.ts'
+import type { StoredFields } from './fields.ts'
 
 /** From what can wait to what cannot; the position is the rank. */
 export const priorities = ['low', 'normal', 'high', 'urgent'] as const
@@ -72,4 +71,4 @@ export const messageLimits = {
 } as const
 
 /** The form in which a message is stored and handed out; nothing in it changes after it is sent. */
-export type Message = z.infer<typeof messageSchema>
+export type Message = { [Name in keyof StoredFields]: StoredFields[Name] }

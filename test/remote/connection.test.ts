@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Entry } from '../../src/model/entry.ts'
 import type { HubOptions } from '../../src/remote/connection.ts'
-import { openSpace } from '../../src/space/space.ts'
+import { openSpace } from '../../src/space/open.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { until } from '../helpers/wait.ts'
 import { stageWire } from './wire.ts'
@@ -46,7 +46,7 @@ it('joins with its process as its own machine describes it, and is heard of whil
   const far = await openRemote({ url: stage.url, token: stage.agentToken('far') })
   await far.mailbox('far', { join: { session: { host: 'elsewhere', pid: 7, pidStart: 'x/1' } } })
   let beats = 0
-  for await (const { entry } of stage.space.follow({ after: await stage.space.end() }))
+  for await (const { entry } of stage.space.follow({ after: await stage.space.lastSeq() }))
     if (entry.kind === 'agent' && entry.agent.name === 'far' && entry.change === 'updated' && ++beats === 5)
       break
   expect(await agent('far')).toMatchObject({ state: 'alive', session: { generation: 1 } })
@@ -107,7 +107,7 @@ it.each(['sse', 'websocket'] as const)(
     expect(await waiting).toMatchObject({ subject: 'waited for' })
     subjects.push('end')
     await ada.send({ to: 'bob', subject: 'end' })
-    const end = await stage.space.end()
+    const end = await stage.space.lastSeq()
     await until(() => entries.at(-1)! >= end && mail.at(-1) === 'end')
     over.abort()
     await Promise.all([following, watching])

@@ -1,24 +1,25 @@
 import { type Agent, person } from '../model/agent.ts'
 import type { Entry } from '../model/entry.ts'
-import type { Space } from '../space/space.ts'
-import { type Channel, channels, countMessages } from './channels.ts'
-import { Chronicle } from './chronicle.ts'
-import { count, type UnreadCount } from './count.ts'
-import { countDead } from './dead.ts'
-import { entriesAfter } from './entries.ts'
-import { type Need, needsOf } from './needs.ts'
-import type { RosterAgent } from './presence.ts'
-import { type Replay, replay } from './replay.ts'
-import { agentByName, roster } from './roster.ts'
-import { type SeriesBucket, type SeriesOptions, series } from './series.ts'
+import { type Channel, channels, countMessages } from '../query/channels.ts'
+import { Chronicle } from '../query/chronicle.ts'
+import { count, type UnreadCount } from '../query/count.ts'
+import { countDead } from '../query/dead.ts'
+import { entriesAfter } from '../query/entries.ts'
+import { type Need, needsOf } from '../query/needs.ts'
+import type { RosterAgent } from '../query/presence.ts'
+import { type Replay, replay } from '../query/replay.ts'
+import { agentByName, roster } from '../query/roster.ts'
+import { type SeriesBucket, type SeriesOptions, series } from '../query/series.ts'
 import {
   type ThreadMessage,
   type ThreadPage,
   type ThreadsOptions,
   threads,
   threadWithReceipts,
-} from './threads.ts'
-import { type Traffic, traffic } from './traffic.ts'
+} from '../query/threads.ts'
+import { type Traffic, traffic } from '../query/traffic.ts'
+import type { SpaceCore } from './core.ts'
+import { agents } from './roster.ts'
 
 export interface Overview {
   seq: number
@@ -37,20 +38,20 @@ const stintMs = 15
 
 /** What a person who watches over a space asks of it. Every answer is a look: nothing is marked. */
 export class Survey {
-  readonly #space: Space
+  readonly #core: SpaceCore
   #chronicle = new Chronicle()
   #reading: Promise<void> | undefined
 
-  constructor(space: Space) {
-    this.#space = space
+  constructor(core: SpaceCore) {
+    this.#core = core
   }
 
   async overview(): Promise<Overview> {
-    const now = this.#space.now()
-    const agents = await this.#space.agents()
-    return this.#space.query((source) => ({
+    const now = this.#core.now()
+    const everybody = await agents(this.#core)
+    return this.#core.query((source) => ({
       seq: source.index.cursor.seq,
-      agents,
+      agents: everybody,
       needsYou: needsOf(source, agentByName(source, person)!, now).length,
       dead: countDead(source, now),
       unread: Object.fromEntries(roster(source).map((agent) => [agent.name, count(source, agent, now)])),
@@ -60,29 +61,29 @@ export class Survey {
   }
 
   async needsYou(): Promise<Need[]> {
-    return this.#space.query((source) => needsOf(source, agentByName(source, person)!, this.#space.now()))
+    return this.#core.query((source) => needsOf(source, agentByName(source, person)!, this.#core.now()))
   }
 
   /** An agent as the roster has it, without a look at its process. */
   async agent(name: string): Promise<Agent | undefined> {
-    return this.#space.query((source) => agentByName(source, name))
+    return this.#core.query((source) => agentByName(source, name))
   }
 
   async threads(options: ThreadsOptions = {}): Promise<ThreadPage> {
-    return this.#space.query((source) => threads(source, options))
+    return this.#core.query((source) => threads(source, options))
   }
 
   async thread(id: string): Promise<ThreadMessage[]> {
-    return this.#space.query((source) => threadWithReceipts(source, id))
+    return this.#core.query((source) => threadWithReceipts(source, id))
   }
 
   async traffic(sinceMs = 0): Promise<Traffic[]> {
-    return this.#space.query((source) => traffic(source, sinceMs))
+    return this.#core.query((source) => traffic(source, sinceMs))
   }
 
   /** Entries after a point, and how far the journal goes. */
   async entries(after: number, limit = 200, maxBytes?: number): Promise<{ entries: Entry[]; seq: number }> {
-    return this.#space.query((source) => ({
+    return this.#core.query((source) => ({
       entries: entriesAfter(source, after, Math.min(limit, entriesAtMost), maxBytes),
       seq: source.index.cursor.seq,
     }))
@@ -90,13 +91,13 @@ export class Survey {
 
   async series(options: SeriesOptions = {}): Promise<SeriesBucket[]> {
     await this.#readOn()
-    return series(this.#chronicle, options, this.#space.now())
+    return series(this.#chronicle, options, this.#core.now())
   }
 
   /** The space as it was after an entry; without one, as it is. */
   async replay(at = Number.MAX_SAFE_INTEGER): Promise<Replay> {
     await this.#readOn()
-    return this.#space.query((source) => replay(source, this.#chronicle, at))
+    return this.#core.query((source) => replay(source, this.#chronicle, at))
   }
 
   /** Brings the chronicle to the end of the journal; whoever asks meanwhile waits for the same reading. */
@@ -109,7 +110,7 @@ export class Survey {
 
   async #read(): Promise<void> {
     for (let more = true; more; ) {
-      more = await this.#space.query(({ journal }) => {
+      more = await this.#core.query(({ journal }) => {
         // Old mail was removed, and with it the places that were remembered.
         if (this.#chronicle.isOutdated(journal)) this.#chronicle = new Chronicle()
         const until = performance.now() + stintMs

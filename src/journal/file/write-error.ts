@@ -1,4 +1,4 @@
-import { MailboxError } from '../base/errors.ts'
+import { MailboxError } from '../../base/errors.ts'
 
 const noRoom = ['ENOSPC', 'EDQUOT', 'EFBIG']
 

@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MailboxError } from '../base/errors.ts'
-import { type Database, isBusy, openDatabase } from '../base/sqlite.ts'
-import { sleepSync } from '../base/timers.ts'
+import { MailboxError } from '../../base/errors.ts'
+import { type Database, isBusy, openDatabase } from '../../base/sqlite.ts'
+import { sleepSync } from '../../base/timers.ts'
 
 export interface LockOptions {
   timeoutMs: number

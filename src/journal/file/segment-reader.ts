@@ -1,8 +1,8 @@
 import { closeSync } from 'node:fs'
-import { MailboxError } from '../base/errors.ts'
-import type { Gist } from '../model/entry.ts'
-import { looksWhole, sumOf } from './codec.ts'
-import { type Cursor, type Place, type Placed, type ReadResult, startCursor } from './journal.ts'
+import { MailboxError } from '../../base/errors.ts'
+import type { Gist } from '../../model/entry.ts'
+import { looksWhole, sumOf } from '../codec.ts'
+import { type Cursor, type Place, type Placed, type ReadResult, startCursor } from '../journal.ts'
 import { listArchived, listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
 import { Archive, PlainSegment, type SegmentBytes } from './segment-bytes.ts'
 

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fstatSync } from 'node:fs'
-import { MailboxError } from '../base/errors.ts'
+import { MailboxError } from '../../base/errors.ts'
 import { listArchived, openForRead, readFully, sizeOf } from './segment.ts'
 
 /** The bytes of one segment, wherever they come from. */

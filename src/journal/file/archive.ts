@@ -1,11 +1,11 @@
 import { closeSync, fsyncSync, mkdirSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { type FileHandle, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { MailboxError } from '../base/errors.ts'
-import { streamFileAtomically, syncDirectory } from '../base/files.ts'
-import { monthOf } from '../model/time.ts'
+import { MailboxError } from '../../base/errors.ts'
+import { streamFileAtomically, syncDirectory } from '../../base/files.ts'
+import { monthOf } from '../../model/time.ts'
 import { WriterLock } from './lock.ts'
 import { archiveDirOf, archivedName, listArchived, openForRead, segmentPath } from './segment.ts'
 
@@ -82,7 +82,8 @@ export async function packSegment(
 }
 
 async function writePacked(path: string, bytes: Buffer, signal: AbortSignal | undefined): Promise<void> {
-  await streamFileAtomically(path, async (file, temporary) => {
+  const temporary = path + temporaryEnd
+  const write = async (file: FileHandle) => {
     await file.writeFile(await toGzip(bytes))
     await file.sync()
     // The only other copy is deleted next, so read back what was written.
@@ -92,7 +93,8 @@ async function writePacked(path: string, bytes: Buffer, signal: AbortSignal | un
       })
     }
     signal?.throwIfAborted()
-  })
+  }
+  await streamFileAtomically(path, write, temporary)
 }
 
 /** Whether the file is there and holds these bytes, gzipped. */
