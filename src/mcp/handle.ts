@@ -22,9 +22,12 @@ export const stepWords = [...new Set(answers.map(({ conversation }) => conversat
   })
   .join('; ')
 
-/** Types that ask for something and need no more than words. */
+/** Types that a model may send to ask for something; programs send the others. */
 export const sendTypes = knownTypes
-  .filter((type) => typeOf(type)?.opens !== undefined && typeOf(type)?.payload !== undefined)
+  .filter((type) => {
+    const { opens, payload, isComposed, conversation } = typeOf(type)!
+    return opens !== undefined && payload !== undefined && (isComposed || conversation.verb !== undefined)
+  })
   .join(', ')
 
 /** One verb for all that can become of a message. */
