@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
 import { parseStrictJson } from '../base/json.ts'
 import { type Priority, priorities } from '../model/message.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import { readJson, readText } from './input.ts'
 import { collect, duration, given, priority as parsePriority } from './options.ts'
 

@@ -1,8 +1,15 @@
 import { type Address, defaultLife, writeAddress } from '../model/address.ts'
+import { fields, inputFields, type SendInput } from '../model/fields.ts'
 import type { Message } from '../model/message.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context } from './context.ts'
 import type { SendCommand } from './send.ts'
+
+/** The optional fields that are stored as they were given, each with a bit of its own. */
+const copied = inputFields
+  .filter(({ stored, decided }) => stored === 'optional' && !decided)
+  .map(({ name }, at) => ({ name: name as keyof SendInput & keyof Message, bit: 1 << at }))
+const bitOf = new Map<string, number>(copied.map(({ name, bit }) => [name, bit]))
 
 /**
  * What every message has comes in one literal and the rest behind it. This runs for every message, and
@@ -20,8 +27,8 @@ export function buildMessage(
     id,
     from,
     to: addresses.length === 1 ? [writeAddress(addresses[0]!)] : [...new Set(addresses.map(writeAddress))],
-    type: input.type ?? 'text',
-    priority: input.priority ?? 'normal',
+    type: input.type ?? fields.type.default,
+    priority: input.priority ?? fields.priority.default,
     createdAt: isoTime(now),
     threadId: input.threadId ?? parent?.threadId ?? id,
     requiresAck: input.requiresAck ?? false,
@@ -33,10 +40,15 @@ export function buildMessage(
   }
   if (life !== null) message.expiresAt = isoTime(now + life)
   if (parent !== undefined) message.replyTo = parent.id
-  if (input.swarm !== undefined) message.swarm = input.swarm
-  if (input.key !== undefined) message.key = input.key
-  if (input.traceparent !== undefined) message.traceparent = input.traceparent
-  if (input.payload !== undefined) message.payload = input.payload as Exclude<Message['payload'], undefined>
-  if (input.context !== undefined) message.context = input.context as Exclude<Message['context'], undefined>
+  copyOptional(input, message)
   return message
+}
+
+/** In the order of the table, whatever order they were given in; asking for what is not there takes time. */
+function copyOptional(input: SendInput, message: Message): void {
+  let present = 0
+  for (const name in input) present |= bitOf.get(name) ?? 0
+  if (present === 0) return
+  for (const { name, bit } of copied)
+    if (present & bit && input[name] !== undefined) message[name] = input[name] as never
 }

@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
+import type { View } from '../conversation/view.ts'
 import type { MessageDraft } from '../model/entry.ts'
 import { messageDraft } from '../model/schemas.ts'
-import type { View } from './context.ts'
 
 /** Checks a message that was exported, by us or by somebody who says so. */
 export function checkImport(value: unknown): MessageDraft {
@@ -13,7 +13,7 @@ export function checkImport(value: unknown): MessageDraft {
     message: stored,
     ...(exclude === undefined ? {} : { exclude }),
   })
-  if (data !== undefined) return data
+  if (data !== undefined) return data as MessageDraft
   const issue = error.issues[0]
   throw new MailboxError('invalid', `not a message: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`, {
     hint: 'import takes what export writes: one JSON object a line',

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini'
 import type { Message } from './message.ts'
-import type { agentDraft, draftSchema, messageDraft, receiptDraft } from './schemas.ts'
+import type { agentDraft, receiptDraft, segmentDraft, tornDraft } from './schemas.ts'
 
 /** What can happen to an agent. */
 export const agentChanges = ['joined', 'updated', 'frozen', 'resumed', 'left', 'died'] as const
@@ -11,8 +11,19 @@ export const segmentReasons = ['created', 'size', 'count', 'month', 'sync_failed
 export type SegmentReason = (typeof segmentReasons)[number]
 
 /** A fact that has no place in the journal yet. */
-export type Draft = z.infer<typeof draftSchema>
-export type MessageDraft = z.infer<typeof messageDraft>
+export type Draft =
+  | MessageDraft
+  | ReceiptDraft
+  | AgentDraft
+  | z.infer<typeof segmentDraft>
+  | z.infer<typeof tornDraft>
+/** Somebody said something. One entry, whoever it addresses. */
+export type MessageDraft = {
+  kind: 'message'
+  message: Message
+  /** Agents that a group address would reach and that the sender left out. */
+  exclude?: string[] | undefined
+}
 export type ReceiptDraft = z.infer<typeof receiptDraft>
 export type AgentDraft = z.infer<typeof agentDraft>
 

@@ -1,42 +1,232 @@
-import type { Priority } from './message.ts'
+import type { Field, Given, Stored } from './field.ts'
+import { messageLimits } from './message.ts'
+
+/**
+ * Every field of a message, once. The types of the library, the checks, the options of `mailbox send`, `--input`,
+ * the MCP tool, the HTTP API and its document, import, and what readers see all follow from here, so a field that
+ * is only stored and shown needs nothing but its row. The comment on a row is what an editor shows for the field.
+ *
+ * The order is the order of the help, and of the optional fields in a line of the journal.
+ */
+export const fields = {
+  id: { kind: 'id', stored: 'always' },
+  from: { kind: 'word', stored: 'always' },
+  /** Addresses: `ada`, `role:architect`, `project:x`, `all`, or several of them. */
+  to: {
+    kind: 'addresses',
+    input: 'required',
+    stored: 'always',
+    decided: true,
+    once: true,
+    maxItems: messageLimits.recipients,
+    mcp: 'agent, role:NAME, a tag, all',
+  },
+  /** @default '' */
+  subject: {
+    kind: 'text',
+    input: 'optional',
+    stored: 'always',
+    default: '',
+    maxLength: messageLimits.subjectLength,
+    hint: `The limit is ${messageLimits.subjectLength} characters; put the rest in the body.`,
+    cli: ['--subject <text>', 'one line'],
+    mcp: '',
+  },
+  /** Markdown. @default '' */
+  body: {
+    kind: 'text',
+    input: 'optional',
+    stored: 'always',
+    default: '',
+    hint: 'put structured data in the payload',
+    cli: ['--body <text>', 'the text, in Markdown; - reads standard input'],
+    mcp: '',
+  },
+  /** What kind of message it is: any word; some have a meaning of their own. @default 'text' */
+  type: {
+    kind: 'word',
+    input: 'optional',
+    stored: 'always',
+    default: 'text',
+    solid: true,
+    hint: 'use a word such as text or request',
+    cli: ['--type <type>', 'the kind of message, such as request or notification'],
+    mcp: '',
+  },
+  /** @default 'normal' */
+  priority: {
+    kind: 'priority',
+    input: 'optional',
+    stored: 'always',
+    default: 'normal',
+    cli: ['--priority <priority>', 'low, normal, high, urgent'],
+    mcp: '',
+  },
+  createdAt: { kind: 'time', stored: 'always' },
+  /** @default the thread of the message it replies to, or a new one */
+  threadId: {
+    kind: 'word',
+    input: 'optional',
+    stored: 'always',
+    decided: true,
+    cli: ['--thread <id>', 'put it in this thread'],
+  },
+  /** The message it replies to. The beginning of the id is enough if no other begins the same. */
+  replyTo: {
+    kind: 'word',
+    input: 'optional',
+    stored: 'optional',
+    decided: true,
+    once: true,
+    cli: ['--reply-to <id>', 'the message it replies to'],
+    mcp: '',
+  },
+  /**
+   * How long the message lives unread, in ms. `null`: it never expires.
+   * @default by the kind of address: 24 h for an agent or a tag, 4 h for all, never for a role
+   */
+  ttlMs: {
+    kind: 'duration',
+    input: 'optional',
+    hint: 'give milliseconds, or null for a message that never expires',
+    cli: ['--ttl <duration>', 'how long it lives unread: 90s, 15m, 24h, forever'],
+  },
+  expiresAt: { kind: 'time', stored: 'optional', once: true },
+  /** Ask the recipient to acknowledge it. @default false */
+  requiresAck: {
+    kind: 'flag',
+    input: 'optional',
+    stored: 'always',
+    default: false,
+    cli: ['--ack', 'ask for an acknowledgement'],
+    mcp: 'ask for an ack',
+  },
+  /** Expect a reply: the sender counts as waiting until it comes. @default false */
+  awaitingResponse: {
+    kind: 'flag',
+    input: 'optional',
+    stored: 'always',
+    default: false,
+    cli: ['--await', 'expect a reply'],
+    mcp: 'expect a reply',
+  },
+  /** Labels such as `concern:security`. */
+  tags: {
+    kind: 'list',
+    input: 'optional',
+    stored: 'always',
+    items: 'tag',
+    maxItems: messageLimits.tags,
+    cli: ['--tag <tag>', 'a label such as concern:security; repeatable'],
+  },
+  /** Paths of files. */
+  attachments: {
+    kind: 'list',
+    input: 'optional',
+    stored: 'always',
+    maxItems: messageLimits.attachments,
+    maxLength: messageLimits.pathLength,
+    cli: ['--attach <path>', 'the path of a file; repeatable'],
+    label: 'Attachments',
+    section: true,
+  },
+  /** The swarm it belongs to. A broadcast reaches only the members of its swarm. */
+  swarm: {
+    kind: 'name',
+    input: 'optional',
+    stored: 'optional',
+    cli: ['--swarm <name>', 'the swarm it belongs to; a broadcast reaches only its members'],
+    label: 'Swarm',
+  },
+  /** Keep the message for agents that have yet to join. */
+  hold: { kind: 'flag', input: 'optional', cli: ['--hold', 'keep it for agents that have yet to join'] },
+  /** Agents that a group address would reach and that must not get it. */
+  exclude: {
+    kind: 'list',
+    input: 'optional',
+    items: 'name',
+    maxItems: messageLimits.recipients,
+    cli: ['--exclude <agent>', 'leave an agent out of a group; repeatable'],
+  },
+  /** A second send with the same key returns the first message. */
+  key: {
+    kind: 'word',
+    input: 'optional',
+    stored: 'optional',
+    once: true,
+    cli: ['--key <key>', 'send it once, however often this is run with the same key'],
+    mcp: 'sends once',
+  },
+  /** An earlier message of yours in the same thread that this one replaces if nobody has seen it; `true`: the last. */
+  supersede: {
+    kind: 'reference',
+    input: 'optional',
+    cli: [
+      '--supersede [id]',
+      'replace a message of yours in the same thread that nobody has seen (default: the last)',
+    ],
+  },
+  /**
+   * Only for this run of the agent; a later run never gets it. Requests to shut down and answers to plans are for
+   * the run that is there when they are sent, unless this says otherwise.
+   */
+  generation: {
+    kind: 'whole',
+    input: 'optional',
+    stored: 'optional',
+    decided: true,
+    once: true,
+    hint: 'see `mailbox agents`',
+    cli: ['--generation <n>', 'only for this run of the agent; see `mailbox agents`'],
+  },
+  /** W3C trace context. @default that of the active trace */
+  traceparent: { kind: 'word', input: 'optional', stored: 'optional', once: true },
+  /** Data for programs: any JSON. */
+  payload: {
+    kind: 'json',
+    input: 'optional',
+    stored: 'optional',
+    cli: ['--payload <json>', 'data for programs; any JSON, - reads standard input'],
+    label: 'Payload',
+    section: true,
+  },
+  /** Structured context of a handoff. */
+  context: {
+    kind: 'object',
+    input: 'optional',
+    stored: 'optional',
+    hint: 'pass an object of named values',
+    cli: ['--context <json>', 'structured context; a JSON object'],
+    label: 'Context',
+    section: true,
+  },
+} as const satisfies Record<string, Field>
+
+type Fields = typeof fields
+export type FieldName = keyof Fields
+type NameWith<Trait> = { [Name in FieldName]: Fields[Name] extends Trait ? Name : never }[FieldName]
+type Required<Name extends FieldName, Values> = { [N in Name]: Values[Fields[N]['kind'] & keyof Values] }
+type Optional<Name extends FieldName, Values> = { [N in Name]?: Values[Fields[N]['kind'] & keyof Values] }
 
 /** What a sender says; everything but `to` has a default. */
-export interface SendInput {
-  /** Addresses: `ada`, `role:architect`, `project:x`, `all`, or several of them. */
-  to: string | readonly string[]
-  /** @default '' */
-  subject?: string
-  /** Markdown. @default '' */
-  body?: string
-  /** @default 'text' */
-  type?: string
-  /** @default 'normal' */
-  priority?: Priority
-  /** Any JSON. */
-  payload?: unknown
-  /** Structured context of a handoff. */
-  context?: Record<string, unknown>
-  replyTo?: string
-  threadId?: string
-  /** How long the mail lives. `null`: for ever. @default by kind of address: agent and tag 24 h, all 4 h, role for ever */
-  ttlMs?: number | null
-  requiresAck?: boolean
-  awaitingResponse?: boolean
-  attachments?: readonly string[]
-  tags?: readonly string[]
-  swarm?: string
-  /** A second send with the same key returns the first message. */
-  key?: string
-  traceparent?: string
-  /** Agents that a group address would reach and that shall not get it. */
-  exclude?: readonly string[]
-  /** Keep the mail for agents that have yet to join. */
-  hold?: boolean
-  /**
-   * Only for this run of the agent. Requests to shut down and answers to plans are for the run that is there
-   * when they are sent, unless this says otherwise.
-   */
-  generation?: number
-  /** An earlier message of yours in the same thread that this one replaces if nobody has seen it; `true`: the last. */
-  supersede?: string | boolean
+export interface SendInput
+  extends Required<NameWith<{ input: 'required' }>, Given>,
+    Optional<NameWith<{ input: 'optional' }>, Given> {}
+
+/** A message as it is stored. */
+export type StoredFields = Required<NameWith<{ stored: 'always' }>, Stored> &
+  Optional<NameWith<{ stored: 'optional' }>, Stored>
+
+export interface NamedField extends Field {
+  name: FieldName
 }
+
+const rows: readonly NamedField[] = Object.entries<Field>(fields).map(([name, field]) => ({
+  name: name as FieldName,
+  ...field,
+}))
+
+/** What a sender may give. */
+export const inputFields = rows.filter(({ input }) => input !== undefined)
+/** What is on disk. */
+export const storedFields = rows.filter(({ stored }) => stored !== undefined)

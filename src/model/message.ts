@@ -20,8 +20,7 @@
  * cursor    the last seq a reader has taken in
  * wake      a signal to look; it carries no content
  */
-import type * as z from 'zod/mini'
-import type { messageSchema } from './schemas.ts'
+import type { StoredFields } from './fields.ts'
 
 /** From what can wait to what cannot; the position is the rank. */
 export const priorities = ['low', 'normal', 'high', 'urgent'] as const
@@ -29,30 +28,6 @@ export type Priority = (typeof priorities)[number]
 
 /** 0 for low to 3 for urgent. */
 export const priorityRank = (priority: Priority): number => priorities.indexOf(priority)
-
-/** `type` is an open string; these are the ones that have a meaning of their own. */
-export const knownTypes = [
-  'text',
-  'request',
-  'response',
-  'notification',
-  'handoff',
-  'escalation',
-  'help_request',
-  'status_request',
-  'status_response',
-  'status_update',
-  'shutdown_request',
-  'shutdown_response',
-  'plan_submission',
-  'plan_approval',
-  'task_assignment',
-  'fix_ci_failure',
-  'fix_review_comments',
-  'ack',
-  'error',
-  'broadcast',
-] as const
 
 /** Structural limits. The limits of a space (rate, inbox, size) are settings and may be lower. */
 export const messageLimits = {
@@ -72,4 +47,4 @@ export const messageLimits = {
 } as const
 
 /** The form in which a message is stored and handed out; nothing in it changes after it is sent. */
-export type Message = z.infer<typeof messageSchema>
+export type Message = { [Name in keyof StoredFields]: StoredFields[Name] }

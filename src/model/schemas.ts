@@ -1,45 +1,73 @@
 import * as z from 'zod/mini'
 import { agentStates } from './agent.ts'
 import { agentChanges, segmentReasons } from './entry.ts'
+import type { Field } from './field.ts'
+import { storedFields } from './fields.ts'
 import { messageLimits, priorities } from './message.ts'
 import { receiptStates, receiptSteps } from './receipt.ts'
 
 /**
- * The shapes on disk, in full. The types of the model are inferred from here; at run time only those load
+ * The shapes on disk, in full. A message's follows from the table in fields.ts; the
+ * other types of the model are inferred from here. At run time only those load
  * this file who check strangers' data or export JSON Schema. What the journal reads back a million times
  * goes through the plain functions of shape.ts, and a test holds the two together.
  */
 const word = z.string().check(z.minLength(1), z.maxLength(messageLimits.wordLength))
-const path = z.string().check(z.minLength(1), z.maxLength(messageLimits.pathLength))
 const isoDate = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))
 const uuid = z
   .string()
   .check(z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/))
 
-export const messageSchema = z.strictObject({
-  id: uuid,
-  from: word,
-  to: z.array(word).check(z.minLength(1), z.maxLength(messageLimits.recipients)),
-  type: word,
-  priority: z.enum(priorities),
-  createdAt: isoDate,
-  threadId: word,
-  replyTo: z.optional(word),
-  expiresAt: z.optional(isoDate),
-  requiresAck: z.boolean(),
-  awaitingResponse: z.boolean(),
-  tags: z.array(word).check(z.maxLength(messageLimits.tags)),
-  attachments: z.array(path).check(z.maxLength(messageLimits.attachments)),
-  swarm: z.optional(word),
-  key: z.optional(word),
-  traceparent: z.optional(word),
-  /** Only for this run of the agent it is addressed to; a later one never gets it. */
-  generation: z.optional(z.int()),
-  subject: z.string().check(z.maxLength(messageLimits.subjectLength)),
-  payload: z.optional(z.json()),
-  context: z.optional(z.record(z.string(), z.json())),
-  body: z.string(),
-})
+export const prioritySchema = z.enum(priorities)
+
+/** The schema of a field. `json` says what any JSON is: in full where data is checked, open where it is described. */
+export function schemaOf(field: Field, json: z.ZodMiniType = z.json()): z.ZodMiniType {
+  const { kind, maxLength = messageLimits.wordLength } = field
+  const list = (...least: z.core.$ZodCheck<string[]>[]) =>
+    z
+      .array(z.string().check(z.minLength(1), z.maxLength(maxLength)))
+      .check(...least, ...(field.maxItems === undefined ? [] : [z.maxLength(field.maxItems)]))
+  switch (kind) {
+    case 'id':
+      return uuid
+    case 'word':
+    case 'name':
+      return word
+    case 'text':
+      return field.maxLength === undefined ? z.string() : z.string().check(z.maxLength(field.maxLength))
+    case 'flag':
+      return z.boolean()
+    case 'priority':
+      return prioritySchema
+    case 'time':
+      return isoDate
+    case 'whole':
+      return z.int()
+    case 'duration':
+      return z.nullable(z.number().check(z.positive()))
+    case 'json':
+      return json
+    case 'object':
+      return z.record(z.string(), json)
+    case 'list':
+      return list()
+    case 'addresses':
+      return list(z.minLength(1))
+    case 'reference':
+      return z.union([z.boolean(), word])
+  }
+}
+
+/** The fields of a message as it is stored. */
+export const storedShape = (json?: z.ZodMiniType): Record<string, z.ZodMiniType> =>
+  Object.fromEntries(
+    storedFields.map((field) => {
+      const schema = schemaOf(field, json)
+      return [field.name, field.stored === 'always' ? schema : z.optional(schema)]
+    }),
+  )
+
+export const messageSchema = z.strictObject(storedShape())
 
 const receiptState = z.enum(receiptStates)
 

@@ -1,5 +1,7 @@
 import { agentStates } from './agent.ts'
 import { agentChanges, type Draft, type Gist, segmentReasons } from './entry.ts'
+import type { Kind } from './field.ts'
+import { storedFields } from './fields.ts'
 import { priorities } from './message.ts'
 import { receiptStates, receiptSteps } from './receipt.ts'
 
@@ -46,32 +48,65 @@ type Check = (value: unknown) => boolean
 const isString: Check = (value) => typeof value === 'string'
 const isInt: Check = (value) => Number.isSafeInteger(value)
 const isStrings: Check = (value) => Array.isArray(value) && value.every(isString)
-const isObject = (value: unknown): value is Fields =>
+export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isOptional = (value: unknown, check: Check) => value === undefined || check(value)
 // Every text that matches is a date; asking Date.parse instead takes several times as long.
 const time = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
-const isTime: Check = (value) => typeof value === 'string' && time.test(value)
+export const isTime: Check = (value) => typeof value === 'string' && time.test(value)
 const oneOf = (known: readonly string[], value: unknown) => known.includes(value as string)
 
+/** What a field holds once it is stored. */
+const stored: Record<Kind, Check> = {
+  id: isString,
+  word: isString,
+  name: isString,
+  text: isString,
+  reference: isString,
+  flag: (value) => typeof value === 'boolean',
+  priority: (value) => oneOf(priorities, value),
+  time: isTime,
+  whole: isInt,
+  duration: isInt,
+  json: () => true,
+  object: isObject,
+  list: isStrings,
+  addresses: isStrings,
+}
+interface StoredCheck {
+  name: string
+  check: Check
+  isAlways: boolean
+}
+const messageFields = new Map<string, StoredCheck>(
+  storedFields.map((field) => [
+    field.name,
+    { name: field.name, check: stored[field.kind], isAlways: field.stored === 'always' },
+  ]),
+)
+const alwaysCount = storedFields.filter((field) => field.stored === 'always').length
+/** The fields of the last message in their order: those of the next one nearly always come in the same. */
+const lastOrder: StoredCheck[] = []
+
+/** Goes by the fields that are there: asking for the others as well takes twice the time. */
 function isMessage(value: unknown): boolean {
-  return (
-    isObject(value) &&
-    isString(value['id']) &&
-    isString(value['from']) &&
-    isStrings(value['to']) &&
-    isString(value['type']) &&
-    oneOf(priorities, value['priority']) &&
-    isTime(value['createdAt']) &&
-    isString(value['threadId']) &&
-    isOptional(value['expiresAt'], isTime) &&
-    isOptional(value['key'], isString) &&
-    isOptional(value['generation'], isInt) &&
-    isStrings(value['tags']) &&
-    isStrings(value['attachments']) &&
-    isString(value['subject']) &&
-    isString(value['body'])
-  )
+  if (!isObject(value)) return false
+  let missing = alwaysCount
+  let at = 0
+  for (const name in value) {
+    let field = lastOrder[at]
+    if (field?.name !== name) {
+      field = messageFields.get(name)
+      if (field === undefined) continue
+      lastOrder[at] = field
+    }
+    at++
+    const held = value[name]
+    if (field.isAlways) missing--
+    else if (held === undefined) continue
+    if (!field.check(held)) return false
+  }
+  return missing === 0
 }
 
 const isChanges: Check = (value) => Array.isArray(value) && value.every(isChange)
