@@ -5,7 +5,7 @@ import type { Message } from '../model/message.ts'
 import type { Chronicle, Mark } from './chronicle.ts'
 import { messageIfThere, type Source } from './message.ts'
 
-/** An entry as one line of a story. */
+/** An entry in one line. */
 interface Told {
   seq: number
   at: string
@@ -18,12 +18,12 @@ interface Told {
 export interface Replay {
   seq: number
   at: string
-  /** What there is to choose from. */
+  /** The range to choose from. */
   first: number
   last: number
   firstAt: string
   lastAt: string
-  /** Unread: in its own box; mail of groups is not counted. */
+  /** `unread` counts the agent's own box, not group mail. */
   agents: { name: string; state: Agent['state']; roles: string[]; unread: number }[]
   /** The entries that led there, oldest first. */
   recent: Told[]
@@ -33,7 +33,7 @@ export interface Replay {
 const recentAtMost = 50
 const sliceBytes = 262_144
 
-/** The state after entry `at`: from the last mark well before it, and what happened since. */
+/** The state after entry `at`: from the last kept state before it, and what happened since. */
 export function replay(source: Source, chronicle: Chronicle, at: number): Replay {
   const { first, last } = chronicle
   const empty = new Date(0).toISOString()
@@ -79,7 +79,7 @@ function walk({ journal }: Source, mark: Mark | undefined, seq: number) {
   return { directory, messages, recent }
 }
 
-/** Tells what an entry says, in one line. */
+/** Describes an entry in one line. */
 function tell(source: Source, entry: Entry): Told {
   const { seq, at, kind } = entry
   switch (entry.kind) {
@@ -101,8 +101,8 @@ function tell(source: Source, entry: Entry): Told {
     case 'agent':
       return { seq, at, kind, text: `${entry.agent.name} ${entry.change}` }
     case 'segment':
-      return { seq, at, kind, text: `a new file of the journal (${entry.reason})` }
+      return { seq, at, kind, text: `new journal segment (${entry.reason})` }
     case 'torn':
-      return { seq, at, kind, text: `${entry.bytes} bytes that a crash left were sealed` }
+      return { seq, at, kind, text: `sealed ${entry.bytes} bytes of an interrupted write` }
   }
 }
