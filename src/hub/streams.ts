@@ -93,7 +93,7 @@ export class Streams {
       wrap: sseFrame,
       write: (bytes) => void outgoing.write(bytes),
       buffered: () => outgoing.writableLength,
-      beat: (cursor) => void outgoing.write(`id: ${cursor}\n\n: beat\n\n`),
+      beat: (cursor) => void outgoing.write(`id: ${cursor}\n\n: beat ${cursor}\n\n`),
       end: (why, cursor) => {
         outgoing.write(`: ${why} at ${cursor}\n\n`)
         if (why === 'stalled') outgoing.destroy()

@@ -31,6 +31,11 @@ describe('a request that is none is refused, and leaves nothing behind', () => {
   const json = { 'content-type': 'application/json' }
   const cases: [what: string, status: number, wish: Ask][] = [
     ['broken JSON', 400, { headers: json, raw: '{"jsonrpc":"2.0",' }],
+    [
+      'a key that is there twice',
+      400,
+      { headers: json, raw: JSON.stringify(initialize).replace('"id":1', '"id":1,"id":2') },
+    ],
     ['no JSON at all', 400, { headers: json, raw: '' }],
     [
       'no UTF-8',
