@@ -53,7 +53,6 @@ const rims = ['clients', 'mcp', 'tmux', 'hub', 'demo', 'cli']
 const maxLines = 300
 const longFiles: Record<string, string> = {
   'mcp/tools.ts': 'to be taken apart',
-  'command/handle.ts': 'to be taken apart',
   'index/projection.ts': 'to be taken apart',
 }
 
