@@ -5,7 +5,7 @@ import type { Message } from '../model/message.ts'
 import type { Chronicle, Mark } from './chronicle.ts'
 import { messageIfThere, type Source } from './message.ts'
 
-/** An entry in one line. */
+/** An entry as one line of a story. */
 interface Told {
   seq: number
   at: string
@@ -18,12 +18,12 @@ interface Told {
 export interface Replay {
   seq: number
   at: string
-  /** The range to choose from. */
+  /** What there is to choose from. */
   first: number
   last: number
   firstAt: string
   lastAt: string
-  /** `unread` counts the agent's own box, not group mail. */
+  /** Unread: in its own box; mail of groups is not counted. */
   agents: { name: string; state: Agent['state']; roles: string[]; unread: number }[]
   /** The entries that led there, oldest first. */
   recent: Told[]
@@ -33,7 +33,7 @@ export interface Replay {
 const recentAtMost = 50
 const sliceBytes = 262_144
 
-/** The state after entry `at`: from the last kept state before it, and what happened since. */
+/** The state after entry `at`: from the last mark well before it, and what happened since. */
 export function replay(source: Source, chronicle: Chronicle, at: number): Replay {
   const { first, last } = chronicle
   const empty = new Date(0).toISOString()
@@ -79,6 +79,13 @@ function walk({ journal }: Source, mark: Mark | undefined, seq: number) {
   return { directory, messages, recent }
 }
 
+const stepVerbs: Partial<Record<string, string>> = {
+  shown: 'read',
+  acked: 'acknowledged',
+  processing: 'started',
+  dead: 'could not deliver',
+}
+
 /** Describes an entry in one line. */
 function tell(source: Source, entry: Entry): Told {
   const { seq, at, kind } = entry
@@ -92,8 +99,13 @@ function tell(source: Source, entry: Entry): Told {
       const [change] = entry.changes
       const message = change === undefined ? undefined : messageIfThere(source, change.seq)
       const others = entry.changes.length > 1 ? ` and ${entry.changes.length - 1} more` : ''
-      const about = message === undefined ? 'a message that was removed' : message.subject || message.id
-      const told = { seq, at, kind, text: `${entry.by} ${entry.step}: ${about}${others}` }
+      const about = message === undefined ? 'a deleted message' : message.subject || message.id
+      const told = {
+        seq,
+        at,
+        kind,
+        text: `${entry.by} ${stepVerbs[entry.step] ?? entry.step}: ${about}${others}`,
+      }
       if (message === undefined) return told
       const { id, from, to, subject, type, priority } = message
       return { ...told, message: { id, from, to, subject, type, priority } }
@@ -103,6 +115,6 @@ function tell(source: Source, entry: Entry): Told {
     case 'segment':
       return { seq, at, kind, text: `new journal segment (${entry.reason})` }
     case 'torn':
-      return { seq, at, kind, text: `sealed ${entry.bytes} bytes of an interrupted write` }
+      return { seq, at, kind, text: `sealed ${entry.bytes} bytes left by a crash` }
   }
 }
