@@ -14,7 +14,9 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
     })
     throw new HttpRefusal(415, 'type', error)
   }
-  const text = await readTextBody(request, maxBytes)
+  const text = await readTextBody(request, maxBytes).catch((error: MailboxError) => {
+    throw error.limit === 'size' ? new HttpRefusal(413, 'size', error) : error
+  })
   // A payload of the greatest depth is a field of the input.
   return text.trim() === '' ? {} : parseStrictJson(text, maxJsonDepth + 1)
 }
