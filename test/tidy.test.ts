@@ -23,7 +23,7 @@ const rooms: Record<string, Room> = {
   command: { uses: ['base', 'model', 'conversation'] },
   journal: { uses: ['base', 'model'] },
   index: { uses: ['base', 'model', 'conversation', 'journal'] },
-  query: { uses: ['base', 'model', 'journal', 'index'], types: ['conversation'] },
+  query: { uses: ['base', 'model', 'conversation', 'journal', 'index'] },
   delivery: { uses: ['base', 'model', 'query'], types: ['journal'] },
   space: {
     uses: ['base', 'model', 'conversation', 'command', 'journal', 'index', 'query', 'delivery', 'remote'],
@@ -54,7 +54,6 @@ const maxLines = 300
 const longFiles: Record<string, string> = {
   'mcp/tools.ts': 'to be taken apart',
   'command/handle.ts': 'to be taken apart',
-  'cli/verbs.ts': 'to be taken apart',
   'index/projection.ts': 'to be taken apart',
 }
 

@@ -42,7 +42,7 @@ const planHandler =
   async (message, context) => {
     const { approved, feedback } = await judge(message, context)
     if (approved) await approvePlan(context.mailbox, message.id, feedback === undefined ? {} : { feedback })
-    else await rejectPlan(context.mailbox, message.id, { feedback: feedback ?? 'Not like this.' })
+    else await rejectPlan(context.mailbox, message.id, { feedback: feedback ?? 'Rejected without feedback.' })
     return approved ? 'approved' : 'rejected'
   }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { MailboxError } from '../base/errors.ts'
+import { needs } from '../conversation/registry.ts'
 import { parseTime } from '../model/time.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { Survey } from '../space/survey.ts'
@@ -149,7 +150,7 @@ export const readings = {
     output: answer('NeedsYou', {
       items: z.array(
         z.strictObject({
-          kind: z.enum(['plan', 'help', 'question', 'escalation', 'ack', 'mail', 'notice']),
+          kind: z.enum([...needs.keys()]),
           message: s.storedMessage,
           since: s.text,
           until: z.optional(s.text),

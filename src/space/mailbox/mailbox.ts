@@ -1,6 +1,6 @@
 import { MailboxError } from '../../base/errors.ts'
 import type { UpdateInput } from '../../command/roster.ts'
-import type { Kind } from '../../conversation/matter.ts'
+import type { Kind } from '../../conversation/registry.ts'
 import { type Follow, type WatchOptions, watchMail } from '../../delivery/watch.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { count } from '../../query/count.ts'
