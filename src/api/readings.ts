@@ -2,14 +2,14 @@ import * as z from 'zod/mini'
 import { MailboxError } from '../base/errors.ts'
 import { needs } from '../conversation/registry.ts'
 import { parseTime } from '../model/time.ts'
-import type { DiskSpace } from '../space/space.ts'
+import type { Space } from '../space/api.ts'
 import type { Survey } from '../space/survey.ts'
 import type { Schema } from './operation.ts'
 import * as s from './schemas.ts'
 
 /** What readings are answered from, and who asks. */
 export interface Look {
-  space: DiskSpace
+  space: Space
   survey: Survey
   caller: { agent: string; isPerson: boolean }
   version: string

@@ -1,6 +1,6 @@
 import { pause } from '../base/timers.ts'
 import type { Entry } from '../model/entry.ts'
-import type { DiskSpace } from '../space/space.ts'
+import type { Space } from '../space/api.ts'
 import type { Survey } from '../space/survey.ts'
 import { type Frame, toFrame, type Wrap } from './frames.ts'
 
@@ -33,7 +33,7 @@ interface FeedOptions {
  * the same cursor, so nothing is lost or repeated in between.
  */
 export class Feed {
-  readonly #space: DiskSpace
+  readonly #space: Space
   readonly #survey: Survey
   readonly #keptChars: number
   readonly #onProblem: (error: unknown) => void
@@ -46,7 +46,7 @@ export class Feed {
   #gathering: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
 
-  constructor(space: DiskSpace, survey: Survey, { keptChars, onProblem = () => {} }: FeedOptions) {
+  constructor(space: Space, survey: Survey, { keptChars, onProblem = () => {} }: FeedOptions) {
     this.#space = space
     this.#survey = survey
     this.#keptChars = keptChars

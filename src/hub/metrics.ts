@@ -1,12 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { DiskSpace } from '../space/space.ts'
+import type { Space } from '../space/api.ts'
 import type { McpDoor } from './app.ts'
 
 const streamKinds = ['sse', 'websocket'] as const
 export type StreamKind = (typeof streamKinds)[number]
 
 /** What the hub counts, and what it reads from the space when the metrics are requested. */
-export function createMetrics(space: DiskSpace, mcp?: McpDoor) {
+export function createMetrics(space: Space, mcp?: McpDoor) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { MailboxError } from '../base/errors.ts'
 import type { Entry } from '../model/entry.ts'
-import type { DiskSpace } from '../space/space.ts'
+import type { Space } from '../space/api.ts'
 import type { Survey } from '../space/survey.ts'
 import { securityHeaders } from './console.ts'
 import { HttpRefusal } from './errors.ts'
@@ -18,7 +18,7 @@ import type { Metrics } from './metrics.ts'
 import type { Caller } from './tokens.ts'
 
 export interface StreamsOptions {
-  space: DiskSpace
+  space: Space
   survey: Survey
   feed: Feed
   guard: Guard

@@ -4,7 +4,7 @@ import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { backoffMs, pause } from '../base/timers.ts'
 import { person } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
-import type { DiskSpace } from '../space/space.ts'
+import type { LocalSpace } from '../space/api.ts'
 
 export interface WebhookOptions {
   url: string
@@ -23,7 +23,7 @@ const timeoutMs = 10_000
  * repeats by the id. Mail from before the first start is not posted. Resolves when it is stopped.
  */
 export async function runWebhook(
-  space: DiskSpace,
+  space: LocalSpace,
   options: WebhookOptions,
   signal: AbortSignal,
 ): Promise<void> {

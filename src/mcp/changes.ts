@@ -1,7 +1,7 @@
 import { asMailboxError } from '../base/errors.ts'
 import { pause } from '../base/timers.ts'
 import type { Entry } from '../model/entry.ts'
-import type { DiskSpace } from '../space/space.ts'
+import type { Space } from '../space/api.ts'
 
 type Listener = (uri: string) => void
 
@@ -19,11 +19,11 @@ interface Following {
 
 /** Tells listeners which resources have changed. Follows the journal only while there are listeners. */
 export class Changes {
-  readonly #space: DiskSpace
+  readonly #space: Pick<Space, 'lastSeq' | 'follow'>
   readonly #listeners = new Set<Listener>()
   #following: Following | undefined
 
-  constructor(space: DiskSpace) {
+  constructor(space: Pick<Space, 'lastSeq' | 'follow'>) {
     this.#space = space
   }
 

@@ -7,8 +7,8 @@ import { actions, findStep, typeOf } from '../conversation/registry.ts'
 import { priorities } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
+import type { Space } from '../space/api.ts'
 import type { Handled, Mailbox } from '../space/mailbox/api.ts'
-import type { DiskSpace } from '../space/space.ts'
 import { isGone } from './caller.ts'
 import type { Calls } from './calls.ts'
 import { answer, factsOf, failure, fenced } from './tool-result.ts'
@@ -44,7 +44,7 @@ const messages = z
 /** Eight tools, and no more: every word of them is paid for by every agent in every turn. */
 export function registerTools(
   server: McpServer,
-  space: DiskSpace,
+  space: Space,
   mailboxOf: (context: ServerContext) => Promise<Mailbox>,
   calls: Calls,
 ): void {
