@@ -17,7 +17,7 @@ interface Row<I extends Schema, O extends Schema> {
  * One thing that can be done in a mailbox over HTTP: `POST /api/mailboxes/NAME/OPERATION`. The routes of the
  * hub, its OpenAPI document and the methods of the remote client all come from tables of these.
  *
- * `run` is a method so that rows with different inputs fit into one table; whoever runs one checks the input
+ * `run` is a method so that rows with different inputs fit into one table; the caller must check the input
  * against its schema first.
  */
 export interface Operation<I extends Schema = Schema, O extends Schema = Schema, Answer = unknown>

@@ -1,15 +1,22 @@
 import * as z from 'zod/mini'
 import { MailboxError } from '../base/errors.ts'
 import { needs } from '../conversation/registry.ts'
+import { person } from '../model/agent.ts'
 import { parseTime } from '../model/time.ts'
+import { needsOf } from '../query/needs.ts'
+import { agentByName } from '../query/roster.ts'
+import { threads, threadWithReceipts } from '../query/threads.ts'
+import { traffic } from '../query/traffic.ts'
 import type { Space } from '../space/api.ts'
+import type { SpaceCore } from '../space/core.ts'
 import type { Survey } from '../space/survey.ts'
 import type { Schema } from './operation.ts'
 import * as s from './schemas.ts'
 
 /** What readings are answered from, and who asks. */
-export interface Look {
+interface Look {
   space: Space
+  core: SpaceCore
   survey: Survey
   caller: { agent: string; isPerson: boolean }
   version: string
@@ -65,8 +72,6 @@ const brief = z.strictObject({
 })
 const answer = <Shape extends z.core.$ZodShape>(id: string, fields: Shape) =>
   s.name(id, z.strictObject(fields))
-const timeOf = (text: string | undefined): number | undefined =>
-  text === undefined ? undefined : parseTime(text)
 
 /** All readings of the space. None of them changes anything. */
 export const readings = {
@@ -111,7 +116,7 @@ export const readings = {
     summary: 'List threads, the most recently active first',
     query: z.strictObject({ tag: text, agent: text, ...page }),
     output: answer('ThreadPage', { threads: z.array(threadSummary), next: z.nullable(s.text) }),
-    run: ({ survey }, query) => survey.threads(query),
+    run: ({ core }, query) => core.query((source) => threads(source, query)),
   }),
   thread: reading({
     path: '/api/threads/{id}',
@@ -124,7 +129,9 @@ export const readings = {
         }),
       ),
     }),
-    run: async ({ survey }, { id }) => ({ messages: await survey.thread(id) }),
+    run: async ({ core }, { id }) => ({
+      messages: await core.query((source) => threadWithReceipts(source, id)),
+    }),
   }),
   message: reading({
     path: '/api/messages/{id}',
@@ -157,8 +164,11 @@ export const readings = {
         }),
       ),
     }),
-    async run({ survey, caller }) {
-      if (caller.isPerson) return { items: await survey.needsYou() }
+    async run({ core, caller }) {
+      if (caller.isPerson) {
+        const items = await core.query((source) => needsOf(source, agentByName(source, person)!, core.now()))
+        return { items }
+      }
       throw new MailboxError('not_permitted', 'only the person can read this', {
         hint: `for what an agent owes: POST /api/mailboxes/${encodeURIComponent(caller.agent)}/owed`,
       })
@@ -192,7 +202,9 @@ export const readings = {
     output: answer('Traffic', {
       pairs: z.array(z.strictObject({ from: s.text, to: s.text, messages: s.count, lastAt: s.text })),
     }),
-    run: async ({ survey }, { since }) => ({ pairs: await survey.traffic(timeOf(since)) }),
+    run: async ({ core }, { since }) => ({
+      pairs: await core.query((source) => traffic(source, since === undefined ? 0 : parseTime(since))),
+    }),
   }),
   series: reading({
     path: '/api/series',

@@ -100,7 +100,7 @@ export function createApp(options: AppOptions): Hono<Env> {
       const caller = c.get('caller')
       c.set('operation', name)
       const query = checkInput(reading.query, { ...c.req.query(), ...c.req.param() })
-      return c.json(await reading.run({ space, survey, caller, version }, query))
+      return c.json(await reading.run({ space, core: space.core, survey, caller, version }, query))
     })
   }
 
