@@ -11,7 +11,7 @@ import type { Space } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { isGone } from './caller.ts'
 import type { Calls } from './calls.ts'
-import { handle, stepHelp, steps } from './handle.ts'
+import { handle, sendTypes, stepHelp, steps } from './handle.ts'
 import { answer, factsOf, failure, fenced } from './tool-result.ts'
 
 /** The longest wait, and how often it reports progress. */
@@ -42,7 +42,7 @@ export function registerTools(
   server.registerTool(
     'send',
     {
-      description: 'Send a message. replyTo without to replies to the sender. handoff hands over work.',
+      description: `Send a message. replyTo without to replies; handoff hands over work. Types: ${sendTypes}.`,
       inputSchema: z.object({
         to: z.string().exactOptional().describe('agent, role:NAME, tag or all'),
         subject: z.string().exactOptional(),
