@@ -53,7 +53,6 @@ const rims = ['clients', 'mcp', 'tmux', 'hub', 'demo', 'cli']
 const maxLines = 300
 const longFiles: Record<string, string> = {
   'command/handle.ts': 'to be taken apart',
-  'index/projection.ts': 'to be taken apart',
 }
 
 interface Import {
@@ -136,6 +135,18 @@ describe('the house', () => {
         imports.some(({ specifier }) => specifier === 'libsql') || text.includes("('libsql')"),
     )
     expect(knowing.map(({ file }) => file)).toEqual(['base/sqlite.ts'])
+  })
+
+  it('replaces files in one place', () => {
+    const renaming = sources.filter(({ text }) => /\brename(Sync)?\(/.test(text)).map(({ file }) => file)
+    // These two move a file that exists, and write none.
+    const moving = ['clients/hook/handover-note.ts', 'clients/hook/log.ts']
+    expect(renaming.sort()).toEqual(['base/files.ts', ...moving])
+  })
+
+  it('reads the state of processes in one place', () => {
+    const reading = sources.filter(({ text }) => /\/proc\/[^\s']*\/stat\b/.test(text))
+    expect(reading.map(({ file }) => file)).toEqual(['base/process.ts'])
   })
 
   it('keeps SQL out of the rims', () => {
