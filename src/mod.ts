@@ -17,7 +17,6 @@ export {
   mailboxHooks,
 } from './agent/agent-sdk.ts'
 export { type Briefing, type BriefOptions, brief, type Moment } from './agent/briefing.ts'
-export { type HandoffInput, handOff } from './agent/handoff.ts'
 export { cleanUpTeam, type LeadHandlers, type PlanVerdict, runLead } from './agent/lead-loop.ts'
 export { type PendingOptions, pendingContext } from './agent/pending.ts'
 export { promptFor } from './agent/prompt.ts'
@@ -28,32 +27,32 @@ export {
   assignTask,
   deferShutdown,
   escalate,
-  type RequestInput,
-  type ReviewComment,
+  handOff,
   rejectPlan,
   reportCiFailure,
   reportReview,
   requestShutdown,
   requestStatus,
   respondStatus,
-  type StatusInput,
   submitPlan,
   updateStatus,
 } from './agent/requests.ts'
 export { type ErrorCode, errorCodes, MailboxError } from './base/errors.ts'
 export type { JoinInput, UpdateInput } from './command/roster.ts'
 export { type FenceOptions, fence } from './conversation/fence.ts'
-export type { Handoff } from './conversation/handoff.ts'
-export type { Kind, MatterState } from './conversation/matter.ts'
-export { payloadSchemas } from './conversation/payload.ts'
-export type { TypedName } from './conversation/typed.ts'
+export type { Handoff, HandoffInput } from './conversation/handoff.ts'
+export type { Kind, MatterState, TypedName } from './conversation/registry.ts'
+export { toMarkdown } from './conversation/render.ts'
+export type { RequestInput } from './conversation/request.ts'
+export type { ReviewComment } from './conversation/review.ts'
+export { payloadSchemas } from './conversation/schema.ts'
+export type { StatusInput } from './conversation/status.ts'
 export type { WatchOptions } from './delivery/watch.ts'
 export type { Agent, Session } from './model/agent.ts'
 export type { Claim } from './model/claim.ts'
 export type { Draft, Entry } from './model/entry.ts'
 export type { SendInput } from './model/fields.ts'
 export { jsonSchemas } from './model/json-schema.ts'
-export { toMarkdown } from './model/markdown.ts'
 export { type Message, type Priority, priorities } from './model/message.ts'
 export type { LadderStep, ReceiptState, ReceiptView } from './model/receipt.ts'
 export type { Rule, Rules } from './model/rules.ts'

@@ -1,4 +1,5 @@
 import { fence } from '../conversation/fence.ts'
+import { isQuiet } from '../conversation/registry.ts'
 import { type Priority, priorityRank } from '../model/message.ts'
 import { classOf } from '../model/receipt.ts'
 import { estimateTokens } from '../model/text.ts'
@@ -66,16 +67,15 @@ export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOpti
 export const hasWord = async (mailbox: Mailbox, moment: Moment): Promise<boolean> =>
   (await look(mailbox, moment)).wanted.length > 0
 
-/** What is unread, and what of it is for a moment: answers first, then the most urgent. */
+/** What is unread, and what of it suits the moment: answers first, then the most urgent. */
 async function look(
   mailbox: Mailbox,
   moment: Moment,
 ): Promise<{ unread: InboxMessage[]; wanted: InboxMessage[] }> {
   await mailbox.comeIn()
   const { messages: unread, answers } = await mailbox.unread()
-  const isAnswer = ({ id }: InboxMessage) => answers.includes(id)
-  const others = unread.filter((message) => !isAnswer(message) && isFor(moment, message))
-  return { unread, wanted: [...unread.filter(isAnswer), ...others] }
+  const wanted = unread.filter((message) => answers.includes(message.id) || isFor(moment, message))
+  return { unread, wanted }
 }
 
 /** The heading and the line about the rest. */
@@ -84,9 +84,6 @@ const frameTokens = 60
 const atLeast = (message: InboxMessage, priority: Priority) =>
   priorityRank(message.priority) >= priorityRank(priority)
 
-/** Mail that says something and asks for nothing. */
-const quietTypes = ['notification', 'status_update', 'broadcast', 'ack']
-
 function isFor(moment: Moment, message: InboxMessage): boolean {
   if (moment === 'tool') return atLeast(message, 'high')
   return moment === 'start' || moment === 'prompt' || isWorthATurn(message)
@@ -94,7 +91,7 @@ function isFor(moment: Moment, message: InboxMessage): boolean {
 
 /** Whether an agent should not go idle over it, and is woken for it. */
 export const isWorthATurn = (message: InboxMessage): boolean =>
-  atLeast(message, 'high') || (atLeast(message, 'normal') && !quietTypes.includes(message.type))
+  atLeast(message, 'high') || (atLeast(message, 'normal') && !isQuiet(message.type))
 
 /** As many messages as have room, by id, cut where they are long; the first is always among them. */
 function blocksWithin(messages: readonly InboxMessage[], tokens: number): Map<string, string> {

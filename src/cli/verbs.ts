@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { conversations } from '../conversation/registry.ts'
 
 /** Adds arguments, options and an action to a verb's command. */
 type Define = (command: Command) => void
@@ -44,18 +45,24 @@ const look = () => import('./verbs/look.ts')
 const maintain = () => import('./verbs/maintain.ts')
 const mcp = () => import('./verbs/mcp.ts')
 const owed = () => import('./verbs/owed.ts')
-const plan = () => import('./verbs/plan.ts')
 const prompt = () => import('./verbs/prompt.ts')
 const roster = () => import('./verbs/roster.ts')
 const send = () => import('./verbs/send.ts')
 const serve = () => import('./verbs/serve.ts')
-const shutdown = () => import('./verbs/shutdown.ts')
 const stats = () => import('./verbs/stats.ts')
-const talk = () => import('./verbs/talk.ts')
 const tmux = () => import('./verbs/tmux.ts')
 const token = () => import('./verbs/token.ts')
 const transfer = () => import('./verbs/transfer.ts')
 const withdraw = () => import('./verbs/withdraw.ts')
+
+/** The verbs of the conversations, which stand under Conversations unless they name another group. */
+const conversationVerbs = (group?: 'send'): Row[] =>
+  conversations.flatMap((conversation) => {
+    const { verb: own } = conversation
+    if (own === undefined || own.group !== group) return []
+    const load = async () => (await import('./verbs/talk.ts')).talkVerb({ ...conversation, verb: own })
+    return [verb(own.name, own.summary, load)]
+  })
 
 /** Every verb by heading, in the order of the help. */
 const headings: Record<string, readonly Row[]> = {
@@ -83,8 +90,7 @@ const headings: Record<string, readonly Row[]> = {
     verb('send', 'Send a message', from(send, 'send')),
     verb('reply', 'Reply to a message', from(send, 'reply')),
     verb('broadcast', 'Send to every agent, or to a swarm', from(send, 'broadcast')),
-    verb('handoff', 'Hand over work with its state and next steps', from(talk, 'handoff')),
-    verb('escalate', 'Raise an issue with the lead or the person', from(talk, 'escalate')),
+    ...conversationVerbs('send'),
     verb('withdraw', 'Withdraw a message that nobody has read', from(withdraw, 'withdraw')),
   ],
   'Read:': [
@@ -112,10 +118,7 @@ const headings: Record<string, readonly Row[]> = {
     verb('retry', 'Mark a failed message as unread again', from(handle, 'retry')),
   ],
   'Conversations:': [
-    verb('plan', 'Submit, approve or reject a plan', from(plan, 'plan')),
-    verb('shutdown', 'Ask an agent to stop; accept or defer the request', from(shutdown, 'shutdown')),
-    verb('status', 'Request, answer or report a status', from(talk, 'status')),
-    verb('help-request', 'Ask for help; shows you as waiting', from(talk, 'helpRequest')),
+    ...conversationVerbs(),
     verb('owed', 'List open requests: who owes what, and since when', from(owed, 'owed')),
   ],
   'Servers:': [

@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import { typeOf } from '../conversation/registry.ts'
 import type { View } from '../conversation/view.ts'
 import { type Address, writeAddress } from '../model/address.ts'
 import { systemAgent } from '../model/agent.ts'
@@ -10,7 +11,7 @@ import { forbidden } from '../model/rules.ts'
 import { buildMessage } from './build-message.ts'
 import { toList } from './check-send.ts'
 import type { Context, Decision } from './context.ts'
-import { checkTalk, guardLoop, isTalk } from './converse.ts'
+import { checkTalk, guardLoop, isTalk } from './conversation-check.ts'
 import { requireMessage } from './handle.ts'
 import { resolveAddresses } from './resolve.ts'
 import { requireAgent, requirePresent } from './roster.ts'
@@ -83,8 +84,8 @@ function countWords(text: string): number {
   return words
 }
 
-/** Messages of these types are meant for one run of an agent and must not reach the next. */
-const boundTypes = ['shutdown_request', 'plan_approval']
+/** Whether messages of a type are meant for one run of an agent and must not reach the next. */
+const isBound = (type: string): boolean => typeOf(type)?.isBound ?? false
 
 function generationOf(
   directory: Directory,
@@ -96,12 +97,9 @@ function generationOf(
   const agent =
     addresses.length === 1 && address?.kind === 'agent' ? directory.agents.get(address.name) : undefined
   if (generation === undefined) {
-    if (
-      boundTypes.includes(type) &&
-      (addresses.length > 1 || (address?.kind !== 'agent' && address?.kind !== undefined))
-    )
+    if (isBound(type) && (addresses.length > 1 || (address?.kind !== 'agent' && address?.kind !== undefined)))
       invalid(`a ${type} must be addressed to one agent`, 'send one to each agent')
-    return boundTypes.includes(type) ? agent?.session.generation : undefined
+    return isBound(type) ? agent?.session.generation : undefined
   }
   if (agent === undefined) invalid('generation requires a single agent as recipient', 'address one agent')
   const { name, session } = agent

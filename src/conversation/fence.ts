@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { person, systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import { toPrintableLine, withoutControls } from '../model/text.ts'
+import { typeOf } from './registry.ts'
+import { sayPayload } from './words.ts'
 
 export interface FenceOptions {
   /** Cut what is longer. */
@@ -20,10 +22,14 @@ const newNonce = (): string => randomBytes(6).toString('hex')
  */
 export function fence(message: Message, options: FenceOptions = {}): string {
   const { nonce = newNonce(), chars } = options
+  const { facts, rest: payload } = sayPayload(message)
+  const body = [message.body, ...facts.map((fact) => `${fact.label}: ${fact.text}`)]
+    .filter(Boolean)
+    .join('\n')
   const whole = [
     message.subject && `# ${message.subject.replace(/\s+/g, ' ')}`,
-    message.body,
-    ...extras(message),
+    body,
+    ...extras(message, payload),
   ]
     .filter(Boolean)
     .join('\n\n')
@@ -42,16 +48,17 @@ function heading({ id, from, type, priority, requiresAck, awaitingResponse }: Me
       : from === systemAgent
         ? 'the mailbox itself'
         : 'another agent'
-  const wishes = [requiresAck ? 'wants an ack' : '', awaitingResponse ? 'waits for an answer' : ''].filter(
+  const wishes = [requiresAck ? 'needs an ack' : '', awaitingResponse ? 'needs an answer' : ''].filter(
     Boolean,
   )
   // Names and types are words of the sender: quoted, and a type that is no plain word is not repeated.
   const kind = /^[a-z][a-z0-9_-]{0,39}$/i.test(type) ? type : 'other'
   const name = from === person || from === systemAgent ? from : JSON.stringify(from)
-  return toPrintableLine(`Message ${id} from ${who} ${name}, ${[kind, priority, ...wishes].join(', ')}.`)
+  const head = `Message ${id} from ${who} ${name}, ${[kind, priority, ...wishes].join(', ')}.`
+  return toPrintableLine([head, typeOf(type)?.sentence].filter(Boolean).join(' '))
 }
 
-function extras({ context, payload, attachments }: Message): string[] {
+function extras({ context, attachments }: Message, payload: unknown): string[] {
   return [
     context === undefined ? '' : `context: ${JSON.stringify(context)}`,
     payload === undefined ? '' : `payload: ${JSON.stringify(payload)}`,

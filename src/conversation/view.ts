@@ -2,7 +2,8 @@ import type { Directory } from '../model/directory.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt } from '../model/receipt.ts'
-import type { Kind, Matter } from './matter.ts'
+import type { Matter } from './matter.ts'
+import type { Kind } from './registry.ts'
 
 /** A receipt with its message's id. */
 export type Letter = Receipt & { id: string }

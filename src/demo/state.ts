@@ -1,4 +1,4 @@
-import { fieldsOf } from '../conversation/matter.ts'
+import { fieldsOf } from '../conversation/field.ts'
 import type { InboxMessage, LocalSpace } from '../mod.ts'
 import type { MockAgent } from './mock-agent.ts'
 import { Deck, type Random } from './random.ts'

@@ -1,11 +1,13 @@
+import { typeOf } from '../conversation/registry.ts'
 import { type Agent, systemAgent } from '../model/agent.ts'
 import { inbox } from './inbox.ts'
 import { messageBySeq, requireSeq, type Source, type StoredMessage } from './message.ts'
 import { type Owed, owed } from './owed.ts'
 
-/** Something that waits for somebody: what it owes, and what it has not read. */
+/** Something that waits for an agent: what it owes, or has not read. */
 export interface Need {
-  kind: 'plan' | 'help' | 'question' | 'escalation' | 'ack' | 'mail' | 'notice'
+  /** One of `needs` of the conversations. */
+  kind: string
   message: StoredMessage
   since: string
   until?: string
@@ -14,17 +16,24 @@ export interface Need {
 const unreadAtMost = 1_000
 
 function kindOf({ kind, type }: Owed): Need['kind'] {
-  if (type === 'help_request') return 'help'
-  if (type === 'escalation') return 'escalation'
-  if (kind === 'plan' || kind === 'ack') return kind
-  return kind === 'question' || kind === 'status' ? 'question' : 'mail'
+  const { need, opens } = typeOf(type) ?? {}
+  // What is settled but for its ack wants no more than that.
+  if (kind === 'ack' && opens !== undefined) return kind
+  return need?.kind ?? (kind === 'ack' || kind === 'question' ? kind : 'mail')
 }
 
-/** What waits for an agent, the urgent first, then the oldest. A message stands here once, for what matters most. */
+/** Unread mail that asks nothing of the reader, or no longer. */
+function kindOfUnread({ type, from }: StoredMessage): Need['kind'] {
+  const { need, opens } = typeOf(type) ?? {}
+  if (need !== undefined && opens === undefined) return need.kind
+  return from === systemAgent ? 'notice' : 'mail'
+}
+
+/** What waits for an agent, urgent first, then the oldest. Each message once, for what matters most. */
 export function needsOf(source: Source, agent: Agent, now: number): Need[] {
   const needs = new Map<string, Need>()
   const open = owed(source, { by: agent.name }, now)
-  // What it asks for says more than that it wants an ack.
+  // What a message asks for says more than that it wants an ack.
   for (const one of open.toSorted((a, b) => Number(a.kind === 'ack') - Number(b.kind === 'ack'))) {
     if (needs.has(one.id)) continue
     const message = messageBySeq(source, requireSeq(source, one.id))
@@ -34,9 +43,7 @@ export function needsOf(source: Source, agent: Agent, now: number): Need[] {
   const unread = inbox(source, agent, { unread: true, limit: unreadAtMost }, now).messages
   for (const { state: _, role: __, ...message } of unread) {
     if (needs.has(message.id)) continue
-    const isNotice = message.from === systemAgent
-    const kind = message.type === 'escalation' ? 'escalation' : isNotice ? 'notice' : 'mail'
-    needs.set(message.id, { kind, message, since: message.createdAt })
+    needs.set(message.id, { kind: kindOfUnread(message), message, since: message.createdAt })
   }
   const isUrgent = ({ message }: Need) => Number(message.priority === 'urgent')
   return [...needs.values()].sort((a, b) => isUrgent(b) - isUrgent(a) || a.message.seq - b.message.seq)

@@ -1,5 +1,5 @@
+import { toMarkdown } from '../conversation/render.ts'
 import type { Agent } from '../model/agent.ts'
-import { toMarkdown } from '../model/markdown.ts'
 import { estimateTokens } from '../model/text.ts'
 import { type InboxMessage, type InboxOptions, inbox } from './inbox.ts'
 import type { Source } from './message.ts'

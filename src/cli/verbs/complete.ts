@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander'
-import { knownTypes, priorities } from '../../model/message.ts'
+import { knownTypes } from '../../conversation/registry.ts'
+import { priorities } from '../../model/message.ts'
 import { settings } from '../../model/settings.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { DiskSpace } from '../../space/space.ts'

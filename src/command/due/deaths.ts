@@ -1,4 +1,4 @@
-import { isOpenMatter } from '../../conversation/matter.ts'
+import { isOpenMatter } from '../../conversation/registry.ts'
 import type { DirectoryView, Letter, View } from '../../conversation/view.ts'
 import { type Agent, person, systemAgent } from '../../model/agent.ts'
 import type { AgentDraft, Draft } from '../../model/entry.ts'

@@ -1,3 +1,4 @@
+import { escalationType } from '../../conversation/escalation.ts'
 import type { Letter, View } from '../../conversation/view.ts'
 import { person } from '../../model/agent.ts'
 import { priorityRank } from '../../model/message.ts'
@@ -84,7 +85,7 @@ export function notify(
   letters.notify(
     notice(context, {
       to: [to],
-      type: 'escalation',
+      type: escalationType,
       priority: 'urgent',
       subject: `${letter.owner}, ${reason}: ${about.subject || '(no subject)'}`,
       body: `Message ${about.id} from ${about.from} to ${letter.owner} was sent ${minutes} min ago and is ${letter.state}.\n\nSee it: mailbox show ${about.id}`,

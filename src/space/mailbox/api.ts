@@ -1,5 +1,5 @@
 import type { UpdateInput } from '../../command/roster.ts'
-import type { Kind } from '../../conversation/matter.ts'
+import type { Kind } from '../../conversation/registry.ts'
 import type { Follow, WatchOptions } from '../../delivery/watch.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { Claim } from '../../model/claim.ts'

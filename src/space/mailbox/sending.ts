@@ -4,7 +4,7 @@ import { checkSend } from '../../command/check-send.ts'
 import { decideResend } from '../../command/resend.ts'
 import { decideSend, looksAtMessages, type Sent } from '../../command/send.ts'
 import { decideWithdraw } from '../../command/withdraw.ts'
-import { isTyped } from '../../conversation/typed.ts'
+import { checkPayload } from '../../conversation/payload.ts'
 import { systemAgent } from '../../model/agent.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { checkId } from '../../model/id.ts'
@@ -17,10 +17,7 @@ import { traceOf } from './trace.ts'
 
 export async function send(core: SpaceCore, name: string, input: SendInput): Promise<SentMessage> {
   checkSend(input, core.settings['limits.messageBytes'])
-  if (isTyped(input.type)) {
-    const { checkPayload } = await import('../../conversation/payload.ts')
-    checkPayload(input.type!, input.payload, input.replyTo !== undefined)
-  }
+  checkPayload(input.type, input.payload, input.replyTo !== undefined)
   const to = typeof input.to === 'string' ? input.to : input.to.join(', ')
   const span = { name: `send ${to}`, kind: 'producer', attributes: traceOf('send', name, to) } as const
   return inSpan(span, async (traceparent) => {

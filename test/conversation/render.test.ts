@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toMarkdown } from '../../src/model/markdown.ts'
+import { toMarkdown } from '../../src/conversation/render.ts'
 import { message } from '../helpers/samples.ts'
 
 describe('a message as an agent reads it', () => {

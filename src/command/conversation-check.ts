@@ -1,5 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
-import { keyOf, type Matter, next, opens, type StepName, stepOf } from '../conversation/matter.ts'
+import { escalationType } from '../conversation/escalation.ts'
+import { keyOf, type Matter, next, opens, stepOf } from '../conversation/matter.ts'
+import { matterOf, type TakenStep, typeOf } from '../conversation/registry.ts'
 import type { View } from '../conversation/view.ts'
 import { isGroupBox } from '../model/address.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
@@ -8,13 +10,6 @@ import type { Message } from '../model/message.ts'
 import type { Context } from './context.ts'
 import { notice } from './notice.ts'
 import { findAgent } from './roster.ts'
-
-/** Types that answer one other type. */
-const answers: Partial<Record<string, string>> = {
-  plan_approval: 'plan_submission',
-  shutdown_response: 'shutdown_request',
-  status_response: 'status_request',
-}
 
 interface Traits {
   id?: string | undefined
@@ -30,7 +25,7 @@ interface Traits {
 export const isTalk = ({ id, type, replyTo, threadId }: Traits): boolean =>
   replyTo !== undefined ||
   (threadId !== undefined && threadId !== id) ||
-  (type !== undefined && (type in answers || opens({ type, awaitingResponse: false }) !== undefined))
+  (type !== undefined && (typeOf(type)?.answers ?? typeOf(type)?.opens) !== undefined)
 
 /** Holds a message to the conversation it belongs to: every step from a state that has no such step is refused. */
 export function checkTalk(view: View, message: Message): void {
@@ -45,59 +40,44 @@ function checkAnswer(view: View, message: Message): void {
   // Whatever its type, what answers nothing is only talk.
   if (parent === undefined) return
   const matters = view.matters(parent.seq)
-  const kind = matters.find((matter) => matter.kind !== 'ack')?.kind
-  // A second answer to a question is talk; the same with what was said to a plan.
-  if (step === 'answer' || (step === 'revise' && kind !== 'plan')) return
-  const meant = matters.filter(({ kind: of }) => of === stepKind[step])
+  // A second answer to a question is only talk.
+  if (step.name === 'answer') return
+  const meant = matters.filter(({ kind }) => kind === step.kind)
   const matter = meant.find(({ owner }) => owner === message.from) ?? meant[0]
+  const answered = typeOf(message.type)?.answers
   if (matter === undefined) {
-    throw new MailboxError(
-      'conflict',
-      `message ${parent.id} is no ${answers[message.type] ?? 'plan_submission'}`,
-      {
-        hint: `see what it is: mailbox show ${parent.id}`,
-      },
-    )
+    // So is what opens a matter and could continue one.
+    if (answered === undefined) return
+    throw new MailboxError('conflict', `message ${parent.id} is not a ${answered}`, {
+      hint: `see what it is: mailbox show ${parent.id}`,
+    })
   }
   if (!mayMove(view, message.from, step, matters)) {
-    const who = step === 'revise' ? matter.asker : matters.map(({ owner }) => owner).join(', ')
-    throw new MailboxError('not_permitted', `this is for ${who} to say, not for ${message.from}`, {
+    const who = step.by === 'asker' ? matter.asker : matters.map(({ owner }) => owner).join(', ')
+    throw new MailboxError('not_permitted', `only ${who} can say this, not ${message.from}`, {
       hint: `message ${parent.id} was not sent to ${message.from}`,
     })
   }
-  // What a group was asked each of its members may say, whoever was first.
-  if (isGroupBox(matter.owner) && step === 'respond' && matter.state === 'answered') return
-  if (next(step, matter.kind, matter.state) === undefined) {
+  const { kind, state, owner } = matter
+  // In a group that was asked, each member may answer, whoever was first.
+  if (isGroupBox(owner) && step.each && state === step.to) return
+  if (next(step, kind, state) === undefined) {
     throw new MailboxError(
       'conflict',
-      `the ${matter.kind} is ${words[matter.state] ?? matter.state}; it cannot be ${done[step]}`,
-      {
-        hint: `see how it got there: mailbox thread ${parent.id}`,
-      },
+      `the ${kind} is ${words[state] ?? state}; it cannot be ${step.done ?? step.to}`,
+      { hint: `see how it got there: mailbox thread ${parent.id}` },
     )
   }
 }
 
-const stepKind = {
-  respond: 'status',
-  approve: 'plan',
-  reject: 'plan',
-  revise: 'plan',
-  accept: 'shutdown',
-  defer: 'shutdown',
-} as Record<StepName, Matter['kind']>
-const done: Record<StepName, string> = {
-  ...{ answer: 'answered', respond: 'answered', approve: 'approved', reject: 'rejected', revise: 'revised' },
-  ...{ accept: 'accepted', defer: 'deferred', finish: 'finished', fail: 'failed' },
-}
 const words: Partial<Record<Matter['state'], string>> = {
   void: 'over: it was withdrawn, expired or meant for an earlier run',
 }
 
 /** Who owes it may settle it, and so may the person. Whoever asked may ask again. */
-function mayMove(view: View, from: string, step: StepName, matters: readonly Matter[]): boolean {
+function mayMove(view: View, from: string, step: TakenStep, matters: readonly Matter[]): boolean {
   if (from === person || from === systemAgent) return true
-  if (step === 'revise') return matters.some(({ asker }) => asker === from)
+  if (step.by === 'asker') return matters.some(({ asker }) => asker === from)
   const agent = findAgent(view.directory, from)
   return matters.some(({ owner }) => agent !== undefined && isMeantBy(owner, agent))
 }
@@ -108,13 +88,14 @@ const isMeantBy = (owner: string, { name, roles, tags }: Agent): boolean =>
   roles.some((role) => owner === `role:${role}`) ||
   (isGroupBox(owner) && tags.includes(owner))
 
-/** An agent has one open plan for a task at a time. */
+/** Of some matters there is one open at a time. */
 function checkOpening(view: View, message: Message): void {
-  if (opens(message) !== 'plan') return
-  const open = view.openMatter('plan', keyOf(message, 'plan')!)
+  const kind = opens(message)
+  if (kind === undefined || !matterOf(kind)?.isOnly) return
+  const open = view.openMatter(kind, keyOf(message, kind)!)
   if (open === undefined) return
-  throw new MailboxError('conflict', `there is an open plan already: ${open.id}`, {
-    hint: `wait for the answer, or take it back: mailbox withdraw ${open.id}`,
+  throw new MailboxError('conflict', `there is an open ${kind} already: ${open.id}`, {
+    hint: `wait for the answer, or withdraw it: mailbox withdraw ${open.id}`,
   })
 }
 
@@ -140,7 +121,7 @@ export function guardLoop(view: View, message: Message, context: Context): Messa
   return [
     notice(context, {
       to: [person],
-      type: 'escalation',
+      type: escalationType,
       priority: 'high',
       subject: `Paused after ${limit} messages: ${message.subject || '(no subject)'}`,
       body: `Agents have answered one another ${limit} times in thread ${message.threadId}. It is paused.\n\nRead it: mailbox thread ${message.threadId}\nLet it go on: mailbox send ... --thread ${message.threadId}`,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { knownTypes, type Message } from '../../src/model/message.ts'
-import { noticeFor, wordsFor } from '../../src/tmux/words.ts'
+import { knownTypes } from '../../src/conversation/registry.ts'
+import type { Message } from '../../src/model/message.ts'
+import { noticeFor, wordsFor } from '../../src/tmux/typed-text.ts'
 
 const token = 'a1b2c3d4e5f6'
 const base: Message = {
@@ -45,7 +46,7 @@ describe('a message for an agent', () => {
     ['fix_review_comments', { comments: [{ path: 'a.ts', line: 3, body: 'why?' }] }, 'Comment: a.ts:3 why?'],
     ['shutdown_request', { reason: 'called off', withinMs: 60_000 }, 'Reason: called off ⏎ Within: 60 s'],
     ['status_update', { status: 'blocked', progress: 0.5 }, 'Status: blocked ⏎ Progress: 50 %'],
-    ['plan_approval', { approved: false, feedback: 'too large' }, 'Approved: no ⏎ Feedback: too large'],
+    ['plan_approval', { approved: false, feedback: 'too large' }, 'Verdict: rejected ⏎ Feedback: too large'],
     ['task_assignment', { taskId: 'T-7', own: 1 }, 'Task: T-7 ⏎ payload: {"own":1}'],
     ['text', { any: 'thing' }, 'payload: {"any":"thing"}'],
   ])('puts the payload of a %s into words', (type, payload, words) => {
