@@ -2,8 +2,9 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
-import { watcherPaths } from '../delivery/watcher.ts'
+import type { ProcessIdentity } from '../base/process.ts'
 import { nameToFile } from '../model/name.ts'
+import { describeHelper, type HelperDescription } from '../space/helpers.ts'
 
 /** One pane of one tmux server. A number is used again by the next server, a process is not. */
 export interface PanePlace {
@@ -57,24 +58,64 @@ export interface Attempt {
   notBefore?: number
 }
 
+/** Where one agent's mail stands with the watcher. */
+export interface WatchedAgent {
+  agent: string
+  /** A pane, or the command that is run. */
+  where: string
+  /** Unread mail that is not delivered yet. */
+  waiting: number
+  /** What the watcher is doing or waiting for, in a few words. */
+  doing: string
+}
+
+/** What the worker writes once a second. */
+export interface Heartbeat {
+  worker: ProcessIdentity
+  /** By the clock of the space, in ms. */
+  at: number
+  agents: WatchedAgent[]
+}
+
 const mostTold = 2_000
+
+/** How the watcher describes itself to the space. The supervisor is the one process that may watch. */
+const description: HelperDescription = {
+  name: 'watcher',
+  agentsDir: 'tmux/agents',
+  processFile: 'tmux/watcher.json',
+  heartbeatFile: 'tmux/heartbeat.json',
+  start: 'mailbox tmux watch',
+  status: 'mailbox tmux status',
+  detach: 'mailbox tmux detach NAME',
+}
 
 /** The watcher's own files in a space. */
 export class Store {
-  readonly paths: ReturnType<typeof watcherPaths>
+  readonly paths: Record<'supervisor' | 'heartbeat' | 'agents' | 'attempts', string>
   /** Only the one worker writes them, so it need not read them again. */
   readonly #attempts = new Map<string, Attempt | undefined>()
 
   constructor(dir: string) {
-    this.paths = watcherPaths(dir)
-    for (const path of [this.paths.root, this.paths.agents, this.paths.attempts])
+    this.paths = {
+      supervisor: join(dir, description.processFile),
+      heartbeat: join(dir, description.heartbeatFile),
+      agents: join(dir, description.agentsDir),
+      attempts: join(dir, 'tmux/attempts'),
+    }
+    for (const path of [this.paths.agents, this.paths.attempts])
       mkdirSync(path, { recursive: true, mode: 0o700 })
+    describeHelper(dir, 'tmux', description)
   }
 
   /** Says that nobody watches any more; only for whoever has the right to (supervisor.ts). */
   giveUpWatch(): void {
     rmSync(this.paths.supervisor, { force: true })
     rmSync(this.paths.heartbeat, { force: true })
+  }
+
+  heartbeat(): Heartbeat | undefined {
+    return readJsonIfAny<Heartbeat>(this.paths.heartbeat)
   }
 
   registrations(): Registration[] {

@@ -5,7 +5,6 @@ import { MailboxError } from '../base/errors.ts'
 import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { identifyProcess, type ProcessIdentity, processState } from '../base/process.ts'
 import { backoffMs, pause } from '../base/timers.ts'
-import type { Heartbeat } from '../delivery/watcher.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Store } from './store.ts'
 
@@ -50,11 +49,10 @@ export function takeWatch(space: DiskSpace): Store {
 }
 
 /** One that cannot be seen from here, on another machine or in a container, is known by its heartbeat. */
-function isWatching(space: DiskSpace, { paths }: Store, holder: ProcessIdentity): boolean {
+function isWatching(space: DiskSpace, store: Store, holder: ProcessIdentity): boolean {
   const state = processState(holder)
   if (state !== 'unknown') return state === 'running'
-  const at = readJsonIfAny<Heartbeat>(paths.heartbeat)?.at ?? 0
-  return Math.abs(space.now() - at) < unseenMs
+  return Math.abs(space.now() - (store.heartbeat()?.at ?? 0)) < unseenMs
 }
 
 /** Keeps a worker going until the signal comes. */
@@ -75,7 +73,7 @@ export async function supervise(store: Store, options: SuperviseOptions): Promis
 
 /** The worker of a killed supervisor ends by itself when it notices; tmux would refuse it anyway. */
 async function previousEnds(store: Store): Promise<void> {
-  const worker = readJsonIfAny<Heartbeat>(store.paths.heartbeat)?.worker
+  const worker = store.heartbeat()?.worker
   for (let waited = 0; worker !== undefined && processState(worker) === 'running' && waited < 50; waited++)
     await sleep(100)
 }

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { asMailboxError } from '../base/errors.ts'
 import { writeFileAtomically } from '../base/files.ts'
 import { identifyProcess } from '../base/process.ts'
-import type { Heartbeat, WatchedAgent } from '../delivery/watcher.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { type Courier, type Desk, type Event, idle, type Turn, waiting } from './courier.ts'
 import { ExecCourier } from './exec-courier.ts'
 import { PaneCourier } from './pane-courier.ts'
-import { type Registration, Store } from './store.ts'
+import { type Heartbeat, type Registration, Store, type WatchedAgent } from './store.ts'
 
 export interface WorkOptions {
   signal: AbortSignal

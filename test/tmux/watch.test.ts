@@ -37,7 +37,7 @@ it('lets one process watch a space, and takes the right from nobody who lives', 
   expect(await second.exit).toMatchObject({ code: 5 })
   expect(second.lines.join()).toContain('a watcher runs already')
   // Not even the panes of the first were touched.
-  expect(terminal.space.watcher()?.registered).toBe(1)
+  expect(terminal.space.helpers()).toMatchObject([{ id: 'tmux', agents: 1 }])
   first.kill('SIGCONT')
 })
 
@@ -77,7 +77,7 @@ it('attaches the pane that it is typed in', async () => {
   await until('it is attached', () => terminal.screen(pane).includes(`mail for ada goes to ${pane}`))
   const [ada] = (await terminal.space.agents()).filter(({ name }) => name === 'ada')
   expect(ada!.session).toMatchObject({ client: 'tmux' })
-  expect(terminal.space.watcher()).toMatchObject({ state: 'down', registered: 1 })
+  expect(terminal.space.helpers()).toMatchObject([{ id: 'tmux', state: 'down', agents: 1 }])
 })
 
 it('refuses what it cannot do, and says what to do instead', async () => {

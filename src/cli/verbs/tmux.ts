@@ -154,7 +154,7 @@ function attach(command: Command): void {
     new Store(space.dir).register(registration)
     const where = registration.place?.pane ?? 'the command'
     cli.confirm({ registration }, () => `mail for ${toPrintableLine(agent)} goes to ${where}`)
-    for (const warning of space.watcherWarnings()) cli.warn(warning)
+    for (const { warning } of space.helpers()) if (warning !== undefined) cli.warn(warning)
   })
 }
 
@@ -164,15 +164,17 @@ function status(command: Command): void {
     async (cli) => {
       const { Store } = await import('../../tmux/store.ts')
       await using space = await open(cli, { existing: true })
-      const health = space.watcher()
-      const registrations = new Store(space.dir).registrations()
+      const store = new Store(space.dir)
+      const registrations = store.registrations()
+      const watcher = space.helpers().find(({ id }) => id === 'tmux')
+      const state = watcher?.state ?? 'none'
+      const heartbeat = state === 'down' ? undefined : store.heartbeat()
       const agents = registrations.map(({ agent, place, exec }) => {
-        const seen = health?.heartbeat?.agents.find((one) => one.agent === agent)
+        const seen = heartbeat?.agents.find((one) => one.agent === agent)
         const where = place === undefined ? (exec ?? '') : `${place.pane} of ${place.socket}`
         return { agent, where, waiting: seen?.waiting ?? 0, doing: seen?.doing ?? 'nobody watches' }
       })
-      const state = health?.state ?? 'none'
-      cli.answer({ watcher: state, supervisor: health?.supervisor ?? null, agents }, () => {
+      cli.answer({ watcher: state, supervisor: watcher?.process ?? null, agents }, () => {
         const { colors, width } = cli
         if (agents.length === 0) return 'nobody is attached: mailbox tmux attach AGENT (inside its pane)'
         const lines = table(
@@ -186,10 +188,10 @@ function status(command: Command): void {
           width,
           colors,
         )
-        const head = health?.supervisor === undefined ? '' : `, process ${health.supervisor.pid}`
+        const head = watcher?.process === undefined ? '' : `, process ${watcher.process.pid}`
         return [`watcher ${state}${head}`, '', ...lines].join('\n')
       })
-      for (const warning of space.watcherWarnings()) cli.warn(warning)
+      for (const { warning } of space.helpers()) if (warning !== undefined) cli.warn(warning)
     },
   )
 }
