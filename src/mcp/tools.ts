@@ -1,18 +1,20 @@
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { handOff } from '../agent/requests.ts'
+import { checkInput } from '../api/check-input.ts'
+import { sendingOperations } from '../api/sending-operations.ts'
 import { MailboxError } from '../base/errors.ts'
 import { priorities } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
+import type { Space } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import type { DiskSpace } from '../space/space.ts'
 import { isGone } from './caller.ts'
 import type { Calls } from './calls.ts'
-import { handle, sendTypes, steps, stepWords } from './handle.ts'
+import { handle, sendTypes, stepHelp, steps } from './handle.ts'
 import { answer, factsOf, failure, fenced } from './tool-result.ts'
 
-/** How long a wait may be, and how often it says that it still waits. */
+/** The longest wait, and how often it reports progress. */
 const longestWaitS = 600
 const progressMs = 5_000
 
@@ -22,14 +24,14 @@ const messages = z
   .object({ text, messages: z.array(z.object({ id: z.string(), from: z.string() }).loose()) })
   .loose()
 
-/** Eight tools, and no more: every word of them is paid for by every agent in every turn. */
+/** Eight short tools: every agent pays for their descriptions in every turn. */
 export function registerTools(
   server: McpServer,
-  space: DiskSpace,
+  space: Space,
   mailboxOf: (context: ServerContext) => Promise<Mailbox>,
   calls: Calls,
 ): void {
-  /** Gives a tool its mailbox, and whoever called it an answer whatever happens. */
+  /** Gives a tool its mailbox, and turns errors into results. */
   const as =
     <Input>(
       work: (mailbox: Mailbox, input: Input, context: ServerContext) => Promise<ReturnType<typeof answer>>,
@@ -40,40 +42,46 @@ export function registerTools(
   server.registerTool(
     'send',
     {
-      description: `Send mail. replyTo alone answers; handoff hands work over. Types: ${sendTypes}.`,
+      description: `Send a message. replyTo without to replies; handoff hands over work. Types: ${sendTypes}.`,
       inputSchema: z.object({
-        to: z.string().optional().describe('agent, role:NAME, a tag, all'),
-        subject: z.string().optional(),
-        body: z.string().optional(),
-        type: z.string().optional(),
-        priority: z.enum(priorities).optional(),
-        replyTo: z.string().optional(),
-        ack: z.boolean().optional().describe('ask for an ack'),
-        await: z.boolean().optional().describe('you wait for an answer'),
-        key: z.string().optional().describe('sends once'),
+        to: z.string().exactOptional().describe('agent, role:NAME, tag or all'),
+        subject: z.string().exactOptional(),
+        body: z.string().exactOptional(),
+        type: z.string().exactOptional(),
+        priority: z.enum(priorities).exactOptional(),
+        replyTo: z.string().exactOptional(),
+        ack: z.boolean().exactOptional().describe('request an acknowledgement'),
+        await: z.boolean().exactOptional().describe('you expect a reply'),
+        key: z.string().exactOptional().describe('send once per key'),
         handoff: z
           .object({
             workCompleted: z.string(),
-            nextSteps: z.array(z.string()).optional(),
+            nextSteps: z.array(z.string()).exactOptional(),
           })
-          .optional(),
+          .exactOptional(),
       }),
       outputSchema: one,
     },
     as(async (mailbox, input) => {
-      const { to, ack, await: awaits, handoff, replyTo, ...said } = input
-      const wishes = { requiresAck: ack ?? false, awaitingResponse: awaits ?? false }
-      const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined))
+      const {
+        to,
+        ack: requiresAck = false,
+        await: awaitingResponse = false,
+        handoff,
+        replyTo,
+        ...rest
+      } = input
+      const message = { ...rest, requiresAck, awaitingResponse, ...(to === undefined ? {} : { to }) }
       const sent =
         handoff !== undefined
           ? await handOff(mailbox, {
-              ...clean(handoff),
+              ...handoff,
               to: to ?? (await mailbox.lead()),
-              subject: said.subject ?? 'Handoff',
+              subject: rest.subject ?? 'Handoff',
             })
           : replyTo !== undefined
-            ? await mailbox.reply(replyTo, { ...given, ...wishes, ...(to === undefined ? {} : { to }) })
-            : await mailbox.send({ ...given, ...wishes, to: to as string })
+            ? await mailbox.reply(replyTo, message)
+            : await mailbox.send(checkInput(sendingOperations.send.input, message))
       const warnings = sent.warnings.map((warning) => `\nwarning: ${toPrintableLine(warning)}`).join('')
       return answer(`sent ${sent.id} to ${toPrintableLine(sent.to.join(', '))}${warnings}`, factsOf(sent))
     }),
@@ -82,18 +90,18 @@ export function registerTools(
   server.registerTool(
     'check',
     {
-      description: 'Read new mail, most urgent first; marks it shown, claims role mail.',
+      description: 'Read new mail, most urgent first. Marks it as shown and claims mail to your roles.',
       inputSchema: z.object({
-        limit: z.number().optional(),
-        minPriority: z.enum(priorities).optional(),
-        full: z.boolean().optional(),
+        limit: z.number().exactOptional(),
+        minPriority: z.enum(priorities).exactOptional(),
+        full: z.boolean().exactOptional(),
       }),
       outputSchema: messages,
     },
     as(async (mailbox, { limit = 20, minPriority = 'low', full = false }, context) => {
       const { messages: found, remaining } = await mailbox.check({ limit, minPriority })
       if (isGone(context)) return giveBack(mailbox, found)
-      const rest = remaining.unread === 0 ? '' : `\n\n${remaining.unread} more unread: check again`
+      const rest = remaining.unread === 0 ? '' : `\n\n${remaining.unread} more unread: call check again`
       const text = found.length === 0 ? 'no new mail' : fenced(found, full)
       return answer(text + rest, { messages: found.map(factsOf), unread: remaining.unread })
     }),
@@ -102,8 +110,8 @@ export function registerTools(
   server.registerTool(
     'read',
     {
-      description: 'Read a message in full, or its whole thread.',
-      inputSchema: z.object({ id: z.string(), thread: z.boolean().optional() }),
+      description: 'Read a message in full, or its thread.',
+      inputSchema: z.object({ id: z.string(), thread: z.boolean().exactOptional() }),
       outputSchema: messages,
     },
     as(async (mailbox, { id, thread = false }) => {
@@ -115,8 +123,8 @@ export function registerTools(
   server.registerTool(
     'handle',
     {
-      description: `Say what became of mail. ${stepWords}. note: why.`,
-      inputSchema: z.object({ id: z.string(), step: z.enum(steps), note: z.string().optional() }),
+      description: `Record what you did with a message. ${stepHelp}. note: the reason.`,
+      inputSchema: z.object({ id: z.string(), step: z.enum(steps), note: z.string().exactOptional() }),
       outputSchema: one,
       annotations: { idempotentHint: true },
     },
@@ -129,21 +137,21 @@ export function registerTools(
   server.registerTool(
     'wait',
     {
-      description: 'Wait for mail; what does not match stays unread.',
+      description: 'Wait for mail. Mail that does not match stays unread.',
       inputSchema: z.object({
-        from: z.string().optional(),
-        type: z.string().optional(),
-        replyTo: z.string().optional(),
-        seconds: z.number().optional().describe('60 unless given'),
+        from: z.string().exactOptional(),
+        type: z.string().exactOptional(),
+        replyTo: z.string().exactOptional(),
+        seconds: z.number().exactOptional().describe('default 60'),
       }),
       outputSchema: messages,
     },
     as(async (mailbox, { seconds = 60, ...filter }, context) => {
-      const stop = sayProgress(context)
+      const stop = reportProgress(context)
       try {
         const timeoutMs = Math.min(Math.max(seconds, 0), longestWaitS) * 1_000
-        const found = await mailbox.wait({ ...clean(filter), timeoutMs, signal: context.mcpReq.signal })
-        if (found === null) return answer('nothing came', { messages: [] })
+        const found = await mailbox.wait({ ...filter, timeoutMs, signal: context.mcpReq.signal })
+        if (found === null) return answer('no mail arrived', { messages: [] })
         if (isGone(context)) return await giveBack(mailbox, [found])
         return answer(fenced([found], true), { messages: [factsOf(found)] })
       } finally {
@@ -155,14 +163,14 @@ export function registerTools(
   server.registerTool(
     'search',
     {
-      description: 'Search all mail: words, from: to: tag: type: is:unread before: after:',
-      inputSchema: z.object({ query: z.string(), limit: z.number().optional() }),
+      description: 'Search all mail by words and from: to: tag: type: is:unread before: after:',
+      inputSchema: z.object({ query: z.string(), limit: z.number().exactOptional() }),
       outputSchema: messages,
       annotations: { readOnlyHint: true },
     },
     as(async (mailbox, { query, limit = 10 }) => {
       const { messages: found } = await mailbox.search(query, { limit })
-      return answer(found.length === 0 ? 'nothing found' : fenced(found, false), {
+      return answer(found.length === 0 ? 'no messages found' : fenced(found, false), {
         messages: found.map(factsOf),
       })
     }),
@@ -171,26 +179,24 @@ export function registerTools(
   server.registerTool(
     'agents',
     {
-      description: 'Who is here, and which roles they hold. roles/tags: take them on yourself.',
-      inputSchema: z.object({ roles: z.array(z.string()).optional(), tags: z.array(z.string()).optional() }),
+      description: 'List agents and their roles. roles, tags: add these to yourself.',
+      inputSchema: z.object({
+        roles: z.array(z.string()).exactOptional(),
+        tags: z.array(z.string()).exactOptional(),
+      }),
       outputSchema: z.object({
         text,
         you: z.string(),
         agents: z.array(z.object({ name: z.string() }).loose()),
       }),
     },
-    as(async (mailbox, { roles, tags }) => {
-      if (roles !== undefined || tags !== undefined)
-        await mailbox.update({ addRoles: roles ?? [], addTags: tags ?? [] })
-      const agents = (await space.agents()).map(({ name, state, roles: held, tags: worn, note }) => ({
-        name,
-        state,
-        roles: held,
-        tags: worn,
-        note,
+    as(async (mailbox, { roles: addRoles = [], tags: addTags = [] }) => {
+      if (addRoles.length + addTags.length > 0) await mailbox.update({ addRoles, addTags })
+      const agents = (await space.agents()).map(({ name, state, roles, tags, note }) => ({
+        ...{ name, state, roles, tags, note },
       }))
-      const lines = agents.map(({ name, state, roles: held }) =>
-        toPrintableLine(`${name}: ${state}${held.length === 0 ? '' : `, ${held.join(', ')}`}`),
+      const lines = agents.map(({ name, state, roles }) =>
+        toPrintableLine([`${name}: ${state}`, ...roles].join(', ')),
       )
       return answer([`you are ${toPrintableLine(mailbox.name)}`, ...lines].join('\n'), {
         you: mailbox.name,
@@ -202,8 +208,8 @@ export function registerTools(
   server.registerTool(
     'owed',
     {
-      description: 'What you owe: questions, plans, tasks, acks. all: what anybody owes.',
-      inputSchema: z.object({ all: z.boolean().optional() }),
+      description: 'List what you owe: answers, tasks, acknowledgements. all: what everyone owes.',
+      inputSchema: z.object({ all: z.boolean().exactOptional() }),
       outputSchema: z.object({ text, owed: z.array(z.object({ id: z.string() }).loose()) }),
       annotations: { readOnlyHint: true },
     },
@@ -218,14 +224,14 @@ export function registerTools(
   )
 }
 
-/** What was taken for somebody who has hung up meanwhile is unread again: the next one shall find it. */
+/** Makes mail unread again that was taken for a client that has gone, so that the next call finds it. */
 async function giveBack(mailbox: Mailbox, taken: readonly InboxMessage[]): Promise<never> {
   for (const { id } of taken) await mailbox.release(id)
-  throw new MailboxError('interrupted', 'the call was broken off', { hint: 'nothing was taken' })
+  throw new MailboxError('interrupted', 'the call was cancelled', { hint: 'nothing was taken' })
 }
 
-/** Clients give up on calls that say nothing; those that ask for it hear that we still wait. */
-function sayProgress({ mcpReq }: ServerContext): () => void {
+/** Clients give up on silent calls; those that ask for it get progress reports. */
+function reportProgress({ mcpReq }: ServerContext): () => void {
   const token = mcpReq._meta?.progressToken
   if (token === undefined) return () => {}
   let progress = 0
@@ -240,7 +246,3 @@ function sayProgress({ mcpReq }: ServerContext): () => void {
   }, progressMs)
   return () => clearInterval(timer)
 }
-
-/** Without what was not given. */
-const clean = <T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
