@@ -211,7 +211,7 @@ describe('a view', () => {
     expect(await found('before:2001-01-01')).toEqual([])
     await page.getByRole('searchbox').fill('is:nonsense')
     await page.keyboard.press('Enter')
-    await page.getByText('search knows no is:nonsense').waitFor()
+    await page.getByText('unknown search term is:nonsense').waitFor()
     // The browser logs the hub's status 400 as an error.
     stage.faults.splice(0)
   })
