@@ -1,15 +1,16 @@
 import * as z from 'zod/mini'
 import { kinds, matterStates } from '../conversation/matter.ts'
-import { messageLimits, priorities } from '../model/message.ts'
+import { messageLimits } from '../model/message.ts'
 import { receiptStates, receiptSteps } from '../model/receipt.ts'
 import {
   agentDraft,
   agentSchema,
   claimSchema,
   messageDraft,
-  messageSchema,
+  prioritySchema,
   receiptDraft,
   segmentDraft,
+  storedShape,
   tornDraft,
 } from '../model/schemas.ts'
 
@@ -28,14 +29,10 @@ export const text = z.string()
 export const count = z.int().check(z.minimum(0))
 const time = z.string()
 
-/** In a document of schemas any JSON is any JSON; its depth and size are checked elsewhere. */
-const openPayload = {
-  payload: z.optional(z.unknown()),
-  context: z.optional(z.record(z.string(), z.unknown())),
-}
-const message = z.extend(messageSchema, openPayload)
+/** Any JSON is described as such; its depth and size are checked elsewhere. */
+const message = z.strictObject(storedShape(z.unknown()))
 const receiptState = name('ReceiptState', z.enum(receiptStates))
-export const priority = name('Priority', z.enum(priorities))
+export const priority = name('Priority', prioritySchema)
 export const kind = name('MatterKind', z.enum(kinds))
 
 export const agent = name('Agent', z.extend(agentSchema, { waitingFor: z.optional(z.array(text)) }))

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { person, systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
+import { shownOf } from '../model/shown-fields.ts'
 import { toPrintableLine, withoutControls } from '../model/text.ts'
 
 export interface FenceOptions {
@@ -23,7 +24,7 @@ export function fence(message: Message, options: FenceOptions = {}): string {
   const whole = [
     message.subject && `# ${message.subject.replace(/\s+/g, ' ')}`,
     message.body,
-    ...extras(message),
+    ...shownOf(message).map(({ label, text }) => `${label.toLowerCase()}: ${text}`),
   ]
     .filter(Boolean)
     .join('\n\n')
@@ -49,14 +50,6 @@ function heading({ id, from, type, priority, requiresAck, awaitingResponse }: Me
   const kind = /^[a-z][a-z0-9_-]{0,39}$/i.test(type) ? type : 'other'
   const name = from === person || from === systemAgent ? from : JSON.stringify(from)
   return toPrintableLine(`Message ${id} from ${who} ${name}, ${[kind, priority, ...wishes].join(', ')}.`)
-}
-
-function extras({ context, payload, attachments }: Message): string[] {
-  return [
-    context === undefined ? '' : `context: ${JSON.stringify(context)}`,
-    payload === undefined ? '' : `payload: ${JSON.stringify(payload)}`,
-    attachments.length === 0 ? '' : `attachments: ${attachments.join(', ')}`,
-  ].filter(Boolean)
 }
 
 /** Never half a character. */

@@ -1,6 +1,5 @@
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { handOff } from '../agent/handoff.ts'
 import { acceptShutdown, approvePlan, deferShutdown, rejectPlan } from '../agent/requests.ts'
 import { MailboxError } from '../base/errors.ts'
 import { priorities } from '../model/message.ts'
@@ -10,6 +9,8 @@ import type { Mailbox } from '../space/mailbox.ts'
 import type { Space } from '../space/space.ts'
 import { isGone } from './caller.ts'
 import type { Calls } from './calls.ts'
+import { clean } from './clean.ts'
+import { sendFrom, sendSchema } from './send-tool.ts'
 import { answer, factsOf, failure, fenced } from './tool-result.ts'
 
 /** How long a wait may be, and how often it says that it still waits. */
@@ -54,39 +55,11 @@ export function registerTools(
     'send',
     {
       description: 'Send mail. replyTo alone answers; handoff hands work over.',
-      inputSchema: z.object({
-        to: z.string().optional().describe('agent, role:NAME, a tag, all'),
-        subject: z.string().optional(),
-        body: z.string().optional(),
-        type: z.string().optional(),
-        priority: z.enum(priorities).optional(),
-        replyTo: z.string().optional(),
-        ack: z.boolean().optional().describe('ask for an ack'),
-        await: z.boolean().optional().describe('you wait for an answer'),
-        key: z.string().optional().describe('sends once'),
-        handoff: z
-          .object({
-            workCompleted: z.string(),
-            nextSteps: z.array(z.string()).optional(),
-          })
-          .optional(),
-      }),
+      inputSchema: sendSchema,
       outputSchema: one,
     },
     as(async (mailbox, input) => {
-      const { to, ack, await: awaits, handoff, replyTo, ...said } = input
-      const wishes = { requiresAck: ack ?? false, awaitingResponse: awaits ?? false }
-      const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined))
-      const sent =
-        handoff !== undefined
-          ? await handOff(mailbox, {
-              ...clean(handoff),
-              to: to ?? (await mailbox.lead()),
-              subject: said.subject ?? 'Handoff',
-            })
-          : replyTo !== undefined
-            ? await mailbox.reply(replyTo, { ...given, ...wishes, ...(to === undefined ? {} : { to }) })
-            : await mailbox.send({ ...given, ...wishes, to: to as string })
+      const sent = await sendFrom(mailbox, input)
       const warnings = sent.warnings.map((warning) => `\nwarning: ${toPrintableLine(warning)}`).join('')
       return answer(`sent ${sent.id} to ${toPrintableLine(sent.to.join(', '))}${warnings}`, factsOf(sent))
     }),
@@ -295,7 +268,3 @@ function sayProgress({ mcpReq }: ServerContext): () => void {
   }, progressMs)
   return () => clearInterval(timer)
 }
-
-/** Without what was not given. */
-const clean = <T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never

@@ -1,4 +1,5 @@
 import type { Message } from './message.ts'
+import { shownOf } from './shown-fields.ts'
 
 const markers = { low: '', normal: '', high: '[HIGH] ', urgent: '[URGENT] ' } as const
 
@@ -15,7 +16,8 @@ export function toMarkdown(message: Message): string {
     `**Id:** ${message.id}`,
   ]
   if (message.threadId !== message.id) lines.push(`**Thread:** ${message.threadId}`)
-  if (message.swarm !== undefined) lines.push(`**Swarm:** ${message.swarm}`)
+  for (const { label, text } of shownOf(message).filter(({ section }) => !section))
+    lines.push(`**${label}:** ${oneLine(text)}`)
   lines.push(...said(message), ...waysToAnswer(message))
   lines.push('', '---', '', message.body)
   if (message.context !== undefined) lines.push('', '### Context', '', ...contextLines(message.context))
