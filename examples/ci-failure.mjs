@@ -28,7 +28,7 @@ await play(async ({ space, start }) => {
   const lost = await reportCiFailure(orchestrator, { to: 'session-2', ...failure })
   await silent.says('saw')
   assert.equal(await orchestrator.waitForAck(lost.id, { timeoutMs: 700 }), false)
-  await space.tend()
+  await space.runDue()
   const again = (await space.show(lost.id)).receipts[0]
   assert.deepEqual([again.state, again.repeats], ['stored', 1])
   console.log('session-2 does not answer: the report is there again, with the same id')

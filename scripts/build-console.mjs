@@ -5,8 +5,9 @@ import { build } from 'vite'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+/** Builds, and gives the ids of the modules that are in the console. */
 export async function buildConsole({ clean = true } = {}) {
-  await build({
+  const { output } = await build({
     configFile: false,
     root: `${root}/console`,
     logLevel: 'warn',
@@ -21,6 +22,7 @@ export async function buildConsole({ clean = true } = {}) {
       reportCompressedSize: false,
     },
   })
+  return output.flatMap(({ moduleIds = [] }) => moduleIds)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildConsole()

@@ -3,13 +3,17 @@
 // command line is CommonJS: Node's loader of modules takes 20 ms longer over the same code; and minified:
 // half the text is half the time to compile it.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { rolldown } from 'rolldown'
 import { buildConsole } from './build-console.mjs'
+import { noticesFor } from './notices.mjs'
 
 const root = new URL('..', import.meta.url).pathname
 const types = !process.argv.includes('--no-types')
 const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
+
+/** Every module that ends up in one of the bundles. */
+const modules = new Set()
 
 async function bundle(input, format, ending) {
   const built = await rolldown({
@@ -27,14 +31,16 @@ async function bundle(input, format, ending) {
     },
     transform: { define: { __VERSION__: JSON.stringify(version) }, target: 'node20' },
   })
-  await built.write({
+  const { output } = await built.write({
     dir: 'dist',
     format,
     entryFileNames: `[name].${ending}`,
     chunkFileNames: `chunks/[name]-[hash].${ending}`,
     minify: format === 'cjs' ? true : 'dce-only',
+    // For `node --enable-source-maps` in development; the package leaves them out.
     sourcemap: true,
   })
+  for (const { moduleIds = [] } of output) for (const id of moduleIds) modules.add(id)
   await built.close()
 }
 
@@ -47,6 +53,7 @@ await bundle({ hook: 'src/clients/hook/main.ts' }, 'cjs', 'cjs')
 for (const file of ['hook/hook.sh', 'opencode/opencode-plugin.js'])
   copyFileSync(`${root}/src/clients/${file}`, `${root}/dist/${file.split('/').at(-1)}`)
 for (const program of ['cli.cjs', 'hook.sh']) chmodSync(`${root}/dist/${program}`, 0o755)
-await buildConsole({ clean: types })
+for (const id of await buildConsole({ clean: types })) modules.add(id)
+writeFileSync(`${root}/dist/THIRD_PARTY_NOTICES.txt`, noticesFor(modules))
 if (types)
   execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' })

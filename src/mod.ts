@@ -17,7 +17,6 @@ export {
   mailboxHooks,
 } from './agent/agent-sdk.ts'
 export { type Briefing, type BriefOptions, brief, type Moment } from './agent/briefing.ts'
-export { type HandoffInput, handOff } from './agent/handoff.ts'
 export { cleanUpTeam, type LeadHandlers, type PlanVerdict, runLead } from './agent/lead-loop.ts'
 export { type PendingOptions, pendingContext } from './agent/pending.ts'
 export { promptFor } from './agent/prompt.ts'
@@ -28,35 +27,36 @@ export {
   assignTask,
   deferShutdown,
   escalate,
-  type RequestInput,
-  type ReviewComment,
+  handOff,
   rejectPlan,
   reportCiFailure,
   reportReview,
   requestShutdown,
   requestStatus,
   respondStatus,
-  type StatusInput,
   submitPlan,
   updateStatus,
 } from './agent/requests.ts'
 export { type ErrorCode, errorCodes, MailboxError } from './base/errors.ts'
 export type { JoinInput, UpdateInput } from './command/roster.ts'
 export { type FenceOptions, fence } from './conversation/fence.ts'
-export type { Handoff } from './conversation/handoff.ts'
-export type { Kind, MatterState } from './conversation/matter.ts'
-export { payloadSchemas } from './conversation/payload.ts'
-export type { TypedName } from './conversation/typed.ts'
+export type { Handoff, HandoffInput } from './conversation/handoff.ts'
+export type { Kind, MatterState, TypedName } from './conversation/registry.ts'
+export { toMarkdown } from './conversation/render.ts'
+export type { RequestInput } from './conversation/request.ts'
+export type { ReviewComment } from './conversation/review.ts'
+export { payloadSchemas } from './conversation/schema.ts'
+export type { StatusInput } from './conversation/status.ts'
 export type { WatchOptions } from './delivery/watch.ts'
 export type { Agent, Session } from './model/agent.ts'
 export type { Claim } from './model/claim.ts'
 export type { Draft, Entry } from './model/entry.ts'
 export type { SendInput } from './model/fields.ts'
 export { jsonSchemas } from './model/json-schema.ts'
-export { toMarkdown } from './model/markdown.ts'
 export { type Message, type Priority, priorities } from './model/message.ts'
 export type { LadderStep, ReceiptState, ReceiptView } from './model/receipt.ts'
 export type { Rule, Rules } from './model/rules.ts'
+export type { Settings } from './model/settings.ts'
 export { toPrintable } from './model/text.ts'
 export type { UnreadCount } from './query/count.ts'
 export type { DeadLetter, DeadLetters } from './query/dead.ts'
@@ -67,17 +67,17 @@ export type { ListOptions, Page } from './query/page.ts'
 export type { ShownMessage } from './query/show.ts'
 export type { Figures, Latency, Stats } from './query/stats.ts'
 export type { HubOptions } from './remote/connection.ts'
-export type { Mailbox } from './space/mailbox.ts'
+export type { LocalSpace, MailboxOptions, OpenSpaceOptions, Space } from './space/api.ts'
 export type {
   BroadcastInput,
   Checked,
   CheckOptions,
   Handled,
   HandleOptions,
+  Mailbox,
   ReplyInput,
   SentMessage,
   WaitOptions,
-} from './space/mailbox-options.ts'
+} from './space/mailbox/api.ts'
+export { openSpace } from './space/open.ts'
 export type { ArchivedSegment, ArchiveOptions, ArchiveProgress, ArchiveReport } from './space/retention.ts'
-export type { Settings } from './space/settings.ts'
-export { type AnySpace, type OpenSpaceOptions, openSpace, type Space } from './space/space.ts'

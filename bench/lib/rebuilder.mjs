@@ -14,7 +14,7 @@ serve({
     const opened = performance.now()
     const space = await openSpace({ dir, onProgress: (seq) => note(seq / 2) })
     const tablesMs = performance.now() - opened
-    const entries = await space.end()
+    const entries = await space.lastSeq()
     const started = performance.now()
     await space.rebuild({ onProgress: (seq) => note((entries + seq) / 2) })
     const totalMs = performance.now() - started

@@ -1,8 +1,9 @@
 import { MailboxError } from '../base/errors.ts'
 import { maxTimerMs } from '../base/timers.ts'
-import { fieldsOf } from '../conversation/matter.ts'
+import { fieldsOf } from '../conversation/field.ts'
+import { typeOf } from '../conversation/registry.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import { acceptShutdown, deferShutdown, respondStatus } from './requests.ts'
 
 /** What a handler gets besides the message. */
@@ -41,8 +42,6 @@ export interface AgentLoopResult {
 
 /** A claim is renewed this many times before it would run out. */
 const renewals = 3
-/** Types that are seen to while work is under way. */
-const controls = ['shutdown_request', 'status_request']
 /** How long a task that was told to end may take over it. */
 const graceMs = 1_000
 /** What a mailbox can refuse without anything being broken. */
@@ -137,7 +136,7 @@ class AgentLoop {
   }
 
   #canInterrupt(message: InboxMessage): boolean {
-    return controls.includes(message.type) || this.#handlerOf(message) === undefined
+    return (typeOf(message.type)?.interrupts ?? false) || this.#handlerOf(message) === undefined
   }
 
   #handlerOf({ type }: InboxMessage): Handler | undefined {
@@ -145,9 +144,9 @@ class AgentLoop {
   }
 
   async #dispatch(message: InboxMessage): Promise<void> {
-    if (message.type === 'shutdown_request') await this.#shutDown(message)
-    else if (message.type === 'status_request' && this.#handlers['status_request'] === undefined)
-      await this.#report(message)
+    const asked = typeOf(message.type)?.opens
+    if (asked === 'shutdown') await this.#shutDown(message)
+    else if (asked === 'status' && this.#handlers[message.type] === undefined) await this.#report(message)
     else if (this.#handlerOf(message) === undefined) await this.#gather(message)
     else if (this.#task === undefined) this.#begin(message, this.#handlerOf(message)!)
     // Its own way to say how far it is: beside the task, not in its place.

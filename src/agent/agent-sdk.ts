@@ -1,5 +1,5 @@
 import type { UnreadCount } from '../query/count.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import { brief, goOnRequest, type Moment } from './briefing.ts'
 import { reportWaiting } from './waiting.ts'
 

@@ -1,9 +1,10 @@
 import { fence } from '../conversation/fence.ts'
+import { isQuiet } from '../conversation/registry.ts'
 import { type Priority, priorityRank } from '../model/message.ts'
 import { classOf } from '../model/receipt.ts'
 import { estimateTokens } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import { fitted, headTokens, mailHeading } from './pending.ts'
 import { promptFor } from './prompt.ts'
 
@@ -84,9 +85,6 @@ const frameTokens = 60
 const atLeast = (message: InboxMessage, priority: Priority) =>
   priorityRank(message.priority) >= priorityRank(priority)
 
-/** Mail that says something and asks for nothing. */
-const quietTypes = ['notification', 'status_update', 'broadcast', 'ack']
-
 function isFor(moment: Moment, message: InboxMessage): boolean {
   if (moment === 'tool') return atLeast(message, 'high')
   return moment === 'start' || moment === 'prompt' || isWorthATurn(message)
@@ -94,7 +92,7 @@ function isFor(moment: Moment, message: InboxMessage): boolean {
 
 /** Whether an agent should not go idle over it, and is woken for it. */
 export const isWorthATurn = (message: InboxMessage): boolean =>
-  atLeast(message, 'high') || (atLeast(message, 'normal') && !quietTypes.includes(message.type))
+  atLeast(message, 'high') || (atLeast(message, 'normal') && !isQuiet(message.type))
 
 /** As many messages as have room, by id, cut where they are long; the first is always among them. */
 function blocksWithin(messages: readonly InboxMessage[], tokens: number): Map<string, string> {

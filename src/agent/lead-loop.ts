@@ -1,6 +1,6 @@
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { AnySpace } from '../space/space.ts'
+import type { Space } from '../space/api.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import {
   type AgentContext,
   type AgentHandlers,
@@ -42,7 +42,7 @@ const planHandler =
   async (message, context) => {
     const { approved, feedback } = await judge(message, context)
     if (approved) await approvePlan(context.mailbox, message.id, feedback === undefined ? {} : { feedback })
-    else await rejectPlan(context.mailbox, message.id, { feedback: feedback ?? 'Not like this.' })
+    else await rejectPlan(context.mailbox, message.id, { feedback: feedback ?? 'Rejected without feedback.' })
     return approved ? 'approved' : 'rejected'
   }
 
@@ -58,10 +58,7 @@ const helpHandler =
  * Puts a team away: mail that its members have seen is archived, and they leave. What nobody has read is
  * not touched by that; it becomes a dead letter that its sender is told of.
  */
-export async function cleanUpTeam(
-  space: AnySpace,
-  members: readonly string[],
-): Promise<{ archived: number }> {
+export async function cleanUpTeam(space: Space, members: readonly string[]): Promise<{ archived: number }> {
   let archived = 0
   for (const name of members) {
     const mailbox = await space.mailbox(name, { join: false })

@@ -1,7 +1,7 @@
 import { fence } from '../conversation/fence.ts'
 import type { Priority } from '../model/message.ts'
 import { estimateTokens } from '../model/text.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 
 export interface PendingOptions {
   /** @default 'low': everything */

@@ -1,6 +1,7 @@
+import { helpRequest } from '../conversation/help.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { Owed } from '../query/owed.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 
 export interface WaitingReport {
   /** What this report is about; the next one need not repeat it. */
@@ -17,7 +18,7 @@ export interface WaitingReport {
 export async function reportWaiting(mailbox: Mailbox, reported: readonly string[]): Promise<WaitingReport> {
   const open = await mailbox.awaited({ kind: 'question' })
   const asked = open.filter(({ id }) => !reported.includes(id))
-  const { messages } = await mailbox.inbox({ unread: true, type: 'help_request' })
+  const { messages } = await mailbox.inbox({ unread: true, type: helpRequest })
   const wanted = messages.filter(({ id }) => !reported.includes(id))
   for (const question of asked) await tellLead(mailbox, question)
   const lines = [
@@ -46,7 +47,7 @@ async function tellLead(mailbox: Mailbox, question: Owed): Promise<void> {
 
 /** Somebody is blocked and says so. */
 const isUrgent = ({ type, priority }: { type: string; priority: string }): boolean =>
-  priority === 'urgent' || (type === 'help_request' && priority === 'high')
+  priority === 'urgent' || (type === helpRequest && priority === 'high')
 
 const stuckLine = (agent: string, { id, by }: Owed): string =>
   `${agent} is stuck and waits for ${by === 'user' ? 'you' : by}. See it: mailbox show ${id}. Answer: mailbox reply ${id} --body "..."`

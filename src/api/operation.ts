@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import type { Follow } from '../delivery/watch.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { Space } from '../space/space.ts'
+import type { Space } from '../space/api.ts'
+import type { ServedMailbox } from '../space/mailbox/api.ts'
 
 export type Schema = z.ZodMiniType
 
@@ -22,7 +22,7 @@ interface Row<I extends Schema, O extends Schema> {
  */
 export interface Operation<I extends Schema = Schema, O extends Schema = Schema, Answer = unknown>
   extends Row<I, O> {
-  run(mailbox: Mailbox, input: z.output<I>): Promise<Answer>
+  run(mailbox: ServedMailbox, input: z.output<I>): Promise<Answer>
 }
 
 /** What an operation that holds its connection needs to know about it. */
@@ -36,7 +36,7 @@ export interface Wait {
 /** An operation that holds its connection until something happens. */
 export interface WaitingOperation<I extends Schema = Schema, O extends Schema = Schema, Answer = unknown>
   extends Row<I, O> {
-  run(mailbox: Mailbox, input: z.output<I>, wait: Wait): Promise<Answer>
+  run(mailbox: ServedMailbox, input: z.output<I>, wait: Wait): Promise<Answer>
 }
 
 /** An operation on an agent that may not have joined yet, so it has no mailbox. */

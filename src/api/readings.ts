@@ -1,14 +1,15 @@
 import * as z from 'zod/mini'
 import { MailboxError } from '../base/errors.ts'
+import { needs } from '../conversation/registry.ts'
 import { parseTime } from '../model/time.ts'
-import type { Survey } from '../query/survey.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
+import type { Survey } from '../space/survey.ts'
 import type { Schema } from './operation.ts'
 import * as s from './schemas.ts'
 
 /** What readings are answered from, and for whom. */
 export interface Look {
-  space: Space
+  space: DiskSpace
   survey: Survey
   caller: { agent: string; isPerson: boolean }
   version: string
@@ -80,7 +81,7 @@ export const readings = {
     async run({ space, caller, version }) {
       const { id, settings } = space
       const at = new Date(space.now()).toISOString()
-      return { id, version, seq: await space.end(), at, you: caller.agent, settings: { ...settings } }
+      return { id, version, seq: await space.lastSeq(), at, you: caller.agent, settings: { ...settings } }
     },
   }),
   overview: reading({
@@ -149,7 +150,7 @@ export const readings = {
     output: answer('NeedsYou', {
       items: z.array(
         z.strictObject({
-          kind: z.enum(['plan', 'help', 'question', 'escalation', 'ack', 'mail', 'notice']),
+          kind: z.enum([...needs.keys()]),
           message: s.storedMessage,
           since: s.text,
           until: z.optional(s.text),

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { kinds, matterStates } from '../conversation/matter.ts'
+import { kinds, matterStates } from '../conversation/registry.ts'
 import { messageLimits } from '../model/message.ts'
 import { receiptStates, receiptSteps } from '../model/receipt.ts'
 import {

@@ -15,7 +15,7 @@ export const waitingOperations = {
     output: s.maybeMessage,
     async run(mailbox, input, { signal, follow }) {
       const message = await unlessAborted(null, () =>
-        mailbox.wait({ timeoutMs: waitAtMostMs, ...input, signal, along: follow }),
+        mailbox.waitAlong({ timeoutMs: waitAtMostMs, ...input, signal }, follow),
       )
       // It was taken for a client that has gone: the next one gets it.
       if (message !== null && signal.aborted) await mailbox.release(message.id)

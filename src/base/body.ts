@@ -1,12 +1,25 @@
-/** The body of a request; undefined when it has more than `maxBytes`, of which no more is read. */
-export async function readBoundedBody(request: Request, maxBytes: number): Promise<Buffer | undefined> {
-  if (Number(request.headers.get('content-length') ?? '0') > maxBytes) return undefined
+import { MailboxError } from './errors.ts'
+
+/** The text of a request. Refuses more than `maxBytes`, and reads no more than that. */
+export async function readTextBody(request: Request, maxBytes: number): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? '0') > maxBytes) throw tooLarge(maxBytes)
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of request.body ?? []) {
     size += part.length
-    if (size > maxBytes) return undefined
+    if (size > maxBytes) throw tooLarge(maxBytes)
     parts.push(part)
   }
-  return Buffer.concat(parts, size)
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(parts, size))
+  } catch (cause) {
+    // Repaired silently, it would be another message.
+    throw new MailboxError('invalid', 'the body is not UTF-8', { cause, hint: 'encode it as UTF-8' })
+  }
 }
+
+const tooLarge = (maxBytes: number) =>
+  new MailboxError('over_limit', `the request has over ${maxBytes} bytes`, {
+    limit: 'size',
+    hint: 'write the content to a file and attach its path',
+  })

@@ -82,12 +82,13 @@ function openNew(path: string): number {
  */
 export async function streamFileAtomically(
   path: string,
-  write: (file: FileHandle, temporary: string) => Promise<void>,
+  write: (file: FileHandle) => Promise<void>,
+  temporary = temporaryFor(path),
 ): Promise<void> {
-  const temporary = temporaryFor(path)
   try {
-    await using file = await open(temporary, 'w', 0o600)
-    await write(file, temporary)
+    await rm(temporary, { force: true })
+    await using file = await open(temporary, 'wx', 0o600)
+    await write(file)
     await file.sync()
     await rename(temporary, path)
   } catch (error) {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatcherHealth } from '../delivery/watcher.ts'
 import { ensureSpaceDir, readSettings } from '../space/settings.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
 import { relative } from './format/time.ts'
@@ -25,7 +25,7 @@ const watchPatienceMs = 1_000
 const scantBytes = 512 * 1_048_576
 const tooFewBytes = 16 * 1_048_576
 
-/** Looks at everything that mail here depends on, in the order in which one thing needs another. */
+/** Checks everything that mail here depends on, dependencies first. */
 export async function* checkup(cli: Cli, dir: string): AsyncGenerator<Finding> {
   yield checkNode()
   yield* checkSpaceIn(cli, dir)
@@ -37,8 +37,8 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
     yield {
       check: 'space',
       state: 'warn',
-      found: `there is none in ${dir} yet`,
-      next: `make it: ${cli.command('join NAME')}, or name another with --space DIR`,
+      found: `no space in ${dir} yet`,
+      next: `create it: ${cli.command('join NAME')}, or choose another with --space DIR`,
     }
     return
   }
@@ -46,7 +46,7 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   yield await attempt('settings', () => checkSettings(dir))
   yield await attempt('disk', () => checkDisk(dir))
   const hadIndex = existsSync(join(dir, 'index.db'))
-  let space: Space
+  let space: DiskSpace
   try {
     space = await open(cli)
   } catch (error) {
@@ -59,10 +59,10 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
   const watcher = space.watcher()
   if (watcher !== undefined) yield { check: 'tmux', ...checkWatcher(watcher) }
-  // Not closed: closing waits for the lock, which is what may be stuck. The process ends after this.
+  // Not closed: closing waits for the lock, which may be what is stuck. The process ends after this.
 }
 
-/** Whether mail reaches the agent clients by itself. */
+/** Whether the agent clients get their mail automatically. */
 async function* checkClients(cli: Cli, space: string): AsyncGenerator<Finding> {
   const { clientsHealth } = await import('../clients/setup/health.ts')
   const dist = dirname(realpathSync(process.argv[1]!))
@@ -72,7 +72,7 @@ async function* checkClients(cli: Cli, space: string): AsyncGenerator<Finding> {
     yield { check: client.name, ...found }
 }
 
-/** A check that throws has found something, too. */
+/** A check that throws has found a problem too. */
 async function attempt(
   check: string,
   work: () => Omit<Finding, 'check'> | Promise<Omit<Finding, 'check'>>,
@@ -100,16 +100,15 @@ function checkNode(): Finding {
 
 function checkSpace(dir: string): Omit<Finding, 'check'> {
   ensureSpaceDir(dir)
-  return { state: 'ok', found: `${dir}, closed to other users` }
+  return { state: 'ok', found: `${dir}, private to this user` }
 }
 
 function checkSettings(dir: string): Omit<Finding, 'check'> {
   const { durability } = readSettings(dir)
-  if (durability === 'disk')
-    return { state: 'ok', found: 'readable; a send is answered when the disk has it' }
+  if (durability === 'disk') return { state: 'ok', found: 'valid; a send returns once it is on disk' }
   return {
     state: 'warn',
-    found: 'durability is os: a power loss can take mail that was answered',
+    found: 'durability is os: a power loss can lose mail that was sent',
     next: 'mailbox config set durability disk',
   }
 }
@@ -122,12 +121,12 @@ async function checkDisk(dir: string): Promise<Omit<Finding, 'check'>> {
   return {
     state: free < tooFewBytes ? 'fail' : 'warn',
     found,
-    next: 'free some room: a full disk refuses mail',
+    next: 'free some space: with a full disk, sending fails',
   }
 }
 
-async function checkJournal(space: Space): Promise<Omit<Finding, 'check'>> {
-  const end = await space.end()
+async function checkJournal(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
+  const end = await space.lastSeq()
   for await (const { entry } of space.follow({ after: end - 1 })) {
     return {
       state: 'ok',
@@ -142,37 +141,37 @@ function checkIndex(dir: string, hadIndex: boolean): Omit<Finding, 'check'> {
   if (hadIndex) return { state: 'ok', found: `up to date, ${size} KiB` }
   return {
     state: 'warn',
-    found: `it was missing and has just been built, ${size} KiB`,
-    next: 'nothing: it is derived from the journal',
+    found: `was missing and has been rebuilt, ${size} KiB`,
+    next: 'nothing to do: it is derived from the journal',
   }
 }
 
-/** Deciding on nothing takes the lock and gives it back. */
-async function checkLock(space: Space): Promise<Omit<Finding, 'check'>> {
+/** Takes the lock and releases it. */
+async function checkLock(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
   const started = performance.now()
   const taken = await Promise.race([space.checkWritable().then(() => true), sleep(lockPatienceMs, false)])
-  if (taken) return { state: 'ok', found: `obtained in ${Math.ceil(performance.now() - started)} ms` }
+  if (taken) return { state: 'ok', found: `acquired in ${Math.ceil(performance.now() - started)} ms` }
   return {
     state: 'fail',
     found: `another process has held it for ${lockPatienceMs / 1_000} s`,
-    next: 'look for a stopped mailbox process (ps -o pid,stat,cmd) and continue or end it',
+    next: 'look for a stopped mailbox process (ps -o pid,stat,cmd) and resume or kill it',
   }
 }
 
-/** Agents without hooks get no mail while their watcher is away. */
+/** Agents without hooks get no mail while their watcher is down. */
 function checkWatcher({ state, registered }: WatcherHealth): Omit<Finding, 'check'> {
   const agents = `${registered} ${registered === 1 ? 'agent' : 'agents'}`
-  if (state === 'up') return { state: 'ok', found: `the watcher runs, for ${agents}` }
+  if (state === 'up') return { state: 'ok', found: `the watcher is running, for ${agents}` }
   return state === 'down'
     ? {
         state: 'warn',
         found: `the watcher is down; ${agents} get no mail`,
-        next: 'mailbox tmux watch (or forget them: mailbox tmux detach NAME)',
+        next: 'start it: mailbox tmux watch; or detach them: mailbox tmux detach NAME',
       }
-    : { state: 'warn', found: 'the watcher is there, and says nothing', next: 'mailbox tmux status' }
+    : { state: 'warn', found: 'the watcher does not respond', next: 'mailbox tmux status' }
 }
 
-/** Touches a file in the space's directory and waits to be told. */
+/** Writes a file in the space's directory and waits for the notification. */
 async function checkWatch(dir: string, pollMs: number): Promise<Omit<Finding, 'check'>> {
   const probe = join(dir, `doctor-${process.pid}.tmp`)
   const started = performance.now()
@@ -184,12 +183,15 @@ async function checkWatch(dir: string, pollMs: number): Promise<Omit<Finding, 'c
     })
     await writeFile(probe, '', { mode: 0o600 })
     if (await Promise.race([told, sleep(watchPatienceMs, false)])) {
-      return { state: 'ok', found: `a change is seen within ${Math.ceil(performance.now() - started)} ms` }
+      return {
+        state: 'ok',
+        found: `changes are reported within ${Math.ceil(performance.now() - started)} ms`,
+      }
     }
     return {
       state: 'warn',
-      found: 'changes are not reported here',
-      next: `nothing: new mail is looked for every ${pollMs} ms instead`,
+      found: 'the file system does not report changes',
+      next: `nothing to do: the mailbox polls every ${pollMs} ms instead`,
     }
   } finally {
     watcher.close()

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
+import { openDisk } from '../space/open.ts'
 import { findSpace } from '../space/settings.ts'
-import { openSpace, type Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 import type { Cli } from './cli.ts'
 import { createProgress } from './progress.ts'
 
@@ -18,7 +19,7 @@ export const spaceDir = ({ globals }: Cli): string =>
 export const spaceExists = (dir: string): boolean => existsSync(join(dir, 'journal'))
 
 /** Opens the space that is meant. A new one is never made in silence: it may be a mistyped path. */
-export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Promise<Space> {
+export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Promise<DiskSpace> {
   const dir = spaceDir(cli)
   const isNew = !spaceExists(dir)
   if (isNew && existing) {
@@ -28,7 +29,7 @@ export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Pr
   }
   const progress = createProgress(cli, 'building the index')
   try {
-    const space = await openSpace({ dir, onProgress: (seq) => progress.report(seq) })
+    const space = await openDisk({ dir, onProgress: (seq) => progress.report(seq) })
     // People are told times by the clock that the space goes by.
     cli.now = space.now()
     if (isNew) cli.hint(`made a new space in ${dir}`)
@@ -39,5 +40,5 @@ export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Pr
 }
 
 /** The mailbox of whoever the verb acts as; somebody who has not joined is told how to. */
-export const openMailbox = (cli: Cli, space: Space): Promise<Mailbox> =>
+export const openMailbox = (cli: Cli, space: DiskSpace): Promise<Mailbox> =>
   space.mailbox(cli.actor, { join: false })

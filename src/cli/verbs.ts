@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { conversations } from '../conversation/registry.ts'
 
 /** Headings of the help, in its order. */
 export const groups = {
@@ -31,9 +32,17 @@ const inbox = () => import('./verbs/inbox.ts')
 const look = () => import('./verbs/look.ts')
 const follow = () => import('./verbs/follow.ts')
 const handle = () => import('./verbs/handle.ts')
-const talk = () => import('./verbs/talk.ts')
 const maintain = () => import('./verbs/maintain.ts')
 const transfer = () => import('./verbs/transfer.ts')
+
+/** The verbs of the conversations in a group. */
+const verbsOf = (group: Verb['group']): Verb[] =>
+  conversations.flatMap((conversation) => {
+    const { verb } = conversation
+    if (verb === undefined || (verb.group ?? 'protocols') !== group) return []
+    const load = async () => (await import('./verbs/talk.ts')).talkVerb({ ...conversation, verb })
+    return [{ name: verb.name, group, summary: verb.summary, load }]
+  })
 
 /** Every verb, and where to find it. Only the file of the verb that was called is loaded. */
 export const verbs: readonly Verb[] = [
@@ -114,18 +123,7 @@ export const verbs: readonly Verb[] = [
     summary: 'Send to everybody, or to a swarm',
     load: async () => (await send()).broadcast,
   },
-  {
-    name: 'handoff',
-    group: 'send',
-    summary: 'Hand work over, with its state and its next steps',
-    load: async () => (await talk()).handoff,
-  },
-  {
-    name: 'escalate',
-    group: 'send',
-    summary: 'Take a matter to the lead, or to the person',
-    load: async () => (await talk()).escalate,
-  },
+  ...verbsOf('send'),
   {
     name: 'withdraw',
     group: 'send',
@@ -222,30 +220,7 @@ export const verbs: readonly Verb[] = [
     summary: 'Put failed mail back among the unread',
     load: async () => (await handle()).retry,
   },
-  {
-    name: 'plan',
-    group: 'protocols',
-    summary: 'Submit, approve or reject a plan',
-    load: async () => (await import('./verbs/plan.ts')).plan,
-  },
-  {
-    name: 'shutdown',
-    group: 'protocols',
-    summary: 'Ask an agent to stop, and accept or defer that',
-    load: async () => (await import('./verbs/shutdown.ts')).shutdown,
-  },
-  {
-    name: 'status',
-    group: 'protocols',
-    summary: 'Ask for a status, answer, or report',
-    load: async () => (await talk()).status,
-  },
-  {
-    name: 'help-request',
-    group: 'protocols',
-    summary: 'Ask for help and count as waiting',
-    load: async () => (await talk()).helpRequest,
-  },
+  ...verbsOf('protocols'),
   {
     name: 'owed',
     group: 'protocols',

@@ -1,6 +1,6 @@
+import type { DirectoryView } from '../conversation/view.ts'
 import { systemAgent } from '../model/agent.ts'
 import type { AgentDraft } from '../model/entry.ts'
-import type { DirectoryView } from './context.ts'
 
 /** Says once more who everybody is. What told of them before may then be removed. */
 export function decideCarry({ directory }: DirectoryView): AgentDraft[] {

@@ -1,79 +1,17 @@
-import type { Kind, Matter } from '../conversation/matter.ts'
-import type { Directory } from '../model/directory.ts'
-import type { Message } from '../model/message.ts'
-import type { MessageFacts } from '../model/reach.ts'
-import type { Receipt } from '../model/receipt.ts'
-import type { Rules } from '../model/rules.ts'
+import type { Draft } from '../model/entry.ts'
+import type { Settings } from '../model/settings.ts'
 
-/** What a decision may not find out by itself: the time, and names nobody has used. */
+/** What a decision cannot find out by itself: the time, unused ids, and the settings. */
 export interface Context {
   /** Milliseconds since 1970. */
   now: number
   newId: () => string
-  policy: Policy
+  /** The settings of the space. */
+  policy: Settings
 }
 
-/** The settings of the space that decisions go by. */
-export interface Policy {
-  rules: Rules
-  /** Roles that lead. */
-  leads: readonly string[]
-  claimTtlMs: number
-  maxAttempts: number
-  ackTimeoutMs: number
-  ackRepeats: number
-  urgentAfterMs: number
-  staleAfterMs: number
-  silentAfterMs: number
-  heartbeatMs: number
-  deadLetterAfterMs: number
-  answerAfterMs: number
-  'limits.ratePerMinute': number
-  'limits.inbox': number
-  'limits.threadMessages': number
+/** What a decision comes to: the entries to append, and what its caller is told. */
+export interface Decision<T> {
+  drafts: Draft[]
+  result: T
 }
-
-/** A receipt with its message's id. */
-export type Letter = Receipt & { id: string }
-
-/**
- * The state a decision is taken on. The directory is always there; messages and their receipts come from
- * the index, which is at the end of the journal while a decision that asks for them is taken.
- */
-export interface View {
-  directory: Directory
-  message(id: string): MessageFacts | undefined
-  receipts(seq: number): Receipt[]
-  /** The message this sender sent with this key. */
-  keyed(sender: string, key: string): string | undefined
-  /** A message in full. */
-  text(seq: number): Message
-  /** The newest message of this sender in this thread, if it is there. */
-  lastOf(sender: string, threadId: string): string | undefined
-  /** Unread mail whose life is over and that nobody has marked yet, but for these boxes. */
-  lapsed(now: number, waiting: readonly string[], limit: number): Letter[]
-  /** Claims that have run out. */
-  lapsedClaims(now: number, limit: number): Letter[]
-  /** What waits or is open in a box. */
-  inBox(box: string, limit: number): Letter[]
-  /** Dead letters of an agent's own. */
-  deadOf(owner: string, limit: number): Letter[]
-  /** Mail for an earlier run of an agent that is not finished. */
-  bound(limit: number): Letter[]
-  /** Mail whose ack is overdue. */
-  unacked(now: number, limit: number): Letter[]
-  /** Mail of at least this rank, sent before, that is unread and was escalated so far and no further. */
-  unreadSince(before: number, minRank: number, level: number, limit: number): Letter[]
-  /** What a message has left open, for each address. */
-  matters(seq: number): Matter[]
-  /** The open matter of a kind about this. */
-  openMatter(kind: Kind, key: string): Matter | undefined
-  /** Open matters whose time is up: by their own deadline, or opened before. */
-  overdue(now: number, openedBefore: number, limit: number): Matter[]
-  /** Messages of a thread since the person last wrote into it; counted up to the limit. */
-  threadLength(threadId: string, limit: number): number
-  /** Unclaimed mail of a role: most urgent first, then oldest. */
-  nextOfRole(role: string, now: number): string | undefined
-}
-
-export type DirectoryView = Pick<View, 'directory'>

@@ -1,10 +1,11 @@
 import { MailboxError } from '../base/errors.ts'
+import type { View } from '../conversation/view.ts'
 import { type Agent, clockOf } from '../model/agent.ts'
 import type { Draft, ReceiptDraft } from '../model/entry.ts'
 import { hasExpired, type MessageFacts, reachOf } from '../model/reach.ts'
 import {
   classOf,
-  levels,
+  escalation,
   type Receipt,
   type ReceiptChange,
   type ReceiptState,
@@ -12,7 +13,7 @@ import {
   stateNow,
 } from '../model/receipt.ts'
 import { isoTime, maxLifeMs } from '../model/time.ts'
-import type { Context, View } from './context.ts'
+import type { Context } from './context.ts'
 import { bounces } from './notice.ts'
 import { requirePresent } from './roster.ts'
 
@@ -233,11 +234,11 @@ function ackBy(
   { now, policy }: Context,
   receipt?: Receipt,
 ): { ackBy?: string; level?: number } {
-  const isGivenUp = receipt !== undefined && receipt.repeats > 0 && receipt.level === levels.over
+  const isGivenUp = receipt !== undefined && receipt.repeats > 0 && receipt.level === escalation.person
   if (!requiresAck || state !== 'shown' || policy.ackTimeoutMs === 0 || isGivenUp) return {}
-  const wasTold = receipt?.level === levels.lead || receipt?.level === levels.over
+  const wasTold = receipt?.level === escalation.lead || receipt?.level === escalation.person
   const isFirst = wasTold && receipt.repeats === 0
-  return { ackBy: isoTime(now + policy.ackTimeoutMs), ...(isFirst ? { level: levels.none } : {}) }
+  return { ackBy: isoTime(now + policy.ackTimeoutMs), ...(isFirst ? { level: escalation.none } : {}) }
 }
 
 const sameAckBy = ({ ackBy: by }: Receipt): { ackBy?: string } => (by === null ? {} : { ackBy: isoTime(by) })

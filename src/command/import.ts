@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
+import type { View } from '../conversation/view.ts'
 import type { MessageDraft } from '../model/entry.ts'
 import { messageDraft } from '../model/schemas.ts'
-import type { View } from './context.ts'
 
 /** Checks a message that was exported, by us or by somebody who says so. */
 export function checkImport(value: unknown): MessageDraft {

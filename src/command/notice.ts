@@ -1,8 +1,9 @@
+import type { Letter, View } from '../conversation/view.ts'
 import { systemAgent } from '../model/agent.ts'
 import type { MessageDraft } from '../model/entry.ts'
 import type { Message, Priority } from '../model/message.ts'
 import { isoTime } from '../model/time.ts'
-import type { Context, Letter, View } from './context.ts'
+import type { Context } from './context.ts'
 
 /** How long a notice of the system waits to be read. */
 const noticeLifeMs = 24 * 3_600_000

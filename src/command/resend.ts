@@ -1,12 +1,13 @@
 import { MailboxError } from '../base/errors.ts'
+import type { View } from '../conversation/view.ts'
 import { person } from '../model/agent.ts'
 import type { ReceiptDraft } from '../model/entry.ts'
 import { inputFields, type SendInput } from '../model/fields.ts'
 import type { Message } from '../model/message.ts'
 import { isDeadLetter } from '../model/receipt.ts'
-import type { Context, View } from './context.ts'
+import type { Context, Decision } from './context.ts'
 import { requireMessage } from './handle.ts'
-import { decideSend, type SendDecision } from './send.ts'
+import { decideSend, type Sent } from './send.ts'
 
 export interface ResendCommand {
   agent: string
@@ -14,8 +15,8 @@ export interface ResendCommand {
   to: SendInput['to']
 }
 
-/** A dead letter goes to another address: a new message with the same content, and the old one is put away. */
-export function decideResend(view: View, { agent, id, to }: ResendCommand, context: Context): SendDecision {
+/** A dead letter goes to another address: a new message with the same content, and the old one is archived. */
+export function decideResend(view: View, { agent, id, to }: ResendCommand, context: Context): Decision<Sent> {
   const { seq, sender } = requireMessage(view, id)
   if (sender !== agent && agent !== person) {
     throw new MailboxError('not_permitted', `message ${id} is not from ${agent}`, {
@@ -24,14 +25,14 @@ export function decideResend(view: View, { agent, id, to }: ResendCommand, conte
   }
   const dead = view.receipts(seq).filter(({ state }) => isDeadLetter(state))
   if (dead.length === 0) {
-    throw new MailboxError('conflict', `message ${id} is no dead letter`, { hint: `mailbox show ${id}` })
+    throw new MailboxError('conflict', `message ${id} is not a dead letter`, { hint: `mailbox show ${id}` })
   }
   const decision = decideSend(
     view,
     { from: agent, input: contentOf(view.text(seq), to), parent: undefined },
     context,
   )
-  const putAway: ReceiptDraft = {
+  const archived: ReceiptDraft = {
     kind: 'receipt',
     step: 'archived',
     by: agent,
@@ -39,9 +40,9 @@ export function decideResend(view: View, { agent, id, to }: ResendCommand, conte
       ...{ id: view.text(seq).id, seq, rank, owner, box, was: state },
       state: 'archived',
     })),
-    note: `sent again as ${decision.message.id}`,
+    note: `sent again as ${decision.result.message.id}`,
   }
-  return { ...decision, drafts: [...decision.drafts, putAway] }
+  return { ...decision, drafts: [...decision.drafts, archived] }
 }
 
 const resentFields = inputFields.filter(({ stored, once }) => stored !== undefined && !once)

@@ -1,8 +1,10 @@
+import type { View } from '../conversation/view.ts'
 import { type Agent, systemAgent } from '../model/agent.ts'
 import type { Draft, ReceiptDraft } from '../model/entry.ts'
 import { classOf } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
-import type { Context, Letter, View } from './context.ts'
+import type { Context } from './context.ts'
+import { unchanged } from './due/letter-changes.ts'
 
 /** More than waits for any one agent, short of a flood. */
 const atOnce = 10_000
@@ -16,10 +18,10 @@ export function extend(view: View, { name, lastSeenAt }: Agent, now: number): Re
     .filter(
       ({ owner, state, expiresAt }) => owner === name && classOf(state) === 'unread' && expiresAt !== null,
     )
-  const changes = waiting.map(({ expiresAt, ...letter }) => ({
-    ...sameState(letter),
+  const changes = waiting.map((letter) => ({
+    ...unchanged(letter),
     ...(letter.ackBy === null ? {} : { ackBy: isoTime(letter.ackBy) }),
-    expiresAt: isoTime(expiresAt! + frozenMs(letter.seq)),
+    expiresAt: isoTime(letter.expiresAt! + frozenMs(letter.seq)),
   }))
   return changes.length === 0
     ? []
@@ -38,7 +40,7 @@ export function revive(view: View, name: string, { now, policy }: Context): Rece
       const mayTry = attempts < policy.maxAttempts
       return state === 'dead' && lives && mayTry && view.message(id)?.generation === null
     })
-    .map((letter) => ({ ...sameState(letter), state: 'stored' as const }))
+    .map((letter) => ({ ...unchanged(letter), state: 'stored' as const }))
   return changes.length === 0
     ? []
     : [{ kind: 'receipt', step: 'revived', by: systemAgent, changes, note: `${name} is back` }]
@@ -57,20 +59,3 @@ export function comeBack(view: View, agent: Agent, context: Context): Draft[] {
     ...revive(view, agent.name, context),
   ]
 }
-
-const sameState = ({
-  id,
-  seq,
-  rank,
-  owner,
-  box,
-  state,
-  attempts,
-  repeats,
-  viaGroup,
-}: Omit<Letter, 'expiresAt'>) => ({
-  ...{ id, seq, rank, owner, box, state, was: state },
-  ...(attempts > 0 ? { attempts } : {}),
-  ...(repeats > 0 ? { repeats } : {}),
-  ...(viaGroup ? { viaGroup: true } : {}),
-})

@@ -1,12 +1,14 @@
 import { MailboxError } from '../base/errors.ts'
+import type { DirectoryView, View } from '../conversation/view.ts'
 import { checkTag } from '../model/address.ts'
 import { type Agent, implicitPerson, person, type Session, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
 import type { AgentDraft, Draft } from '../model/entry.ts'
 import { checkName } from '../model/name.ts'
 import { isoTime } from '../model/time.ts'
-import type { Context, DirectoryView, View } from './context.ts'
-import { freeClaims } from './due.ts'
+import type { Context, Decision } from './context.ts'
+import { isRunning, type ProcessStates } from './due/deaths.ts'
+import { freeClaims } from './due/letter-changes.ts'
 import { nearest } from './resolve.ts'
 import { extend, revive } from './revive.ts'
 
@@ -112,9 +114,9 @@ export interface SeatInput {
 export function decideSeat(
   view: View,
   { name, client, session, joins = true }: SeatInput,
-  isRunning: (agent: Agent) => boolean,
+  processes: Pick<ProcessStates, 'gone'>,
   context: Context,
-): { name: string; drafts: Draft[] } {
+): Decision<string> {
   const { id } = session
   const here = [...view.directory.agents.values()]
     .filter((agent) => agent.state !== 'dead' && isSameProcess(agent.session, session))
@@ -126,7 +128,10 @@ export function decideSeat(
   const isOfSession = (agent: Agent) =>
     id === undefined || agent.session.id === undefined || agent.session.id === id
   const isResumed = (agent: Agent) =>
-    id !== undefined && agent.session.id === id && agent.session.client === client && !isRunning(agent)
+    id !== undefined &&
+    agent.session.id === id &&
+    agent.session.client === client &&
+    !isRunning(agent, processes)
   const seated =
     here.find(isOfSession) ??
     [...view.directory.agents.values()].find(isResumed) ??
@@ -135,12 +140,12 @@ export function decideSeat(
   const before = findAgent(view.directory, found)
   const stays =
     before !== undefined &&
-    isRunning(before) &&
+    isRunning(before, processes) &&
     (name !== undefined || (here.includes(before) && isOfSession(before)))
-  if (stays) return { name: found, drafts: [] }
+  if (stays) return { drafts: [], result: found }
   if (!joins)
     throw new MailboxError('conflict', `the session of ${found} is over`, { hint: 'start it again' })
-  return { name: found, drafts: decideJoin(view, found, { session: { ...session, client } }, context) }
+  return { drafts: decideJoin(view, found, { session: { ...session, client } }, context), result: found }
 }
 
 const isSameProcess = (one: Session, other: NonNullable<JoinInput['session']>): boolean =>

@@ -1,4 +1,6 @@
 import { MailboxError } from '../base/errors.ts'
+import { typeOf } from '../conversation/registry.ts'
+import type { View } from '../conversation/view.ts'
 import { type Address, writeAddress } from '../model/address.ts'
 import { systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
@@ -8,10 +10,12 @@ import { type Message, messageLimits } from '../model/message.ts'
 import { forbidden } from '../model/rules.ts'
 import { buildMessage } from './build-message.ts'
 import { toList } from './check-send.ts'
-import type { Context, View } from './context.ts'
-import { checkTalk, guardLoop, isTalk } from './converse.ts'
+import type { Context, Decision } from './context.ts'
+import { checkTalk, guardLoop, isTalk } from './conversation-check.ts'
+import { requireMessage } from './handle.ts'
 import { resolveAddresses } from './resolve.ts'
-import { requireAgent } from './roster.ts'
+import { requireAgent, requirePresent } from './roster.ts'
+import { decideSupersede } from './withdraw.ts'
 
 export interface SendCommand {
   from: string
@@ -20,36 +24,55 @@ export interface SendCommand {
   parent: { id: string; threadId: string } | undefined
 }
 
-export interface SendDecision {
-  drafts: Draft[]
-  message: Message
+/** What a sender is told. */
+export interface Sent {
+  /** With its seq when it was there already. */
+  message: Message & { seq?: number }
+  /** Things the sender should know although the message was accepted. */
   warnings: string[]
 }
 
-/** Decides on one message: whether it may be sent, who gets it, how long it lives, which thread it belongs to. */
-export function decideSend(view: View, command: SendCommand, context: Context): SendDecision {
+/** Whether a decision to send must look at other messages. Others are decided on the directory alone. */
+export const looksAtMessages = (input: SendInput): boolean =>
+  input.key !== undefined || Boolean(input.supersede) || isTalk(input)
+
+/**
+ * Decides on one message: whether it may be sent, who gets it, how long it lives, which thread it belongs to,
+ * and which earlier message it replaces.
+ */
+export function decideSend(view: View, command: SendCommand, context: Context): Decision<Sent> {
   const { directory } = view
-  const { body = '', exclude = [], hold = false, to } = command.input
-  const { addresses, warnings } = resolveAddresses(directory, toList(to), hold)
-  checkRules(directory, command.from, addresses, context)
-  checkLimits(directory, command.from, addresses, warnings, context)
+  const { from, input } = command
+  if (from !== systemAgent) requirePresent(directory, from)
+  const earlier = input.key === undefined ? undefined : view.keyed(from, input.key)
+  if (earlier !== undefined) {
+    const { seq } = requireMessage(view, earlier)
+    return { drafts: [], result: { message: view.text(seq), warnings: ['sent before with this key'] } }
+  }
+  const { addresses, warnings } = resolveAddresses(directory, toList(input.to), input.hold ?? false)
+  checkRules(directory, from, addresses, context)
+  checkLimits(directory, from, addresses, warnings, context)
   const message = buildMessage(command, addresses, context)
-  const generation = generationOf(directory, command.input, message.type, addresses)
+  const generation = generationOf(directory, input, message.type, addresses)
   if (generation !== undefined) message.generation = generation
-  const notices = isTalk(message) ? talk(view, message, context) : []
-  if (countWords(body) > messageLimits.bodyWordsBeforeHint) {
+  const draft: MessageDraft = { kind: 'message', message }
+  if (input.exclude !== undefined && input.exclude.length > 0) draft.exclude = [...input.exclude]
+  const drafts: Draft[] = [draft]
+  if (isTalk(message)) {
+    checkTalk(view, message)
+    drafts.push(...guardLoop(view, message, context))
+  }
+  if (countWords(message.body) > messageLimits.bodyWordsBeforeHint) {
     warnings.push(
       `the body has over ${messageLimits.bodyWordsBeforeHint} words: mail is not a document, attach a file`,
     )
   }
-  const draft: MessageDraft = { kind: 'message', message }
-  if (exclude.length > 0) draft.exclude = [...exclude]
-  return { drafts: [draft, ...notices], message, warnings }
-}
-
-function talk(view: View, message: Message, context: Context): Draft[] {
-  checkTalk(view, message)
-  return guardLoop(view, message, context)
+  if (input.supersede) {
+    const superseded = decideSupersede(view, from, message, input.supersede)
+    drafts.push(...superseded.drafts)
+    warnings.push(...superseded.warnings)
+  }
+  return { drafts, result: { message, warnings } }
 }
 
 /** Counts only as far as it matters: a body may be a megabyte. */
@@ -62,7 +85,7 @@ function countWords(text: string): number {
 }
 
 /** Mail of these types is about one run of an agent and must not hit the next. */
-const boundTypes = ['shutdown_request', 'plan_approval']
+const isBound = (type: string): boolean => typeOf(type)?.isBound ?? false
 
 function generationOf(
   directory: Directory,
@@ -74,12 +97,9 @@ function generationOf(
   const agent =
     addresses.length === 1 && address?.kind === 'agent' ? directory.agents.get(address.name) : undefined
   if (generation === undefined) {
-    if (
-      boundTypes.includes(type) &&
-      (addresses.length > 1 || (address?.kind !== 'agent' && address?.kind !== undefined))
-    )
+    if (isBound(type) && (addresses.length > 1 || (address?.kind !== 'agent' && address?.kind !== undefined)))
       invalid(`a ${type} is for one run of one agent`, 'send one to each agent')
-    return boundTypes.includes(type) ? agent?.session.generation : undefined
+    return isBound(type) ? agent?.session.generation : undefined
   }
   if (agent === undefined) invalid('only mail to one agent can be for one run of it', 'name one agent')
   const { name, session } = agent

@@ -1,8 +1,8 @@
 import { MailboxError } from '../base/errors.ts'
+import type { View } from '../conversation/view.ts'
 import type { ReceiptDraft } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
 import { classOf } from '../model/receipt.ts'
-import type { View } from './context.ts'
 import { requireMessage } from './handle.ts'
 
 /** The sender takes a message back. It works only while nobody has seen it: what was read was said. */

@@ -3,6 +3,8 @@ import { person, systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import { shownOf } from '../model/shown-fields.ts'
 import { toPrintableLine, withoutControls } from '../model/text.ts'
+import { typeOf } from './registry.ts'
+import { sayPayload } from './words.ts'
 
 export interface FenceOptions {
   /** Cut what is longer. */
@@ -21,10 +23,16 @@ const newNonce = (): string => randomBytes(6).toString('hex')
  */
 export function fence(message: Message, options: FenceOptions = {}): string {
   const { nonce = newNonce(), chars } = options
+  const { facts, rest: payload } = sayPayload(message)
+  const body = [message.body, ...facts.map((fact) => `${fact.label}: ${fact.text}`)]
+    .filter(Boolean)
+    .join('\n')
   const whole = [
     message.subject && `# ${message.subject.replace(/\s+/g, ' ')}`,
-    message.body,
-    ...shownOf(message).map(({ label, text }) => `${label.toLowerCase()}: ${text}`),
+    body,
+    ...shownOf({ ...message, payload: payload as Message['payload'] }).map(
+      ({ label, text }) => `${label.toLowerCase()}: ${text}`,
+    ),
   ]
     .filter(Boolean)
     .join('\n\n')
@@ -43,13 +51,14 @@ function heading({ id, from, type, priority, requiresAck, awaitingResponse }: Me
       : from === systemAgent
         ? 'the mailbox itself'
         : 'another agent'
-  const wishes = [requiresAck ? 'wants an ack' : '', awaitingResponse ? 'waits for an answer' : ''].filter(
+  const wishes = [requiresAck ? 'needs an ack' : '', awaitingResponse ? 'needs an answer' : ''].filter(
     Boolean,
   )
   // Names and types are words of the sender: quoted, and a type that is no plain word is not repeated.
   const kind = /^[a-z][a-z0-9_-]{0,39}$/i.test(type) ? type : 'other'
   const name = from === person || from === systemAgent ? from : JSON.stringify(from)
-  return toPrintableLine(`Message ${id} from ${who} ${name}, ${[kind, priority, ...wishes].join(', ')}.`)
+  const head = `Message ${id} from ${who} ${name}, ${[kind, priority, ...wishes].join(', ')}.`
+  return toPrintableLine([head, typeOf(type)?.sentence].filter(Boolean).join(' '))
 }
 
 /** Never half a character. */

@@ -1,50 +1,73 @@
 import { MailboxError } from '../base/errors.ts'
+import { action, conversation, type Surroundings } from './conversation.ts'
+import { type Field, type Fields, findMisfit, given, type InputOf } from './field.ts'
+import { request } from './request.ts'
+import { taskAnswers } from './task.ts'
 
-/** What somebody needs to go on with another's work. */
-export interface Handoff {
-  workCompleted: string
-  currentState?: string
-  nextSteps?: readonly string[]
-  blockers?: readonly string[]
-  dependencies?: readonly string[]
-  filesModified?: readonly string[]
-  filesCreated?: readonly string[]
-  /** A file that says more, such as STATE.md. */
-  stateFile?: string
-  relatedEscalations?: readonly string[]
-  jobId?: string
-  notes?: string
+/** What somebody needs to continue another's work. It is the context of the message, and its body in words. */
+const handoffFields = {
+  workCompleted: {
+    ...{ kind: 'word', required: true, label: 'Work completed' },
+    ...{ flag: '--work-completed <text>', about: 'what was done' },
+  },
+  currentState: {
+    ...{ kind: 'text', label: 'Current state' },
+    ...{ flag: '--current-state <text>', about: 'the current state of the work' },
+  },
+  nextSteps: {
+    ...{ kind: 'texts', label: 'Next steps' },
+    ...{ flag: '--next-step <text>', about: 'what to do next; repeatable' },
+  },
+  blockers: {
+    ...{ kind: 'texts', label: 'Blockers' },
+    ...{ flag: '--blocker <text>', about: 'what is in the way; repeatable' },
+  },
+  dependencies: {
+    ...{ kind: 'texts', label: 'Dependencies' },
+    ...{ flag: '--dependency <text>', about: 'what it depends on; repeatable' },
+  },
+  filesModified: {
+    ...{ kind: 'texts', label: 'Files modified' },
+    ...{ flag: '--file-modified <path>', about: 'a file that was changed; repeatable' },
+  },
+  filesCreated: {
+    ...{ kind: 'texts', label: 'Files created' },
+    ...{ flag: '--file-created <path>', about: 'a file that was created; repeatable' },
+  },
+  stateFile: {
+    ...{ kind: 'text', label: 'State file' },
+    ...{ flag: '--state-file <path>', about: 'a file that says more, such as STATE.md' },
+  },
+  relatedEscalations: {
+    ...{ kind: 'texts', label: 'Related escalations' },
+    ...{ flag: '--escalation <id>', about: 'an escalation that it belongs to; repeatable' },
+  },
+  jobId: { kind: 'text', label: 'Job', flag: '--job <id>', about: 'the job that it belongs to' },
+  notes: { kind: 'text', label: 'Notes', flag: '--notes <text>', about: 'anything else' },
+} as const satisfies Fields
+
+/** What somebody needs to continue another's work. */
+export type Handoff = InputOf<typeof handoffFields>
+
+/** Fields of a handoff from outside: known names, each of its kind, as many of them as there are. */
+function checkHandoff(value: Record<string, unknown>): Partial<Handoff> {
+  const fields: Fields = handoffFields
+  const optional = Object.entries(fields).map(([name, field]): [string, Field] => [
+    name,
+    { ...field, required: false },
+  ])
+  const unknown = Object.keys(value).find((name) => !Object.hasOwn(fields, name))
+  const misfit = findMisfit(Object.fromEntries(optional), value)
+  if (unknown === undefined && misfit === undefined) return value as Partial<Handoff>
+  const problem =
+    unknown === undefined ? `${misfit!.path[0]} ${misfit!.problem}` : `no field ${JSON.stringify(unknown)}`
+  throw new MailboxError('invalid', `a handoff: ${problem}`, {
+    hint: `fields: ${Object.keys(fields).join(', ')}`,
+  })
 }
 
-const texts = ['workCompleted', 'currentState', 'stateFile', 'jobId', 'notes'] as const
-const lists = [
-  'nextSteps',
-  'blockers',
-  'dependencies',
-  'filesModified',
-  'filesCreated',
-  'relatedEscalations',
-] as const
-
-/** Fields of a handoff from outside: known names, and each of its kind. */
-export function checkHandoff(value: Record<string, unknown>): Partial<Handoff> {
-  for (const [field, given] of Object.entries(value)) {
-    const isText = texts.some((name) => name === field) && typeof given === 'string'
-    const isList =
-      lists.some((name) => name === field) &&
-      Array.isArray(given) &&
-      given.every((item) => typeof item === 'string')
-    if (!isText && !isList) {
-      throw new MailboxError('invalid', `a handoff has no field ${JSON.stringify(field)} like that`, {
-        hint: `texts: ${texts.join(', ')}; lists: ${lists.join(', ')}`,
-      })
-    }
-  }
-  return value as Partial<Handoff>
-}
-
-/** Common handoffs, to start from. A space adds its own as `templates/NAME.json`. */
-export const templates: Record<string, Partial<Handoff>> = {
+/** Common handoffs to start from. A space adds its own as `templates/NAME.json`. */
+const templates: Record<string, Partial<Handoff>> = {
   implementation: {
     currentState: 'The design is settled; nothing is built yet.',
     nextSteps: ['Read the design', 'Build it with its tests', 'Hand it to a reviewer'],
@@ -54,8 +77,8 @@ export const templates: Record<string, Partial<Handoff>> = {
     nextSteps: ['Read the change', 'Answer with a verdict: approved, or what has to change'],
   },
   bug: {
-    currentState: 'The failure is understood; it is not mended.',
-    nextSteps: ['Write a test that fails because of it', 'Mend it', 'Say what caused it'],
+    currentState: 'The failure is understood; it is not fixed.',
+    nextSteps: ['Write a test that fails because of it', 'Fix it', 'Say what caused it'],
   },
   research: {
     currentState: 'The question is open.',
@@ -66,35 +89,90 @@ export const templates: Record<string, Partial<Handoff>> = {
   },
 }
 
-/** What is given wins; lists of the template come first. */
-export function fillTemplate(template: Partial<Handoff>, given: Handoff): Handoff {
-  const joined = lists.flatMap((field) => {
-    const items = [...(template[field] ?? []), ...(given[field] ?? [])]
-    return items.length === 0 ? [] : [[field, items] as const]
+async function findTemplate(mailbox: Surroundings, name: string): Promise<Partial<Handoff>> {
+  const own = await mailbox.template(name)
+  if (own !== null) return checkHandoff(own)
+  const known = Object.hasOwn(templates, name) ? templates[name] : undefined
+  if (known !== undefined) return known
+  throw new MailboxError('not_found', `there is no template ${JSON.stringify(name)}`, {
+    hint: `built in: ${Object.keys(templates).join(', ')}; a space adds its own as templates/NAME.json`,
   })
-  return { ...template, ...given, ...Object.fromEntries(joined) }
+}
+
+/** What is given wins; lists of the template come first. */
+function fillTemplate(template: Partial<Handoff>, own: Partial<Handoff>): Partial<Handoff> {
+  const both = Object.entries({ ...template, ...own }).map(([name, value]) => {
+    const before = template[name as keyof Handoff]
+    const after = own[name as keyof Handoff]
+    return [name, Array.isArray(before) && Array.isArray(after) ? [...before, ...after] : value]
+  })
+  return Object.fromEntries(both) as Partial<Handoff>
 }
 
 /** The text of a handoff, written from its fields. */
-export function handoffBody(from: string, to: string, handoff: Handoff): string {
-  const { workCompleted, currentState, stateFile, jobId, notes } = handoff
-  const list = (title: string, items: readonly string[] | undefined) =>
-    items === undefined || items.length === 0
-      ? []
-      : ['', `**${title}:**`, ...items.map((item) => `- ${item}`)]
-  const line = (title: string, text: string | undefined) => (text ? ['', `**${title}:** ${text}`] : [])
-  return [
-    `Work handoff from ${from} to ${to}.`,
-    ...line('Work completed', workCompleted),
-    ...line('Current state', currentState),
-    ...list('Next steps', handoff.nextSteps),
-    ...list('Blockers', handoff.blockers),
-    ...list('Dependencies', handoff.dependencies),
-    ...list('Files modified', handoff.filesModified),
-    ...list('Files created', handoff.filesCreated),
-    ...line('State file', stateFile),
-    ...list('Related escalations', handoff.relatedEscalations),
-    ...line('Job', jobId),
-    ...line('Notes', notes),
-  ].join('\n')
+function toBody(from: string, to: string, handoff: Handoff): string {
+  const parts = Object.entries(handoffFields).flatMap(([name, { label }]) => {
+    const value: string | readonly string[] | undefined = handoff[name as keyof Handoff]
+    if (value === undefined || value.length === 0) return []
+    return typeof value === 'string'
+      ? ['', `**${label}:** ${value}`]
+      : ['', `**${label}:**`, ...value.map((item) => `- ${item}`)]
+  })
+  return [`Work handoff from ${from} to ${to}.`, ...parts].join('\n')
 }
+
+/** Work goes to somebody else with everything needed to continue it. It is a task: settled when it is done. */
+export const handoff = conversation({
+  name: 'handoff',
+  messages: {
+    handoff: {
+      sentence: 'Work is handed over: continue from its current state.',
+      opens: 'task',
+      answerWith: taskAnswers,
+      bodySaysContext: true,
+    },
+  },
+  actions: {
+    handOff: action({
+      type: 'handoff',
+      summary: 'Hand work over with everything needed to continue it',
+      input: {
+        to: { ...request.to, required: true, flag: '<to>', about: 'who takes it on: an agent, role:NAME' },
+        subject: { kind: 'word', required: true, flag: '--subject <text>', about: 'one line' },
+        ...handoffFields,
+        template: {
+          ...{ kind: 'word', flag: '--template <name>' },
+          about: `start from ${Object.keys(templates).join(', ')} or a template of the space`,
+        },
+        priority: { ...request.priority, about: 'low, normal, high, urgent (default high)' },
+        swarm: { kind: 'word', flag: '--swarm <name>', about: 'the swarm that this belongs to' },
+        replyTo: { kind: 'word' },
+      },
+      async prepare(mailbox, { to, subject, priority, template, swarm, replyTo, ...own }) {
+        checkHandoff(own)
+        if (!own.workCompleted)
+          throw new MailboxError('invalid', 'a handoff says what was done', { hint: 'give --work-completed' })
+        const filled = template === undefined ? own : fillTemplate(await findTemplate(mailbox, template), own)
+        return { ...(filled as Handoff), to, subject, ...given({ priority, swarm, replyTo }) }
+      },
+      says: ({ to, subject, priority = 'high', template: _, swarm, replyTo, ...work }, { name }) => ({
+        ...{ to, subject, priority, body: toBody(name, to, work), context: { ...work } },
+        attachments: [...(work.filesModified ?? []), ...(work.filesCreated ?? [])],
+        ...given({ swarm, replyTo }),
+      }),
+    }),
+  },
+  verb: {
+    name: 'handoff',
+    group: 'send',
+    summary: 'Hand work over, with its state and its next steps',
+    description:
+      'Hand work over, with what was done, its current state and what comes next. Files are attached by their paths.',
+    examples: [
+      'mailbox handoff bob --as ada --subject "Parser" --work-completed "Design in DESIGN.md" --next-step "Build it" --file-modified DESIGN.md',
+      'mailbox handoff role:reviewer --as bob --subject "Parser" --work-completed "Built, 40 tests" --template review',
+    ],
+  },
+})
+
+export type HandoffInput = InputOf<(typeof handoff.actions.handOff)['input']>

@@ -48,17 +48,11 @@ export class Bell {
     attempt: () => Promise<T | undefined>,
     timeoutMs: number | undefined,
   ): Promise<T | undefined> {
-    if (timeoutMs !== undefined && !(timeoutMs >= 0)) {
-      this.close()
-      throw new MailboxError('invalid', `one cannot wait ${timeoutMs} ms`, {
-        hint: 'give a duration of 0 or more',
-      })
-    }
     const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs
     try {
       for (;;) {
         this.reset()
-        if (this.#signal?.aborted) throw cancelled()
+        if (this.#signal?.aborted) throw interrupted()
         const found = await attempt()
         if (found !== undefined) return found
         const left = deadline - performance.now()
@@ -77,7 +71,7 @@ export class Bell {
   }
 }
 
-const cancelled = () =>
+export const interrupted = () =>
   new MailboxError('interrupted', 'the wait was cancelled', {
     hint: 'nothing was taken; wait again when you like',
   })

@@ -1,6 +1,8 @@
+import { MailboxError } from '../base/errors.ts'
 import type { Entry } from '../model/entry.ts'
+import { classOf } from '../model/receipt.ts'
 import { type InboxMessage, type InboxOptions, matches } from '../query/inbox.ts'
-import { arrivals } from './arrive.ts'
+import type { Unread } from '../query/next-mail.ts'
 
 export interface WatchOptions extends Pick<InboxOptions, 'type' | 'from' | 'minPriority' | 'replyTo'> {
   /** Start with what is unread now. @default true */
@@ -8,31 +10,22 @@ export interface WatchOptions extends Pick<InboxOptions, 'type' | 'from' | 'minP
   signal?: AbortSignal
 }
 
-/** All unread mail of an agent at one moment. */
-export interface Unread {
-  /** The last entry that was taken into account: following from here misses nothing. */
-  seq: number
-  messages: InboxMessage[]
-  /** Which of them answer a question of the agent, by id. */
-  answers: string[]
-}
-
-/** What watching needs to know of a mailbox, whether it is here or behind a hub. */
+/** What watching needs of a mailbox, whether it is here or behind a hub. */
 export interface Watched {
   readonly name: string
   unread(filter: InboxOptions): Promise<Unread>
-  /** The message at this place if it is unread for the agent. */
+  /** The message with this seq if it is unread for the agent. */
   peek(seq: number): Promise<InboxMessage | null>
   follow: Follow
 }
 
-/** How to hear of new entries after a point, until the signal ends it. */
+/** Every new entry after a point, until the signal ends it. */
 export type Follow = (options: {
   after: number
   signal: AbortSignal | undefined
 }) => AsyncIterable<{ entry: Entry }>
 
-/** Unread mail as it is there, and then as it comes. */
+/** Unread mail as it is there, and then as it arrives. */
 export async function* watchMail(mailbox: Watched, options: WatchOptions = {}): AsyncGenerator<InboxMessage> {
   const { backlog = true, signal, ...filter } = options
   const start = await mailbox.unread(filter)
@@ -67,32 +60,56 @@ async function* arriving(
   }
 }
 
-export interface WaitMailOptions extends Pick<WatchOptions, 'type' | 'from' | 'replyTo'> {
-  match?: ((message: InboxMessage) => boolean) | undefined
-  /** Ends the wait; what is unread already is looked at all the same. */
-  signal: AbortSignal
+/** Messages that an entry may have made unread for somebody: a new one, or those that were given back. */
+function arrivals(entry: Entry): number[] {
+  if (entry.kind === 'message') return [entry.seq]
+  if (entry.kind !== 'receipt') return []
+  return entry.changes
+    .filter(({ state, was }) => was !== undefined && classOf(state) === 'unread' && classOf(was) !== 'unread')
+    .map(({ seq }) => seq)
 }
 
+export interface WaitMailOptions extends Pick<WatchOptions, 'type' | 'from' | 'replyTo' | 'signal'> {
+  match?: ((message: InboxMessage) => boolean) | undefined
+  timeoutMs?: number | undefined
+}
+
+export function checkTimeout(timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || timeoutMs >= 0) return
+  throw new MailboxError('invalid', `timeoutMs must be 0 or more, not ${timeoutMs}`, {
+    hint: 'leave it out to wait without a limit',
+  })
+}
+
+/** A timer cannot be set for longer; such a wait has no limit. */
+const longestTimerMs = 2_147_483_647
+
 /**
- * The first message that is wanted and still there to take: an answer to a question before all others. Looks
- * through what is unread once, and from then on only at what comes, however much there is. Null when the
- * signal has ended it.
+ * The first message that is wanted and still there to take, answers to the agent's questions first. Looks
+ * through what is unread once, and from then on only at what arrives, however much there is. Null when the
+ * time is up or the signal has ended it; what is unread already is looked at all the same.
  */
-export async function waitMail(
+export async function waitForMail(
   mailbox: Watched & { take(message: InboxMessage): Promise<InboxMessage | null> },
-  { match = () => true, signal, ...filter }: WaitMailOptions,
+  { match = () => true, timeoutMs, signal, ...filter }: WaitMailOptions,
 ): Promise<InboxMessage | null> {
-  const start = await mailbox.unread(filter)
-  const isAnswer = ({ id }: InboxMessage) => start.answers.includes(id)
-  const others = start.messages.filter((message) => !isAnswer(message))
-  for (const message of [...start.messages.filter(isAnswer), ...others]) {
-    const taken = match(message) ? await mailbox.take(message) : null
-    if (taken !== null) return taken
+  const over = new AbortController()
+  const hasLimit = timeoutMs !== undefined && timeoutMs <= longestTimerMs
+  const timer = hasLimit ? setTimeout(() => over.abort(), Math.ceil(timeoutMs)) : undefined
+  const ending = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal])
+  try {
+    const start = await mailbox.unread(filter)
+    for (const message of start.messages) {
+      const taken = match(message) ? await mailbox.take(message) : null
+      if (taken !== null) return taken
+    }
+    for await (const message of arriving(mailbox, start, { ...filter, signal: ending })) {
+      const taken = match(message) ? await mailbox.take(message) : null
+      if (taken !== null) return taken
+      if (ending.aborted) return null
+    }
+    return null
+  } finally {
+    clearTimeout(timer)
   }
-  for await (const message of arriving(mailbox, start, { ...filter, signal })) {
-    const taken = match(message) ? await mailbox.take(message) : null
-    if (taken !== null) return taken
-    if (signal.aborted) return null
-  }
-  return null
 }

@@ -1,4 +1,4 @@
-import { fieldsOf } from '../conversation/matter.ts'
+import { fieldsOf } from '../conversation/field.ts'
 import type { InboxMessage } from '../mod.ts'
 
 /** What somebody said to a plan. */

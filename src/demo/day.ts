@@ -70,7 +70,7 @@ async function die(who: Player, standIn: StandIn): Promise<void> {
   who.goAway()
   await standIn.kill()
   // The others notice: what it had claimed is free again.
-  await who.stage.space.tend()
+  await who.stage.space.runDue()
 }
 
 async function comeBack(who: Player): Promise<void> {

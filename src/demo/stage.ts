@@ -1,5 +1,5 @@
-import { fieldsOf } from '../conversation/matter.ts'
-import type { InboxMessage, Space } from '../mod.ts'
+import { fieldsOf } from '../conversation/field.ts'
+import type { InboxMessage, LocalSpace } from '../mod.ts'
 import { type Chance, Deck } from './chance.ts'
 import type { Player } from './player.ts'
 import type { Schedule } from './schedule.ts'
@@ -31,7 +31,7 @@ type Lines = { [K in keyof typeof talk]: Deck<(typeof talk)[K][number]> }
 
 /** What all players share: the space they write in, time, chance, and what there is to say. */
 export interface Stage {
-  space: Space
+  space: LocalSpace
   schedule: Schedule
   /** How long a day is, in the time of the story. */
   daySeconds: number

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSpace, type Space } from '../mod.ts'
+import type { LocalSpace } from '../mod.ts'
+import { openDisk } from '../space/open.ts'
 import { writeSetting } from '../space/settings.ts'
+import type { DiskSpace } from '../space/space.ts'
 import { castOf } from './cast.ts'
 import { createChance } from './chance.ts'
 import { beginDay } from './day.ts'
@@ -23,19 +25,19 @@ export interface DemoOptions {
 }
 
 /** A space of its own, in the system's directory for temporary files; nothing else is written to. */
-export async function openDemoSpace(): Promise<Space> {
+export async function openDemoSpace(): Promise<DiskSpace> {
   const dir = mkdtempSync(join(tmpdir(), 'mailbox-demo-'))
   // A demo survives no power cut, and its work may wait long for the person.
   writeSetting(dir, 'durability', 'os')
   writeSetting(dir, 'claimTtlMs', 12 * 3_600_000)
-  return openSpace({ dir })
+  return openDisk({ dir })
 }
 
-export const removeDemoSpace = ({ dir }: Space): void =>
+export const removeDemoSpace = ({ dir }: LocalSpace): void =>
   rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
 
 /** Lets a team of mock agents live in a space until the signal ends it. */
-export async function playDemo(space: Space, options: DemoOptions, signal: AbortSignal): Promise<void> {
+export async function playDemo(space: LocalSpace, options: DemoOptions, signal: AbortSignal): Promise<void> {
   const schedule = new Schedule(options.speed)
   const { seed, agents, daySeconds = 7_200 } = options
   const stage = createStage({ space, schedule, daySeconds, chance: createChance(seed) })

@@ -5,8 +5,8 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { type Reading, readings } from '../api/readings.ts'
 import { MailboxError } from '../base/errors.ts'
 import { inSpan, type SpanOptions } from '../base/trace.ts'
-import type { Survey } from '../query/survey.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
+import type { Survey } from '../space/survey.ts'
 import type { Admission } from './admit.ts'
 import { checkShape, readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
@@ -29,7 +29,7 @@ export interface McpDoor {
 }
 
 export interface AppOptions {
-  space: Space
+  space: DiskSpace
   survey: Survey
   guard: Guard
   admission: Admission

@@ -1,7 +1,7 @@
 import { pause } from '../base/timers.ts'
 import type { Entry } from '../model/entry.ts'
-import type { Survey } from '../query/survey.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
+import type { Survey } from '../space/survey.ts'
 import { type Frame, toFrame, type Wrap } from './frames.ts'
 
 /** A piece of the journal as bytes, and the entry it ends with. */
@@ -33,7 +33,7 @@ interface FeedOptions {
  * There is one way of reading for both, so nothing is lost or doubled in between.
  */
 export class Feed {
-  readonly #space: Space
+  readonly #space: DiskSpace
   readonly #survey: Survey
   readonly #keptChars: number
   readonly #onProblem: (error: unknown) => void
@@ -46,7 +46,7 @@ export class Feed {
   #gathering: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
 
-  constructor(space: Space, survey: Survey, { keptChars, onProblem = () => {} }: FeedOptions) {
+  constructor(space: DiskSpace, survey: Survey, { keptChars, onProblem = () => {} }: FeedOptions) {
     this.#space = space
     this.#survey = survey
     this.#keptChars = keptChars
@@ -54,7 +54,7 @@ export class Feed {
   }
 
   async start(): Promise<void> {
-    const end = await this.#space.end()
+    const end = await this.#space.lastSeq()
     let after = Math.max(0, end - keptEntries)
     while (after < end) {
       const { entries } = await this.#survey.entries(after, pageEntries)

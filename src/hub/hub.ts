@@ -4,8 +4,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { MailboxError } from '../base/errors.ts'
-import { Survey } from '../query/survey.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
+import { Survey } from '../space/survey.ts'
 import { Admission } from './admit.ts'
 import { createApp, type McpDoor } from './app.ts'
 import { ConsoleFiles } from './console.ts'
@@ -20,7 +20,7 @@ import { serveUpgrades } from './upgrade.ts'
 import { runWebhook } from './webhook.ts'
 
 export interface HubOptions {
-  space: Space
+  space: DiskSpace
   log: Logger
   version: string
   /** @default '127.0.0.1' */
@@ -61,7 +61,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   // Every wait listens for the end; many do, and none of them is a leak.
   setMaxListeners(0, stopping.signal)
   const metrics = createMetrics(space, options.mcp)
-  const survey = new Survey(space)
+  const survey = new Survey(space.core)
   const onProblem = (err: unknown) => log.error({ event: 'feed', err }, 'the journal cannot be read')
   const feed = new Feed(space, survey, { keptChars: limits.keptChars, onProblem })
   await feed.start()
@@ -107,7 +107,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   })
   serveUpgrades(server, admission, streams)
 
-  const keeper = space.keepTime()
+  const keeper = space.runDueEvery()
   const posting = postOutside(space, log, stopping.signal)
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -133,7 +133,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 }
 
 /** Tells an address outside of what is for the person, where the space names one. */
-async function postOutside(space: Space, log: Logger, signal: AbortSignal): Promise<void> {
+async function postOutside(space: DiskSpace, log: Logger, signal: AbortSignal): Promise<void> {
   const url = space.settings.webhook
   if (url === '') return
   const onProblem = (problem: object) => log.warn({ event: 'webhook', ...problem }, 'not delivered')

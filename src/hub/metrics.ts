@@ -1,12 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 import type { McpDoor } from './app.ts'
 
 const streamKinds = ['sse', 'websocket'] as const
 export type StreamKind = (typeof streamKinds)[number]
 
 /** What the hub counts, and what is counted of the space when somebody asks. */
-export function createMetrics(space: Space, mcp?: McpDoor) {
+export function createMetrics(space: DiskSpace, mcp?: McpDoor) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
@@ -74,7 +74,7 @@ export function createMetrics(space: Space, mcp?: McpDoor) {
     contentType: registry.contentType,
     /** Everything, as Prometheus reads it. */
     async print(): Promise<string> {
-      const [agents, stats, seq] = await Promise.all([space.agents(), space.stats(), space.end()])
+      const [agents, stats, seq] = await Promise.all([space.agents(), space.stats(), space.lastSeq()])
       roster.reset()
       for (const { state } of agents) roster.inc({ state })
       pending.reset()

@@ -9,14 +9,14 @@ import {
 import { rosterOperations } from '../api/roster-operations.ts'
 import { talkOperations } from '../api/talk-operations.ts'
 import { waitingOperations } from '../api/waiting-operations.ts'
-import type { Survey } from '../query/survey.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
+import type { Survey } from '../space/survey.ts'
 import type { Feed } from './feed.ts'
 import { concerns } from './mailbox-filter.ts'
 
 /** What a request to a mailbox works with. */
 interface Call {
-  space: Space
+  space: DiskSpace
   /** Whose mailbox. */
   name: string
   /** Aborted when the client has gone, and when the hub stops. */

@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { MailboxError } from '../base/errors.ts'
 import type { Entry } from '../model/entry.ts'
-import type { Survey } from '../query/survey.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
+import type { Survey } from '../space/survey.ts'
 import { securityHeaders } from './console.ts'
 import { HttpRefusal } from './errors.ts'
 import type { Feed } from './feed.ts'
@@ -18,7 +18,7 @@ import type { Metrics } from './metrics.ts'
 import type { Caller } from './tokens.ts'
 
 export interface StreamsOptions {
-  space: Space
+  space: DiskSpace
   survey: Survey
   feed: Feed
   guard: Guard
@@ -93,7 +93,7 @@ export class Streams {
       wrap: sseFrame,
       write: (bytes) => void outgoing.write(bytes),
       buffered: () => outgoing.writableLength,
-      beat: (cursor) => void outgoing.write(`id: ${cursor}\n\n: beat\n\n`),
+      beat: (cursor) => void outgoing.write(`id: ${cursor}\n\n: beat ${cursor}\n\n`),
       end: (why, cursor) => {
         outgoing.write(`: ${why} at ${cursor}\n\n`)
         if (why === 'stalled') outgoing.destroy()
@@ -172,7 +172,7 @@ export class Streams {
   }
 
   async #startOf(after: string | undefined): Promise<number> {
-    const end = await this.#options.space.end()
+    const end = await this.#options.space.lastSeq()
     if (after === undefined) return end
     const seq = /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN
     if (seq <= end) return seq

@@ -4,7 +4,7 @@ import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { backoffMs, pause } from '../base/timers.ts'
 import { person } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 
 export interface WebhookOptions {
   url: string
@@ -22,9 +22,13 @@ const timeoutMs = 10_000
  * after each, so that a hub that was killed goes on where it was: a receiver gets each at least once, and knows
  * it by its id. Before the first start nothing is posted. Resolves when it is stopped.
  */
-export async function runWebhook(space: Space, options: WebhookOptions, signal: AbortSignal): Promise<void> {
+export async function runWebhook(
+  space: DiskSpace,
+  options: WebhookOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const cursor = new Cursor(space.dir)
-  const seq = cursor.read() ?? (await space.end())
+  const seq = cursor.read() ?? (await space.lastSeq())
   cursor.write(seq)
   for await (const { entry } of space.follow({ after: seq, signal })) {
     if (entry.kind !== 'message') continue

@@ -8,8 +8,8 @@ import { bucketOf } from '../model/latency.ts'
 import { type Message, priorityRank } from '../model/message.ts'
 import {
   classOf,
+  escalation,
   isDeadLetter,
-  levels,
   type ReceiptChange,
   type ReceiptState,
   receiptClasses,
@@ -33,7 +33,7 @@ const importedAfterMs = 60_000
 /** Mail that nobody will miss is never escalated: what can wait, what groups get, what the system says, old mail. */
 function levelAtFirst({ from, priority }: Message, box: string, age: number): number {
   const isQuiet = isGroupBox(box) || from === systemAgent || priority === 'low' || age > importedAfterMs
-  return isQuiet ? levels.quiet : levels.none
+  return isQuiet ? escalation.muted : escalation.none
 }
 
 const classNumber = (state: ReceiptState) => receiptClasses.indexOf(classOf(state))
@@ -65,7 +65,7 @@ export function createApplier(database: Database): Applier {
   const putTrail = database.prepare('INSERT OR IGNORE INTO trail VALUES (?, ?, ?, ?, ?)')
   const putReceipt = database.prepare(
     `INSERT INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
-       coalesce(?9, (SELECT expires FROM message WHERE seq = ?1)), ?10, ?11, coalesce(?12, ${levels.quiet}),
+       coalesce(?9, (SELECT expires FROM message WHERE seq = ?1)), ?10, ?11, coalesce(?12, ${escalation.muted}),
        (SELECT created FROM message WHERE seq = ?1), ?13, ?14)
      ON CONFLICT DO UPDATE SET box = excluded.box, class = excluded.class, state = excluded.state,
        attempts = excluded.attempts, claim_until = excluded.claim_until, expires = coalesce(?9, expires),

@@ -1,15 +1,14 @@
 import type { Database } from '../base/sqlite.ts'
+import { next, openedBy, opens, reportOf, stepOf } from '../conversation/matter.ts'
 import {
+  findStep,
   isOpenMatter,
   type Kind,
   type MatterState,
-  next,
-  openedBy,
-  opens,
-  type StepName,
-  stepOf,
-  taskReport,
-} from '../conversation/matter.ts'
+  matterOf,
+  type TakenStep,
+  typeOf,
+} from '../conversation/registry.ts'
 import { isGroupBox } from '../model/address.ts'
 import { systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
@@ -26,9 +25,9 @@ export function createMatterKeeper(database: Database) {
   )
   const of = database.prepare('SELECT owner, kind, state, asker FROM matter WHERE seq = ?')
   const ofOwner = database.prepare('SELECT kind, state FROM matter WHERE seq = ? AND owner = ?')
-  const tasks = database.prepare(
+  const reported = database.prepare(
     `SELECT x.seq, x.owner, x.state FROM matter x JOIN receipt r ON r.seq = x.seq AND r.owner = x.owner
-     WHERE x.kind = 'task' AND x.key = ?1 AND x.state IN ('open', 'failed') AND (x.owner = ?2 OR r.box = ?2)`,
+     WHERE x.kind = ?1 AND x.key = ?2 AND (x.owner = ?3 OR r.box = ?3)`,
   )
   const seqOf = database.prepare('SELECT seq FROM message WHERE id = ?')
 
@@ -39,13 +38,13 @@ export function createMatterKeeper(database: Database) {
    * One answer to a question, one verdict on a plan is an answer for all that were asked. What each has to
    * say for itself, its status and whether it stops, settles only what that one owes.
    */
-  function take(step: StepName, seq: number, message: Message): void {
+  function take(step: TakenStep, seq: number, message: Message): void {
     const owners = of.all([seq])
     const isOwn = owners.some(([owner]) => owner === message.from)
     for (const [owner, kind, state, asker] of owners) {
-      if (isOwn && personal.includes(step) && owner !== message.from) continue
+      if (isOwn && step.each && owner !== message.from) continue
       const to = next(step, kind as Kind, state as MatterState)
-      if (to === undefined || (step === 'answer' && !isAnswer(message, asker as string))) continue
+      if (to === undefined || (step.name === 'answer' && !isAnswer(message, asker as string))) continue
       move(seq, owner as string, kind as Kind, to)
     }
   }
@@ -55,18 +54,19 @@ export function createMatterKeeper(database: Database) {
     concerns: (message: Message): boolean =>
       message.requiresAck ||
       message.replyTo !== undefined ||
-      message.type === 'status_update' ||
+      typeOf(message.type)?.reports !== undefined ||
       opens(message) !== undefined,
 
     applyMessage(message: Message, seq: number): void {
       const step = stepOf(message)
       const parent = message.replyTo === undefined ? undefined : seqOf.get([message.replyTo])?.[0]
       if (step !== undefined && parent !== undefined) take(step, parent as number, message)
-      const report = taskReport(message)
+      const report = reportOf(message)
       if (report !== undefined) {
-        for (const [task, owner, state] of tasks.all([report.task, message.from])) {
-          const to = next(report.step, 'task', state as MatterState)
-          if (to !== undefined) move(task as number, owner as string, 'task', to)
+        const kind = report.kind as Kind
+        for (const [about, owner, state] of reported.all([kind, report.key, message.from])) {
+          const to = next(findStep(kind, report.step), kind, state as MatterState)
+          if (to !== undefined) move(about as number, owner as string, kind, to)
         }
       }
       for (const { owner, kind, state, asker, key, since, until, level } of openedBy(message, seq)) {
@@ -94,9 +94,7 @@ export function createMatterKeeper(database: Database) {
 
 /** Whoever asks on has not answered, nor has whoever takes the matter to somebody else. */
 const isAnswer = ({ from, to, type }: Message, asker: string): boolean =>
-  from !== asker && from !== systemAgent && !noAnswers.includes(type) && to.includes(asker)
-const noAnswers = ['escalation', 'ack']
-const personal: readonly StepName[] = ['respond', 'accept', 'defer']
+  from !== asker && from !== systemAgent && !typeOf(type)?.settlesNothing && to.includes(asker)
 
 /** What a receipt's new state means for a matter of that recipient; undefined when nothing. */
 function settled(
@@ -106,13 +104,16 @@ function settled(
   step: ReceiptStep,
 ): MatterState | undefined {
   if (isDeadLetter(state) || state === 'withdrawn') return isOpenMatter(now) ? 'void' : undefined
+  const { handled } = matterOf(kind) ?? {}
   const isBack = state === 'stored' && (now === 'void' || now === 'failed')
   // Whoever starts what had failed has taken it up again.
-  if (isBack || (kind === 'task' && state === 'processing' && now === 'failed')) return 'open'
+  if (isBack || (handled !== undefined && state === 'processing' && now === 'failed')) return 'open'
   if (kind === 'ack') return isAcked(state) ? 'acked' : undefined
-  if (kind !== 'task') return undefined
-  // What is put away unfinished is not done.
-  if (step === 'archived' && isOpenMatter(now)) return 'failed'
-  if (state === 'completed' || state === 'archived') return next('finish', kind, now)
-  return state === 'failed' ? next('fail', kind, now) : undefined
+  if (handled === undefined) return undefined
+  // What is archived unfinished is not done.
+  if ((step === 'archived' && isOpenMatter(now)) || state === 'failed')
+    return next(findStep(kind, handled.fail), kind, now)
+  return state === 'completed' || state === 'archived'
+    ? next(findStep(kind, handled.done), kind, now)
+    : undefined
 }

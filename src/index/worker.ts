@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { FileJournal } from '../journal/file-journal.ts'
+import { FileJournal } from '../journal/file/file-journal.ts'
 import type { FromWorker, ToWorker, WorkerData } from './background.ts'
 import { openIndex, openSearch } from './open.ts'
 

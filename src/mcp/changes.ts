@@ -1,7 +1,7 @@
 import { asMailboxError } from '../base/errors.ts'
 import { pause } from '../base/timers.ts'
 import type { Entry } from '../model/entry.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 
 type Listener = (uri: string) => void
 
@@ -19,11 +19,11 @@ interface Following {
 
 /** Tells listeners which resources have changed, and follows the journal only while there are any. */
 export class Changes {
-  readonly #space: Space
+  readonly #space: DiskSpace
   readonly #listeners = new Set<Listener>()
   #following: Following | undefined
 
-  constructor(space: Space) {
+  constructor(space: DiskSpace) {
     this.#space = space
   }
 
@@ -58,7 +58,7 @@ export class Changes {
   async #follow(signal: AbortSignal, isReady: () => void): Promise<void> {
     for (let after: number | undefined; !signal.aborted; ) {
       try {
-        after ??= await this.#space.end()
+        after ??= await this.#space.lastSeq()
         isReady()
         for await (const { entry } of this.#space.follow({ after, signal })) {
           after = entry.seq

@@ -4,7 +4,7 @@ import {
   type McpServer,
   type ServerEventBus,
 } from '@modelcontextprotocol/server'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 import { readBody, refusal } from './body.ts'
 import { authInfoOf, type McpCaller } from './caller.ts'
 import { Calls } from './calls.ts'
@@ -43,7 +43,7 @@ const maxBodyBytes = 4 * 1024 * 1024
  * older protocol, which begins with a handshake, gets a session. Nothing of either outlives its connection
  * or its idle time.
  */
-export function createMcpEndpoint(space: Space, options: McpEndpointOptions): McpEndpoint {
+export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions): McpEndpoint {
   const { version, maxSessions = 1_000, maxSessionsPerAgent = 100, sessionIdleMs = 30 * 60_000 } = options
   const changes = new Changes(space)
   let isClosed = false

@@ -1,7 +1,7 @@
 import { clientWord } from '../model/client.ts'
 import { checkName } from '../model/name.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { Space } from '../space/space.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
+import type { DiskSpace } from '../space/space.ts'
 
 export interface IdentityOptions {
   /** The agent that this server speaks for (`--as`, MAILBOX_AGENT, a token). Left out, it is named after its client. */
@@ -23,11 +23,11 @@ export interface ClientInfo {
  * client says matters at all.
  */
 export class Identity {
-  readonly #space: Space
+  readonly #space: DiskSpace
   readonly #options: IdentityOptions
   readonly #mailboxes = new Map<string | undefined, Promise<Mailbox>>()
 
-  constructor(space: Space, options: IdentityOptions) {
+  constructor(space: DiskSpace, options: IdentityOptions) {
     this.#space = space
     this.#options = options
   }
@@ -48,7 +48,7 @@ export class Identity {
   }
 
   #sit({ name, sessionId: id }: ClientInfo): Promise<Mailbox> {
-    return this.#space.seat({ client: clientWord(name) ?? 'mcp', session: this.#session(id) })
+    return this.#space.joinAs({ client: clientWord(name) ?? 'mcp', session: this.#session(id) })
   }
 
   async #open(name: string, client: ClientInfo): Promise<Mailbox> {

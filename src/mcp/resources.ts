@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { asMailboxError } from '../base/errors.ts'
 import { toPrintableLine } from '../model/text.ts'
-import type { Mailbox } from '../space/mailbox.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import { type Changes, messageUri } from './changes.ts'
 import { fenced } from './tool-result.ts'
 

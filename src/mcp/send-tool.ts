@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import { handOff } from '../agent/handoff.ts'
+import { handOff } from '../agent/requests.ts'
 import type { Kind } from '../model/field.ts'
 import { inputFields, optionName, type SendInput } from '../model/fields.ts'
 import { priorities } from '../model/message.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { SentMessage } from '../space/mailbox-options.ts'
+import type { Mailbox, SentMessage } from '../space/mailbox/api.ts'
 import { clean } from './clean.ts'
 
 /** Limits are left to the mailbox: a model reads the refusal when it needs it, and pays for a schema every turn. */

@@ -1,6 +1,6 @@
 import { CLIENT_INFO_META_KEY, McpServer, type ServerContext } from '@modelcontextprotocol/server'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { Space } from '../space/space.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
+import type { DiskSpace } from '../space/space.ts'
 import type { Calls } from './calls.ts'
 import { type ClientInfo, Identity } from './identity.ts'
 import { registerResources } from './resources.ts'
@@ -18,7 +18,7 @@ const instructions = `A mailbox shared with other agents and the person you work
 
 /** The mailbox of one agent as tools, threads and messages as resources, two prompts. */
 export function createMailboxServer(
-  space: Space,
+  space: DiskSpace,
   { version, identity, calls }: MailboxServerOptions,
 ): McpServer {
   const server = new McpServer(

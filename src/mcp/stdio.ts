@@ -1,6 +1,6 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { Space } from '../space/space.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
+import type { DiskSpace } from '../space/space.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './changes.ts'
 import { type ClientInfo, Identity } from './identity.ts'
@@ -18,7 +18,7 @@ export interface ServeOptions {
 }
 
 /** Serves one client on standard input and output until it closes them. */
-export async function serve(space: Space, { version, name, pid, wake }: ServeOptions): Promise<void> {
+export async function serve(space: DiskSpace, { version, name, pid, wake }: ServeOptions): Promise<void> {
   const identity = new Identity(space, { name, pid })
   const changes = new Changes(space)
   const calls = new Calls()

@@ -1,12 +1,13 @@
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { acceptShutdown, approvePlan, deferShutdown, rejectPlan } from '../agent/requests.ts'
+import { say } from '../agent/say.ts'
 import { MailboxError } from '../base/errors.ts'
+import { actions, findStep, typeOf } from '../conversation/registry.ts'
 import { priorities } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { Space } from '../space/space.ts'
+import type { Handled, Mailbox } from '../space/mailbox/api.ts'
+import type { DiskSpace } from '../space/space.ts'
 import { isGone } from './caller.ts'
 import type { Calls } from './calls.ts'
 import { clean } from './clean.ts'
@@ -17,6 +18,7 @@ import { answer, factsOf, failure, fenced } from './tool-result.ts'
 const longestWaitS = 600
 const progressMs = 5_000
 
+const answers = actions.filter(({ step }) => step !== undefined)
 const steps = [
   'ack',
   'claim',
@@ -24,11 +26,15 @@ const steps = [
   'done',
   'fail',
   'release',
-  'approve',
-  'reject',
-  'accept',
-  'defer',
-] as const
+  ...new Set(answers.map(({ step }) => step!)),
+] as [Step, ...Step[]]
+/** `approve/reject: plan; accept/defer: shutdown` */
+const stepHelp = [...new Set(answers.map(({ conversation }) => conversation))]
+  .map((one) => {
+    const own = answers.filter(({ conversation }) => conversation === one).map(({ step }) => step)
+    return `${own.join('/')}: ${one.name}`
+  })
+  .join('; ')
 
 const text = z.string()
 const one = z.object({ text, id: z.string() }).loose()
@@ -39,7 +45,7 @@ const messages = z
 /** Eight tools, and no more: every word of them is paid for by every agent in every turn. */
 export function registerTools(
   server: McpServer,
-  space: Space,
+  space: DiskSpace,
   mailboxOf: (context: ServerContext) => Promise<Mailbox>,
   calls: Calls,
 ): void {
@@ -101,7 +107,7 @@ export function registerTools(
   server.registerTool(
     'handle',
     {
-      description: 'Say what became of mail. approve/reject: plans; accept/defer: shutdowns. note: why.',
+      description: `Say what became of mail. ${stepHelp}. note: why.`,
       inputSchema: z.object({ id: z.string(), step: z.enum(steps), note: z.string().optional() }),
       outputSchema: one,
       annotations: { idempotentHint: true },
@@ -204,7 +210,7 @@ export function registerTools(
   )
 }
 
-type Step = (typeof steps)[number]
+type Step = string
 
 /** One verb for all that can become of a message. */
 async function handle(
@@ -214,37 +220,36 @@ async function handle(
   note: string | undefined,
 ): Promise<{ id: string; state: string; text: string }> {
   const said = note === undefined ? {} : { note }
-  switch (step) {
-    case 'approve':
-      return told(await approvePlan(mailbox, id, note === undefined ? {} : { feedback: note }), 'approved')
-    case 'reject':
-      return told(await rejectPlan(mailbox, id, { feedback: note ?? 'Not like this.' }), 'rejected')
-    case 'accept':
-      return told(await acceptShutdown(mailbox, id), 'accepted')
-    case 'defer':
-      return told(await deferShutdown(mailbox, id, { reason: note ?? 'Busy.' }), 'deferred')
-    default: {
-      const handled = await {
-        ack: () => mailbox.ack(id, said),
-        claim: () => mailbox.claim(id),
-        start: () => mailbox.start(id),
-        done: () => mailbox.done(id, said),
-        fail: () => mailbox.fail(id, { reason: note ?? '' }),
-        release: () => mailbox.release(id),
-      }[step]()
-      return {
-        id: handled.message.id,
-        state: handled.state,
-        text: `${handled.message.id} is ${handled.state}`,
-      }
-    }
+  const receipts: Record<string, () => Promise<Handled>> = {
+    ack: () => mailbox.ack(id, said),
+    claim: () => mailbox.claim(id),
+    start: () => mailbox.start(id),
+    done: () => mailbox.done(id, said),
+    fail: () => mailbox.fail(id, { reason: note ?? '' }),
+    release: () => mailbox.release(id),
   }
+  const handled = await receipts[step]?.()
+  if (handled === undefined) return answerWith(mailbox, id, step, note)
+  const { message, state } = handled
+  return { id: message.id, state, text: `${message.id} is ${state}` }
 }
 
-const told = ({ id, to }: { id: string; to: string[] }, state: string) => ({
-  ...{ id, state },
-  text: `${state}; ${toPrintableLine(to.join(', '))} is told (${id})`,
-})
+/** Takes a step of a conversation. Where several know a step of that name, the message says which is meant. */
+async function answerWith(mailbox: Mailbox, id: string, step: Step, note: string | undefined) {
+  const named = answers.filter((one) => one.step === step)
+  const [only, ...others] = named
+  const { type } = others.length === 0 ? {} : (await mailbox.show(id)).message
+  const action = named.find((one) => typeOf(one.type)?.answers === type) ?? only!
+  const { reason, conversation } = action
+  const why = note ?? reason?.otherwise
+  const input = { id, ...(reason === undefined || why === undefined ? {} : { [reason.field]: why }) }
+  const sent = await say(mailbox, action, input)
+  const state = findStep(conversation.matter!.kind, step)!.to
+  return {
+    ...{ id: sent.id, state },
+    text: `${state}; ${toPrintableLine(sent.to.join(', '))} is told (${sent.id})`,
+  }
+}
 
 /** What was taken for somebody who has hung up meanwhile is unread again: the next one shall find it. */
 async function giveBack(mailbox: Mailbox, taken: readonly InboxMessage[]): Promise<never> {

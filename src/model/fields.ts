@@ -49,7 +49,7 @@ export const fields = {
     stored: 'always',
     default: 'text',
     solid: true,
-    hint: 'use a word such as text, request or help_request',
+    hint: 'use a word such as text or request',
     cli: ['--type <type>', 'the kind of message, such as request or notification'],
     mcp: '',
   },

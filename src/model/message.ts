@@ -29,30 +29,6 @@ export type Priority = (typeof priorities)[number]
 /** 0 for low to 3 for urgent. */
 export const priorityRank = (priority: Priority): number => priorities.indexOf(priority)
 
-/** `type` is an open string; these are the ones that have a meaning of their own. */
-export const knownTypes = [
-  'text',
-  'request',
-  'response',
-  'notification',
-  'handoff',
-  'escalation',
-  'help_request',
-  'status_request',
-  'status_response',
-  'status_update',
-  'shutdown_request',
-  'shutdown_response',
-  'plan_submission',
-  'plan_approval',
-  'task_assignment',
-  'fix_ci_failure',
-  'fix_review_comments',
-  'ack',
-  'error',
-  'broadcast',
-] as const
-
 /** Structural limits. The limits of a space (rate, inbox, size) are settings and may be lower. */
 export const messageLimits = {
   /** The content in UTF-8: body, payload and context. */

@@ -91,7 +91,7 @@ export interface Receipt {
   /** When an ack is overdue, in ms, and how often it was shown again for want of one. */
   ackBy: number | null
   repeats: number
-  /** One of {@link levels}. */
+  /** One of {@link escalation}. */
   level: number
   /** The agent has it as one of a group. */
   viaGroup: boolean
@@ -100,10 +100,10 @@ export interface Receipt {
 }
 
 /**
- * How far a message was escalated; `over`: the person was told, nothing more will be done about it.
- * `quiet`: nobody is told that it is unread; an ack that does not come is another matter.
+ * How far a message was escalated. `person`: the person was told, and nothing more will be done about it.
+ * `muted`: nobody is told that it is unread; an ack that does not come is another matter.
  */
-export const levels = { none: 0, lead: 1, over: 2, quiet: 3 } as const
+export const escalation = { none: 0, lead: 1, person: 2, muted: 3 } as const
 
 /** A dead letter: it will not reach anybody any more, and its sender is told. */
 export const isDeadLetter = (state: ReceiptState): boolean => state === 'dead' || state === 'expired'

@@ -1,3 +1,4 @@
+import { typeOf } from '../conversation/registry.ts'
 import { type Agent, systemAgent } from '../model/agent.ts'
 import { inbox } from './inbox.ts'
 import { messageBySeq, requireSeq, type Source, type StoredMessage } from './message.ts'
@@ -5,7 +6,8 @@ import { type Owed, owed } from './owed.ts'
 
 /** Something that waits for somebody: what it owes, and what it has not read. */
 export interface Need {
-  kind: 'plan' | 'help' | 'question' | 'escalation' | 'ack' | 'mail' | 'notice'
+  /** One of `needs` of the conversations. */
+  kind: string
   message: StoredMessage
   since: string
   until?: string
@@ -14,10 +16,17 @@ export interface Need {
 const unreadAtMost = 1_000
 
 function kindOf({ kind, type }: Owed): Need['kind'] {
-  if (type === 'help_request') return 'help'
-  if (type === 'escalation') return 'escalation'
-  if (kind === 'plan' || kind === 'ack') return kind
-  return kind === 'question' || kind === 'status' ? 'question' : 'mail'
+  const { need, opens } = typeOf(type) ?? {}
+  // What is settled but for its ack wants no more than that.
+  if (kind === 'ack' && opens !== undefined) return kind
+  return need?.kind ?? (kind === 'ack' || kind === 'question' ? kind : 'mail')
+}
+
+/** Unread mail that asks nothing of the reader, or no longer. */
+function kindOfUnread({ type, from }: StoredMessage): Need['kind'] {
+  const { need, opens } = typeOf(type) ?? {}
+  if (need !== undefined && opens === undefined) return need.kind
+  return from === systemAgent ? 'notice' : 'mail'
 }
 
 /** What waits for an agent, the urgent first, then the oldest. A message stands here once, for what matters most. */
@@ -34,9 +43,7 @@ export function needsOf(source: Source, agent: Agent, now: number): Need[] {
   const unread = inbox(source, agent, { unread: true, limit: unreadAtMost }, now).messages
   for (const { state: _, role: __, ...message } of unread) {
     if (needs.has(message.id)) continue
-    const isNotice = message.from === systemAgent
-    const kind = message.type === 'escalation' ? 'escalation' : isNotice ? 'notice' : 'mail'
-    needs.set(message.id, { kind, message, since: message.createdAt })
+    needs.set(message.id, { kind: kindOfUnread(message), message, since: message.createdAt })
   }
   const isUrgent = ({ message }: Need) => Number(message.priority === 'urgent')
   return [...needs.values()].sort((a, b) => isUrgent(b) - isUrgent(a) || a.message.seq - b.message.seq)

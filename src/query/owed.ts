@@ -1,5 +1,6 @@
 import type { SqlRow, SqlValue } from '../base/sqlite.ts'
-import type { Kind, Matter, MatterState } from '../conversation/matter.ts'
+import type { Matter } from '../conversation/matter.ts'
+import type { Kind, MatterState } from '../conversation/registry.ts'
 import { boxesOf, clockOf } from '../model/agent.ts'
 import { stateNow } from '../model/receipt.ts'
 import { messageBySeq, receiptsOf, type Source } from './message.ts'

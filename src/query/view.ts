@@ -1,9 +1,8 @@
 import type { SqlValue } from '../base/sqlite.ts'
-import type { Kind } from '../conversation/matter.ts'
+import type { View } from '../conversation/view.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import { Directory } from '../model/directory.ts'
 import { priorities } from '../model/message.ts'
-import type { Receipt } from '../model/receipt.ts'
 import {
   factsOf,
   findSeq,
@@ -16,7 +15,7 @@ import {
 import { mattersWhere } from './owed.ts'
 
 /** What decisions ask of the index, answered from its rows. The directory is put in by whoever decides. */
-export function createView(source: Source) {
+export function createView(source: Source): View {
   const { index } = source
   /** Receipts with the ids of their messages; `where` may use r (receipt) and m (message). */
   const letters = (where: string, parameters: SqlValue[], join = '') =>
@@ -30,19 +29,19 @@ export function createView(source: Source) {
     `${table} JOIN receipt r ON r.seq = ${table}.seq AND r.owner = ${table}.${box}`
   return {
     directory: new Directory(),
-    message(id: string) {
+    message(id) {
       const seq = findSeq(source, id)
       return seq === undefined ? undefined : factsOf(source, seq)
     },
-    text: (seq: number) => messageBySeq(source, seq),
-    receipts: (seq: number): Receipt[] => receiptsOf(source, seq),
-    keyed(sender: string, key: string): string | undefined {
+    text: (seq) => messageBySeq(source, seq),
+    receipts: (seq) => receiptsOf(source, seq),
+    keyed(sender, key) {
       const row = index
         .sql('SELECT m.id FROM keyed k JOIN message m ON m.seq = k.seq WHERE k.sender = ? AND k.key = ?')
         .get([sender, key])
       return row?.[0] as string | undefined
     },
-    lastOf(sender: string, threadId: string): string | undefined {
+    lastOf(sender, threadId) {
       const row = index
         .sql(
           `SELECT id, seq FROM message WHERE thread = ?1 AND sender = ?2
@@ -51,38 +50,38 @@ export function createView(source: Source) {
         .get([threadId, sender])
       return row?.[0] as string | undefined
     },
-    lapsed: (now: number, waiting: readonly string[], limit: number) =>
+    lapsed: (now, waiting, limit) =>
       letters(
         'due.at <= ?1 AND due.box NOT IN (SELECT value FROM json_each(?2)) ORDER BY due.at LIMIT ?3',
         [now, JSON.stringify(waiting), limit],
         joined('due', 'box'),
       ),
-    lapsedClaims: (now: number, limit: number) =>
+    lapsedClaims: (now, limit) =>
       letters(
         `lease.until <= ? AND r.class < 2 AND r.state <> 'failed' LIMIT ?`,
         [now, limit],
         joined('lease', 'owner'),
       ),
-    inBox: (box: string, limit: number) =>
+    inBox: (box, limit) =>
       letters(
         `r.box = ? AND r.class < 2 AND (r.state <> 'failed' OR r.owner <> r.box)
          ORDER BY r.owner = r.box LIMIT ?`,
         [box, limit],
       ),
-    deadOf: (owner: string, limit: number) =>
+    deadOf: (owner, limit) =>
       letters(`r.owner = ? AND r.state IN ('dead', 'expired') LIMIT ?`, [owner, limit]),
-    bound: (limit: number) =>
+    bound: (limit) =>
       letters(
         'm.generation < (SELECT generation FROM agent WHERE name = r.owner) LIMIT ?',
         [limit],
         joined('bound', 'owner'),
       ),
-    unacked: (now: number, limit: number) =>
+    unacked: (now, limit) =>
       letters(
         'r.ack_by IS NOT NULL AND r.ack_by <= ? AND (r.class = 1 OR (r.class = 0 AND r.repeats > 0)) LIMIT ?',
         [now, limit],
       ),
-    unreadSince: (before: number, minRank: number, level: number, limit: number) =>
+    unreadSince: (before, minRank, level, limit) =>
       priorities.flatMap((_, rank) =>
         rank < minRank
           ? []
@@ -92,10 +91,10 @@ export function createView(source: Source) {
               [level, rank, before, limit],
             ),
       ),
-    matters: (seq: number) => mattersWhere(source, 'x.seq = ?', [seq]),
-    openMatter: (kind: Kind, key: string) =>
+    matters: (seq) => mattersWhere(source, 'x.seq = ?', [seq]),
+    openMatter: (kind, key) =>
       mattersWhere(source, 'x.open = 1 AND x.kind = ? AND x.key = ? LIMIT 1', [kind, key])[0],
-    overdue: (now: number, openedBefore: number, limit: number) => [
+    overdue: (now, openedBefore, limit) => [
       ...mattersWhere(source, 'x.open = 1 AND x.until IS NOT NULL AND x.until <= ? AND x.level = 0 LIMIT ?', [
         now,
         limit,
@@ -106,7 +105,7 @@ export function createView(source: Source) {
         [openedBefore, limit],
       ),
     ],
-    threadLength(threadId: string, limit: number): number {
+    threadLength(threadId, limit) {
       const found = index
         .sql(
           `SELECT count(*) FROM (SELECT 1 FROM message WHERE thread = ?1
@@ -116,7 +115,7 @@ export function createView(source: Source) {
         .get([threadId, limit])
       return found?.[0] as number
     },
-    nextOfRole(role: string, now: number): string | undefined {
+    nextOfRole(role, now) {
       const first = index.sql(
         `SELECT m.id, m.seq FROM receipt r JOIN message m ON m.seq = r.seq
          WHERE r.box = ? AND r.class = 0 AND r.rank = ? AND (r.expires IS NULL OR r.expires > ?) ORDER BY r.seq LIMIT 1`,

@@ -3,21 +3,20 @@ import { type AnswerOf, type InputOf, type Operation, toPath } from '../api/oper
 import { waitAtMostMs, waitingOperations } from '../api/waiting-operations.ts'
 import { MailboxError } from '../base/errors.ts'
 import { checkJsonValue } from '../base/json.ts'
-import { timeoutSignal } from '../base/timers.ts'
 import { inSpan } from '../base/trace.ts'
 import type { UpdateInput } from '../command/roster.ts'
-import { type WatchOptions, waitMail, watchMail } from '../delivery/watch.ts'
+import { checkTimeout, type WatchOptions, waitForMail, watchMail } from '../delivery/watch.ts'
 import type { SendInput } from '../model/fields.ts'
 import type { InboxMessage, InboxOptions } from '../query/inbox.ts'
 import type { ListOptions } from '../query/page.ts'
-import type { Mailbox } from '../space/mailbox.ts'
 import type {
   BroadcastInput,
   CheckOptions,
   HandleOptions,
+  Mailbox,
   ReplyInput,
   WaitOptions,
-} from '../space/mailbox-options.ts'
+} from '../space/mailbox/api.ts'
 import type { CallOptions, Connection } from './connection.ts'
 import { followHub } from './stream.ts'
 
@@ -120,14 +119,13 @@ export class RemoteMailbox implements Mailbox {
 
   /** The hub says what mail there is; `match` runs here, because a function cannot be sent. */
   async wait(options: WaitOptions = {}): Promise<InboxMessage | null> {
-    const { match, signal, timeoutMs, replyTo, along: _, ...filter } = options
+    const { match, signal, timeoutMs, replyTo, ...filter } = options
     checkTimeout(timeoutMs)
     this.#connection.mustRun(signal)
     const whole = replyTo === undefined ? {} : { replyTo: (await this.show(replyTo)).message.id }
-    const over = timeoutMs === undefined ? [] : [timeoutSignal(timeoutMs)]
-    const ending = AbortSignal.any([...over, this.#connection.until(signal)])
-    const watched = this.#watched(signal, timeoutMs)
-    const taken = await waitMail(watched, { ...filter, ...whole, match, signal: ending })
+    const taken = await waitForMail(this.#watched(signal, timeoutMs), {
+      ...{ ...filter, ...whole, match, timeoutMs, signal: this.#connection.until(signal) },
+    })
     if (taken === null) this.#connection.mustRun(signal)
     return taken
   }
@@ -180,9 +178,4 @@ export class RemoteMailbox implements Mailbox {
       },
     }
   }
-}
-
-function checkTimeout(timeoutMs: number | undefined): void {
-  if (timeoutMs === undefined || timeoutMs >= 0) return
-  throw new MailboxError('invalid', 'timeoutMs must be 0 or more', { hint: 'pass 0 to check only once' })
 }

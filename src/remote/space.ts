@@ -7,14 +7,14 @@ import type { JoinInput } from '../command/roster.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
 import type { Agent } from '../model/agent.ts'
 import type { Entry } from '../model/entry.ts'
+import type { Settings } from '../model/settings.ts'
 import type { DeadLetters } from '../query/dead.ts'
 import type { Owed } from '../query/owed.ts'
 import type { RosterAgent } from '../query/presence.ts'
 import type { ShownMessage } from '../query/show.ts'
 import type { Stats } from '../query/stats.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { Settings } from '../space/settings.ts'
-import type { AnySpace, MailboxOptions } from '../space/space.ts'
+import type { MailboxOptions, Space } from '../space/api.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import { Connection, type HubOptions } from './connection.ts'
 import { RemoteMailbox } from './mailbox.ts'
 import { followHub } from './stream.ts'
@@ -40,7 +40,7 @@ export async function openHub(options: HubOptions): Promise<RemoteSpace> {
 }
 
 /** A space behind a hub: the same commands and queries, over HTTP. */
-export class RemoteSpace implements AnySpace {
+export class RemoteSpace implements Space {
   readonly id: string
   readonly settings: Settings
   /** The agent that the token belongs to. */
@@ -76,7 +76,7 @@ export class RemoteSpace implements AnySpace {
     return this.#act(name, 'join', input.session?.pid === process.pid ? this.#fromHere(input) : input)
   }
 
-  update(name: string, input: Parameters<AnySpace['update']>[1]): Promise<Agent> {
+  update(name: string, input: Parameters<Space['update']>[1]): Promise<Agent> {
     return this.#act(name, 'update', input)
   }
 
@@ -104,7 +104,7 @@ export class RemoteSpace implements AnySpace {
     return this.#look('message', { id })
   }
 
-  async end(): Promise<number> {
+  async lastSeq(): Promise<number> {
     return (await this.#look('space', {})).seq
   }
 

@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser'
 import { MailboxError } from '../base/errors.ts'
 import type { Entry } from '../model/entry.ts'
 import { type Connection, errorFrom } from './connection.ts'
@@ -9,10 +10,10 @@ export interface StreamOptions {
   signal?: AbortSignal | undefined
 }
 
-/** What a connection yields: entries, and how far the journal has been read where there was nothing for us. */
+/** What a connection yields: entries, and how far the hub has read where there was nothing for us. */
 export type Piece = { entry: Entry } | { seen: number }
 
-/** One connection, from a place in the journal until it breaks. */
+/** One connection, from a point in the journal until it breaks. */
 export type Connect = (connection: Connection, path: string, signal: AbortSignal) => AsyncGenerator<Piece>
 
 const firstPauseMs = 50
@@ -20,8 +21,8 @@ const longestPauseMs = 2_000
 
 /**
  * Every entry after a point, and then every new one, until the signal ends it. When the connection breaks,
- * the next one goes on behind the last entry that was handed out: the hub keeps nothing for its followers,
- * the journal is the same for all, so nothing is lost or doubled.
+ * the next one resumes after the last entry that was yielded. The hub keeps nothing for its followers and the
+ * journal is the same for all, so nothing is lost or repeated.
  */
 export async function* followHub(
   connection: Connection,
@@ -44,7 +45,7 @@ export async function* followHub(
         if (ending.aborted) return
       }
     } catch (error) {
-      // What the hub refuses it will refuse again.
+      // What the hub refused once it will refuse again.
       if (error instanceof MailboxError && error.code !== 'unreachable' && error.code !== 'closed')
         throw error
     }
@@ -54,10 +55,10 @@ export async function* followHub(
   }
 }
 
-/** How long a connection may be silent, sign of life included, before it counts as broken. */
+/** How long a connection may be silent, heartbeats included, before it counts as broken. */
 const silentMs = 45_000
 
-/** Server-sent events: `id` and `data` lines, an empty line behind each. */
+/** Server-sent events. Entries are events; heartbeats are comments: `beat SEQ`. */
 const events: Connect = async function* (connection, path, ending) {
   const silence = new AbortController()
   const watch = setTimeout(() => silence.abort(), silentMs)
@@ -68,27 +69,21 @@ const events: Connect = async function* (connection, path, ending) {
       signal: AbortSignal.any([ending, silence.signal]),
     })
     if (!response.ok) throw errorFrom(response.status, await response.text())
+    const pieces: Piece[] = []
+    const parser = createParser({
+      onEvent: ({ data }) => void pieces.push({ entry: JSON.parse(data) as Entry }),
+      onComment(comment) {
+        const seq = /^beat (\d+)$/.exec(comment)?.[1]
+        if (seq !== undefined) pieces.push({ seen: Number(seq) })
+      },
+    })
     const decoder = new TextDecoder()
-    let rest = ''
     for await (const bytes of response.body ?? []) {
       watch.refresh()
-      const blocks = (rest + decoder.decode(bytes, { stream: true })).split('\n\n')
-      rest = blocks.pop()!
-      for (const block of blocks) {
-        const piece = read(block)
-        if (piece !== undefined) yield piece
-      }
+      parser.feed(decoder.decode(bytes, { stream: true }))
+      yield* pieces.splice(0)
     }
   } finally {
     clearTimeout(watch)
   }
-}
-
-function read(block: string): Piece | undefined {
-  let id: string | undefined
-  for (const line of block.split('\n')) {
-    if (line.startsWith('data: ')) return { entry: JSON.parse(line.slice('data: '.length)) as Entry }
-    if (line.startsWith('id: ')) id = line.slice('id: '.length)
-  }
-  return id === undefined ? undefined : { seen: Number(id) }
 }

@@ -2,13 +2,20 @@ import { statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { decideCarry } from '../command/carry.ts'
-import { archivedPath, packSegment, removeArchived, syncSegment, withArchive } from '../journal/archive.ts'
 import { decodeLine } from '../journal/codec.ts'
-import { SegmentReader } from '../journal/reader.ts'
-import { listArchived, listPlain, listSegments } from '../journal/segment.ts'
+import {
+  archivedPath,
+  packSegment,
+  removeArchived,
+  syncSegment,
+  withArchive,
+} from '../journal/file/archive.ts'
+import { listArchived, listPlain, listSegments } from '../journal/file/segment.ts'
+import { SegmentReader } from '../journal/file/segment-reader.ts'
 import type { Entry } from '../model/entry.ts'
 import { firstUnfinished } from '../query/unfinished.ts'
-import type { Space } from './space.ts'
+import type { SpaceCore } from './core.ts'
+import { runDue } from './due.ts'
 
 export interface ArchiveOptions {
   /** Say what would be done, and do nothing. @default false */
@@ -54,8 +61,8 @@ const dayMs = 86_400_000
  * Gzips what is old, and removes what is older still. Both take the segments from the oldest on and end at
  * the first that has to stay, so neither the journal nor the archive ever has a gap.
  */
-export async function archiveOld(space: Space, options: ArchiveOptions): Promise<ArchiveReport> {
-  const job = jobOf(space, options)
+export async function archiveOld(core: SpaceCore, options: ArchiveOptions): Promise<ArchiveReport> {
+  const job = jobOf(core, options)
   try {
     const foreseen = await foresee(job)
     const nothing = foreseen.gzipped.length === 0 && foreseen.removed.length === 0
@@ -66,7 +73,7 @@ export async function archiveOld(space: Space, options: ArchiveOptions): Promise
 }
 
 interface Job {
-  space: Space
+  core: SpaceCore
   options: ArchiveOptions
   dir: string
   reader: SegmentReader<Entry>
@@ -76,12 +83,12 @@ interface Job {
   removeBefore: number
 }
 
-function jobOf(space: Space, options: ArchiveOptions): Job {
-  const { now = space.now(), gzipAfterMs, removeAfterMs } = options
-  const { 'retention.gzipAfterDays': gzipDays, 'retention.removeAfterDays': removeDays } = space.settings
-  const dir = join(space.dir, 'journal')
+function jobOf(core: SpaceCore, options: ArchiveOptions): Job {
+  const { now = core.now(), gzipAfterMs, removeAfterMs } = options
+  const { 'retention.gzipAfterDays': gzipDays, 'retention.removeAfterDays': removeDays } = core.settings
+  const dir = join(core.dir, 'journal')
   return {
-    ...{ space, options, dir, now },
+    ...{ core, options, dir, now },
     reader: new SegmentReader(dir, decodeLine),
     gzipBefore: now - (gzipAfterMs === undefined ? daysMs(gzipDays) : checkAge(gzipAfterMs)),
     removeBefore: now - (removeAfterMs === undefined ? daysMs(removeDays) : checkAge(removeAfterMs)),
@@ -136,7 +143,7 @@ function dueForGzip(job: Job): Plan {
 /** `gzipped` are segments that would be archived by then. Nothing behind one that is not archived can go. */
 async function dueForRemoval(job: Job, gzipped: readonly number[]): Promise<Plan> {
   if (job.removeBefore === Number.NEGATIVE_INFINITY) return { due: [], kept: [] }
-  const unfinished = await job.space.query((source) => firstUnfinished(source, job.now))
+  const unfinished = await job.core.query((source) => firstUnfinished(source, job.now))
   const end = listPlain(job.dir).find((segment) => !gzipped.includes(segment)) ?? 0
   const archived = listSegments(job.dir).filter((segment) => segment < end)
   return takeWhileDue(job, archived, (facts) => {
@@ -168,7 +175,7 @@ function takeWhileDue(
 
 /** What there is to know of a segment, or why nothing can be known. */
 function describe(
-  { space, dir, reader }: Job,
+  { core, dir, reader }: Job,
   segment: number,
   archived: string | undefined,
 ): ArchivedSegment | string {
@@ -178,7 +185,7 @@ function describe(
     if (lastAt === undefined) return 'no entry tells how old it is'
     const path = archived ?? archivedPath(dir, segment, lastAt)
     const gzippedBytes = archived === undefined ? null : statSync(archived).size
-    return { segment, file: relative(space.dir, path), bytes: reader.size(segment), gzippedBytes, lastAt }
+    return { segment, file: relative(core.dir, path), bytes: reader.size(segment), gzippedBytes, lastAt }
   } catch (error) {
     if (error instanceof MailboxError && error.code === 'damaged') return error.message
     throw error
@@ -192,7 +199,7 @@ async function gzipAll(job: Job, due: readonly ArchivedSegment[]): Promise<Archi
   let done = 0
   for (const facts of due) {
     signal?.throwIfAborted()
-    const gzippedBytes = await packSegment(job.dir, facts.segment, join(job.space.dir, facts.file), signal)
+    const gzippedBytes = await packSegment(job.dir, facts.segment, join(job.core.dir, facts.file), signal)
     gzipped.push({ ...facts, gzippedBytes })
     done += facts.bytes
     onProgress?.({ task: 'gzip', done, total })
@@ -205,24 +212,27 @@ async function gzipAll(job: Job, due: readonly ArchivedSegment[]): Promise<Archi
  * that is finished stays so: what was true when they were looked at is true now.
  */
 async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<void> {
-  const { space, dir, options } = job
+  const { core, dir, options } = job
   const { signal, onProgress } = options
   signal?.throwIfAborted()
   const segments = due.map(({ segment }) => segment)
   // Mail whose life is over still counts for whoever keeps counts, until that is written down.
-  await space.tend()
+  await runDue(core)
   await carryRoster(job)
-  const total = await space.end()
-  space.shorten(() => removeArchived(dir, segments))
-  await space.rebuild({
+  const total = await core.query(({ index }) => index.cursor.seq)
+  core.dropSegments(() => removeArchived(dir, segments))
+  await core.rebuild({
     onProgress: (done) => onProgress?.({ task: 'rebuild', done, total }),
     ...(signal === undefined ? {} : { signal }),
   })
 }
 
 /** Everybody must be known from what is left, also when the power fails a moment later. */
-async function carryRoster({ space, dir }: Job): Promise<void> {
-  const carried = await space.decide(decideCarry)
-  const last = carried.at(-1)
+async function carryRoster({ core, dir }: Job): Promise<void> {
+  const { placed } = await core.decide('directory', (view) => ({
+    drafts: decideCarry(view),
+    result: undefined,
+  }))
+  const last = placed.at(-1)
   if (last !== undefined) syncSegment(dir, last.place.segment)
 }

@@ -1,8 +1,8 @@
 import { MailboxError } from '../base/errors.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { Space } from '../space/space.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
+import type { DiskSpace } from '../space/space.ts'
 import type { Attempt, Registration, Store } from './store.ts'
 
 /** Something that a person who watches the watcher wants to know. */
@@ -15,7 +15,7 @@ export interface Event {
 
 /** What all couriers of a watcher share. */
 export interface Desk {
-  space: Space
+  space: DiskSpace
   store: Store
   /** Changes with every watcher that starts, so that tmux can tell it from those before it. */
   epoch: string

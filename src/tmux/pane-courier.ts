@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileAtomically } from '../base/files.ts'
+import { typeOf } from '../conversation/registry.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import { type Courier, type Desk, idle, Steps, type Turn, underway, waiting } from './courier.ts'
 import { type Front, lookAtFront } from './pane-state.ts'
 import { inputOf, isBeforeCursor, isOnScreen } from './screen.ts'
 import type { Attempt, PanePlace, Registration } from './store.ts'
 import { type Guard, type Look, Tmux } from './tmux.ts'
-import { noticeFor, wordsFor } from './words.ts'
+import { noticeFor, wordsFor } from './typed-text.ts'
 
 const defaultQuietMs = 500
 /** How long a text that tmux has pasted may stay unseen before that is called a failure. */
@@ -286,4 +287,4 @@ export class PaneCourier implements Courier {
   }
 }
 
-const isEmergency = ({ type }: InboxMessage): boolean => type === 'shutdown_request'
+const isEmergency = ({ type }: InboxMessage): boolean => typeOf(type)?.isEmergency ?? false

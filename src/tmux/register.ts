@@ -1,6 +1,6 @@
 import { MailboxError } from '../base/errors.ts'
 import { checkName } from '../model/name.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 import { foreground } from './foreground.ts'
 import { programFor } from './programs.ts'
 import type { PanePlace, Registration } from './store.ts'
@@ -34,7 +34,7 @@ const ownSocket = (): string => (process.env['TMUX'] ?? '').split(',')[0]!
  * place, most likely the shell it was started from, gets none.
  */
 export async function registerPane(
-  space: Space,
+  space: DiskSpace,
   agent: string,
   target: string,
   { socket = ownSocket(), ...manner }: Manner,
@@ -56,7 +56,7 @@ export async function registerPane(
 }
 
 export async function registerCommand(
-  space: Space,
+  space: DiskSpace,
   agent: string,
   exec: string,
   { socket: _, ...manner }: Manner,

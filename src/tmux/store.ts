@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
+import { watcherPaths } from '../delivery/watcher.ts'
 import { nameToFile } from '../model/name.ts'
-import { watcherPaths } from '../space/space.ts'
 
 /** One pane of one tmux server. A number is used again by the next server, a process is not. */
 export interface PanePlace {

@@ -6,7 +6,7 @@ import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { identifyProcess, type ProcessIdentity, processState } from '../base/process.ts'
 import { backoffMs, pause } from '../base/timers.ts'
 import type { Heartbeat } from '../delivery/watcher.ts'
-import type { Space } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 import { Store } from './store.ts'
 
 export interface SuperviseOptions {
@@ -35,9 +35,9 @@ const endWithinMs = 5_000
  * start, so that nobody takes it from one that is merely slow. Looking and taking is one step, done while
  * nobody else does anything in this space.
  */
-export function takeWatch(space: Space): Store {
+export function takeWatch(space: DiskSpace): Store {
   const store = new Store(space.dir)
-  space.alone(() => {
+  space.core.exclusively(() => {
     const holder = readJsonIfAny<ProcessIdentity>(store.paths.supervisor)
     if (holder !== undefined && isWatching(space, store, holder)) {
       throw new MailboxError('conflict', `a watcher runs already: process ${holder.pid} on ${holder.host}`, {
@@ -50,7 +50,7 @@ export function takeWatch(space: Space): Store {
 }
 
 /** One that cannot be seen from here, on another machine or in a container, is known by its heartbeat. */
-function isWatching(space: Space, { paths }: Store, holder: ProcessIdentity): boolean {
+function isWatching(space: DiskSpace, { paths }: Store, holder: ProcessIdentity): boolean {
   const state = processState(holder)
   if (state !== 'unknown') return state === 'running'
   const at = readJsonIfAny<Heartbeat>(paths.heartbeat)?.at ?? 0

@@ -4,8 +4,8 @@ import { writeFileAtomically } from '../base/files.ts'
 import { identifyProcess } from '../base/process.ts'
 import type { Heartbeat, WatchedAgent } from '../delivery/watcher.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Mailbox } from '../space/mailbox.ts'
-import type { Space } from '../space/space.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
+import type { DiskSpace } from '../space/space.ts'
 import { type Courier, type Desk, type Event, idle, type Turn, waiting } from './courier.ts'
 import { ExecCourier } from './exec-courier.ts'
 import { PaneCourier } from './pane-courier.ts'
@@ -40,10 +40,10 @@ interface Line {
 }
 
 /** One process for all agents: looks for their mail when the journal rings, and gives every courier a turn. */
-export async function work(space: Space, { signal, tell, beat }: WorkOptions): Promise<void> {
+export async function work(space: DiskSpace, { signal, tell, beat }: WorkOptions): Promise<void> {
   const store = new Store(space.dir)
-  const bell = space.bell(signal)
-  const keeper = space.keepTime()
+  const bell = space.core.bell(signal)
+  const keeper = space.runDueEvery()
   const desk: Desk = { space, store, epoch: randomBytes(6).toString('hex'), tell }
   const lines = new Map<string, Line>()
   const me = identifyProcess(process.pid)
@@ -55,7 +55,7 @@ export async function work(space: Space, { signal, tell, beat }: WorkOptions): P
     while (!signal.aborted) {
       bell.reset()
       const isBeat = performance.now() - beatAt >= beatMs
-      const end = await space.end()
+      const end = await space.lastSeq()
       // Nothing was written since the last turn: the mail is the same, unless its life has ended.
       if (isBeat) updateLines(lines, desk)
       if (isBeat || end !== seq) await lookForMail(lines, space)
@@ -102,7 +102,7 @@ function courierFor(desk: Desk, registration: Registration): Courier | undefined
   return exec === undefined ? undefined : new ExecCourier(desk, registration, exec)
 }
 
-async function lookForMail(lines: Map<string, Line>, space: Space): Promise<void> {
+async function lookForMail(lines: Map<string, Line>, space: DiskSpace): Promise<void> {
   const agents = new Map((await space.agents()).map((agent) => [agent.name, agent]))
   for (const line of lines.values()) {
     const { agent, exec } = line.courier.registration

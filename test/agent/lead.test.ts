@@ -106,7 +106,7 @@ it('what a lead has gathered from its role stays with it for longer than the lea
   const { space, lead, ada } = await office({ settings: { claimTtlMs: 150 } })
   const loop = startLoop(lead, {})
   const { id } = await updateStatus(ada, { status: 'working', body: 'Half of it.' })
-  for (let n = 0; n < 8; n++, await letPass(100)) await space.tend()
+  for (let n = 0; n < 8; n++, await letPass(100)) await space.runDue()
   expect(loop.events.map(({ event }) => event)).toEqual(['gathered'])
   expect(await ladderOf(space, id)).toMatchObject({ state: 'shown' })
 })

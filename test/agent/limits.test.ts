@@ -3,9 +3,9 @@ import {
   approvePlan,
   askForHelp,
   assignTask,
+  type LocalSpace,
   type Mailbox,
   requestShutdown,
-  type Space,
   submitPlan,
 } from '../../src/mod.ts'
 import { clockAt, expectRefused, minute, trio } from '../helpers/scene.ts'
@@ -81,10 +81,14 @@ describe('what is not answered', () => {
   const told = async (box: Mailbox, type: string) =>
     (await box.inbox({ from: 'system', type })).messages.map(({ payload }) => payload)
 
-  async function pass(clock: { advance: (ms: number) => void }, space: Space, ms: number): Promise<void> {
+  async function pass(
+    clock: { advance: (ms: number) => void },
+    space: LocalSpace,
+    ms: number,
+  ): Promise<void> {
     clock.advance(ms)
-    await space.tend()
-    await space.tend()
+    await space.runDue()
+    await space.runDue()
   }
 
   for (const kind of ['question', 'status', 'plan', 'shutdown'] as const) {

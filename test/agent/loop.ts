@@ -5,9 +5,9 @@ import {
   type AgentHandlers,
   type AgentLoopResult,
   type InboxMessage,
+  type LocalSpace,
   type Mailbox,
   runAgent,
-  type Space,
 } from '../../src/mod.ts'
 import { startScript } from '../helpers/processes.ts'
 import { within } from '../helpers/scene.ts'
@@ -97,14 +97,14 @@ export function slowHandler() {
 /** Somebody who leads, somebody who works. */
 export async function office(
   options: Parameters<typeof tempSpace>[0] = {},
-): Promise<{ space: Space; lead: Mailbox; ada: Mailbox }> {
+): Promise<{ space: LocalSpace; lead: Mailbox; ada: Mailbox }> {
   const space = await tempSpace(options)
   const lead = await space.mailbox('lead', { join: { roles: ['lead'] } })
   return { space, lead, ada: await space.mailbox('ada') }
 }
 
 /** Where a message stands with its only recipient, and what was said at each rung. */
-export async function ladderOf(space: Space, id: string) {
+export async function ladderOf(space: LocalSpace, id: string) {
   const { receipts } = await space.show(id)
   const { state, steps, attempts } = receipts[0]!
   return {

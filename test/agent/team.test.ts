@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { assignTask, handOff, type Mailbox, requestShutdown, requestStatus } from '../../src/mod.ts'
-import { openSpace } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 import { inStorm } from '../helpers/storm.ts'
 import { tempDir } from '../helpers/temp.ts'
@@ -130,7 +130,7 @@ it(
   `a lead and ${members} agents are killed and restarted for ${workMs / 1_000} s, and all that is owed is known`,
   async () => {
     const dir = tempDir()
-    await using space = await openSpace({ dir, settings })
+    await using space = await openDisk({ dir, settings })
     const boss = await space.mailbox('boss')
     const names = Array.from({ length: members }, (_, at) => `agent-${at + 1}`)
     for (const name of names) await space.join(name, { roles: ['worker'] })

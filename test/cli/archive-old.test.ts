@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openSpace } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { archivedFiles, listingOf } from '../helpers/archive.ts'
 import { type Box, createBox } from '../helpers/cli.ts'
 import { upTo } from '../helpers/drafts.ts'
@@ -9,7 +9,7 @@ import { upTo } from '../helpers/drafts.ts'
 /** A box with mail in several files of the journal; bob has finished all but the last of it. */
 async function filledBox(): Promise<{ box: Box; ids: string[] }> {
   const box = await createBox('ada', 'bob')
-  await using space = await openSpace({ dir: box.dir, settings: { 'retention.segmentEntries': 10 } })
+  await using space = await openDisk({ dir: box.dir, settings: { 'retention.segmentEntries': 10 } })
   const ada = await space.mailbox('ada')
   const bob = await space.mailbox('bob')
   const ids: string[] = []

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { Context, View } from '../../src/command/context.ts'
-import { decideDue, type Liveness } from '../../src/command/due.ts'
+import type { Context } from '../../src/command/context.ts'
+import type { ProcessStates } from '../../src/command/due/deaths.ts'
+import { decideDue } from '../../src/command/due/due.ts'
+import type { View } from '../../src/conversation/view.ts'
 import type { Agent } from '../../src/model/agent.ts'
 import { priorities } from '../../src/model/message.ts'
-import { levels, type ReceiptState } from '../../src/model/receipt.ts'
+import { escalation, type ReceiptState } from '../../src/model/receipt.ts'
 import { agent, idOf } from '../helpers/samples.ts'
 import {
   agentsIn,
@@ -21,7 +23,7 @@ import {
   withPolicy,
 } from './fake-view.ts'
 
-const nobody: Liveness = { here: new Set(), gone: new Set() }
+const nobody: ProcessStates = { running: new Set(), gone: new Set() }
 const ago = (ms: number) => iso(now - ms)
 const seen = (ms: number, fields: Partial<Agent> = {}): Partial<Agent> => ({
   lastSeenAt: ago(ms),
@@ -30,7 +32,7 @@ const seen = (ms: number, fields: Partial<Agent> = {}): Partial<Agent> => ({
 const withPid = { session: { generation: 1, startedAt: ago(48 * hour), pid: 7 } }
 
 /** What is due, taken apart: who died, what is said to whom, what becomes of each letter. */
-function due(view: View, at: Context = context(), liveness: Liveness = nobody) {
+function due(view: View, at: Context = context(), liveness: ProcessStates = nobody) {
   const drafts = decideDue(view, liveness, at)
   return {
     drafts,
@@ -55,9 +57,15 @@ test('nothing is due in a space in which all is well', () => {
 
 describe('an agent is found dead', () => {
   const day = 24 * hour
-  const cases: [string, Partial<Agent>, Partial<Context['policy']>, 'here' | 'gone' | 'unseen', boolean][] = [
+  const cases: [
+    string,
+    Partial<Agent>,
+    Partial<Context['policy']>,
+    'running' | 'gone' | 'unseen',
+    boolean,
+  ][] = [
     ['its process has ended', seen(0, withPid), {}, 'gone', true],
-    ['its process is there, however silent', seen(9 * day, withPid), {}, 'here', false],
+    ['its process is there, however silent', seen(9 * day, withPid), {}, 'running', false],
     ['without a process, silent for longer than a day', seen(day + 1), {}, 'unseen', true],
     ['without a process, silent for a day', seen(day), {}, 'unseen', false],
     [
@@ -95,14 +103,14 @@ describe('an agent is found dead', () => {
   })
 
   test('never the person', () => {
-    const liveness = { here: new Set<string>(), gone: new Set(['user 1']) }
+    const liveness = { running: new Set<string>(), gone: new Set(['user 1']) }
     expect(due(spaceOf([agent('user', seen(9 * day, withPid))]), context(), liveness).died).toEqual([])
   })
 
   test('by the process of its present run only', () => {
     const session = { generation: 2, startedAt: ago(0), pid: 7 }
     const view = spaceOf([agent('ada', seen(0, { session }))])
-    const liveness = { here: new Set<string>(), gone: new Set(['ada 1']) }
+    const liveness = { running: new Set<string>(), gone: new Set(['ada 1']) }
     expect(due(view, context(), liveness).died).toEqual([])
   })
 
@@ -330,7 +338,7 @@ describe('a claim that ran out', () => {
 
   test('for the last time tells the sender', () => {
     expect(due(claimed(5)).told).toMatchObject([
-      { to: ['bob'], body: expect.stringContaining('taken up 5 times') },
+      { to: ['bob'], body: expect.stringContaining('claimed 5 times') },
     ])
   })
 
@@ -359,7 +367,7 @@ describe('mail for one run of an agent', () => {
 
   test('is told to its sender with both runs', () => {
     expect(due(spaceOf([inRun(3)], bound)).told).toMatchObject([
-      { to: ['bob'], body: expect.stringMatching(/generation 2 of ada.*generation 3 now/) },
+      { to: ['bob'], body: expect.stringMatching(/generation 2 of ada.*now generation 3/) },
     ])
   })
 
@@ -485,18 +493,20 @@ describe('an ack that did not come', () => {
         priority: 'urgent',
         replyTo: idOf(1),
         subject: expect.stringContaining('Plan'),
-        payload: { id: idOf(1), recipient: 'ada', level: levels.lead, reason: 'no ack came' },
+        payload: { id: idOf(1), recipient: 'ada', level: escalation.lead, reason: 'no ack came' },
       },
     ])
     expect(changes).toMatchObject([
-      { state: 'shown', was: 'shown', repeats: 1, level: levels.lead, ackBy: iso(now + 15 * minute) },
+      { state: 'shown', was: 'shown', repeats: 1, level: escalation.lead, ackBy: iso(now + 15 * minute) },
     ])
   })
 
   test('after the lead is told to the person, and then left alone', () => {
-    const { told, changes } = due(spaceOf([agent('ada'), lead], unacked({ repeats: 1, level: levels.lead })))
-    expect(told).toMatchObject([{ to: ['user'], payload: { level: levels.over } }])
-    expect(changes).toMatchObject([{ level: levels.over }])
+    const { told, changes } = due(
+      spaceOf([agent('ada'), lead], unacked({ repeats: 1, level: escalation.lead })),
+    )
+    expect(told).toMatchObject([{ to: ['user'], payload: { level: escalation.person } }])
+    expect(changes).toMatchObject([{ level: escalation.person }])
     expect(changes[0]).not.toHaveProperty('ackBy')
   })
 
@@ -507,7 +517,7 @@ describe('an ack that did not come', () => {
   ])('goes straight to the person when %s', (_, agents) => {
     const { told, changes } = due(spaceOf(agents, unacked({ repeats: 1 })))
     expect(told).toMatchObject([{ to: ['user'] }])
-    expect(changes).toMatchObject([{ level: levels.over }])
+    expect(changes).toMatchObject([{ level: escalation.person }])
   })
 
   test('goes to the first of the leads that is there', () => {
@@ -523,7 +533,7 @@ describe('an ack that did not come', () => {
 
   test('of the person ends there', () => {
     const view = spaceOf([lead], unacked({ owner: 'user', repeats: 1 }, { to: ['user'] }))
-    expect(due(view)).toMatchObject({ told: [], changes: [{ level: levels.over }] })
+    expect(due(view)).toMatchObject({ told: [], changes: [{ level: escalation.person }] })
   })
 })
 
@@ -533,11 +543,11 @@ describe('urgent mail that nobody reads', () => {
   const agents = [agent('ada'), agent('bob'), lead]
 
   test.each<[string, number, number, string[]]>([
-    ['not quite 5 min', 5 * minute - 1, levels.none, []],
-    ['5 min: the lead', 5 * minute, levels.none, ['role:lead']],
-    ['5 min, and the lead knows', 5 * minute, levels.lead, []],
-    ['10 min, and the lead knows: the person', 10 * minute, levels.lead, ['user']],
-    ['a day, and the person knows', 24 * hour, levels.over, []],
+    ['not quite 5 min', 5 * minute - 1, escalation.none, []],
+    ['5 min: the lead', 5 * minute, escalation.none, ['role:lead']],
+    ['5 min, and the lead knows', 5 * minute, escalation.lead, []],
+    ['10 min, and the lead knows: the person', 10 * minute, escalation.lead, ['user']],
+    ['a day, and the person knows', 24 * hour, escalation.person, []],
   ])('%s', (_, ms, level, to) => {
     const { told, changes } = due(spaceOf(agents, urgent(ms, { level })))
     expect(told.flatMap((one) => one.to)).toEqual(to)
@@ -549,7 +559,7 @@ describe('urgent mail that nobody reads', () => {
       {
         type: 'escalation',
         priority: 'urgent',
-        payload: { id: idOf(1), recipient: 'ada', level: levels.lead, reason: 'urgent and unread' },
+        payload: { id: idOf(1), recipient: 'ada', level: escalation.lead, reason: 'urgent and unread' },
       },
     ])
   })
@@ -561,7 +571,7 @@ describe('urgent mail that nobody reads', () => {
   ])('goes straight to the person when %s', (_, here, receipt) => {
     const { told, changes } = due(spaceOf(here, urgent(5 * minute, receipt)))
     expect(told).toMatchObject([{ to: ['user'] }])
-    expect(changes).toMatchObject([{ level: levels.over }])
+    expect(changes).toMatchObject([{ level: escalation.person }])
   })
 
   test('goes to the lead when it waits for an agent whose name merely ends like a role', () => {
@@ -572,7 +582,7 @@ describe('urgent mail that nobody reads', () => {
   test('of the person is told to nobody', () => {
     expect(due(spaceOf([lead], urgent(5 * minute, { owner: 'user' })))).toMatchObject({
       told: [],
-      changes: [{ level: levels.over }],
+      changes: [{ level: escalation.person }],
     })
   })
 
@@ -599,9 +609,9 @@ describe('urgent mail that nobody reads', () => {
 
 describe('other mail that nobody reads', () => {
   /** A level at which nobody is told any more that mail is unread. */
-  const isNever = (level: number) => level >= levels.over
+  const isNever = (level: number) => level >= escalation.person
 
-  const old = (ms: number, level: number = levels.none) =>
+  const old = (ms: number, level: number = escalation.none) =>
     mail(1, { createdAt: ago(ms) }, { owner: 'ada', level })
   const agents = [agent('ada'), agent('bob'), lead]
 
@@ -617,7 +627,7 @@ describe('other mail that nobody reads', () => {
   })
 
   test('is marked once', () => {
-    expect(due(spaceOf(agents, old(24 * hour, levels.over))).drafts).toEqual([])
+    expect(due(spaceOf(agents, old(24 * hour, escalation.person))).drafts).toEqual([])
   })
 
   test('is left alone where the space says so', () => {

@@ -1,5 +1,6 @@
-import type { Context, Letter, Policy, View } from '../../src/command/context.ts'
+import type { Context } from '../../src/command/context.ts'
 import { openedBy } from '../../src/conversation/matter.ts'
+import type { Letter, View } from '../../src/conversation/view.ts'
 import { boxOf } from '../../src/model/address.ts'
 import type { Agent } from '../../src/model/agent.ts'
 import { Directory, tallySlots } from '../../src/model/directory.ts'
@@ -8,13 +9,13 @@ import { type Message, priorities, priorityRank } from '../../src/model/message.
 import type { MessageFacts } from '../../src/model/reach.ts'
 import {
   classOf,
+  escalation,
   isAcked,
   isDeadLetter,
-  levels,
   type Receipt,
   type ReceiptState,
 } from '../../src/model/receipt.ts'
-import { leadRoles } from '../../src/model/rules.ts'
+import { defaultSettings, type Settings } from '../../src/model/settings.ts'
 import { agent, idOf, joined, message as sampleMessage } from '../helpers/samples.ts'
 
 export const now = Date.parse('2026-11-15T10:00:00.000Z')
@@ -24,18 +25,8 @@ export const hour = 60 * minute
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** The settings of a space that nobody has changed, with no limits. */
-const policy: Policy = {
-  rules: 'open',
-  leads: leadRoles,
-  claimTtlMs: 15 * minute,
-  maxAttempts: 5,
-  ackTimeoutMs: 15 * minute,
-  ackRepeats: 1,
-  urgentAfterMs: 5 * minute,
-  staleAfterMs: hour,
-  silentAfterMs: 24 * hour,
-  heartbeatMs: 5 * minute,
-  deadLetterAfterMs: 5 * minute,
+const policy: Settings = {
+  ...defaultSettings,
   answerAfterMs: 0,
   'limits.threadMessages': 0,
   'limits.ratePerMinute': 0,
@@ -43,12 +34,12 @@ const policy: Policy = {
 }
 
 /** A context in which it is ten o'clock and ids count from 1. */
-export function context(at = now, settings: Partial<Policy> = {}): Context {
+export function context(at = now, settings: Partial<Settings> = {}): Context {
   let next = 1
   return { now: at, newId: () => idOf(next++), policy: { ...policy, ...settings } }
 }
 
-export const withPolicy = (settings: Partial<Policy>): Context => context(now, settings)
+export const withPolicy = (settings: Partial<Settings>): Context => context(now, settings)
 
 export function directoryOf(...agents: Agent[]): Directory {
   const directory = new Directory({ countsSends: true })
@@ -86,7 +77,7 @@ export function mail(number: number, fields: Partial<Message>, ...receipts: Rece
 function receipt({ seq, rank, expiresAt }: MessageFacts, given: ReceiptInput): Receipt {
   return {
     ...{ seq, rank, expiresAt, box: boxOf(given.owner), state: 'stored', attempts: 0 },
-    ...{ claimUntil: null, ackBy: null, repeats: 0, level: levels.none, viaGroup: false },
+    ...{ claimUntil: null, ackBy: null, repeats: 0, level: escalation.none, viaGroup: false },
     seen: given.state !== undefined && classOf(given.state) !== 'unread' && !isDeadLetter(given.state),
     ...given,
   }
@@ -159,7 +150,7 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
           isUnread(one) &&
           one.repeats === 0 &&
           one.level === level &&
-          one.level < levels.over &&
+          one.level < escalation.person &&
           one.rank >= minRank &&
           Date.parse(text.createdAt) <= before,
       ),

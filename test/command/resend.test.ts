@@ -34,7 +34,7 @@ describe('sending a dead letter again', () => {
 
   test('is a new message: the key, the answer and the run belonged to the old one', () => {
     const bound = mail(10, { key: 'k', replyTo: idOf(5), generation: 1 }, { owner: 'ada', state: 'dead' })
-    const { message } = resend(bound)
+    const { message } = resend(bound).result
     expect(message).not.toHaveProperty('key')
     expect(message).not.toHaveProperty('replyTo')
     expect(message).not.toHaveProperty('generation')
@@ -81,7 +81,7 @@ describe('sending a dead letter again', () => {
   })
 
   test('is for its sender and the person', () => {
-    expect(resend(letter('dead'), 'user').message.from).toBe('user')
+    expect(resend(letter('dead'), 'user').result.message.from).toBe('user')
     expect(refusal(() => resend(letter('dead'), 'cy'))).toMatchObject({
       code: 'not_permitted',
       hint: expect.stringContaining('bob'),

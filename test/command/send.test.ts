@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checkSend } from '../../src/command/check-send.ts'
-import type { View } from '../../src/command/context.ts'
-import { decideSend, type SendCommand } from '../../src/command/send.ts'
+import { decideSend as decideOn, type SendCommand } from '../../src/command/send.ts'
+import type { View } from '../../src/conversation/view.ts'
 import type { Directory } from '../../src/model/directory.ts'
 import type { SendInput } from '../../src/model/fields.ts'
 import { messageLimits } from '../../src/model/message.ts'
@@ -29,6 +29,10 @@ const directory = directoryOf(
 
 type Said = SendInput & Partial<Pick<SendCommand, 'from' | 'parent'>>
 const command = ({ from = 'bob', parent, ...input }: Said): SendCommand => ({ from, parent, input })
+const decideSend = (...given: Parameters<typeof decideOn>) => {
+  const { drafts, result } = decideOn(...given)
+  return { drafts, ...result }
+}
 const decide = (said: Said) => decideSend(withDirectory(directory), command(said), context())
 const recipients = (...to: string[]) => decide({ to }).message.to
 const check = (input: object) => checkSend(input as SendInput, messageLimits.bytes)

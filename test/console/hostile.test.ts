@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openSpace } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { hostileBodies, hostileNames } from './hostile-corpus.ts'
 import { eventually, Stage } from './stage.ts'
 
@@ -11,7 +11,7 @@ let stage: Stage
 
 /** Sends the corpus: each entry as a body and a subject, and, where valid, as a name and a tag. */
 async function tell(dir: string): Promise<void> {
-  const space = await openSpace({
+  const space = await openDisk({
     dir,
     settings: { durability: 'os', 'limits.ratePerMinute': 0, 'limits.inbox': 0, 'limits.threadMessages': 0 },
   })

@@ -278,7 +278,7 @@ describe('opening pages', () => {
     const counts = async () =>
       Promise.all(names.map(async (name) => [name, await (await mailbox(name)).count()] as const))
     const before = await counts()
-    const end = await stage.space.end()
+    const end = await stage.space.lastSeq()
     const page = await stage.page('/')
     const threads = '/threads?agent=ada'
     for (const path of [
@@ -300,6 +300,6 @@ describe('opening pages', () => {
     }
     for (const _ of [1, 2, 3]) await page.keyboard.press('j')
     expect(await counts()).toEqual(before)
-    expect(await stage.space.end()).toBe(end)
+    expect(await stage.space.lastSeq()).toBe(end)
   })
 })

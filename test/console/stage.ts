@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { openSpace, type Space } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { launchBrowser } from '../helpers/browser.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 
@@ -27,7 +28,7 @@ export interface OpenOptions extends BrowserContextOptions {
 export class Stage {
   readonly dir = mkdtempSync(join(tmpdir(), 'mailbox-console-'))
   /** The space as a process beside the hub sees it. */
-  space!: Space
+  space!: DiskSpace
   url = ''
   token = ''
   /** What must never happen: a request to another server, an error in the page, a policy violation. */
@@ -39,7 +40,7 @@ export class Stage {
   static async open(tell: (dir: string) => Promise<unknown> = async () => {}): Promise<Stage> {
     const stage = new Stage()
     await tell(stage.dir)
-    stage.space = await openSpace({
+    stage.space = await openDisk({
       dir: stage.dir,
       settings: { durability: 'os', 'limits.ratePerMinute': 0 },
     })

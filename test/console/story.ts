@@ -1,5 +1,5 @@
 import { askForHelp, assignTask, escalate, submitPlan } from '../../src/agent/requests.ts'
-import { openSpace } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
 
 export interface Story {
   plan: string
@@ -23,7 +23,7 @@ const markdown = `The **index** is behind by ~2,000 entries.
 | 00000002 | 9,311 | open |
 
 \`\`\`ts
-const placed = await space.decide((view) => decideDue(view, liveness))
+const placed = await space.core.decide((view) => decideDue(view, liveness))
 \`\`\`
 
 > Nothing is lost; the journal is the truth.
@@ -32,7 +32,7 @@ See https://example.org/runbook for the rest.`
 
 /** A small space at work, with everything the console can show. */
 export async function tellStory(dir: string): Promise<Story> {
-  const space = await openSpace({ dir, settings: { durability: 'os', 'limits.ratePerMinute': 0 } })
+  const space = await openDisk({ dir, settings: { durability: 'os', 'limits.ratePerMinute': 0 } })
   const tags = ['project:inscription']
   const join = (name: string, roles: string[], more: string[] = []) =>
     space.join(name, { roles, tags: [...tags, ...more] })
@@ -118,7 +118,7 @@ export async function tellStory(dir: string): Promise<Story> {
 
   const lost = await bob!.send({ to: 'dora', subject: 'Run the storm tests', body: 'All of them, twice.' })
   await dora!.leave()
-  await space.tend()
+  await space.runDue()
   await space.close()
   return {
     ...{ plan: plan.id, help: help.id, ack: ack.id, question: question.id },

@@ -202,7 +202,7 @@ it('says outside whose word it is: of the person, of the mailbox itself, or of a
     expect(head({ from })).not.toMatch(/the person you work for|the mailbox itself/)
   }
   expect(head({ requiresAck: true, awaitingResponse: true, priority: 'urgent' })).toContain(
-    'text, urgent, wants an ack, waits for an answer.',
+    'text, urgent, needs an ack, needs an answer.',
   )
 })
 

@@ -74,7 +74,7 @@ describe('what is owed', () => {
     const { seq } = await assignTask(ada, { to: 'bob', subject: 'Build it', taskId: 'T' })
     await updateStatus(bob, { to: 'ada', taskId: 'T', status: 'failed' })
     await updateStatus(bob, { to: 'ada', taskId: 'T', status: 'completed' })
-    const states = await space.query(({ index }) =>
+    const states = await space.core.query(({ index }) =>
       index.sql('SELECT state FROM matter WHERE seq = ?').all([seq]),
     )
     expect(states).toEqual([['done']])
@@ -86,7 +86,7 @@ describe('what is owed', () => {
     const { id, seq } = await assignTask(ada, { to: 'bob', subject: 'Build it' })
     await bob.read(id)
     await bob.archive(id)
-    const states = await space.query(({ index }) =>
+    const states = await space.core.query(({ index }) =>
       index.sql('SELECT state FROM matter WHERE seq = ?').all([seq]),
     )
     expect(states).not.toEqual([['done']])

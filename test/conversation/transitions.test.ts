@@ -12,16 +12,16 @@ import {
   requestStatus,
   respondStatus,
   type SentMessage,
-  type Space,
   submitPlan,
   updateStatus,
 } from '../../src/mod.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { clockAt, expectRefused, hour, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
 
 /** Who has a part: ada asks, bob is asked. */
 interface Scene {
-  space: Space
+  space: DiskSpace
   ada: Mailbox
   bob: Mailbox
   cy: Mailbox
@@ -40,7 +40,7 @@ async function scene(options: Parameters<typeof tempSpace>[0] = {}): Promise<Sce
 
 /** Where a conversation stands, as the index has it. */
 async function stateOf({ space }: Pick<Scene, 'space'>, id: string, kind: string): Promise<string> {
-  const states = await space.query(({ index }) =>
+  const states = await space.core.query(({ index }) =>
     index
       .sql('SELECT x.state FROM matter x JOIN message m ON m.seq = x.seq WHERE m.id = ? AND x.kind = ?')
       .all([id, kind]),
@@ -49,7 +49,7 @@ async function stateOf({ space }: Pick<Scene, 'space'>, id: string, kind: string
   return states[0]![0] as string
 }
 
-const owedKinds = async (space: Space, by?: string): Promise<string[]> =>
+const owedKinds = async (space: DiskSpace, by?: string): Promise<string[]> =>
   (await space.owed(by === undefined ? {} : { by })).map(({ kind }) => kind)
 
 let tasks = 0
@@ -295,7 +295,7 @@ describe('a request to shut down', () => {
 })
 
 describe('waiting', () => {
-  const waiters = async (space: Space) =>
+  const waiters = async (space: DiskSpace) =>
     (await space.agents()).filter(({ state }) => state === 'waiting').map(({ name }) => name)
 
   it('lasts from the question to the answer', async () => {
@@ -328,7 +328,7 @@ describe('waiting', () => {
     await escalate(bob, { to: 'cy', about: id, reason: 'I do not know.' })
     await escalate(bob, { to: 'ada', about: id, reason: 'I told cy.' })
     clock.advance(2 * 60_000)
-    await space.tend()
+    await space.runDue()
     const said = (await space.mailbox('user')).thread(id)
     expect((await said).some(({ from, type }) => from === 'system' && type === 'escalation')).toBe(true)
     expect(await stateOf(all, id, 'question')).toBe('open')
@@ -357,7 +357,7 @@ describe('what was owed', () => {
       const all = await scene({ now: clock.now, settings: { urgentAfterMs: 0, answerAfterMs: 0 } })
       const { id } = await open[kind]!(all)
       clock.advance(25 * hour)
-      await all.space.tend()
+      await all.space.runDue()
       expect(await stateOf(all, id, kind)).toBe('void')
       expect(await owedKinds(all.space)).toEqual([])
     })

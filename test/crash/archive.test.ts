@@ -1,11 +1,12 @@
 import { cpSync, readdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { FileJournal } from '../../src/journal/file-journal.ts'
-import { listArchived, listPlain } from '../../src/journal/segment.ts'
+import { FileJournal } from '../../src/journal/file/file-journal.ts'
+import { listArchived, listPlain } from '../../src/journal/file/segment.ts'
 import type { Agent } from '../../src/model/agent.ts'
 import type { Entry } from '../../src/model/entry.ts'
-import { openSpace, type Space } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { day } from '../helpers/archive.ts'
 import { readAll, seqsOf, upTo } from '../helpers/drafts.ts'
 import { runScript } from '../helpers/processes.ts'
@@ -76,7 +77,7 @@ function pathsOf(dir: string): string[] {
 /** What is wrong with a space that was being archived; empty when nothing is. */
 async function wrongIn(dir: string, { entries, agents }: Template): Promise<string[]> {
   const wrong: string[] = []
-  const check = async (when: string, space: Space) => {
+  const check = async (when: string, space: DiskSpace) => {
     const found = await entriesIn(dir)
     const first = found[0]?.seq ?? 0
     if (
@@ -97,7 +98,7 @@ async function wrongIn(dir: string, { entries, agents }: Template): Promise<stri
     const { problems } = await space.verify({ deep: true })
     for (const problem of problems) wrong.push(`${when}: ${problem}`)
   }
-  const space = await openSpace({ dir, settings: { ...testSettings, ...patientSettings } })
+  const space = await openDisk({ dir, settings: { ...testSettings, ...patientSettings } })
   try {
     await check('before', space)
     await space.archiveOld({ ...ages, now })

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { SendInput } from '../../src/model/fields.ts'
-import { openSpace } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { agentDraft } from '../helpers/drafts.ts'
 import { type Running, runScript, startScript } from '../helpers/processes.ts'
 import { linesIn, segmentFile, verifyDir } from '../helpers/segments.ts'
@@ -171,7 +171,7 @@ async function template(): Promise<string> {
 /** What is wrong with a space after a process met a fault in it; empty when nothing is. */
 async function wrongAfter(dir: string, expected: readonly string[]): Promise<string[]> {
   const wrong: string[] = []
-  const space = await openSpace({ dir })
+  const space = await openDisk({ dir })
   try {
     wrong.push(...(await space.verify({ deep: true })).problems)
     const ada = await space.mailbox('ada')

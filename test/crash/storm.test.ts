@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { FileJournal } from '../../src/journal/file-journal.ts'
+import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
-import { openSpace } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 import { inStorm } from '../helpers/storm.ts'
 import { tempDir } from '../helpers/temp.ts'
@@ -92,7 +92,7 @@ it(
     const doubled =
       subjects.length - new Set(subjects).size + [...counts.values()].filter((times) => times > 1).length
 
-    const space = await openSpace({ dir })
+    const space = await openDisk({ dir })
     const { problems, torn, segments } = await space.verify({ deep: true })
     await space.close()
     const figures = [

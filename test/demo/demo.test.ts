@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { asks } from '../../src/demo/texts/person.ts'
 import type { Entry } from '../../src/model/entry.ts'
 import type { Message } from '../../src/model/message.ts'
-import { openSpace } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { type Running, startScript } from '../helpers/processes.ts'
 import { tempDir } from '../helpers/temp.ts'
 
@@ -82,9 +82,9 @@ const told = (lines: readonly string[]): string[] =>
     .map(({ from, to, type, subject }) => `${from} -> ${to.join(' ')} ${type}: ${subject}`)
 
 async function entriesOf(dir: string): Promise<{ entries: Entry[]; dead: number; problems: unknown[] }> {
-  await using space = await openSpace({ dir })
+  await using space = await openDisk({ dir })
   const entries: Entry[] = []
-  const end = await space.end()
+  const end = await space.lastSeq()
   for await (const { entry } of space.follow({ after: 0 })) {
     entries.push(entry)
     if (entry.seq >= end) break
@@ -208,7 +208,7 @@ describe('mailbox demo', () => {
 
 /** The process of the agent that can die. */
 async function standInOf(dir: string): Promise<number> {
-  await using space = await openSpace({ dir })
+  await using space = await openDisk({ dir })
   const pids = (await space.agents()).flatMap(({ session }) => session.pid ?? [])
   const counts = pids.map((pid) => pids.filter((other) => other === pid).length)
   return pids[counts.indexOf(1)]!

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Space } from '../../src/space/space.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { readAll } from './drafts.ts'
 import { tempJournal } from './temp.ts'
 
@@ -26,7 +26,7 @@ export function listingOf(dir: string): string[] {
 }
 
 /** Whatever can be asked of a space: all entries with their places, and what each agent is told. */
-export async function everythingIn(space: Space, agents: readonly string[]) {
+export async function everythingIn(space: DiskSpace, agents: readonly string[]) {
   const entries = await readAll(tempJournal({ dir: space.dir }))
   const messages = entries.flatMap(({ entry }) => (entry.kind === 'message' ? [entry.message.id] : []))
   const answers: unknown[] = []
@@ -43,5 +43,5 @@ export async function everythingIn(space: Space, agents: readonly string[]) {
   const reader = await space.mailbox(agents[0]!)
   const threads = await Promise.all(messages.map((id) => reader.thread(id)))
   const ladders = await Promise.all(messages.map((id) => space.show(id)))
-  return { entries, answers, threads, ladders, agents: await space.agents(), end: await space.end() }
+  return { entries, answers, threads, ladders, agents: await space.agents(), end: await space.lastSeq() }
 }

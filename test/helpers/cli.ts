@@ -9,7 +9,7 @@ import type { Claim } from '../../src/model/claim.ts'
 import type { ReceiptState, ReceiptView } from '../../src/model/receipt.ts'
 import type { UnreadCount } from '../../src/query/count.ts'
 import type { InboxMessage } from '../../src/query/inbox.ts'
-import { openSpace } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
 
 const script = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
@@ -73,7 +73,7 @@ export async function createBox(...agents: string[]): Promise<Box> {
   const dir = join(home, 'space')
   // In this process: a test pays for every process it starts.
   if (agents.length > 0) {
-    await using space = await openSpace({ dir, settings: { durability: 'os' } })
+    await using space = await openDisk({ dir, settings: { durability: 'os' } })
     for (const name of agents) await space.join(name)
   }
 

@@ -1,6 +1,6 @@
 import { MailboxError } from '../../src/base/errors.ts'
-import type { Mailbox } from '../../src/space/mailbox.ts'
-import type { Space } from '../../src/space/space.ts'
+import type { Mailbox } from '../../src/space/mailbox/api.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 
 /** Numbers that look like chance and are the same in every run (mulberry32). */
 function createChance(seed: number): () => number {
@@ -38,7 +38,7 @@ export type Tally = Record<string, number>
  * `clock` moves on with every step.
  */
 export async function liveThrough(
-  space: Space,
+  space: DiskSpace,
   steps: number,
   seed: number,
   clock: { now: number },

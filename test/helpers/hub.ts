@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { type HubOptions, startHub } from '../../src/hub/hub.ts'
 import { createAgentToken } from '../../src/hub/tokens.ts'
-import type { OpenSpaceOptions } from '../../src/space/space.ts'
+import type { OpenSpaceOptions } from '../../src/space/api.ts'
 import { tempSpace } from './temp.ts'
 
 interface LogLine {

@@ -4,11 +4,11 @@ import { expect, onTestFinished } from 'vitest'
 import {
   type ErrorCode,
   type InboxMessage,
+  type LocalSpace,
   type Mailbox,
   MailboxError,
   openSpace,
   type Page,
-  type Space,
 } from '../../src/mod.ts'
 
 const second = 1_000
@@ -32,14 +32,14 @@ export function clockAt(iso = '2026-11-15T10:00:00.000Z'): Clock {
 }
 
 /** Another door to the same space, as another process would have it. */
-export async function reopen(space: Space): Promise<Space> {
+export async function reopen(space: LocalSpace): Promise<LocalSpace> {
   const other = await openSpace({ dir: space.dir, settings: { durability: 'os' }, now: space.now })
   onTestFinished(() => other.close())
   return other
 }
 
 /** Three who talk to one another in most stories: ada, bob and cy. */
-export async function trio(space: Space): Promise<{ ada: Mailbox; bob: Mailbox; cy: Mailbox }> {
+export async function trio(space: LocalSpace): Promise<{ ada: Mailbox; bob: Mailbox; cy: Mailbox }> {
   return { ada: await space.mailbox('ada'), bob: await space.mailbox('bob'), cy: await space.mailbox('cy') }
 }
 
@@ -50,7 +50,7 @@ export const subjectsAndStates = ({ messages }: Pick<Page<InboxMessage>, 'messag
   messages.map(({ subject, state }) => `${subject} ${state}`)
 
 /** Every byte of the journal. */
-function journalOf(space: Space): string {
+function journalOf(space: LocalSpace): string {
   const dir = join(space.dir, 'journal')
   return readdirSync(dir)
     .sort()
@@ -60,7 +60,7 @@ function journalOf(space: Space): string {
 
 /** Expects a refusal with this code, or one of these, a hint, and not a byte written. */
 export async function expectRefused(
-  space: Space,
+  space: LocalSpace,
   code: ErrorCode | ErrorCode[],
   work: () => Promise<unknown>,
 ): Promise<MailboxError> {

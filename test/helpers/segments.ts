@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LineBuffer } from '../../src/journal/codec.ts'
-import { segmentPath } from '../../src/journal/segment.ts'
-import { type VerifyReport, verifyJournal } from '../../src/journal/verify.ts'
+import { segmentPath } from '../../src/journal/file/segment.ts'
+import { type VerifyReport, verifyJournal } from '../../src/journal/file/verify.ts'
 import type { Draft } from '../../src/model/entry.ts'
 
 /** Looks at a space's journal as `cat` and an editor would, without any of the code under test in between. */

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { FileJournal, type FileJournalOptions } from '../../src/journal/file-journal.ts'
-import { type OpenSpaceOptions, openSpace, type Space } from '../../src/space/space.ts'
+import { FileJournal, type FileJournalOptions } from '../../src/journal/file/file-journal.ts'
+import type { OpenSpaceOptions } from '../../src/space/api.ts'
+import { openDisk } from '../../src/space/open.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 
 /** A directory for one test, gone when the test is over. */
 export function tempDir(): string {
@@ -21,9 +23,9 @@ export const patientSettings = {
 } as const
 
 /** Opens a space for the length of a test. */
-export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promise<Space> {
+export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promise<DiskSpace> {
   const dir = options.dir ?? tempDir()
-  const space = await openSpace({ ...options, dir, settings: { ...testSettings, ...options.settings } })
+  const space = await openDisk({ ...options, dir, settings: { ...testSettings, ...options.settings } })
   onTestFinished(() => space.close())
   return space
 }

@@ -46,7 +46,7 @@ it('lets nobody in by a forged Origin, a foreign Host, no token or a wrong one, 
     ['agent', 403, '/api/mailboxes/system/send', { body: { to: 'bob' } }],
     ['agent', 403, '/api/mailboxes/bob/check', { body: {} }],
   ]
-  const end = await stage.space.end()
+  const end = await stage.space.lastSeq()
   for (const [reason, status, path, options] of attempts) {
     const before = stage.lines.length
     const answer = await stage.ask(path, options)
@@ -54,7 +54,7 @@ it('lets nobody in by a forged Origin, a foreign Host, no token or a wrong one, 
     expect(answer.json.error).toMatchObject({ code: 'not_permitted', hint: expect.any(String) })
     expect(stage.lines.slice(before)).toMatchObject([{ event: 'refused', reason, status, path }])
   }
-  expect(await stage.space.end()).toBe(end)
+  expect(await stage.space.lastSeq()).toBe(end)
   const logged = JSON.stringify(stage.lines)
   for (const secret of [stage.token, ada, 'mbx_guessed']) expect(logged).not.toContain(secret)
 

@@ -109,7 +109,7 @@ it('says what needs the person, the urgent first, each message once', async () =
     ada.send({ to: 'user', subject: 'well?', awaitingResponse: true, requiresAck: true }),
   )
   const urgent = await send(escalate(ada, { to: 'user', reason: 'all is lost' }))
-  const end = await space.end()
+  const end = await space.lastSeq()
   const kinds = async () =>
     (await get('/api/needs-you')).items.map(
       ({ kind, message }: { kind: string; message: { id: string } }) => [kind, message.id],
@@ -125,7 +125,7 @@ it('says what needs the person, the urgent first, each message once', async () =
   expect((await get('/api/needs-you')).items[3]).toMatchObject({ until: '2026-11-15T09:01:02.000Z' })
   expect((await get('/api/overview')).needsYou).toBe(6)
   // Looking at all of it has marked nothing.
-  expect(await space.end()).toBe(end)
+  expect(await space.lastSeq()).toBe(end)
   const user = await space.mailbox('user')
   await user.read(mail)
   await user.reply(question, { body: 'yes' })
@@ -169,7 +169,8 @@ it('shows the space as it was after any entry', async () => {
   const states: { seq: number; unread: number; messages: number; bob: string }[] = []
   let unread = 0
   let messages = 0
-  const note = async (state: string) => states.push({ seq: await space.end(), unread, messages, bob: state })
+  const note = async (state: string) =>
+    states.push({ seq: await space.lastSeq(), unread, messages, bob: state })
   for (let n = 0; n < 600; n++) {
     clock.now += 1_000
     await ada.send({ to: 'bob', subject: `${n}` })
@@ -186,7 +187,7 @@ it('shows the space as it was after any entry', async () => {
   for (const one of states) {
     const was = await get(`/api/replay?at=${one.seq}`)
     expect(was).toMatchObject({ seq: one.seq, first: 1, totals: { messages: one.messages } })
-    expect(was.last).toBe(await space.end())
+    expect(was.last).toBe(await space.lastSeq())
     expect(was.agents).toContainEqual({ name: 'bob', state: one.bob, roles: [], unread: one.unread })
     expect(was.agents).toContainEqual({ name: 'ada', state: 'alive', roles: ['lead'], unread: 0 })
     expect(was.recent.map(({ seq }: { seq: number }) => seq)).toEqual(
@@ -196,7 +197,7 @@ it('shows the space as it was after any entry', async () => {
   const first = await get('/api/replay?at=0')
   expect(first).toMatchObject({ seq: 1, totals: { messages: 0 }, recent: [{ kind: 'segment' }] })
   const now = await get('/api/replay')
-  expect(now).toMatchObject({ seq: await space.end(), recent: expect.any(Array) })
+  expect(now).toMatchObject({ seq: await space.lastSeq(), recent: expect.any(Array) })
   expect(now.recent.at(-2)).toMatchObject({ kind: 'agent', text: 'bob frozen' })
 })
 
@@ -207,10 +208,10 @@ it('pages through the journal', async () => {
   const seqs: number[] = []
   for (;;) {
     const { entries, seq } = await get(`/api/entries?after=${seqs.at(-1) ?? 0}&limit=10`)
-    expect(seq).toBe(await space.end())
+    expect(seq).toBe(await space.lastSeq())
     if (entries.length === 0) break
     expect(entries.length).toBeLessThanOrEqual(10)
     seqs.push(...entries.map((entry: { seq: number }) => entry.seq))
   }
-  expect(seqs).toEqual(Array.from({ length: await space.end() }, (_, at) => at + 1))
+  expect(seqs).toEqual(Array.from({ length: await space.lastSeq() }, (_, at) => at + 1))
 })

@@ -3,14 +3,14 @@ import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { Feed } from '../../src/hub/feed.ts'
 import { operations } from '../../src/hub/operations.ts'
-import { Survey } from '../../src/query/survey.ts'
+import { Survey } from '../../src/space/survey.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { until } from '../helpers/wait.ts'
 
 it('refuses what makes no sense with a status, a hint, and nothing written', async () => {
   const stage = await stageHub()
   await stage.space.join('bob')
-  const end = await stage.space.end()
+  const end = await stage.space.lastSeq()
   const deep = `{"to":"bob","payload":${'['.repeat(200)}${']'.repeat(200)}}`
   const attempts: [
     status: number,
@@ -71,7 +71,7 @@ it('refuses what makes no sense with a status, a hint, and nothing written', asy
     expect(answer.json.error).toMatchObject({ code: expect.any(String), hint: expect.any(String) })
   }
   expect((await stage.ask('/api/agents', { method: 'DELETE' })).status).toBe(404)
-  expect(await stage.space.end()).toBe(end)
+  expect(await stage.space.lastSeq()).toBe(end)
   expect(await stage.metric('mailbox_http_in_flight')).toBe(1)
 })
 
@@ -214,23 +214,21 @@ it('forgets a client that dies in the middle of a request or a wait', async () =
 
 it('gives mail back that was taken for a client that had gone', async () => {
   const { space } = await stageHub()
-  const survey = new Survey(space)
+  const survey = new Survey(space.core)
   const feed = new Feed(space, survey, { keptChars: 1_000 })
   const bob = await space.mailbox('bob')
   await (await space.mailbox('ada')).send({ to: 'bob', subject: 'lost on the way?' })
   const gone = new AbortController()
   // The client goes at the one moment that counts: the mail is taken, the answer is not written.
-  const mailbox = Object.assign(Object.create(bob) as typeof bob, {
-    async wait(options: Parameters<typeof bob.wait>[0]) {
-      const message = await bob.wait(options)
-      gone.abort()
-      return message
-    },
-    release: (id: string) => bob.release(id),
-  })
-  const interrupted = Object.assign(Object.create(space) as typeof space, { mailbox: async () => mailbox })
-  await operations
+  const decide = space.core.decide.bind(space.core)
+  space.core.decide = async (on, work) => {
+    const decided = await decide(on, work)
+    gone.abort()
+    return decided
+  }
+  const answer = await operations
     .get('wait')!
-    .run({ space: interrupted, name: 'bob', signal: gone.signal, feed, survey }, {})
+    .run({ space, name: 'bob', signal: gone.signal, feed, survey }, {})
+  expect(answer).toMatchObject({ message: { subject: 'lost on the way?' } })
   expect(await bob.count()).toMatchObject({ unread: 1 })
 })

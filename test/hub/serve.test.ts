@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openSpace } from '../../src/space/space.ts'
+import { openDisk, openSpace } from '../../src/space/open.ts'
 import { createBox } from '../helpers/cli.ts'
 import { letPass, until } from '../helpers/wait.ts'
 
@@ -107,7 +107,7 @@ it('loses and doubles nothing for those who follow when it is killed and started
     }),
   )
   // Whoever writes is another process on the same space: it does not notice.
-  const local = await openSpace({
+  const local = await openDisk({
     dir: box.dir,
     settings: { durability: 'os', 'limits.ratePerMinute': 0, 'limits.inbox': 0 },
   })
@@ -136,7 +136,7 @@ it('loses and doubles nothing for those who follow when it is killed and started
   writing.abort()
   await writer
   await ada.send({ to: 'user', subject: 'the last', type: 'last' })
-  const end = await local.end()
+  const end = await local.lastSeq()
   expect(await waiting).toMatchObject({ subject: 'the last' })
   await until(() => followers.every(({ seqs }) => seqs.at(-1)! >= end))
   for (const { seqs, over, running } of followers) {

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Entry } from '../../src/model/entry.ts'
-import { openSpace } from '../../src/space/space.ts'
+import { openSpace } from '../../src/space/open.ts'
 import { type Stage, stageHub } from '../helpers/hub.ts'
 import { letPass, until } from '../helpers/wait.ts'
 
@@ -57,7 +57,7 @@ it('streams the same entries over both, from the start, from a place, and from t
   const stage = await stageHub()
   const ada = await stage.space.mailbox('ada')
   for (let n = 0; n < 30; n++) await ada.send({ to: 'user', subject: `${n}` })
-  const before = await stage.space.end()
+  const before = await stage.space.lastSeq()
   const all = [overSocket(stage, '?after=0'), overEvents(stage, '?after=0')]
   const some = [
     overSocket(stage, '?after=20'),
@@ -68,7 +68,7 @@ it('streams the same entries over both, from the start, from a place, and from t
   await until(async () => (await stage.metric('mailbox_streams{kind="sse"}')) === 4)
   await until(async () => (await stage.metric('mailbox_streams{kind="websocket"}')) === 3)
   for (let n = 0; n < 30; n++) await ada.send({ to: 'user', subject: `more ${n}` })
-  const end = await stage.space.end()
+  const end = await stage.space.lastSeq()
   await until(() => [...all, ...some, ...fresh].every(({ seqs }) => seqs.at(-1) === end))
   for (const { seqs } of all) expect(seqs).toEqual(range(1, end))
   for (const { seqs } of some) expect(seqs).toEqual(range(21, end))
@@ -93,7 +93,7 @@ it('streams what concerns one mailbox, as its roles change', async () => {
   await send('role:lead', false)
   await send('all', true)
   await stage.space.update('bob', { addRoles: ['lead'] })
-  wanted.push(await stage.space.end())
+  wanted.push(await stage.space.lastSeq())
   await send('role:lead', true)
   await stage.space.update('cy', { note: 'none of bob’s business' })
   await send('bob', true)
@@ -139,7 +139,7 @@ it('lets go of a follower that does not read, and holds little for it meanwhile'
   await until(async () => (await stage.metric('mailbox_stalled_followers_total')) === 1)
   expect(await stage.metric('mailbox_streams{kind="sse"}')).toBe(0)
   // It has cost the others nothing, and it can go on where it was.
-  const end = await stage.space.end()
+  const end = await stage.space.lastSeq()
   await until(() => ears.seqs.at(-1) === end)
   expect(ears.seqs).toEqual(range(1, end))
 })
@@ -155,7 +155,7 @@ it('gives 50 followers every one of 2,000 messages once, in order', async () => 
     await Promise.all(range(1, pace).map((n) => ada.send({ to: 'user', subject: `${batch} ${n}` })))
     await letPass(pace)
   }
-  const end = await stage.space.end()
+  const end = await stage.space.lastSeq()
   await until(() => followers.every(({ seqs }) => seqs.at(-1) === end))
   expect(end).toBe(start + 2_000)
   for (const { seqs } of followers) expect(seqs).toEqual(range(start + 1, end))
@@ -212,7 +212,7 @@ it('goes on behind the last entry through a hub that stops and starts, with the 
     for (let n = 0; n < 20; n++) await ada.send({ to: 'user', subject: `${round} ${n} beside` })
     if (round === 0) await stageHub({ space, port })
   }
-  const end = await space.end()
+  const end = await space.lastSeq()
   await until(() => seen.every((seqs) => seqs.at(-1) === end))
   over.abort()
   await Promise.all(following)

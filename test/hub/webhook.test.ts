@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { runWebhook } from '../../src/hub/webhook.ts'
-import type { Space } from '../../src/space/space.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { until } from '../helpers/wait.ts'
 
@@ -47,7 +47,7 @@ async function receiver(answers: number[] = []) {
   }
 }
 
-function start(space: Space, url: string) {
+function start(space: DiskSpace, url: string) {
   const ending = new AbortController()
   const problems: string[] = []
   const onProblem = ({ reason, again }: { reason: string; again: boolean }) =>
@@ -111,6 +111,6 @@ it('gives up what is refused for good, and follows nobody elsewhere', async () =
   expect(problems).toEqual(['it answered 400, given up', 'it answered 307, given up'])
 })
 
-async function untilFollowing({ dir }: Space): Promise<void> {
+async function untilFollowing({ dir }: DiskSpace): Promise<void> {
   await until(() => existsSync(join(dir, 'hub', 'webhook.json')))
 }

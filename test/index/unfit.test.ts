@@ -10,19 +10,19 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/base/sqlite.ts'
-import type { Space } from '../../src/space/space.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { rowsOf } from '../helpers/rows.ts'
 import { linesIn, segmentFile } from '../helpers/segments.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 
 const indexOf = (dir: string) => join(dir, 'index.db')
 
-const subjectsOf = async (space: Space): Promise<string[]> => {
+const subjectsOf = async (space: DiskSpace): Promise<string[]> => {
   const bob = await space.mailbox('bob')
   return (await bob.inbox()).messages.map(({ subject }) => subject)
 }
 
-async function send(space: Space, ...subjects: string[]): Promise<void> {
+async function send(space: DiskSpace, ...subjects: string[]): Promise<void> {
   const ada = await space.mailbox('ada')
   await space.mailbox('bob')
   for (const subject of subjects) await ada.send({ to: 'bob', subject })

@@ -4,7 +4,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type Cursor, startCursor } from '../../src/journal/journal.ts'
 import { writeSetting } from '../../src/space/settings.ts'
-import type { Space } from '../../src/space/space.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { archivedFiles, day, everythingIn, listingOf } from '../helpers/archive.ts'
 import {
   appendMessage,
@@ -25,7 +25,7 @@ import { tempDir, tempJournal, tempSpace } from '../helpers/temp.ts'
 const names = ['ada', 'bob', 'cyd', 'eve'] as const
 
 /** Three months of a space with all sorts of mail, in many small segments. */
-async function threeMonths(): Promise<{ space: Space; clock: { now: number } }> {
+async function threeMonths(): Promise<{ space: DiskSpace; clock: { now: number } }> {
   const clock = { now: Date.parse('2026-01-10T12:00:00.000Z') }
   const space = await tempSpace({ now: () => clock.now, settings: { segmentBytes: 6_000 } })
   for (const seed of [1, 2, 3]) {
@@ -36,7 +36,7 @@ async function threeMonths(): Promise<{ space: Space; clock: { now: number } }> 
 }
 
 /** A closed journal of so many segments, three messages in each, archived but for the last two. */
-async function archivedSpace(segments: number): Promise<Space> {
+async function archivedSpace(segments: number): Promise<DiskSpace> {
   const space = await tempSpace({ settings: { 'retention.segmentEntries': 4 } })
   const ada = await space.mailbox('ada')
   for (let n = 1; segmentFiles(space.dir).length < segments; n++)
@@ -151,7 +151,7 @@ describe('archiving', () => {
 
   it('is foreseen by a dry run, which changes nothing at all', async () => {
     const { space, clock } = await threeMonths()
-    await space.end()
+    await space.lastSeq()
     const before = listingOf(space.dir)
     const ages = { gzipAfterMs: 30 * day, removeAfterMs: 60 * day, now: clock.now }
     const foreseen = await space.archiveOld({ ...ages, dryRun: true })
@@ -382,14 +382,14 @@ describe('other processes', () => {
       archived += (await space.archiveOld({ gzipAfterMs: 1 })).gzipped.length
       following.kill('SIGCONT')
       // Now and then it is at the end when they are archived, now and then it is not.
-      if (round % 2 === 1) await following.line(`saw ${await space.end()}`)
+      if (round % 2 === 1) await following.line(`saw ${await space.lastSeq()}`)
     }
     sending.tell('stop')
     await sending.line('stopped')
     expect(sending.lines.filter((line) => line.startsWith('refused'))).toEqual([])
     expect(archived).toBeGreaterThan(10)
 
-    const end = await space.end()
+    const end = await space.lastSeq()
     await following.line(`saw ${end}`)
     expect(following.lines).toEqual(upTo(end).map((seq) => `saw ${seq}`))
     const acked = sending.lines.filter((line) => line.startsWith('acked')).length

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { FileJournal } from '../../src/journal/file-journal.ts'
+import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import { appendMessage, subjectsIn, upTo } from '../helpers/drafts.ts'
 import { linesIn, segmentFile, verifyDir, withOwnSum, writeLines } from '../helpers/segments.ts'
 import { tempDir, tempJournal, tempSpace } from '../helpers/temp.ts'

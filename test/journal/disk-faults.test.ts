@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, statSync, truncateSync } from 'node:fs'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { MailboxError } from '../../src/base/errors.ts'
-import type { FileJournalOptions } from '../../src/journal/file-journal.ts'
+import type { FileJournalOptions } from '../../src/journal/file/file-journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import { appendMessage, messageDraft, readAll, seqsOf, subjectsIn, typeOf, upTo } from '../helpers/drafts.ts'
 import { failCall, patchFs, shortWrites, systemError } from '../helpers/fs-faults.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openSpace } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { runScript } from '../helpers/processes.ts'
 import { skipTest } from '../helpers/skip.ts'
 import { tempDir } from '../helpers/temp.ts'
@@ -36,7 +36,7 @@ describe('a space', () => {
     const dir = join(tempDir(), 'space')
     mkdirSync(dir)
     chmodSync(dir, mode)
-    const opening = openSpace({ dir })
+    const opening = openDisk({ dir })
     await expect(opening).rejects.toMatchObject({
       code: 'not_permitted',
       hint: expect.stringContaining('chmod 700'),
@@ -48,7 +48,7 @@ describe('a space', () => {
     const dir = tempDir()
     mkdirSync(join(dir, 'real'), { mode: 0o700 })
     symlinkSync(join(dir, 'real'), join(dir, 'link'))
-    await expect(openSpace({ dir: join(dir, 'link') })).rejects.toMatchObject({ code: 'not_permitted' })
+    await expect(openDisk({ dir: join(dir, 'link') })).rejects.toMatchObject({ code: 'not_permitted' })
   })
 
   it('that belongs to somebody else is refused', async () => {
@@ -56,14 +56,14 @@ describe('a space', () => {
     const dir = join(tempDir(), 'space')
     mkdirSync(dir, { mode: 0o700 })
     chownSync(dir, 65_534, 65_534)
-    await expect(openSpace({ dir })).rejects.toMatchObject({ code: 'not_permitted' })
+    await expect(openDisk({ dir })).rejects.toMatchObject({ code: 'not_permitted' })
   })
 
   it('whose segment is a symbolic link is not written through it', async () => {
     const dir = tempDir()
     mkdirSync(join(dir, 'journal'), { mode: 0o700 })
     symlinkSync(join(dir, 'elsewhere'), join(dir, 'journal', '00000001.jsonl'))
-    await expect(openSpace({ dir })).rejects.toThrow()
+    await expect(openDisk({ dir })).rejects.toThrow()
     expect(readdirSync(dir)).not.toContain('elsewhere')
   })
 })

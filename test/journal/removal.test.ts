@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { startCursor } from '../../src/journal/journal.ts'
-import type { Mailbox } from '../../src/space/mailbox.ts'
-import type { Space } from '../../src/space/space.ts'
+import type { Mailbox } from '../../src/space/mailbox/api.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { archivedFiles, day } from '../helpers/archive.ts'
 import { readAll, upTo } from '../helpers/drafts.ts'
 import { startScript } from '../helpers/processes.ts'
@@ -60,11 +60,11 @@ async function allSorts(boxes: Mailbox[], clock: { now: number }, month: number)
   }
 }
 
-const last = (space: Space): number => Number(segmentFiles(space.dir).at(-1)!.slice(0, 8))
+const last = (space: DiskSpace): number => Number(segmentFiles(space.dir).at(-1)!.slice(0, 8))
 const numbers = (list: { segment: number }[]): number[] => list.map(({ segment }) => segment)
 
 /** What agents are told, apart from what was removed. */
-async function standing(space: Space) {
+async function standing(space: DiskSpace) {
   const agents = await space.agents()
   const counts = []
   const unread = []
@@ -240,7 +240,7 @@ describe('removal', () => {
     const scene = await setUp()
     const { space, clock, open } = scene
     await fill(scene, 2)
-    await space.end()
+    await space.lastSeq()
     const old = join(space.dir, 'old.db')
     copyFileSync(join(space.dir, 'index.db'), old)
     await fill(scene, 4)

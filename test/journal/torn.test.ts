@@ -1,7 +1,7 @@
 import { appendFileSync, cpSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { FileJournal } from '../../src/journal/file-journal.ts'
+import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import {
   appendMessage,

@@ -53,7 +53,7 @@ function replay(entries: readonly Entry[]) {
       const served = entry.step === 'expired' && entry.note === 'its life is over'
       if ((state === 'dead' || state === 'expired') && !served && senders.get(id) !== 'system')
         count(ended, key)
-      if (entry.step === 'escalated' && entry.note?.endsWith('is told')) escalated.noted++
+      if (entry.step === 'escalated' && entry.note?.endsWith('was told')) escalated.noted++
     }
   }
   return { wrong, ended, told, escalated }
@@ -88,7 +88,7 @@ describe('six agents do anything by chance, and one of them is killed every 300 
     }
     for (const one of running.values()) one.tell('enough')
     for (const one of running.values()) expect((await one.exit).code, one.stderr()).toBe(0)
-    await space.tend()
+    await space.runDue()
 
     const entries = await journalOf(space)
     const { wrong, ended, told, escalated } = replay(entries)

@@ -186,7 +186,7 @@ describe('after 5 attempts it is a dead letter', () => {
       expect((await worker.does('claimNext', 'r')).value.claim.attempt).toBe(attempt)
       await worker.kill()
     }
-    await space.tend()
+    await space.runDue()
     expect(only(await space.show(id))).toMatchObject({ state: 'dead', attempts: 5 })
     expect(await noticesTo(space, 'ada')).toHaveLength(1)
   })

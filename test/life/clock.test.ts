@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClock } from '../../src/base/clock.ts'
-import { openSpace, type Space } from '../../src/mod.ts'
+import { type LocalSpace, openSpace } from '../../src/mod.ts'
 import type { Box } from '../helpers/cli.ts'
 import { hour, minute } from '../helpers/scene.ts'
 import { skipTest } from '../helpers/skip.ts'
@@ -20,7 +20,7 @@ function setWallClock(offMs: number): void {
 }
 
 /** The space as a process that starts now opens it. */
-async function openNow(dir: string): Promise<Space> {
+async function openNow(dir: string): Promise<LocalSpace> {
   const space = await openSpace({ dir, settings: { durability: 'os' } })
   onTestFinished(() => space.close())
   return space

@@ -104,7 +104,7 @@ describe('an agent that was silent for a day', () => {
     clock.advance(minute)
     expect(subjects(await bob.check())).toEqual(['one'])
     clock.advance(minute)
-    await space.tend()
+    await space.runDue()
     expect((await agentNamed(space, 'bob')).state).toBe('alive')
   })
 })
@@ -253,7 +253,7 @@ describe('a dead letter', () => {
       await space.leave(name)
     }
     await ada.send({ to: ['bob', 'cy'] })
-    await space.tend()
+    await space.runDue()
     const first = await space.deadLetters({ limit: 1 })
     const second = await space.deadLetters({ limit: 1, after: first.next! })
     const listed = [...first.letters, ...second.letters].map(({ recipient }) => recipient)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Settings, Space } from '../../src/mod.ts'
+import type { LocalSpace, Settings } from '../../src/mod.ts'
 import { startScript } from '../helpers/processes.ts'
 import { expectRefused, minute } from '../helpers/scene.ts'
 import { inStorm } from '../helpers/storm.ts'
@@ -36,12 +36,12 @@ const total = (told: readonly Told[]) => ({
 })
 
 /** A space on disk with its settings, for processes that read them there. */
-async function spaceWith(settings: Partial<Settings>): Promise<Space> {
+async function spaceWith(settings: Partial<Settings>): Promise<LocalSpace> {
   const box = await boxWith(settings)
   return tempSpace({ dir: box.dir, settings: settings })
 }
 
-async function messagesIn(space: Space): Promise<string[]> {
+async function messagesIn(space: LocalSpace): Promise<string[]> {
   return (await journalOf(space)).flatMap((entry) => (entry.kind === 'message' ? [entry.message.id] : []))
 }
 

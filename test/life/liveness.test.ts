@@ -44,10 +44,10 @@ describe('liveness on one machine is exact where a pid is given', () => {
     const space = await tempSpace()
     const ada = await startAgent(space.dir, 'ada')
     await ada.kill()
-    const before = await space.end()
+    const before = await space.lastSeq()
     expect((await agentNamed(space, 'ada')).state).toBe('dead')
-    expect(await space.end()).toBe(before)
-    await space.tend()
+    expect(await space.lastSeq()).toBe(before)
+    await space.runDue()
     expect((await journalOf(space)).at(-1)).toMatchObject({ kind: 'agent', change: 'died', by: 'system' })
   })
 

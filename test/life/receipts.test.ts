@@ -194,8 +194,8 @@ describe('a message that requiresAck and is not acked in time (default 15 min af
     expect(rungs(steps)).toEqual(['stored', 'shown', 'repeated', 'shown', 'escalated', 'escalated'])
     expect(repeats).toBe(1)
     expect(steps.slice(4)).toMatchObject([
-      { by: 'system', note: 'no ack came: role:lead is told' },
-      { by: 'system', note: 'no ack came: user is told' },
+      { by: 'system', note: 'no ack came: role:lead was told' },
+      { by: 'system', note: 'no ack came: user was told' },
     ])
   })
 

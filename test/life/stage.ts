@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { expect, onTestFinished } from 'vitest'
-import type { Entry, LadderStep, Mailbox, Settings, ShownMessage, Space } from '../../src/mod.ts'
+import type { Entry, LadderStep, LocalSpace, Mailbox, Settings, ShownMessage } from '../../src/mod.ts'
 import { type Box, createBox } from '../helpers/cli.ts'
 import { type Running, type StartOptions, startScript } from '../helpers/processes.ts'
 import { type Clock, clockAt } from '../helpers/scene.ts'
@@ -10,7 +10,7 @@ export const second = 1_000
 
 /** A space whose time a test moves by hand. */
 interface Scene {
-  space: Space
+  space: LocalSpace
   clock: Clock
   /** Lets time pass, and then does what has become due, as whoever comes next would. */
   pass(ms: number): Promise<void>
@@ -21,16 +21,16 @@ export async function scene(settings: Partial<Settings> = {}): Promise<Scene> {
   const space = await tempSpace({ now: clock.now, settings })
   const pass = async (ms: number) => {
     clock.advance(ms)
-    await space.tend()
+    await space.runDue()
     // What is done is done: whoever comes after finds nothing left.
-    expect(await space.tend()).toBe(0)
+    expect(await space.runDue()).toBe(0)
   }
   onTestFinished(async () => expect((await space.verify({ deep: true })).problems).toEqual([]))
   return { space, clock, pass }
 }
 
 /** An agent that joined by hand: no process stands for it. */
-export async function byHand(space: Space, name: string, ...roles: string[]): Promise<Mailbox> {
+export async function byHand(space: LocalSpace, name: string, ...roles: string[]): Promise<Mailbox> {
   await space.join(name, { roles })
   return space.mailbox(name, { join: false })
 }
@@ -52,20 +52,21 @@ export function only({ receipts }: ShownMessage): ShownMessage['receipts'][numbe
   return receipts[0]!
 }
 
-export const ladderOf = async (space: Space, id: string): Promise<string[]> =>
+export const ladderOf = async (space: LocalSpace, id: string): Promise<string[]> =>
   rungs(only(await space.show(id)).steps)
 
-export const stateOf = async (space: Space, id: string): Promise<string> => only(await space.show(id)).state
+export const stateOf = async (space: LocalSpace, id: string): Promise<string> =>
+  only(await space.show(id)).state
 
-export async function agentNamed(space: Space, name: string) {
+export async function agentNamed(space: LocalSpace, name: string) {
   const found = (await space.agents()).find((agent) => agent.name === name)
   if (found === undefined) throw new Error(`there is no ${name}`)
   return found
 }
 
 /** Everything in the journal, in order. */
-export async function journalOf(space: Space): Promise<Entry[]> {
-  const end = await space.end()
+export async function journalOf(space: LocalSpace): Promise<Entry[]> {
+  const end = await space.lastSeq()
   const entries: Entry[] = []
   for await (const { entry } of space.follow()) {
     entries.push(entry)
@@ -75,7 +76,7 @@ export async function journalOf(space: Space): Promise<Entry[]> {
 }
 
 /** What the system has told an agent, newest first. */
-export async function noticesTo(space: Space, name: string) {
+export async function noticesTo(space: LocalSpace, name: string) {
   const entries = await journalOf(space)
   return entries.flatMap((entry) =>
     entry.kind === 'message' && entry.message.from === 'system' && entry.message.to.includes(name)

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { Changes } from '../../src/mcp/changes.ts'
-import type { Space } from '../../src/space/space.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { untilRight } from '../helpers/wait.ts'
 
 /** A space whose reading can be held up and made to fail. */
-function troubled(space: Space, trouble: { end?: () => Promise<number>; follow?: Space['follow'] }): Space {
-  const end = trouble.end ?? (() => space.end())
+function troubled(
+  space: DiskSpace,
+  trouble: { end?: () => Promise<number>; follow?: DiskSpace['follow'] },
+): DiskSpace {
+  const end = trouble.end ?? (() => space.lastSeq())
   const follow = trouble.follow ?? ((options) => space.follow(options))
-  return { end, follow } as unknown as Space
+  return { end, follow } as unknown as DiskSpace
 }
 
 describe('changes', () => {
@@ -17,7 +20,7 @@ describe('changes', () => {
     const ada = await space.mailbox('ada')
     let open = () => {}
     const gate = new Promise<void>((resolve) => (open = resolve))
-    const changes = new Changes(troubled(space, { end: () => gate.then(() => space.end()) }))
+    const changes = new Changes(troubled(space, { end: () => gate.then(() => space.lastSeq()) }))
     const seen: string[] = []
     const stop = changes.subscribe((uri) => seen.push(uri))
     let isReady = false

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Calls } from '../../src/mcp/calls.ts'
 import { createMailboxServer, type Identity } from '../../src/mcp/server.ts'
-import type { Mailbox } from '../../src/space/mailbox.ts'
+import type { Mailbox } from '../../src/space/mailbox/api.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { untilRight } from '../helpers/wait.ts'
 import { stageMcp } from './hub.ts'
@@ -14,13 +14,13 @@ const nothing = { sessions: 0, calls: 0, listeners: 0 }
 
 async function people(staged: Staged) {
   const [ada] = [await staged.space.mailbox('ada'), await staged.space.mailbox('bob')]
-  return { ada, token: staged.tokenOf('bob'), seq: await staged.space.end() }
+  return { ada, token: staged.tokenOf('bob'), seq: await staged.space.lastSeq() }
 }
 
 /** Nothing is open, nothing was written, and mail that comes now is unread until bob takes it. */
 async function expectNothingLeft(staged: Staged, seq: number): Promise<void> {
   await untilRight(() => expect(staged.mcp.counts()).toEqual(nothing))
-  expect(await staged.space.end()).toBe(seq)
+  expect(await staged.space.lastSeq()).toBe(seq)
   const [ada, bob] = [await staged.space.mailbox('ada'), await staged.space.mailbox('bob')]
   await ada.send({ to: 'bob', body: 'later' })
   expect(await bob.count()).toMatchObject({ unread: 1 })
@@ -31,6 +31,11 @@ describe('a request that is none is refused, and leaves nothing behind', () => {
   const json = { 'content-type': 'application/json' }
   const cases: [what: string, status: number, wish: Ask][] = [
     ['broken JSON', 400, { headers: json, raw: '{"jsonrpc":"2.0",' }],
+    [
+      'a key that is there twice',
+      400,
+      { headers: json, raw: JSON.stringify(initialize).replace('"id":1', '"id":1,"id":2') },
+    ],
     ['no JSON at all', 400, { headers: json, raw: '' }],
     [
       'no UTF-8',

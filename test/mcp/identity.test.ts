@@ -99,7 +99,7 @@ describe('over standard input and output, where nobody names them', () => {
     const space = await tempSpace()
     // This process is the client that starts the server.
     const session = (id: string) => ({ client: 'story-teller', session: { pid: process.pid, id } })
-    const [first, second] = [await space.seat(session('one')), await space.seat(session('two'))]
+    const [first, second] = [await space.joinAs(session('one')), await space.joinAs(session('two'))]
     expect(first.name).not.toBe(second.name)
     const client = await connect(space.dir, undefined)
     for (const [id, { name }] of [

@@ -93,7 +93,7 @@ describe.each(ways)('two agents over %s in the protocol of %s', (door, era, open
     const { facts } = await ada.call('send', { to: 'bob', subject: 'Port', body: 'Which port?' })
     const id = facts['id'] as string
     const space = await tempSpace({ dir })
-    const before = await space.end()
+    const before = await space.lastSeq()
     const { resources } = await bob.client.listResources()
     expect(resources).toMatchObject([{ uri: `mailbox://message/${id}`, name: 'ada: Port' }])
     for (const uri of [`mailbox://message/${id}`, `mailbox://thread/${id}`]) {
@@ -101,7 +101,7 @@ describe.each(ways)('two agents over %s in the protocol of %s', (door, era, open
       expect(contents).toMatchObject([{ uri, mimeType: 'text/markdown' }])
       expect((contents[0] as { text: string }).text).toMatch(/^<<<mail [0-9a-f]{12}$.*Which port\?/ms)
     }
-    expect(await space.end()).toBe(before)
+    expect(await space.lastSeq()).toBe(before)
     expect((await bob.call('check')).text).toContain('Which port?')
     await expect(bob.client.readResource({ uri: 'mailbox://message/nothing' })).rejects.toThrow(
       ResourceNotFoundError,

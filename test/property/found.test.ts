@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openSpace, type Settings, type Space } from '../../src/mod.ts'
+import { type LocalSpace, openSpace, type Settings } from '../../src/mod.ts'
 
 /** What random histories have found, in as few steps as show it. */
 const minute = 60_000
 const hour = 60 * minute
 
 interface Stage {
-  space: Space
+  space: LocalSpace
   /** Lets time pass. */
   sleep: (ms: number) => void
   /** Lets time pass and does what is due. */
@@ -29,14 +29,14 @@ async function stage(settings: Partial<Settings> = {}): Promise<Stage> {
   }
   const pass = async (ms: number) => {
     sleep(ms)
-    await space.tend()
+    await space.runDue()
   }
   return { space, sleep, pass }
 }
 
-const box = (space: Space, name: string) => space.mailbox(name, { join: false })
+const box = (space: LocalSpace, name: string) => space.mailbox(name, { join: false })
 
-async function unread(space: Space, name: string): Promise<{ listed: number; counted: number }> {
+async function unread(space: LocalSpace, name: string): Promise<{ listed: number; counted: number }> {
   const mailbox = await box(space, name)
   const { messages } = await mailbox.inbox({ unread: true })
   return { listed: messages.length, counted: (await mailbox.count()).unread }
@@ -81,7 +81,7 @@ test('mail to several that waits for a frozen agent is counted', async () => {
 })
 
 /** How often something was done with a message for its only recipient. */
-async function timesOf(space: Space, id: string, step: string): Promise<number> {
+async function timesOf(space: LocalSpace, id: string, step: string): Promise<number> {
   const { receipts } = await space.show(id)
   return receipts[0]!.steps.filter(({ state }) => state === step).length
 }

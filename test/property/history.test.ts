@@ -5,11 +5,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   type InboxOptions,
+  type LocalSpace,
   type Mailbox,
   MailboxError,
   openSpace,
   priorities,
-  type Space,
 } from '../../src/mod.ts'
 import { inStorm, isStorm } from '../helpers/storm.ts'
 import { type PlainSettings, PlainSpace, Refused, type Step } from './plain-model.ts'
@@ -202,7 +202,7 @@ const weighted = commands.flatMap(({ weight, arbitrary }) => Array.from({ length
 // How it is played
 
 interface Real {
-  space: Space
+  space: LocalSpace
   mailboxes: Map<string, Mailbox>
   /** Everything the system has said, in the words of the plain model. */
   notices: string[]
@@ -359,8 +359,8 @@ const tells: Command['do'][] = ['join', 'update', 'leave', 'check', 'step', 'cla
 
 /** Does what is due in both, and compares what the system has said. */
 async function tend(model: PlainSpace, real: Real): Promise<void> {
-  if ((await real.space.tend()) > 0) await gatherNotices(model, real)
-  model.tend()
+  if ((await real.space.runDue()) > 0) await gatherNotices(model, real)
+  model.runDue()
   expect(real.notices, 'what the system has said').toEqual(model.notices)
 }
 

@@ -593,7 +593,7 @@ export class PlainSpace {
     const isMissed = agent.state === 'dead' || this.now - agent.seenAt > silentAfterMs / 4
     if (silentAfterMs === 0 || name === 'user' || agent.state === 'frozen' || !isMissed) return
     this.#sees(name)
-    this.tend()
+    this.runDue()
   }
 
   /** Shows the unread, all of it or the first. */
@@ -654,7 +654,7 @@ export class PlainSpace {
   // What happens by itself
 
   /** Does what is due, until nothing is. */
-  tend(): void {
+  runDue(): void {
     const { order } = this
     let done: { changed: boolean; notices: Notice[] }
     do {

@@ -2,18 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type fc from 'fast-check'
-import { FileJournal } from '../../src/journal/file-journal.ts'
+import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import type { Journal } from '../../src/journal/journal.ts'
+import { SpaceCore } from '../../src/space/core.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { readSettings } from '../../src/space/settings.ts'
-import { openSpace, Space } from '../../src/space/space.ts'
+import { DiskSpace } from '../../src/space/space.ts'
 
 type Scheduler = fc.Scheduler
 
 /** Several doors to one space, all in this process, whose every step the scheduler puts in its own order. */
 export interface Stage {
-  doors: Space[]
+  doors: DiskSpace[]
   /** A door that waits for nobody, to set the scene and to look at what came of it. */
-  plain: Space
+  plain: DiskSpace
   /** Lets the acts happen at once, in the scheduler's order, until all are over. */
   play<T>(acts: (() => Promise<T>)[]): Promise<PromiseSettledResult<T>[]>
 }
@@ -26,9 +28,9 @@ export async function onStage(
 ): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'mailbox-race-'))
   const gate = { open: true }
-  const spaces: Space[] = []
+  const spaces: DiskSpace[] = []
   try {
-    const plain = await openSpace({ dir, settings: { durability: 'os' } })
+    const plain = await openDisk({ dir, settings: { durability: 'os' } })
     spaces.push(plain)
     for (let door = 1; door <= doors; door++)
       spaces.push(await openDoor(dir, scheduler, `door ${door}`, gate))
@@ -59,12 +61,12 @@ async function openDoor(
   scheduler: Scheduler,
   label: string,
   gate: { open: boolean },
-): Promise<Space> {
+): Promise<DiskSpace> {
   const settings = { ...readSettings(dir), durability: 'os' as const }
   const journal = new FileJournal({ ...settings, dir })
-  const space = new Space(dir, scheduled(journal, scheduler, label, gate), settings, Date.now)
-  await space.load()
-  return space
+  const core = new SpaceCore(dir, scheduled(journal, scheduler, label, gate), settings, Date.now)
+  await core.load()
+  return new DiskSpace(core)
 }
 
 /**

@@ -1,6 +1,8 @@
+import { createServer } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
+import type { Entry } from '../../src/model/entry.ts'
 import type { HubOptions } from '../../src/remote/connection.ts'
-import { openSpace } from '../../src/space/space.ts'
+import { openSpace } from '../../src/space/open.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { until } from '../helpers/wait.ts'
 import { stageWire } from './wire.ts'
@@ -44,7 +46,7 @@ it('joins with its process as its own machine describes it, and is heard of whil
   const far = await openRemote({ url: stage.url, token: stage.agentToken('far') })
   await far.mailbox('far', { join: { session: { host: 'elsewhere', pid: 7, pidStart: 'x/1' } } })
   let beats = 0
-  for await (const { entry } of stage.space.follow({ after: await stage.space.end() }))
+  for await (const { entry } of stage.space.follow({ after: await stage.space.lastSeq() }))
     if (entry.kind === 'agent' && entry.agent.name === 'far' && entry.change === 'updated' && ++beats === 5)
       break
   expect(await agent('far')).toMatchObject({ state: 'alive', session: { generation: 1 } })
@@ -105,7 +107,7 @@ it.each(['sse', 'websocket'] as const)(
     expect(await waiting).toMatchObject({ subject: 'waited for' })
     subjects.push('end')
     await ada.send({ to: 'bob', subject: 'end' })
-    const end = await stage.space.end()
+    const end = await stage.space.lastSeq()
     await until(() => entries.at(-1)! >= end && mail.at(-1) === 'end')
     over.abort()
     await Promise.all([following, watching])
@@ -136,4 +138,37 @@ it('ends everything that waits or follows when it is closed', async () => {
     expect({ status, ...rest }).toMatchObject({ status: 'rejected', reason: { code: 'closed' } })
   await until(async () => (await stage.metric('mailbox_waits')) === 0)
   await until(async () => (await stage.metric('mailbox_streams{kind="sse"}')) === 0)
+})
+
+it('resumes after what the hub has read for it, however the events are cut up', async () => {
+  const { space } = await stageHub()
+  const { seq } = await (await space.mailbox('ada')).send({ to: 'user', subject: 'Grüße' })
+  const entries: Entry[] = []
+  for await (const { entry } of space.follow({ after: 0 })) {
+    entries.push(entry)
+    if (entry.seq === seq) break
+  }
+  const stream = `retry: 1000\n: from 0\n\n${entries
+    .map((entry) => `id: ${entry.seq}\nevent: entry\ndata: ${JSON.stringify(entry)}\n\n`)
+    .join('')}id: 900\n\n: beat 900\n\n`
+  const asked: string[] = []
+  const over = new AbortController()
+  const server = createServer(async (request, response) => {
+    if (request.url!.startsWith('/api/space'))
+      return response.end(JSON.stringify({ id: space.id, at: new Date().toISOString(), settings: {} }))
+    asked.push(new URL(request.url!, 'http://hub').searchParams.get('after')!)
+    if (asked.length > 1) return over.abort()
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    // A letter of two bytes is cut in half as well.
+    for (const byte of Buffer.from(stream)) response.write(Buffer.of(byte))
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as { port: number }
+  const remote = await openRemote({ url: `http://127.0.0.1:${port}`, token: 'mbx_any' })
+  const seen: Entry[] = []
+  for await (const { entry } of remote.follow({ after: 0, signal: over.signal })) seen.push(entry)
+  expect(seen).toEqual(entries)
+  expect(asked).toEqual(['0', '900'])
 })

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
-  type AnySpace,
   acceptShutdown,
   approvePlan,
   askForHelp,
@@ -8,14 +7,15 @@ import {
   requestShutdown,
   runAgent,
   runLead,
+  type Space,
   submitPlan,
 } from '../../src/mod.ts'
-import { openSpace } from '../../src/space/space.ts'
+import { openSpace } from '../../src/space/open.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 
 /** How each of the two agents opens the one space. */
-type Opener = (name: string) => Promise<AnySpace>
+type Opener = (name: string) => Promise<Space>
 
 const places: Record<string, () => Promise<Opener>> = {
   'on this disk': async () => {
@@ -33,7 +33,7 @@ const places: Record<string, () => Promise<Opener>> = {
   },
 }
 
-function closed<S extends AnySpace>(space: S): S {
+function closed<S extends Space>(space: S): S {
   onTestFinished(() => space.close())
   return space
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { ErrorCode, Mailbox, Space } from '../../src/mod.ts'
+import type { ErrorCode, LocalSpace, Mailbox } from '../../src/mod.ts'
 import { openSpace } from '../../src/mod.ts'
 import { expectRefused, trio } from '../helpers/scene.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 
 interface Scene {
-  space: Space
+  space: LocalSpace
   ada: Mailbox
   /** A message from bob to ada, and one to a role of hers. */
   direct: string

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { openSpace, type Space } from '../../src/mod.ts'
+import { type LocalSpace, openSpace } from '../../src/mod.ts'
 import { settle, subjects, trio, within } from '../helpers/scene.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 
@@ -8,7 +8,7 @@ const closed = { code: 'closed' }
 
 describe('a closed space', () => {
   test('is what `await using` leaves behind', async () => {
-    let kept: Space
+    let kept: LocalSpace
     {
       await using space = await openSpace({ dir: tempDir() })
       kept = space

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Message } from '../../src/model/message.ts'
-import { noticeFor, wordsFor } from '../../src/tmux/words.ts'
+import { noticeFor, wordsFor } from '../../src/tmux/typed-text.ts'
 import { inStorm } from '../helpers/storm.ts'
 import { until } from '../helpers/wait.ts'
 import { hostileTexts } from './hostile.ts'

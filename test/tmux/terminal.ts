@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { openSpace, type Space } from '../../src/space/space.ts'
+import { openDisk } from '../../src/space/open.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 import { tempDir, testSettings } from '../helpers/temp.ts'
 import { needTool } from '../helpers/tools.ts'
@@ -36,13 +37,13 @@ export class Terminal {
   readonly dir = tempDir()
   readonly socket = join(this.dir, 'tmux')
   readonly spaceDir = join(this.dir, 'space')
-  space!: Space
+  space!: DiskSpace
   #windows = 0
 
   static async open(): Promise<Terminal> {
     needTool('tmux')
     const terminal = new Terminal()
-    terminal.space = await openSpace({ dir: terminal.spaceDir, settings: testSettings })
+    terminal.space = await openDisk({ dir: terminal.spaceDir, settings: testSettings })
     onTestFinished(async () => {
       await terminal.space.close()
       try {

@@ -1,8 +1,9 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
 import './chart.css'
 import './sequence-diagram.css'
+import { typeName } from '../lib/text.ts'
 import { type Head, type Mark, markWords, type SequenceRow, sequenceOf } from './sequence-layout.ts'
-import { clock, day, plural, spansDays, typeName } from './text.ts'
+import { clock, day, plural, spansDays } from './text.ts'
 import type { ChartMessage, ChartReceipt } from './types.ts'
 
 export interface SequenceDiagramProps {

@@ -41,6 +41,3 @@ export const moment = (at: string | number, spansDays: boolean): string =>
   spansDays ? `${day(at)} ${clock(at)}` : clock(at)
 
 export const spansDays = (from: string | number, to: string | number): boolean => day(from) !== day(to)
-
-/** `task_assignment` as "task assignment". */
-export const typeName = (type: string): string => type.replaceAll('_', ' ')

@@ -12,13 +12,13 @@ export type { RosterAgent } from '../../../src/query/presence.ts'
 export type { Replay as ReplayFrame } from '../../../src/query/replay.ts'
 export type { ShownMessage } from '../../../src/query/show.ts'
 export type { Stats } from '../../../src/query/stats.ts'
-export type { Overview } from '../../../src/query/survey.ts'
 export type {
   BriefReceipt as ThreadReceipt,
   ThreadMessage,
   ThreadSummary,
 } from '../../../src/query/threads.ts'
 export type { Traffic as Pair } from '../../../src/query/traffic.ts'
+export type { Overview } from '../../../src/space/survey.ts'
 
 export interface Series {
   buckets: SeriesBucket[]

@@ -1,3 +1,5 @@
+import { labelOf } from '../../../src/conversation/registry.ts'
+
 /** Control and direction characters that would change how the surrounding text reads. */
 const unseen = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu
 
@@ -13,8 +15,7 @@ export const sentence = (text: string): string =>
 export const plural = (n: number, one: string, many = `${one}s`): string =>
   `${n.toLocaleString('en')} ${n === 1 ? one : many}`
 
-/** `help_request` as "help request". */
-export const typeName = (type: string): string => line(type).replaceAll('_', ' ')
+export const typeName = (type: string): string => line(labelOf(type))
 
 /** 1200 as 1.2K, where space is limited. */
 const compactly = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })

@@ -1,5 +1,6 @@
 import './composer.css'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { knownTypes, typeOf } from '../../../src/conversation/registry.ts'
 import { act } from '../data/api.ts'
 import type { Priority } from '../data/types.ts'
 import { parseRecipients } from '../lib/address.ts'
@@ -15,7 +16,7 @@ export interface ComposerProps {
   start?: Partial<Draft>
   /** The message it replies to, which also gives it its subject. */
   replyTo?: string
-  /** A reply with its own type, such as `status_response`. */
+  /** A reply with its own type. */
   replyType?: string | undefined
   /** Runs after it was sent. */
   after?: () => Promise<void>
@@ -24,7 +25,7 @@ export interface ComposerProps {
   autoFocus?: boolean
 }
 
-const types = ['text', 'request', 'notification', 'task_assignment', 'status_request', 'help_request']
+const types = knownTypes.filter((type) => typeOf(type)?.isComposed)
 const priorities: Priority[] = ['low', 'normal', 'high', 'urgent']
 
 /** Writes as the person. The draft is saved on every keystroke. */

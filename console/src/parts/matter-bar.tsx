@@ -1,20 +1,13 @@
 import './matter-bar.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { actionsFor, matterOf, type NamedAction, typeOf } from '../../../src/conversation/registry.ts'
 import type { Owed, StoredMessage, ThreadReceipt } from '../data/types.ts'
 import { line } from '../lib/text.ts'
 import { since } from '../lib/time.ts'
-import { acknowledge, approve, busy, finish, reject, waitsForYou } from '../state/act.ts'
+import { acknowledge, answer, busy, finish, waitsForYou } from '../state/act.ts'
 import { openMatters } from '../state/matters.ts'
 import { Icon } from './icon.tsx'
 
-const sentences: Record<Owed['kind'], (whose: string) => string> = {
-  question: (whose) => `Waiting for ${whose} answer`,
-  status: (whose) => `Waiting for ${whose} status`,
-  plan: (whose) => `Waiting for ${whose} approval`,
-  shutdown: (whose) => `Waiting for ${whose} shutdown`,
-  task: (whose) => `Waiting for ${whose} work`,
-  ack: (whose) => `Waiting for ${whose} acknowledgement`,
-}
 const possessive = (name: string): string => (name === 'user' ? 'your' : `${line(name)}’s`)
 
 export interface MatterBarProps {
@@ -28,8 +21,11 @@ export function MatterBar({ message, receipts, onReply }: MatterBarProps) {
   const open = openMatters.value.get(message.id) ?? []
   const own = receipts.find(({ owner, box }) => owner === 'user' || box === 'user')
   const isUnread = own?.state === 'stored' || own?.state === 'notified' || waitsForYou(message.id)
-  const settled = (kind: Owed['kind']) => open.some((one) => one.kind === kind)
-  const needsWord = settled('question') || settled('plan') || settled('status')
+  const actions = open.some(({ kind }) => kind === typeOf(message.type)?.opens)
+    ? actionsFor(message.type)
+    : []
+  const buttons = actions.filter(({ button }) => button !== undefined)
+  const needsReply = open.some(({ kind }) => matterOf(kind)?.byReply)
   if (open.length === 0 && !isUnread) return null
   const mine = open.some(({ kind, by }) => kind === 'ack' && by === 'user')
   return (
@@ -39,8 +35,8 @@ export function MatterBar({ message, receipts, onReply }: MatterBarProps) {
           ? 'Unread'
           : open.map((one) => <Sentence key={`${one.kind} ${one.to}`} one={one} />)}
       </p>
-      {settled('plan') && <PlanButtons message={message} />}
-      {(settled('question') || settled('status')) && (
+      {buttons.length > 0 && <ActionButtons message={message} actions={buttons} />}
+      {needsReply && (
         <button type="button" class="button main" onClick={onReply}>
           <Icon name="reply" /> Answer
         </button>
@@ -55,7 +51,7 @@ export function MatterBar({ message, receipts, onReply }: MatterBarProps) {
           <Icon name="check" /> Acknowledge
         </button>
       )}
-      {isUnread && !needsWord && !mine && (
+      {isUnread && !needsReply && buttons.length === 0 && !mine && (
         <button
           type="button"
           class="button"
@@ -71,7 +67,7 @@ export function MatterBar({ message, receipts, onReply }: MatterBarProps) {
 
 const Sentence = ({ one }: { one: Owed }) => (
   <span>
-    {sentences[one.kind](possessive(one.by))}
+    Waiting for {possessive(one.by)} {matterOf(one.kind)?.owes ?? 'acknowledgement'}
     <span class="quiet">
       {' '}
       · {since(one.since)}
@@ -81,48 +77,54 @@ const Sentence = ({ one }: { one: Owed }) => (
   </span>
 )
 
-function PlanButtons({ message }: { message: StoredMessage }) {
-  const [isRejecting, setRejecting] = useState(false)
-  const [feedback, setFeedback] = useState('')
+interface ActionButtonsProps {
+  message: StoredMessage
+  actions: readonly NamedAction[]
+}
+
+/** The buttons of a conversation. One that asks for a reason opens a field for it first. */
+function ActionButtons({ message, actions }: ActionButtonsProps) {
+  const [asking, setAsking] = useState<NamedAction | null>(null)
+  const [reason, setReason] = useState('')
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    if (isRejecting) field.current?.focus()
-  }, [isRejecting])
-  if (!isRejecting)
+  useEffect(() => field.current?.focus(), [asking])
+  if (asking === null)
     return (
       <>
-        <button
-          type="button"
-          class="button main"
-          disabled={busy.value !== null}
-          onClick={() => void approve(message, '')}
-        >
-          <Icon name="check" /> Approve
-        </button>
-        <button type="button" class="button" onClick={() => setRejecting(true)}>
-          Reject…
-        </button>
+        {actions.map((action, at) => (
+          <button
+            key={action.name}
+            type="button"
+            class={`button${at === 0 ? ' main' : ''}`}
+            disabled={busy.value !== null}
+            onClick={() => (action.button!.asks ? setAsking(action) : void answer(message, action, ''))}
+          >
+            {at === 0 && <Icon name="check" />} {action.button!.label}
+            {action.button!.asks && '…'}
+          </button>
+        ))}
       </>
     )
+  const { label, asks } = asking.button!
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        void reject(message, feedback)
+        void answer(message, asking, reason)
       }}
-      onKeyDown={(event) => event.key === 'Escape' && setRejecting(false)}
+      onKeyDown={(event) => event.key === 'Escape' && setAsking(null)}
     >
       <input
         class="field"
         ref={field}
         required
-        aria-label="What should change"
-        placeholder="What should change"
-        value={feedback}
-        onInput={(event) => setFeedback(event.currentTarget.value)}
+        aria-label={asks}
+        placeholder={asks}
+        value={reason}
+        onInput={(event) => setReason(event.currentTarget.value)}
       />
       <button type="submit" class="button bad" disabled={busy.value !== null}>
-        Reject
+        {label}
       </button>
     </form>
   )

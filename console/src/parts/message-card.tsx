@@ -1,5 +1,6 @@
 import './message-card.css'
 import { useState } from 'preact/hooks'
+import { typeOf } from '../../../src/conversation/registry.ts'
 import type { StoredMessage, ThreadReceipt } from '../data/types.ts'
 import { asCommand } from '../lib/cli.ts'
 import { path } from '../lib/route.ts'
@@ -139,7 +140,7 @@ const Tool = ({ icon, name, isOpen, onClick }: ToolProps) => (
 function Details({ message: { type, body, payload, context } }: { message: StoredMessage }) {
   const isObject = payload !== null && typeof payload === 'object' && !Array.isArray(payload)
   // The body of a handoff is generated from its context and says the same.
-  const fromContext = type === 'handoff' && body !== '' ? {} : context
+  const fromContext = typeOf(type)?.bodySaysContext && body !== '' ? {} : context
   const fields = Object.entries({ ...(isObject ? (payload as Record<string, unknown>) : {}), ...fromContext })
   const shown = fields.flatMap(([name, value]): [string, string][] => {
     if (Array.isArray(value)) return value.length === 0 ? [] : [[name, value.map(textOf).join('; ')]]

@@ -1,5 +1,6 @@
 import './thread-pane.css'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { replyTypeFor } from '../../../src/conversation/registry.ts'
 import { useResource } from '../data/resource.ts'
 import type { ThreadMessage } from '../data/types.ts'
 import { onReplyKey } from '../keys/intents.ts'
@@ -142,7 +143,7 @@ function Thread({
             place={place}
             start={{ to: recipientsOf(reply, messages).join(', ') }}
             replyTo={reply.id}
-            replyType={reply.type === 'status_request' ? 'status_response' : undefined}
+            replyType={replyTypeFor(reply.type)}
             autoFocus={!wasDrafted.current}
             after={() => markDone(reply)}
             onSent={() => setReply(null)}

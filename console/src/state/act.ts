@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals'
+import { toPath } from '../../../src/api/operation.ts'
+import type { NamedAction } from '../../../src/conversation/registry.ts'
 import { act } from '../data/api.ts'
 import type { StoredMessage } from '../data/types.ts'
 import { showError, showToast } from '../parts/toast.tsx'
@@ -37,15 +39,10 @@ export async function markDone(message: Pick<StoredMessage, 'id' | 'to'>): Promi
   await act('done', { id: message.id }).catch(() => {})
 }
 
-export const approve = (message: StoredMessage, feedback: string) =>
-  perform(`approve ${message.id}`, 'Plan approved', async () => {
-    await act('approve-plan', { id: message.id, ...(feedback !== '' && { feedback }) })
-    await markDone(message)
-  })
-
-export const reject = (message: StoredMessage, feedback: string) =>
-  perform(`reject ${message.id}`, 'Plan rejected', async () => {
-    await act('reject-plan', { id: message.id, feedback })
+/** Answers a message with an action of its conversation, and marks it as done. */
+export const answer = (message: StoredMessage, { name, button, reason }: NamedAction, why: string) =>
+  perform(`${name} ${message.id}`, button?.done ?? 'Answered', async () => {
+    await act(toPath(name), { id: message.id, ...(reason && why !== '' && { [reason.field]: why }) })
     await markDone(message)
   })
 
@@ -64,6 +61,4 @@ export const requestShutdown = (to: string, reason: string) =>
   )
 
 export const askStatus = (to: string) =>
-  perform(`status ${to}`, `Status requested from ${to}`, () =>
-    act('send', { to, type: 'status_request', subject: 'What is your status?', body: '', payload: {} }),
-  )
+  perform(`status ${to}`, `Status requested from ${to}`, () => act('request-status', { to }))

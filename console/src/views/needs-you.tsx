@@ -1,4 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks'
+import { needs } from '../../../src/conversation/registry.ts'
 import type { NeedsYouItem } from '../data/types.ts'
 import { onFinishKey } from '../keys/intents.ts'
 import { path } from '../lib/route.ts'
@@ -14,15 +15,7 @@ import { overview } from '../state/overview.ts'
 import { MailPage, useListMoves } from './mail-page.tsx'
 import { rowHeight } from './threads.tsx'
 
-const kinds: Record<NeedsYouItem['kind'], string> = {
-  plan: 'plan to approve',
-  help: 'asks for help',
-  question: 'question',
-  escalation: 'escalation',
-  ack: 'wants an ack',
-  mail: 'mail',
-  notice: 'notice',
-}
+const kindName = (kind: string): string => needs.get(kind) ?? kind
 
 const hrefOf = ({ message }: NeedsYouItem): string => path('needs-you', message.id)
 
@@ -70,7 +63,7 @@ function NeedsList({ items, id }: { items: readonly NeedsYouItem[] | undefined; 
           at={item.since}
         >
           <PriorityChip priority={item.message.priority} />
-          <span class="chip">{kinds[item.kind]}</span>
+          <span class="chip">{kindName(item.kind)}</span>
           <span class="number">
             {item.until && Date.parse(item.until) < Date.now()
               ? `overdue by ${since(item.until)}`
@@ -85,7 +78,7 @@ function NeedsList({ items, id }: { items: readonly NeedsYouItem[] | undefined; 
 /** What needs the person, counted by kind, until an item is selected. */
 function Digest({ items }: { items: readonly NeedsYouItem[] }) {
   const counts = new Map<string, number>()
-  for (const { kind } of items) counts.set(kinds[kind], (counts.get(kinds[kind]) ?? 0) + 1)
+  for (const { kind } of items) counts.set(kindName(kind), (counts.get(kindName(kind)) ?? 0) + 1)
   return (
     <Empty title={plural(items.length, 'item needs you', 'items need you')}>
       <p class="chips">

@@ -1,4 +1,4 @@
-import { toMarkdown } from '../../model/markdown.ts'
+import { toMarkdown } from '../../conversation/render.ts'
 import type { Message, Priority } from '../../model/message.ts'
 import { classOf, type ReceiptState } from '../../model/receipt.ts'
 import { estimateTokens, toPrintable, toPrintableLine } from '../../model/text.ts'

@@ -5,7 +5,7 @@ import type { UndoneFile } from '../../clients/setup/uninstall.ts'
 import { toPrintable, toPrintableLine } from '../../model/text.ts'
 import type { Cli } from '../cli.ts'
 
-/** What becomes of one settings file. */
+/** What happens to one settings file. */
 export interface FileChange {
   client: string
   path: string
@@ -15,7 +15,7 @@ export interface FileChange {
 
 const signs = { added: '+ ', removed: '- ', context: '  ', place: '@ ' }
 
-/** The changes, to be looked at before they are made. */
+/** The changes, for review. */
 export function changesText({ colors }: Cli, files: readonly FileChange[]): string {
   const paint = { added: colors.green, removed: colors.red, context: colors.dim, place: colors.cyan }
   const lineOf = ({ kind, text }: DiffLine) => paint[kind](signs[kind] + toPrintable(text))
@@ -37,17 +37,16 @@ export interface InitReport {
   clients: readonly ClientSetup[]
   files: readonly FileChange[]
   applied: boolean
-  /** Where the files are kept as they were. */
+  /** Where the backups are. */
   keptIn: string
-  /** The words that were given, to give them again. */
+  /** The command line that was given, to repeat it. */
   again: string
 }
 
 export function initText(cli: Cli, { clients, files, applied, keptIn, again }: InitReport): string {
   const labels = clients.map(({ label }) => label).join(', ')
   const changed = files.filter(({ change }) => change !== 'none')
-  if (changed.length === 0)
-    return labels === '' ? 'Nothing to set up.' : `Everything is set up already: ${labels}.`
+  if (changed.length === 0) return labels === '' ? 'Nothing to set up.' : `Already set up: ${labels}.`
   if (!applied) {
     const go = `Nothing was changed. To make these changes: ${cli.command(again)}`
     return `${changesText(cli, files)}\n\n${go}`
@@ -55,25 +54,25 @@ export function initText(cli: Cli, { clients, files, applied, keptIn, again }: I
   return [
     `Set up ${labels}:`,
     ...changed.map((file) => `  ${nameOf(file)}`),
-    `The files as they were are kept in ${shortPath(keptIn)}; ${cli.command('uninit')} puts them back.`,
+    `Backups are in ${shortPath(keptIn)}; to undo: ${cli.command('uninit')}`,
     'Next:',
-    '  start the clients anew: a running one has read its settings already',
+    '  restart running clients, so that they read their new settings',
     ...clients.flatMap(({ next }) => (next === undefined ? [] : [`  ${next}`])),
-    `  ${cli.command('doctor')} tells whether the hooks run`,
+    `  check that the hooks run: ${cli.command('doctor')}`,
   ].join('\n')
 }
 
 const undone: Record<UndoneFile['how'], string> = {
-  restored: 'as it was, byte for byte',
-  removed: 'removed; there was none before',
-  edited: 'changed since, so only our entries were taken out',
-  untouched: 'nothing of ours in it',
+  restored: 'restored byte for byte',
+  removed: 'removed; it did not exist before',
+  edited: 'changed since, so only our entries were removed',
+  untouched: 'no entries of ours',
 }
 
 export function uninitText(files: readonly UndoneFile[], dryRun: boolean): string {
-  if (files.length === 0) return 'There is nothing to undo.'
+  if (files.length === 0) return 'Nothing to undo.'
   const lines = files.map(({ path, how }) => `  ${shortPath(path)}: ${undone[how]}`)
-  const head = dryRun ? 'Nothing was changed. It would become:' : 'Undone:'
-  const next = dryRun ? [] : ['Next: start running clients anew. Mail and spaces stay where they are.']
+  const head = dryRun ? 'Nothing was changed. This would happen:' : 'Undone:'
+  const next = dryRun ? [] : ['Next: restart running clients. Mail and spaces are kept.']
   return [head, ...lines, ...next].join('\n')
 }

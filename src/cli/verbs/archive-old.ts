@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { ArchivedSegment, ArchiveProgress, ArchiveReport } from '../../space/retention.ts'
-import type { Space } from '../../space/space.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { day } from '../format/time.ts'
@@ -76,7 +76,7 @@ function createArchiveProgress(cli: Cli) {
 }
 
 /** For somebody to whom nothing can happen, because nothing was asked for. */
-function howToBegin({ settings }: Space, { gzipAfter, removeAfter }: Flags): string | undefined {
+function howToBegin({ settings }: DiskSpace, { gzipAfter, removeAfter }: Flags): string | undefined {
   const isOff = (ageMs: number | undefined, days: number) =>
     ageMs === undefined ? days === 0 : ageMs === Number.POSITIVE_INFINITY
   if (!isOff(gzipAfter, settings['retention.gzipAfterDays'])) return undefined

@@ -1,8 +1,9 @@
 import type { Command, Option } from 'commander'
-import { knownTypes, priorities } from '../../model/message.ts'
+import { knownTypes } from '../../conversation/registry.ts'
+import { priorities } from '../../model/message.ts'
+import { settings } from '../../model/settings.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import { settings } from '../../space/settings.ts'
-import type { Space } from '../../space/space.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import { type Cli, createCli } from '../cli.ts'
 import { scripts } from '../completion-scripts.ts'
 import { addGlobals, type Globals } from '../globals.ts'
@@ -105,7 +106,7 @@ async function wordsOf(command: Command, place: number, globals: Globals): Promi
 /** Only from a space that is there: pressing a key makes nothing. */
 async function fromSpace(
   globals: Globals,
-  ask: (space: Space, cli: Cli) => Promise<Candidate[]>,
+  ask: (space: DiskSpace, cli: Cli) => Promise<Candidate[]>,
 ): Promise<Candidate[]> {
   const cli = createCli({ ...globals, quiet: true })
   if (!spaceExists(spaceDir(cli))) return []
@@ -117,13 +118,15 @@ async function fromSpace(
   }
 }
 
-const agentNames = async (space: Space): Promise<Candidate[]> =>
+const agentNames = async (space: DiskSpace): Promise<Candidate[]> =>
   (await space.agents()).map(({ name, roles }) => [name, roles.join(', ') || 'agent'])
 
-const roleNames = async (space: Space) => [...new Set((await space.agents()).flatMap(({ roles }) => roles))]
-const tagNames = async (space: Space) => [...new Set((await space.agents()).flatMap(({ tags }) => tags))]
+const roleNames = async (space: DiskSpace) => [
+  ...new Set((await space.agents()).flatMap(({ roles }) => roles)),
+]
+const tagNames = async (space: DiskSpace) => [...new Set((await space.agents()).flatMap(({ tags }) => tags))]
 
-async function addresses(space: Space): Promise<Candidate[]> {
+async function addresses(space: DiskSpace): Promise<Candidate[]> {
   const roles = await roleNames(space)
   const tags = await tagNames(space)
   return [
@@ -134,7 +137,7 @@ async function addresses(space: Space): Promise<Candidate[]> {
   ]
 }
 
-async function messageIds(space: Space, cli: Cli): Promise<Candidate[]> {
+async function messageIds(space: DiskSpace, cli: Cli): Promise<Candidate[]> {
   const mailbox = await openMailbox(cli, space)
   const { messages } = await mailbox.inbox({ limit: 20 })
   return messages.map(({ id, from, subject }) => [id, `${from}: ${subject}`])

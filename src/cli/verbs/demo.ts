@@ -4,7 +4,7 @@ import { fewestAgents, mostAgents, usualAgents } from '../../demo/cast.ts'
 import { openDemoSpace, playDemo, removeDemoSpace } from '../../demo/swarm.ts'
 import type { MessageEntry } from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { Space } from '../../space/space.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import { action, type Cli, shellWord } from '../cli.ts'
 import { paintPriority, subjectOf } from '../format/message.ts'
 import { truncate } from '../format/table.ts'
@@ -109,7 +109,7 @@ function greet(cli: Cli, facts: Facts, keep: boolean): void {
 }
 
 /** What the agents write, as they write it. */
-async function tell(cli: Cli, space: Space, signal: AbortSignal): Promise<void> {
+async function tell(cli: Cli, space: DiskSpace, signal: AbortSignal): Promise<void> {
   for await (const { entry } of space.follow({ signal })) {
     if (entry.kind !== 'message' || cli.quiet) continue
     await write(`${cli.json ? JSON.stringify({ message: { seq: entry.seq, ...entry.message } }) : line(cli, entry)}

@@ -7,9 +7,7 @@ import { spaceDir } from '../open.ts'
 
 export function doctor(command: Command): void {
   command
-    .description(
-      'Check that everything works here, and say what to do where it does not. Exit code 1 when something fails.',
-    )
+    .description('Check the installation and the space, and suggest fixes. Exits with 1 if a check fails.')
     .addHelpText('after', examples('mailbox doctor', 'mailbox doctor --space .mailbox --json'))
   action(command, async (cli) => {
     const findings: Finding[] = []

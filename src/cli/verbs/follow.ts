@@ -31,7 +31,7 @@ export function wait(command: Command): void {
       'after',
       examples(
         'mailbox wait --as ada --reply-to ID --timeout 5m',
-        'mailbox wait --as bob --type shutdown_request --timeout forever',
+        'mailbox wait --as bob --type request --timeout forever',
       ),
     )
   action(command, async (cli, { timeout = defaultTimeoutMs, ...wanted }: WaitFlags) => {

@@ -9,6 +9,7 @@ import { install } from '../../clients/setup/install.ts'
 import { setupDir } from '../../clients/setup/manifest.ts'
 import { type PlannedFile, planInstall } from '../../clients/setup/plan.ts'
 import { uninstall } from '../../clients/setup/uninstall.ts'
+import { clients } from '../../model/client.ts'
 import { action, type Cli } from '../cli.ts'
 import { changesText, type FileChange, initText, uninitText } from '../format/setup.ts'
 import { examples } from '../help.ts'
@@ -23,23 +24,19 @@ interface SetupFlags {
 
 const addFlags = (command: Command): Command =>
   command
-    .option(
-      '--client <name>',
-      `only this one: ${clientSetups.map(({ name }) => name).join(', ')}; repeatable`,
-      collect,
-    )
+    .option('--client <name>', `only this client: ${clients.join(', ')}; repeatable`, collect)
     .addOption(
-      new Option('--scope <scope>', 'your own settings, or those of the project in this directory')
+      new Option('--scope <scope>', 'your own settings, or those of the project in the current directory')
         .choices(['user', 'project'])
         .default('user'),
     )
-    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--dry-run', 'show what would change without changing anything')
 
 export function init(command: Command): void {
   addFlags(command)
     .description(
-      'Set up the agent clients on this machine: their settings get hooks that bring mail to the agent, and the MCP server.\n' +
-        'Shows what would change, asks, keeps a copy of each file, and changes nothing but its own entries.',
+      'Set up the agent clients on this machine: adds hooks that bring mail to their agents, and the MCP server.\n' +
+        'Shows the changes, asks first, backs up each file, and touches nothing but its own entries.',
     )
     .option('--yes', 'do not ask')
     .addHelpText(
@@ -69,24 +66,24 @@ export function init(command: Command): void {
 export function uninit(command: Command): void {
   addFlags(command)
     .description(
-      'Undo `mailbox init`: every file that is still as it left it is put back byte for byte;\n' +
-        'from one that was changed since, only its own entries are taken out.',
+      'Undo `mailbox init`: restores every file byte for byte if nothing else has changed it since;\n' +
+        'otherwise removes only its own entries.',
     )
-    .option('--yes', 'accepted, because init takes it: uninit never asks')
+    .option('--yes', 'accepted for symmetry with init; uninit never asks')
     .addHelpText(
       'after',
       examples('mailbox uninit', 'mailbox uninit --client gemini', 'mailbox uninit --dry-run'),
     )
   action(command, (cli, flags: SetupFlags) => {
-    const clients = (flags.client ?? clientSetups.map(({ name }) => name)).map(
-      (name) => clientNamed(name).name,
-    )
+    const named = (flags.client ?? clients).map((name) => clientNamed(name).name)
     const dryRun = flags.dryRun === true
-    const files = uninstall(placeOf(cli, flags), { clients, dryRun })
+    const files = uninstall(placeOf(cli, flags), { clients: named, dryRun })
     const touched = files.filter(({ how }) => how !== 'untouched')
     cli.answer({ files: touched, applied: !dryRun && touched.length > 0 }, () => uninitText(touched, dryRun))
     if (touched.some(({ olderEntries }) => olderEntries))
-      cli.hint('a file held entries of an earlier set-up before: `mailbox uninit` once more takes them out')
+      cli.hint(
+        'a restored file still has entries from an earlier setup; run `mailbox uninit` again to remove them',
+      )
   })
 }
 
@@ -101,29 +98,30 @@ function chosen(cli: Cli, { client }: SetupFlags, place: Place): ClientSetup[] {
   const { env, dist } = place
   if (!existsSync(join(dist, 'hook.sh'))) {
     throw new MailboxError('damaged', `${dist} has no hook.sh`, {
-      hint: 'in a checkout, build it: npm run build; otherwise install the package anew',
+      hint: 'in a checkout, run npm run build; otherwise reinstall the package',
     })
   }
   const named = client?.map(clientNamed)
   const wanted = clientSetups.filter((one) => (named ?? findClients(env)).includes(one))
   if (wanted.length === 0) {
-    throw new MailboxError('not_found', 'there is no agent client here', {
-      hint: `name one all the same: --client NAME (${clientSetups.map(({ name }) => name).join(', ')})`,
+    throw new MailboxError('not_found', 'no agent client found on this machine', {
+      hint: `name one to set it up anyway: --client NAME (${clients.join(', ')})`,
     })
   }
   return wanted.filter((one) => isWithoutPlugin(cli, one, place, named !== undefined))
 }
 
-/** The plugin does the same; with both, every hook would run twice. */
+/** Our plugin does the same. With both, every hook would run twice. */
 function isWithoutPlugin(cli: Cli, client: ClientSetup, place: Place, isNamed: boolean): boolean {
   if (client.hasPlugin?.(place) !== true) return true
-  const found = `${client.label} has the mailbox as a plugin already`
-  if (isNamed) throw new MailboxError('conflict', found, { hint: `keep it, or: ${client.removePlugin}` })
-  cli.warn(`${found}; it is left out`)
+  const found = `${client.label} already has the mailbox plugin`
+  if (isNamed)
+    throw new MailboxError('conflict', found, { hint: `keep it, or remove it first: ${client.removePlugin}` })
+  cli.warn(`${found}; skipping it`)
   return false
 }
 
-/** The same command line once more. */
+/** The command line that was given. */
 const wordsOf = ({ client = [], scope }: SetupFlags): string =>
   [
     'init',
@@ -134,8 +132,8 @@ const wordsOf = ({ client = [], scope }: SetupFlags): string =>
 async function ask(cli: Cli, files: readonly FileChange[], again: string): Promise<boolean> {
   if (cli.json || !process.stdin.isTTY || !process.stdout.isTTY) {
     if (!cli.json) process.stdout.write(`${changesText(cli, files)}\n\n`)
-    throw new MailboxError('invalid', 'nothing was changed: there is nobody to ask', {
-      hint: `to make these changes: ${cli.command(`${again} --yes`)}; to see them only: --dry-run`,
+    throw new MailboxError('invalid', 'nothing was changed: cannot ask without a terminal', {
+      hint: `to make these changes: ${cli.command(`${again} --yes`)}; to only see them: --dry-run`,
     })
   }
   process.stdout.write(`${changesText(cli, files)}\n\n`)
@@ -154,14 +152,14 @@ function describe({ file, state, isChanged, after }: PlannedFile): FileChange {
   }
 }
 
-/** Paths in the settings are this copy's: one that may vanish is worth a word. */
+/** The entries contain paths to this copy of the package, which may not last. */
 function warnOfPlace(cli: Cli, { dist, scope }: Place): void {
   if (dist.includes('/_npx/'))
     cli.warn(
-      'this copy belongs to npx and may be cleared away; install it for good: npm install -g agent-mailbox',
+      'this copy is in the npx cache and may be deleted; install it permanently: npm install -g agent-mailbox',
     )
   if (scope === 'project')
     cli.hint(
-      'the entries name paths of this machine: others on the project run `mailbox init --scope project` themselves',
+      'the entries contain paths of this machine; everybody else on the project has to run `mailbox init --scope project` too',
     )
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Space } from '../../space/space.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import { action, type Cli } from '../cli.ts'
 import { createEntryWriter } from '../format/entry.ts'
 import { examples } from '../help.ts'
@@ -29,7 +29,7 @@ export function log(command: Command): void {
     )
   action(command, async (cli, flags: LogFlags) => {
     await using space = await open(cli)
-    const end = await space.end()
+    const end = await space.lastSeq()
     greet(cli, space, end, flags)
     const format = cli.json ? JSON.stringify : createEntryWriter(cli)
     for await (const { entry } of entries(space, end, flags)) {
@@ -41,10 +41,10 @@ export function log(command: Command): void {
 
 /** The part of the journal that was asked for. */
 async function* entries(
-  space: Space,
+  space: DiskSpace,
   end: number,
   { follow = false, after, limit }: LogFlags,
-): ReturnType<Space['follow']> {
+): ReturnType<DiskSpace['follow']> {
   const start = after ?? (limit === undefined ? 0 : Math.max(0, end - limit))
   const last = after !== undefined && limit !== undefined ? after + limit : Number.POSITIVE_INFINITY
   const stop = follow ? last : Math.min(end, last)
@@ -58,7 +58,7 @@ async function* entries(
 /** The journal of a new space begins with one entry of its own. */
 const emptyEnd = 1
 
-function greet(cli: Cli, space: Space, end: number, { follow }: LogFlags): void {
+function greet(cli: Cli, space: DiskSpace, end: number, { follow }: LogFlags): void {
   cli.hint(
     `space ${space.dir}, ${end === 1 ? '1 entry' : `${count(end)} entries`}${follow ? '; Ctrl-C ends this' : ''}`,
   )

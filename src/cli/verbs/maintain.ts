@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { VerifyReport } from '../../journal/verify.ts'
+import type { VerifyReport } from '../../journal/file/verify.ts'
 import { action, type Cli } from '../cli.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
@@ -39,7 +39,7 @@ export function rebuild(command: Command): void {
     .addHelpText('after', examples('mailbox rebuild'))
   action(command, async (cli) => {
     await using space = await open(cli, { existing: true })
-    const entries = await space.end()
+    const entries = await space.lastSeq()
     const progress = createProgress(cli, 'rebuilding')
     const started = performance.now()
     const onProgress = (seq: number) => progress.report(seq, entries)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
-import { type Kind, kinds } from '../../conversation/matter.ts'
+import { type Kind, kinds } from '../../conversation/registry.ts'
 import { person } from '../../model/agent.ts'
 import type { Owed } from '../../query/owed.ts'
 import { action, type Cli } from '../cli.ts'

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import type { Agent } from '../../model/agent.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { Space } from '../../space/space.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import { action, shellWord } from '../cli.ts'
 import { agentTable } from '../format/agents.ts'
 import { examples } from '../help.ts'
@@ -82,7 +82,7 @@ export function agents(command: Command): void {
 }
 
 /** The decision checks it. */
-type UpdateState = Parameters<Space['update']>[1]['state']
+type UpdateState = Parameters<DiskSpace['update']>[1]['state']
 
 interface UpdateFlags {
   role?: string[]

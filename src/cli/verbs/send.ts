@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { SentMessage } from '../../space/mailbox-options.ts'
+import type { SentMessage } from '../../space/mailbox/api.ts'
 import { action, type Cli } from '../cli.ts'
 import { addMessageOptions, compose, type MessageFlags } from '../compose.ts'
 import { examples } from '../help.ts'

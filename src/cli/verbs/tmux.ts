@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { Space } from '../../space/space.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import type { Event } from '../../tmux/courier.ts'
 import type { Manner } from '../../tmux/register.ts'
 import type { Registration } from '../../tmux/store.ts'
@@ -114,7 +114,7 @@ const nobody = () =>
   })
 
 async function register(
-  space: Space,
+  space: DiskSpace,
   { agent, pane }: { agent: string; pane?: string },
   flags: MannerFlags,
 ): Promise<Registration> {

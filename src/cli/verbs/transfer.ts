@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { streamFileAtomically } from '../../base/files.ts'
 import { parseStrictJson } from '../../base/json.ts'
-import type { Space } from '../../space/space.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
 import { readLines } from '../input.ts'
@@ -20,7 +20,7 @@ export function exportMessages(command: Command): void {
     .addHelpText('after', examples('mailbox export --out mail.jsonl', 'mailbox export | jq .message.subject'))
   action(command, async (cli, { out }: { out?: string }) => {
     await using space = await open(cli, { existing: true })
-    const end = await space.end()
+    const end = await space.lastSeq()
     const progress = createProgress(cli, 'exporting')
     const lines = exportedLines(space, end, (seq) => progress.report(seq, end))
     const exported = await (out === undefined ? print(lines) : writeFile(out, lines)).finally(progress.end)
@@ -32,7 +32,7 @@ export function exportMessages(command: Command): void {
 
 /** Every message up to a point. Whom a sender left out of a group belongs to it too. */
 async function* exportedLines(
-  space: Space,
+  space: DiskSpace,
   end: number,
   onProgress: (seq: number) => void,
 ): AsyncGenerator<string> {

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Mailbox } from '../../space/mailbox.ts'
+import type { Mailbox } from '../../space/mailbox/api.ts'
 import { Arrivals } from '../hook/arrivals.ts'
 import { newMailNotice } from '../hook/notice.ts'
 

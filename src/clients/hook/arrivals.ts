@@ -1,5 +1,5 @@
 import type { InboxMessage } from '../../query/inbox.ts'
-import type { Mailbox } from '../../space/mailbox.ts'
+import type { Mailbox } from '../../space/mailbox/api.ts'
 
 /** New mail that nobody has shown or announced to its agent yet. */
 export class Arrivals {

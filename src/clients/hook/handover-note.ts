@@ -4,7 +4,7 @@ import { MailboxError } from '../../base/errors.ts'
 import { listIfAny } from '../../base/files.ts'
 import { localProcess, processState } from '../../base/process.ts'
 import { nameToFile } from '../../model/name.ts'
-import type { Mailbox } from '../../space/mailbox.ts'
+import type { Mailbox } from '../../space/mailbox/api.ts'
 import { ownToken } from './process.ts'
 
 /**

@@ -1,26 +1,24 @@
 #!/bin/sh
-# What agent clients run: hook.sh CLIENT EVENT, with the client's JSON on standard input.
+# Agent clients run this: hook.sh CLIENT EVENT, with the client's JSON on standard input.
 #
-# After every tool this is started once, so it must cost next to nothing when there is no mail. As long as a
-# stamp says that nothing has come, it ends here: by built-ins of the shell alone (dash, bash, busybox), with
-# no process started and nothing read from standard input. In any doubt it goes on to Node. It never fails:
-# a client must not be disturbed by its mailbox. How a stamp comes about stands in stamp.ts.
+# It runs after every tool call, so it must cost next to nothing while there is no mail. As long as a stamp says that
+# nothing has been written, it ends here: with shell built-ins only (dash, bash, busybox), without starting a process
+# or reading standard input. If in doubt, it continues with Node. It never fails: the mailbox must not disturb its
+# client. stamp.ts explains the stamps.
 
 client=$1
 event=$2
 
-# Where the client works, and which process it is. Both must be the same at every door of the client (hooks,
-# MCP server): they decide which space it is and which agent. An agent may have changed its directory, so the
-# project's is taken where the client tells it.
+# The client's directory and process. Hooks and MCP server must agree on both: they determine the space and the agent.
+# An agent may have changed its directory, so we use the project's where the client tells us.
 case $client in
   claude) pid=$CLAUDE_PID dir=$CLAUDE_PROJECT_DIR ;;
   gemini) pid='' dir=$GEMINI_PROJECT_DIR ;;
-  codex) pid='' dir='' ;;
-  *) exit 0 ;;
+  *) pid='' dir='' ;;
 esac
 [ -n "$dir" ] && cd "$dir" 2>/dev/null
 
-# As findSpace in config.ts has it. A hook never makes a space.
+# The same rules as findSpace in space/settings.ts. A hook never creates a space.
 space=$MAILBOX_SPACE
 if [ -z "$space" ]; then
   at=$PWD
@@ -29,20 +27,20 @@ if [ -z "$space" ]; then
 fi
 [ -d "$space/journal" ] || exit 0
 
-# Sets name, parent and started of a process. Its name stands in brackets and may hold anything.
+# Sets name, parent and started of a process. The name is in parentheses and may contain anything.
 look() {
   { IFS= read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
   name=${line#*\(}
   name=${name%\)*}
-  # shellcheck disable=SC2086 # these are numbers, and are to be split
+  # shellcheck disable=SC2086 # these are numbers, to be split
   set -- ${line##*\) }
   parent=$2
   shift 19 2>/dev/null || return 1
   started=$1
 }
 
-# Claude Code says which process it is. The others start us by way of a shell, which may or may not be there
-# any more: whoever is above the shells is the client. Its start tells it from others with its number.
+# Claude Code tells us its pid. Others start us through a shell, which may or may not have replaced itself with us:
+# the client is the first process above the shells. Its start time tells it from others that reuse its pid.
 started=0
 if [ -n "$pid" ]; then
   look "$pid"
@@ -58,7 +56,7 @@ fi
 
 case $event in
   PreCompress)
-    # Gemini CLI asks this before every call of its model, and mostly does not compress. The line is short.
+    # Gemini CLI fires this before every model call, and usually does not compress. The line is short.
     IFS= read -r MAILBOX_HOOK_INPUT
     case $MAILBOX_HOOK_INPUT in
       *'"trigger":"manual"'*) export MAILBOX_HOOK_INPUT ;;
@@ -68,12 +66,12 @@ case $event in
   PostToolUse | AfterTool)
     stamp=$space/hooks/stamps/$client-$pid-$started
     journal=$space/journal
-    # Every test must succeed: one that this shell does not know, or a file that is gone, means Node.
+    # Every test must succeed. One that this shell does not support, or a missing file, leads to Node.
     if { read -r segment next due <"$stamp"; } 2>/dev/null &&
       [ ! -e "$journal/$next" ] &&
       [ "$stamp" -nt "$journal/$segment" ] 2>/dev/null &&
       [ "$journal/$segment" -nt "$stamp.low" ] 2>/dev/null; then
-      # Some things become due without anybody writing: now and then one looks all the same.
+      # Some things become due although nothing is written, so Node checks now and then all the same.
       { read -r uptime _ </proc/uptime; } 2>/dev/null || exit 0
       [ "${uptime%%.*}" -lt "$due" ] 2>/dev/null && exit 0
     fi
@@ -82,7 +80,7 @@ esac
 
 node=${MAILBOX_NODE:-node}
 if ! command -v "$node" >/dev/null 2>&1; then
-  { echo "hook.sh: there is no $node on the PATH of $client; set MAILBOX_NODE to the path of Node" >"$space/hooks/problem"; } 2>/dev/null
+  { echo "hook.sh: $node is not on the PATH of $client; set MAILBOX_NODE to the path of Node" >"$space/hooks/problem"; } 2>/dev/null
   exit 0
 fi
 exec "$node" "${0%/*}/hook.cjs" "$client" "$event" "$space" "$pid"

@@ -2,8 +2,8 @@ import { brief, goOnRequest, hasWord, isWorthATurn, type Moment, recall } from '
 import { reportWaiting } from '../../agent/waiting.ts'
 import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
-import type { Mailbox } from '../../space/mailbox.ts'
-import type { Space } from '../../space/space.ts'
+import type { Mailbox } from '../../space/mailbox/api.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import type { HookEvent, HookReply } from './dialect.ts'
 import { HandoverNote } from './handover-note.ts'
 import { readHookState, removeHookState, updateHookState } from './hook-state.ts'
@@ -12,7 +12,7 @@ import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
 
 /** For whom a hook runs: the space, the agent, and the process of its client. */
 export interface HookContext {
-  space: Space
+  space: DiskSpace
   mailbox: Mailbox
   client: string
   process: ProcessIdentity
@@ -87,7 +87,7 @@ async function respondToPrompt(context: HookContext, print: Print): Promise<void
 
 async function respondToTool(context: HookContext, event: HookEvent, print: Print): Promise<void> {
   const { space, client, process } = context
-  const seq = await space.end()
+  const seq = await space.lastSeq()
   const isSilent = event.fromSubagent
     ? await hasNothingToShow(context)
     : await showMail(context, 'tool', (text) => print({ context: text }))

@@ -3,7 +3,7 @@ import { MailboxError } from '../../base/errors.ts'
 import { identifyByProc } from '../../base/process.ts'
 import { sleepSync } from '../../base/timers.ts'
 import type { Client } from '../../model/client.ts'
-import { openSpace } from '../../space/space.ts'
+import { openDisk } from '../../space/open.ts'
 import { dialects } from '../registry.ts'
 import type { Dialect, HookEvent, HookInput } from './dialect.ts'
 import { readHookState } from './hook-state.ts'
@@ -51,12 +51,12 @@ async function handle(options: HookOptions, dialect: Dialect, event: HookEvent):
   const isWait = event.moment === 'wait'
   const limit = isWait ? undefined : startLimit(dir, `${client} ${name}`, event)
   const own = identifyByProc(dialect.tellsPid ? pid : clientAbove(pid))
-  await using space = await openSpace({ dir })
+  await using space = await openDisk({ dir })
   const agent = process.env['MAILBOX_AGENT'] || undefined
   const session = { pid: own.pid, ...(event.sessionId === undefined ? {} : { id: event.sessionId }) }
   // A wait in the background may start just after the session has ended, and must not bring it back.
   const seat = { name: agent, client, session, joins: !isWait }
-  const mailbox = await space.seat(seat).catch((error: unknown) => {
+  const mailbox = await space.joinAs(seat).catch((error: unknown) => {
     if (!isWait || !(error instanceof MailboxError)) throw error
   })
   if (mailbox === undefined) return 0

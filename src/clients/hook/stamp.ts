@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { listIfAny, readFileIfAny, writeFileAtomically } from '../../base/files.ts'
 import { localProcess, type ProcessIdentity, processState, startTimeOf } from '../../base/process.ts'
-import type { Space } from '../../space/space.ts'
+import type { DiskSpace } from '../../space/space.ts'
 
 /**
  * The quick path: `hook.sh` ends without starting Node as long as a stamp says that nothing has come.
@@ -54,7 +54,7 @@ function lastSegment(space: string): LastSegment {
 
 /** Notes that nothing is to be told of all that the journal held at `seq`, if it is possible to note that. */
 export async function putStamp(
-  space: Space,
+  space: DiskSpace,
   client: string,
   owner: ProcessIdentity,
   seq: number,
@@ -69,7 +69,7 @@ export async function putStamp(
   try {
     // A look without the right to append first: in a busy space there is nothing to note.
     if (!isSettled(lastSegment(space.dir))) return
-    const last = await space.whileStill((end) => (end === seq ? lastSegment(space.dir) : undefined))
+    const last = await space.core.whileStill((end) => (end === seq ? lastSegment(space.dir) : undefined))
     if (last === undefined || !isSettled(last)) return
     // Each file with its time in one step: the shell may be reading it.
     writeFileAtomically(`${stamp}.low`, '', { modifiedMs: last.writtenMs - marginMs })

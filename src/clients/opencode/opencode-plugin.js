@@ -1,8 +1,8 @@
-// An OpenCode plugin: brings an agent's mail into its sessions, and wakes an idle one when mail comes.
+// An OpenCode plugin: shows an agent its mail in its sessions, and wakes an idle session when mail comes.
 //
-// OpenCode loads it into its own process (Bun). Everything about mail is decided elsewhere: this asks
-// `mailbox hook opencode EVENT` and puts the answer where OpenCode takes it. Whatever goes wrong there, the
-// session goes on without its mail.
+// OpenCode loads it into its own process (Bun). Everything about mail is decided elsewhere: this runs
+// `mailbox hook opencode EVENT` and passes the reply on to OpenCode. If that fails, the session continues without
+// its mail.
 import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,23 +10,23 @@ import { fileURLToPath } from 'node:url'
 
 const cli = join(dirname(fileURLToPath(import.meta.url)), 'cli.cjs')
 const node = process.env.MAILBOX_NODE || 'node'
-/** Some things become due without anybody writing: now and then one looks all the same. */
+/** Some things become due although nothing is written, so we check now and then all the same. */
 const lookAgainMs = 60_000
 
 export const MailboxPlugin = async ({ client, directory }) => {
-  /** Sessions that have been told who they are. */
+  /** Sessions that have been introduced to the mailbox. */
   const begun = new Set()
-  /** Sessions of subagents: they have no mail of their own. */
+  /** Sessions of subagents, which get no mail. */
   const children = new Set()
-  /** Sessions that we have just prompted ourselves. */
-  const invited = new Set()
-  /** How the journal ended when there was nothing to say, by session. */
+  /** Sessions that we have just prompted. */
+  const prompted = new Set()
+  /** Where the journal ended when there was nothing to say, by session. */
   const quiet = new Map()
 
   const options = { cwd: directory, stdio: ['pipe', 'pipe', 'ignore'] }
   const wordsFor = (event) => [cli, 'hook', 'opencode', event, '--pid', String(process.pid)]
 
-  /** What the mailbox says; `isLost` when it could not say anything. */
+  /** The reply of the mailbox; `isLost` when there was none. */
   const ask = (event, id) =>
     new Promise((resolve) => {
       const child = spawn(node, wordsFor(event), options)
@@ -40,21 +40,21 @@ export const MailboxPlugin = async ({ client, directory }) => {
       child.stdin.end(JSON.stringify({ session_id: id }))
     })
 
-  const invite = async (id, text) => {
-    invited.add(id)
+  const prompt = async (id, text) => {
+    prompted.add(id)
     const parts = [{ type: 'text', text, synthetic: true }]
-    await client.session.promptAsync({ path: { id }, body: { parts } }).catch(() => invited.delete(id))
+    await client.session.promptAsync({ path: { id }, body: { parts } }).catch(() => prompted.delete(id))
   }
 
   const stopped = async (id) => {
-    const { prompt } = await ask('session.idle', id)
-    if (prompt) return invite(id, prompt)
-    // From now on one process waits for its mail; it ends by itself when the session gets to work.
+    const { prompt: now } = await ask('session.idle', id)
+    if (now) return prompt(id, now)
+    // From now on a process waits for mail. It ends when the session starts to work.
     const { prompt: later } = await ask('session.wait', id)
-    if (later) await invite(id, later)
+    if (later) await prompt(id, later)
   }
 
-  // Its mail waits for a session that may come back. There is no event for this.
+  // The session may be resumed, and its mail waits until then. OpenCode has no event for this.
   process.once('exit', () => {
     for (const id of begun)
       spawnSync(node, wordsFor('session.deleted'), {
@@ -74,9 +74,9 @@ export const MailboxPlugin = async ({ client, directory }) => {
 
     'chat.message': async ({ sessionID: id }, { message, parts }) => {
       if (children.has(id)) return
-      const event = !begun.has(id) ? 'session.created' : invited.has(id) ? 'chat.invited' : 'chat.message'
+      const event = !begun.has(id) ? 'session.created' : prompted.has(id) ? 'chat.invited' : 'chat.message'
       begun.add(id)
-      invited.delete(id)
+      prompted.delete(id)
       const { context } = await ask(event, id)
       if (context) parts.push({ ...partOf(id, message.id), type: 'text', text: context, synthetic: true })
     },
@@ -111,7 +111,7 @@ function parse(text) {
 
 let count = 0
 
-/** Parts are sorted by their ids: ours comes last. */
+/** Parts are sorted by id; ours comes last. */
 const partOf = (sessionID, messageID) => ({
   ...{
     id: `prt_zz${Date.now().toString(36)}${(++count).toString(36).padStart(4, '0')}`,
@@ -121,8 +121,8 @@ const partOf = (sessionID, messageID) => ({
 })
 
 /**
- * The last segment of the journal and its length. Read before the mailbox is asked, and every append makes it
- * longer: as long as it stays the same there is nothing new. No clock is involved.
+ * The last segment of the journal and its length, read before the mailbox is asked. Every append makes it longer, so
+ * while it stays the same there is nothing new. No clock is involved.
  */
 function endOfJournal(directory) {
   try {
@@ -137,16 +137,16 @@ function endOfJournal(directory) {
   }
 }
 
-/** As the command line finds it. */
+/** The same rules as the command line. */
 function spaceOf(directory) {
   if (process.env.MAILBOX_SPACE) return process.env.MAILBOX_SPACE
   for (let at = directory; ; at = dirname(at)) {
-    if (isThere(join(at, '.mailbox'))) return join(at, '.mailbox')
+    if (pathExists(join(at, '.mailbox'))) return join(at, '.mailbox')
     if (at === dirname(at)) return join(process.env.HOME ?? '', '.mailbox')
   }
 }
 
-function isThere(path) {
+function pathExists(path) {
   try {
     return Boolean(statSync(path))
   } catch {

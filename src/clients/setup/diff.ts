@@ -6,16 +6,16 @@ export interface DiffLine {
   text: string
 }
 
-/** Longer lines are not for reading: such a file is shown as if it were laid out. */
+/** A file with longer lines is shown as if it were formatted. */
 const longestLine = 500
 const contextLines = 2
 const secret =
   /((?:key|token|secret|password|passwd|auth|credential|cookie)\w*["']?\s*[:=]\s*)(["'])(?:\\.|(?!\2).)+\2/gi
 
-/** What changes in a settings file, to be looked at before it does. */
+/** What would change in a settings file, for the person to review. */
 export function diffOf(before: string, after: string): DiffLine[] {
   const isUnreadable = before.split('\n').some((line) => line.length > longestLine) && /^\s*\{/.test(before)
-  const [from, to] = isUnreadable ? [layOut(before), layOut(after)] : [before, after]
+  const [from, to] = isUnreadable ? [formatted(before), formatted(after)] : [before, after]
   const { hunks } = structuredPatch('', '', from, to, '', '', { context: contextLines })
   return hunks.flatMap(({ oldStart, lines }): DiffLine[] => [
     { kind: 'place', text: `line ${oldStart}` },
@@ -23,10 +23,10 @@ export function diffOf(before: string, after: string): DiffLine[] {
   ])
 }
 
-/** What stands beside our entries may be read by an agent, too: not what it keeps secret. */
+/** An agent may read this too, so secrets beside our entries are hidden. */
 function asLine(line: string): DiffLine {
   const text = line.slice(1).replace(/\r$/, '').replace(secret, '$1$2…$2')
   return { kind: line[0] === '+' ? 'added' : line[0] === '-' ? 'removed' : 'context', text }
 }
 
-const layOut = (text: string): string => JSON.stringify(parseSettings(text), null, 2)
+const formatted = (text: string): string => JSON.stringify(parseSettings(text), null, 2)

@@ -2,7 +2,7 @@ import { MailboxError } from '../../base/errors.ts'
 
 const bom = '\ufeff'
 
-/** Applies an edit to a file's bytes: what is not UTF-8 is refused, a byte order mark stays. */
+/** Applies an edit to a file's bytes. Anything but UTF-8 is refused; a byte order mark is kept. */
 export function editBytes(bytes: Buffer | undefined, edit: (text: string) => string): Buffer {
   const text = decode(bytes ?? Buffer.alloc(0))
   const mark = text.startsWith(bom) ? bom : ''
@@ -17,5 +17,5 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Whether a settings file says nothing at all, not even in a comment. */
+/** Whether a settings file is empty, without even a comment. */
 export const isBlank = (bytes: Buffer): boolean => /^\ufeff?\s*(\{\s*\})?\s*$/.test(bytes.toString('utf8'))

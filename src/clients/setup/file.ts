@@ -15,15 +15,15 @@ import { MailboxError } from '../../base/errors.ts'
 import { writeFileAtomically } from '../../base/files.ts'
 import { pidExists } from '../../base/process.ts'
 
-/** A file as it stands, or the place for one. */
+/** A file as it is, or where one will be. */
 export interface FileState {
-  /** Where its bytes are: behind symbolic links, which stay. */
+  /** Where its bytes are: symbolic links are followed, and kept. */
   target: string
   bytes: Buffer | undefined
   stats: Stats | undefined
 }
 
-/** Looks at a file that is to be replaced, and refuses one that could not be or should not be. */
+/** Reads a file that is to be replaced, and refuses one that cannot or should not be. */
 export function inspectFile(path: string): FileState {
   const target = targetOf(path)
   if (!existsSync(target)) {
@@ -32,12 +32,14 @@ export function inspectFile(path: string): FileState {
   }
   const stats = statSync(target)
   if (!stats.isFile()) throw new MailboxError('invalid', 'it is not a file')
-  // To root everything is writable; that the file says otherwise is somebody's will all the same.
+  // Root may write anything, but somebody has made the file read-only on purpose.
   if ((stats.mode & 0o222) === 0 || !mayWrite(target))
-    throw new MailboxError('not_permitted', 'it is read-only', { hint: `allow it: chmod u+w ${target}` })
+    throw new MailboxError('not_permitted', 'it is read-only', {
+      hint: `make it writable: chmod u+w ${target}`,
+    })
   if (stats.nlink > 1) {
-    throw new MailboxError('not_permitted', 'it has a second name (a hard link), which it would part from', {
-      hint: 'make the other one a symbolic link',
+    throw new MailboxError('not_permitted', 'it is a hard link, and replacing it would break the link', {
+      hint: 'use a symbolic link instead',
     })
   }
   const uid = process.getuid?.()
@@ -54,7 +56,7 @@ export function targetOf(path: string): string {
   } catch (error) {
     const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
     if (!isLink && (error as NodeJS.ErrnoException).code === 'ENOENT') return path
-    throw new MailboxError('invalid', isLink ? 'it is a link to nowhere' : (error as Error).message, {
+    throw new MailboxError('invalid', isLink ? 'it is a broken symbolic link' : (error as Error).message, {
       cause: error,
     })
   }
@@ -68,7 +70,7 @@ function checkDirectory(dir: string): void {
   if (!statSync(dir).isDirectory()) throw new MailboxError('invalid', `${dir} is not a directory`)
   if (!mayWrite(dir)) {
     throw new MailboxError('not_permitted', `its directory ${dir} is read-only`, {
-      hint: `allow it: chmod u+w ${dir}`,
+      hint: `make it writable: chmod u+w ${dir}`,
     })
   }
 }
@@ -85,8 +87,8 @@ function mayWrite(path: string): boolean {
 const temporaryEnd = '.mailbox-tmp'
 
 /**
- * Replaces a file as a whole: whoever looks sees the old one or the new one, and so does whoever comes
- * after a crash. Mode and owner stay.
+ * Replaces a file as a whole: readers see the old file or the new one, also after a crash. Its mode and owner are
+ * kept.
  */
 export function replaceFile({ target, bytes, stats }: FileState, content: Buffer, newMode: number): void {
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}${temporaryEnd}`)
@@ -98,7 +100,9 @@ export function replaceFile({ target, bytes, stats }: FileState, content: Buffer
     temporary,
     beforeRename: () => {
       if (!isStill(target, bytes))
-        throw new MailboxError('conflict', 'it was changed by somebody else meanwhile', { hint: 'try again' })
+        throw new MailboxError('conflict', 'another program has changed it in the meantime', {
+          hint: 'try again',
+        })
     },
   })
 }
@@ -108,7 +112,7 @@ const isStill = (path: string, bytes: Buffer | undefined): boolean =>
 
 const isOther = (pid: number): boolean => pid !== process.pid && pidExists(pid)
 
-/** Removes what an earlier run that was killed has left beside a file. */
+/** Removes temporary files that killed runs have left beside a file. */
 export function sweepTemporaries(target: string): void {
   const dir = dirname(target)
   if (!existsSync(dir)) return

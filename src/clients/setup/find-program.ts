@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Where a program is that a shell would find. */
+/** The path of a program that a shell would find. */
 export function findProgram(name: string, env: NodeJS.ProcessEnv): string | undefined {
   const dirs = (env['PATH'] ?? '').split(delimiter).filter(Boolean)
   return dirs.map((dir) => join(dir, name)).find(isExecutable)

@@ -9,7 +9,7 @@ import { parseSettings } from './json-value.ts'
 import { readManifest, setupDir } from './manifest.ts'
 import { hookPath } from './our-entries.ts'
 
-/** How a client is set up, in one sentence, and what to do about it. */
+/** The state of a client's setup, in one sentence, and what to do about it. */
 export interface ClientHealth {
   client: ClientSetup
   state: 'ok' | 'warn' | 'fail'
@@ -19,18 +19,18 @@ export interface ClientHealth {
 
 export interface HealthOptions {
   place: Place
-  /** The space that is looked at. */
+  /** The directory of the space. */
   space: string
   /** How long ago something was, in words. */
   ago: (at: number) => string
-  /** A command line of ours, ready to copy. */
+  /** A mailbox command, ready to copy. */
   command: (words: string) => string
 }
 
-/** Looks at every client on this machine: set up, allowed to run our hooks, and running them. */
+/** Checks every client on this machine: is it set up, may it run our hooks, and has it run them? */
 export async function* clientsHealth(options: HealthOptions): AsyncGenerator<ClientHealth> {
   for (const client of findClients(options.place.env)) {
-    yield { client, ...(await lookAt(client, options).catch(asFinding)) }
+    yield { client, ...(await checkClient(client, options).catch(asFinding)) }
   }
 }
 
@@ -39,7 +39,10 @@ function asFinding(thrown: unknown): Omit<ClientHealth, 'client'> {
   return { state: 'fail', found: message, ...(hint === undefined ? {} : { next: hint }) }
 }
 
-async function lookAt(client: ClientSetup, options: HealthOptions): Promise<Omit<ClientHealth, 'client'>> {
+async function checkClient(
+  client: ClientSetup,
+  options: HealthOptions,
+): Promise<Omit<ClientHealth, 'client'>> {
   const { place, command } = options
   const again = command(`init --client ${client.name}`)
   const scopes = (['user', 'project'] as const).map((scope) => ({ ...place, scope }))
@@ -47,23 +50,23 @@ async function lookAt(client: ClientSetup, options: HealthOptions): Promise<Omit
   const [best = [], ...more] = parts.filter((each) => each.some(({ state }) => state !== 'absent'))
   const broken = parts.flat().find(({ state }) => state === 'broken')
   if (broken !== undefined)
-    return { state: 'fail', found: `${broken.path} cannot be read as settings`, next: 'mend it' }
+    return { state: 'fail', found: `cannot parse ${broken.path}`, next: 'fix its syntax' }
   if (best.length === 0) {
     if (client.hasPlugin?.(place) === true) return running(client, options, 'set up as a plugin')
-    return { state: 'warn', found: 'not set up: mail does not reach it by itself', next: again }
+    return { state: 'warn', found: 'not set up: its agents get no mail automatically', next: again }
   }
   const gone = best.flatMap(({ programs }) => programs).find((path) => !existsSync(path))
   if (gone !== undefined)
-    return { state: 'fail', found: `its hooks run ${gone}, which is not there`, next: again }
+    return { state: 'fail', found: `its hooks run ${gone}, which does not exist`, next: again }
   if (best.some(({ state }) => state !== 'current'))
     return {
       state: 'warn',
-      found: 'set up by another copy or version of the mailbox, or not completely',
+      found: 'set up by another copy or version of the mailbox, or incompletely',
       next: again,
     }
   const isTwice = client.hasPlugin?.(place) === true || more.some(([part]) => part?.path !== best[0]?.path)
   if (isTwice) {
-    const found = 'set up twice (for you, for this project, or as a plugin): its hooks may run twice'
+    const found = 'set up twice (for you, for this project or as a plugin), so its hooks may run twice'
     return { state: 'warn', found, next: command(`uninit --client ${client.name}`) }
   }
   return running(client, options, 'set up')
@@ -72,7 +75,7 @@ async function lookAt(client: ClientSetup, options: HealthOptions): Promise<Omit
 interface Part {
   path: string
   state: 'absent' | 'current' | 'outdated' | 'broken'
-  /** What its hooks run. */
+  /** The programs its hooks run. */
   programs: string[]
 }
 
@@ -99,7 +102,7 @@ function programsIn(path: string, bytes: Buffer): string[] {
   return paths.map(({ hook }) => hookPath(hook.command)).filter((each) => each !== undefined)
 }
 
-/** Whether hooks may run, and have: that is the only proof. */
+/** Whether its hooks may run, and have: that they have is the only proof. */
 async function running(
   client: ClientSetup,
   { place, space, ago }: HealthOptions,
@@ -113,6 +116,6 @@ async function running(
   return {
     state: 'warn',
     found: `${how}; no hook has run in this space yet`,
-    next: `start ${client.label} anew and say something; then look again`,
+    next: `restart ${client.label}, send it a prompt, and check again`,
   }
 }

@@ -18,10 +18,10 @@ import {
 } from './manifest.ts'
 import { about, type PlannedFile } from './plan.ts'
 
-/** A project's files are for everybody who works on it. */
+/** Everybody who works on a project may read its files. */
 const newFileMode = { user: 0o600, project: 0o644 }
 
-/** Carries a plan out: all of it, or nothing. */
+/** Makes all planned changes, or none. */
 export function install(plan: readonly PlannedFile[], place: Place): void {
   const changes = plan.filter(({ isChanged }) => isChanged)
   for (const { state } of plan) sweepTemporaries(state.target)
@@ -48,7 +48,7 @@ export function install(plan: readonly PlannedFile[], place: Place): void {
   tidyManifest(dir, after)
 }
 
-/** Keeps the files as they are and notes what is about to be done: from then on `uninit` can undo it. */
+/** Backs the files up and records what is about to change. From then on `uninit` can undo it. */
 function writeAhead(dir: string, changes: readonly PlannedFile[], before: Manifest, place: Place): Manifest {
   const space = place.space ?? null
   const records = changes.map((change) => ({ ...recordOf(dir, change, before), space }))
@@ -58,7 +58,7 @@ function writeAhead(dir: string, changes: readonly PlannedFile[], before: Manife
   return after
 }
 
-/** What `uninit` will need to know of a file, after this change as well as after those before it. */
+/** What `uninit` needs to know about a file, after this change and any earlier ones. */
 function recordOf(
   dir: string,
   { file, state, after }: PlannedFile,
@@ -73,23 +73,23 @@ function recordOf(
   const madeDirs = known?.madeDirs ?? missingDirs(dirname(state.target))
   const record = { client, id, path, written: [written], madeDirs }
   if (state.bytes === undefined) return { ...record, before: null }
-  // Changed by somebody since we set it up: what they have without us is what it goes back to.
+  // Somebody has changed it since we set it up: `uninit` restores their version without our entries.
   const own = known === undefined ? state.bytes : editBytes(state.bytes, file.uninstall)
   return { ...record, before: known?.before === null && isBlank(own) ? null : keepBackup(dir, own) }
 }
 
-/** Undoes what was begun. If that fails as well, the manifest stays, and `uninit` can do it later. */
+/** Undoes what was begun. If that fails too, the manifest stays, and `uninit` can do it later. */
 function putAllBack(begun: readonly PlannedFile[], { files }: Manifest, cause: unknown): void {
   try {
     for (const change of begun.toReversed()) putBack(change)
   } catch (error) {
-    const message = `${(cause as Error).message}; and putting the others back failed: ${(error as Error).message}`
-    throw new MailboxError('internal', message, { cause, hint: 'when that is mended: mailbox uninit' })
+    const message = `${(cause as Error).message}; restoring the other files failed too: ${(error as Error).message}`
+    throw new MailboxError('internal', message, { cause, hint: 'fix the problem, then run: mailbox uninit' })
   }
   for (const each of files.flatMap(({ madeDirs }) => madeDirs.toReversed())) removeEmpty(each)
 }
 
-/** It may have failed before or after the new file was in its place. */
+/** It may have failed before or after the new file was in place. */
 function putBack({ state: { target, bytes }, after }: PlannedFile): void {
   if (!existsSync(target) || !readFileSync(target).equals(after)) return
   if (bytes === undefined) rmSync(target)

@@ -4,7 +4,7 @@ import { addElement, addProperty, nodeAt, removeAt, replaceValue } from './json-
 import { isObject, type Json, parseSettings } from './json-value.ts'
 import { ourEvent } from './our-entries.ts'
 
-/** `hooks` of a settings file: events, of each a list of groups, of each a list of hooks. */
+/** `hooks` of a settings file: for each event a list of groups, each with a list of hooks. */
 export type Hooks = Record<string, HookGroup[]>
 
 interface HookGroup {
@@ -18,12 +18,12 @@ interface Hook extends Json {
 
 interface Found {
   event: string
-  /** Where the hook stands: hooks, event, group, hooks, hook. */
+  /** The path of the hook: hooks, event, group, hooks, hook. */
   path: readonly ['hooks', string, number, 'hooks', number]
   hook: Hook
 }
 
-/** Our own hooks among all of a file's. */
+/** Our hooks among all hooks of a file. */
 export function findOurHooks(settings: Json): Found[] {
   const found: Found[] = []
   const { hooks } = settings
@@ -39,21 +39,21 @@ export function findOurHooks(settings: Json): Found[] {
   return found
 }
 
-/** An event can have two hooks of ours that do different things. */
+/** We can have two hooks for one event that do different things. */
 const purpose = (event: string, hook: Hook): string => `${event} ${ourEvent(hook.command)}`
 
-/** Adds the hooks that are missing, mends those of another version, and takes out those no longer wanted. */
+/** Adds missing hooks, updates those of another version, and removes those no longer wanted. */
 export function installHooks(text: string, wanted: Hooks): string {
   const missing = new Map<string, [event: string, group: HookGroup]>()
   for (const [event, groups] of Object.entries(wanted))
     for (const group of groups) missing.set(purpose(event, group.hooks[0]!), [event, group])
-  let now = removeHooks(text, missingOnce(new Set(missing.keys())))
+  let now = removeHooks(text, isSurplus(new Set(missing.keys())))
   for (const { event, path, hook } of findOurHooks(parseSettings(now))) {
     const want = missing.get(purpose(event, hook))![1].hooks[0]!
     missing.delete(purpose(event, hook))
-    // Whatever else the person has put into the entry, such as a longer timeout, stays.
-    const mended = { ...want, ...hook, command: want.command }
-    if (!isDeepStrictEqual(mended, hook)) now = replaceValue(now, path, mended)
+    // Keeps whatever the person has added to the entry, such as a longer timeout.
+    const updated = { ...want, ...hook, command: want.command }
+    if (!isDeepStrictEqual(updated, hook)) now = replaceValue(now, path, updated)
   }
   for (const event of Object.keys(wanted)) {
     const groups = [...missing.values()].filter(([of]) => of === event).map(([, group]) => group)
@@ -62,25 +62,25 @@ export function installHooks(text: string, wanted: Hooks): string {
   return now
 }
 
-/** Says of each hook whether it may stay: the first for each purpose. */
-function missingOnce(purposes: Set<string>): (found: Found) => boolean {
+/** Selects the hooks to remove: all but the first for each purpose. */
+function isSurplus(purposes: Set<string>): (found: Found) => boolean {
   return ({ event, hook }) => !purposes.delete(purpose(event, hook))
 }
 
 function addGroups(text: string, event: string, added: readonly HookGroup[]): string {
   const { hooks } = parseSettings(text)
   if (hooks === undefined) return addGroups(addProperty(text, [], 'hooks', {}), event, added)
-  if (!isObject(hooks)) throw new MailboxError('invalid', '"hooks" is not an object in it')
+  if (!isObject(hooks)) throw new MailboxError('invalid', 'its "hooks" is not an object')
   const groups = hooks[event]
   if (groups === undefined) return addProperty(text, ['hooks'], event, added)
-  if (!Array.isArray(groups)) throw new MailboxError('invalid', `hooks.${event} is not a list in it`)
+  if (!Array.isArray(groups)) throw new MailboxError('invalid', `its hooks.${event} is not a list`)
   return added.reduce((now, group) => addElement(now, ['hooks', event], group), text)
 }
 
-/** Takes hooks of ours out, by default all. A group, an event and `hooks` itself go with the last in them. */
+/** Removes our hooks, by default all, with each group, event and `hooks` object that becomes empty. */
 export function removeHooks(text: string, which: (found: Found) => boolean = () => true): string {
   const unwanted = findOurHooks(parseSettings(text)).filter(which)
-  // From the last on, so that the places of the others stay.
+  // From the last one backwards, so that the other paths stay valid.
   return unwanted.reverse().reduce((now, { path }) => removeHook(now, path), text)
 }
 
@@ -90,7 +90,7 @@ function removeHook(text: string, path: Found['path']): string {
   return removeIfEmpty(removeIfEmpty(removeAt(now, path.slice(0, 3)), path.slice(0, 2)), ['hooks'])
 }
 
-/** Takes out a list or object with nothing in it, not even a comment. */
+/** Removes a list or object that contains nothing, not even a comment. */
 export function removeIfEmpty(text: string, path: readonly (string | number)[]): string {
   const node = nodeAt(text, path)
   if (node === undefined) return text
@@ -99,7 +99,7 @@ export function removeIfEmpty(text: string, path: readonly (string | number)[]):
     : text
 }
 
-/** `hooks` as it would be without ours, for comparing; undefined when nothing is left. */
+/** `hooks` without ours, for comparison; undefined when nothing is left. */
 export function hooksWithoutOurs(hooks: unknown): unknown {
   if (!isObject(hooks)) return hooks
   const rest: Json = {}

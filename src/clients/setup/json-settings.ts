@@ -3,19 +3,19 @@ import { MailboxError } from '../../base/errors.ts'
 import { type Hooks, hooksWithoutOurs, installHooks, removeHooks, removeIfEmpty } from './json-hooks.ts'
 import { addProperty, removeAt, replaceValue } from './json-text.ts'
 import { isObject, type Json, parseSettings } from './json-value.ts'
-import { isOurServer, mendServer } from './our-entries.ts'
+import { isOurServer, updateServer } from './our-entries.ts'
 
-/** The entries that a JSON settings file gets from us. */
+/** The entries that we add to a JSON settings file. */
 export interface JsonEntries {
   hooks?: Hooks
-  /** The MCP server, under the key that the client keeps its servers in. */
+  /** The MCP server, under the client's key for its servers. */
   server?: { under: string; value: Json }
 }
 
 const serverName = 'mailbox'
 const serverKeys = ['mcpServers', 'mcp']
 
-/** Adds what is missing and mends what is out of date. What is right already keeps its bytes. */
+/** Adds what is missing and updates what is outdated. Everything else keeps its bytes. */
 export function installJson(text: string, { hooks, server }: JsonEntries): string {
   const start = text.trim() === '' ? '{}\n' : text
   const before = parseSettings(start)
@@ -26,7 +26,7 @@ export function installJson(text: string, { hooks, server }: JsonEntries): strin
   return now
 }
 
-/** Takes out every entry of ours, and what would be left empty by that. */
+/** Removes all our entries, and objects that become empty. */
 export function uninstallJson(text: string): string {
   if (text.trim() === '') return text
   const before = parseSettings(text)
@@ -43,20 +43,20 @@ export function uninstallJson(text: string): string {
 function installServer(text: string, under: string, value: Json): string {
   const servers = parseSettings(text)[under]
   if (servers === undefined) return addProperty(text, [], under, { [serverName]: value })
-  if (!isObject(servers)) throw new MailboxError('invalid', `${JSON.stringify(under)} is not an object in it`)
+  if (!isObject(servers)) throw new MailboxError('invalid', `its ${JSON.stringify(under)} is not an object`)
   const there = servers[serverName]
   if (there === undefined) return addProperty(text, [under], serverName, value)
   if (!isOurServer(there)) throw foreignServer(`${under}.${serverName}`)
-  const mended = mendServer(there as Json, value)
-  return isDeepStrictEqual(mended, there) ? text : replaceValue(text, [under, serverName], mended)
+  const updated = updateServer(there as Json, value)
+  return isDeepStrictEqual(updated, there) ? text : replaceValue(text, [under, serverName], updated)
 }
 
 export const foreignServer = (name: string): MailboxError =>
-  new MailboxError('conflict', `${name} in it is another program's server`, {
-    hint: 'give that one another name',
+  new MailboxError('conflict', `its ${name} belongs to another program`, {
+    hint: 'rename that server',
   })
 
-/** Whatever an edit was meant to do, all that is not ours must be as it was, and in the same order. */
+/** Whatever an edit does, everything that is not ours must stay the same, in the same order. */
 function checkRest(before: Json, after: Json): void {
   if (JSON.stringify(withoutOurs(before)) === JSON.stringify(withoutOurs(after))) return
   throw new MailboxError('internal', 'editing it would change more than our own entries')

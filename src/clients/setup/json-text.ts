@@ -1,9 +1,9 @@
 import { applyEdits, type Edit, type Node, parseTree } from 'jsonc-parser'
 
 /**
- * Edits of a JSON file (with comments, as far as its client takes them) that touch nothing but the entry
- * they add or take out: what stands beside it, its comments included, keeps its bytes. The library's own
- * `modify` moves the comments of neighbours and lays neighbours out anew, so only its tree is used here.
+ * Edits a JSON file, possibly with comments, and touches nothing but the entry that is added or removed: its
+ * neighbours and their comments keep their bytes. The library's own `modify` moves and reformats neighbours, so only
+ * its parser is used here.
  */
 
 type Path = readonly (string | number)[]
@@ -11,7 +11,7 @@ type Path = readonly (string | number)[]
 interface Layout {
   unit: string
   eol: string
-  /** The whole file stands on one line: what is added does, too. */
+  /** The whole file is on one line, and so is what we add. */
   minified: boolean
 }
 
@@ -30,7 +30,7 @@ function layoutOf(text: string): Layout {
   }
 }
 
-/** What stands before it on its line, if that is nothing but blanks. */
+/** What precedes it on its line, if that is only white space. */
 function indentAt(text: string, offset: number): string | undefined {
   const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
   return /^[ \t]*$/.test(before) ? before : undefined
@@ -39,7 +39,7 @@ function indentAt(text: string, offset: number): string | undefined {
 const lineIndent = (text: string, offset: number): string =>
   /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset))![0]
 
-/** The value at a path; of doubled keys the last one counts, as it does for whoever reads the file. */
+/** The value at a path. Of duplicate keys the last one counts, as it does for JSON parsers. */
 export function nodeAt(text: string, path: Path): Node | undefined {
   let at: Node | undefined = treeOf(text)
   for (const step of path) {
@@ -52,11 +52,11 @@ export function nodeAt(text: string, path: Path): Node | undefined {
 const propertiesOf = (object: Node, key: string): Node[] =>
   (object.children ?? []).filter((property) => property.children?.[0]?.value === key)
 
-/** Adds a property behind the others. The object at `path` must be there. */
+/** Adds a property after the others. The object at `path` must exist. */
 export const addProperty = (text: string, path: Path, key: string, value: unknown): string =>
   addChild(text, nodeAt(text, path)!, value, key)
 
-/** Adds an element behind the others. The array at `path` must be there. */
+/** Adds an element after the others. The array at `path` must exist. */
 export const addElement = (text: string, path: Path, value: unknown): string =>
   addChild(text, nodeAt(text, path)!, value, undefined)
 
@@ -64,25 +64,27 @@ export function replaceValue(text: string, path: Path, value: unknown): string {
   const node = nodeAt(text, path)!
   const layout = layoutOf(text)
   const oneLine = !text.slice(node.offset, node.offset + node.length).includes('\n')
-  const content = oneLine ? writtenFlat(value, layout) : written(value, layout, lineIndent(text, node.offset))
+  const content = oneLine
+    ? writtenOnOneLine(value, layout)
+    : written(value, layout, lineIndent(text, node.offset))
   return applyEdits(text, [{ offset: node.offset, length: node.length, content }])
 }
 
 function written(value: unknown, layout: Layout, indent: string, key?: string): string {
   const label = key === undefined ? '' : `${JSON.stringify(key)}:${layout.minified ? '' : ' '}`
-  return label + (layout.minified ? JSON.stringify(value) : laidOut(value, layout, indent, label.length))
+  return label + (layout.minified ? JSON.stringify(value) : formatted(value, layout, indent, label.length))
 }
 
-/** For a neighbourhood that stands on one line. */
-const writtenFlat = (value: unknown, layout: Layout, key?: string): string =>
+/** For an object or array that is on one line. */
+const writtenOnOneLine = (value: unknown, layout: Layout, key?: string): string =>
   layout.minified
     ? written(value, layout, '', key)
     : (key === undefined ? '' : `${JSON.stringify(key)}: `) + onOneLine(value)
 
-/** What fits on a line stands on one: somebody is going to read this before it is written. */
+/** What fits on a line is put on one: a person reviews this. */
 const lineWidth = 160
 
-function laidOut(value: unknown, layout: Layout, indent: string, lead = 0): string {
+function formatted(value: unknown, layout: Layout, indent: string, lead = 0): string {
   const flat = onOneLine(value)
   if (value === null || typeof value !== 'object' || indent.length + lead + flat.length < lineWidth)
     return flat
@@ -91,7 +93,7 @@ function laidOut(value: unknown, layout: Layout, indent: string, lead = 0): stri
   const [open, close] = Array.isArray(value) ? '[]' : '{}'
   const parts = Object.entries(value).map(([key, part]) => {
     const label = Array.isArray(value) ? '' : `${JSON.stringify(key)}: `
-    return inner + label + laidOut(part, layout, inner, label.length)
+    return inner + label + formatted(part, layout, inner, label.length)
   })
   return [open, parts.join(`,${eol}`), indent + close].join(eol)
 }
@@ -112,7 +114,7 @@ function addChild(text: string, container: Node, value: unknown, key: string | u
   const comma = commaBehind(text, last)
   const end = last.offset + last.length
   const lead = oneLine ? (layout.minified ? '' : ' ') : layout.eol + indent
-  const added = lead + (oneLine ? writtenFlat(value, layout, key) : written(value, layout, indent, key))
+  const added = lead + (oneLine ? writtenOnOneLine(value, layout, key) : written(value, layout, indent, key))
   const edits: Edit[] =
     comma === undefined
       ? [
@@ -130,7 +132,7 @@ function addOnlyChild(text: string, container: Node, value: unknown, key: string
   const outer = lineIndent(text, container.offset)
   const indent = outer + layout.unit
   const added = written(value, layout, indent, key)
-  // A comment in an otherwise empty object stays where it is, before what is added.
+  // A comment in an otherwise empty object stays where it is, before the new entry.
   const kept = text.slice(open, close).trimEnd()
   const content = layout.minified ? added : `${layout.eol}${indent}${added}${layout.eol}${outer}`
   return applyEdits(text, [{ offset: open + kept.length, length: close - open - kept.length, content }])
@@ -142,7 +144,7 @@ function commaBehind(text: string, child: Node): number | undefined {
   return text[at] === ',' ? at : undefined
 }
 
-/** Comments behind an entry, on its line, are about that entry: what is added comes after them. */
+/** Comments after an entry, on its line, belong to it: a new entry comes after them. */
 const endOfComments = (text: string, from: number): number =>
   endOf(/(?:[ \t]*(?:\/\/[^\r\n]*|\/\*[\s\S]*?\*\/))*/y, text, from)
 
@@ -151,7 +153,7 @@ function endOf(pattern: RegExp, text: string, from: number): number {
   return from + (pattern.exec(text)?.[0].length ?? 0)
 }
 
-/** Takes the property or element at `path` out, with its comma. */
+/** Removes the property or element at `path`, with its comma. */
 export function removeAt(text: string, path: Path): string {
   const value = nodeAt(text, path)!
   const child = value.parent?.type === 'property' ? value.parent : value
@@ -162,7 +164,7 @@ export function removeAt(text: string, path: Path): string {
   const end = comma === undefined ? child.offset + child.length : comma + 1
   const indent = indentAt(text, child.offset)
   if (indent !== undefined) {
-    // A line of its own goes as a whole, with the line end before it.
+    // An entry with lines to itself is removed with them and the preceding line break.
     const start = child.offset - indent.length
     const lineEnd = text.slice(0, start).endsWith('\r\n') ? 2 : start > 0 ? 1 : 0
     edits.push({ offset: start - lineEnd, length: end - start + lineEnd, content: '' })
@@ -180,7 +182,7 @@ export function removeAt(text: string, path: Path): string {
   return collapse(applyEdits(text, edits), path.slice(0, -1))
 }
 
-/** A container that holds nothing any more, not even a comment, is written as such. */
+/** An object or array that is empty now, with not even a comment, becomes `{}` or `[]`. */
 function collapse(text: string, path: Path): string {
   const node = nodeAt(text, path)!
   const inner = text.slice(node.offset + 1, node.offset + node.length - 1)

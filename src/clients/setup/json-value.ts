@@ -7,7 +7,7 @@ export type Json = Record<string, unknown>
 export const isObject = (value: unknown): value is Json =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** What a settings file says. Comments and a trailing comma are allowed; whether its client agrees is its own affair. */
+/** Parses a settings file. Comments and trailing commas are allowed, whether or not the client accepts them. */
 export function parseSettings(text: string): Json {
   const errors: ParseError[] = []
   const value: unknown = parse(text, errors, { allowTrailingComma: true })
@@ -18,21 +18,21 @@ export function parseSettings(text: string): Json {
     throw new MailboxError('invalid', `it is not JSON: ${printParseErrorCode(error.error)} at ${where}`)
   }
   if (!isObject(value)) throw new MailboxError('invalid', 'it is not a JSON object')
-  refuseDoubles(text)
+  refuseDuplicates(text)
   return value
 }
 
-/** Of a key that stands twice, clients take the last; an entry added to the first would have no effect. */
-function refuseDoubles(text: string): void {
+/** Clients use the last of two equal keys, so an entry added to the first would have no effect. */
+function refuseDuplicates(text: string): void {
   const seen = new Set<unknown>()
   for (const { children } of parseTree(text, [], { allowTrailingComma: true })?.children ?? []) {
     const key: unknown = children?.[0]?.value
-    if (seen.has(key)) throw new MailboxError('invalid', `${JSON.stringify(key)} stands in it twice`)
+    if (seen.has(key)) throw new MailboxError('invalid', `it contains ${JSON.stringify(key)} twice`)
     seen.add(key)
   }
 }
 
-/** A settings file as its client would read it; undefined when there is none, or it cannot be read. */
+/** A parsed settings file; undefined when there is none, or it cannot be parsed. */
 export function readSettingsFile(path: string): Json | undefined {
   try {
     return parseSettings(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))

@@ -9,13 +9,13 @@ import type { Place, Scope } from './client-setup.ts'
 import { inspectFile, replaceFile, sweepTemporaries } from './file.ts'
 
 /**
- * What `init` has done, for `uninit`. It is written before the first file is touched, with the bytes of all
- * files as they were; so however `init` ends, each file is one of those that the manifest knows.
+ * Records for `uninit` what `init` has done. It is written before the first file is changed, with backups of all
+ * files; so however `init` ends, the manifest knows the content of every file.
  */
 export interface Manifest {
   format: 1
   scope: Scope
-  /** The project, for that scope. */
+  /** The directory of the project, for that scope. */
   project: string | null
   files: FileRecord[]
 }
@@ -24,21 +24,21 @@ export interface FileRecord {
   client: Client
   id: string
   path: string
-  /** The space that was named for it. */
+  /** The space it was set up with, if one was given. */
   space: string | null
-  /** SHA-256 of the bytes before, which are kept in `backups/`; null: there was no file. */
+  /** SHA-256 of the original bytes, which are kept in `backups/`; null: there was no file. */
   before: string | null
-  /** SHA-256 of everything that we have made of it. */
+  /** SHA-256 of every version that we have written. */
   written: string[]
-  /** Directories that had to be made for it, outermost first. */
+  /** Directories that were created for it, outermost first. */
   madeDirs: string[]
 }
 
 export const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
 /**
- * In the person's home for projects as well: a project is often under version control, and what is kept of
- * its files may hold secrets that their owner keeps out of it.
+ * In the home directory for projects too: a project is often under version control, and backups of its files may
+ * contain secrets that must not get there.
  */
 export function setupDir(env: NodeJS.ProcessEnv, scope: Scope, project: string): string {
   const name = scope === 'user' ? 'user' : `${basename(project)}-${digest(Buffer.from(project)).slice(0, 12)}`
@@ -53,7 +53,7 @@ export function readManifest(dir: string): Manifest | undefined {
     if (manifest.format === 1 && Array.isArray(manifest.files)) return manifest
   } catch {}
   throw new MailboxError('damaged', `${path} cannot be read`, {
-    hint: `move it away; then \`mailbox uninit\` takes our entries out of the files it finds`,
+    hint: 'move it away; `mailbox uninit` then removes our entries from the files it finds',
   })
 }
 
@@ -72,7 +72,7 @@ export function writeManifest(dir: string, manifest: Manifest): void {
 
 const backupPath = (dir: string, sha: string) => join(dir, 'backups', sha)
 
-/** Keeps the bytes; the same bytes are kept once. */
+/** Backs the bytes up; equal bytes are kept once. */
 export function keepBackup(dir: string, bytes: Buffer): string {
   const sha = digest(bytes)
   const path = backupPath(dir, sha)
@@ -87,11 +87,11 @@ export function readBackup(dir: string, sha: string): Buffer {
   const bytes = existsSync(path) ? readFileSync(path) : undefined
   if (bytes !== undefined && digest(bytes) === sha) return bytes
   throw new MailboxError('damaged', `${path} is missing or damaged`, {
-    hint: 'move the manifest beside it away; then `mailbox uninit` takes our entries out of the files it finds',
+    hint: 'move the manifest beside it away; `mailbox uninit` then removes our entries from the files it finds',
   })
 }
 
-/** Forgets the backups that no record speaks of; with no record left, the manifest and its directories. */
+/** Removes backups that no record needs; without any record, the manifest and its directories too. */
 export function tidyManifest(dir: string, manifest: Manifest): void {
   const wanted = new Set(manifest.files.map(({ before }) => before))
   const backups = join(dir, 'backups')
@@ -103,7 +103,7 @@ export function tidyManifest(dir: string, manifest: Manifest): void {
   for (const each of [backups, dir, dirname(dir), dirname(dirname(dir))]) removeEmpty(each)
 }
 
-/** True when the directory is gone. */
+/** Returns true when the directory is gone. */
 export function removeEmpty(dir: string): boolean {
   try {
     rmdirSync(dir)

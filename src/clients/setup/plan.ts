@@ -4,7 +4,7 @@ import type { ClientSetup, Place, SettingsFile } from './client-setup.ts'
 import { editBytes } from './edit-bytes.ts'
 import { type FileState, inspectFile } from './file.ts'
 
-/** One file that `init` would change, or finds as it should be. */
+/** A file that `init` would change, or that is up to date. */
 export interface PlannedFile {
   file: SettingsFile
   state: FileState
@@ -12,7 +12,7 @@ export interface PlannedFile {
   isChanged: boolean
 }
 
-/** Works out every edit before the first is made; one file that will not do stops them all. */
+/** Computes every edit before the first is made. One file that cannot be edited stops them all. */
 export const planInstall = (clients: readonly ClientSetup[], place: Place): PlannedFile[] =>
   clients.flatMap((client) =>
     client.files(place).map((file) =>
@@ -24,13 +24,13 @@ export const planInstall = (clients: readonly ClientSetup[], place: Place): Plan
     ),
   )
 
-/** Does something with a file; whatever goes wrong names it. */
+/** Does something with a file. Errors name the file. */
 export function about<T>({ client, path }: { client?: Client; path: string }, work: () => T): T {
   try {
     return work()
   } catch (cause) {
     const { code, message, hint } = asRefusal(cause)
-    const others = client && `or leave ${client} out: --client NAME for each of the others`
+    const others = client && `or leave ${client} out: pass --client NAME for each of the others`
     const hints = [hint, others].filter((part) => part !== undefined)
     throw new MailboxError(code, `${path}: ${message}`, { cause, hint: hints.join(', ') })
   }
@@ -39,7 +39,7 @@ export function about<T>({ client, path }: { client?: Client; path: string }, wo
 function asRefusal(error: unknown): Pick<MailboxError, 'code' | 'message' | 'hint'> {
   if (error instanceof MailboxError) return error
   const { code = '', message } = error as NodeJS.ErrnoException
-  const hint = 'every file is as it was; try again when that is mended'
+  const hint = 'nothing was changed; fix the problem and try again'
   if (['EACCES', 'EPERM', 'EROFS'].includes(code)) return { code: 'not_permitted', message, hint }
   if (['ENOSPC', 'EDQUOT'].includes(code)) return { code: 'disk_full', message, hint }
   return { code: 'internal', message, hint }

@@ -1,12 +1,12 @@
 import { parse } from 'smol-toml'
 
 /**
- * Finds where the statements of a TOML file stand. The file has been parsed before (smol-toml), so this
- * need not tell right from wrong, only where one thing ends and the next begins.
+ * Finds the positions of the statements in a TOML file. smol-toml has parsed the file before, so this need not check
+ * the syntax, only find where one statement ends and the next begins.
  */
 export interface Statement {
   kind: 'table' | 'pair'
-  /** From the root: the table's own path, or the table's and the key's. */
+  /** From the root: the path of the table, or of the table and the key. */
   path: string[]
   start: number
   end: number
@@ -38,7 +38,7 @@ export function scanToml(text: string): Statement[] {
   return found
 }
 
-/** The members of an inline table, whose `{` stands at `open`. */
+/** The members of an inline table, whose `{` is at `open`. */
 export function scanInline(text: string, open: number): Statement[] {
   const found: Statement[] = []
   let at = skipBlank(text, open + 1)
@@ -72,7 +72,7 @@ function scanKey(text: string, start: number): { path: string[]; end: number } {
   }
 }
 
-/** What a quoted key says, escapes and all. */
+/** The text of a quoted key, with its escapes resolved. */
 const unquoted = (key: string): string => Object.keys(parse(`${key} = 0`))[0]!
 
 const quotes = ['"""', "'''", '"', "'"]
@@ -83,7 +83,7 @@ function skipValue(text: string, start: number, stop = /[\s,\]}#]/): number {
   if (text[start] === '[' || text[start] === '{') return skipBrackets(text, start)
   let at = start
   while (at < text.length && !stop.test(text[at]!)) at++
-  // A date and its time may have a blank between them.
+  // A date and its time may be separated by a space.
   const time = /^[ ]\d\d:[^\s,\]}#]*/.exec(text.slice(at, at + 40))
   return time !== null && /^\d{4}-\d\d-\d\d$/.test(text.slice(start, at)) ? at + time[0].length : at
 }
@@ -92,7 +92,7 @@ function skipString(text: string, start: number, quote: string): number {
   let at = start + quote.length
   while (!text.startsWith(quote, at)) at += quote.startsWith('"') && text[at] === '\\' ? 2 : 1
   at += quote.length
-  // Up to two quotes may stand before the three that end a long string.
+  // A long string may end with up to two quotes before its closing three.
   while (quote.length === 3 && text[at] === quote[0]) at++
   return at
 }
@@ -107,7 +107,7 @@ function skipBrackets(text: string, start: number): number {
   return at + 1
 }
 
-/** Past blanks, line ends and comments. */
+/** Skips white space, line breaks and comments. */
 function skipBlank(text: string, start: number): number {
   const blank = /(?:[\s\ufeff]|#[^\n]*)*/y
   blank.lastIndex = start

@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs'
 import { parse, stringify, type TomlTable } from 'smol-toml'
 import { MailboxError } from '../../base/errors.ts'
 import { foreignServer } from './json-settings.ts'
-import { isOurServer, mendServer } from './our-entries.ts'
+import { isOurServer, updateServer } from './our-entries.ts'
 import { type Statement, scanInline, scanToml } from './toml-scan.ts'
 
 const section = ['mcp_servers', 'mailbox']
 const name = 'mcp_servers.mailbox'
 
-/** Adds the MCP server as a table of its own, or brings the one that is there up to date. */
+/** Adds the MCP server as a table, or updates the existing one. */
 export function installToml(text: string, server: TomlTable): string {
   const before = parseToml(text)
   const there = serverIn(before)
   if (there !== undefined && !isOurServer(there)) throw foreignServer(name)
-  const wanted = mendServer(there, server)
+  const wanted = updateServer(there, server)
   if (there !== undefined && isSame(there, wanted)) return text
   const candidates = [
-    () => mendInPlace(text, server),
+    () => updateInPlace(text, server),
     () => addTable(removeServer(text), wanted),
     () => addInline(removeServer(text), wanted),
   ]
@@ -24,8 +24,8 @@ export function installToml(text: string, server: TomlTable): string {
     const now = candidate()
     if (now !== undefined && isAsWanted(before, now, wanted)) return now
   }
-  throw new MailboxError('invalid', `there is no way to add ${name} to it without changing more`, {
-    hint: `add the table [${name}] by hand: docs/clients.md`,
+  throw new MailboxError('invalid', `cannot add ${name} without changing other entries`, {
+    hint: `add the table [${name}] by hand; see docs/clients.md`,
   })
 }
 
@@ -34,12 +34,12 @@ export function uninstallToml(text: string): string {
   if (!isOurServer(serverIn(before))) return text
   const now = removeServer(text)
   if (isAsWanted(before, now, undefined)) return now
-  throw new MailboxError('invalid', `${name} cannot be taken out of it without changing more`, {
-    hint: 'take it out by hand',
+  throw new MailboxError('invalid', `cannot remove ${name} without changing other entries`, {
+    hint: 'remove it by hand',
   })
 }
 
-/** What a file says; nothing when there is none, or it cannot be read. */
+/** A parsed file; empty when there is none, or it cannot be parsed. */
 export function readToml(path: string): TomlTable {
   try {
     return parseToml(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
@@ -65,7 +65,7 @@ function parseToml(text: string): TomlTable {
 const serverIn = (settings: TomlTable): TomlTable | undefined =>
   (settings[section[0]!] as TomlTable | undefined)?.[section[1]!] as TomlTable | undefined
 
-/** The text says what it said before, but for our server, which is as it should be. */
+/** Whether the text differs from before only in our server, which is as wanted. */
 function isAsWanted(before: TomlTable, text: string, wanted: TomlTable | undefined): boolean {
   try {
     const after = parseToml(text)
@@ -88,7 +88,7 @@ const eolOf = (text: string): string => (/\r\n/.test(text) ? '\r\n' : '\n')
 const isUnder = (path: readonly string[], head: readonly string[]): boolean =>
   head.every((key, at) => path[at] === key)
 
-/** One pair for each key; smol-toml writes a table inside as a header, which could not stand in ours. */
+/** One pair per key. smol-toml would write an inner table as a header, which cannot be inside ours. */
 const pairs = (server: TomlTable): string[] =>
   Object.entries(server).map(
     ([key, value]) => `${stringify({ [key]: 0 }).split(' = ')[0]} = ${inline(value)}`,
@@ -109,7 +109,7 @@ function addTable(text: string, server: TomlTable): string {
   return `${text}${gap}${[`[${name}]`, ...pairs(server)].join(eol)}${eol}`
 }
 
-/** `mcp_servers = { … }` can be added to only inside its braces. */
+/** Entries can be added to `mcp_servers = { … }` only inside its braces. */
 function addInline(text: string, server: TomlTable): string | undefined {
   const outer = scanToml(text).find(({ kind, path }) => kind === 'pair' && path.join('.') === section[0])
   if (outer === undefined || text[outer.value.start] !== '{') return undefined
@@ -121,8 +121,8 @@ function addInline(text: string, server: TomlTable): string | undefined {
   return text.slice(0, at) + rest
 }
 
-/** Exchanges the values of our own keys where they stand, and adds those that are missing. */
-function mendInPlace(text: string, server: TomlTable): string | undefined {
+/** Replaces the values of our own keys in place, and adds the missing ones. */
+function updateInPlace(text: string, server: TomlTable): string | undefined {
   const statements = scanToml(text)
   const header = statements.find(({ kind, path }) => kind === 'table' && isSection(path))
   if (header === undefined) return undefined
@@ -143,7 +143,7 @@ function mendInPlace(text: string, server: TomlTable): string | undefined {
 const isSection = (path: readonly string[]): boolean =>
   path.length === section.length && isUnder(path, section)
 
-/** The text without the server, whichever way it is written there. */
+/** The text without the server, however it is written there. */
 function removeServer(text: string): string {
   const ours = scanToml(text).filter(({ path }) => isUnder(path, section))
   const shorter = ours.reverse().reduce(removeLine, text)
@@ -158,7 +158,7 @@ function removeServer(text: string): string {
 function removeLine(text: string, { kind, start, end }: Statement): string {
   let from = text.lastIndexOf('\n', start) + 1
   const to = Math.min(text.length, lineEnd(text, end) + (text.startsWith('\r\n', lineEnd(text, end)) ? 2 : 1))
-  // The empty line before a table was put there with it.
+  // The empty line before the table was added with it.
   if (kind === 'table') from -= /(?<=\n)\r?\n$/.exec(text.slice(0, from))?.[0].length ?? 0
   return text.slice(0, from) + text.slice(to)
 }

@@ -19,31 +19,31 @@ import {
 } from './manifest.ts'
 import { about } from './plan.ts'
 
-/** What becomes of a file. */
+/** What happens to a file. */
 export interface UndoneFile {
   client: Client
   path: string
   how:
-    | 'restored' // byte for byte as it was
+    | 'restored' // to its original bytes
     | 'removed' // there was none before
-    | 'edited' // somebody has changed it since: our entries are taken out, theirs stay
-    | 'untouched' // there is nothing of ours in it
-  /** It held entries of ours before `init`, and holds them again. */
+    | 'edited' // changed since `init`: only our entries are removed
+    | 'untouched' // it has no entries of ours
+  /** It had entries of ours before `init`, and has them again. */
   olderEntries: boolean
 }
 
 interface Undo extends UndoneFile {
-  /** undefined: the file goes. */
+  /** undefined: the file is removed. */
   content: Buffer | undefined
 }
 
 export interface UninstallOptions {
   clients: readonly Client[]
-  /** Only say what would be done. @default false */
+  /** Only report what would be done. @default false */
   dryRun?: boolean
 }
 
-/** Puts the files back. Each step can be repeated, so whatever stops this, the next run goes on with it. */
+/** Restores the files. Every step can be repeated, so the next run continues after an interruption. */
 export function uninstall(place: Place, { clients, dryRun = false }: UninstallOptions): UndoneFile[] {
   const dir = setupDir(place.env, place.scope, place.project)
   const manifest = readManifest(dir) ?? emptyManifest(place)
@@ -81,14 +81,14 @@ function undoRecord(record: FileRecord, dir: string, place: Place): Undo {
   })
 }
 
-/** A file that no manifest speaks of may have entries of ours: a copy from another machine, or a lost manifest. */
+/** A file without a record may have our entries: copied from another machine, or the manifest was lost. */
 function undoUnrecorded(file: SettingsFile): Undo {
   const untouched = { client: file.client, path: file.path, how: 'untouched', olderEntries: false } as const
   if (!existsSync(file.path)) return { ...untouched, content: undefined }
   try {
     return takeOut(file, readFileSync(file.path), true)
   } catch {
-    // A file that we have never touched and cannot read is not ours to complain about.
+    // We have never touched this file, so that we cannot read it is no problem.
     return { ...untouched, content: undefined }
   }
 }

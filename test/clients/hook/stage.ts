@@ -3,7 +3,7 @@ import { readdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import type { Mailbox, Space } from '../../../src/mod.ts'
+import type { LocalSpace, Mailbox } from '../../../src/mod.ts'
 import { segmentFile } from '../../helpers/segments.ts'
 import { tempSpace } from '../../helpers/temp.ts'
 
@@ -29,9 +29,9 @@ export interface HookOptions {
 export class FakeClient {
   readonly process: ChildProcess
   readonly session: string
-  readonly space: Space
+  readonly space: LocalSpace
 
-  constructor(space: Space, session: string) {
+  constructor(space: LocalSpace, session: string) {
     this.space = space
     this.session = session
     this.process = spawn('sleep', ['600'], { stdio: 'ignore' })
@@ -70,7 +70,7 @@ function textIn(stdout: string): string {
 }
 
 export interface Stage {
-  space: Space
+  space: LocalSpace
   ada: Mailbox
   /** Has started a session, as `claude-1`. */
   client: FakeClient
@@ -84,7 +84,7 @@ export async function hookStage(): Promise<Stage> {
   return { space, ada, client }
 }
 
-export const stamps = (space: Space): string[] => {
+export const stamps = (space: LocalSpace): string[] => {
   try {
     return readdirSync(join(space.dir, 'hooks', 'stamps'))
   } catch {
@@ -93,7 +93,7 @@ export const stamps = (space: Space): string[] => {
 }
 
 /** How far a message has come with an agent. */
-export const stateOf = async (space: Space, id: string, name: string): Promise<string | undefined> =>
+export const stateOf = async (space: LocalSpace, id: string, name: string): Promise<string | undefined> =>
   (await space.show(id)).receipts.find(({ recipient, claimedBy }) => (claimedBy ?? recipient) === name)?.state
 
 let agedBySeconds = 0
@@ -102,7 +102,7 @@ let agedBySeconds = 0
  * Makes the last append look older than it is: the quick path relies only on a journal that has been at rest for a
  * while. Each call sets another time, as each append would.
  */
-export function ageJournal({ dir }: Space): void {
+export function ageJournal({ dir }: LocalSpace): void {
   agedBySeconds += 10
   const then = Date.now() / 1_000 - agedBySeconds
   utimesSync(segmentFile(dir), then, then)

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Mailbox, Space } from '../../../src/mod.ts'
+import type { LocalSpace, Mailbox } from '../../../src/mod.ts'
 import { tempSpace } from '../../helpers/temp.ts'
 import { until } from '../../helpers/wait.ts'
 import { clientHome } from './claude.ts'
@@ -11,7 +11,7 @@ export const clientTimeoutMs = 240_000
 
 export interface MailStage {
   home: ReturnType<typeof clientHome>
-  space: Space
+  space: LocalSpace
   ada: Mailbox
   /** Sends mail whose subject is the mark. */
   mail(mark: string, to: string, input?: Partial<Parameters<Mailbox['send']>[0]>): Promise<void>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Space } from '../../../src/mod.ts'
+import type { LocalSpace } from '../../../src/mod.ts'
 import { tempSpace } from '../../helpers/temp.ts'
 import { anthropic } from './anthropic.ts'
 import { cli, clientHome, startClaude } from './claude.ts'
@@ -38,7 +38,7 @@ function secretary(): Script {
 }
 
 /** Somebody who waits for an answer from whoever takes the role. */
-async function ask(space: Space): Promise<{ id: string; answered: Promise<string> }> {
+async function ask(space: LocalSpace): Promise<{ id: string; answered: Promise<string> }> {
   const ada = await space.mailbox('ada')
   const { id } = await ada.send({ to: 'all', subject: 'Port', body: 'PORT-QUESTION which port?' })
   const answered = ada.wait({ replyTo: id, timeoutMs: 60_000 }).then((message) => message?.body ?? '')
@@ -127,8 +127,8 @@ default_tools_approval_mode = "approve"`,
   )
 })
 
-const agentOf = async (space: Space, name: string) =>
+const agentOf = async (space: LocalSpace, name: string) =>
   (await space.agents()).find((agent) => agent.name === name)
 
-const stateOf = async (space: Space, id: string, recipient: string) =>
+const stateOf = async (space: LocalSpace, id: string, recipient: string) =>
   (await space.show(id)).receipts.find((receipt) => receipt.recipient === recipient)?.state

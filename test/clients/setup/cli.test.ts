@@ -38,7 +38,7 @@ describe('mailbox init', () => {
     expect(stdout).toContain('~/.claude/settings.json')
     expect(stdout).toMatch(new RegExp(`\\+ .*${dist}/hook.sh claude Stop`))
     expect(stdout).toContain('~/.claude.json (new)')
-    expect(stderr).toMatch(/nothing was changed: there is nobody to ask\nhint: .* init --yes/)
+    expect(stderr).toMatch(/nothing was changed: cannot ask without a terminal\nhint: .* init --yes/)
     expect(snapshot(home)).toEqual(before)
   })
 
@@ -67,12 +67,12 @@ describe('mailbox init', () => {
     expect(first.stdout).toMatch(/^Set up Claude Code, Codex:\n {2}~\/\.claude\/settings\.json\n/)
     expect(first.stdout).toContain('Codex skips new hooks until you trust them')
     expect(existsSync(join(home, '.gemini'))).toBe(false)
-    expect(mailbox(home, 'init').stdout).toBe('Everything is set up already: Claude Code, Codex.\n')
+    expect(mailbox(home, 'init').stdout).toBe('Already set up: Claude Code, Codex.\n')
     const undone = mailbox(home, 'uninit')
     expect(undone).toMatchObject({ code: 0, stderr: '' })
-    expect(undone.stdout).toContain('~/.claude/settings.json: as it was, byte for byte')
+    expect(undone.stdout).toContain('~/.claude/settings.json: restored byte for byte')
     expect(snapshot(home)).toEqual(before)
-    expect(mailbox(home, 'uninit').stdout).toBe('There is nothing to undo.\n')
+    expect(mailbox(home, 'uninit').stdout).toBe('Nothing to undo.\n')
   })
 
   it('finds a client by its program alone', () => {
@@ -142,7 +142,7 @@ describe('mailbox init', () => {
     expect(readFileSync(join(project, '.mcp.json'), 'utf8')).toContain('cli.cjs')
     expect(readFileSync(join(home, '.claude/settings.json'), 'utf8')).toBe('{}')
     // A set-up for the person is another matter.
-    expect(run('uninit').stdout).toBe('There is nothing to undo.\n')
+    expect(run('uninit').stdout).toBe('Nothing to undo.\n')
     expect(run('uninit', '--scope', 'project').status).toBe(0)
     expect(snapshot(home)).toEqual(before)
   })
@@ -151,7 +151,7 @@ describe('mailbox init', () => {
     const home = homeWith({ 'claude-settings': '{ "enabledPlugins": { "mailbox@agent-mailbox": true } }' })
     expect(mailbox(home, 'init', '--yes')).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('left out'),
+      stderr: expect.stringContaining('skipping it'),
     })
     expect(mailbox(home, 'init', '--yes', '--client', 'claude')).toMatchObject({
       code: 5,
@@ -252,7 +252,7 @@ describe('doctor', () => {
     }
     expect(finding(good.replaceAll(dist, '/gone/dist'))).toMatchObject({
       state: 'fail',
-      found: expect.stringMatching(/\/gone\/dist\/hook.sh, which is not there/),
+      found: expect.stringMatching(/\/gone\/dist\/hook.sh, which does not exist/),
     })
     expect(finding(good.replace('{', '{ "disableAllHooks": true,'))).toMatchObject({
       state: 'warn',
@@ -268,12 +268,12 @@ describe('doctor', () => {
     })
     expect(finding('{ broken')).toMatchObject({
       state: 'fail',
-      found: expect.stringMatching(/cannot be read/),
+      found: expect.stringMatching(/cannot parse/),
     })
     rmSync(path)
     expect(doctor(home)['claude']).toMatchObject({
       state: 'warn',
-      found: expect.stringMatching(/not completely/),
+      found: expect.stringMatching(/incompletely/),
     })
   })
 })

@@ -48,11 +48,11 @@ describe('init refuses', () => {
     expect(refusal(home).message).toContain('hard link')
   })
 
-  it('a link to nowhere, and a directory in the place of a file', () => {
+  it('a broken symbolic link, and a directory in the place of a file', () => {
     const dangling = homeWith()
     mkdirSync(join(dangling, '.claude'))
     symlinkSync('gone', join(dangling, '.claude/settings.json'))
-    expect(refusal(dangling).message).toContain('link to nowhere')
+    expect(refusal(dangling).message).toContain('broken symbolic link')
     const directory = homeWith()
     mkdirSync(join(directory, '.claude/settings.json'), { recursive: true })
     expect(refusal(directory).message).toContain('not a file')
@@ -87,7 +87,7 @@ it('init does not overwrite what somebody else writes at the same moment', async
   const plan = planInstall(clientSetups, place)
   put(home, paths['gemini-settings'], '{ "theirs": true }')
   const before = snapshot(home)
-  expect(() => install(plan, place)).toThrow(/changed by somebody else/)
+  expect(() => install(plan, place)).toThrow(/another program has changed it/)
   expect(snapshot(home)).toEqual(before)
   initHome(place)
   expect(readFileSync(join(home, paths['gemini-settings']), 'utf8')).toContain('"theirs": true')

@@ -1,0 +1,131 @@
+import { MailboxError } from '../base/errors.ts'
+import { escalationType } from '../conversation/escalation.ts'
+import { keyOf, type Matter, next, opens, stepOf } from '../conversation/matter.ts'
+import { matterOf, type TakenStep, typeOf } from '../conversation/registry.ts'
+import type { View } from '../conversation/view.ts'
+import { isGroupBox } from '../model/address.ts'
+import { type Agent, person, systemAgent } from '../model/agent.ts'
+import type { MessageDraft } from '../model/entry.ts'
+import type { Message } from '../model/message.ts'
+import type { Context } from './context.ts'
+import { notice } from './notice.ts'
+import { findAgent } from './roster.ts'
+
+interface Traits {
+  id?: string | undefined
+  type?: string | undefined
+  replyTo?: string | undefined
+  threadId?: string | undefined
+}
+
+/**
+ * Whether a message can have a part in a conversation. Those that cannot are decided without a look at any
+ * other message.
+ */
+export const isTalk = ({ id, type, replyTo, threadId }: Traits): boolean =>
+  replyTo !== undefined ||
+  (threadId !== undefined && threadId !== id) ||
+  (type !== undefined && (typeOf(type)?.answers ?? typeOf(type)?.opens) !== undefined)
+
+/** Holds a message to the conversation it belongs to: every step from a state that has no such step is refused. */
+export function checkTalk(view: View, message: Message): void {
+  checkAnswer(view, message)
+  checkOpening(view, message)
+}
+
+function checkAnswer(view: View, message: Message): void {
+  const step = stepOf(message)
+  if (step === undefined) return
+  const parent = message.replyTo === undefined ? undefined : view.message(message.replyTo)
+  // Whatever its type, what answers nothing is only talk.
+  if (parent === undefined) return
+  const matters = view.matters(parent.seq)
+  // A second answer to a question is only talk.
+  if (step.name === 'answer') return
+  const meant = matters.filter(({ kind }) => kind === step.kind)
+  const matter = meant.find(({ owner }) => owner === message.from) ?? meant[0]
+  const answered = typeOf(message.type)?.answers
+  if (matter === undefined) {
+    // So is what opens a matter and could continue one.
+    if (answered === undefined) return
+    throw new MailboxError('conflict', `message ${parent.id} is not a ${answered}`, {
+      hint: `see what it is: mailbox show ${parent.id}`,
+    })
+  }
+  if (!mayMove(view, message.from, step, matters)) {
+    const who = step.by === 'asker' ? matter.asker : matters.map(({ owner }) => owner).join(', ')
+    throw new MailboxError('not_permitted', `only ${who} can say this, not ${message.from}`, {
+      hint: `message ${parent.id} was not sent to ${message.from}`,
+    })
+  }
+  const { kind, state, owner } = matter
+  // In a group that was asked, each member may answer, whoever was first.
+  if (isGroupBox(owner) && step.each && state === step.to) return
+  if (next(step, kind, state) === undefined) {
+    throw new MailboxError(
+      'conflict',
+      `the ${kind} is ${words[state] ?? state}; it cannot be ${step.done ?? step.to}`,
+      { hint: `see how it got there: mailbox thread ${parent.id}` },
+    )
+  }
+}
+
+const words: Partial<Record<Matter['state'], string>> = {
+  void: 'over: it was withdrawn, expired or meant for an earlier run',
+}
+
+/** Who owes it may settle it, and so may the person. Whoever asked may ask again. */
+function mayMove(view: View, from: string, step: TakenStep, matters: readonly Matter[]): boolean {
+  if (from === person || from === systemAgent) return true
+  if (step.by === 'asker') return matters.some(({ asker }) => asker === from)
+  const agent = findAgent(view.directory, from)
+  return matters.some(({ owner }) => agent !== undefined && isMeantBy(owner, agent))
+}
+
+const isMeantBy = (owner: string, { name, roles, tags }: Agent): boolean =>
+  owner === name ||
+  owner === 'all' ||
+  roles.some((role) => owner === `role:${role}`) ||
+  (isGroupBox(owner) && tags.includes(owner))
+
+/** Of some matters there is one open at a time. */
+function checkOpening(view: View, message: Message): void {
+  const kind = opens(message)
+  if (kind === undefined || !matterOf(kind)?.isOnly) return
+  const open = view.openMatter(kind, keyOf(message, kind)!)
+  if (open === undefined) return
+  throw new MailboxError('conflict', `there is an open ${kind} already: ${open.id}`, {
+    hint: `wait for the answer, or withdraw it: mailbox withdraw ${open.id}`,
+  })
+}
+
+/**
+ * Agents that answer one another without end are stopped: from the limit on nothing but a word of the person
+ * goes on. The last message that goes through brings the person a notice.
+ */
+export function guardLoop(view: View, message: Message, context: Context): MessageDraft[] {
+  const limit = context.policy['limits.threadMessages']
+  const isThread = message.threadId !== message.id
+  if (limit === 0 || !isThread || message.from === person || message.from === systemAgent) return []
+  const length = view.threadLength(message.threadId, limit)
+  if (length >= limit) {
+    throw new MailboxError(
+      'over_limit',
+      `the thread has ${length} messages without a word of the person (limits.threadMessages)`,
+      {
+        hint: 'it is paused and the person was told; it goes on when the person writes into it, or begin a new thread',
+      },
+    )
+  }
+  if (length + 1 < limit) return []
+  return [
+    notice(context, {
+      to: [person],
+      type: escalationType,
+      priority: 'high',
+      subject: `Paused after ${limit} messages: ${message.subject || '(no subject)'}`,
+      body: `Agents have answered one another ${limit} times in thread ${message.threadId}. It is paused.\n\nRead it: mailbox thread ${message.threadId}\nLet it go on: mailbox send ... --thread ${message.threadId}`,
+      payload: { threadId: message.threadId, messages: limit },
+    }),
+  ]
+}

@@ -1,0 +1,33 @@
+import type { View } from '../../conversation/view.ts'
+import type { Draft } from '../../model/entry.ts'
+import type { Context } from '../context.ts'
+import { remind } from './acks.ts'
+import { findDeaths, findReturns, type ProcessStates, settleDead } from './deaths.ts'
+import { escalateUnread } from './escalation.ts'
+import { expire, expireForRun, frozenBoxes } from './expiry.ts'
+import { atOnce, LetterChanges } from './letter-changes.ts'
+import { escalateOverdue } from './overdue.ts'
+
+/**
+ * Everything that happens by itself: agents found dead, claims that ran out, mail that expired or lost its
+ * recipient, acks that did not come, urgent mail that nobody reads. No process has to be running for it:
+ * whoever reads next does what is due, exactly once, because it is decided with the exclusive right to append.
+ */
+export function decideDue(view: View, processes: ProcessStates, context: Context): Draft[] {
+  const letters = new LetterChanges(view, context)
+  const deaths = findDeaths(view, processes, context)
+  const returns = findReturns(view, processes, context)
+  const dead = new Map(deaths.map(({ agent }) => [agent.name, agent]))
+  const back = new Set(returns.map((draft) => (draft.kind === 'agent' ? draft.agent.name : '')))
+  for (const agent of view.directory.agents.values()) {
+    if (agent.state === 'dead' && !back.has(agent.name)) dead.set(agent.name, agent)
+  }
+  for (const agent of dead.values()) settleDead(view, letters, agent, context)
+  for (const letter of view.lapsedClaims(context.now, atOnce)) letters.giveBack(letter, 'the claim ran out')
+  for (const letter of view.bound(atOnce)) expireForRun(view, letters, letter)
+  for (const letter of view.lapsed(context.now, frozenBoxes(view), atOnce)) expire(view, letters, letter)
+  for (const letter of view.unacked(context.now, atOnce)) remind(view, letters, letter, context)
+  escalateUnread(view, letters, context)
+  escalateOverdue(view, letters, context)
+  return [...deaths, ...returns, ...letters.drafts()]
+}

@@ -1,0 +1,60 @@
+import { action, conversation } from './conversation.ts'
+import { request } from './request.ts'
+
+export const escalationType = 'escalation'
+
+/** A matter goes one level up: to the lead, and from the lead to the person. */
+export const escalation = conversation({
+  name: 'escalation',
+  messages: {
+    [escalationType]: {
+      sentence: 'A problem was escalated: decide, or pass it on.',
+      payload: {
+        level: { kind: 'scalar', label: 'Level' },
+        reason: { kind: 'text', label: 'Reason' },
+        related: { kind: 'texts', label: 'Related' },
+      },
+      // Whoever takes a question to somebody else has not answered it.
+      settlesNothing: true,
+      need: { kind: 'escalation', label: 'escalation' },
+    },
+  },
+  actions: {
+    escalate: action({
+      type: escalationType,
+      summary: 'Take a matter one level up',
+      input: {
+        about: { kind: 'word', flag: '[id]', about: 'the message it is about' },
+        reason: { kind: 'word', required: true, flag: '--reason <text>', about: 'why' },
+        ...request,
+        to: { ...request.to, about: 'who to tell (default: the lead, or the person)' },
+        body: { ...request.body, about: 'more about it; - reads standard input' },
+        related: {
+          kind: 'texts',
+          flag: '--related <id>',
+          about: 'another message that belongs to it; repeatable',
+        },
+      },
+      // The beginning of an id is enough to find a message, but not to refer to it later.
+      prepare: async (mailbox, input) =>
+        input.about === undefined ? input : { ...input, about: (await mailbox.show(input.about)).message.id },
+      says: ({ about, reason, subject, body = reason, priority = 'urgent', related = [] }, { to }) => ({
+        ...{ to, priority, body, awaitingResponse: true },
+        subject: (subject ?? `Escalation: ${reason}`).slice(0, 500),
+        payload: {
+          reason,
+          level: to === 'user' ? 'person' : 'lead',
+          related: [...(about === undefined ? [] : [about]), ...related],
+        },
+        ...(about === undefined ? {} : { replyTo: about }),
+      }),
+    }),
+  },
+  verb: {
+    name: 'escalate',
+    group: 'send',
+    summary: 'Take a matter to the lead, or to the person',
+    description: 'Take a matter to the lead, or from the lead to the person.',
+    examples: ['mailbox escalate ID --as ada --reason "Blocked for two hours."'],
+  },
+})

@@ -1,0 +1,49 @@
+import { action, conversation } from './conversation.ts'
+import { given } from './field.ts'
+import { request, withinMs } from './request.ts'
+
+export const helpRequest = 'help_request'
+
+/** An agent that is stuck asks a question and counts as waiting until somebody answers. */
+export const help = conversation({
+  name: 'help request',
+  messages: {
+    [helpRequest]: {
+      sentence: 'The sender is stuck and is waiting for an answer.',
+      payload: { withinMs },
+      opens: 'question',
+      need: { kind: 'help', label: 'asks for help' },
+      answerWith: ['mailbox reply ID --body B'],
+      isComposed: true,
+    },
+  },
+  actions: {
+    askForHelp: action({
+      type: helpRequest,
+      summary: 'Ask for help and count as waiting',
+      input: {
+        ...request,
+        to: { ...request.to, about: 'who to ask (default: the lead)' },
+        body: {
+          ...request.body,
+          kind: 'word',
+          required: true,
+          about: 'what you need to know; - reads standard input',
+        },
+        priority: { ...request.priority, about: 'low, normal, high, urgent (default urgent)' },
+      },
+      tip: ['wait for the answer', 'wait --reply-to ID'],
+      says: ({ to, subject = 'Help wanted', body, priority = 'urgent', withinMs: within }) => ({
+        ...{ subject, body, priority, awaitingResponse: true, ...given({ to }) },
+        ...(within === undefined ? {} : { payload: { withinMs: within } }),
+      }),
+    }),
+  },
+  verb: {
+    name: 'help-request',
+    summary: 'Ask for help and count as waiting',
+    description:
+      'Ask for help. You count as waiting until somebody answers; the answer is the first mail you see.',
+    examples: ['mailbox help-request --as ada --body "Which port does the API use?"'],
+  },
+})

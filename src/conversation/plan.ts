@@ -1,0 +1,107 @@
+import { action, conversation } from './conversation.ts'
+import { fieldsOf, given } from './field.ts'
+import { idField, request, taskId, withinMs } from './request.ts'
+
+/** An agent submits a plan; whoever it asks approves or rejects it; a rejected plan can be revised. */
+export const plan = conversation({
+  name: 'plan',
+  messages: {
+    plan_submission: {
+      sentence: 'A plan is waiting for approval.',
+      payload: { taskId, withinMs },
+      opens: 'plan',
+      takes: () => 'revise',
+      need: { kind: 'plan', label: 'plan to approve' },
+    },
+    plan_approval: {
+      sentence: 'It is the decision on a plan.',
+      payload: {
+        approved: {
+          kind: 'boolean',
+          required: true,
+          label: 'Verdict',
+          says: (yes: boolean) => (yes ? 'approved' : 'rejected'),
+        },
+        feedback: { kind: 'text', label: 'Feedback' },
+      },
+      answers: 'plan_submission',
+      takes: ({ approved }) => (approved === true ? 'approve' : 'reject'),
+      isBound: true,
+    },
+  },
+  matter: {
+    kind: 'plan',
+    steps: {
+      approve: { from: ['open'], to: 'approved' },
+      reject: { from: ['open'], to: 'rejected' },
+      revise: { from: ['rejected'], to: 'revised', by: 'asker' },
+    },
+    // An agent has one open plan for a task at a time.
+    key: ({ from, payload }) => `${from} ${textOf(fieldsOf(payload)['taskId'])}`,
+    isOnly: true,
+    owes: 'approval',
+  },
+  actions: {
+    submitPlan: action({
+      type: 'plan_submission',
+      command: 'submit',
+      summary: 'Submit a plan, or a new version of one that was rejected',
+      input: {
+        ...request,
+        to: { ...request.to, about: 'who decides (default: the lead)' },
+        subject: { kind: 'word', required: true, flag: '--subject <text>', about: 'what the plan is about' },
+        body: { ...request.body, required: true, about: 'the plan, in Markdown; - reads standard input' },
+        taskId: { kind: 'word', flag: '--task <id>', about: 'the task it is for' },
+        revises: { kind: 'word', flag: '--revises <id>', about: 'the rejected plan that this one replaces' },
+      },
+      says: ({ to, subject, body, priority = 'high', taskId: task, withinMs: within, revises }) => ({
+        ...{ subject, body, priority, payload: given({ taskId: task, withinMs: within }) },
+        ...given({ to, replyTo: revises }),
+      }),
+    }),
+    approvePlan: action({
+      type: 'plan_approval',
+      command: 'approve',
+      summary: 'Approve a plan',
+      positional: ['id'],
+      input: {
+        id: { ...idField, about: 'the plan' },
+        feedback: { kind: 'text', flag: '--feedback <text>', about: 'what to keep in mind' },
+      },
+      step: 'approve',
+      reason: { field: 'feedback' },
+      button: { label: 'Approve', done: 'Plan approved' },
+      says: ({ feedback }) => ({
+        body: feedback ?? 'Approved.',
+        payload: { approved: true, ...given({ feedback }) },
+      }),
+    }),
+    rejectPlan: action({
+      type: 'plan_approval',
+      command: 'reject',
+      summary: 'Reject a plan, with what has to change',
+      positional: ['id'],
+      input: {
+        id: { ...idField, about: 'the plan' },
+        feedback: { kind: 'word', required: true, flag: '--feedback <text>', about: 'what has to change' },
+      },
+      step: 'reject',
+      reason: { field: 'feedback', otherwise: 'Rejected without feedback.' },
+      button: { label: 'Reject', done: 'Plan rejected', asks: 'What should change' },
+      says: ({ feedback }) => ({ body: feedback, payload: { approved: false, feedback } }),
+    }),
+  },
+  verb: {
+    name: 'plan',
+    summary: 'Submit, approve or reject a plan',
+    description: 'Submit a plan, and approve or reject one. An agent has one open plan for a task at a time.',
+    examples: [
+      'mailbox plan submit --as ada --to role:lead --subject "Split the parser" --body "First the lexer ..." --task T-7',
+      'mailbox plan approve ID --as lead --feedback "Keep the tests green."',
+      'mailbox plan reject ID --as lead --feedback "Too large: start with the lexer."',
+      'mailbox plan submit --as ada --subject "Split the lexer" --body "..." --task T-7 --revises ID',
+    ],
+  },
+})
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,0 +1,59 @@
+import type { Message } from '../model/message.ts'
+import { shownOf } from '../model/shown-fields.ts'
+import { waysToAnswer } from './registry.ts'
+import { type Fact, sayPayload } from './words.ts'
+
+const markers = { low: '', normal: '', high: '[HIGH] ', urgent: '[URGENT] ' } as const
+
+/** A message as an agent reads it. */
+export function toMarkdown(message: Message): string {
+  const lines = [
+    `## ${markers[message.priority]}${oneLine(message.subject) || '(no subject)'}`,
+    '',
+    `**From:** ${message.from}`,
+    `**To:** ${message.to.join(', ')}`,
+    `**Type:** ${message.type}`,
+    `**Priority:** ${message.priority}`,
+    `**Sent:** ${message.createdAt.slice(0, 16).replace('T', ' ')} UTC`,
+    `**Id:** ${message.id}`,
+  ]
+  if (message.threadId !== message.id) lines.push(`**Thread:** ${message.threadId}`)
+  for (const { label, text } of shownOf(message).filter(({ section }) => !section))
+    lines.push(`**${label}:** ${oneLine(text)}`)
+  const { facts, rest } = sayPayload(message)
+  const [short, long] = [facts.filter(isShort), facts.filter((fact) => !isShort(fact))]
+  lines.push(...short.map(({ label, text }) => `**${label}:** ${oneLine(text)}`), ...asks(message))
+  lines.push('', '---', '', message.body)
+  if (message.context !== undefined) lines.push('', '### Context', '', ...contextLines(message.context))
+  if (message.attachments.length > 0) {
+    lines.push('', '### Attachments', '', ...message.attachments.map((path) => `- \`${oneLine(path)}\``))
+  }
+  for (const { label, text } of long) lines.push('', `### ${label}`, '', text)
+  if (rest !== undefined) lines.push('', '### Payload', '', '```json', JSON.stringify(rest, null, 2), '```')
+  return lines.join('\n')
+}
+
+/** What the recipient is asked for, and the command that gives it. */
+function asks({ id, type, requiresAck, awaitingResponse }: Message): string[] {
+  const ways = waysToAnswer(type, id)
+  return [
+    ...(requiresAck ? [`**Needs an ack:** mailbox ack ${id}`] : []),
+    ...(ways.length > 0 ? [`**To answer:** ${ways.join(' | ')}`] : []),
+    ...(ways.length === 0 && awaitingResponse ? [`**Needs an answer:** mailbox reply ${id}`] : []),
+  ]
+}
+
+/** A fact that fits into a line of the head; the others follow the body. */
+const isShort = ({ text }: Fact): boolean => text.length <= 200 && !text.includes('\n')
+
+/** The head is ours: nothing of the sender's may start a line of its own in it. */
+const oneLine = (text: string): string => text.replace(/[\p{Zl}\p{Zp}\p{Cc}]+/gu, ' ').trim()
+
+function contextLines(context: Record<string, unknown>): string[] {
+  return Object.entries(context).flatMap(([key, value]) => {
+    if (Array.isArray(value)) return [`- **${key}:**`, ...value.map((item) => `  - ${inline(item)}`)]
+    return [`- **${key}:** ${inline(value)}`]
+  })
+}
+
+const inline = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,0 +1,96 @@
+import { action, conversation } from './conversation.ts'
+import { given } from './field.ts'
+import { idField, request, withinMs } from './request.ts'
+
+/** Somebody asks an agent to stop; it accepts, or defers until its work is done. */
+export const shutdown = conversation({
+  name: 'shutdown',
+  messages: {
+    shutdown_request: {
+      sentence: 'SHUTDOWN: finish or save the current work, and stop.',
+      payload: { reason: { kind: 'text', label: 'Reason' }, withinMs },
+      opens: 'shutdown',
+      isBound: true,
+      interrupts: true,
+      isEmergency: true,
+    },
+    shutdown_response: {
+      sentence: 'It answers a shutdown request.',
+      payload: {
+        accepted: {
+          kind: 'boolean',
+          required: true,
+          label: 'Answer',
+          says: (yes: boolean) => (yes ? 'accepted' : 'deferred'),
+        },
+        reason: { kind: 'text', label: 'Reason' },
+      },
+      answers: 'shutdown_request',
+      takes: ({ accepted }) => (accepted === true ? 'accept' : 'defer'),
+    },
+  },
+  matter: {
+    kind: 'shutdown',
+    steps: {
+      defer: { from: ['open', 'deferred'], to: 'deferred', staysOpen: true, each: true },
+      accept: { from: ['open', 'deferred'], to: 'accepted', each: true },
+    },
+    owes: 'shutdown',
+  },
+  actions: {
+    // It is for the run that is there now: a successor never gets it.
+    requestShutdown: action({
+      type: 'shutdown_request',
+      command: 'request',
+      summary: 'Ask an agent to stop',
+      positional: ['to'],
+      input: {
+        to: { ...request.to, required: true, flag: '<to>', about: 'the agent that should stop' },
+        reason: { kind: 'text', flag: '--reason <text>', about: 'why' },
+        withinMs,
+      },
+      says: ({ reason, withinMs: within }) => ({
+        ...{ priority: 'urgent', subject: 'Please shut down', body: reason ?? '' },
+        payload: given({ reason, withinMs: within }),
+      }),
+    }),
+    acceptShutdown: action({
+      type: 'shutdown_response',
+      command: 'accept',
+      summary: 'Agree to stop',
+      positional: ['id'],
+      input: { id: { ...idField, about: 'the request' } },
+      step: 'accept',
+      says: () => ({ body: 'Shutting down.', payload: { accepted: true } }),
+    }),
+    deferShutdown: action({
+      type: 'shutdown_response',
+      command: 'defer',
+      summary: 'Stop later, and say why',
+      positional: ['id'],
+      input: {
+        id: { ...idField, about: 'the request' },
+        reason: {
+          kind: 'word',
+          required: true,
+          flag: '--reason <text>',
+          about: 'what has to be finished first',
+        },
+      },
+      step: 'defer',
+      reason: { field: 'reason', otherwise: 'Busy.' },
+      says: ({ reason }) => ({ body: reason, payload: { accepted: false, reason } }),
+    }),
+  },
+  verb: {
+    name: 'shutdown',
+    summary: 'Ask an agent to stop; accept or defer that',
+    description:
+      'Ask an agent to stop, and answer such a request. It is for the current run of the agent, never for its successor.',
+    examples: [
+      'mailbox shutdown request ada --as lead --reason "The task was cancelled." --within 60s',
+      'mailbox shutdown defer ID --as ada --reason "Finishing the tests."',
+      'mailbox shutdown accept ID --as ada',
+    ],
+  },
+})

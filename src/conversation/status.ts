@@ -1,0 +1,127 @@
+import { MailboxError } from '../base/errors.ts'
+import { action, conversation, type Report } from './conversation.ts'
+import { type Fields, given, type InputOf } from './field.ts'
+import { idField, request, taskId, withinMs } from './request.ts'
+
+const report = {
+  status: {
+    kind: 'word',
+    required: true,
+    flag: '--status <word>',
+    about: 'working, blocked, completed, failed ...',
+  },
+  body: { kind: 'text', flag: '--body <text>', about: 'more about it' },
+  taskId: {
+    kind: 'word',
+    flag: '--task <id>',
+    about: 'the task it is about; completed and failed settle it',
+  },
+  progress: { kind: 'share', flag: '--progress <share>', about: 'from 0 to 1' },
+} as const satisfies Fields
+export type StatusInput = InputOf<typeof report>
+
+const toPayload = ({ status, taskId: task, progress }: StatusInput) =>
+  given({ status, taskId: task, progress })
+
+const payload = {
+  taskId,
+  status: { kind: 'text', label: 'Status' },
+  progress: { kind: 'number', label: 'Progress', says: (share: number) => `${Math.round(share * 100)} %` },
+} as const satisfies Fields
+
+/** Somebody asks for a status and gets it; or an agent reports without being asked, which can settle a task. */
+export const status = conversation({
+  name: 'status',
+  messages: {
+    status_request: {
+      sentence: 'It asks for a status: task, branch, what is blocked, when it will be done.',
+      payload: { withinMs },
+      opens: 'status',
+      interrupts: true,
+      need: { kind: 'question', label: 'question' },
+      isComposed: true,
+    },
+    status_response: {
+      sentence: 'It answers a status request.',
+      // Others say any id here.
+      payload: { ...payload, taskId: { kind: 'any', label: 'Task' } },
+      answers: 'status_request',
+      takes: () => 'respond',
+    },
+    status_update: {
+      sentence: 'It reports on a task; no answer is needed.',
+      payload,
+      isQuiet: true,
+      reports: ({ taskId: key, status: word }): Report | undefined => {
+        const step = word === 'completed' ? 'finish' : word === 'failed' ? 'fail' : undefined
+        return typeof key === 'string' && step !== undefined ? { kind: 'task', key, step } : undefined
+      },
+    },
+  },
+  matter: {
+    kind: 'status',
+    steps: { respond: { from: ['open'], to: 'answered', each: true } },
+    byReply: true,
+    owes: 'status',
+  },
+  actions: {
+    requestStatus: action({
+      type: 'status_request',
+      summary: 'Ask an agent for its status',
+      positional: ['to'],
+      input: { ...request, to: { ...request.to, required: true } },
+      says: ({ subject = 'What is your status?', body = '', priority, withinMs: within }) => ({
+        ...{ subject, body, ...given({ priority }) },
+        payload: given({ withinMs: within }),
+      }),
+    }),
+    respondStatus: action({
+      type: 'status_response',
+      summary: 'Answer a status request',
+      positional: ['id'],
+      input: { id: idField, ...report },
+      says: (input) => ({ body: input.body ?? input.status, payload: toPayload(input) }),
+    }),
+    updateStatus: action({
+      type: 'status_update',
+      summary: 'Report on a task without being asked',
+      input: { ...report, to: { ...request.to, about: 'who gets the report (default: the lead)' } },
+      says: (input, { name }) => ({
+        ...given({ to: input.to }),
+        subject: `${input.taskId ?? name}: ${input.status}`.slice(0, 500),
+        body: input.body ?? '',
+        payload: toPayload(input),
+      }),
+    }),
+  },
+  verb: {
+    name: 'status',
+    summary: 'Ask for a status, answer, or report',
+    description:
+      'Ask an agent for its status (--of), answer a status request (--reply-to), or report to the lead.',
+    examples: [
+      'mailbox status --of ada --as lead',
+      'mailbox status --reply-to ID --as ada --status working --body "Half of the tests."',
+      'mailbox status --as ada --task T-7 --status completed',
+    ],
+    options: {
+      of: { kind: 'word', flag: '--of <agent>', about: 'ask this agent' },
+      id: { kind: 'word', flag: '--reply-to <id>', about: 'the request that this answers' },
+      ...report,
+      status: { ...report.status, required: false },
+      to: { ...request.to, about: 'who gets the report (default: the lead)' },
+    },
+    choose({ of, body, ...rest }) {
+      if (of !== undefined) return { action: 'requestStatus', input: given({ to: of, body }) }
+      if (rest['status'] === undefined) {
+        throw new MailboxError('invalid', 'there is no status to report', {
+          hint: 'give --status, or ask an agent: --of NAME',
+        })
+      }
+      const { to, ...answer } = rest
+      return rest['id'] === undefined
+        ? { action: 'updateStatus', input: given({ body, ...rest }) }
+        : { action: 'respondStatus', input: given({ body, ...answer }) }
+    },
+  },
+})

@@ -1,0 +1,38 @@
+import type { Message } from '../model/message.ts'
+import { fieldsOf, sayValue } from './field.ts'
+import { typeOf } from './registry.ts'
+
+/** A value of a payload in words. */
+export interface Fact {
+  label: string
+  text: string
+}
+
+/** The payload of a message in words, so that nobody has to read JSON, and what is left of it. */
+export interface PayloadWords {
+  facts: Fact[]
+  /** Undefined when the words say everything. */
+  rest: unknown
+}
+
+export function sayPayload({
+  type,
+  payload,
+  body,
+}: Pick<Message, 'type' | 'payload' | 'body'>): PayloadWords {
+  const known = typeOf(type)?.payload
+  if (known === undefined || payload === null || typeof payload !== 'object' || Array.isArray(payload))
+    return { facts: [], rest: payload }
+  const fields = Object.entries(fieldsOf(payload))
+  const labelOf = (name: string) => (Object.hasOwn(known, name) ? known[name]!.label : undefined)
+  const facts = fields.flatMap(([name, value]) => {
+    const label = labelOf(name)
+    return label === undefined ? [] : sayValue(known[name]!, value).map((text) => ({ label, text }))
+  })
+  const rest = fields.filter(([name]) => labelOf(name) === undefined)
+  return {
+    // What the body says already is not said again.
+    facts: facts.filter(({ text }) => text !== '' && !body.includes(text)),
+    rest: rest.length === 0 ? undefined : Object.fromEntries(rest),
+  }
+}

@@ -1,0 +1,144 @@
+import { closeSync, fsyncSync, mkdirSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
+import { type FileHandle, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import { MailboxError } from '../../base/errors.ts'
+import { streamFileAtomically, syncDirectory } from '../../base/files.ts'
+import { monthOf } from '../../model/time.ts'
+import { WriterLock } from './lock.ts'
+import { archiveDirOf, archivedName, listArchived, openForRead, segmentPath } from './segment.ts'
+
+/**
+ * Moves closed segments into the archive, and out of it. Whoever is killed here leaves a temporary file,
+ * which the next one deletes, or two copies of a segment, of which the next one deletes the plain one.
+ * Readers take the plain one while it is there.
+ */
+const toGzip = promisify(gzip)
+const fromGzip = promisify(gunzip)
+const temporaryEnd = '.tmp'
+
+/**
+ * Runs work with the right to archive, which one process has at a time. It is a lock like the writers', on a
+ * file of its own: writers and readers go on.
+ */
+export async function withArchive<T>(dir: string, work: () => Promise<T>): Promise<T> {
+  const archive = makeArchive(dir)
+  const lock = new WriterLock(join(archive, 'lock'))
+  try {
+    const done = await lock.tryWith(() => {
+      removeTemporary(archive)
+      return work()
+    })
+    if (done !== undefined) return done.value
+  } finally {
+    lock.close()
+  }
+  throw new MailboxError('conflict', 'another process is archiving this space', {
+    hint: 'wait until it is done; archiving twice at once makes nothing quicker',
+  })
+}
+
+function makeArchive(dir: string): string {
+  const archive = archiveDirOf(dir)
+  try {
+    mkdirSync(archive, { recursive: true, mode: 0o700 })
+    syncDirectory(dirname(archive))
+    return archive
+  } catch (error) {
+    throw archiveError(error)
+  }
+}
+
+/** Nobody else is at work here, so these are what a killed one left. */
+function removeTemporary(archive: string): void {
+  for (const file of readdirSync(archive)) if (file.endsWith(temporaryEnd)) rmSync(join(archive, file))
+}
+
+/** Where the segment lies once it is archived. */
+export const archivedPath = (dir: string, segment: number, lastAt: string): string =>
+  join(archiveDirOf(dir), archivedName(segment, monthOf(lastAt)))
+
+/** Gzips a closed segment into the archive and takes it out of the journal. Returns the size of the file. */
+export async function packSegment(
+  dir: string,
+  segment: number,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const plain = segmentPath(dir, segment)
+  try {
+    const bytes = await readFile(plain)
+    if (!(await holds(path, bytes))) await writePacked(path, bytes, signal)
+    // Its name must be on disk before the other copy goes.
+    syncDirectory(archiveDirOf(dir))
+    unlinkSync(plain)
+    // Readers rely on the order in which segments leave, so this one is gone for good before the next goes.
+    syncDirectory(dir)
+    return statSync(path).size
+  } catch (error) {
+    throw archiveError(error)
+  }
+}
+
+async function writePacked(path: string, bytes: Buffer, signal: AbortSignal | undefined): Promise<void> {
+  const temporary = path + temporaryEnd
+  const write = async (file: FileHandle) => {
+    await file.writeFile(await toGzip(bytes))
+    await file.sync()
+    // The only other copy is deleted next, so read back what was written.
+    if (!(await holds(temporary, bytes))) {
+      throw new MailboxError('damaged', `${temporary} does not hold what was written to it`, {
+        hint: 'check the disk (dmesg); the journal is unchanged',
+      })
+    }
+    signal?.throwIfAborted()
+  }
+  await streamFileAtomically(path, write, temporary)
+}
+
+/** Whether the file is there and holds these bytes, gzipped. */
+async function holds(path: string, bytes: Buffer): Promise<boolean> {
+  try {
+    return (await fromGzip(await readFile(path))).equals(bytes)
+  } catch {
+    return false
+  }
+}
+
+/** Deletes archived segments in this order, each for good before the next. */
+export function removeArchived(dir: string, segments: readonly number[]): void {
+  try {
+    for (const segment of segments) {
+      for (let path = listArchived(dir).get(segment); path; path = listArchived(dir).get(segment))
+        unlinkSync(path)
+      syncDirectory(archiveDirOf(dir))
+    }
+  } catch (error) {
+    throw archiveError(error)
+  }
+}
+
+/** Sees to it that the disk has what a segment holds, whatever durability its writers have chosen. */
+export function syncSegment(dir: string, segment: number): void {
+  const fd = openForRead(segmentPath(dir, segment))
+  if (fd === undefined) return
+  try {
+    fsyncSync(fd)
+  } catch (error) {
+    throw archiveError(error)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function archiveError(cause: unknown): unknown {
+  const code = (cause as NodeJS.ErrnoException).code
+  if (cause instanceof MailboxError || (cause as Error).name === 'AbortError' || code === undefined)
+    return cause
+  const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)
+  return new MailboxError(isFull ? 'disk_full' : 'damaged', `archiving failed: ${code}`, {
+    cause,
+    hint: `${isFull ? 'free some room' : 'look at the disk (dmesg) and at the permissions of the space'} and run it again; no mail is lost`,
+  })
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Entry } from '../../model/entry.ts'
+import { decodeLine } from '../codec.ts'
+import {
+  type AppendOptions,
+  type Cursor,
+  type Decide,
+  type Journal,
+  type Place,
+  type PlacedEntry,
+  type ReadResult,
+  startCursor,
+} from '../journal.ts'
+import { AppendQueue } from './append-queue.ts'
+import { WriterLock } from './lock.ts'
+import { listArchived, listPlain, listSegments } from './segment.ts'
+import type { Durability } from './segment-file.ts'
+import { SegmentReader } from './segment-reader.ts'
+import { SegmentWriter } from './segment-writer.ts'
+import { Wake } from './wake.ts'
+
+export interface FileJournalOptions {
+  /** The space's directory; segments go into `journal/` below it. */
+  dir: string
+  /** `os` resolves when the kernel has the bytes, `disk` when the disk has confirmed them. @default 'disk' */
+  durability?: Durability
+  /** @default 16 MiB */
+  segmentBytes?: number
+  /** Entries after which a new segment begins. @default 0, no limit */
+  segmentEntries?: number
+  /** `month`: a new segment also begins with every calendar month (UTC). @default 'size' */
+  rotate?: 'size' | 'month'
+  /** @default 500 */
+  pollMs?: number
+  /** @default 60_000 */
+  lockTimeoutMs?: number
+  /** @default Date.now */
+  now?: () => number
+  /** Called when a batch has been written and the disk is confirming it: time for other work. */
+  onWritten?: () => void
+}
+
+/** The journal on a local disk: numbered files of lines (segments), shared by any number of processes. */
+export class FileJournal implements Journal {
+  readonly space: string
+  readonly #dir: string
+  readonly #lock: WriterLock
+  readonly #lockTimeoutMs: number
+  readonly #reader: SegmentReader<Entry>
+  readonly #writer: SegmentWriter
+  readonly #queue: AppendQueue
+  readonly #wake: Wake
+
+  constructor(options: FileJournalOptions) {
+    this.#dir = join(options.dir, 'journal')
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    this.#lockTimeoutMs = options.lockTimeoutMs ?? 60_000
+    this.#lock = new WriterLock(join(options.dir, 'lock'))
+    this.#reader = new SegmentReader(this.#dir, decodeLine)
+    this.#wake = new Wake(this.#dir, options.pollMs ?? 500)
+    this.space = this.#readSpace() ?? this.withLock(() => this.#readSpace() ?? this.#create(options))
+    this.#writer = this.#newWriter(this.space, options)
+    const { onWritten } = options
+    this.#queue = new AppendQueue({
+      writer: this.#writer,
+      lock: this.#lock,
+      lockTimeoutMs: this.#lockTimeoutMs,
+      onWritten: () => {
+        this.#wake.ring()
+        onWritten?.()
+      },
+    })
+  }
+
+  #newWriter(space: string, options: FileJournalOptions): SegmentWriter {
+    return new SegmentWriter(this.#dir, startCursor, {
+      space,
+      durability: options.durability ?? 'disk',
+      segmentBytes: options.segmentBytes ?? 16 * 1_048_576,
+      segmentEntries: options.segmentEntries ?? 0,
+      rotate: options.rotate ?? 'size',
+      now: options.now ?? Date.now,
+    })
+  }
+
+  #create(options: FileJournalOptions): string {
+    const space = randomUUID()
+    const writer = this.#newWriter(space, options)
+    // A process may have been killed after the first line, before its newline. Catching up adds the newline.
+    writer.catchUp()
+    const found = this.#readSpace()
+    if (found === undefined) writer.create()
+    writer.close()
+    return found ?? space
+  }
+
+  #readSpace(): string | undefined {
+    return this.#spaceIn(listPlain(this.#dir)) ?? this.#spaceIn(listArchived(this.#dir).keys())
+  }
+
+  /** Every segment begins with the space it belongs to; one readable header is enough. */
+  #spaceIn(segments: Iterable<number>): string | undefined {
+    for (const segment of segments) {
+      const first = this.#reader.first(segment)
+      if (first?.kind === 'segment') return first.space
+      this.#reader.refuseOtherFormat(segment)
+    }
+    return undefined
+  }
+
+  get epoch(): number {
+    return this.#queue.epoch
+  }
+
+  seek(cursor: Cursor): boolean {
+    return this.#queue.seek(cursor)
+  }
+
+  withLock<T>(work: () => T): T {
+    return this.#lock.withSync(work, this.#lockTimeoutMs)
+  }
+
+  append(decide: Decide, options?: AppendOptions): Promise<PlacedEntry[]> {
+    return this.#queue.append(decide, options)
+  }
+
+  pull(): undefined {}
+
+  read(cursor: Cursor, maxBytes = 1_048_576): ReadResult {
+    return this.#reader.read(cursor, maxBytes)
+  }
+
+  fits(cursor: Cursor): boolean {
+    return this.#reader.fits(cursor)
+  }
+
+  atEnd(cursor: Cursor): boolean {
+    return this.#reader.atEnd(cursor)
+  }
+
+  inLast({ segment }: Cursor): boolean {
+    return (listSegments(this.#dir).at(-1) ?? segment) <= segment
+  }
+
+  at(place: Place): Entry {
+    return this.#reader.at(place)
+  }
+
+  locate(seq: number): Cursor {
+    if (seq <= 0) return startCursor
+    // From the end: most followers start there, and the archive is slower to read.
+    for (const segment of listSegments(this.#dir).reverse()) {
+      const first = this.#reader.head(segment)?.seq
+      if (first !== undefined && first <= seq + 1) return { ...startCursor, seq: first - 1, segment }
+    }
+    return startCursor
+  }
+
+  onWake(listener: () => void): () => void {
+    return this.#wake.on(listener)
+  }
+
+  async close(): Promise<void> {
+    await this.#queue.close()
+    this.#wake.stop()
+    this.#writer.close()
+    this.#reader.close()
+    this.#lock.close()
+  }
+}

@@ -1,0 +1,250 @@
+import { hash } from 'node:crypto'
+import type { MailboxError } from '../../base/errors.ts'
+import type { Draft, Entry, Gist, SegmentReason } from '../../model/entry.ts'
+import { isoTime } from '../../model/time.ts'
+import { decodeGist, decodeLine, LineBuffer, noSum } from '../codec.ts'
+import type { Cursor, Placed, PlacedEntry } from '../journal.ts'
+import { Rotation, type RotationOptions } from './rotation.ts'
+import { segmentExists } from './segment.ts'
+import { type Durability, SegmentFile, type WriteOutcome } from './segment-file.ts'
+import { type Fragment, SegmentReader } from './segment-reader.ts'
+import { writeError } from './write-error.ts'
+
+const newline = Buffer.from('\n')
+
+export interface SegmentWriterOptions extends RotationOptions {
+  space: string
+  durability: Durability
+}
+
+interface PendingLine {
+  entry: Entry
+  sum: string
+  /** Where its line starts and ends (before the newline) in the buffer. */
+  start: number
+  end: number
+}
+
+export interface FlushOutcome {
+  placed: PlacedEntry[]
+  error: MailboxError | undefined
+}
+
+/**
+ * The end of the journal, for the process that holds the writer lock. It knows where the last line ends,
+ * appends lines after it, and leaves the file intact whatever the disk reports.
+ */
+export class SegmentWriter {
+  readonly #dir: string
+  readonly #options: SegmentWriterOptions
+  readonly #reader: SegmentReader<Gist>
+  readonly #file: SegmentFile
+  readonly #rotation: Rotation
+  #cursor: Cursor
+  /** Lines that are encoded and numbered, but not written yet. */
+  #pending: PendingLine[] = []
+  readonly #buffer = new LineBuffer()
+  #pendingCursor: { seq: number; sum: string }
+  #fragment: Fragment | undefined
+  /** The segment may end in half a line that could not be removed, so nothing more is appended to it. */
+  #writeFailed = false
+
+  constructor(dir: string, cursor: Cursor, options: SegmentWriterOptions) {
+    this.#dir = dir
+    this.#options = options
+    this.#reader = new SegmentReader(dir, decodeGist)
+    this.#file = new SegmentFile(dir, options.durability)
+    this.#rotation = new Rotation(
+      options,
+      (segment) => this.#reader.head(segment) ?? this.#reader.first(segment),
+    )
+    this.#cursor = cursor
+    this.#pendingCursor = cursor
+  }
+
+  /** Continues from another cursor, as if nothing had been read yet. */
+  moveTo(cursor: Cursor): void {
+    this.#cursor = cursor
+    this.#pendingCursor = cursor
+    this.#fragment = undefined
+  }
+
+  /**
+   * Reads complete lines that other processes wrote. It needs no lock, because complete lines stay. What is
+   * read here need not be read while others wait for the lock.
+   */
+  readAhead(): Placed<Gist>[] {
+    return this.#readOn().found
+  }
+
+  #readOn(): { found: Placed<Gist>[]; atEnd: boolean } {
+    const found: Placed<Gist>[] = []
+    while (!this.#reader.atEnd(this.#cursor)) {
+      const { entries, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
+      this.#cursor = cursor
+      if (entries.length === 0) return { found, atEnd: this.#reader.atEnd(cursor) }
+      for (const entry of entries) found.push(entry)
+    }
+    return { found, atEnd: true }
+  }
+
+  /** Reads the rest, and repairs what a killed writer left. Only with the lock, and with nothing pending. */
+  catchUp(): Placed<Gist>[] {
+    const { found, atEnd } = this.#readOn()
+    this.#pendingCursor = this.#cursor
+    if (atEnd) {
+      this.#fragment = undefined
+      return found
+    }
+    this.#fragment = this.#reader.fragment(this.#cursor)
+    if (this.#fragment !== undefined && decodeLine(this.#fragment.bytes) !== undefined) {
+      // The writer was killed between the line and its newline. The line is complete: finish it.
+      this.#open()
+      const { error } = this.#file.write(newline)
+      if (error !== undefined) throw writeError(error)
+      return [...found, ...this.catchUp()]
+    }
+    return found
+  }
+
+  /** Writes the first line of an empty journal. */
+  create(): void {
+    this.#prepare()
+    const { error } = this.flush()
+    if (error !== undefined) throw error
+    this.#file.syncNow()
+  }
+
+  /** Numbers and encodes a draft; {@link flush} writes it. */
+  add(draft: Draft): Entry {
+    if (this.#pending.length === 0) this.#prepare()
+    return this.#add(draft)
+  }
+
+  #add(draft: Draft): Entry {
+    const seq = this.#pendingCursor.seq + 1
+    const at = isoTime(this.#options.now())
+    const start = this.#buffer.length
+    const sum = this.#buffer.add(draft, seq, at, this.#pendingCursor.sum || noSum)
+    const entry: Entry = { seq, at, ...draft }
+    this.#pending.push({ entry, sum, start, end: this.#buffer.length - 1 })
+    this.#pendingCursor = { seq, sum }
+    return entry
+  }
+
+  /** Before the first line of a batch: a new segment if this one is full or failed, a seal if it is torn. */
+  #prepare(): void {
+    this.#open()
+    const reason = this.#failure() ?? this.#rotation.fullBy(this.#cursor)
+    if (reason !== undefined) this.#rotate(reason)
+    const { space } = this.#options
+    if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#buffer.addSeal()
+    if (this.#cursor.offset === 0)
+      this.#add({ kind: 'segment', format: 1, space, reason: this.#rotation.reasonFor(this.#cursor) })
+    if (this.#fragment !== undefined) {
+      const { offset, bytes } = this.#fragment
+      this.#add({ kind: 'torn', offset, bytes: bytes.length, digest: hash('sha256', bytes, 'hex') })
+    }
+  }
+
+  #failure(): SegmentReason | undefined {
+    if (this.#file.syncFailed) return 'sync_failed'
+    return this.#writeFailed ? 'write_failed' : undefined
+  }
+
+  #rotate(reason: SegmentReason): void {
+    // Nothing in the new segment may be durable if it follows something that was lost in the old one.
+    if (!this.#file.syncFailed) this.#file.syncNow()
+    this.#startNextSegment()
+    this.#rotation.begin(this.#cursor.segment, reason)
+    this.#fragment = undefined
+    this.#file.syncFailed = false
+    this.#writeFailed = false
+    this.#open()
+  }
+
+  #startNextSegment(): void {
+    this.#cursor = { ...this.#cursor, segment: this.#cursor.segment + 1, offset: 0 }
+  }
+
+  #open(): void {
+    if (!this.#file.isOpen(this.#cursor.segment)) {
+      const isNew = !segmentExists(this.#dir, this.#cursor.segment)
+      // Only an archived copy of the last segment is left. It is closed: a new file of its number would hide it.
+      if (isNew && this.#cursor.offset > 0) this.#startNextSegment()
+      this.#file.open(this.#cursor.segment, isNew)
+    }
+    this.#file.syncName()
+  }
+
+  /** Drops pending lines, back to the first `keep`: a decision was refused. */
+  rewind(keep: number): void {
+    this.#pending.length = keep
+    const last = this.#pending.at(-1)
+    this.#buffer.truncate(last === undefined ? 0 : last.end + 1)
+    this.#pendingCursor = last === undefined ? this.#cursor : { seq: last.entry.seq, sum: last.sum }
+  }
+
+  get pendingCount(): number {
+    return this.#pending.length
+  }
+
+  /**
+   * Writes all pending lines, with a single write if the kernel allows. On a full disk only some of them may
+   * be in the file: those have their place, and the error is about the others.
+   */
+  flush(): FlushOutcome {
+    if (this.#pending.length === 0) return { placed: [], error: undefined }
+    this.#open()
+    const pending = this.#pending
+    this.#pending = []
+    const buffer = this.#buffer.bytes
+    this.#buffer.truncate(0)
+    const start =
+      this.#fragment === undefined ? this.#cursor.offset : this.#fragment.offset + this.#fragment.bytes.length
+    const written = this.#file.write(buffer)
+    const placed = this.#place(pending, start, written.bytes)
+    if (written.error === undefined) this.#fragment = undefined
+    return {
+      placed,
+      error: written.error === undefined ? undefined : this.#takeBack(start, pending, written),
+    }
+  }
+
+  /** Gives each line that is complete in the file its place, and moves the cursor behind it. */
+  #place(pending: readonly PendingLine[], fileStart: number, written: number): PlacedEntry[] {
+    const placed: PlacedEntry[] = []
+    const { segment } = this.#file
+    for (const { entry, sum, start, end } of pending) {
+      if (end >= written) break
+      placed.push({ entry, place: { segment, offset: fileStart + start, bytes: end - start } })
+      this.#cursor = { seq: entry.seq, segment, offset: fileStart + end + 1, sum }
+    }
+    this.#pendingCursor = this.#cursor
+    return placed
+  }
+
+  /** The disk took only a part. Complete lines stay, because readers may have seen them; the rest is removed. */
+  #takeBack(fileStart: number, pending: readonly PendingLine[], written: WriteOutcome): MailboxError {
+    const complete = pending.findLast(({ end }) => end < written.bytes)
+    if (complete !== undefined) this.#fragment = undefined
+    try {
+      // A seal alone would hide the fragment without a note about it, so it is removed as well.
+      if (written.bytes > 0)
+        this.#file.truncate(complete === undefined ? fileStart : fileStart + complete.end + 1)
+    } catch {
+      this.#writeFailed = true
+    }
+    return writeError(written.error)
+  }
+
+  /** See {@link SegmentFile.sync}. */
+  sync(alone: boolean, done: (error?: MailboxError) => void): void {
+    this.#file.sync(alone, done)
+  }
+
+  close(): void {
+    this.#file.close()
+    this.#reader.close()
+  }
+}

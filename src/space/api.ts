@@ -1,0 +1,103 @@
+import type { JoinInput, UpdateInput } from '../command/roster.ts'
+import type { FollowOptions } from '../delivery/follow.ts'
+import type { WatcherHealth } from '../delivery/watcher.ts'
+import type { CatchUpOptions } from '../index/projection.ts'
+import type { VerifyOptions, VerifyReport } from '../journal/file/verify.ts'
+import type { Agent } from '../model/agent.ts'
+import type { Entry } from '../model/entry.ts'
+import type { Settings } from '../model/settings.ts'
+import type { DeadLetters } from '../query/dead.ts'
+import type { Owed, OwedOptions } from '../query/owed.ts'
+import type { ListOptions } from '../query/page.ts'
+import type { RosterAgent } from '../query/presence.ts'
+import type { ShownMessage } from '../query/show.ts'
+import type { Stats } from '../query/stats.ts'
+import type { Mailbox } from './mailbox/api.ts'
+import type { ArchiveOptions, ArchiveReport } from './retention.ts'
+
+/** What a program can do with a space wherever it is: on this disk or behind a hub. */
+export interface Space {
+  /** The identity the journal was created with. */
+  readonly id: string
+  readonly settings: Settings
+  /** The time of the space, in ms since 1970. */
+  readonly now: () => number
+
+  /** One agent's view of the space. Joins the agent if it is not running yet. */
+  mailbox(name: string, options?: MailboxOptions): Promise<Mailbox>
+  /** Starts a new run of an agent, known or not. */
+  join(name: string, input?: JoinInput): Promise<Agent>
+  update(name: string, input: UpdateInput): Promise<Agent>
+  /** Takes an agent out of the roster, for good or until it comes back (`frozen`). */
+  leave(name: string, options?: { frozen?: boolean }): Promise<Agent>
+  /** All agents as they are at this moment: one whose process has ended is dead, recorded or not. */
+  agents(): Promise<RosterAgent[]>
+
+  /** Dead letters of all senders or one, the newest first. Changes nothing. */
+  deadLetters(options?: ListOptions & { from?: string }): Promise<DeadLetters>
+  /** What is open between agents: questions, plans, requests, tasks and acks, the oldest first. */
+  owed(options?: OwedOptions): Promise<Owed[]>
+  /** How much mail there is and how long it takes, in all and for each agent. */
+  stats(): Promise<Stats>
+  /** A message and every step that each of its recipients has reached. Changes nothing. */
+  show(id: string): Promise<ShownMessage>
+  /** The seq of the last entry. */
+  lastSeq(): Promise<number>
+  /** Every entry after a point, and then every new one, until the signal ends it. */
+  follow(options?: FollowOptions): AsyncGenerator<{ entry: Entry }>
+
+  /** Waits for what is being written and closes every file. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** A space on this disk. */
+export interface LocalSpace extends Space {
+  readonly dir: string
+  /**
+   * Adds the members of a swarm to the roster from `DIR/agents/*.md`, as `SWARM/NAME`. They are expected:
+   * their mail waits until they join.
+   */
+  seedSwarm(dir: string): Promise<Agent[]>
+
+  /**
+   * Does what has become due: claims that ran out, mail that expired or lost its recipient, acks that did not
+   * come. Returns how many entries that took.
+   */
+  runDue(): Promise<number>
+  /** Runs what is due again and again until it is stopped, or the space is closed. */
+  runDueEvery(everyMs?: number): { stop: () => void }
+
+  /** The state of the process that types mail into terminals; undefined where nobody depends on one. */
+  watcher(): WatcherHealth | undefined
+  /** What a person should know about it. */
+  watcherWarnings(): string[]
+  /** Takes the lock and releases it; throws what stands in the way. */
+  checkWritable(): Promise<void>
+  /** Checks every line of the journal, and with `deep` the index against a rebuilt one. */
+  verify(options?: VerifyOptions & { deep?: boolean }): Promise<VerifyReport>
+  /** Discards the index and rebuilds it from the journal. */
+  rebuild(options?: CatchUpOptions): Promise<void>
+  /** Gzips old segments of the journal, and removes those that are older still where that is configured. */
+  archiveOld(options?: ArchiveOptions): Promise<ArchiveReport>
+  /** Adds messages that another space exported; skips those that are here already. */
+  importMessages(
+    lines: AsyncIterable<unknown> | Iterable<unknown>,
+  ): Promise<{ imported: number; skipped: number }>
+}
+
+export interface OpenSpaceOptions {
+  /** The space's directory. It is created if it does not exist. */
+  dir: string
+  /** Overrides of `config.json`, for this process. */
+  settings?: Partial<Settings>
+  /** @default Date.now */
+  now?: () => number
+  /** Called while an index that is missing or far behind is being built. */
+  onProgress?: (seq: number) => void
+}
+
+export interface MailboxOptions {
+  /** Joins an agent that is not in the roster yet, with these roles and tags. `false`: refuses it. @default {} */
+  join?: JoinInput | false
+}

@@ -1,0 +1,219 @@
+import { setMaxListeners } from 'node:events'
+import { MailboxError } from '../base/errors.ts'
+import type { Context, Decision } from '../command/context.ts'
+import type { View } from '../conversation/view.ts'
+import { Bell } from '../delivery/bell.ts'
+import { type FollowOptions, follow } from '../delivery/follow.ts'
+import { loadDirectory, openIndex, openSearch, readDirectory } from '../index/open.ts'
+import type { CatchUpOptions, Projection } from '../index/projection.ts'
+import type { Journal, PlacedEntry } from '../journal/journal.ts'
+import type { Directory } from '../model/directory.ts'
+import type { Gist } from '../model/entry.ts'
+import { createIdSource } from '../model/id.ts'
+import type { Settings } from '../model/settings.ts'
+import type { Source } from '../query/message.ts'
+import { createView } from '../query/view.ts'
+import { IndexKeeper } from './index-keeper.ts'
+
+/** An index that is ahead of the directory by more than this is cheaper to load than to fold. */
+const foldLimit = 2_000
+
+/** What a decision came to: its result, and the entries that make it durable. */
+export interface Decided<T> {
+  result: T
+  placed: PlacedEntry[]
+}
+
+/**
+ * The stations of a space on this disk: journal, index, and the directory that sends are decided on. The
+ * space, its mailboxes and the rims that need more than the public API all stand on this one object.
+ */
+export class SpaceCore {
+  readonly dir: string
+  readonly settings: Settings
+  readonly now: () => number
+  readonly journal: Journal
+  readonly index: Projection
+  readonly words: Projection
+  readonly #source: Source
+  readonly #keeper: IndexKeeper
+  readonly #newId: () => string
+  readonly #view: View
+  #directory!: Directory
+  #epoch = 0
+  readonly #ending = new AbortController()
+  #closed = false
+
+  constructor(dir: string, journal: Journal, settings: Settings, now: () => number) {
+    this.dir = dir
+    this.settings = settings
+    this.now = now
+    this.journal = journal
+    this.index = openIndex(dir, journal)
+    this.words = openSearch(dir, journal)
+    this.#keeper = new IndexKeeper(dir, this.index)
+    this.#source = { index: this.index, journal }
+    this.#newId = createIdSource(now)
+    // Everyone who waits listens for the end. There can be many, and none of them is a leak.
+    setMaxListeners(0, this.#ending.signal)
+    this.#view = createView(this.#source)
+  }
+
+  /** Aborted when the space is closed. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  get context(): Context {
+    return { now: this.now(), newId: this.#newId, policy: this.settings }
+  }
+
+  /** Takes a decision with the exclusive right to append, and makes it durable. */
+  async decide<T>(
+    on: 'directory' | 'index',
+    decide: (view: View, context: Context) => Decision<T>,
+  ): Promise<Decided<T>> {
+    this.mustBeOpen()
+    const pulled = this.journal.pull()
+    if (pulled !== undefined) await pulled
+    if (this.index.cursor.seq > this.#directory.seq + foldLimit) this.#loadDirectory()
+    const needsIndex = on === 'index'
+    // What is caught up outside the lock keeps nobody waiting for it.
+    if (needsIndex) this.index.catchUp()
+    let decision: Decision<T> | undefined
+    const placed = await this.journal.append(
+      (tail) => {
+        this.#fold(tail)
+        this.#view.directory = this.#directory
+        const { context } = this
+        decision = needsIndex
+          ? this.index.read(() => decide(this.#view, context))
+          : decide(this.#view, context)
+        return decision.drafts
+      },
+      { settled: needsIndex },
+    )
+    return { result: decision!.result, placed }
+  }
+
+  /** Answers a question from one snapshot that has everything appended so far. */
+  async query<T>(work: (source: Source) => T): Promise<T> {
+    this.mustBeOpen()
+    await this.journal.pull()
+    return this.index.read(() => work(this.#source))
+  }
+
+  /** The same for a question about words, which reads both databases by itself. */
+  async queryWords<T>(work: (source: Source, words: Projection) => T): Promise<T> {
+    this.mustBeOpen()
+    await this.journal.pull()
+    return work(this.#source, this.words)
+  }
+
+  /** What decisions are taken on, as it was at the snapshot that `source` belongs to. */
+  viewOf(source: Source): View {
+    const view = createView(source)
+    view.directory = readDirectory(this.index, this.index.cursor, this.#loading)
+    return view
+  }
+
+  /** Every entry after a point, and then every new one, until the signal or the end of the space. */
+  follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
+    this.mustBeOpen()
+    const { signal } = options
+    const ending = signal === undefined ? this.ending : AbortSignal.any([signal, this.ending])
+    return follow(this.journal, { ...options, signal: ending })
+  }
+
+  /** Rings when something was appended, here or elsewhere. */
+  bell(signal: AbortSignal | undefined): Bell {
+    this.mustBeOpen()
+    return new Bell(this.journal, signal, this.ending)
+  }
+
+  /** Runs `work` while nobody else writes to this space, for changes that are not entries. */
+  exclusively<T>(work: () => T): T {
+    this.mustBeOpen()
+    return this.journal.withLock(work)
+  }
+
+  /**
+   * Runs `work` while nobody writes, with the seq of the last entry: what it sees of the journal's files is
+   * whole, and whatever is written to them afterwards is written later.
+   */
+  async whileStill<T>(work: (seq: number) => T): Promise<T> {
+    const { result } = await this.decide('directory', ({ directory }) => ({
+      drafts: [],
+      result: work(directory.seq),
+    }))
+    return result
+  }
+
+  /**
+   * Shortens the journal with the exclusive right to write. There is no index meanwhile, and creating one
+   * takes the same right, so whoever needs it waits and builds it from what is left.
+   */
+  dropSegments(work: () => void): void {
+    this.journal.withLock(() => {
+      this.index.discard()
+      this.words.discard()
+      work()
+    })
+  }
+
+  /** Brings the index to the end of the journal and starts the directory from it. */
+  async load(options: CatchUpOptions = {}): Promise<void> {
+    await this.journal.pull()
+    this.index.catchUp(options)
+    this.#loadDirectory()
+  }
+
+  async rebuild(options: CatchUpOptions): Promise<void> {
+    this.mustBeOpen()
+    const { rebuild } = await import('../index/rebuild.ts')
+    await rebuild(this.dir, this.index, this.words, options)
+    this.#loadDirectory()
+  }
+
+  /** A batch was written to the journal. */
+  written(): void {
+    if (!this.#closed) this.#keeper.written(this.#directory.seq)
+  }
+
+  mustBeOpen(): void {
+    if (this.#closed) throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
+  }
+
+  /** Waits for what is being written and closes every file. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#ending.abort()
+    await this.#keeper.close()
+    await this.journal.close()
+    this.index.close()
+    this.words.close()
+  }
+
+  get #loading() {
+    return { countsSends: this.settings['limits.ratePerMinute'] > 0, now: this.now() }
+  }
+
+  /** Starts the directory from the index, and the journal's tail from where the index is. */
+  #loadDirectory(): void {
+    const { directory, cursor } = loadDirectory(this.index, this.#loading)
+    if (this.journal.seek(cursor) || this.#directory === undefined) this.#directory = directory
+  }
+
+  #fold(tail: readonly Gist[]): void {
+    if (this.journal.epoch !== this.#epoch) {
+      // Something we had folded was lost with a full disk. Start again from what is really there; nothing is
+      // decided while that cannot be read.
+      const { epoch } = this.journal
+      this.index.catchUp()
+      this.#directory = loadDirectory(this.index, this.#loading).directory
+      this.#epoch = epoch
+    }
+    for (const entry of tail) this.#directory.fold(entry)
+  }
+}

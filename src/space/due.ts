@@ -1,0 +1,76 @@
+import { processState } from '../base/process.ts'
+import { type ProcessStates, runOf } from '../command/due/deaths.ts'
+import { decideDue } from '../command/due/due.ts'
+import type { FollowOptions } from '../delivery/follow.ts'
+import type { PlacedEntry } from '../journal/journal.ts'
+import type { Agent } from '../model/agent.ts'
+import type { Source } from '../query/message.ts'
+import type { SpaceCore } from './core.ts'
+
+/** How often to look for what is due while somebody runs, and how much one call does at most. */
+const everyMsByDefault = 5_000
+const maxRounds = 100
+
+/** Does what has become due. Nobody has to run for it: whoever reads next does it. Returns how many entries it took. */
+export async function runDue(core: SpaceCore): Promise<number> {
+  let written = 0
+  for (let round = 0; round < maxRounds; round++) {
+    // Look first: most of the time nothing is due, and looking keeps nobody waiting.
+    const due = await core.query((source) => findDue(core, source))
+    if (due === undefined) break
+    written += await due()
+  }
+  return written
+}
+
+/** The decision that does what is due at this snapshot; undefined when nothing is. */
+export function findDue(core: SpaceCore, source: Source): (() => Promise<number>) | undefined {
+  const view = core.viewOf(source)
+  const processes = processStates(view.directory.agents.values())
+  if (decideDue(view, processes, core.context).length === 0) return undefined
+  return async () => {
+    const decide = core.decide('index', (now, context) => ({
+      drafts: decideDue(now, processes, context),
+      result: undefined,
+    }))
+    return (await decide).placed.length
+  }
+}
+
+/** Runs what is due again and again, until it is stopped or the space is closed. */
+export function runDueEvery(core: SpaceCore, everyMs = everyMsByDefault): { stop: () => void } {
+  const run = () => void runDue(core).catch(() => {}) // Whoever reads next tries again.
+  const timer = setInterval(run, everyMs)
+  timer.unref()
+  const stop = () => {
+    clearInterval(timer)
+    core.ending.removeEventListener('abort', stop)
+  }
+  core.ending.addEventListener('abort', stop)
+  return { stop }
+}
+
+/** Follows the journal, and does what is due for as long as somebody follows. */
+export async function* followRunningDue(
+  core: SpaceCore,
+  options: FollowOptions,
+): AsyncGenerator<PlacedEntry> {
+  const keeper = runDueEvery(core)
+  try {
+    yield* core.follow(options)
+  } finally {
+    keeper.stop()
+  }
+}
+
+/** Which runs have a process, as far as can be seen from here. */
+export function processStates(agents: Iterable<Agent>): ProcessStates {
+  const running = new Set<string>()
+  const gone = new Set<string>()
+  for (const agent of agents) {
+    const state = processState(agent.session)
+    if (state === 'running') running.add(runOf(agent))
+    if (state === 'gone') gone.add(runOf(agent))
+  }
+  return { running, gone }
+}

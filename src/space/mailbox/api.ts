@@ -1,0 +1,162 @@
+import type { UpdateInput } from '../../command/roster.ts'
+import type { Kind } from '../../conversation/registry.ts'
+import type { Follow, WatchOptions } from '../../delivery/watch.ts'
+import type { Agent } from '../../model/agent.ts'
+import type { Claim } from '../../model/claim.ts'
+import type { SendInput } from '../../model/fields.ts'
+import type { ReceiptState } from '../../model/receipt.ts'
+import type { UnreadCount } from '../../query/count.ts'
+import type { InboxMessage, InboxOptions } from '../../query/inbox.ts'
+import type { StoredMessage } from '../../query/message.ts'
+import type { Unread } from '../../query/next-mail.ts'
+import type { Owed } from '../../query/owed.ts'
+import type { ListOptions, Page } from '../../query/page.ts'
+import type { ShownMessage } from '../../query/show.ts'
+
+/** One agent's view of a space, wherever the space is: on this disk or behind a hub. */
+export interface Mailbox {
+  readonly name: string
+  /** How long a claim lasts unless it is renewed. */
+  readonly claimTtlMs: number
+
+  /** Sends a message. Resolves when it is durable. */
+  send(input: SendInput): Promise<SentMessage>
+  /** Replies to a message: to its sender, in its thread, with its priority unless told otherwise. */
+  reply(id: string, input?: ReplyInput): Promise<SentMessage>
+  /** Sends to everybody, or to everybody in a swarm. */
+  broadcast(input: BroadcastInput): Promise<SentMessage>
+  /** Takes back a message that nobody has seen yet. */
+  withdraw(id: string): Promise<StoredMessage>
+  /** Sends a dead letter to another address. Only its sender and the person may. */
+  resend(id: string, to: SendInput['to']): Promise<SentMessage>
+
+  /** A page of mail, the most urgent first, then the oldest. Changes nothing. */
+  inbox(options?: InboxOptions): Promise<Page<InboxMessage>>
+  /**
+   * The unread mail that fits a budget: answers to the agent's own questions, then the most urgent. What it
+   * returns is marked as shown, and mail to a role is claimed, so two agents that check at once never get
+   * the same message.
+   */
+  check(options?: CheckOptions): Promise<Checked>
+  /** One message in full. Marks it as shown, and claims it if it is for a role of this agent. */
+  read(id: string): Promise<InboxMessage>
+  /** All unread mail at one moment, answers first. Changes nothing. */
+  unread(filter?: InboxOptions): Promise<Unread>
+  /** Marks the chosen mail as shown, in that order; leaves out what is no longer there to take. */
+  takeAll(ids: readonly string[]): Promise<InboxMessage[]>
+  /** How much is unread, in all and by priority. */
+  count(): Promise<UnreadCount>
+  /** The thread a message belongs to, oldest first. */
+  thread(id: string): Promise<StoredMessage[]>
+  /** What this agent has sent, newest first. */
+  sent(options?: ListOptions): Promise<Page<StoredMessage>>
+  /** Full text and operators: `from: to: tag: type: is:unread has:attachment before: after:`; `-` excludes. */
+  search(query: string, options?: ListOptions): Promise<Page<StoredMessage>>
+  /** A message and the ladder of each recipient. Changes nothing. */
+  show(id: string): Promise<ShownMessage>
+
+  /** Records that this agent was told of mail without seeing its text. */
+  notified(ids: readonly string[]): Promise<void>
+  /** Acknowledges a message. */
+  ack(id: string, options?: HandleOptions): Promise<Handled>
+  /** Claims mail to a role, so that nobody else handles it. Throws `conflict` when somebody has it. */
+  claim(id: string, options?: { ttlMs?: number }): Promise<Claimed>
+  /** Claims the next mail of a role: the oldest of the most urgent. Null when there is none. */
+  claimNext(role: string, options?: { ttlMs?: number }): Promise<Claimed | null>
+  /** Records that work on a message has begun. */
+  start(id: string): Promise<Handled>
+  /** Records that a message is done, and archives it unless `archive` is false. */
+  done(id: string, options?: HandleOptions & { archive?: boolean }): Promise<Handled>
+  /** Records that a message could not be handled, and why. It can be retried. */
+  fail(id: string, options: { reason: string }): Promise<Handled>
+  /** Gives a message back unread: to the role it was claimed from, or to this agent's own inbox. */
+  release(id: string): Promise<Handled>
+  /** Makes a failed message unread again. */
+  retry(id: string): Promise<Handled>
+  archive(id: string): Promise<Handled>
+
+  /**
+   * Waits for a message and marks it as shown. Everything that does not match stays unread. Null when the
+   * time is up; throws `interrupted` when the signal is aborted.
+   */
+  wait(options?: WaitOptions): Promise<InboxMessage | null>
+  /** Waits until a recipient has acknowledged a message, or done more than that. False when the time is up. */
+  waitForAck(id: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<boolean>
+  /** Unread mail as it is there and as it arrives. Marks nothing and claims nothing. */
+  watch(options?: WatchOptions): AsyncGenerator<InboxMessage>
+
+  /** This agent as the roster has it. */
+  agent(): Promise<Agent>
+  /** Who leads: the first leading role that somebody holds, or the person. */
+  lead(): Promise<string>
+  /** What this agent owes others. */
+  owed(options?: { kind?: Kind }): Promise<Owed[]>
+  /** What others owe this agent: answers, verdicts, work. */
+  awaited(options?: { kind?: Kind }): Promise<Owed[]>
+  /** A handoff template of the space, if it has one with this name. */
+  template(name: string): Promise<Record<string, unknown> | null>
+  /** Adds or removes roles and tags. */
+  update(input: UpdateInput): Promise<Agent>
+  /** Reports that this agent is still there. Needed only where nobody can see its process. */
+  heartbeat(): Promise<Agent>
+  /** Called before an agent looks for mail: reports that it is there if that is due, then does what is due. */
+  comeIn(): Promise<void>
+  leave(options?: { frozen?: boolean }): Promise<Agent>
+}
+
+/** What a hub needs of a mailbox beyond that, for clients that watch and wait through it. */
+export interface ServedMailbox extends Mailbox {
+  /** The message with this seq if it is unread for this agent. Changes nothing. */
+  peek(seq: number): Promise<InboxMessage | null>
+  /** Marks one unread message as shown. Null when it is not there to take. */
+  take(id: string): Promise<InboxMessage | null>
+  /** Waits along entries that somebody else reads, so that many who wait share one reading of the journal. */
+  waitAlong(options: WaitOptions, follow: Follow): Promise<InboxMessage | null>
+}
+
+export type SentMessage = StoredMessage & {
+  /** Things the sender should know although the message was accepted. */
+  warnings: string[]
+}
+
+export type ReplyInput = Omit<SendInput, 'to' | 'replyTo'> & { to?: SendInput['to'] }
+export type BroadcastInput = Omit<SendInput, 'to'> & {
+  /** Only the members of this swarm. */
+  swarm?: string
+}
+
+export interface CheckOptions extends Omit<InboxOptions, 'unread' | 'all'> {
+  /** How much text to return at once, estimated in tokens. The first message always fits. @default 2000 */
+  budgetTokens?: number
+}
+
+export interface Checked {
+  messages: InboxMessage[]
+  /** Unread mail that did not fit, counted. */
+  remaining: UnreadCount
+  next: string | null
+}
+
+export interface WaitOptions {
+  type?: string | readonly string[]
+  from?: string
+  /** Only a reply to this message. */
+  replyTo?: string
+  /** Only what this accepts; everything else stays unread. */
+  match?: (message: InboxMessage) => boolean
+  /** @default no limit */
+  timeoutMs?: number
+  signal?: AbortSignal
+}
+
+export interface HandleOptions {
+  note?: string
+}
+
+/** What a step did: the message, and its state for this agent now. */
+export interface Handled {
+  message: StoredMessage
+  state: ReceiptState
+}
+
+export type Claimed = Handled & { claim: Claim }

@@ -1,0 +1,76 @@
+import { MailboxError } from '../../base/errors.ts'
+import { processState } from '../../base/process.ts'
+import { decideUpdate } from '../../command/roster.ts'
+import type { Agent } from '../../model/agent.ts'
+import type { ReceiptState } from '../../model/receipt.ts'
+import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from '../../query/message.ts'
+import { agentByName, isLongSilent } from '../../query/roster.ts'
+import { standing } from '../../query/standing.ts'
+import type { SpaceCore } from '../core.ts'
+import { findDue } from '../due.ts'
+
+/** Asks something about one agent's mail, from one snapshot. */
+export const queryAs = <T>(
+  core: SpaceCore,
+  name: string,
+  work: (source: Source, agent: Agent) => T,
+): Promise<T> => core.query((source) => work(source, requireKnown(source, name)))
+
+/** As often as what is due may make more become due. */
+const maxRounds = 100
+
+/**
+ * Asks as an agent that has come for its mail: first what is due is done, and an agent that has been silent
+ * for long is recorded as present. Nearly always there is nothing to do, and the one snapshot that shows so
+ * also answers the question.
+ */
+export async function lookIn<T>(
+  core: SpaceCore,
+  name: string,
+  work: (source: Source, agent: Agent) => T,
+): Promise<T> {
+  for (let round = 0; ; round++) {
+    const look = await queryAs(core, name, (source, agent) => {
+      const silence = round === 0 ? findSilence(core, source, agent) : undefined
+      const first = silence ?? (round < maxRounds ? findDue(core, source) : undefined)
+      return first === undefined ? { answer: work(source, agent) } : { first }
+    })
+    if (look.first === undefined) return look.answer
+    await look.first()
+  }
+}
+
+/** What records that an agent is there, when nobody can see its process and it has not been heard of for long. */
+function findSilence(core: SpaceCore, source: Source, agent: Agent): (() => Promise<unknown>) | undefined {
+  if (processState(agent.session) === 'running' || !isLongSilent(source, agent, core.settings, core.now()))
+    return undefined
+  return () =>
+    core.decide('directory', (view, context) => ({
+      drafts: decideUpdate(view, agent.name, {}, context),
+      result: undefined,
+    }))
+}
+
+export function requireKnown(source: Source, name: string): Agent {
+  const agent = agentByName(source, name)
+  if (agent !== undefined) return agent
+  throw new MailboxError('not_found', `no agent named ${JSON.stringify(name)}`, {
+    hint: `mailbox join ${name}`,
+  })
+}
+
+export const messageOf = (core: SpaceCore, id: string): Promise<StoredMessage> =>
+  core.query((source) => messageBySeq(source, requireSeq(source, id)))
+
+/** A message and where it stands for an agent. For one that it did not reach, how far any recipient is. */
+export function standingOf(
+  core: SpaceCore,
+  source: Source,
+  agent: Agent,
+  id: string,
+): { message: StoredMessage; state: ReceiptState; isMine: boolean } {
+  const message = messageBySeq(source, requireSeq(source, id))
+  const own = standing(source, agent, message.seq, core.now())
+  const state = own ?? receiptsOf(source, message.seq)[0]?.state ?? 'stored'
+  return { message, state, isMine: own !== undefined }
+}

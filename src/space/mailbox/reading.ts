@@ -1,0 +1,89 @@
+import { MailboxError } from '../../base/errors.ts'
+import { decideShow } from '../../command/handle.ts'
+import { priorities } from '../../model/message.ts'
+import { classOf } from '../../model/receipt.ts'
+import { count, type UnreadCount } from '../../query/count.ts'
+import { cursorAfter, type InboxMessage } from '../../query/inbox.ts'
+import { requireSeq } from '../../query/message.ts'
+import { nextMail, withinBudget } from '../../query/next-mail.ts'
+import { unreadFor } from '../../query/standing.ts'
+import type { SpaceCore } from '../core.ts'
+import type { Checked, CheckOptions } from './api.ts'
+import { handle } from './handling.ts'
+import { lookIn, queryAs, standingOf } from './looking.ts'
+import { traceDelivery } from './trace.ts'
+
+/** How far into the unread mail `check` looks for what fits. */
+const checkDepth = 200
+
+export async function check(core: SpaceCore, name: string, options: CheckOptions): Promise<Checked> {
+  const { budgetTokens = 2_000, limit = checkDepth, ...filter } = options
+  if (!(budgetTokens > 0))
+    throw new MailboxError('invalid', 'budgetTokens must be a number above 0', { hint: 'try 2000' })
+  const found = await lookIn(core, name, (source, agent) => ({
+    ...nextMail(source, agent, filter, core.now(), Math.max(limit, checkDepth)),
+    unread: count(source, agent, core.now()),
+  }))
+  const chosen = withinBudget(found.messages.slice(0, limit), budgetTokens)
+  const messages = await take(core, name, chosen)
+  // What somebody else took in the meantime is not ours to count.
+  const remaining =
+    messages.length === chosen.length
+      ? without(found.unread, messages)
+      : await queryAs(core, name, (source, agent) => count(source, agent, core.now()))
+  const isCut = chosen.length < found.messages.length
+  const last = chosen.findLast(({ id }) => !found.answers.includes(id))
+  const next = !isCut ? found.next : last === undefined ? (filter.after ?? null) : cursorAfter(last)
+  return { messages, remaining, next }
+}
+
+function without({ unread, byPriority }: UnreadCount, taken: readonly InboxMessage[]): UnreadCount {
+  const left = priorities.map((priority) => {
+    const gone = taken.filter((message) => message.priority === priority).length
+    return [priority, byPriority[priority] - gone] as const
+  })
+  return { unread: unread - taken.length, byPriority: Object.fromEntries(left) as UnreadCount['byPriority'] }
+}
+
+export async function read(core: SpaceCore, name: string, id: string): Promise<InboxMessage> {
+  const { message, state, isMine } = await queryAs(core, name, (source, agent) =>
+    standingOf(core, source, agent, id),
+  )
+  if (!isMine || classOf(state) !== 'unread') return { ...message, state }
+  const shown = await handle(core, name, 'shown', message.id)
+  traceDelivery(name, [message])
+  return { ...message, state: shown.state }
+}
+
+/** Marks messages as shown; returns those that were still there to take. */
+export async function take(
+  core: SpaceCore,
+  name: string,
+  messages: readonly InboxMessage[],
+): Promise<InboxMessage[]> {
+  if (messages.length === 0) return []
+  const ids = messages.map(({ id }) => id)
+  const { result: shown } = await core.decide('index', (view, context) => {
+    const drafts = decideShow(view, name, ids, context)
+    return { drafts, result: new Set(drafts.flatMap(({ changes }) => changes.map(({ seq }) => seq))) }
+  })
+  const taken = messages.filter(({ seq }) => shown.has(seq))
+  traceDelivery(name, taken)
+  return taken.map((message) => ({ ...message, state: 'shown' }))
+}
+
+export async function takeAll(
+  core: SpaceCore,
+  name: string,
+  ids: readonly string[],
+): Promise<InboxMessage[]> {
+  if (ids.length === 0) return []
+  const unread = await queryAs(core, name, (source, agent) =>
+    ids.flatMap((id) => unreadFor(source, agent, requireSeq(source, id), {}, core.now()) ?? []),
+  )
+  return take(core, name, unread)
+}
+
+/** The message with this seq if it is unread for the agent. Changes nothing. */
+export const peek = (core: SpaceCore, name: string, seq: number): Promise<InboxMessage | null> =>
+  queryAs(core, name, (source, agent) => unreadFor(source, agent, seq, {}, core.now()) ?? null)

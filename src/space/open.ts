@@ -1,0 +1,35 @@
+import { createClock } from '../base/clock.ts'
+import { FileJournal } from '../journal/file/file-journal.ts'
+import type { HubOptions } from '../remote/connection.ts'
+import type { LocalSpace, OpenSpaceOptions, Space } from './api.ts'
+import { SpaceCore } from './core.ts'
+import { ensureSpaceDir, readSettings } from './settings.ts'
+import { DiskSpace } from './space.ts'
+
+/** Opens a space: one behind a hub by its address, one on this disk by its directory. */
+export function openSpace(options: HubOptions): Promise<Space>
+export function openSpace(options: OpenSpaceOptions): Promise<LocalSpace>
+export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise<Space> {
+  if (!('url' in options)) return openDisk(options)
+  const { openHub } = await import('../remote/space.ts')
+  return openHub(options)
+}
+
+/** Opens a space on this disk: the journal, then what is derived from it. Rims get its core with it. */
+export async function openDisk(options: OpenSpaceOptions): Promise<DiskSpace> {
+  ensureSpaceDir(options.dir)
+  const settings = { ...readSettings(options.dir), ...options.settings }
+  const now = options.now ?? createClock(options.dir)
+  let core: SpaceCore | undefined
+  const journal = new FileJournal({
+    ...settings,
+    segmentEntries: settings['retention.segmentEntries'],
+    rotate: settings['retention.rotate'],
+    dir: options.dir,
+    now,
+    onWritten: () => core?.written(),
+  })
+  core = new SpaceCore(options.dir, journal, settings, now)
+  await core.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
+  return new DiskSpace(core)
+}

@@ -1,0 +1,131 @@
+import { MailboxError } from '../base/errors.ts'
+import { identifyProcess } from '../base/process.ts'
+import type { Context } from '../command/context.ts'
+import { findDeaths, isRunning } from '../command/due/deaths.ts'
+import {
+  decideJoin,
+  decideLeave,
+  decideSeat,
+  decideSeed,
+  decideUpdate,
+  type JoinInput,
+  requireAgent,
+  type SeatInput,
+  type UpdateInput,
+} from '../command/roster.ts'
+import type { View } from '../conversation/view.ts'
+import { type Agent, person, systemAgent } from '../model/agent.ts'
+import type { Draft } from '../model/entry.ts'
+import { checkName } from '../model/name.ts'
+import { presence, type RosterAgent } from '../query/presence.ts'
+import { agentByName } from '../query/roster.ts'
+import type { MailboxOptions } from './api.ts'
+import type { SpaceCore } from './core.ts'
+import { processStates, runDue } from './due.ts'
+
+/** Makes sure that whoever opens a mailbox is in the roster: it is the agent for as long as its process runs. */
+export async function comeToMailbox(core: SpaceCore, name: string, options: MailboxOptions): Promise<void> {
+  checkName(name, 'agent name')
+  if (name === systemAgent) return
+  const known = await core.query((source) => agentByName(source, name))
+  if (options.join === false) {
+    if (known === undefined) await core.query((source) => requireAgent(core.viewOf(source).directory, name))
+  } else if (known === undefined || !isRunning(known, processStates([known]))) {
+    await join(core, name, { session: { pid: process.pid }, ...options.join })
+  }
+}
+
+/**
+ * The agent that runs in a client's process, whichever way that client reaches us. It joins when it is not in
+ * the roster yet.
+ */
+export async function joinAs(core: SpaceCore, input: SeatInput): Promise<string> {
+  const session = withProcess(input.session)
+  // An agent that died without a word must not be taken for one that runs here.
+  await runDue(core)
+  const processes = await core.query((source) => processStates(core.viewOf(source).directory.agents.values()))
+  const { result: name } = await core.decide('index', (view, context) =>
+    decideSeat(view, { ...input, session }, processes, context),
+  )
+  return name
+}
+
+export async function join(core: SpaceCore, name: string, input: JoinInput): Promise<Agent> {
+  const session = input.session === undefined ? {} : { session: withProcess(input.session) }
+  const agent = await changeAgent(core, 'index', (view, context) =>
+    decideJoin(view, name, { ...input, ...session }, context),
+  )
+  // What was for an earlier run must not reach this one.
+  await runDue(core)
+  return agent
+}
+
+export async function update(core: SpaceCore, name: string, input: UpdateInput): Promise<Agent> {
+  const agent = await changeAgent(core, 'directory', (view, context) =>
+    decideUpdate(view, name, input, context),
+  )
+  if (agent.state !== 'dead') return agent
+  // It was taken for dead; now that it has spoken it comes back.
+  await runDue(core)
+  return (await core.query((source) => agentByName(source, name))) ?? agent
+}
+
+export async function leave(core: SpaceCore, name: string, options: { frozen?: boolean }): Promise<Agent> {
+  const agent = await changeAgent(core, 'directory', (view, context) =>
+    decideLeave(view, name, options.frozen ?? false, context),
+  )
+  await runDue(core)
+  return agent
+}
+
+export async function seedSwarm(core: SpaceCore, dir: string): Promise<Agent[]> {
+  const { membersOf } = await import('./swarm.ts')
+  const { swarm, names } = membersOf(dir)
+  const agents: Agent[] = []
+  for (const name of names)
+    agents.push(
+      await changeAgent(core, 'directory', (view, context) =>
+        decideSeed(view, name, `swarm:${swarm}`, context),
+      ),
+    )
+  return agents
+}
+
+export async function agents(core: SpaceCore): Promise<RosterAgent[]> {
+  return core.query((source) => {
+    const everybody = presence(source, core.now())
+    const deaths = findDeaths(core.viewOf(source), processStates(everybody), core.context)
+    return everybody.map((agent) => deaths.find(({ agent: { name } }) => name === agent.name)?.agent ?? agent)
+  })
+}
+
+/** Who leads from an agent's point of view: the first leading role that another holds, or the person. */
+export async function leadOf(core: SpaceCore, name: string): Promise<string> {
+  const { leads, deadLetterAfterMs } = core.settings
+  // One that has just died may be back in a moment, and its mail waits for it as long.
+  const mayCome = ({ state, gone, lastSeenAt }: Agent) =>
+    state !== 'dead' || (gone !== 'left' && core.now() - Date.parse(lastSeenAt) < deadLetterAfterMs)
+  const others = (await agents(core)).filter((agent) => agent.name !== name && mayCome(agent))
+  const role = leads.find((one) => others.some((agent) => agent.roles.includes(one)))
+  return role === undefined ? person : `role:${role}`
+}
+
+async function changeAgent(
+  core: SpaceCore,
+  on: 'directory' | 'index',
+  decide: (view: View, context: Context) => Draft[],
+): Promise<Agent> {
+  const { result } = await core.decide(on, (view, context) => {
+    const drafts = decide(view, context)
+    return { drafts, result: drafts.find((draft) => draft.kind === 'agent')?.agent }
+  })
+  if (result === undefined) throw new MailboxError('internal', 'the roster did not change')
+  return result
+}
+
+/** A session with what tells its process from others. The process of another host is described by its caller. */
+function withProcess(session: NonNullable<JoinInput['session']>): NonNullable<JoinInput['session']> {
+  const { pid, host } = session
+  const isOurs = Number.isSafeInteger(pid) && pid! > 0 && host === undefined
+  return isOurs ? { ...session, ...identifyProcess(pid!) } : session
+}

@@ -1,0 +1,123 @@
+import { type Agent, person } from '../model/agent.ts'
+import type { Entry } from '../model/entry.ts'
+import { type Channel, channels, countMessages } from '../query/channels.ts'
+import { Chronicle } from '../query/chronicle.ts'
+import { count, type UnreadCount } from '../query/count.ts'
+import { countDead } from '../query/dead.ts'
+import { entriesAfter } from '../query/entries.ts'
+import { type Need, needsOf } from '../query/needs.ts'
+import type { RosterAgent } from '../query/presence.ts'
+import { type Replay, replay } from '../query/replay.ts'
+import { agentByName, roster } from '../query/roster.ts'
+import { type SeriesBucket, type SeriesOptions, series } from '../query/series.ts'
+import {
+  type ThreadMessage,
+  type ThreadPage,
+  type ThreadsOptions,
+  threads,
+  threadWithReceipts,
+} from '../query/threads.ts'
+import { type Traffic, traffic } from '../query/traffic.ts'
+import type { SpaceCore } from './core.ts'
+import { agents } from './roster.ts'
+
+export interface Overview {
+  seq: number
+  agents: RosterAgent[]
+  needsYou: number
+  dead: number
+  unread: Record<string, UnreadCount>
+  channels: Channel[]
+  totals: { messages: number }
+}
+
+/** How many entries one page has at most. */
+const entriesAtMost = 1_000
+/** How long the chronicle may be read without a turn of the event loop. */
+const stintMs = 15
+
+/** What a person who watches over a space asks of it. Every answer is a look: nothing is marked. */
+export class Survey {
+  readonly #core: SpaceCore
+  #chronicle = new Chronicle()
+  #reading: Promise<void> | undefined
+
+  constructor(core: SpaceCore) {
+    this.#core = core
+  }
+
+  async overview(): Promise<Overview> {
+    const now = this.#core.now()
+    const everybody = await agents(this.#core)
+    return this.#core.query((source) => ({
+      seq: source.index.cursor.seq,
+      agents: everybody,
+      needsYou: needsOf(source, agentByName(source, person)!, now).length,
+      dead: countDead(source, now),
+      unread: Object.fromEntries(roster(source).map((agent) => [agent.name, count(source, agent, now)])),
+      channels: channels(source),
+      totals: { messages: countMessages(source) },
+    }))
+  }
+
+  async needsYou(): Promise<Need[]> {
+    return this.#core.query((source) => needsOf(source, agentByName(source, person)!, this.#core.now()))
+  }
+
+  /** An agent as the roster has it, without a look at its process. */
+  async agent(name: string): Promise<Agent | undefined> {
+    return this.#core.query((source) => agentByName(source, name))
+  }
+
+  async threads(options: ThreadsOptions = {}): Promise<ThreadPage> {
+    return this.#core.query((source) => threads(source, options))
+  }
+
+  async thread(id: string): Promise<ThreadMessage[]> {
+    return this.#core.query((source) => threadWithReceipts(source, id))
+  }
+
+  async traffic(sinceMs = 0): Promise<Traffic[]> {
+    return this.#core.query((source) => traffic(source, sinceMs))
+  }
+
+  /** Entries after a point, and how far the journal goes. */
+  async entries(after: number, limit = 200, maxBytes?: number): Promise<{ entries: Entry[]; seq: number }> {
+    return this.#core.query((source) => ({
+      entries: entriesAfter(source, after, Math.min(limit, entriesAtMost), maxBytes),
+      seq: source.index.cursor.seq,
+    }))
+  }
+
+  async series(options: SeriesOptions = {}): Promise<SeriesBucket[]> {
+    await this.#readOn()
+    return series(this.#chronicle, options, this.#core.now())
+  }
+
+  /** The space as it was after an entry; without one, as it is. */
+  async replay(at = Number.MAX_SAFE_INTEGER): Promise<Replay> {
+    await this.#readOn()
+    return this.#core.query((source) => replay(source, this.#chronicle, at))
+  }
+
+  /** Brings the chronicle to the end of the journal; whoever asks meanwhile waits for the same reading. */
+  #readOn(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #read(): Promise<void> {
+    for (let more = true; more; ) {
+      more = await this.#core.query(({ journal }) => {
+        // Old mail was removed, and with it the places that were remembered.
+        if (this.#chronicle.isOutdated(journal)) this.#chronicle = new Chronicle()
+        const until = performance.now() + stintMs
+        while (performance.now() < until) if (!this.#chronicle.advance(journal)) return false
+        return true
+      })
+      if (more) await new Promise(setImmediate)
+    }
+  }
+}
