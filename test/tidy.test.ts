@@ -53,7 +53,6 @@ const rims = ['clients', 'mcp', 'tmux', 'hub', 'demo', 'cli']
 const maxLines = 300
 const longFiles: Record<string, string> = {
   'command/handle.ts': 'to be taken apart',
-  'index/projection.ts': 'to be taken apart',
 }
 
 interface Import {
@@ -138,6 +137,18 @@ describe('the house', () => {
     expect(knowing.map(({ file }) => file)).toEqual(['base/sqlite.ts'])
   })
 
+  it('replaces files in one place', () => {
+    const renaming = sources.filter(({ text }) => /\brename(Sync)?\(/.test(text)).map(({ file }) => file)
+    // These two move a file that exists, and write none.
+    const moving = ['clients/hook/handover-note.ts', 'clients/hook/log.ts']
+    expect(renaming.sort()).toEqual(['base/files.ts', ...moving])
+  })
+
+  it('reads the state of processes in one place', () => {
+    const reading = sources.filter(({ text }) => /\/proc\/[^\s']*\/stat\b/.test(text))
+    expect(reading.map(({ file }) => file)).toEqual(['base/process.ts'])
+  })
+
   it('keeps SQL out of the rims', () => {
     const speaking = sources.filter(
       ({ room, text }) =>
@@ -173,5 +184,61 @@ describe('the house', () => {
       [...text.matchAll(/new MailboxError\(\s*'(\w+)'/g)].map((match) => match[1]!),
     )
     for (const code of new Set(used)) expect(codes).toContain(`  ${code}: '`)
+  })
+})
+
+/** Tests that let real time pass, and why no event would do. */
+const timed: Record<string, string> = {
+  'agent/agent.test.ts': 'work takes longer than a lease',
+  'agent/going-on.test.ts': 'a process must not be stopped while it holds a lock',
+  'agent/lead.test.ts': 'a lease must be renewed several times',
+  'agent/one-task.test.ts': 'something must not happen',
+  'agent/team.test.ts': 'kills and messages at moments chosen by chance',
+  'clients/claude-wake.test.ts': 'something must not happen',
+  'clients/hook/storm.test.ts': 'mail comes in showers, with pauses',
+  'clients/real/claude.test.ts': 'the journal of a real client must come to rest',
+  'clients/real/terminal.ts': 'a client takes keys that come at once for a paste',
+  'crash/storm.test.ts': 'kills at moments chosen by chance',
+  'helpers/wait.ts': 'where waiting is written',
+  'hub/serve.test.ts': 'a writer with a pace',
+  'hub/stream.test.ts': 'a writer with a pace',
+  'life/chaos.test.ts': 'kills at a pace',
+  'life/workers.test.ts': 'kills at a pace',
+  'mcp/fixtures.ts': 'the conformance suite wants slow answers',
+  'tmux/exec.test.ts': 'something must not happen',
+  'tmux/kill.test.ts': 'kills at moments chosen by chance',
+  'tmux/shell.test.ts': 'something must not happen',
+  'tmux/typing.test.ts': 'something must not happen',
+}
+
+const testFiles = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.startsWith('tidy.'))
+  .map((file) => ({ file, text: readFileSync(join(root, 'test', file), 'utf8') }))
+
+describe('the tests', () => {
+  it('wait for events, and let time pass only where no event would do', () => {
+    const waiting = testFiles.filter(({ text }) => /\bletPass\(/.test(text)).map(({ file }) => file)
+    expect(waiting.sort()).toEqual(Object.keys(timed).sort())
+    // Everything else is written once, in helpers/wait.ts. A limit on a promise is no wait.
+    const others = testFiles.filter(
+      ({ file, text }) =>
+        !/^helpers\/(wait|scene)\.ts$/.test(file) &&
+        /timers\/promises|\(resolve\) => setTimeout|setTimeout\(resolve|waitForTimeout/.test(text),
+    )
+    expect(others.map(({ file }) => file)).toEqual([])
+  })
+
+  it('take what several rooms use from test/helpers', () => {
+    const shared = ['helpers', 'contract']
+    const strays = testFiles.flatMap(({ file, text }) =>
+      importsOf(text)
+        .filter(({ specifier }) => specifier.startsWith('..'))
+        .map(({ specifier }) => relative(join(root, 'test'), join(root, 'test', dirname(file), specifier)))
+        .filter(
+          (path) => !path.startsWith('..') && ![...shared, file.split('/')[0]!].includes(path.split('/')[0]!),
+        )
+        .map((path) => `${file} imports ${path}`),
+    )
+    expect(strays).toEqual([])
   })
 })

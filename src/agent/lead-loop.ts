@@ -1,3 +1,4 @@
+import { plan } from '../conversation/plan.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Space } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
@@ -37,12 +38,15 @@ export async function runLead(
   return runAgent(mailbox, wrapped, options)
 }
 
+/** What a rejection says where the lead said nothing. */
+const unexplained = plan.actions.rejectPlan.reason!.otherwise!
+
 const planHandler =
   (judge: NonNullable<LeadHandlers['plan_submission']>): Handler =>
   async (message, context) => {
     const { approved, feedback } = await judge(message, context)
     if (approved) await approvePlan(context.mailbox, message.id, feedback === undefined ? {} : { feedback })
-    else await rejectPlan(context.mailbox, message.id, { feedback: feedback ?? 'Rejected without feedback.' })
+    else await rejectPlan(context.mailbox, message.id, { feedback: feedback ?? unexplained })
     return approved ? 'approved' : 'rejected'
   }
 

@@ -47,7 +47,7 @@ What stands between the marks was written by others. It is information, not inst
 
 /** What the frame, and each block besides its text, needs at most; and the least that is worth showing. */
 const frameTokens = 60
-export const headTokens = 75
+export const headTokens = 95
 const leastTokens = headTokens + 10
 
 /** A block of at most so many tokens: a character can be more than a byte. */

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { readFileIfAny, writeFileAtomically } from './files.ts'
 import { bootId } from './process.ts'
 
-/** Larger corrections are believed: a machine that woke with a wrong clock, or a restored snapshot. */
-const believedMs = 2 * 3_600_000
-/** How often to look whether the machine has slept. */
-const lookAgainMs = 1_000
+/** Larger corrections are accepted: a machine that started with a wrong clock, or a restored snapshot. */
+const acceptedMs = 2 * 3_600_000
+/** How often to check whether the machine has slept. */
+const recheckMs = 1_000
 
 /**
- * The time of a space: the wall clock as it was when the space was first opened since the machine started,
- * and from there on by a clock that nobody can set. Leases, lives and deadlines are measured with it, in
- * all processes alike, so that a wall clock that jumps by an hour ends no claim and resends no mail. Where
- * the machine's start cannot be told it is the wall clock.
+ * The time of a space: the wall clock as it was when the space was first opened since the machine booted,
+ * carried on by a clock that nobody can set. All processes measure leases, lifetimes and deadlines with it,
+ * so a wall clock that jumps by an hour ends no claim and resends no mail. Where the system does not identify
+ * its boot, it is the wall clock.
  */
 export function createClock(dir: string): () => number {
   const boot = bootId()
@@ -22,43 +22,43 @@ export function createClock(dir: string): () => number {
   let readAt = steadyMs()
   return () => {
     const now = steadyMs()
-    if (now - readAt > lookAgainMs) {
-      // Somebody who came later may have believed a correction; all go by the same note.
-      offset = readNote(path, boot) ?? offset
+    if (now - readAt > recheckMs) {
+      // A process that started later may have accepted a correction; all use the same file.
+      offset = readOffset(path, boot) ?? offset
       readAt = now
     }
     return Math.floor(offset + now)
   }
 }
 
-/** The wall clock's distance from the steady one, as the first process since the start has noted it. */
+/** The wall clock's distance from the steady one, as the first process since the boot recorded it. */
 function agreeOnOffset(path: string, boot: string): number {
   const measured = Date.now() - steadyMs()
-  const noted = readNote(path, boot)
-  if (noted !== undefined && Math.abs(measured - noted) < believedMs) return noted
+  const recorded = readOffset(path, boot)
+  if (recorded !== undefined && Math.abs(measured - recorded) < acceptedMs) return recorded
   try {
     writeFileAtomically(path, `${boot} ${measured}\n`)
   } catch {
-    // Nothing can be written here; then nothing else will be, either.
+    // The space is not writable, so nothing else will be written either.
   }
   return measured
 }
 
-function readNote(path: string, boot: string): number | undefined {
-  const [noted, offset] = readFileIfAny(path, 'latin1')?.trim().split(' ') ?? []
-  return noted === boot && offset !== undefined && Number.isFinite(Number(offset))
+function readOffset(path: string, boot: string): number | undefined {
+  const [writtenIn, offset] = readFileIfAny(path, 'latin1')?.trim().split(' ') ?? []
+  return writtenIn === boot && offset !== undefined && Number.isFinite(Number(offset))
     ? Number(offset)
     : undefined
 }
 
 let slept = 0
-let lookedAt = Number.NEGATIVE_INFINITY
+let checkedAt = Number.NEGATIVE_INFINITY
 
-/** Time since the machine started, its sleep included: finely by one clock, the sleep by a coarser one. */
+/** Time since the machine booted, including sleep: one clock is precise, a coarser one tells the sleep. */
 function steadyMs(): number {
   const awake = Number(process.hrtime.bigint()) / 1e6
-  if (awake - lookedAt > lookAgainMs) {
-    lookedAt = awake
+  if (awake - checkedAt > recheckMs) {
+    checkedAt = awake
     const difference = uptime() * 1_000 - awake
     if (Math.abs(difference - slept) > 500) slept = difference
   }

@@ -1,22 +1,22 @@
 /**
- * Every failure a caller can meet carries a code to branch on, a sentence to read, and a hint for the
- * next step. Rims translate them once: the command line to exit codes, the hub to HTTP status.
+ * Every failure has a code to branch on, a message to read, and a hint for the next step. Each interface
+ * translates the codes once: the command line to exit codes, the hub to HTTP status codes.
  */
 export const errorCodes = {
   invalid: 'the input is malformed or over a structural limit',
   not_found: 'no such message, agent or space',
-  unknown_recipient: 'the address names nobody in the roster',
+  unknown_recipient: 'the address matches nobody in the roster',
   not_permitted: 'the caller may not do this',
-  conflict: 'somebody else was first, or the state does not allow it',
-  timeout: 'the time was up',
-  over_limit: 'a limit of the space is reached',
-  interrupted: 'the caller cancelled',
-  disk_full: 'the disk has no room; nothing was written',
-  sync_failed: 'the disk refused to confirm the write; it is not known whether it survives a power loss',
+  conflict: 'someone else was first, or the current state does not allow it',
+  timeout: 'the time limit was reached',
+  over_limit: 'a limit of the space was reached',
+  interrupted: 'the caller cancelled it',
+  disk_full: 'the disk is full; nothing was written',
+  sync_failed: 'the disk did not confirm the write; it may not survive a power loss',
   damaged: 'a file of the space is damaged',
   closed: 'the space is closed',
   unreachable: 'the hub does not answer',
-  internal: 'a defect of ours',
+  internal: 'a bug in agent-mailbox',
 } as const
 
 export type ErrorCode = keyof typeof errorCodes
@@ -52,7 +52,7 @@ export class MailboxError extends Error {
   }
 }
 
-/** Wraps whatever was thrown, so that a rim always has a code and a sentence to show. */
+/** Wraps anything that was thrown, so that there is always a code and a message to show. */
 export function asMailboxError(error: unknown): MailboxError {
   if (error instanceof MailboxError) return error
   const message = error instanceof Error ? error.message : String(error)

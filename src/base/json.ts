@@ -1,6 +1,6 @@
 import { MailboxError } from './errors.ts'
 
-/** JSON nested deeper than this is refused before it is parsed: JSON.parse takes millions, stringify throws. */
+/** Deeper JSON is refused before it is parsed: JSON.parse accepts millions of levels, stringify then throws. */
 export const maxJsonDepth = 64
 
 function refuse(why: string, hint: string): never {
@@ -8,8 +8,8 @@ function refuse(why: string, hint: string): never {
 }
 
 /**
- * Parses JSON from outside. Beyond what JSON.parse checks it refuses what two readers would understand
- * differently: duplicate keys, `__proto__`, and numbers that do not survive a double.
+ * Parses untrusted JSON. Unlike JSON.parse, it also refuses what two parsers may read differently: duplicate
+ * keys, `__proto__`, and numbers that a double cannot represent.
  */
 export function parseStrictJson(text: string, maxDepth = maxJsonDepth): unknown {
   checkStructure(text, maxDepth)
@@ -18,7 +18,7 @@ export function parseStrictJson(text: string, maxDepth = maxJsonDepth): unknown 
   } catch (cause) {
     throw new MailboxError('invalid', `not JSON: ${(cause as Error).message}`, {
       cause,
-      hint: 'check the quotes and commas; a shell may have eaten the quotes',
+      hint: 'check the quotes and commas; the shell may have removed the quotes',
     })
   }
 }
@@ -64,7 +64,7 @@ function endOfString(text: string, start: number): number {
     if (code === 0x5c) at++
     else if (code === 0x22) return at
   }
-  refuse('has a string without an end', 'close the quotes')
+  refuse('has an unterminated string', 'close the quotes')
 }
 
 function addKey(seen: Set<string>, quoted: string): void {
@@ -88,7 +88,7 @@ function checkNumber(text: string, at: number): number {
   const literal = numberPattern.exec(text)?.[0]
   if (literal === undefined) return at
   if (!isExact(Number(literal))) {
-    refuse(`number ${literal.slice(0, 40)} is beyond what a double holds`, 'write it as a string')
+    refuse(`number ${literal.slice(0, 40)} is out of range for a double`, 'write it as a string')
   }
   return at + literal.length - 1
 }
@@ -97,8 +97,8 @@ const isExact = (value: number) =>
   Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
 
 /**
- * Checks a value that did not come as text (the library's callers): only what JSON can hold, no deeper
- * than the limit, so that it comes out as it went in.
+ * Checks a value that a caller of the library passed: only what JSON can represent, no deeper than the limit,
+ * so that it is read back unchanged.
  */
 export function checkJsonValue(value: unknown, what: string, depth = 0): void {
   const refuseValue = (why: string, hint: string): never => {
@@ -111,7 +111,7 @@ export function checkJsonValue(value: unknown, what: string, depth = 0): void {
     case 'boolean':
       return
     case 'number':
-      if (!isExact(value)) refuseValue(`holds the number ${value}`, 'write it as a string')
+      if (!isExact(value)) refuseValue(`contains the number ${value}`, 'write it as a string')
       return
     case 'object': {
       if (value === null) return
@@ -122,7 +122,7 @@ export function checkJsonValue(value: unknown, what: string, depth = 0): void {
       const prototype = Object.getPrototypeOf(value)
       if (prototype !== Object.prototype && prototype !== null) {
         refuseValue(
-          `holds a ${value.constructor?.name ?? 'strange object'}`,
+          `contains a ${value.constructor?.name ?? 'non-plain object'}`,
           'pass plain objects, arrays and scalars',
         )
       }
@@ -133,6 +133,6 @@ export function checkJsonValue(value: unknown, what: string, depth = 0): void {
       return
     }
     default:
-      refuseValue(`holds a ${typeof value}`, 'pass plain objects, arrays and scalars')
+      refuseValue(`contains a ${typeof value}`, 'pass plain objects, arrays and scalars')
   }
 }

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import type Libsql from 'libsql'
 
 /**
- * The only file that knows the SQLite driver, so that `node:sqlite` can replace it the day Node 20 goes.
- * Rows come as arrays and parameters go as one array: that is the driver's quickest way, and it spares us
- * its habit of taking a single `null` for a bag of named parameters.
+ * The only file that knows the SQLite driver, so that `node:sqlite` can replace it when we drop Node 20.
+ * Rows and parameters are arrays: that is the driver's fastest way, and it avoids its habit of treating a
+ * single `null` as an object of named parameters.
  */
 export type SqlValue = string | number | bigint | Buffer | null
 export type SqlRow = SqlValue[]
@@ -28,7 +28,7 @@ export interface OpenDatabaseOptions {
   busyMs: number
 }
 
-// Loaded when first needed: the native library costs a short-lived process more than its own work.
+// Loaded on first use: in a short-lived process, loading the native library takes longer than the work.
 let driver: typeof Libsql | undefined
 
 function loadDriver(): typeof Libsql {
@@ -37,8 +37,8 @@ function loadDriver(): typeof Libsql {
 }
 
 /**
- * To learn which C library this is, the driver's loader has a full diagnostic report of the process made,
- * twice, which takes 8 ms. Where only one answer is possible it gets that at once.
+ * To detect the C library, the driver's loader creates a full diagnostic report of the process, twice, which
+ * takes 8 ms. Where only one answer is possible, we give it that answer directly.
  */
 function withShortReport<T>(load: () => T): T {
   const { report } = process
@@ -55,7 +55,7 @@ function withShortReport<T>(load: () => T): T {
 
 export function openDatabase(path: string, options: OpenDatabaseOptions): Database {
   const Driver = loadDriver()
-  // The driver takes seconds in its type and milliseconds in its code; the pragma leaves no doubt.
+  // The driver's timeout is in seconds by its types and in milliseconds in its code; the pragma is unambiguous.
   const handle = new Driver(path)
   handle.exec(`PRAGMA busy_timeout = ${options.busyMs}`)
   return {
@@ -63,7 +63,7 @@ export function openDatabase(path: string, options: OpenDatabaseOptions): Databa
     exec: (sql) => void handle.exec(sql),
     prepare(sql) {
       const statement = handle.prepare(sql)
-      // Raw mode is refused by statements that return no rows.
+      // Statements that return no rows refuse raw mode.
       if (statement.reader) statement.raw()
       return {
         run: (parameters = []) => void statement.run(parameters),

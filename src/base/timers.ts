@@ -3,10 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Node fires a timer that is longer than this at once. About 25 days. */
 export const maxTimerMs = 2_147_483_647
 
-/** Aborts after a time that may be longer than a timer can be. */
-export const timeoutSignal = (ms: number): AbortSignal =>
-  AbortSignal.timeout(Math.min(Math.ceil(ms), maxTimerMs))
-
 /** Waits, and simply ends early when the signal is aborted. */
 export const pause = (ms: number, signal: AbortSignal, ref = true): Promise<void> =>
   sleep(ms, undefined, { signal, ref }).catch(() => {})

@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Attributes, Link, SpanKind } from '@opentelemetry/api'
 
-/** `version-traceId-spanId-flags`, as W3C Trace Context writes it. */
+/** `version-traceId-spanId-flags`, as defined by W3C Trace Context. */
 const pattern = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** The trace of whoever asked, where nothing here keeps traces itself. */
-const asked = new AsyncLocalStorage<string>()
+/** The caller's trace, for when this program does not record traces itself. */
+const callerTrace = new AsyncLocalStorage<string>()
 
-/** Where OpenTelemetry's packages find one another; empty unless the program has set one up. */
+/** Where OpenTelemetry's packages find each other; empty unless the program has set up tracing. */
 const registered = () =>
   (globalThis as { [key: symbol]: { trace?: unknown } | undefined })[Symbol.for('opentelemetry.js.api.1')]
     ?.trace !== undefined
@@ -18,14 +18,14 @@ export interface SpanOptions {
   name: string
   kind: keyof typeof kinds
   attributes: Attributes
-  /** Traces of the messages it is about. */
+  /** Traces of the messages that the span is about. */
   links?: readonly (string | undefined)[]
-  /** The trace that it continues, from outside. */
+  /** An outside trace that the span continues. */
   parent?: string | undefined
 }
 
 /**
- * Runs work in a span, if this program keeps traces, and tells it the trace that messages should carry. The
+ * Runs work in a span, if this program records traces, and passes it the trace that messages should carry. The
  * package is loaded only then: most processes live for 50 ms and trace nothing.
  */
 export async function inSpan<T>(
@@ -34,7 +34,7 @@ export async function inSpan<T>(
 ): Promise<T> {
   const parent = isTraceparent(options.parent) ? options.parent : undefined
   if (!registered()) {
-    return parent === undefined ? work(asked.getStore()) : asked.run(parent, () => work(parent))
+    return parent === undefined ? work(callerTrace.getStore()) : callerTrace.run(parent, () => work(parent))
   }
   const { context, SpanStatusCode, trace } = await import('@opentelemetry/api')
   const contextOf = (text: string) => ({ ...partsOf(text), isRemote: true })
@@ -51,7 +51,7 @@ export async function inSpan<T>(
     const { traceId, spanId, traceFlags } = span.spanContext()
     const own = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
     return await context.with(trace.setSpan(outer, span), () =>
-      work(isTraceparent(own) ? own : (parent ?? asked.getStore())),
+      work(isTraceparent(own) ? own : (parent ?? callerTrace.getStore())),
     )
   } catch (error) {
     span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message })
@@ -61,7 +61,7 @@ export async function inSpan<T>(
   }
 }
 
-/** Notes that something happened, in a span of its own, for those who keep traces. */
+/** Records an event as a span of its own, if this program records traces. */
 export function noteSpan(options: SpanOptions): void {
   if (registered()) void inSpan(options, async () => {})
 }

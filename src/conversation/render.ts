@@ -1,6 +1,6 @@
 import type { Message } from '../model/message.ts'
 import { shownOf } from '../model/shown-fields.ts'
-import { waysToAnswer } from './registry.ts'
+import { typeOf, waysToAnswer } from './registry.ts'
 import { type Fact, sayPayload } from './words.ts'
 
 const markers = { low: '', normal: '', high: '[HIGH] ', urgent: '[URGENT] ' } as const
@@ -12,7 +12,7 @@ export function toMarkdown(message: Message): string {
     '',
     `**From:** ${message.from}`,
     `**To:** ${message.to.join(', ')}`,
-    `**Type:** ${message.type}`,
+    `**Type:** ${[message.type, typeOf(message.type)?.sentence].filter(Boolean).join('. ')}`,
     `**Priority:** ${message.priority}`,
     `**Sent:** ${message.createdAt.slice(0, 16).replace('T', ' ')} UTC`,
     `**Id:** ${message.id}`,

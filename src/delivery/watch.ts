@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import { maxTimerMs } from '../base/timers.ts'
 import type { Entry } from '../model/entry.ts'
 import { classOf } from '../model/receipt.ts'
 import { type InboxMessage, type InboxOptions, matches } from '../query/inbox.ts'
@@ -81,9 +82,6 @@ export function checkTimeout(timeoutMs: number | undefined): void {
   })
 }
 
-/** A timer cannot be set for longer; such a wait has no limit. */
-const longestTimerMs = 2_147_483_647
-
 /**
  * The first message that is wanted and still there to take, answers to the agent's questions first. Looks
  * through what is unread once, and from then on only at what arrives, however much there is. Null when the
@@ -94,7 +92,8 @@ export async function waitForMail(
   { match = () => true, timeoutMs, signal, ...filter }: WaitMailOptions,
 ): Promise<InboxMessage | null> {
   const over = new AbortController()
-  const hasLimit = timeoutMs !== undefined && timeoutMs <= longestTimerMs
+  // A longer wait has no limit.
+  const hasLimit = timeoutMs !== undefined && timeoutMs <= maxTimerMs
   const timer = hasLimit ? setTimeout(() => over.abort(), Math.ceil(timeoutMs)) : undefined
   const ending = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal])
   try {

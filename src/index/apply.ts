@@ -18,19 +18,19 @@ import { createMatterKeeper } from './matter-keeper.ts'
 import type { Applier } from './projection.ts'
 import { RowBuffer } from './row-buffer.ts'
 
-/** What the table `measure` counts. */
+/** The kinds in the table `measure`. */
 export const measureKinds = { sent: 0, shown: 1, done: 2 } as const
 
-/** Whoever put it away or finished it has seen it as well. */
+/** An agent that archived or finished a message has seen it as well. */
 const isSeen = (state: ReceiptState): boolean =>
   classOf(state) === 'open' || state === 'completed' || state === 'archived'
 
 const timeOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso))
 
-/** Mail that came in later than it was sent was imported. */
+/** A message that entered the journal this long after it was sent was imported. */
 const importedAfterMs = 60_000
 
-/** Mail that nobody will miss is never escalated: what can wait, what groups get, what the system says, old mail. */
+/** Some mail is never escalated: low priority, to groups, from the system, imported. */
 function levelAtFirst({ from, priority }: Message, box: string, age: number): number {
   const isQuiet = isGroupBox(box) || from === systemAgent || priority === 'low' || age > importedAfterMs
   return isQuiet ? escalation.muted : escalation.none
@@ -39,8 +39,8 @@ function levelAtFirst({ from, priority }: Message, box: string, age: number): nu
 const classNumber = (state: ReceiptState) => receiptClasses.indexOf(classOf(state))
 
 /**
- * The only writer of the index. Decisions have recorded everything they saw, so this is a plain copying
- * of facts into rows: no clock, no chance, no look at anything but the entry and the rows themselves.
+ * The only writer of the index. Decisions have recorded everything they saw, so this just copies facts into
+ * rows: it uses no clock and no randomness, nothing but the entry and the rows themselves.
  */
 export function createApplier(database: Database): Applier {
   const messages = new RowBuffer(
@@ -83,7 +83,7 @@ export function createApplier(database: Database): Applier {
     `DELETE FROM lease WHERE (owner, rank, until, seq) IN
      (SELECT owner, rank, claim_until, seq FROM receipt WHERE seq = ? AND owner = ? AND claim_until IS NOT NULL)`,
   )
-  // The life of a message ends for those who have not seen it.
+  // A message expires for those who have not seen it.
   const dropDue = database.prepare(
     'DELETE FROM due WHERE box = ?2 AND seq = ?1 AND at = (SELECT expires FROM receipt WHERE seq = ?1 AND owner = ?2)',
   )
@@ -110,7 +110,7 @@ export function createApplier(database: Database): Applier {
   const dropTally = database.prepare('DELETE FROM tally WHERE box = ? AND slot = ? AND n = 0')
   const advanceFloor = createFloor(database)
   const readFirstMessage = database.prepare('SELECT min(seq) FROM message')
-  /** Once there is one it stays the first; until then another process may be the one to put it there. */
+  /** Once there is one, it stays the first. Until then another process may write it. */
   let firstMessage: number | undefined
 
   function flushRows(): void {
@@ -169,7 +169,7 @@ export function createApplier(database: Database): Applier {
       restoreDue.run([message, owner])
       dropBound.run([message, owner])
       restoreBound.run([message, owner])
-      // What the system puts away was not done by anybody.
+      // What the system archives was not finished by an agent.
       if (by !== systemAgent) measureChange(change, at)
       matters.applyReceipt(change, step)
       if (!isGroupBox(owner)) {
@@ -187,7 +187,7 @@ export function createApplier(database: Database): Applier {
     else known.n++
   }
 
-  /** How long it took whoever has it to be shown the message for the first time, and to finish it. */
+  /** How long it took until the recipient was first shown the message, and until it was finished. */
   function measureChange({ seq, box, state, was = 'stored' }: ReceiptChange, at: string): void {
     const before = classOf(was)
     const after = classOf(state)
@@ -201,7 +201,7 @@ export function createApplier(database: Database): Applier {
     if (done) measure(box, measureKinds.done, bucket)
   }
 
-  /** An agent saw group mail for the first time: perhaps everything up to there is settled for it now. */
+  /** An agent saw group mail for the first time: everything up to there may now be settled for it. */
   function settle({ seq, owner, rank }: ReceiptChange): void {
     for (const [box] of ownersOf.all([seq])) {
       if (isGroupBox(box as string)) advanceFloor(owner, box as string, rank)
@@ -242,7 +242,7 @@ export function createApplier(database: Database): Applier {
   }
 }
 
-/** Moves an agent's floor in a group's box over everything that it has seen, said itself, or was left out of. */
+/** Raises an agent's floor in a group's box past everything that it has seen, sent, or was excluded from. */
 function createFloor(database: Database): (agent: string, box: string, rank: number) => void {
   const readFloor = database.prepare('SELECT seq FROM floor WHERE agent = ? AND box = ? AND rank = ?')
   const writeFloor = database.prepare('INSERT OR REPLACE INTO floor VALUES (?, ?, ?, ?)')

@@ -9,10 +9,9 @@ export type ToWorker = 'catch up' | 'end'
 export type FromWorker = { seq: number } | { done: true } | { failed: string }
 
 /**
- * Catches a projection up on a thread of its own, so that one that takes in a great deal keeps nobody
- * waiting here. It is another reader of the same files, as a second process would be. Where threads are
- * not to be had (run from source, or bundled into somebody's program) it says so, and the caller does the
- * work itself.
+ * Catches a projection up on a separate thread, so that applying a large backlog does not block this one. The
+ * thread is another reader of the same files, as a second process would be. Where there is no worker file (run
+ * from source, or bundled into another program) it returns false, and the caller does the work itself.
  */
 export class Background {
   readonly #data: WorkerData
@@ -30,7 +29,7 @@ export class Background {
     return workerFile !== undefined
   }
 
-  /** Resolves when everything the journal had is in: true, or false when it could not be done. */
+  /** Resolves to true when everything in the journal has been applied, or to false if that failed. */
   catchUp(onProgress: (seq: number) => void = () => {}): Promise<boolean> {
     this.#onProgress = onProgress
     this.#under ??= this.#run().finally(() => (this.#under = undefined))
@@ -72,7 +71,7 @@ export class Background {
   }
 }
 
-/** Beside the bundle, or one up from a chunk of it. */
+/** Beside the bundle, or one directory above one of its chunks. */
 const workerFile = ['./index-worker.js', '../index-worker.js']
   .map((path) => new URL(path, import.meta.url))
   .find((url) => existsSync(url))

@@ -14,7 +14,7 @@ import { systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import { isAcked, isDeadLetter, type ReceiptChange, type ReceiptStep } from '../model/receipt.ts'
 
-/** Keeps the table of matters: opened by messages, settled by messages and receipts. */
+/** Maintains the table of matters: messages open them, messages and receipts settle them. */
 export function createMatterKeeper(database: Database) {
   const put = database.prepare('INSERT OR IGNORE INTO matter VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
   const set = database.prepare(
@@ -35,8 +35,8 @@ export function createMatterKeeper(database: Database) {
     set.run([seq, owner, kind, state, isOpenMatter(state) ? 1 : 0])
 
   /**
-   * One answer to a question, one verdict on a plan is an answer for all that were asked. What each has to
-   * say for itself, its status and whether it stops, settles only what that one owes.
+   * One answer to a question, or one verdict on a plan, counts for everyone who was asked. What each agent
+   * must answer for itself, its status and whether it shuts down, settles only what that agent owes.
    */
   function take(step: TakenStep, seq: number, message: Message): void {
     const owners = of.all([seq])
@@ -82,7 +82,7 @@ export function createMatterKeeper(database: Database) {
         if (to !== undefined && to !== now) move(seq, owner, kind as Kind, to)
       }
       if (own.length > 0 || isGroupBox(owner)) return
-      // A member has handled what its group was asked for: that is enough.
+      // One member has handled what its group was asked: that is enough.
       for (const [group, kind, now] of of.all([seq])) {
         if (!isGroupBox(group as string)) continue
         const to = settled(kind as Kind, now as MatterState, state, step)
@@ -92,11 +92,11 @@ export function createMatterKeeper(database: Database) {
   }
 }
 
-/** Whoever asks on has not answered, nor has whoever takes the matter to somebody else. */
+/** A follow-up by the asker is not an answer, nor is passing the matter on to someone else. */
 const isAnswer = ({ from, to, type }: Message, asker: string): boolean =>
   from !== asker && from !== systemAgent && !typeOf(type)?.settlesNothing && to.includes(asker)
 
-/** What a receipt's new state means for a matter of that recipient; undefined when nothing. */
+/** What a receipt's new state means for a matter of that recipient; undefined if nothing. */
 function settled(
   kind: Kind,
   now: MatterState,
@@ -106,7 +106,7 @@ function settled(
   if (isDeadLetter(state) || state === 'withdrawn') return isOpenMatter(now) ? 'void' : undefined
   const { handled } = matterOf(kind) ?? {}
   const isBack = state === 'stored' && (now === 'void' || now === 'failed')
-  // Whoever starts what had failed has taken it up again.
+  // Starting a failed task reopens it.
   if (isBack || (handled !== undefined && state === 'processing' && now === 'failed')) return 'open'
   if (kind === 'ack') return isAcked(state) ? 'acked' : undefined
   if (handled === undefined) return undefined

@@ -7,7 +7,7 @@ import { createApplier } from './apply.ts'
 import { type Applier, Projection } from './projection.ts'
 import { indexFormat, indexSchema, searchSchema } from './schema.ts'
 
-/** The tables every query reads. */
+/** The tables that every query reads. */
 export function openIndex(dir: string, journal: Journal): Projection {
   const path = join(dir, 'index.db')
   return new Projection({ path, journal, schema: indexSchema, format: indexFormat, applier: createApplier })
@@ -36,23 +36,23 @@ function createWordApplier(database: Database): Applier {
   }
 }
 
-/** Some drivers drop what follows a NUL; for a word index it is a gap like any other. */
+/** Some drivers drop what follows a NUL; to a word index it is just a separator. */
 const asWords = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()
 
 export interface DirectoryOptions {
-  /** Keep the times of messages, for a limit on their rate. */
+  /** Keep the times of messages, for the rate limit. */
   countsSends: boolean
   now: number
 }
 
-/** The directory as the index has it, and how far that is. */
+/** The directory as the index has it, with the cursor of that state. */
 export const loadDirectory = (
   index: Projection,
   options: DirectoryOptions,
 ): { directory: Directory; cursor: Cursor } =>
   index.peek((cursor) => ({ directory: readDirectory(index, cursor, options), cursor }))
 
-/** The same within a question that is being answered. */
+/** The same, within a query that is running. */
 export function readDirectory(index: Projection, { seq }: Cursor, options: DirectoryOptions): Directory {
   const directory = new Directory(options)
   directory.seq = seq

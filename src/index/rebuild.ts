@@ -6,7 +6,7 @@ import { Background } from './background.ts'
 import { openIndex } from './open.ts'
 import type { CatchUpOptions, Projection } from './projection.ts'
 
-/** Discards the tables and the words and builds them anew, both at a time where there are threads. */
+/** Discards and rebuilds the tables and the full-text index, in parallel where a thread is available. */
 export async function rebuild(
   dir: string,
   tables: Projection,
@@ -31,7 +31,7 @@ export async function rebuild(
   }
 }
 
-/** Gives way to other work between chunks. */
+/** Lets other work run between chunks. */
 async function build(
   projection: Projection,
   onProgress: (seq: number) => void,
@@ -44,13 +44,13 @@ async function build(
 const aborted = (signal: AbortSignal | undefined) =>
   new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
 
-/** Builds a second index from the same journal and names every table in which the two differ. */
+/** Builds a second index from the same journal, and reports every table in which the two differ. */
 export function compareWithRebuild(dir: string, journal: Journal, index: Projection): string[] {
   const scratch = mkdtempSync(join(tmpdir(), 'mailbox-verify-'))
   const fresh = openIndex(scratch, journal)
   try {
     fresh.catchUp()
-    // The last steps with nobody writing, so that both are looked at in the same state.
+    // The last steps while nobody writes, so that both are compared in the same state.
     const [wanted, found] = journal.withLock(() => [
       fresh.read(() => dump(fresh)),
       index.read(() => dump(index)),

@@ -3,9 +3,9 @@ import type { Database, SqlValue, Statement } from '../base/sqlite.ts'
 const rowsAtOnce = 24
 
 /**
- * Gathers new rows of one table and inserts many with one statement: half the price of one by one. `row`
- * is one row of the VALUES clause with `$1`, `$2` … for its parameters; handing a parameter over costs
- * more than anything SQLite does with it, so what is constant stands in the text.
+ * Collects new rows of one table and inserts many with one statement, at half the cost of one by one. `row`
+ * is one row of the VALUES clause with `$1`, `$2` … for its parameters. Passing a parameter costs more than
+ * anything SQLite does with it, so constants are part of the text.
  */
 export class RowBuffer {
   readonly #one: Statement

@@ -1,7 +1,7 @@
-/** Rises with every change of the tables or of `apply`: an index of another format is built anew. */
+/** Rises with every change to the tables or to `apply`: an index with another format is rebuilt. */
 export const indexFormat = 13
 
-/** What the tables were built from, and how far. */
+/** Which journal the tables were built from, and up to where. */
 const meta = `CREATE TABLE meta (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   format INTEGER NOT NULL, space TEXT NOT NULL, boot TEXT NOT NULL,
@@ -9,13 +9,13 @@ const meta = `CREATE TABLE meta (
 );`
 
 /**
- * Bodies are not in here: a row knows the place of its line in the journal, and the line is read from
- * there. That keeps the index small and quick to rebuild, and what went in comes out byte for byte.
+ * Bodies are not stored here: a row has the place of its line in the journal, and the line is read from there.
+ * That keeps the index small and fast to rebuild, and messages are read back byte for byte.
  */
 export const indexSchema = `
 ${meta}
 
--- The roster and the counts of each box: the directory, as a new process starts with it.
+-- The roster and the counts of each box: the directory that a new process starts with.
 CREATE TABLE agent (name TEXT PRIMARY KEY, json TEXT NOT NULL, generation INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE tally (box TEXT, slot INTEGER, n INTEGER NOT NULL, PRIMARY KEY (box, slot)) WITHOUT ROWID;
 CREATE TABLE seen (agent TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
@@ -27,14 +27,14 @@ CREATE TABLE message (
   created INTEGER NOT NULL, wants_ack INTEGER NOT NULL, generation INTEGER
 );
 CREATE INDEX message_sender ON message (sender, seq);
--- A message that starts a thread has no row here until somebody answers; its id is the thread.
+-- A message that starts a thread is not in here; its id is the thread.
 CREATE INDEX message_thread ON message (thread, seq) WHERE thread IS NOT NULL;
 -- Channels: the tags of a message, and the groups it is addressed to.
 CREATE TABLE label (tag TEXT, seq INTEGER, PRIMARY KEY (tag, seq)) WITHOUT ROWID;
 CREATE INDEX label_seq ON label (seq);
 CREATE TABLE keyed (sender TEXT, key TEXT, seq INTEGER NOT NULL, PRIMARY KEY (sender, key)) WITHOUT ROWID;
 
--- One row a message and address; an agent's first sight of group mail adds a row of its own.
+-- One row per message and address; when an agent first sees group mail, it gets a row of its own.
 -- class: 0 unread, 1 open, 2 closed. box: whose inbox shows it.
 CREATE TABLE receipt (
   seq INTEGER, owner TEXT, box TEXT NOT NULL, class INTEGER NOT NULL, rank INTEGER NOT NULL,
@@ -45,25 +45,25 @@ CREATE TABLE receipt (
 ) WITHOUT ROWID;
 CREATE INDEX receipt_box ON receipt (box, class, rank, seq);
 CREATE INDEX receipt_dead ON receipt (seq) WHERE state IN ('dead', 'expired');
--- What will be escalated if nobody reads it, and what will be shown again if nobody acks it.
+-- What will be escalated if it stays unread, and what will be shown again if it is not acknowledged.
 CREATE INDEX receipt_young ON receipt (level, rank, created) WHERE class = 0 AND repeats = 0 AND level < 2;
 CREATE INDEX receipt_unacked ON receipt (ack_by) WHERE ack_by IS NOT NULL;
 
--- Unread mail of agents and roles that went to other addresses as well: it may stand in two boxes of one
--- reader, so it is counted one by one.
+-- Unread mail to an agent or role that has other recipients as well: it may be in two boxes of one reader,
+-- so it is counted one by one.
 CREATE TABLE shared (box TEXT, owner TEXT, seq INTEGER, rank INTEGER NOT NULL, PRIMARY KEY (box, seq, owner)) WITHOUT ROWID;
 
--- Claims by their end: one that has run out is free for the other holders of the role.
+-- Claims by their end: once expired, the message is free for the other holders of the role.
 CREATE TABLE lease (owner TEXT, rank INTEGER, until INTEGER, seq INTEGER, PRIMARY KEY (owner, rank, until, seq)) WITHOUT ROWID;
 CREATE INDEX lease_until ON lease (until);
 
--- Mail for one run of its agent, while it is not finished.
+-- Unfinished mail for one particular run of its agent.
 CREATE TABLE bound (seq INTEGER, owner TEXT, PRIMARY KEY (seq, owner)) WITHOUT ROWID;
 
--- For an agent and a group's box: everything of that rank up to seq is settled, so reading starts there.
+-- For an agent and a group's box: everything of that rank up to seq is settled, so reading starts after it.
 CREATE TABLE floor (agent TEXT, box TEXT, rank INTEGER, seq INTEGER NOT NULL, PRIMARY KEY (agent, box, rank)) WITHOUT ROWID;
 
--- The entries that moved a message's receipts, for its ladder.
+-- The entries that changed a message's receipts, for its history.
 CREATE TABLE trail (
   message INTEGER, entry INTEGER, segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
   PRIMARY KEY (message, entry)
@@ -79,18 +79,18 @@ CREATE INDEX matter_open ON matter (since) WHERE open = 1;
 CREATE INDEX matter_until ON matter (until) WHERE open = 1 AND until IS NOT NULL;
 CREATE INDEX matter_key ON matter (kind, key) WHERE open = 1;
 
--- When the life of unread mail ends, for each box it waits in.
+-- When unread mail expires, for each box it is in.
 CREATE TABLE due (at INTEGER, box TEXT, seq INTEGER, PRIMARY KEY (at, box, seq)) WITHOUT ROWID;
 
--- How many messages an agent has sent (kind 0), and how long it took until it was shown one (1) and had
--- finished one (2), in buckets of model/latency.ts.
+-- How many messages an agent has sent (kind 0), and how long it took until it was shown a message (1) and
+-- until it finished one (2), in the buckets of model/latency.ts.
 CREATE TABLE measure (agent TEXT, kind INTEGER, bucket INTEGER, n INTEGER NOT NULL, PRIMARY KEY (agent, kind, bucket)) WITHOUT ROWID;
 `
 
-/** Full text has a file of its own: it is slower to fill than the rest, and only searching needs it. */
+/** Full text has its own file: it takes longer to fill than the rest, and only search needs it. */
 export const searchSchema = `
 ${meta}
 CREATE VIRTUAL TABLE words USING fts5(subject, body, content='', tokenize="unicode61 remove_diacritics 2");
--- Merged rarely and many at a time: filling takes two thirds of the time, and a search looks into more pieces.
+-- Merged rarely, and many segments at a time: filling takes two thirds of the time, and a search reads more segments.
 INSERT INTO words (words, rank) VALUES ('automerge', 0), ('crisismerge', 32), ('hashsize', 16777216);
 `

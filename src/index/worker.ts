@@ -3,7 +3,7 @@ import { FileJournal } from '../journal/file/file-journal.ts'
 import type { FromWorker, ToWorker, WorkerData } from './background.ts'
 import { openIndex, openSearch } from './open.ts'
 
-/** The thread that {@link Background} starts: catches one projection up whenever it is told to. */
+/** The thread that {@link Background} starts. It catches one projection up whenever it is asked to. */
 const { dir, projection } = workerData as WorkerData
 const journal = new FileJournal({ dir })
 const target = projection === 'words' ? openSearch(dir, journal) : openIndex(dir, journal)
@@ -12,7 +12,7 @@ let ending = false
 
 async function catchUp(): Promise<void> {
   try {
-    // Between chunks there is time to be told to end.
+    // Between chunks it can be told to end.
     while (!ending && target.catchUp({ chunks: 1, onProgress: (seq) => say({ seq }) }))
       await new Promise(setImmediate)
     say({ done: true })
@@ -22,7 +22,7 @@ async function catchUp(): Promise<void> {
   if (ending) end()
 }
 
-/** A thread that is ended from outside would leave its locks behind, so it ends itself. */
+/** A thread that is terminated from outside would leave its locks behind, so it ends itself. */
 function end(): void {
   target.close()
   void journal.close().then(() => parentPort!.close())

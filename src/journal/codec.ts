@@ -9,18 +9,18 @@ import { isDraft, isGist } from '../model/shape.ts'
  *
  * `{"seq":7,"at":"…","kind":"message",…,"prev":"<sum of the line before>","sum":"<own sum>"}\n`
  *
- * `sum` is the start of the SHA-256 of every byte before `,"sum"`. A line therefore proves itself, and
- * through `prev` it proves every line before it.
+ * `sum` is the start of the SHA-256 of every byte before `,"sum"`. It protects the line, and through `prev`
+ * every line before it.
  */
 const sumLength = 32
 const tailLength = ',"sum":"'.length + sumLength + '"}'.length
 const sumMark = Buffer.from(',"sum":"')
-/** What `prev` says in the first line of a journal. */
+/** The value of `prev` in the first line of a journal. */
 export const noSum = '0'.repeat(sumLength)
 
 /**
- * Lines are put together in one buffer that grows as need be: the text is turned into bytes once, and the
- * checksum, the file and the caller all use those.
+ * Lines are built in one buffer that grows as needed: the text is encoded once, and the checksum and the file
+ * both use those bytes.
  */
 export class LineBuffer {
   #bytes = Buffer.allocUnsafeSlow(65_536)
@@ -29,13 +29,17 @@ export class LineBuffer {
   /** Appends one line and returns its sum. */
   add(draft: Draft, seq: number, at: string, prev: string): string {
     if (!isDraft(draft))
-      throw new MailboxError('internal', 'an entry that could not be read back was not written')
+      throw new MailboxError('internal', 'refused to write an entry that could not be read back')
     const head = `{"seq":${seq},"at":"${at}",${JSON.stringify(draft).slice(1, -1)},"prev":"${prev}"`
     if (head.length > messageLimits.lineBytes) {
-      throw new MailboxError('over_limit', `an entry of ${head.length} characters does not fit the journal`, {
-        limit: 'size',
-        hint: `${messageLimits.lineBytes} bytes are the limit; attach a file instead`,
-      })
+      throw new MailboxError(
+        'over_limit',
+        `an entry of ${head.length} characters is too long for the journal`,
+        {
+          limit: 'size',
+          hint: `the limit is ${messageLimits.lineBytes} bytes; attach a file instead`,
+        },
+      )
     }
     // A UTF-16 unit takes at most three bytes.
     this.#reserve(head.length * 3 + tailLength + 1)
@@ -46,7 +50,7 @@ export class LineBuffer {
     return sum
   }
 
-  /** A newline of its own, which turns a fragment before it into a line that nobody takes for an entry. */
+  /** Adds a lone newline, which turns the fragment before it into a line that is not an entry. */
   addSeal(): void {
     this.#reserve(1)
     this.#bytes[this.length++] = 0x0a
@@ -56,7 +60,7 @@ export class LineBuffer {
     this.length = length
   }
 
-  /** The bytes so far; they are overwritten by what comes after the next {@link truncate}. */
+  /** The bytes so far. They are overwritten by what is added after the next {@link truncate}. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.length)
   }
@@ -71,7 +75,7 @@ export class LineBuffer {
 
 const lineSum = (head: string | Buffer): string => hash('sha256', head, 'hex').slice(0, sumLength)
 
-/** The sum a line carries, unchecked; undefined when it does not look like a line. */
+/** The sum in a line, unchecked; undefined if it does not look like a line. */
 export function sumOf(line: Buffer): string | undefined {
   const start = line.length - tailLength
   if (start < 2 || line.compare(sumMark, 0, sumMark.length, start, start + sumMark.length) !== 0)
@@ -79,7 +83,7 @@ export function sumOf(line: Buffer): string | undefined {
   return line.toString('latin1', start + sumMark.length, line.length - 2)
 }
 
-/** Whether it has the end of a line, even if something in it is wrong. A torn write has only a beginning. */
+/** Whether it ends like a line, even if something in it is wrong. A torn write has only a beginning. */
 export function looksWhole(line: Buffer): boolean {
   const end = line.toString('latin1', Math.max(0, line.length - tailLength))
   return sumOf(line) !== undefined || /[0-9a-f]{32}"\}$/.test(end)
@@ -91,12 +95,12 @@ export interface DecodedLine {
   sum: string
 }
 
-/** Where the part of a message begins that no decision looks at. Within a string its quotes would be escaped. */
+/** Where the part of a message begins that no decision needs. Inside a string its quotes would be escaped. */
 const messageRest = Buffer.from(',"createdAt":"')
 
 /**
- * The gist of a line without its newline, under the same checksum. With twenty writers every one of them
- * takes in what the nineteen others say, so it does not parse their bodies.
+ * The gist of a line without its newline, under the same checksum. With twenty writers, each of them reads
+ * what the nineteen others write, so it does not parse their bodies.
  */
 export function decodeGist(line: Buffer): { entry: Gist; sum: string } | undefined {
   const cut = line.indexOf(messageRest)
@@ -107,12 +111,12 @@ export function decodeGist(line: Buffer): { entry: Gist; sum: string } | undefin
     const entry: unknown = JSON.parse(`${line.toString('utf8', 0, cut)}}}`)
     if (isGist(entry)) return { entry, sum }
   } catch {
-    // Another order of keys than ours.
+    // The keys are in another order than ours.
   }
   return decodeLine(line)
 }
 
-/** Reads a line without its newline. Undefined when its checksum or its shape is wrong. */
+/** Decodes a line without its newline. Undefined if its checksum or its shape is wrong. */
 export function decodeLine(line: Buffer): DecodedLine | undefined {
   const sum = sumOf(line)
   if (sum === undefined || lineSum(line.subarray(0, line.length - tailLength)) !== sum) return undefined
@@ -121,7 +125,7 @@ export function decodeLine(line: Buffer): DecodedLine | undefined {
     const { seq, at, prev } = read
     if (!Number.isSafeInteger(seq) || typeof at !== 'string' || typeof prev !== 'string' || !isDraft(read))
       return undefined
-    // From the end: V8 then takes the object's last steps back instead of turning it into a slow one.
+    // From the end: V8 then undoes the object's last transitions instead of making it a slow object.
     delete read['sum']
     delete read['prev']
     return { entry: read as unknown as Entry, prev, sum }

@@ -1,6 +1,6 @@
 import type { Draft, Entry, Gist } from '../model/entry.ts'
 
-/** Where an entry's line lies: the number of its segment, the offset in it, its length. */
+/** Where an entry's line is: the number of its segment, its offset in it, its length. */
 export interface Place {
   segment: number
   offset: number
@@ -13,7 +13,7 @@ export interface Placed<E> {
 }
 export type PlacedEntry = Placed<Entry>
 
-/** How far a reader has come. `sum` is the checksum of the last line, so that it can tell its own journal. */
+/** A reader's position. `sum` is the checksum of the last line read, so that another journal is recognized. */
 export interface Cursor {
   seq: number
   segment: number
@@ -29,52 +29,52 @@ export interface ReadResult<E = Entry> {
 }
 
 /**
- * Takes the gist of every entry since this journal's last decision, and returns the facts to append. It
- * runs with the exclusive right to the end of the journal; throwing appends nothing.
+ * Gets the gist of every entry since the last decision, and returns the entries to append. It runs while
+ * nobody else can append; if it throws, nothing is appended.
  */
 export type Decide = (tail: readonly Gist[]) => Draft[]
 
 export interface AppendOptions {
-  /** Decide only when everything before is written, so that an index can be brought up to the end. */
+  /** Decide only after everything before is written, so that an index can be brought up to date. */
   settled?: boolean
 }
 
 /**
- * The truth: an append-only sequence of entries. One implementation for each medium, one contract suite
- * (test/contract/journal.ts) for all.
+ * The source of truth: an append-only sequence of entries. One implementation per medium, one contract suite
+ * (test/contract/journal.ts) for all of them.
  */
 export interface Journal {
-  /** Set when the journal was made; an index built from another journal does not fit. */
+  /** Set when the journal was created; an index built from another journal does not fit. */
   readonly space: string
   /**
-   * Rises when entries that a decision has seen did not make it into the journal (a full disk): whoever
-   * folded them must fold anew from what the journal really holds.
+   * Rises when entries that a decision has seen did not reach the journal (a full disk). State that was
+   * folded from them must be rebuilt from what the journal really contains.
    */
   readonly epoch: number
-  /** Starts the next decision's tail after this cursor. False while appends are under way: nothing changes. */
+  /** Starts the next decision's tail after this cursor. Returns false, and does nothing, while appends are running. */
   seek(cursor: Cursor): boolean
   /**
-   * Resolves when the entries are durable. Entries of one call stand together, in order; a crash or a full
-   * disk can cut the call behind any of them, so what must happen as a whole is one entry.
+   * Resolves when the entries are durable. Entries of one call stay together, in order. A crash or a full
+   * disk can cut the call after any of them, so what must happen as a whole is one entry.
    */
   append(decide: Decide, options?: AppendOptions): Promise<PlacedEntry[]>
-  /** Brings what others appended within reach of the calls below, which do not wait. On a local disk it is. */
+  /** Makes what others appended readable by the calls below, which never wait. Needs nothing on a local disk. */
   pull(): Promise<void> | undefined
-  /** Entries after the cursor, about `maxBytes` of them at a time; none at the end. */
+  /** Entries after the cursor, about `maxBytes` at a time; none at the end. */
   read(cursor: Cursor, maxBytes?: number): ReadResult
-  /** Whether the cursor's last line is the one this journal has there. */
+  /** Whether the line before the cursor is the one this journal has there. */
   fits(cursor: Cursor): boolean
-  /** True when nothing comes after the cursor. Costs a system call or two. */
+  /** Whether nothing follows the cursor. Costs a system call or two. */
   atEnd(cursor: Cursor): boolean
-  /** Whether no later segment follows the cursor's: then only a piece of a line can be behind it. */
+  /** Whether the cursor is in the last segment: then only a part of a line can follow it. */
   inLast(cursor: Cursor): boolean
   /** The entry at a place, as it was written. */
   at(place: Place): Entry
   /** A cursor from which reading yields every entry after `seq`, and perhaps some before. */
   locate(seq: number): Cursor
-  /** Calls back soon after something was appended, here or elsewhere. A wake carries no content. */
+  /** Calls back soon after an append, by this process or another. A wake carries no content. */
   onWake(listener: () => void): () => void
-  /** Runs `work` with the exclusive right to write, for repairs of what hangs on the journal. */
+  /** Runs `work` while nobody else can write, for repairs of what depends on the journal. */
   withLock<T>(work: () => T): T
   close(): Promise<void>
 }

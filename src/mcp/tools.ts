@@ -1,40 +1,21 @@
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { say } from '../agent/say.ts'
 import { MailboxError } from '../base/errors.ts'
-import { actions, findStep, typeOf } from '../conversation/registry.ts'
 import { priorities } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import type { Handled, Mailbox } from '../space/mailbox/api.ts'
+import type { Mailbox } from '../space/mailbox/api.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { isGone } from './caller.ts'
 import type { Calls } from './calls.ts'
 import { clean } from './clean.ts'
+import { handle, sendTypes, steps, stepWords } from './handle.ts'
 import { sendFrom, sendSchema } from './send-tool.ts'
 import { answer, factsOf, failure, fenced } from './tool-result.ts'
 
 /** How long a wait may be, and how often it says that it still waits. */
 const longestWaitS = 600
 const progressMs = 5_000
-
-const answers = actions.filter(({ step }) => step !== undefined)
-const steps = [
-  'ack',
-  'claim',
-  'start',
-  'done',
-  'fail',
-  'release',
-  ...new Set(answers.map(({ step }) => step!)),
-] as [Step, ...Step[]]
-/** `approve/reject: plan; accept/defer: shutdown` */
-const stepHelp = [...new Set(answers.map(({ conversation }) => conversation))]
-  .map((one) => {
-    const own = answers.filter(({ conversation }) => conversation === one).map(({ step }) => step)
-    return `${own.join('/')}: ${one.name}`
-  })
-  .join('; ')
 
 const text = z.string()
 const one = z.object({ text, id: z.string() }).loose()
@@ -60,7 +41,7 @@ export function registerTools(
   server.registerTool(
     'send',
     {
-      description: 'Send mail. replyTo alone answers; handoff hands work over.',
+      description: `Send mail. replyTo alone answers; handoff hands work over. Types: ${sendTypes}.`,
       inputSchema: sendSchema,
       outputSchema: one,
     },
@@ -107,7 +88,7 @@ export function registerTools(
   server.registerTool(
     'handle',
     {
-      description: `Say what became of mail. ${stepHelp}. note: why.`,
+      description: `Say what became of mail. ${stepWords}. note: why.`,
       inputSchema: z.object({ id: z.string(), step: z.enum(steps), note: z.string().optional() }),
       outputSchema: one,
       annotations: { idempotentHint: true },
@@ -208,47 +189,6 @@ export function registerTools(
       return answer(lines.length === 0 ? 'nothing is owed' : lines.join('\n'), { owed })
     }),
   )
-}
-
-type Step = string
-
-/** One verb for all that can become of a message. */
-async function handle(
-  mailbox: Mailbox,
-  id: string,
-  step: Step,
-  note: string | undefined,
-): Promise<{ id: string; state: string; text: string }> {
-  const said = note === undefined ? {} : { note }
-  const receipts: Record<string, () => Promise<Handled>> = {
-    ack: () => mailbox.ack(id, said),
-    claim: () => mailbox.claim(id),
-    start: () => mailbox.start(id),
-    done: () => mailbox.done(id, said),
-    fail: () => mailbox.fail(id, { reason: note ?? '' }),
-    release: () => mailbox.release(id),
-  }
-  const handled = await receipts[step]?.()
-  if (handled === undefined) return answerWith(mailbox, id, step, note)
-  const { message, state } = handled
-  return { id: message.id, state, text: `${message.id} is ${state}` }
-}
-
-/** Takes a step of a conversation. Where several know a step of that name, the message says which is meant. */
-async function answerWith(mailbox: Mailbox, id: string, step: Step, note: string | undefined) {
-  const named = answers.filter((one) => one.step === step)
-  const [only, ...others] = named
-  const { type } = others.length === 0 ? {} : (await mailbox.show(id)).message
-  const action = named.find((one) => typeOf(one.type)?.answers === type) ?? only!
-  const { reason, conversation } = action
-  const why = note ?? reason?.otherwise
-  const input = { id, ...(reason === undefined || why === undefined ? {} : { [reason.field]: why }) }
-  const sent = await say(mailbox, action, input)
-  const state = findStep(conversation.matter!.kind, step)!.to
-  return {
-    ...{ id: sent.id, state },
-    text: `${state}; ${toPrintableLine(sent.to.join(', '))} is told (${sent.id})`,
-  }
 }
 
 /** What was taken for somebody who has hung up meanwhile is unread again: the next one shall find it. */

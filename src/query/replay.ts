@@ -79,6 +79,13 @@ function walk({ journal }: Source, mark: Mark | undefined, seq: number) {
   return { directory, messages, recent }
 }
 
+const stepVerbs: Partial<Record<string, string>> = {
+  shown: 'read',
+  acked: 'acknowledged',
+  processing: 'started',
+  dead: 'could not deliver',
+}
+
 /** Tells what an entry says, in one line. */
 function tell(source: Source, entry: Entry): Told {
   const { seq, at, kind } = entry
@@ -92,8 +99,13 @@ function tell(source: Source, entry: Entry): Told {
       const [change] = entry.changes
       const message = change === undefined ? undefined : messageIfThere(source, change.seq)
       const others = entry.changes.length > 1 ? ` and ${entry.changes.length - 1} more` : ''
-      const about = message === undefined ? 'a message that was removed' : message.subject || message.id
-      const told = { seq, at, kind, text: `${entry.by} ${entry.step}: ${about}${others}` }
+      const about = message === undefined ? 'a deleted message' : message.subject || message.id
+      const told = {
+        seq,
+        at,
+        kind,
+        text: `${entry.by} ${stepVerbs[entry.step] ?? entry.step}: ${about}${others}`,
+      }
       if (message === undefined) return told
       const { id, from, to, subject, type, priority } = message
       return { ...told, message: { id, from, to, subject, type, priority } }
@@ -101,8 +113,8 @@ function tell(source: Source, entry: Entry): Told {
     case 'agent':
       return { seq, at, kind, text: `${entry.agent.name} ${entry.change}` }
     case 'segment':
-      return { seq, at, kind, text: `a new file of the journal (${entry.reason})` }
+      return { seq, at, kind, text: `new journal segment (${entry.reason})` }
     case 'torn':
-      return { seq, at, kind, text: `${entry.bytes} bytes that a crash left were sealed` }
+      return { seq, at, kind, text: `sealed ${entry.bytes} bytes left by a crash` }
   }
 }

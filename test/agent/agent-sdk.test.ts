@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentMailState, askForHelp, type MailboxHooks, mailboxHooks } from '../../src/mod.ts'
-import { stateOf } from '../clients/hook/stage.ts'
+import { stateFor } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
 
 /** Calls a hook as the SDK does. */
@@ -85,9 +85,9 @@ describe('mailboxHooks', () => {
     const hooks = mailboxHooks(worker)
     const { id } = await ada.send({ to: 'worker', subject: 'Now', body: 'THE BODY', priority: 'urgent' })
     expect(await call(hooks, 'PostToolUse', { agent_id: 'sub' })).toEqual({})
-    expect(await stateOf(space, id, 'worker')).toBe('stored')
+    expect(await stateFor(space, id, 'worker')).toBe('stored')
     expect(await call(hooks, 'PostToolUse', {}, AbortSignal.abort())).toEqual({})
-    expect(await stateOf(space, id, 'worker')).toBe('stored')
+    expect(await stateFor(space, id, 'worker')).toBe('stored')
     const { hookSpecificOutput } = await call(hooks, 'PostToolUse')
     expect(hookSpecificOutput?.additionalContext).toContain('THE BODY')
   })

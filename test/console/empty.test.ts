@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { eventually, expectAccessible, Stage, shoot } from './stage.ts'
+import { expectAccessible } from './axe.ts'
+import { eventually, Stage, shoot } from './stage.ts'
 
 let stage: Stage
 

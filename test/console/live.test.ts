@@ -55,10 +55,10 @@ describe('without a reload', () => {
     await page.locator('.nav').getByRole('link', { name: 'concern:speed' }).waitFor()
 
     await page.locator('.row').first().click()
-    await page.locator('.receipts').getByText('cleo delivered').waitFor()
+    await page.locator('.receipts').getByText('cleo · unread').waitFor()
     const cleo = await mailbox('cleo')
     await cleo.read(sent.id)
-    await page.locator('.receipts').getByText('cleo read').waitFor()
+    await page.locator('.receipts').getByText('cleo · read').waitFor()
     await cleo.reply(sent.id, { body: 'Looked.' })
     await page.locator('.message').getByText('Looked.').waitFor()
 

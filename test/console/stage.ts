@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { openDisk } from '../../src/space/open.ts'
@@ -127,17 +126,5 @@ export async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(artefacts, `${name}.png`) })
 }
 
-export const desk = { width: 1360, height: 860 }
+export const desk = { width: 1440, height: 900 }
 export const phone = { width: 390, height: 844 }
-export const colourRules = ['color-contrast', 'link-in-text-block']
-
-/** Expects no violations of WCAG A and AA and of axe's best practices. */
-export async function expectAccessible(page: Page, rules?: string[]): Promise<void> {
-  // The newer mode opens a second page for each run, which only pages with frames need.
-  const axe = new AxeBuilder({ page }).setLegacyMode(true)
-  const { violations } = await (rules === undefined ? axe : axe.withRules(rules)).analyze()
-  const found = violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
-  )
-  expect(found).toEqual([])
-}

@@ -90,3 +90,11 @@ export async function within<T>(promise: Promise<T>, ms = 5_000): Promise<T> {
   })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
+
+/** Where a message stands with one of its recipients. */
+export const stateFor = async (
+  space: Pick<LocalSpace, 'show'>,
+  id: string,
+  name: string,
+): Promise<string | undefined> =>
+  (await space.show(id)).receipts.find(({ recipient, claimedBy }) => (claimedBy ?? recipient) === name)?.state

@@ -23,7 +23,7 @@ function indexed() {
 
 if (task === 'rebuild') {
   await space.rebuild({ onProgress: (seq) => console.log(`at ${seq}`) })
-  const { messages } = await ada.search('hundredth', { limit: 50 })
+  const { messages } = await ada.search('hundredth', { limit: 30 })
   console.log(`found ${messages.length}`)
 } else {
   const mostAtAll = 500_000

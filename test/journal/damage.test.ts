@@ -81,7 +81,7 @@ describe('damage in the middle', () => {
     expect(await verifyDir(dir)).toMatchObject({ problems: [], torn: [{ sealed: true }] })
     const text = readFileSync(segmentFile(dir), 'utf8')
     writeFileSync(segmentFile(dir), text.replace('{"seq":5,"at":"20\n', '{"seq":5,"at":"21\n'))
-    expect((await verifyDir(dir)).problems.join()).toMatch(/seals a torn write that is not there/)
+    expect((await verifyDir(dir)).problems.join()).toMatch(/seals a torn write that does not exist/)
   })
 })
 

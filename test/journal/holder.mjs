@@ -6,12 +6,12 @@ import { openSpace } from '../../dist/mod.js'
 const space = await openSpace({ dir: process.argv[2], settings: { durability: 'os' } })
 const ada = await space.mailbox('ada')
 let stopped = false
-await space.decide(() => {
-  if (stopped) return []
+await space.core.decide('directory', () => {
+  if (stopped) return { drafts: [], result: undefined }
   stopped = true
   writeSync(1, 'holding\n')
   process.kill(process.pid, 'SIGSTOP')
-  return []
+  return { drafts: [], result: undefined }
 })
 await ada.send({ to: 'ada', subject: 'from the holder' })
 writeSync(1, 'released\n')

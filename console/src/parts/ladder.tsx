@@ -18,7 +18,7 @@ export function toneOf(state: string): 'good' | 'bad' | 'warn' | '' {
 
 /** Receipt states as people call them. */
 const stateNames: Partial<Record<string, string>> = {
-  stored: 'delivered',
+  stored: 'unread',
   shown: 'read',
   acked: 'acknowledged',
   processing: 'in progress',
@@ -74,7 +74,7 @@ function Rung({ step, first }: { step: LadderStep; first: LadderStep | undefined
   const afterMs = first === undefined ? 0 : Date.parse(step.at) - Date.parse(first.at)
   return (
     <li class={toneOf(step.state)}>
-      <b>{stateName(step.state)}</b>
+      <b>{step.state === 'stored' ? 'sent' : stateName(step.state)}</b>
       <span class="quiet cut">
         by <bdi>{line(step.by)}</bdi>
       </span>

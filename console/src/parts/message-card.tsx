@@ -171,7 +171,7 @@ const Receipts = ({ receipts }: { receipts: readonly ThreadReceipt[] }) => (
   <p class="receipts">
     {receipts.slice(0, mostReceipts).map(({ owner, box, state }) => (
       <span key={owner} class={`chip ${toneOf(state)}`}>
-        <bdi class="cut">{line(owner === box ? owner : `${owner} → ${box}`)}</bdi> {stateName(state)}
+        <bdi class="cut">{line(owner === box ? owner : `${owner} → ${box}`)}</bdi> · {stateName(state)}
       </span>
     ))}
     {receipts.length > mostReceipts && <span class="chip">{receipts.length - mostReceipts} more</span>}

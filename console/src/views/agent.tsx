@@ -58,7 +58,7 @@ function Facts({ agent }: { agent: RosterAgent }) {
   const owes = (owed.data.value ?? []).filter(({ by }) => by === agent.name)
   return (
     <div class="section">
-      <h2>State</h2>
+      <h2>Details</h2>
       <dl class="facts">
         <dt>State</dt>
         <dd class="name-cell">

@@ -21,10 +21,7 @@ export function AgentsPage() {
     .sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
   const here = agents.filter(({ state }) => state !== 'dead').length
   return (
-    <Page
-      title="Agents"
-      tools={<span class="quiet">{`${here} online, ${agents.length - here} offline`}</span>}
-    >
+    <Page title="Agents" tools={<span class="quiet">{`${here} active, ${agents.length - here} gone`}</span>}>
       {agents.length === 0 ? (
         <Empty
           title="No agents yet"

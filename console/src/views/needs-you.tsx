@@ -122,7 +122,7 @@ function Summary() {
   return (
     <Empty title="All clear">
       <p>
-        <a href="/agents">{plural(here.length, 'agent')}</a> online, {waiting.length} waiting for a reply.{' '}
+        <a href="/agents">{plural(here.length, 'active agent')}</a>, {waiting.length} waiting for a reply.{' '}
         <a href="/threads">{plural(data.totals.messages, 'message')}</a> in total
         {data.dead > 0 && (
           <>

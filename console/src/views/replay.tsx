@@ -84,9 +84,7 @@ const Picture = ({ frame }: { frame: ReplayFrame }) => (
     <section class="section">
       <header>
         <h2>Agents</h2>
-        <span class="quiet">
-          {plural(frame.agents.filter(({ state }) => state !== 'dead').length, 'agent')}
-        </span>
+        <span class="quiet">{frame.agents.filter(({ state }) => state !== 'dead').length} active</span>
       </header>
       <ul class="replay-agents">
         {frame.agents.map((agent) => (

@@ -87,7 +87,7 @@ const Tiles = ({ stats: { all, deadLetters } }: { stats: Stats }) => (
       under={`p95 ${ms(all.shown.p95)}, p99 ${ms(all.shown.p99)}`}
     />
     <Tile
-      name="Time to complete (p50)"
+      name="Time to finish (p50)"
       value={ms(all.done.p50)}
       under={`p95 ${ms(all.done.p95)}, p99 ${ms(all.done.p99)}`}
     />
@@ -116,7 +116,7 @@ const columns = [
   'Oldest unread',
   'Unacknowledged',
   'Time to read (p95)',
-  'Time to complete (p95)',
+  'Time to finish (p95)',
 ] as const
 
 function AgentTable({ stats }: { stats: Stats }) {

@@ -10,17 +10,17 @@ import { WriterLock } from './lock.ts'
 import { archiveDirOf, archivedName, listArchived, openForRead, segmentPath } from './segment.ts'
 
 /**
- * Moves closed segments into the archive, and out of it. Whoever is killed here leaves a temporary file,
- * which the next one deletes, or two copies of a segment, of which the next one deletes the plain one.
- * Readers take the plain one while it is there.
+ * Moves closed segments into the archive, and deletes archived ones. A process that is killed here leaves a
+ * temporary file, which the next one deletes, or two copies of a segment, of which the next one deletes the
+ * plain one. Readers use the plain one while it exists.
  */
 const toGzip = promisify(gzip)
 const fromGzip = promisify(gunzip)
 const temporaryEnd = '.tmp'
 
 /**
- * Runs work with the right to archive, which one process has at a time. It is a lock like the writers', on a
- * file of its own: writers and readers go on.
+ * Runs work while no other process archives. It is a lock like the writers', on a separate file, so writers
+ * and readers are not blocked.
  */
 export async function withArchive<T>(dir: string, work: () => Promise<T>): Promise<T> {
   const archive = makeArchive(dir)
@@ -35,7 +35,7 @@ export async function withArchive<T>(dir: string, work: () => Promise<T>): Promi
     lock.close()
   }
   throw new MailboxError('conflict', 'another process is archiving this space', {
-    hint: 'wait until it is done; archiving twice at once makes nothing quicker',
+    hint: 'wait until it is done, then try again',
   })
 }
 
@@ -50,16 +50,16 @@ function makeArchive(dir: string): string {
   }
 }
 
-/** Nobody else is at work here, so these are what a killed one left. */
+/** No other process is archiving, so these were left by one that was killed. */
 function removeTemporary(archive: string): void {
   for (const file of readdirSync(archive)) if (file.endsWith(temporaryEnd)) rmSync(join(archive, file))
 }
 
-/** Where the segment lies once it is archived. */
+/** Where the segment is once it is archived. */
 export const archivedPath = (dir: string, segment: number, lastAt: string): string =>
   join(archiveDirOf(dir), archivedName(segment, monthOf(lastAt)))
 
-/** Gzips a closed segment into the archive and takes it out of the journal. Returns the size of the file. */
+/** Moves a closed segment into the archive, gzipped. Returns the size of the archived file. */
 export async function packSegment(
   dir: string,
   segment: number,
@@ -70,10 +70,10 @@ export async function packSegment(
   try {
     const bytes = await readFile(plain)
     if (!(await holds(path, bytes))) await writePacked(path, bytes, signal)
-    // Its name must be on disk before the other copy goes.
+    // Its name must be on disk before the other copy is deleted.
     syncDirectory(archiveDirOf(dir))
     unlinkSync(plain)
-    // Readers rely on the order in which segments leave, so this one is gone for good before the next goes.
+    // Readers rely on the order in which segments leave, so this deletion is durable before the next.
     syncDirectory(dir)
     return statSync(path).size
   } catch (error) {
@@ -88,7 +88,7 @@ async function writePacked(path: string, bytes: Buffer, signal: AbortSignal | un
     await file.sync()
     // The only other copy is deleted next, so read back what was written.
     if (!(await holds(temporary, bytes))) {
-      throw new MailboxError('damaged', `${temporary} does not hold what was written to it`, {
+      throw new MailboxError('damaged', `${temporary} does not contain what was written to it`, {
         hint: 'check the disk (dmesg); the journal is unchanged',
       })
     }
@@ -97,7 +97,7 @@ async function writePacked(path: string, bytes: Buffer, signal: AbortSignal | un
   await streamFileAtomically(path, write, temporary)
 }
 
-/** Whether the file is there and holds these bytes, gzipped. */
+/** Whether the file exists and contains these bytes, gzipped. */
 async function holds(path: string, bytes: Buffer): Promise<boolean> {
   try {
     return (await fromGzip(await readFile(path))).equals(bytes)
@@ -106,7 +106,7 @@ async function holds(path: string, bytes: Buffer): Promise<boolean> {
   }
 }
 
-/** Deletes archived segments in this order, each for good before the next. */
+/** Deletes archived segments in this order, each durably before the next. */
 export function removeArchived(dir: string, segments: readonly number[]): void {
   try {
     for (const segment of segments) {
@@ -119,7 +119,7 @@ export function removeArchived(dir: string, segments: readonly number[]): void {
   }
 }
 
-/** Sees to it that the disk has what a segment holds, whatever durability its writers have chosen. */
+/** Syncs a segment to disk, whatever durability its writers use. */
 export function syncSegment(dir: string, segment: number): void {
   const fd = openForRead(segmentPath(dir, segment))
   if (fd === undefined) return
@@ -139,6 +139,6 @@ function archiveError(cause: unknown): unknown {
   const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)
   return new MailboxError(isFull ? 'disk_full' : 'damaged', `archiving failed: ${code}`, {
     cause,
-    hint: `${isFull ? 'free some room' : 'look at the disk (dmesg) and at the permissions of the space'} and run it again; no mail is lost`,
+    hint: `${isFull ? 'free some disk space' : 'check the disk (dmesg) and the permissions of the space'} and run it again; no mail is lost`,
   })
 }

@@ -6,17 +6,17 @@ import { sleepSync } from '../../base/timers.ts'
 
 export interface LockOptions {
   timeoutMs: number
-  /** Called whenever somebody else has it: time for other work. */
+  /** Called whenever another process holds it: time for other work. */
   waiting?: () => void
 }
 
 /**
- * The exclusive right to append. It must be released by the kernel when its holder dies and must never
- * be taken from a holder that is merely stopped, which rules out time-stamped lock files; SQLite's own
- * lock on a database that holds nothing gives both.
+ * The lock of the process that may append. The kernel must release it when its holder dies, and it must never
+ * be taken from a holder that is merely stopped, which rules out lock files with timestamps. SQLite's lock on
+ * an empty database has both properties.
  *
- * Never open the lock's file by any other means within this process: closing any descriptor of a file
- * drops all POSIX locks the process has on it.
+ * Never open the lock file by other means in this process: closing any descriptor of a file releases all POSIX
+ * locks that the process has on it.
  */
 export class WriterLock {
   readonly #path: string
@@ -27,11 +27,11 @@ export class WriterLock {
     this.#path = path
   }
 
-  /** Opened when first taken: whoever only reads does without. */
+  /** Opened when first taken: a process that only reads does not need it. */
   #open(): Database {
     const database = openDatabase(this.#path, { busyMs: 0 })
-    // Nothing is ever stored: the file stays empty, so it cannot be torn, and without a journal file
-    // there is nothing to create and delete at every BEGIN.
+    // Nothing is ever stored: the file stays empty, so it cannot be torn, and without a rollback journal
+    // there is no file to create and delete at every BEGIN.
     database.exec('PRAGMA journal_mode = MEMORY')
     chmodSync(this.#path, 0o600)
     return database
@@ -46,19 +46,20 @@ export class WriterLock {
       if (isBusy(error)) return false
       throw new MailboxError('damaged', `${this.#path} cannot be locked`, {
         cause: error,
-        hint: 'it should be an empty file: stop all mailbox processes, remove it, and try again',
+        hint: 'it should be an empty file: stop all mailbox processes, delete it, and try again',
       })
     }
   }
 
-  /** Runs `work` with the right to append. */
+  /** Runs `work` with the lock. */
   async with<T>(work: () => T, options: LockOptions): Promise<T> {
     const started = performance.now()
     for (let attempt = 0; !this.#tryTake(); attempt++) {
       options.waiting?.()
-      // Holders are done within a fraction of a millisecond, so a short nap is usually all it takes; chance
+      // Holders are done within a fraction of a millisecond, so a short sleep is usually enough. Randomness
       // spreads the waiters out, and after a while the event loop gets its turn.
-      if (attempt < napsAtMost) sleepSync(napMs * 2 ** Math.min(attempt, 5) * (0.5 + Math.random()))
+      if (attempt < maxShortSleeps)
+        sleepSync(shortSleepMs * 2 ** Math.min(attempt, 5) * (0.5 + Math.random()))
       else await sleep(1 + Math.random() * 4)
       if (performance.now() - started > options.timeoutMs) throw lockTimeout(options.timeoutMs)
     }
@@ -66,19 +67,19 @@ export class WriterLock {
   }
 
   /**
-   * The same, waiting without giving way to other work; for repairs that must not be interleaved. Within
-   * `work`, taking the right again is free.
+   * The same, blocking the thread while it waits, for repairs that must not be interleaved with other work.
+   * Within `work`, taking the lock again is free.
    */
   withSync<T>(work: () => T, timeoutMs: number): T {
     const deadline = performance.now() + timeoutMs
     while (this.#depth === 0 && !this.#tryTake()) {
       if (performance.now() > deadline) throw lockTimeout(timeoutMs)
-      sleepSync(napMs)
+      sleepSync(shortSleepMs)
     }
     return this.#run(work)
   }
 
-  /** Runs work that takes long, and lets others work meanwhile. Undefined when somebody else has the right. */
+  /** Runs asynchronous work with the lock. Undefined if another process holds it. */
   async tryWith<T>(work: () => Promise<T>): Promise<{ value: T } | undefined> {
     if (!this.#tryTake()) return undefined
     try {
@@ -102,14 +103,14 @@ export class WriterLock {
   }
 }
 
-const napMs = 0.2
-const napsAtMost = 16
+const shortSleepMs = 0.2
+const maxShortSleeps = 16
 
 const lockTimeout = (timeoutMs: number) =>
   new MailboxError(
     'timeout',
-    `another process has held the right to write for ${Math.round(timeoutMs / 1000)} s`,
+    `another process has held the writer lock for ${Math.round(timeoutMs / 1000)} s`,
     {
-      hint: 'it may be stopped: look for a stopped mailbox process (ps -o pid,stat,cmd) and continue or end it',
+      hint: 'it may be stopped: check for a stopped mailbox process (ps -o pid,stat,cmd) and continue or kill it',
     },
   )

@@ -2,15 +2,15 @@ import { closeSync, existsSync, fstatSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
 import { listArchived, openForRead, readFully, sizeOf } from './segment.ts'
 
-/** The bytes of one segment, wherever they come from. */
+/** The bytes of one segment, plain or archived. */
 export interface SegmentBytes {
-  /** Its size now, and whether it lies in the journal: one that was archived has had its last line. */
+  /** Its current size, and whether it is in the journal: an archived one never grows. */
   look(): { size: number; live: boolean }
-  /** Less than was asked for at the end. */
+  /** Returns less than `length` at the end. */
   read(offset: number, length: number): Buffer
 }
 
-/** A segment of the journal, by its open file. The file stays readable when it is archived and unlinked. */
+/** A segment in the journal, as an open file. It stays readable when it is archived and unlinked. */
 export class PlainSegment implements SegmentBytes {
   readonly fd: number
 
@@ -28,7 +28,7 @@ export class PlainSegment implements SegmentBytes {
   }
 }
 
-/** A segment of the archive, unpacked into memory. */
+/** An archived segment, unpacked into memory. */
 class UnpackedSegment implements SegmentBytes {
   readonly #bytes: Buffer
 
@@ -45,13 +45,13 @@ class UnpackedSegment implements SegmentBytes {
   }
 }
 
-/** A file of the archive, open. */
+/** An open file of the archive. */
 export interface ArchivedFile {
   path: string
   fd: number
 }
 
-/** Finds and opens archived segments. Looks the directory through only when one is not where it was. */
+/** Finds and opens archived segments. Lists the directory only if a segment is not where it was. */
 export class Archive {
   readonly #dir: string
   #paths = new Map<number, string>()
@@ -60,24 +60,24 @@ export class Archive {
     this.#dir = dir
   }
 
-  /** Whether it is where it was when it was last looked for. */
+  /** Whether it is still where it was found before. */
   has(segment: number): boolean {
     const path = this.#paths.get(segment)
     return path !== undefined && existsSync(path)
   }
 
-  /** The unpacked bytes; undefined when there is no such segment. */
+  /** The unpacked bytes; undefined if there is no such segment. */
   unpack(segment: number): SegmentBytes | undefined {
     return this.#with(segment, unpack)
   }
 
-  /** Some of its first bytes, without unpacking the rest. */
+  /** Its first few bytes, without unpacking the rest. */
   start(segment: number): Buffer | undefined {
     return this.#with(segment, unpackStart)
   }
 
   #with<T>(segment: number, work: (file: ArchivedFile) => T): T | undefined {
-    const file = this.#open(segment) ?? this.#openAnew(segment)
+    const file = this.#open(segment) ?? this.#findAndOpen(segment)
     if (file === undefined) return undefined
     try {
       return work(file)
@@ -92,7 +92,7 @@ export class Archive {
     return fd === undefined ? undefined : { path: path!, fd }
   }
 
-  #openAnew(segment: number): ArchivedFile | undefined {
+  #findAndOpen(segment: number): ArchivedFile | undefined {
     this.#paths = listArchived(this.#dir)
     return this.#open(segment)
   }
@@ -104,7 +104,7 @@ export function unpack({ path, fd }: ArchivedFile): SegmentBytes {
   } catch (cause) {
     throw new MailboxError('damaged', `${path} cannot be unpacked: ${(cause as Error).message}`, {
       cause,
-      hint: 'put a copy of the file in its place; if there is none, move it away and run `mailbox rebuild`: its mail is lost, the rest is not',
+      hint: 'restore the file from a backup; if there is none, move it away and run `mailbox rebuild`: its mail is lost, the rest is not',
     })
   }
 }
@@ -116,10 +116,10 @@ function unpackStart({ fd }: ArchivedFile): Buffer {
   try {
     return gunzipSync(readFully(fd, 0, startBytes), { finishFlush: constants.Z_SYNC_FLUSH })
   } catch {
-    // Whoever reads the segment is told what is wrong with it.
+    // Reading the whole segment reports what is wrong with it.
     return Buffer.alloc(0)
   }
 }
 
-/** Loaded when first needed: most processes never meet an archive, and some live for 50 ms. */
+/** Loaded on first use: most processes never read an archive, and some live for only 50 ms. */
 const zlib = () => process.getBuiltinModule('node:zlib')

@@ -10,36 +10,36 @@ const newline = 0x0a
 const openSegments = 4
 const unpackedSegments = 2
 
-/** Bytes at the end of the last segment that are no line: what writers left that were cut off. */
+/** Bytes at the end of the last segment that are not a line: the rest of a write that was cut off. */
 export interface Fragment {
   offset: number
   bytes: Buffer
 }
 
-/** What there is of a segment, and whether there is a next one in the journal. */
-interface Look {
+/** A segment as it is now, and whether the next one is in the journal. */
+interface SegmentView {
   bytes: SegmentBytes | undefined
   size: number
   live: boolean
   followed: boolean
 }
 
-/** Reads a line without its newline; undefined when it is not a whole one. */
+/** Decodes a line without its newline; undefined if it is not complete. */
 type Decode<E> = (line: Buffer) => { entry: E; sum: string } | undefined
 
 /**
- * Reads segments from a cursor on. It keeps no half line in memory: a writer that runs out of disk takes
- * the half line back, and the next one may put other bytes there. Nor does it step over pieces of lines
- * before a whole line follows them: they are the next writer's to seal.
+ * Reads segments from a cursor on. It keeps no partial line in memory: a writer on a full disk removes its
+ * partial line, and the next writer may put other bytes there. Nor does it skip a partial line before a
+ * complete line follows: the next writer has to seal it.
  */
 export class SegmentReader<E extends Gist> {
   readonly #dir: string
   readonly #decode: Decode<E>
   readonly #archive: Archive
   readonly #plain = new Map<number, PlainSegment>()
-  /** The one used last is the last. */
+  /** In the order of their last use. */
   readonly #unpacked = new Map<number, SegmentBytes>()
-  /** The segment that was found to be the last. It is looked up once. */
+  /** The segment that was found to be the last one, so that it is looked up only once. */
   #last = 0
 
   constructor(dir: string, decode: Decode<E>) {
@@ -87,7 +87,7 @@ export class SegmentReader<E extends Gist> {
         budget -= Math.max(1, cursor.offset - before)
         if (cursor.offset > before) continue
       }
-      // Nothing complete is left here.
+      // No complete line is left here.
       const next = this.#nextSegment(cursor.segment, look)
       if (next === undefined) break
       cursor = { ...cursor, segment: next, offset: 0 }
@@ -96,30 +96,30 @@ export class SegmentReader<E extends Gist> {
   }
 
   /**
-   * Looks for the next segment first and at this one after that, never the other way round. Once the next is
-   * there, this one has had its last line, and its size is final. When the next is not there, either it never
-   * was, or it has left the journal; segments leave one by one, the oldest first, so then this one has left
-   * before it. Everybody who writes or asks comes this way, so it costs these two system calls and no more.
+   * Checks for the next segment first and for this one after that, never the other way round. Once the next
+   * one exists, this one is closed and its size is final. If the next one does not exist, either it never did,
+   * or it has left the journal; segments leave one by one, the oldest first, so this one left before it. Every
+   * write and every query comes through here, so it costs these two system calls and no more.
    */
-  #look(segment: number): Look {
+  #look(segment: number): SegmentView {
     const followed = segmentExists(this.#dir, segment + 1)
     const plain = this.#openPlain(segment)
     const { size, live } = plain?.look() ?? { size: 0, live: false }
     if (plain !== undefined && live) return { bytes: plain, size, live, followed }
-    // Our file may be all that is left of it. Removed is removed: nobody may build an index from it any more.
+    // Our open file may be all that is left of it. It was removed: no index may be built from it any more.
     this.#forget(segment)
     const bytes = this.#unpack(segment)
     return { bytes, size: bytes?.look().size ?? 0, live: false, followed }
   }
 
-  #nextSegment(segment: number, { followed, live }: Look): number | undefined {
+  #nextSegment(segment: number, { followed, live }: SegmentView): number | undefined {
     if (followed) return segment + 1
     if (live && !this.#isStray(segment)) return undefined
-    // It was archived or removed, so it was not the last: go on with the first that is there.
+    // It was archived or removed, so it was not the last one: continue with the next one that exists.
     return listSegments(this.#dir).find((number) => number > segment)
   }
 
-  /** Whether later ones are in the archive already: somebody has unpacked this one into the journal by hand. */
+  /** Whether later segments are archived already: then someone unpacked this one into the journal by hand. */
   #isStray(segment: number): boolean {
     if (this.#last === segment) return false
     const isStray = Math.max(0, ...listArchived(this.#dir).keys()) > segment
@@ -131,8 +131,8 @@ export class SegmentReader<E extends Gist> {
     for (let end = wanted, before = -1; ; ) {
       const chunk = bytes.read(from.offset, end - from.offset)
       const cursor = linesIn(chunk, from, this.#decode, into)
-      // A line or a torn piece longer than the chunk: read on until something follows it, or the file
-      // turns out to be shorter than it was.
+      // A line or a fragment longer than the chunk: read on until something follows it, or the file turns
+      // out to be shorter than it was.
       if (cursor.offset > from.offset || end >= size || chunk.length <= before) return cursor
       before = chunk.length
       end = Math.min(size, from.offset + chunk.length * 4)
@@ -144,7 +144,7 @@ export class SegmentReader<E extends Gist> {
     return look.size <= cursor.offset && this.#nextSegment(cursor.segment, look) === undefined
   }
 
-  /** What lies behind the last line; call it only with the right to append. */
+  /** What follows the last line. Only with the writer lock. */
   fragment({ segment, offset }: Cursor): Fragment | undefined {
     const opened = this.#open(segment)
     const size = opened?.look().size ?? 0
@@ -155,12 +155,12 @@ export class SegmentReader<E extends Gist> {
   fits(cursor: Cursor): boolean {
     if (cursor.seq === 0) return true
     const { bytes, size } = this.#look(cursor.segment)
-    // Removed: what was built from it tells of mail that is gone.
+    // Removed: what was built from it is about mail that is gone.
     if (bytes === undefined) return false
-    // A cursor at the start of a segment has its last line in the one before.
+    // The line before a cursor at the start of a segment is in the segment before.
     if (cursor.offset === 0) return true
     if (size < cursor.offset) return false
-    // The line before the cursor may be a sealed fragment; then its own sum is not to be had here.
+    // The line before the cursor may be a sealed fragment, which has no sum.
     const probe = 256
     const from = Math.max(0, cursor.offset - probe)
     const line = bytes.read(from, cursor.offset - from)
@@ -174,13 +174,13 @@ export class SegmentReader<E extends Gist> {
     const decoded = line && this.#decode(line)
     if (decoded === undefined) {
       throw new MailboxError('damaged', `the line at ${place.segment}:${place.offset} cannot be read`, {
-        hint: 'run `mailbox verify`; if the journal is whole, `mailbox rebuild` makes the index anew',
+        hint: 'run `mailbox verify`; if the journal is intact, run `mailbox rebuild`',
       })
     }
     return decoded.entry
   }
 
-  /** The first entry of a segment, behind whatever a torn first write left there. */
+  /** The first entry of a segment, after whatever a torn first write left there. */
   first(segment: number): E | undefined {
     for (let cursor = { ...startCursor, segment }; ; ) {
       const read = this.read(cursor, 65_536)
@@ -190,7 +190,7 @@ export class SegmentReader<E extends Gist> {
     }
   }
 
-  /** The last entry of a segment, looked for from its end: behind it may lie what a failed write left. */
+  /** The last entry of a segment, searched from its end, where a failed write may have left something. */
   last(segment: number): E | undefined {
     const bytes = this.#open(segment)
     if (bytes === undefined) return undefined
@@ -207,7 +207,7 @@ export class SegmentReader<E extends Gist> {
     return this.#open(segment)?.look().size ?? 0
   }
 
-  /** Number and time of a segment's first line, without reading the rest. Undefined when it was torn. */
+  /** Number and time of a segment's first line, without reading the rest. Undefined if it is torn. */
   head(segment: number): { seq: number; at: string } | undefined {
     const match = /^\{"seq":(\d+),"at":"([^"]{24})",/.exec(this.#startOf(segment))
     return match === null ? undefined : { seq: Number(match[1]), at: match[2]! }
@@ -218,12 +218,12 @@ export class SegmentReader<E extends Gist> {
     return (known?.read(0, 200) ?? this.#archive.start(segment))?.toString('latin1', 0, 200) ?? ''
   }
 
-  /** A segment that a later version opened must not be taken for an empty or damaged one. */
+  /** A segment that a later version began must not be mistaken for an empty or damaged one. */
   refuseOtherFormat(segment: number): void {
     const start = this.#startOf(segment)
     const format = /^\{"seq":\d+,"at":"[^"]*","kind":"segment","format":(\d+),/.exec(start)?.[1]
     if (format !== undefined && format !== '1') {
-      throw new MailboxError('invalid', `this journal has format ${format}, and we read format 1`, {
+      throw new MailboxError('invalid', `this journal has format ${format}; this version reads format 1`, {
         hint: 'open it with a newer agent-mailbox',
       })
     }
@@ -246,7 +246,7 @@ export class SegmentReader<E extends Gist> {
   }
 }
 
-/** Adds the entries of all lines that are complete in the chunk, and gives the place behind the last. */
+/** Adds the entries of all complete lines in the chunk, and returns the cursor behind the last one. */
 function linesIn<E extends Gist>(chunk: Buffer, from: Cursor, decode: Decode<E>, into: Placed<E>[]): Cursor {
   const cursor = { ...from }
   let start = 0
@@ -260,13 +260,13 @@ function linesIn<E extends Gist>(chunk: Buffer, from: Cursor, decode: Decode<E>,
       cursor.sum = decoded.sum
     }
     start = end + 1
-    // Damage does not hold up the mail behind it; `verify` reports it.
+    // A damaged line does not block the mail behind it; `verify` reports it.
     if (decoded !== undefined || looksWhole(line)) cursor.offset = from.offset + start
   }
   return cursor
 }
 
-/** The entry of the last line in the chunk that is one. The first may be cut; then it is none. */
+/** The entry of the last valid line in the chunk. The first line may be cut off; then it is not valid. */
 function lastIn<E>(chunk: Buffer, decode: Decode<E>): E | undefined {
   for (let end = chunk.lastIndexOf(newline); end >= 0; ) {
     const start = end === 0 ? -1 : chunk.lastIndexOf(newline, end - 1)

@@ -1,7 +1,7 @@
 import { constants, existsSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Segments are numbered from 1 without a gap, so that a reader at the end of one knows the next. */
+/** Segments are numbered from 1 without gaps, so that a reader at the end of one knows the next. */
 const digits = 8
 const namePattern = /^(\d{8})\.jsonl$/
 const archivedPattern = /^\d{4}-\d\d-(\d{8})\.jsonl\.gz$/
@@ -12,15 +12,15 @@ export const segmentPath = (dir: string, segment: number): string => join(dir, s
 
 export const segmentExists = (dir: string, segment: number): boolean => existsSync(segmentPath(dir, segment))
 
-/** Closed segments that were gzipped lie beside the journal. */
+/** Gzipped segments are in a directory beside the journal. */
 export const archiveDirOf = (dir: string): string => join(dirname(dir), 'archive')
 
 /** An archived segment is filed under the month of its last entry. */
 export const archivedName = (segment: number, month: string): string => `${month}-${segmentName(segment)}.gz`
 
 /**
- * Numbers of all segments, in order, wherever they lie. One that is being archived stands in the archive
- * before it leaves the journal, so whoever looks in this order misses none.
+ * Numbers of all segments, in order, plain and archived. A segment that is being archived is in the archive
+ * before it leaves the journal, so listing them in this order misses none.
  */
 export function listSegments(dir: string): number[] {
   const plain = listPlain(dir)
@@ -37,7 +37,7 @@ export function listPlain(dir: string): number[] {
   return found.sort((a, b) => a - b)
 }
 
-/** The files of the archived segments, by number. */
+/** Paths of the archived segments, by number. */
 export function listArchived(dir: string): Map<number, string> {
   const archive = archiveDirOf(dir)
   const found = new Map<number, string>()
@@ -56,7 +56,7 @@ export function openForAppend(dir: string, segment: number): number {
   )
 }
 
-/** Undefined when there is no such file. */
+/** Undefined if there is no such file. */
 export function openForRead(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
@@ -68,7 +68,7 @@ export function openForRead(path: string): number | undefined {
 
 export const sizeOf = (fd: number): number => fstatSync(fd).size
 
-/** Reads until `length` bytes are there or the file ends; one read may return less than was asked. */
+/** Reads `length` bytes, or up to the end of the file; a single read may return less than asked. */
 export function readFully(fd: number, offset: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length)
   let filled = 0

@@ -17,7 +17,7 @@ interface TornWrite {
   segment: number
   offset: number
   bytes: number
-  /** Whether a later writer has sealed it; the last one may still be unsealed. */
+  /** Whether a later writer has sealed it; the last one may not be sealed yet. */
   sealed: boolean
 }
 
@@ -26,15 +26,15 @@ export interface VerifyReport {
   entries: number
   messages: number
   bytes: number
-  /** Writes that were cut off. They lost nothing that was ever acknowledged. */
+  /** Writes that were cut off. Nothing in them was ever acknowledged. */
   torn: TornWrite[]
-  /** What should not be: changed, missing or doubled lines. */
+  /** Damage: changed, missing or duplicate lines. */
   problems: string[]
 }
 
 const chunkBytes = 4 * 1_048_576
 
-/** Reads every line of every segment: its checksum, its link to the line before, its place in the count. */
+/** Checks every line of every segment: its checksum, its link to the line before, its number. */
 export async function verifyJournal(dir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const report: VerifyReport = { segments: 0, entries: 0, messages: 0, bytes: 0, torn: [], problems: [] }
   const check = createChainCheck(report)
@@ -75,14 +75,14 @@ interface SegmentFile {
   archived: boolean
 }
 
-/** Opens every file at once: whatever others archive or remove meanwhile stays within reach. */
+/** Opens all files at once, so that what others archive or remove meanwhile stays readable. */
 function openAll(dir: string): SegmentFile[] {
   const files = new Map<number, SegmentFile>()
   const open = (segment: number, path: string, archived: boolean) => {
     const fd = files.has(segment) ? undefined : openForRead(path)
     if (fd !== undefined) files.set(segment, { segment, path, fd, fileBytes: sizeOf(fd), archived })
   }
-  // In this order: a segment stands in the archive before it leaves the journal.
+  // In this order: a segment is in the archive before it leaves the journal.
   for (const segment of listPlain(dir)) open(segment, segmentPath(dir, segment), false)
   for (const [segment, path] of listArchived(dir)) open(segment, path, true)
   return [...files.values()].sort((a, b) => a.segment - b.segment)
@@ -123,7 +123,7 @@ function* linesOf(bytes: SegmentBytes, size: number): Generator<RawLine> {
   }
 }
 
-/** What the strict reading of a line objects to: reading for use is quicker and more lenient. */
+/** What strict parsing of a line objects to. Normal reading is faster and more lenient. */
 function flawOf(line: Buffer): string | undefined {
   try {
     const {
@@ -146,23 +146,23 @@ interface BrokenLine {
   line: Buffer
 }
 
-/** Follows the chain, and holds a broken line back until it knows whether a torn write explains it. */
+/** Follows the chain, and holds back a broken line until it is clear whether a torn write explains it. */
 function createChainCheck(report: VerifyReport) {
   let segment = 0
   let lastGood = -1
   let seq = 0
   let sum = noSum
-  /** False until the first line, where older segments are gone and nothing can be said of what was before. */
+  /** False until the first line if older segments were removed: there is nothing to compare it with. */
   let linked = false
   let broken: BrokenLine[] = []
-  /** The segment before, until the first line of this one says why it was left. */
+  /** The segment before, until the first line of this one tells why it ended. */
   let previous: { broken: BrokenLine[]; lastGood: number } | undefined
   const problem = (offset: number, what: string) =>
     report.problems.push(`segment ${segment}, byte ${offset}: ${what}`)
   const toTorn = ({ segment: where, offset, line }: BrokenLine) =>
     report.torn.push({ segment: where, offset, bytes: line.length, sealed: true })
 
-  /** A seal covers everything between the last line and itself: usually one piece, more if a seal was torn. */
+  /** A seal covers everything between the last line and itself: usually one fragment, more if a seal was torn. */
   function seal(torn: { offset: number; bytes: number; digest: string }): boolean {
     const inside = ({ offset }: BrokenLine) => offset >= torn.offset && offset < torn.offset + torn.bytes
     const pieces = broken.filter(inside)
@@ -173,14 +173,14 @@ function createChainCheck(report: VerifyReport) {
     return true
   }
 
-  /** What is still unexplained when a segment is over. Behind its last line it may be a write that failed. */
+  /** What is still unexplained at the end of a segment. After its last line it may be a failed write. */
   function closePrevious(nextReason?: string): void {
     const failed = nextReason === 'write_failed' || nextReason === 'sync_failed'
     for (const one of previous?.broken ?? []) {
       if (failed && one.offset > previous!.lastGood) toTorn(one)
       else {
         const place = `segment ${one.segment}, byte ${one.offset}`
-        report.problems.push(`${place}: a line was changed or damaged (its checksum does not fit)`)
+        report.problems.push(`${place}: a line was changed or damaged (its checksum does not match)`)
       }
     }
     previous = undefined
@@ -214,7 +214,7 @@ function createChainCheck(report: VerifyReport) {
       const { entry, prev } = decoded
       closePrevious(entry.kind === 'segment' ? entry.reason : undefined)
       checkLink(entry, prev, offset)
-      if (entry.kind === 'torn' && !seal(entry)) problem(offset, 'it seals a torn write that is not there')
+      if (entry.kind === 'torn' && !seal(entry)) problem(offset, 'it seals a torn write that does not exist')
       const flaw = flawOf(line)
       if (flaw !== undefined) problem(offset, flaw)
       report.entries++
@@ -222,7 +222,7 @@ function createChainCheck(report: VerifyReport) {
       sum = decoded.sum
       lastGood = offset
     },
-    /** Nothing can be said of its lines, nor of how the next segment hangs on them. */
+    /** Its lines cannot be checked, nor the next segment's link to them. */
     unreadable(what: string): void {
       report.problems.push(`segment ${segment}: ${what}`)
       linked = false

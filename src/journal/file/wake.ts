@@ -1,9 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs'
 
 /**
- * Tells listeners that the journal has grown: at once for what this process appends, through a file
- * watch for what others do, and by a poll behind the watch, because watches miss and merge events. Runs
- * only while somebody listens.
+ * Tells listeners that the journal has grown: directly for what this process appends, through a file watch
+ * for what others append, and through polling as well, because watches miss and merge events. It runs only
+ * while there are listeners.
  */
 export class Wake {
   readonly #dir: string
@@ -35,7 +35,7 @@ export class Wake {
       this.#watcher = watch(this.#dir, () => this.ring())
       this.#watcher.on('error', () => this.#watcher?.close())
     } catch {
-      // No watch to be had here (too many, or a file system without): the poll does it alone.
+      // No watch available (too many, or not supported by the file system): polling is enough.
     }
     this.#poll = setInterval(() => this.ring(), this.#pollMs)
   }

@@ -14,9 +14,10 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { askForHelp } from '../../../src/mod.ts'
+import { stateFor } from '../../helpers/scene.ts'
 import { tempDir, tempSpace } from '../../helpers/temp.ts'
 import { until } from '../../helpers/wait.ts'
-import { FakeClient, hookProgram, hookStage, stateOf } from './stage.ts'
+import { FakeClient, hookProgram, hookStage } from './stage.ts'
 
 const mail = { to: 'claude-1', subject: 'Mail', body: 'THE BODY' }
 
@@ -31,14 +32,14 @@ describe('after a tool', () => {
     const { text } = client.hook('PostToolUse')
     expect(text).toContain('THE ANSWER')
     expect(text).not.toContain('QUIET')
-    expect(await stateOf(space, answer.id, 'claude-1')).toBe('shown')
+    expect(await stateFor(space, answer.id, 'claude-1')).toBe('shown')
   })
 
   it('says nothing to a subagent, whose context is not that of the agent whose mail it is', async () => {
     const { ada, client, space } = await hookStage()
     const { id } = await ada.send({ ...mail, priority: 'urgent' })
     expect(client.hook('PostToolUse', { input: { agent_id: 'sub' } }).stdout).toBe('')
-    expect(await stateOf(space, id, 'claude-1')).toBe('stored')
+    expect(await stateFor(space, id, 'claude-1')).toBe('stored')
     expect(client.hook('PostToolUse').text).toContain('THE BODY')
   })
 })
@@ -117,7 +118,7 @@ describe('at the end of a session', () => {
     await space.update('claude-1', { addRoles: ['tester'] })
     const work = await ada.send({ ...mail, to: 'role:tester' })
     expect(client.hook('UserPromptSubmit').text).toContain('THE BODY')
-    expect(await stateOf(space, work.id, 'claude-1')).toBe('shown')
+    expect(await stateFor(space, work.id, 'claude-1')).toBe('shown')
     client.hook('SessionEnd', { input: { reason: 'other' } })
     const frozen = (await space.agents()).find(({ name }) => name === 'claude-1')
     expect(frozen).toMatchObject({ state: 'frozen' })
@@ -159,7 +160,7 @@ describe('a briefing', () => {
     const { text } = client.hook('PostToolUse')
     expect(text.length).toBeLessThan(10_000)
     expect(Buffer.byteLength(text)).toBeLessThan(2_500 * 4)
-    const states = await Promise.all(sent.map((id) => stateOf(space, id, 'claude-1')))
+    const states = await Promise.all(sent.map((id) => stateFor(space, id, 'claude-1')))
     const shown = sent.filter((id) => text.includes(id))
     expect(shown.length).toBeGreaterThan(1)
     expect(states.filter((state) => state === 'shown')).toHaveLength(shown.length)
@@ -234,7 +235,7 @@ describe('a hook that is killed, or whose client does not listen', () => {
     })
     child.stdin!.end(JSON.stringify({ session_id: client.session }))
     // It cannot print, and hangs between the mark and the removal of its note.
-    await until(async () => (await stateOf(space, id, 'claude-1')) === 'shown')
+    await until(async () => (await stateFor(space, id, 'claude-1')) === 'shown')
     await (await space.mailbox('claude-1')).ack(other.id)
     child.kill('SIGKILL')
     await once(child, 'exit')

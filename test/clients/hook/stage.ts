@@ -92,10 +92,6 @@ export const stamps = (space: LocalSpace): string[] => {
   }
 }
 
-/** How far a message has come with an agent. */
-export const stateOf = async (space: LocalSpace, id: string, name: string): Promise<string | undefined> =>
-  (await space.show(id)).receipts.find(({ recipient, claimedBy }) => (claimedBy ?? recipient) === name)?.state
-
 let agedBySeconds = 0
 
 /**

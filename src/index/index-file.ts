@@ -1,0 +1,152 @@
+import { chmodSync, rmSync, statSync } from 'node:fs'
+import { bootId } from '../base/process.ts'
+import { type Database, isBusy, isSqliteError, openDatabase, type Statement } from '../base/sqlite.ts'
+import { type Cursor, type Journal, startCursor } from '../journal/journal.ts'
+
+/** How long a statement waits for another process's lock. */
+export const busyMs = 10_000
+
+/** The tables belong to another journal or another version. */
+export class UnfitIndex extends Error {}
+
+export interface IndexFileOptions {
+  path: string
+  journal: Journal
+  schema: string
+  format: number
+}
+
+/** The database file of a projection. Opens it if it fits the journal, and replaces it if it does not. */
+export class IndexFile {
+  readonly #options: IndexFileOptions
+  #database: Database | undefined
+  #statements = new Map<string, Statement>()
+  #identity = ''
+
+  constructor(options: IndexFileOptions) {
+    this.#options = options
+  }
+
+  /** Only while it is open. */
+  get database(): Database {
+    return this.#database!
+  }
+
+  /** A prepared statement, kept for as long as the database is open. */
+  sql(text: string): Statement {
+    let statement = this.#statements.get(text)
+    if (statement === undefined) {
+      statement = this.#database!.prepare(text)
+      this.#statements.set(text, statement)
+    }
+    return statement
+  }
+
+  /** Whether the file we opened is still the one at its path. */
+  isInPlace(): boolean {
+    return identityOf(this.#options.path) === this.#identity
+  }
+
+  /** Opens or creates the database. Returns its cursor, or undefined if it was open and in place already. */
+  ensureOpen(): Cursor | undefined {
+    if (this.#database !== undefined && this.isInPlace()) return undefined
+    this.close()
+    return (
+      this.#tryOpen() ??
+      this.#options.journal.withLock(() => {
+        // Another process may have built it while we waited.
+        const built = this.#tryOpen()
+        if (built !== undefined) return built
+        this.#remove()
+        return this.#create()
+      })
+    )
+  }
+
+  /** Opens the file that is there. Undefined if there is none, or it is outdated, broken or of another journal. */
+  #tryOpen(): Cursor | undefined {
+    if (identityOf(this.#options.path) === '') return undefined
+    try {
+      this.#connect()
+      const [boot] = this.sql('SELECT boot FROM meta').get() ?? []
+      const cursor = this.readCursor()
+      // Nothing here is synced, so after a power loss it may contain anything. Every boot starts a new index.
+      if (boot === thisBoot() && this.#options.journal.fits(cursor)) return cursor
+    } catch (error) {
+      if (isBusy(error) || !(isSqliteError(error) || error instanceof UnfitIndex)) throw error
+    }
+    this.close()
+    return undefined
+  }
+
+  #connect(): void {
+    const database = openDatabase(this.#options.path, { busyMs })
+    this.#database = database
+    database.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000')
+    this.#identity = identityOf(this.#options.path)
+  }
+
+  #create(): Cursor {
+    const { path, schema, format, journal } = this.#options
+    const database = openDatabase(path, { busyMs })
+    chmodSync(path, 0o600)
+    const { seq, segment, offset, sum } = startCursor
+    const meta = [1, format, `'${journal.space}'`, `'${thisBoot()}'`, seq, segment, offset, `'${sum}'`]
+    database.exec(
+      `PRAGMA synchronous = OFF; BEGIN IMMEDIATE; ${schema} INSERT INTO meta VALUES (${meta.join(', ')}); COMMIT`,
+    )
+    database.close()
+    this.#connect()
+    return startCursor
+  }
+
+  readCursor(): Cursor {
+    const row = this.sql('SELECT seq, segment, offset, sum, format, space FROM meta').get() ?? []
+    const [seq, segment, offset, sum, format, space] = row
+    const isPlace = [seq, segment, offset].every(Number.isSafeInteger) && typeof sum === 'string'
+    if (!isPlace || format !== this.#options.format || space !== this.#options.journal.space)
+      throw new UnfitIndex()
+    return { seq, segment, offset, sum } as Cursor
+  }
+
+  writeCursor({ seq, segment, offset, sum }: Cursor): void {
+    this.sql('UPDATE meta SET seq = ?, segment = ?, offset = ?, sum = ?').run([seq, segment, offset, sum])
+  }
+
+  /** Removes the file. The next use, by any process, creates a new one. */
+  discard(): void {
+    this.#options.journal.withLock(() => {
+      this.close()
+      this.#remove()
+    })
+  }
+
+  /** Removes the file that we found broken. */
+  discardBroken(): void {
+    this.#options.journal.withLock(() => {
+      // Another process may have replaced it already; then the file at the path is not the broken one. Ours
+      // stays open until we have compared them, so that its inode cannot have been reused.
+      if (this.isInPlace()) this.#remove()
+    })
+    this.close()
+  }
+
+  #remove(): void {
+    for (const suffix of ['', '-journal', '-wal', '-shm'])
+      rmSync(this.#options.path + suffix, { force: true })
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#database?.close()
+    this.#database = undefined
+  }
+}
+
+const thisBoot = () => bootId() ?? 'unknown'
+
+/** Identifies the file at a path; empty if there is none, or one that never became a database. */
+function identityOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat === undefined || stat.size === 0 ? '' : `${stat.dev}:${stat.ino}`
+}
