@@ -29,11 +29,11 @@ const rooms: Record<string, Room> = {
     uses: ['base', 'model', 'conversation', 'command', 'journal', 'index', 'query', 'delivery', 'remote'],
   },
   agent: { uses: ['base', 'model', 'conversation'], types: ['query', 'space'] },
-  api: { uses: ['base', 'model', 'conversation', 'agent'], types: ['command', 'delivery', 'space'] },
+  api: { uses: ['base', 'model', 'conversation', 'agent', 'query'], types: ['command', 'delivery', 'space'] },
   remote: { uses: ['base', 'api', 'delivery'], types: ['model', 'command', 'query', 'space'] },
   // The rims. They reach the mailbox through the space, and never import one another.
   clients: { uses: ['base', 'model', 'agent', 'space'], types: ['query'] },
-  mcp: { uses: ['base', 'model', 'conversation', 'agent'], types: ['query', 'space'] },
+  mcp: { uses: ['base', 'model', 'conversation', 'agent', 'api'], types: ['query', 'space'] },
   tmux: { uses: ['base', 'model', 'conversation', 'delivery'], types: ['query', 'space'] },
   hub: { uses: ['base', 'model', 'api', 'space'] },
   demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import type { Follow } from '../delivery/watch.ts'
 import type { Space } from '../space/api.ts'
-import type { ServedMailbox } from '../space/mailbox/api.ts'
+import type { Mailbox, ServedMailbox } from '../space/mailbox/api.ts'
 
 export type Schema = z.ZodMiniType
 
@@ -17,15 +17,15 @@ interface Row<I extends Schema, O extends Schema> {
  * One thing that can be done in a mailbox over HTTP: `POST /api/mailboxes/NAME/OPERATION`. The routes of the
  * hub, its OpenAPI document and the methods of the remote client all come from tables of these.
  *
- * `run` is a method so that rows with different inputs fit into one table; whoever runs one checks the input
+ * `run` is a method so that rows with different inputs fit into one table; the caller must check the input
  * against its schema first.
  */
 export interface Operation<I extends Schema = Schema, O extends Schema = Schema, Answer = unknown>
   extends Row<I, O> {
-  run(mailbox: ServedMailbox, input: z.output<I>): Promise<Answer>
+  run(mailbox: Mailbox, input: z.output<I>): Promise<Answer>
 }
 
-/** What an operation that holds its connection needs to know about it. */
+/** What a waiting operation needs to know about its request. */
 export interface Wait {
   /** Aborted when the client has gone, and when the hub stops. */
   signal: AbortSignal
@@ -33,9 +33,11 @@ export interface Wait {
   follow: Follow
 }
 
-/** An operation that holds its connection until something happens. */
-export interface WaitingOperation<I extends Schema = Schema, O extends Schema = Schema, Answer = unknown>
+/** An operation that needs more than every mailbox offers: only the hub runs it, on its own disk. */
+export interface ServedOperation<I extends Schema = Schema, O extends Schema = Schema, Answer = unknown>
   extends Row<I, O> {
+  /** Holds its connection until something happens. @default false */
+  holds?: boolean
   run(mailbox: ServedMailbox, input: z.output<I>, wait: Wait): Promise<Answer>
 }
 
@@ -50,9 +52,9 @@ export const operation = <I extends Schema, O extends Schema, Answer extends z.i
   row: Operation<I, O, Answer>,
 ): Operation<I, O, Answer> => row
 
-export const waitingOperation = <I extends Schema, O extends Schema, Answer extends z.input<O>>(
-  row: WaitingOperation<I, O, Answer>,
-): WaitingOperation<I, O, Answer> => row
+export const servedOperation = <I extends Schema, O extends Schema, Answer extends z.input<O>>(
+  row: ServedOperation<I, O, Answer>,
+): ServedOperation<I, O, Answer> => row
 
 export const rosterOperation = <I extends Schema, O extends Schema, Answer extends z.input<O>>(
   row: RosterOperation<I, O, Answer>,

@@ -105,19 +105,6 @@ export const readingOperations = {
     output: s.unreadMail,
     run: (mailbox, options) => mailbox.unread(options),
   }),
-  peek: operation({
-    summary: 'Get the message with a sequence number if it is unread for the agent',
-    reads: true,
-    input: z.strictObject({ seq: s.count }),
-    output: s.maybeMessage,
-    run: async (mailbox, { seq }) => ({ message: await mailbox.peek(seq) }),
-  }),
-  take: operation({
-    summary: 'Take an unread message as `wait` does; marks it as shown',
-    input: z.strictObject(id),
-    output: s.maybeMessage,
-    run: async (mailbox, { id }) => ({ message: await mailbox.take(id) }),
-  }),
   takeAll: operation({
     summary: 'Take unread messages by id; marks them as shown and skips those that are no longer unread',
     input: z.strictObject(ids),

@@ -1,21 +1,28 @@
 import * as z from 'zod/mini'
 import { MailboxError } from '../base/errors.ts'
 import { needs } from '../conversation/registry.ts'
+import { person } from '../model/agent.ts'
 import { parseTime } from '../model/time.ts'
-import type { DiskSpace } from '../space/space.ts'
+import { needsOf } from '../query/needs.ts'
+import { agentByName } from '../query/roster.ts'
+import { threads, threadWithReceipts } from '../query/threads.ts'
+import { traffic } from '../query/traffic.ts'
+import type { Space } from '../space/api.ts'
+import type { SpaceCore } from '../space/core.ts'
 import type { Survey } from '../space/survey.ts'
 import type { Schema } from './operation.ts'
 import * as s from './schemas.ts'
 
-/** What readings are answered from, and for whom. */
-export interface Look {
-  space: DiskSpace
+/** What readings are answered from, and who asks. */
+interface Look {
+  space: Space
+  core: SpaceCore
   survey: Survey
   caller: { agent: string; isPerson: boolean }
   version: string
 }
 
-/** Something to look at: `GET` with its options in the query. */
+/** One reading of the space: `GET` with its options in the query. */
 export interface Reading<Q extends Schema = Schema, O extends Schema = Schema, Answer = unknown> {
   path: string
   summary: string
@@ -65,14 +72,12 @@ const brief = z.strictObject({
 })
 const answer = <Shape extends z.core.$ZodShape>(id: string, fields: Shape) =>
   s.name(id, z.strictObject(fields))
-const timeOf = (text: string | undefined): number | undefined =>
-  text === undefined ? undefined : parseTime(text)
 
-/** Everything there is to look at. Reading never changes anything. */
+/** All readings of the space. None of them changes anything. */
 export const readings = {
   space: reading({
     path: '/api/space',
-    summary: 'The space: its identity, its settings, how far its journal goes, and who you are',
+    summary: 'Get the space: its id, settings and last sequence number, and who you are',
     query: z.strictObject({}),
     output: answer('SpaceInfo', {
       ...{ id: s.text, version: s.text, seq: s.count, at: s.text, you: s.text },
@@ -86,7 +91,7 @@ export const readings = {
   }),
   overview: reading({
     path: '/api/overview',
-    summary: 'Everything at a glance',
+    summary: 'Get an overview of the space',
     query: z.strictObject({}),
     output: answer('Overview', {
       seq: s.count,
@@ -101,21 +106,21 @@ export const readings = {
   }),
   agents: reading({
     path: '/api/agents',
-    summary: 'The roster, as it is at this moment',
+    summary: 'List the agents, as they are at this moment',
     query: z.strictObject({}),
     output: answer('Roster', { agents: z.array(s.agent) }),
     run: async ({ space }) => ({ agents: await space.agents() }),
   }),
   threads: reading({
     path: '/api/threads',
-    summary: 'Threads, the newest activity first',
+    summary: 'List threads, the most recently active first',
     query: z.strictObject({ tag: text, agent: text, ...page }),
     output: answer('ThreadPage', { threads: z.array(threadSummary), next: z.nullable(s.text) }),
-    run: ({ survey }, query) => survey.threads(query),
+    run: ({ core }, query) => core.query((source) => threads(source, query)),
   }),
   thread: reading({
     path: '/api/threads/{id}',
-    summary: 'A whole thread, with where each message stands',
+    summary: 'Get a whole thread, with the state of each message',
     query: z.strictObject({ id: s.text }),
     output: answer('ThreadInFull', {
       messages: z.array(
@@ -124,18 +129,20 @@ export const readings = {
         }),
       ),
     }),
-    run: async ({ survey }, { id }) => ({ messages: await survey.thread(id) }),
+    run: async ({ core }, { id }) => ({
+      messages: await core.query((source) => threadWithReceipts(source, id)),
+    }),
   }),
   message: reading({
     path: '/api/messages/{id}',
-    summary: 'A message with the ladder of each recipient',
+    summary: 'Get a message and its states for each recipient',
     query: z.strictObject({ id: s.text }),
     output: s.shownMessage,
     run: ({ space }, { id }) => space.show(id),
   }),
   search: reading({
     path: '/api/search',
-    summary: 'Search all messages; `is:unread` is about you',
+    summary: 'Search all messages; `is:unread` refers to your mailbox',
     query: z.strictObject({ q: s.text, ...page }),
     output: s.messagePage,
     async run({ space, caller }, { q, ...page }) {
@@ -145,7 +152,7 @@ export const readings = {
   }),
   needsYou: reading({
     path: '/api/needs-you',
-    summary: 'What waits for the person: the urgent first, then the oldest',
+    summary: 'List what waits for the person: the most urgent first, then the oldest',
     query: z.strictObject({}),
     output: answer('NeedsYou', {
       items: z.array(
@@ -157,8 +164,11 @@ export const readings = {
         }),
       ),
     }),
-    async run({ survey, caller }) {
-      if (caller.isPerson) return { items: await survey.needsYou() }
+    async run({ core, caller }) {
+      if (caller.isPerson) {
+        const items = await core.query((source) => needsOf(source, agentByName(source, person)!, core.now()))
+        return { items }
+      }
       throw new MailboxError('not_permitted', 'only the person can read this', {
         hint: `for what an agent owes: POST /api/mailboxes/${encodeURIComponent(caller.agent)}/owed`,
       })
@@ -166,37 +176,39 @@ export const readings = {
   }),
   dead: reading({
     path: '/api/dead',
-    summary: 'Dead letters, the newest first',
+    summary: 'List dead letters, newest first',
     query: z.strictObject({ from: text, ...page }),
     output: s.deadLetters,
     run: ({ space }, query) => space.deadLetters(query),
   }),
   owed: reading({
     path: '/api/owed',
-    summary: 'What is open between agents, the oldest first',
+    summary: 'List what agents owe each other, oldest first',
     query: z.strictObject({ by: text, to: text, kind: z.exactOptional(s.kind) }),
     output: answer('AllOwed', { owed: z.array(s.owed) }),
     run: async ({ space }, query) => ({ owed: await space.owed(query) }),
   }),
   stats: reading({
     path: '/api/stats',
-    summary: 'How much mail there is and how long it takes',
+    summary: 'Get statistics: how much mail there is and how long it takes',
     query: z.strictObject({}),
     output: s.stats,
     run: ({ space }) => space.stats(),
   }),
   traffic: reading({
     path: '/api/traffic',
-    summary: 'Who writes to whom, the busiest first',
+    summary: 'List who writes to whom, the busiest pairs first',
     query: z.strictObject({ since: text }),
     output: answer('Traffic', {
       pairs: z.array(z.strictObject({ from: s.text, to: s.text, messages: s.count, lastAt: s.text })),
     }),
-    run: async ({ survey }, { since }) => ({ pairs: await survey.traffic(timeOf(since)) }),
+    run: async ({ core }, { since }) => ({
+      pairs: await core.query((source) => traffic(source, since === undefined ? 0 : parseTime(since))),
+    }),
   }),
   series: reading({
     path: '/api/series',
-    summary: 'Figures over time. Times of the percentiles are from sending to being shown',
+    summary: 'Get statistics over time. The percentiles are of the time from sending to being shown',
     query: z.strictObject({ from: text, to: text, buckets: whole }),
     output: answer('Series', {
       buckets: z.array(
@@ -228,7 +240,7 @@ export const readings = {
   }),
   replay: reading({
     path: '/api/replay',
-    summary: 'The space as it was after an entry of its journal',
+    summary: 'Get the space as it was after an entry of its journal',
     query: z.strictObject({ at: whole }),
     output: answer('Replay', {
       ...{ seq: s.count, at: s.text, first: s.count, last: s.count, firstAt: s.text, lastAt: s.text },
@@ -247,7 +259,7 @@ export const readings = {
   }),
   entries: reading({
     path: '/api/entries',
-    summary: 'Entries of the journal after a place, in order',
+    summary: 'List entries of the journal after a sequence number, in order',
     query: z.strictObject({ after: whole, limit: whole }),
     output: answer('Entries', { entries: z.array(s.entry), seq: s.count }),
     run: ({ survey }, { after = 0, limit }) => survey.entries(after, limit),

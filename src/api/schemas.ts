@@ -15,8 +15,8 @@ import {
 } from '../model/schemas.ts'
 
 /**
- * What goes over the wire, in the words of the model. Whatever is registered here has a name in the OpenAPI
- * document; the rest is written out where it is used.
+ * What requests and responses contain. Schemas that are registered here have a name in the OpenAPI document; the
+ * others are written out where they are used.
  */
 export const named = z.registry<{ id: string }>()
 
@@ -29,7 +29,7 @@ export const text = z.string()
 export const count = z.int().check(z.minimum(0))
 const time = z.string()
 
-/** Any JSON is described as such; its depth and size are checked elsewhere. */
+/** Any JSON. Depth and size are checked elsewhere. */
 const message = z.strictObject(storedShape(z.unknown()))
 const receiptState = name('ReceiptState', z.enum(receiptStates))
 export const priority = name('Priority', prioritySchema)
@@ -157,5 +157,5 @@ export const errorAnswer = name(
   z.strictObject({ error: z.strictObject({ code: text, message: text, hint: z.optional(text) }) }),
 )
 
-/** What `to` takes. */
+/** The values of `to`. */
 export const addresses = z.union([text, z.array(text).check(z.maxLength(messageLimits.recipients))])

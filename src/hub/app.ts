@@ -2,13 +2,14 @@ import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { checkInput } from '../api/check-input.ts'
 import { type Reading, readings } from '../api/readings.ts'
 import { MailboxError } from '../base/errors.ts'
 import { inSpan, type SpanOptions } from '../base/trace.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { Survey } from '../space/survey.ts'
 import type { Admission } from './admit.ts'
-import { checkShape, readJson } from './body.ts'
+import { readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
 import { HttpRefusal, toAnswer } from './errors.ts'
 import type { Feed } from './feed.ts'
@@ -98,8 +99,8 @@ export function createApp(options: AppOptions): Hono<Env> {
     app.get(reading.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
       const caller = c.get('caller')
       c.set('operation', name)
-      const query = checkShape(reading.query, { ...c.req.query(), ...c.req.param() })
-      return c.json(await reading.run({ space, survey, caller, version }, query))
+      const query = checkInput(reading.query, { ...c.req.query(), ...c.req.param() })
+      return c.json(await reading.run({ space, core: space.core, survey, caller, version }, query))
     })
   }
 
@@ -110,7 +111,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     if (operation === undefined) throw unknownOperation(path)
     c.set('operation', path)
     checkMailbox(caller, name, operation.reads ?? false)
-    const input = checkShape(operation.input, await readJson(c.req.raw, limits.bodyBytes))
+    const input = checkInput(operation.input, await readJson(c.req.raw, limits.bodyBytes))
     const span: SpanOptions = {
       name: `POST ${path}`,
       kind: 'server',

@@ -16,7 +16,7 @@ const types: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** Nothing from outside, no script or style but our own files, and no text that becomes markup unchecked. */
+/** Nothing from other hosts, only our own scripts and styles, and no text becomes markup unchecked. */
 const contentPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,7 +32,7 @@ const contentPolicy = [
   'trusted-types dompurify',
 ].join('; ')
 
-/** For every answer, whatever it is. */
+/** Sent with every response. */
 export const securityHeaders = {
   'content-security-policy': contentPolicy,
   'x-content-type-options': 'nosniff',
@@ -44,13 +44,13 @@ export const securityHeaders = {
 
 const missing = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>agent-mailbox</title>
-<h1>The hub runs, the console is not built</h1>
-<p>The pages of the console are not beside this program. From a checkout: <code>npm run build</code>.</p>
-<p>The API is there: <a href="/health">/health</a>, /api/openapi.json (with the token).</p>
+<h1>The hub is running, but the console is not built</h1>
+<p>The console's files are missing. In a checkout, run <code>npm run build</code>.</p>
+<p>The API works: <a href="/health">/health</a>, /api/openapi.json (with the token).</p>
 </html>
 `
 
-/** The files of the console; every address of a view answers with its one page. */
+/** The files of the console. Every address of a view serves the same page. */
 export class ConsoleFiles {
   readonly #dir: string | undefined
 
@@ -58,11 +58,11 @@ export class ConsoleFiles {
     this.#dir = dir
   }
 
-  /** A file below the console's folder; undefined where there is none. */
+  /** A file in the console's folder, if there is one. */
   file(path: string): Response | undefined {
     const found = this.#find(path)
     if (found === undefined) return undefined
-    // Their names change with their content.
+    // Their names contain a hash of their content.
     const isHashed = path.startsWith('/assets/')
     return new Response(Readable.toWeb(createReadStream(found.path)) as ReadableStream, {
       headers: {

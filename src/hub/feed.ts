@@ -1,39 +1,39 @@
 import { pause } from '../base/timers.ts'
 import type { Entry } from '../model/entry.ts'
-import type { DiskSpace } from '../space/space.ts'
+import type { Space } from '../space/api.ts'
 import type { Survey } from '../space/survey.ts'
 import { type Frame, toFrame, type Wrap } from './frames.ts'
 
-/** A piece of the journal as bytes, and the entry it ends with. */
+/** Part of the journal as bytes, and the entry it ends with. */
 export interface Chunk {
   bytes: Buffer
   to: number
   entries: number
 }
 
-/** Entries at hand at most; by their size there may be fewer. */
+/** How many entries are kept in memory at least, unless they are too large. */
 const keptEntries = 5_000
 /** How much is written to a follower at once. */
 const chunkBytes = 131_072
-/** Entries that come within this time go out together: a write for each would cost more than the mail. */
+/** Entries that arrive within this time are sent together: a write for each would cost more than the mail. */
 const gatherMs = 10
 const pageEntries = 500
 const retryMs = 1_000
 
 interface FeedOptions {
-  /** How much is kept at hand: whoever was away for a moment is served from here. */
+  /** How much is kept in memory, for followers that were away for a moment. */
   keptChars: number
-  /** Told when the journal cannot be read. */
+  /** Called when the journal cannot be read. */
   onProblem?: (error: unknown) => void
 }
 
 /**
- * The end of the journal, read once for all followers. Each follower has a cursor of its own and takes what
- * is behind it: from here while it keeps up, from the journal when it has fallen behind or comes back.
- * There is one way of reading for both, so nothing is lost or doubled in between.
+ * The end of the journal, read once for all followers. Each follower has its own cursor and takes what comes
+ * after it: from memory while it keeps up, from the journal when it has fallen behind or reconnects. Both go by
+ * the same cursor, so nothing is lost or repeated in between.
  */
 export class Feed {
-  readonly #space: DiskSpace
+  readonly #space: Space
   readonly #survey: Survey
   readonly #keptChars: number
   readonly #onProblem: (error: unknown) => void
@@ -41,12 +41,12 @@ export class Feed {
   readonly #listeners = new Set<() => void>()
   #frames: Frame[] = []
   #chars = 0
-  /** Chunks that several followers want at the same time. */
+  /** Chunks that several followers need at the same time. */
   #shared = new Map<Wrap, Map<number, Chunk>>()
   #gathering: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
 
-  constructor(space: DiskSpace, survey: Survey, { keptChars, onProblem = () => {} }: FeedOptions) {
+  constructor(space: Space, survey: Survey, { keptChars, onProblem = () => {} }: FeedOptions) {
     this.#space = space
     this.#survey = survey
     this.#keptChars = keptChars
@@ -65,7 +65,7 @@ export class Feed {
     this.#running = this.#follow(after)
   }
 
-  /** What cannot be read now may be readable in a moment; those who follow wait meanwhile. */
+  /** What cannot be read now may be readable in a moment; followers wait meanwhile. */
   async #follow(from: number): Promise<void> {
     const { signal } = this.#ending
     for (let after = from; !signal.aborted; after = this.last) {
@@ -86,7 +86,7 @@ export class Feed {
     this.#frames.push(frame)
     this.#chars += frame.json.length
     if (this.#frames.length <= 2 * keptEntries && this.#chars <= 2 * this.#keptChars) return
-    // Half of it at once: taking them off one by one would move the rest every time.
+    // Half of it at once: removing entries one by one would move the rest every time.
     const gone = this.#frames.splice(0, this.#frames.length >> 1)
     for (const { json } of gone) this.#chars -= json.length
   }
@@ -102,13 +102,13 @@ export class Feed {
     return this.#frames.at(-1)?.entry.seq ?? 0
   }
 
-  /** Calls back when there is more. */
+  /** Calls back when there are more entries. */
   onMore(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Where the entries after this one begin, if they are at hand. A damaged line leaves a gap in the numbers. */
+  /** The index of the first entry after this one, if it is in memory. A damaged line leaves a gap in the numbers. */
   #placeAfter(after: number): number | undefined {
     const frames = this.#frames
     const first = frames[0]?.entry.seq ?? Number.POSITIVE_INFINITY
@@ -118,7 +118,7 @@ export class Feed {
     return at
   }
 
-  /** What comes after an entry, if it is at hand. Undefined: it has to be read from the journal. */
+  /** What comes after an entry, if it is in memory. Undefined: it has to be read from the journal. */
   chunkAfter(after: number, wrap: Wrap, wants?: (entry: Entry) => boolean): Chunk | undefined {
     const at = this.#placeAfter(after)
     if (at === undefined) return undefined
@@ -138,7 +138,7 @@ export class Feed {
     return toChunk(entries.map(toFrame), 0, wrap, wants)
   }
 
-  /** The entries themselves, for those who wait in this process: the journal is not read again for each. */
+  /** The entries themselves, for waits in this process: the journal is not read again for each of them. */
   async *follow({
     after,
     wants = () => true,

@@ -13,9 +13,9 @@ export interface Sink {
   kind: StreamKind
   wrap: Wrap
   write(bytes: Buffer): void
-  /** Bytes that it has taken and not passed on. */
+  /** Bytes that it has accepted but not sent. */
   buffered(): number
-  /** A sign of life, with the cursor: a follower that sees little of the journal need not read it again. */
+  /** A heartbeat with the cursor, so that a follower with a filter does not resume from far back. */
   beat(cursor: number): void
   end(why: Ending, cursor: number): void
 }
@@ -27,14 +27,14 @@ export interface FollowerOptions {
   limits: HubLimits
   metrics: Metrics
   after: number
-  /** Which entries; all of them without it. */
+  /** Which entries. @default all */
   wants?: (entry: Entry) => boolean
   onEnd: () => void
 }
 
 /**
- * One who follows the journal over a connection. It takes as much as its connection passes on, so one that
- * does not read costs a bounded amount of memory; after a while it is let go, and comes back with its cursor.
+ * A client that follows the journal over a connection. It takes only what its connection sends, so a client that
+ * does not read costs a bounded amount of memory. After a while it is disconnected, and resumes from its cursor.
  */
 export class Follower {
   readonly caller: Caller
@@ -43,7 +43,7 @@ export class Follower {
   #cursor: number
   #pumping = false
   #ended = false
-  /** Since when it has taken nothing, in ms. */
+  /** Since when it has accepted nothing, in ms. */
   #blockedAt: number | undefined
 
   constructor(options: FollowerOptions) {
@@ -54,7 +54,7 @@ export class Follower {
     options.metrics.streams.inc({ kind: options.sink.kind })
   }
 
-  /** Hands on what there is room for. Call it at the start, and when the connection has room again. */
+  /** Sends what there is room for. Call it at the start, and when the connection has room again. */
   pump(): void {
     if (this.#pumping || this.#ended) return
     this.#pumping = true
@@ -62,7 +62,7 @@ export class Follower {
       .catch(() => this.end('failed'))
       .finally(() => {
         this.#pumping = false
-        // Something may have come while the last look found nothing.
+        // Entries may have arrived after the last check found none.
         if (this.#hasMore() && this.#hasRoom()) this.pump()
       })
   }
@@ -87,7 +87,7 @@ export class Follower {
       const atHand = feed.chunkAfter(this.#cursor, sink.wrap, wants)
       const chunk = atHand ?? (await feed.readAfter(this.#cursor, sink.wrap, wants))
       if (this.#ended) return
-      // The journal has less than it had: whoever comes back begins with what there is.
+      // The journal is shorter than before: after a reconnect the follower starts with what there is.
       if (chunk === undefined) return this.end('failed')
       this.#cursor = chunk.to
       if (chunk.entries === 0) continue
@@ -96,7 +96,7 @@ export class Follower {
     }
   }
 
-  /** Looked at every few seconds: whoever does not read for too long is let go. */
+  /** Called every few seconds. Disconnects a client that has not read for too long. */
   beat(): void {
     const { sink, limits, metrics } = this.#options
     const isStuck = !this.#hasRoom()
@@ -119,7 +119,7 @@ export class Follower {
     this.gone()
   }
 
-  /** The connection is no more. */
+  /** The connection is closed. */
   gone(): void {
     if (this.#ended) return
     this.#ended = true

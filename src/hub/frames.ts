@@ -1,6 +1,6 @@
 import type { Entry } from '../model/entry.ts'
 
-/** An entry as followers get it. It is put into JSON once, however many follow. */
+/** An entry for followers. It is serialized once, however many there are. */
 export interface Frame {
   entry: Entry
   json: string
@@ -11,13 +11,13 @@ export const toFrame = (entry: Entry): Frame => ({ entry, json: JSON.stringify(e
 /** How a kind of stream wraps an entry. */
 export type Wrap = (frame: Frame) => Buffer
 
-/** `id` is what a client sends back as Last-Event-ID. JSON has no newlines of its own. */
+/** `id` is what a client sends back as Last-Event-ID. JSON contains no newlines. */
 export const sseFrame: Wrap = ({ entry, json }) =>
   Buffer.from(`id: ${entry.seq}\nevent: entry\ndata: ${json}\n\n`)
 
 /**
- * A WebSocket message, ready for the socket. What a server sends is not masked, so the bytes are the same
- * for all followers and are made once, instead of five hundred times.
+ * A WebSocket message, ready for the socket. A server's frames are not masked, so the bytes are the same for
+ * all followers and are built once.
  */
 export const webSocketFrame: Wrap = ({ entry, json }) => {
   const text = Buffer.from(`{"seq":${entry.seq},"entry":${json}}`)

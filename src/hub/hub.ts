@@ -25,15 +25,15 @@ export interface HubOptions {
   version: string
   /** @default '127.0.0.1' */
   host?: string
-  /** This one and no other; left out, 7337 or the next that is free. */
+  /** Only this port. @default 7337, or the next free one */
   port?: number | undefined
-  /** Names under which a proxy passes requests on. */
+  /** Host names that a proxy uses. */
   allowHosts?: readonly string[]
-  /** Where the files of the console lie. */
+  /** The folder with the console's files. */
   consoleDir?: string | undefined
   mcp?: McpDoor | undefined
   limits?: Partial<HubLimits>
-  /** How often streams give a sign of life. @default 15_000 */
+  /** How often streams send a heartbeat. @default 15_000 */
   beatMs?: number
 }
 
@@ -41,15 +41,15 @@ export interface Hub {
   /** Where it listens, without a slash at the end. */
   url: string
   port: number
-  /** The person's. */
+  /** The person's token. */
   token: string
-  /** Ends streams and waits, lets answers finish, and lets go of the port. The space stays open. */
+  /** Ends streams and waits, lets responses finish, and frees the port. The space stays open. */
   stop(): Promise<void>
 }
 
 const usualPort = 7337
 const portsToTry = 50
-/** How long answers may take to finish when the hub stops. */
+/** How long responses may take to finish when the hub stops. */
 const graceMs = 5_000
 const idleLookMs = 20
 
@@ -58,7 +58,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const { space, log, version, host = '127.0.0.1', allowHosts = [] } = options
   const limits = { ...defaultLimits, ...options.limits }
   const stopping = new AbortController()
-  // Every wait listens for the end; many do, and none of them is a leak.
+  // Every wait listens for the end. Many listeners are not a leak.
   setMaxListeners(0, stopping.signal)
   const metrics = createMetrics(space, options.mcp)
   const survey = new Survey(space.core)
@@ -66,7 +66,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const feed = new Feed(space, survey, { keptChars: limits.keptChars, onProblem })
   await feed.start()
   const tokens = new Tokens(space.dir)
-  // Which names are ours is known with the port.
+  // The host names to accept are known once the port is.
   let app: ReturnType<typeof createApp> | undefined
   const server = createAdaptorServer({
     fetch: (request, env) => app!.fetch(request, env as never),
@@ -96,7 +96,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       sockets.delete(socket)
     })
   })
-  /** Lets go of connections that are only kept for later: whose answer is finished, or that never said a word. */
+  /** Closes connections that are idle: their response is finished, or they never sent anything. */
   function closeIdle(): void {
     server.closeIdleConnections()
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
@@ -119,7 +119,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       streams.stop()
       keeper.stop()
       const idle = setInterval(closeIdle, idleLookMs)
-      // A WebSocket whose client does not answer is none of the server's any more, but holds it up.
+      // The server no longer tracks a WebSocket, but one whose client does not answer would keep it from closing.
       const late = setTimeout(() => {
         for (const socket of sockets) socket.destroy()
       }, graceMs)
@@ -132,7 +132,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   }
 }
 
-/** Tells an address outside of what is for the person, where the space names one. */
+/** Posts mail for the person to the webhook, if the space has one. */
 async function postOutside(space: DiskSpace, log: Logger, signal: AbortSignal): Promise<void> {
   const url = space.settings.webhook
   if (url === '') return
@@ -140,11 +140,11 @@ async function postOutside(space: DiskSpace, log: Logger, signal: AbortSignal): 
   try {
     await runWebhook(space, { url, onProblem }, signal)
   } catch (error) {
-    log.error({ event: 'webhook', err: error }, 'nothing is posted any more; start the hub again')
+    log.error({ event: 'webhook', err: error }, 'the webhook has stopped; restart the hub')
   }
 }
 
-/** Takes the port that was asked for, or the first free one from the usual on. */
+/** Listens on the given port, or on the first free one from the default on. */
 async function listen(server: Server, host: string, port: number | undefined): Promise<{ port: number }> {
   for (let at = port ?? usualPort; ; at++) {
     try {
@@ -162,8 +162,8 @@ async function listen(server: Server, host: string, port: number | undefined): P
         cause: error,
         hint:
           code === 'EADDRINUSE'
-            ? 'another program has the port: choose one with --port N, or leave --port out'
-            : 'choose an address of this machine with --host, and a port that you may use with --port',
+            ? 'another program uses the port: choose one with --port N, or omit --port'
+            : 'choose an address of this machine with --host, and a port that you may open with --port',
       })
     }
   }

@@ -1,21 +1,21 @@
 import { messageLimits } from '../model/message.ts'
 
-/** What one hub takes on, as numbers. */
+/** The limits of one hub. */
 export interface HubLimits {
-  /** Body of a request: a message of the largest size whose every second byte is escaped, and its envelope. */
+  /** Body of a request: the largest message with every character escaped, and its envelope. */
   bodyBytes: number
-  /** Requests of one token: so many a second, and so many at once after a pause. */
+  /** Requests per token: per second, and at once after a pause. */
   requestsPerSecond: number
   requestBurst: number
   /** Sockets of all clients together. */
   connections: number
-  /** Streams and waits of one token. */
+  /** Streams and waits per token. */
   streamsPerToken: number
   waitsPerToken: number
   /** Bytes that may wait for a follower that does not read, and for how long. */
   followerBytes: number
   followerStallMs: number
-  /** How much of the journal's end is kept at hand for those who were away for a moment, in characters. */
+  /** How much of the journal's end is kept in memory for followers that were away for a moment, in characters. */
   keptChars: number
 }
 
@@ -31,7 +31,7 @@ export const defaultLimits: HubLimits = {
   keptChars: 16 * 1_048_576,
 }
 
-/** So many a second, and a burst after a pause: one bucket for each key, which fills as time goes by. */
+/** A rate limit per key: a bucket that refills over time and allows a burst when it is full. */
 export class Rate {
   readonly #perMs: number
   readonly #burst: number
@@ -42,7 +42,7 @@ export class Rate {
     this.#burst = burst
   }
 
-  /** Takes one. False when there is none left. */
+  /** Takes one token from the bucket. False when it is empty. */
   take(key: string, now = performance.now()): boolean {
     const bucket = this.#buckets.get(key) ?? { left: this.#burst, at: now }
     bucket.left = Math.min(this.#burst, bucket.left + (now - bucket.at) * this.#perMs)
@@ -53,7 +53,7 @@ export class Rate {
     return true
   }
 
-  /** Forgets those that are full again: they are as if they had never come. */
+  /** Forgets buckets that are full again: they are like new ones. */
   sweep(now = performance.now()): void {
     for (const [key, { left, at }] of this.#buckets)
       if (left + (now - at) * this.#perMs >= this.#burst) this.#buckets.delete(key)
@@ -64,7 +64,7 @@ export class Rate {
 export class Tally {
   readonly #open = new Map<string, number>()
 
-  /** Counts one; undefined when there are that many already. What it gives back takes it off again, once. */
+  /** Counts one and returns a function that uncounts it; undefined when the limit is reached. */
   enter(key: string, atMost: number): (() => void) | undefined {
     const open = this.#open.get(key) ?? 0
     if (open >= atMost) return undefined

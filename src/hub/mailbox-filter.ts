@@ -3,9 +3,8 @@ import { type Agent, boxesOf } from '../model/agent.ts'
 import type { Entry } from '../model/entry.ts'
 
 /**
- * Which entries concern a mailbox: mail from it or to a box that it reads, receipts that it moved or that
- * stand in its boxes, and changes of its agent. Roles and tags are those that the agent has at that point of
- * the journal, as far as it has been read.
+ * Which entries concern a mailbox: mail from it or to a box that it reads, receipts that its agent changed or
+ * that are in its boxes, and changes of the agent. Its roles and tags are followed as the entries pass by.
  */
 export function concerns(name: string, agent: Agent | undefined): (entry: Entry) => boolean {
   let boxes = boxesRead(name, agent)

@@ -1,12 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { DiskSpace } from '../space/space.ts'
+import type { Space } from '../space/api.ts'
 import type { McpDoor } from './app.ts'
 
 const streamKinds = ['sse', 'websocket'] as const
 export type StreamKind = (typeof streamKinds)[number]
 
-/** What the hub counts, and what is counted of the space when somebody asks. */
-export function createMetrics(space: DiskSpace, mcp?: McpDoor) {
+/** What the hub counts, and what it reads from the space when the metrics are requested. */
+export function createMetrics(space: Space, mcp?: McpDoor) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
@@ -19,15 +19,15 @@ export function createMetrics(space: DiskSpace, mcp?: McpDoor) {
   })
   const pending = new Gauge({
     name: 'mailbox_pending',
-    help: 'Unread messages in the own box of an agent',
+    help: 'Unread messages in the box of an agent',
     labelNames: ['agent'],
     registers,
   })
   const dead = gauge('mailbox_dead_letters', 'Dead letters')
-  const mcpSessions = gauge('mailbox_mcp_sessions', 'Sessions of MCP that are open')
-  const mcpCalls = gauge('mailbox_mcp_calls', 'Calls of MCP tools that are under way')
-  const mcpListeners = gauge('mailbox_mcp_listeners', 'MCP clients that are told of changes')
-  const entries = gauge('mailbox_journal_seq', 'The last entry of the journal')
+  const mcpSessions = gauge('mailbox_mcp_sessions', 'Open MCP sessions')
+  const mcpCalls = gauge('mailbox_mcp_calls', 'MCP tool calls in progress')
+  const mcpListeners = gauge('mailbox_mcp_listeners', 'MCP clients subscribed to changes')
+  const entries = gauge('mailbox_journal_seq', 'Sequence number of the last journal entry')
   const metrics = {
     requests: new Counter({
       name: 'mailbox_http_requests_total',
@@ -37,19 +37,19 @@ export function createMetrics(space: DiskSpace, mcp?: McpDoor) {
     }),
     seconds: new Histogram({
       name: 'mailbox_http_request_seconds',
-      help: 'Time to answer, without waits and streams',
+      help: 'Time to respond, without waits and streams',
       labelNames: ['operation'],
       buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3],
       registers,
     }),
     refused: new Counter({
       name: 'mailbox_http_refused_total',
-      help: 'Requests that were not let in',
+      help: 'Refused requests',
       labelNames: ['reason'],
       registers,
     }),
-    inFlight: gauge('mailbox_http_in_flight', 'Requests that are being answered, waits among them'),
-    waits: gauge('mailbox_waits', 'Long polls that wait for mail'),
+    inFlight: gauge('mailbox_http_in_flight', 'Requests in progress, including waits'),
+    waits: gauge('mailbox_waits', 'Requests that wait for mail'),
     connections: gauge('mailbox_connections', 'Open sockets'),
     streams: new Gauge({
       name: 'mailbox_streams',
@@ -59,12 +59,12 @@ export function createMetrics(space: DiskSpace, mcp?: McpDoor) {
     }),
     streamed: new Counter({
       name: 'mailbox_streamed_entries_total',
-      help: 'Entries handed to followers',
+      help: 'Entries sent to followers',
       registers,
     }),
     stalled: new Counter({
       name: 'mailbox_stalled_followers_total',
-      help: 'Followers that were let go because they did not read',
+      help: 'Followers that were disconnected because they did not read',
       registers,
     }),
   }
@@ -72,7 +72,7 @@ export function createMetrics(space: DiskSpace, mcp?: McpDoor) {
   return {
     ...metrics,
     contentType: registry.contentType,
-    /** Everything, as Prometheus reads it. */
+    /** Everything, in the Prometheus format. */
     async print(): Promise<string> {
       const [agents, stats, seq] = await Promise.all([space.agents(), space.stats(), space.lastSeq()])
       roster.reset()

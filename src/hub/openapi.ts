@@ -16,13 +16,16 @@ const json = (schema: object) => ({ content: { 'application/json': { schema } } 
 const pascal = (path: string) => path.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 const camel = (path: string) => path.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** The API as OpenAPI 3.1, made from the tables that the routes are made from. */
+/** The API as OpenAPI 3.1, generated from the same tables as the routes. */
 export function openApi(version: string): object {
   const inputs = z.registry<{ id: string }>()
   for (const { path, input } of operations.values()) inputs.add(input, { id: `${pascal(path)}Input` })
-  const failed = { description: 'What went wrong, and what to do', ...json(reference(idOf(errorAnswer))) }
+  const failed = {
+    description: 'What went wrong, and what to do about it',
+    ...json(reference(idOf(errorAnswer))),
+  }
   const answered = (output: Schema) => ({
-    200: { description: 'Done', ...json(reference(idOf(output))) },
+    200: { description: 'Success', ...json(reference(idOf(output))) },
     default: failed,
   })
   const acting = [...operations.values()].map(({ path, summary, output, reads }) => [
@@ -56,7 +59,7 @@ export function openApi(version: string): object {
       title: 'agent-mailbox hub',
       version,
       description:
-        'Mail between agents, over HTTP. Every operation of a mailbox is a POST to its name; looking at the space is a GET.',
+        'Mail between agents, over HTTP. Operations on a mailbox are POST requests; readings of the space are GET requests.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -112,14 +115,14 @@ const streamPath = {
   get: {
     operationId: 'stream',
     tags: ['space'],
-    summary: 'Entries of the journal as they come: server-sent events, or a WebSocket with the same entries',
+    summary: 'Follow the journal: server-sent events, or a WebSocket with the same entries',
     parameters: [
       parameter('after', 'query', { type: 'integer', minimum: 0 }, false),
       parameter('mailbox', 'query', { type: 'string' }, false),
     ],
     responses: {
       200: {
-        description: `Events called \`entry\`; \`id\` is the place in the journal, the data is an ${idOf(entry)}. Resume with Last-Event-ID or \`after\`.`,
+        description: `Events named \`entry\`: \`id\` is the sequence number in the journal, the data is an ${idOf(entry)}. Resume with Last-Event-ID or \`after\`.`,
         content: { 'text/event-stream': { schema: { type: 'string' } } },
       },
       default: { description: 'What went wrong', ...json(reference(idOf(errorAnswer))) },
@@ -131,11 +134,11 @@ const healthPath = {
   get: {
     operationId: 'health',
     tags: ['hub'],
-    summary: 'Whether the hub answers',
+    summary: 'Check that the hub is running',
     security: [],
     responses: {
       200: {
-        description: 'It does',
+        description: 'The hub is running',
         ...json({
           type: 'object',
           properties: { ok: { type: 'boolean' }, version: { type: 'string' } },
@@ -150,7 +153,7 @@ const metricsPath = {
   get: {
     operationId: 'metrics',
     tags: ['hub'],
-    summary: 'Figures for Prometheus',
-    responses: { 200: plain('The figures') },
+    summary: 'Get metrics for Prometheus',
+    responses: { 200: plain('The metrics') },
   },
 }

@@ -2,9 +2,9 @@ import { mailboxOperations } from '../api/mailbox-operations.ts'
 import {
   type Operation,
   type RosterOperation,
+  type ServedOperation,
   toPath,
   type Wait,
-  type WaitingOperation,
 } from '../api/operation.ts'
 import { rosterOperations } from '../api/roster-operations.ts'
 import { talkOperations } from '../api/talk-operations.ts'
@@ -49,8 +49,8 @@ const answering = (row: Operation): Omit<Runnable, 'path'> => ({
   run: async (call, input) => row.run(await mailboxOf(call), input),
 })
 
-const waiting = (row: WaitingOperation): Omit<Runnable, 'path'> => ({
-  ...{ ...row, waits: true },
+const serving = (row: ServedOperation): Omit<Runnable, 'path'> => ({
+  ...{ ...row, waits: row.holds ?? false },
   run: async (call, input) =>
     row.run(await mailboxOf(call), input, { signal: call.signal, follow: followFor(call) }),
 })
@@ -70,12 +70,12 @@ function byPath<R>(table: Record<string, R>, toRunnable: (row: R) => Omit<Runnab
 /** Everything that can be done in a mailbox, by its path. */
 export const operations: ReadonlyMap<string, Runnable> = new Map([
   ...byPath<Operation>({ ...mailboxOperations, ...talkOperations }, answering),
-  ...byPath<WaitingOperation>(waitingOperations, waiting),
+  ...byPath<ServedOperation>(waitingOperations, serving),
   ...byPath<RosterOperation>(rosterOperations, joining),
 ])
 
-/** Operations that hold their connection open, by the names that the metrics use. */
+/** What holds its connection open, by the names that the metrics use. */
 export const heldOperations: ReadonlySet<string> = new Set([
-  ...Object.keys(waitingOperations).map(toPath),
+  ...[...operations.values()].filter(({ waits }) => waits).map(({ path }) => path),
   ...['stream', 'mcp'],
 ])

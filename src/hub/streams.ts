@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { MailboxError } from '../base/errors.ts'
 import type { Entry } from '../model/entry.ts'
-import type { DiskSpace } from '../space/space.ts'
+import type { Space } from '../space/api.ts'
 import type { Survey } from '../space/survey.ts'
 import { securityHeaders } from './console.ts'
 import { HttpRefusal } from './errors.ts'
@@ -18,7 +18,7 @@ import type { Metrics } from './metrics.ts'
 import type { Caller } from './tokens.ts'
 
 export interface StreamsOptions {
-  space: DiskSpace
+  space: Space
   survey: Survey
   feed: Feed
   guard: Guard
@@ -36,7 +36,7 @@ export interface StreamRequest {
   mailbox: string | undefined
 }
 
-/** Where a follower begins, and how it gives its place back. */
+/** Where a follower starts, and how it gives up its place among the streams of its token. */
 interface Start {
   caller: Caller
   after: number
@@ -44,12 +44,12 @@ interface Start {
   leave: () => void
 }
 
-/** WebSocket close codes, from RFC 6455 and the registry behind it. */
+/** WebSocket close codes, from RFC 6455 and its registry. */
 const closeCodes: Record<Ending, number> = { stopping: 1001, stalled: 1013, revoked: 1008, failed: 1011 }
-/** Followers say nothing. */
-const longestWordOfFollower = 1_024
+/** Followers have nothing to send. */
+const maxIncomingBytes = 1_024
 
-/** Everybody who follows the journal over HTTP, one way or the other, from the same kind of cursor. */
+/** All clients that follow the journal over HTTP, by server-sent events or WebSocket. */
 export class Streams {
   readonly #options: StreamsOptions
   readonly #followers = new Set<Follower>()
@@ -58,7 +58,7 @@ export class Streams {
   readonly #sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    maxPayload: longestWordOfFollower,
+    maxPayload: maxIncomingBytes,
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has('mailbox') ? 'mailbox' : false),
   })
@@ -76,10 +76,10 @@ export class Streams {
     }
   }
 
-  /** Answers with server-sent events. */
+  /** Responds with server-sent events. */
   async serveEvents(request: StreamRequest, outgoing: ServerResponse): Promise<void> {
     const start = await this.#prepare(request)
-    // Gone while we were looking: nobody would tell us any more.
+    // The client left meanwhile: no `close` event will tell us.
     if (outgoing.destroyed) return start.leave()
     outgoing.writeHead(200, {
       ...securityHeaders,
@@ -125,7 +125,7 @@ export class Streams {
       const sink: Sink = {
         kind: 'websocket',
         wrap: webSocketFrame,
-        // Whole frames straight into the socket: the library would frame every entry anew for every follower.
+        // Whole frames go straight into the socket: the library would frame every entry again for every follower.
         write: (bytes) => void socket.write(bytes),
         buffered: () => socket.writableLength,
         beat: () => client.ping(),
@@ -164,7 +164,7 @@ export class Streams {
     const leave = this.#tally.enter(request.caller.digest, limits.streamsPerToken)
     if (leave === undefined) {
       const error = new MailboxError('over_limit', `this token has ${limits.streamsPerToken} streams open`, {
-        hint: 'close some, or follow once and share what comes',
+        hint: 'close some, or follow once and share the entries',
       })
       throw new HttpRefusal(429, 'streams', error, request.caller.agent)
     }
@@ -176,8 +176,8 @@ export class Streams {
     if (after === undefined) return end
     const seq = /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN
     if (seq <= end) return seq
-    throw new MailboxError('invalid', `there is no entry ${after.slice(0, 20)} to follow from`, {
-      hint: `the last one is ${end}; leave \`after\` out to begin there`,
+    throw new MailboxError('invalid', `there is no entry ${after.slice(0, 20)} to resume from`, {
+      hint: `the last one is ${end}; omit \`after\` to start there`,
     })
   }
 
@@ -185,7 +185,7 @@ export class Streams {
     return concerns(mailbox, await this.#options.survey.agent(mailbox))
   }
 
-  /** Ends them all. They come back with their cursors when the hub does. */
+  /** Ends all streams. Clients resume from their cursors when the hub is back. */
   stop(): void {
     clearInterval(this.#beating)
     for (const follower of [...this.#followers]) follower.end('stopping')

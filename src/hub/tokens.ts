@@ -17,12 +17,12 @@ import { sleepSync } from '../base/timers.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import { checkName } from '../model/name.ts'
 
-/** Whom a request speaks for. */
+/** Who sent a request. */
 export interface Caller {
   agent: string
-  /** The person sees everything; an agent acts as itself only. */
+  /** The person can read everything; an agent only acts as itself. */
   isPerson: boolean
-  /** Digest of its token: what is counted per token is counted by this. */
+  /** The digest of its token, the key for everything that is counted per token. */
   digest: string
 }
 
@@ -38,13 +38,13 @@ const agentsFile = (dir: string) => join(hubDir(dir), 'agents.json')
 const digestOf = (token: string) => hash('sha256', token, 'hex')
 const newToken = () => `mbx_${randomBytes(32).toString('base64url')}`
 
-/** The person's token; it is made when it is first asked for. */
+/** The person's token. It is created when it is first needed. */
 export function personToken(dir: string): string {
   mkdirSync(hubDir(dir), { recursive: true, mode: 0o700 })
   const file = personFile(dir)
   const fresh = `${file}.${process.pid}.tmp`
   try {
-    // A link appears with its content, or not at all: of two who start at once both read the same token.
+    // A link appears with its content or not at all, so two hubs that start at once read the same token.
     writeFileSync(fresh, `${newToken()}\n`, { mode: 0o600 })
     linkSync(fresh, file)
   } catch (error) {
@@ -58,8 +58,8 @@ export function personToken(dir: string): string {
 
 function mustBePrivate(file: string): void {
   if (process.platform === 'win32' || (statSync(file).mode & 0o077) === 0) return
-  throw new MailboxError('not_permitted', `${file} can be read by others`, {
-    hint: `close it: chmod 600 ${file}; if somebody may have read it, delete it, and a new one is made`,
+  throw new MailboxError('not_permitted', `${file} is readable by other users`, {
+    hint: `run chmod 600 ${file}; if somebody may have read it, delete it and a new one is created`,
   })
 }
 
@@ -76,12 +76,12 @@ function readAgents(dir: string): AgentTokens {
   return parseStrictJson(text) as AgentTokens
 }
 
-/** Makes a token for an agent; one that it had before is good no more. Only its digest is kept. */
+/** Creates a token for an agent and revokes the one it had. Only its digest is stored. */
 export function createAgentToken(dir: string, name: string): string {
   checkName(name, 'agent name')
   if (name === person || name === systemAgent) {
-    throw new MailboxError('invalid', `${name} gets no token of an agent`, {
-      hint: `the person's own is in ${personFile(dir)}`,
+    throw new MailboxError('invalid', `${name} cannot have an agent's token`, {
+      hint: `the person's token is in ${personFile(dir)}`,
     })
   }
   const token = newToken()
@@ -92,7 +92,7 @@ export function createAgentToken(dir: string, name: string): string {
   return token
 }
 
-/** Takes an agent's token back. False when it had none. */
+/** Revokes an agent's token. False when it had none. */
 export function revokeAgentToken(dir: string, name: string): boolean {
   let had = false
   changeAgents(dir, ({ [name]: taken, ...kept }) => {
@@ -128,16 +128,16 @@ function takeLock(path: string): void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
-    // Whoever was killed in between has left it behind.
+    // A process that was killed meanwhile has left it behind.
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
     if (age > abandonedAfterMs) rmSync(path, { force: true })
     else if (Date.now() > deadline)
-      throw new MailboxError('conflict', 'somebody else is changing the tokens', { hint: 'try again' })
+      throw new MailboxError('conflict', 'another process is changing the tokens', { hint: 'try again' })
     sleepSync(20)
   }
 }
 
-/** Knows whose a token is. Looks at the file again when it has changed, so that a revocation holds at once. */
+/** Looks tokens up. Reads the file again when it has changed, so that a revocation takes effect at once. */
 export class Tokens {
   readonly #dir: string
   readonly #person: Buffer
@@ -153,7 +153,7 @@ export class Tokens {
     return this.callerWith(digestOf(token))
   }
 
-  /** The same by the digest, for connections that stay. */
+  /** The same by the digest, for open connections. */
   callerWith(digest: string): Caller | undefined {
     if (timingSafeEqual(Buffer.from(digest, 'hex'), this.#person)) {
       return { agent: person, isPerson: true, digest }

@@ -4,13 +4,13 @@ import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { backoffMs, pause } from '../base/timers.ts'
 import { person } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
-import type { DiskSpace } from '../space/space.ts'
+import type { LocalSpace } from '../space/api.ts'
 
 export interface WebhookOptions {
   url: string
-  /** Told what could not be delivered, and why. */
+  /** Called with what could not be delivered, and why. */
   onProblem: (problem: { id: string; reason: string; again: boolean }) => void
-  /** The first pause after a failure; each next one is twice as long. @default 1000 */
+  /** The first pause after a failure. Each further one is twice as long. @default 1000 */
   pauseMs?: number
 }
 
@@ -18,12 +18,12 @@ const longestPauseMs = 5 * 60_000
 const timeoutMs = 10_000
 
 /**
- * Posts every message to the person to an address outside, as CloudEvents, in order. How far it came is noted
- * after each, so that a hub that was killed goes on where it was: a receiver gets each at least once, and knows
- * it by its id. Before the first start nothing is posted. Resolves when it is stopped.
+ * Posts every message to the person to the webhook, as CloudEvents, in order. The position is saved after each,
+ * so a hub that was killed continues where it was: a receiver gets each message at least once and can tell
+ * repeats by the id. Mail from before the first start is not posted. Resolves when it is stopped.
  */
 export async function runWebhook(
-  space: DiskSpace,
+  space: LocalSpace,
   options: WebhookOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function runWebhook(
 
 const isForPerson = ({ to }: Message): boolean => to.includes(person)
 
-/** A message as the world outside knows events. */
+/** A message as a CloudEvent. */
 function cloudEvent(spaceId: string, message: Message) {
   const { id, type, threadId, createdAt, from, priority, subject, body, replyTo, traceparent } = message
   return {
@@ -68,11 +68,11 @@ function cloudEvent(spaceId: string, message: Message) {
 
 type CloudEvent = ReturnType<typeof cloudEvent>
 
-/** Tries until it is taken, or refused for good. False when it was stopped before. */
+/** Tries until it is accepted, or refused for good. False when it was stopped before. */
 async function deliver(event: CloudEvent, options: WebhookOptions, signal: AbortSignal): Promise<boolean> {
   const { url, onProblem, pauseMs = 1_000 } = options
   for (let retry = 0; !signal.aborted; retry++) {
-    // One that is under way is not called off: it would have to be posted again.
+    // A request in progress is not cancelled: it would have to be posted again.
     const { reason, again } = await post(url, event)
     if (reason === undefined) return true
     onProblem({ id: event.id, reason, again })
@@ -93,7 +93,7 @@ async function post(url: string, event: CloudEvent): Promise<Outcome> {
       method: 'POST',
       headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
       body: JSON.stringify(event),
-      // An address that the person has not named gets nothing.
+      // Only the address that the person configured gets mail.
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     })
@@ -106,7 +106,7 @@ async function post(url: string, event: CloudEvent): Promise<Outcome> {
   }
 }
 
-/** How far the posting has come, by the journal's numbers. */
+/** The sequence number of the last message that was posted, on disk. */
 class Cursor {
   readonly #dir: string
   readonly #path: string

@@ -1,19 +1,19 @@
 import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server'
 
-/** Whom a request over HTTP speaks for; its token was checked before. */
+/** Who sent a request over HTTP. The hub has checked the token. */
 export interface McpCaller {
   agent: string
-  /** False once the token was taken back: then what it has open ends. @default always true */
+  /** False once the token is revoked; then everything it has open ends. @default always true */
   isStillGood?: () => boolean
 }
 
-/** As the SDK hands it on to whoever answers the request. */
+/** In the form that the SDK passes to tools. */
 export const authInfoOf = ({ agent, isStillGood }: McpCaller): AuthInfo => ({
   ...{ token: '', clientId: agent, scopes: [] },
   extra: { isStillGood },
 })
 
-/** Whether nobody is left to read the answer of a call, or nobody who may. */
+/** Whether the client of a call has gone, or its token was revoked. */
 export function isGone({ mcpReq, http }: ServerContext): boolean {
   const { isStillGood } = (http?.authInfo?.extra ?? {}) as Partial<McpCaller>
   return mcpReq.signal.aborted || isStillGood?.() === false

@@ -1,11 +1,11 @@
 import { MailboxError } from '../base/errors.ts'
 
-/** Every wait looks at the journal whenever something is written: there is no end of what a client may begin. */
+/** Every wait reads the journal whenever something is written, so the number of calls needs a limit. */
 const maxAtOnce = 256
 
 /**
- * The calls of one agent that are under way. Whoever closes the space waits for them first: a call that was broken
- * off still has to give back what it took.
+ * The calls of one agent that are in progress. Wait for them before closing the space: a cancelled call still has
+ * to give back what it took.
  */
 export class Calls {
   readonly #open = new Set<Promise<unknown>>()
@@ -16,8 +16,8 @@ export class Calls {
 
   run<T>(work: () => Promise<T>): Promise<T> {
     if (this.size >= maxAtOnce) {
-      const error = new MailboxError('over_limit', `${maxAtOnce} calls are under way already`, {
-        hint: 'wait once and share what comes',
+      const error = new MailboxError('over_limit', `${maxAtOnce} calls are already in progress`, {
+        hint: 'wait once and share the result',
       })
       return Promise.reject(error)
     }

@@ -1,38 +1,38 @@
 import { asMailboxError } from '../base/errors.ts'
 import { pause } from '../base/timers.ts'
 import type { Entry } from '../model/entry.ts'
-import type { DiskSpace } from '../space/space.ts'
+import type { Space } from '../space/api.ts'
 
 type Listener = (uri: string) => void
 
 const threadUri = (id: string): string => `mailbox://thread/${id}`
 export const messageUri = (id: string): string => `mailbox://message/${id}`
 
-/** A journal that could not be read is looked at again after this long. */
+/** When the journal cannot be read, it is tried again after this long. */
 const retryMs = 1_000
 
 interface Following {
   stop: AbortController
-  /** Settled when everything that is appended from then on will be told. */
+  /** Settled when every later entry will be reported. */
   ready: Promise<void>
 }
 
-/** Tells listeners which resources have changed, and follows the journal only while there are any. */
+/** Tells listeners which resources have changed. Follows the journal only while there are listeners. */
 export class Changes {
-  readonly #space: DiskSpace
+  readonly #space: Pick<Space, 'lastSeq' | 'follow'>
   readonly #listeners = new Set<Listener>()
   #following: Following | undefined
 
-  constructor(space: DiskSpace) {
+  constructor(space: Pick<Space, 'lastSeq' | 'follow'>) {
     this.#space = space
   }
 
-  /** How many listen. */
+  /** The number of listeners. */
   get size(): number {
     return this.#listeners.size
   }
 
-  /** Returns a function that ends it. Nothing is promised before {@link ready}. */
+  /** Returns a function that unsubscribes. Changes may be missed until {@link ready}. */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener)
     this.#following ??= this.#begin()
@@ -44,7 +44,7 @@ export class Changes {
     }
   }
 
-  /** Whoever answers "subscribed" waits for this first, or what is sent in between goes unsaid. */
+  /** Wait for this before confirming a subscription, or changes in between are missed. */
   async ready(): Promise<void> {
     await this.#following?.ready
   }
@@ -67,7 +67,7 @@ export class Changes {
         return // The signal has ended it, or the space is closed.
       } catch (error) {
         if (asMailboxError(error).code === 'closed') return
-        // Calls report what is wrong with the journal; this only has to go on once it can be read again.
+        // Calls report what is wrong with the journal; this only has to continue once it can be read again.
         isReady()
         await pause(retryMs, signal, false)
       }
@@ -75,7 +75,7 @@ export class Changes {
   }
 }
 
-/** A message changes its thread; a step on the ladder changes what is told of its message. */
+/** A new message changes its thread; a receipt changes its message. */
 function changedBy(entry: Entry): string[] {
   if (entry.kind === 'message') return [threadUri(entry.message.threadId)]
   if (entry.kind === 'receipt') return [...new Set(entry.changes.map(({ id }) => messageUri(id)))]

@@ -1,21 +1,26 @@
 import { say } from '../agent/say.ts'
+import { checkInput } from '../api/check-input.ts'
+import { handlingOperations } from '../api/handling-operations.ts'
+import type { Operation } from '../api/operation.ts'
 import { actions, findStep, knownTypes, typeOf } from '../conversation/registry.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { Handled, Mailbox } from '../space/mailbox/api.ts'
 
+const { ack, claim, start, done, fail, release } = handlingOperations
+/** Steps on any message: the same rows that the hub's routes run. */
+const plainSteps: Record<string, Operation<Operation['input'], Operation['output'], Handled>> = {
+  ...{ ack, claim, start, done, fail, release },
+}
+/** The field of their input that takes the note. */
+const noteFields: Record<string, string> = { ack: 'note', done: 'note', fail: 'reason' }
+
+/** Steps of conversations. */
 const answers = actions.filter(({ step }) => step !== undefined)
-/** Every step of the tool: those of any mail, and those of the conversations. */
-export const steps = [
-  'ack',
-  'claim',
-  'start',
-  'done',
-  'fail',
-  'release',
-  ...new Set(answers.map(({ step }) => step!)),
-] as [string, ...string[]]
+
+export const steps = [...new Set([...Object.keys(plainSteps), ...answers.map(({ step }) => step!)])]
+
 /** `approve/reject: plan; accept/defer: shutdown` */
-export const stepWords = [...new Set(answers.map(({ conversation }) => conversation))]
+export const stepHelp = [...new Set(answers.map(({ conversation }) => conversation))]
   .map((one) => {
     const own = answers.filter(({ conversation }) => conversation === one).map(({ step }) => step)
     return `${own.join('/')}: ${one.name}`
@@ -30,30 +35,27 @@ export const sendTypes = knownTypes
   })
   .join(', ')
 
-/** One verb for all that can become of a message. */
-export async function handle(
-  mailbox: Mailbox,
-  id: string,
-  step: string,
-  note: string | undefined,
-): Promise<{ id: string; state: string; text: string }> {
-  const said = note === undefined ? {} : { note }
-  const receipts: Record<string, () => Promise<Handled>> = {
-    ack: () => mailbox.ack(id, said),
-    claim: () => mailbox.claim(id),
-    start: () => mailbox.start(id),
-    done: () => mailbox.done(id, said),
-    fail: () => mailbox.fail(id, { reason: note ?? '' }),
-    release: () => mailbox.release(id),
-  }
-  const handled = await receipts[step]?.()
-  if (handled === undefined) return answerWith(mailbox, id, step, note)
-  const { message, state } = handled
+interface Outcome {
+  id: string
+  state: string
+  text: string
+}
+
+/** Takes a step on a message, with a note that says why. */
+export async function handle(mailbox: Mailbox, id: string, step: string, note?: string): Promise<Outcome> {
+  const row = plainSteps[step]
+  if (row === undefined) return answerWith(mailbox, id, step, note)
+  const field = noteFields[step]
+  const input = checkInput(row.input, {
+    id,
+    ...(field === undefined || note === undefined ? {} : { [field]: note }),
+  })
+  const { message, state } = await row.run(mailbox, input)
   return { id: message.id, state, text: `${message.id} is ${state}` }
 }
 
-/** Takes a step of a conversation. Where several know a step of that name, the message says which is meant. */
-async function answerWith(mailbox: Mailbox, id: string, step: string, note: string | undefined) {
+/** Takes a step of a conversation. Where several have a step of that name, the message's type decides. */
+async function answerWith(mailbox: Mailbox, id: string, step: string, note?: string): Promise<Outcome> {
   const named = answers.filter((one) => one.step === step)
   const [only, ...others] = named
   const { type } = others.length === 0 ? {} : (await mailbox.show(id)).message
@@ -63,8 +65,5 @@ async function answerWith(mailbox: Mailbox, id: string, step: string, note: stri
   const input = { id, ...(reason === undefined || why === undefined ? {} : { [reason.field]: why }) }
   const sent = await say(mailbox, action, input)
   const state = findStep(conversation.matter!.kind, step)!.to
-  return {
-    ...{ id: sent.id, state },
-    text: `${state}; ${toPrintableLine(sent.to.join(', '))} is told (${sent.id})`,
-  }
+  return { id: sent.id, state, text: `${state}; sent ${sent.id} to ${toPrintableLine(sent.to.join(', '))}` }
 }

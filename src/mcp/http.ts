@@ -16,48 +16,48 @@ import { watched } from './stream.ts'
 
 export interface McpEndpointOptions {
   version: string
-  /** What is served. @default the mailbox of the caller */
+  /** @default a server for the caller's mailbox */
   serverFor?: (agent: string) => McpServer
   /** Of all agents together. @default 1000 */
   maxSessions?: number
-  /** An agent that begins more loses the one it has not used for longest. @default 100 */
+  /** One more ends the agent's least recently used session. @default 100 */
   maxSessionsPerAgent?: number
-  /** A session that nobody has used for so long is over. @default 30 minutes */
+  /** A session that is unused for this long ends. @default 30 minutes */
   sessionIdleMs?: number
 }
 
 export interface McpEndpoint {
-  /** Answers a request of a caller whose token was checked before: the agent is the one the token is for. */
+  /** Answers a request. The caller must have checked the token: the agent is the one it belongs to. */
   fetch(request: Request, caller: McpCaller): Promise<Response>
-  /** What is open: sessions of the older protocol, calls of tools, and those who listen for changes. */
+  /** How much is open: sessions of the older protocol, tool calls, and listeners for changes. */
   counts(): { sessions: number; calls: number; listeners: number }
-  /** Ends sessions and streams, breaks off what waits, and resolves when nothing of it touches the space any more. */
+  /** Ends sessions and streams, cancels waits, and resolves when nothing uses the space any more. */
   close(): Promise<void>
 }
 
-/** A message of the largest size, with all that has to be escaped in it. */
+/** The largest message, with everything in it escaped. */
 const maxBodyBytes = 4 * 1024 * 1024
 
 /**
- * MCP over streamable HTTP, in both eras: requests that carry their own envelope are answered one by one; the
- * older protocol, which begins with a handshake, gets a session. Nothing of either outlives its connection
- * or its idle time.
+ * MCP over streamable HTTP, in both protocol versions. Requests that carry their own envelope are answered one by
+ * one; the older protocol, which starts with a handshake, gets a session. Neither outlives its connection or its
+ * idle time.
  */
 export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions): McpEndpoint {
   const { version, maxSessions = 1_000, maxSessionsPerAgent = 100, sessionIdleMs = 30 * 60_000 } = options
   const changes = new Changes(space)
   let isClosed = false
 
-  // One for each agent, so that requests which come at once join it once.
-  const desks = new Map<string, { identity: Identity; calls: Calls }>()
-  const deskOf = (agent: string) => {
-    const desk = desks.get(agent) ?? { identity: new Identity(space, { name: agent }), calls: new Calls() }
-    desks.set(agent, desk)
-    return desk
+  // One per agent, so that simultaneous requests join it once.
+  const agents = new Map<string, { identity: Identity; calls: Calls }>()
+  const stateOf = (agent: string) => {
+    const state = agents.get(agent) ?? { identity: new Identity(space, { name: agent }), calls: new Calls() }
+    agents.set(agent, state)
+    return state
   }
-  const callsOfAll = () => [...desks.values()].map(({ calls }) => calls)
+  const callsOfAll = () => [...agents.values()].map(({ calls }) => calls)
   const serverFor =
-    options.serverFor ?? ((agent: string) => createMailboxServer(space, { version, ...deskOf(agent) }))
+    options.serverFor ?? ((agent: string) => createMailboxServer(space, { version, ...stateOf(agent) }))
 
   const sessions = new Sessions({
     ...{ maxSessions, maxSessionsPerAgent, idleMs: sessionIdleMs },
@@ -74,13 +74,13 @@ export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions)
 
   async function serveModern(request: Request, caller: McpCaller, json: unknown): Promise<Response> {
     const { isStillGood = () => true } = caller
-    // The SDK answers a listener in the moment in which it begins to listen: by then the journal has to be followed.
+    // The SDK confirms a subscription at once, so we must be following the journal by then.
     const isListening = (json as { method?: unknown } | null)?.method === 'subscriptions/listen'
     const release = isListening ? changes.subscribe(() => {}) : () => {}
     try {
       if (isListening) await changes.ready()
       const response = await modern.fetch(request, { parsedBody: json, authInfo: authInfoOf(caller) })
-      if (!isStillGood()) return refusal(401, -32_000, 'the token was taken back')
+      if (!isStillGood()) return refusal(401, -32_000, 'the token was revoked')
       return watched(response, { mayGoOn: isStillGood, over: () => {} })
     } finally {
       release()
@@ -109,8 +109,8 @@ export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions)
   }
 }
 
-/** Word of changed resources, as the SDK's listeners want it. */
+/** Changed resources, in the form that the SDK's listeners expect. */
 const busOf = (changes: Changes): ServerEventBus => ({
-  publish() {}, // The journal is what tells; nobody here has anything to add.
+  publish() {}, // Changes come from the journal only.
   subscribe: (listener) => changes.subscribe((uri) => listener({ kind: 'resource_updated', uri })),
 })

@@ -4,23 +4,23 @@ import type { Mailbox } from '../space/mailbox/api.ts'
 import type { DiskSpace } from '../space/space.ts'
 
 export interface IdentityOptions {
-  /** The agent that this server speaks for (`--as`, MAILBOX_AGENT, a token). Left out, it is named after its client. */
+  /** The agent that this server acts for (`--as`, MAILBOX_AGENT, a token). @default named after its client */
   name?: string | undefined
-  /** The process whose life is the agent's: the client that has started us. Unknown when it is elsewhere. */
+  /** The client that started us: the agent lives as long as this process. Unknown when it is on another machine. */
   pid?: number | undefined
 }
 
-/** What a client says of itself. */
+/** What a client says about itself. */
 export interface ClientInfo {
   name?: string | undefined
-  /** What it calls the session that a call belongs to; some clients have several in one process. */
+  /** The client's own id for the session of a call; some clients have several in one process. */
   sessionId?: string | undefined
 }
 
 /**
- * Whom a connection speaks for. It is settled by what started the server and what the client says of itself; no
- * argument of any tool can change it: one agent cannot write as another. Where a name was given, nothing that the
- * client says matters at all.
+ * The agent that a connection acts for. It depends on how the server was started and on what the client says about
+ * itself. No argument of a tool can change it, so one agent cannot write as another. Where a name was given, what
+ * the client says does not matter.
  */
 export class Identity {
   readonly #space: DiskSpace
@@ -32,17 +32,17 @@ export class Identity {
     this.#options = options
   }
 
-  /** The agent's mailbox; joined with the client, its process and its session. */
+  /** The agent's mailbox. Joins with the client, its process and its session. */
   mailbox(client: ClientInfo): Promise<Mailbox> {
     const { name } = this.#options
     const key = name === undefined ? client.sessionId : undefined
     const known = this.#mailboxes.get(key)
     if (known !== undefined) return known
     const joining = name === undefined ? this.#sit(client) : this.#open(name, client)
-    // Calls that come at once join once.
+    // Simultaneous calls join once.
     this.#mailboxes.set(key, joining)
     const forget = () => void this.#mailboxes.delete(key)
-    // A named agent may have left or died since: the next call looks again, and so it does after a failure.
+    // A named agent may have left or died since, so the next call looks again. So it does after a failure.
     joining.then(() => name === undefined || forget(), forget)
     return joining
   }
@@ -57,7 +57,7 @@ export class Identity {
     return this.#space.mailbox(name, { join: { session } })
   }
 
-  /** Of a client that is elsewhere no session is noted: it could pass for a session of a client here. */
+  /** The session of a client on another machine is not recorded: it could be mistaken for one of a client here. */
   #session(id: string | undefined): { pid?: number; id?: string } {
     const { pid } = this.#options
     return pid === undefined ? {} : { pid, ...(id === undefined ? {} : { id }) }

@@ -13,10 +13,10 @@ import { type Changes, messageUri } from './changes.ts'
 import { fenced } from './tool-result.ts'
 
 const mimeType = 'text/markdown'
-/** As many of the latest messages are listed; all others can be read by their id. */
+/** How many of the latest messages are listed. The others can be read by id. */
 const listed = 20
 
-/** Threads and messages as resources. Looking at one changes nothing, as it does everywhere. */
+/** Threads and messages as resources. Reading one changes nothing. */
 export function registerResources(
   server: McpServer,
   mailboxOf: (context: ServerContext) => Promise<Mailbox>,
@@ -25,7 +25,7 @@ export function registerResources(
     'thread',
     new ResourceTemplate('mailbox://thread/{id}', { list: undefined }),
     {
-      description: 'A thread, by the id of any message in it; its changes are told for its threadId',
+      description: 'A thread, by the id of any message in it; subscribe by its threadId',
       mimeType,
     },
     async (uri, { id }, context) => {
@@ -48,7 +48,7 @@ export function registerResources(
         }
       },
     }),
-    { description: 'A message and how far it has come with each recipient', mimeType },
+    { description: 'A message and its state for each recipient', mimeType },
     async (uri, { id }, context) => {
       const mailbox = await mailboxOf(context)
       const { message, receipts } = await found(uri, mailbox.show(String(id)))
@@ -59,7 +59,7 @@ export function registerResources(
   )
 }
 
-/** What is not there is said in the words of the protocol. */
+/** Reports what is not there with the protocol's own error. */
 async function found<T>(uri: URL, asked: Promise<T>): Promise<T> {
   try {
     return await asked
@@ -68,13 +68,13 @@ async function found<T>(uri: URL, asked: Promise<T>): Promise<T> {
   }
 }
 
-/** So many resources one connection may subscribe to. */
+/** Resources that one connection can subscribe to. */
 const maxSubscriptions = 1_000
 
 /**
- * Sends word of changed resources for as long as the connection lasts. The newer protocol filters by what its
- * listeners asked for on the way out; in the older one the subscriptions are ours to keep. When it resolves, or a
- * subscription is answered, nothing that is sent from then on goes unsaid.
+ * Reports changed resources for as long as the connection lasts. In the newer protocol the SDK filters by what
+ * listeners asked for; in the older one we keep the subscriptions. Once it resolves, or a subscription is
+ * confirmed, no change is missed.
  */
 export async function honourSubscriptions(
   { server }: McpServer,
@@ -85,7 +85,7 @@ export async function honourSubscriptions(
   let isClosed = false
   let stop: (() => void) | undefined
   const tell = (uri: string) => {
-    // A connection that has just gone is noticed by whoever serves it.
+    // The server notices a closed connection itself.
     if (era === 'modern' || wanted.has(uri)) server.sendResourceUpdated({ uri }).catch(() => {})
   }
   const end = () => {
@@ -106,10 +106,10 @@ export async function honourSubscriptions(
     if (wanted.size >= maxSubscriptions && !wanted.has(uri))
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `there are ${maxSubscriptions} subscriptions: end one first`,
+        `there are ${maxSubscriptions} subscriptions already: end one first`,
       )
     wanted.add(uri)
-    // Whoever hung up while this was on its way has nobody left to end it.
+    // If the client has gone meanwhile, nothing would ever end the subscription.
     if (!isClosed) stop ??= changes.subscribe(tell)
     await changes.ready()
     return {}

@@ -4,7 +4,6 @@ import type { Kind } from '../model/field.ts'
 import { inputFields, optionName, type SendInput } from '../model/fields.ts'
 import { priorities } from '../model/message.ts'
 import type { Mailbox, SentMessage } from '../space/mailbox/api.ts'
-import { clean } from './clean.ts'
 
 /** Limits are left to the mailbox: a model reads the refusal when it needs it, and pays for a schema every turn. */
 const schemas: Partial<Record<Kind, () => z.ZodType>> = {
@@ -21,28 +20,30 @@ const toolFields = inputFields.filter(({ mcp }) => mcp !== undefined)
 
 const messageShape = Object.fromEntries(
   toolFields.map((field) => {
-    const schema = (schemas[field.kind] ?? z.string)().optional()
+    const schema = (schemas[field.kind] ?? z.string)().exactOptional()
     return [optionName(field), field.mcp ? schema.describe(field.mcp) : schema]
   }),
 )
 
-const handoff = z.object({ workCompleted: z.string(), nextSteps: z.array(z.string()).optional() }).optional()
+const handoff = z.object({ workCompleted: z.string(), nextSteps: z.array(z.string()).exactOptional() })
 
-export const sendSchema = z.object({ ...messageShape, handoff })
+export const sendSchema = z.object({ ...messageShape, handoff: handoff.exactOptional() })
 
 /** Sends what the tool was given: a handoff, a reply, or a message. */
 export async function sendFrom(
   mailbox: Mailbox,
   given: { handoff?: z.output<typeof handoff> } & Record<string, unknown>,
 ): Promise<SentMessage> {
-  const { to, replyTo, ...content }: Partial<SendInput> = clean(
-    Object.fromEntries(toolFields.map((field) => [field.name, given[optionName(field)]])),
+  const message: Partial<SendInput> = Object.fromEntries(
+    toolFields
+      .map((field) => [field.name, given[optionName(field)]] as const)
+      .filter(([, value]) => value !== undefined),
   )
+  const { replyTo, ...content } = message
   if (given.handoff !== undefined) {
-    const work = clean(given.handoff)
-    const recipient = (to as string | undefined) ?? (await mailbox.lead())
-    return handOff(mailbox, { ...work, to: recipient, subject: content.subject ?? 'Handoff' })
+    const to = (content.to as string | undefined) ?? (await mailbox.lead())
+    return handOff(mailbox, { ...given.handoff, to, subject: content.subject ?? 'Handoff' })
   }
-  if (replyTo !== undefined) return mailbox.reply(replyTo, { ...content, ...clean({ to }) })
-  return mailbox.send({ ...content, to: to ?? [] })
+  if (replyTo !== undefined) return mailbox.reply(replyTo, content)
+  return mailbox.send({ to: [], ...content })
 }

@@ -11,7 +11,7 @@ import { authInfoOf, type McpCaller } from './caller.ts'
 import { watched } from './stream.ts'
 
 export interface SessionsOptions {
-  /** What a new session of an agent is served by. */
+  /** Creates the server for a new session of an agent. */
   serverFor(agent: string): Promise<McpServer>
   maxSessions: number
   maxSessionsPerAgent: number
@@ -23,15 +23,15 @@ interface Session {
   server: McpServer
   transport: WebStandardStreamableHTTPServerTransport
   usedAt: number
-  /** Streams that are open, those of calls among them; none of them lets the session run out. */
+  /** Open streams, including those of calls. A session with one does not expire. */
   streams: number
-  /** Calls without an answer yet, each with those that came in the same request. */
+  /** Calls without a response yet, each with those from the same request. */
   calls: Map<RequestId, readonly RequestId[]>
 }
 
 const sweepMs = 60_000
 
-/** The sessions of the older protocol: from a handshake until a goodbye, or until nobody uses them any more. */
+/** The sessions of the older protocol: from the handshake until the client ends them, or they expire. */
 export class Sessions {
   readonly #options: SessionsOptions
   readonly #open = new Map<string, Session>()
@@ -52,17 +52,17 @@ export class Sessions {
     const messages = json === undefined ? [] : Array.isArray(json) ? json : [json]
     const id = request.headers.get('mcp-session-id')
     const known = id === null ? undefined : this.#open.get(id)
-    // Another agent's session does not exist, as far as this one is concerned.
+    // For this agent, another agent's session does not exist.
     if (id !== null && known?.agent !== caller.agent) return refusal(404, -32_001, 'there is no such session')
     if (known !== undefined) return this.#answer(known, request, caller, messages, json)
     if (!messages.some((one) => isInitializeRequest(one)))
-      return refusal(400, -32_000, 'there is no session yet: begin with initialize')
+      return refusal(400, -32_000, 'there is no session yet: send initialize first')
     if (!(await this.#makeRoom(caller.agent)))
-      return refusal(503, -32_000, 'there are too many sessions already: end one, or try again later')
+      return refusal(503, -32_000, 'too many sessions: end one, or try again later')
     const session = await this.#begin(caller.agent)
     const response = await this.#answer(session, request, caller, messages, json)
     const { sessionId } = session.transport
-    // A handshake that came to nothing leaves nothing behind, nor does one that came too late.
+    // A handshake that failed, or came too late, leaves nothing behind.
     if (sessionId === undefined) await session.server.close()
     else if (this.#isClosed) await this.#end(sessionId)
     return response
@@ -110,7 +110,7 @@ export class Sessions {
     return watched(response, { mayGoOn: caller.isStillGood ?? (() => true), over })
   }
 
-  /** An agent that begins more sessions than it may loses the one it has not used for longest. */
+  /** Ends the agent's least recently used session when there are too many. */
   async #makeRoom(agent: string): Promise<boolean> {
     const { maxSessions, maxSessionsPerAgent } = this.#options
     const own = [...this.#open].filter(([, session]) => session.agent === agent)
@@ -140,7 +140,7 @@ export class Sessions {
   }
 }
 
-/** The call that a message cancels. What is no message at all was refused by then. */
+/** The call that a message cancels. Malformed messages have been refused by then. */
 function cancelledBy(message: unknown): RequestId[] {
   const said = message as { method?: unknown; params?: { requestId?: RequestId } } | null
   const id = said?.method === 'notifications/cancelled' ? said.params?.requestId : undefined
@@ -148,9 +148,8 @@ function cancelledBy(message: unknown): RequestId[] {
 }
 
 /**
- * Nobody is there any more to read the answer of a call: it is broken off. By the protocol a lost connection need
- * not mean that, but nothing that was missed can be asked for again here, and a wait that went on would take
- * mail for nobody.
+ * Cancels a call whose client has gone. The protocol does not require that, but streams cannot be resumed here, and
+ * a wait that continued would take mail for nobody.
  */
 function abandon(session: Session, requestId: RequestId): void {
   const params = { requestId, reason: 'the connection is gone' }
@@ -158,7 +157,7 @@ function abandon(session: Session, requestId: RequestId): void {
   forget(session, requestId)
 }
 
-/** A cancelled call gets no answer, and without one the SDK would keep its stream open for ever. */
+/** A cancelled call gets no response, and without one the SDK would never close its stream. */
 function dismiss(session: Session, requestId: RequestId): void {
   const together = session.calls.get(requestId)
   if (together === undefined) return
@@ -166,7 +165,7 @@ function dismiss(session: Session, requestId: RequestId): void {
   forget(session, requestId)
 }
 
-/** The SDK strikes a call off its lists when it is answered; where the stream is closed this goes nowhere else. */
+/** The SDK forgets a call when it is answered. The stream is closed, so this response goes nowhere. */
 function forget({ transport }: Session, id: RequestId): void {
   const error = { code: -32_000, message: 'cancelled' }
   transport.send({ jsonrpc: '2.0', id, error }).catch(() => {})

@@ -9,11 +9,11 @@ import { createMailboxServer } from './server.ts'
 
 export interface ServeOptions {
   version: string
-  /** The agent to speak for. Default: the one that runs in the client. */
+  /** The agent to act for. @default the one that runs in the client */
   name: string | undefined
-  /** The client that has started us. */
+  /** The client that started us. */
   pid: number
-  /** Runs for as long as the client is served: wakes it when it is idle and mail comes. */
+  /** Runs while the client is served: wakes it when it is idle and mail arrives. */
   wake: (mailboxFor: (client: ClientInfo) => Promise<Mailbox>, signal: AbortSignal) => Promise<void>
 }
 

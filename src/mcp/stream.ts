@@ -1,16 +1,16 @@
-/** Whoever leaves so much of a stream unread while more comes is not there any more. */
+/** A client that leaves this much of a stream unread counts as gone. */
 const maxUnreadBytes = 4 * 1024 * 1024
 
 export interface StreamWatch {
-  /** Asked whenever something is sent, a sign of life at the least; false ends the stream. */
+  /** Called whenever something is sent, at least a heartbeat. False ends the stream. */
   mayGoOn(): boolean
-  /** Called once: true when everything was sent, false when somebody has broken it off. */
+  /** Called once: true when everything was sent, false when the stream was cut off. */
   over(isWhole: boolean): void
 }
 
 /**
- * The same answer, watched while it flows. It is read as it comes, so that what waits for a slow reader is counted
- * here: the SDK puts no bound on it. One answer may be of any size; nothing comes behind that.
+ * The same response, with its stream watched. It is read as it is produced, so that what waits for a slow reader is
+ * counted here: the SDK sets no limit. A single response may have any size, because nothing follows it.
  */
 export function watched(response: Response, { mayGoOn, over }: StreamWatch): Response {
   if (response.body === null) return response
@@ -33,7 +33,7 @@ export function watched(response: Response, { mayGoOn, over }: StreamWatch): Res
         if (isOver) return
         if (done) break
         if ((controller.desiredSize ?? 0) <= 0) {
-          return breakOff(controller, new Error('an MCP client does not read its stream: it is let go'))
+          return breakOff(controller, new Error('an MCP client does not read its stream and is disconnected'))
         }
         if (!mayGoOn()) {
           end(false)

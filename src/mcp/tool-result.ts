@@ -4,30 +4,30 @@ import { fence } from '../conversation/fence.ts'
 import type { Message } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
 
-/** Characters of one message unless all of it was asked for. */
+/** Characters of one message, unless the full text was requested. */
 const briefly = 2_000
 
 /**
- * An answer of ours: text for the model, and facts for programs. The text stands among the facts as well: clients
- * (Claude Code, Codex) show their model nothing but the structured part where there is one.
+ * A result: text for the model, and facts for programs. The facts contain the text as well, because Claude Code and
+ * Codex show their model only the structured part where there is one.
  */
 export const answer = (text: string, facts: Record<string, unknown>): CallToolResult => ({
   content: [{ type: 'text', text }],
   structuredContent: { text, ...facts },
 })
 
-/** What went wrong, and what to do next. */
+/** An error as a result: what went wrong, and what to do next. */
 export function failure(thrown: unknown): CallToolResult {
   const { code, message, hint } = asMailboxError(thrown)
   const next = hint === undefined ? '' : `\n${toPrintableLine(hint)}`
   return { isError: true, content: [{ type: 'text', text: `${code}: ${toPrintableLine(message)}${next}` }] }
 }
 
-/** Messages as a model may see them: fenced. */
+/** Messages for a model: fenced. */
 export const fenced = (messages: readonly Message[], full: boolean): string =>
   messages.map((message) => fence(message, full ? {} : { chars: briefly })).join('\n\n')
 
-/** Facts about a message that are ours to vouch for; what it says stands in the fence alone. */
+/** Facts about a message that we vouch for. Its content is in the fence only. */
 export const factsOf = ({ id, from, type, priority, threadId }: Message) => ({
   id,
   from,

@@ -4,16 +4,15 @@ import { MailboxError } from '../base/errors.ts'
 import { priorities } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
+import type { Space } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import type { DiskSpace } from '../space/space.ts'
 import { isGone } from './caller.ts'
 import type { Calls } from './calls.ts'
-import { clean } from './clean.ts'
-import { handle, sendTypes, steps, stepWords } from './handle.ts'
+import { handle, sendTypes, stepHelp, steps } from './handle.ts'
 import { sendFrom, sendSchema } from './send-tool.ts'
 import { answer, factsOf, failure, fenced } from './tool-result.ts'
 
-/** How long a wait may be, and how often it says that it still waits. */
+/** The longest wait, and how often it reports progress. */
 const longestWaitS = 600
 const progressMs = 5_000
 
@@ -23,14 +22,14 @@ const messages = z
   .object({ text, messages: z.array(z.object({ id: z.string(), from: z.string() }).loose()) })
   .loose()
 
-/** Eight tools, and no more: every word of them is paid for by every agent in every turn. */
+/** Eight short tools: every agent pays for their descriptions in every turn. */
 export function registerTools(
   server: McpServer,
-  space: DiskSpace,
+  space: Space,
   mailboxOf: (context: ServerContext) => Promise<Mailbox>,
   calls: Calls,
 ): void {
-  /** Gives a tool its mailbox, and whoever called it an answer whatever happens. */
+  /** Gives a tool its mailbox, and turns errors into results. */
   const as =
     <Input>(
       work: (mailbox: Mailbox, input: Input, context: ServerContext) => Promise<ReturnType<typeof answer>>,
@@ -41,7 +40,7 @@ export function registerTools(
   server.registerTool(
     'send',
     {
-      description: `Send mail. replyTo alone answers; handoff hands work over. Types: ${sendTypes}.`,
+      description: `Send a message. replyTo without to replies; handoff hands over work. Types: ${sendTypes}.`,
       inputSchema: sendSchema,
       outputSchema: one,
     },
@@ -55,18 +54,18 @@ export function registerTools(
   server.registerTool(
     'check',
     {
-      description: 'Read new mail, most urgent first; marks it shown, claims role mail.',
+      description: 'Read new mail, most urgent first. Marks it as shown and claims mail to your roles.',
       inputSchema: z.object({
-        limit: z.number().optional(),
-        minPriority: z.enum(priorities).optional(),
-        full: z.boolean().optional(),
+        limit: z.number().exactOptional(),
+        minPriority: z.enum(priorities).exactOptional(),
+        full: z.boolean().exactOptional(),
       }),
       outputSchema: messages,
     },
     as(async (mailbox, { limit = 20, minPriority = 'low', full = false }, context) => {
       const { messages: found, remaining } = await mailbox.check({ limit, minPriority })
       if (isGone(context)) return giveBack(mailbox, found)
-      const rest = remaining.unread === 0 ? '' : `\n\n${remaining.unread} more unread: check again`
+      const rest = remaining.unread === 0 ? '' : `\n\n${remaining.unread} more unread: call check again`
       const text = found.length === 0 ? 'no new mail' : fenced(found, full)
       return answer(text + rest, { messages: found.map(factsOf), unread: remaining.unread })
     }),
@@ -75,8 +74,8 @@ export function registerTools(
   server.registerTool(
     'read',
     {
-      description: 'Read a message in full, or its whole thread.',
-      inputSchema: z.object({ id: z.string(), thread: z.boolean().optional() }),
+      description: 'Read a message in full, or its thread.',
+      inputSchema: z.object({ id: z.string(), thread: z.boolean().exactOptional() }),
       outputSchema: messages,
     },
     as(async (mailbox, { id, thread = false }) => {
@@ -88,8 +87,8 @@ export function registerTools(
   server.registerTool(
     'handle',
     {
-      description: `Say what became of mail. ${stepWords}. note: why.`,
-      inputSchema: z.object({ id: z.string(), step: z.enum(steps), note: z.string().optional() }),
+      description: `Record what you did with a message. ${stepHelp}. note: the reason.`,
+      inputSchema: z.object({ id: z.string(), step: z.enum(steps), note: z.string().exactOptional() }),
       outputSchema: one,
       annotations: { idempotentHint: true },
     },
@@ -102,21 +101,21 @@ export function registerTools(
   server.registerTool(
     'wait',
     {
-      description: 'Wait for mail; what does not match stays unread.',
+      description: 'Wait for mail. Mail that does not match stays unread.',
       inputSchema: z.object({
-        from: z.string().optional(),
-        type: z.string().optional(),
-        replyTo: z.string().optional(),
-        seconds: z.number().optional().describe('60 unless given'),
+        from: z.string().exactOptional(),
+        type: z.string().exactOptional(),
+        replyTo: z.string().exactOptional(),
+        seconds: z.number().exactOptional().describe('default 60'),
       }),
       outputSchema: messages,
     },
     as(async (mailbox, { seconds = 60, ...filter }, context) => {
-      const stop = sayProgress(context)
+      const stop = reportProgress(context)
       try {
         const timeoutMs = Math.min(Math.max(seconds, 0), longestWaitS) * 1_000
-        const found = await mailbox.wait({ ...clean(filter), timeoutMs, signal: context.mcpReq.signal })
-        if (found === null) return answer('nothing came', { messages: [] })
+        const found = await mailbox.wait({ ...filter, timeoutMs, signal: context.mcpReq.signal })
+        if (found === null) return answer('no mail arrived', { messages: [] })
         if (isGone(context)) return await giveBack(mailbox, [found])
         return answer(fenced([found], true), { messages: [factsOf(found)] })
       } finally {
@@ -128,14 +127,14 @@ export function registerTools(
   server.registerTool(
     'search',
     {
-      description: 'Search all mail: words, from: to: tag: type: is:unread before: after:',
-      inputSchema: z.object({ query: z.string(), limit: z.number().optional() }),
+      description: 'Search all mail by words and from: to: tag: type: is:unread before: after:',
+      inputSchema: z.object({ query: z.string(), limit: z.number().exactOptional() }),
       outputSchema: messages,
       annotations: { readOnlyHint: true },
     },
     as(async (mailbox, { query, limit = 10 }) => {
       const { messages: found } = await mailbox.search(query, { limit })
-      return answer(found.length === 0 ? 'nothing found' : fenced(found, false), {
+      return answer(found.length === 0 ? 'no messages found' : fenced(found, false), {
         messages: found.map(factsOf),
       })
     }),
@@ -144,26 +143,24 @@ export function registerTools(
   server.registerTool(
     'agents',
     {
-      description: 'Who is here, and which roles they hold. roles/tags: take them on yourself.',
-      inputSchema: z.object({ roles: z.array(z.string()).optional(), tags: z.array(z.string()).optional() }),
+      description: 'List agents and their roles. roles, tags: add these to yourself.',
+      inputSchema: z.object({
+        roles: z.array(z.string()).exactOptional(),
+        tags: z.array(z.string()).exactOptional(),
+      }),
       outputSchema: z.object({
         text,
         you: z.string(),
         agents: z.array(z.object({ name: z.string() }).loose()),
       }),
     },
-    as(async (mailbox, { roles, tags }) => {
-      if (roles !== undefined || tags !== undefined)
-        await mailbox.update({ addRoles: roles ?? [], addTags: tags ?? [] })
-      const agents = (await space.agents()).map(({ name, state, roles: held, tags: worn, note }) => ({
-        name,
-        state,
-        roles: held,
-        tags: worn,
-        note,
+    as(async (mailbox, { roles: addRoles = [], tags: addTags = [] }) => {
+      if (addRoles.length + addTags.length > 0) await mailbox.update({ addRoles, addTags })
+      const agents = (await space.agents()).map(({ name, state, roles, tags, note }) => ({
+        ...{ name, state, roles, tags, note },
       }))
-      const lines = agents.map(({ name, state, roles: held }) =>
-        toPrintableLine(`${name}: ${state}${held.length === 0 ? '' : `, ${held.join(', ')}`}`),
+      const lines = agents.map(({ name, state, roles }) =>
+        toPrintableLine([`${name}: ${state}`, ...roles].join(', ')),
       )
       return answer([`you are ${toPrintableLine(mailbox.name)}`, ...lines].join('\n'), {
         you: mailbox.name,
@@ -175,8 +172,8 @@ export function registerTools(
   server.registerTool(
     'owed',
     {
-      description: 'What you owe: questions, plans, tasks, acks. all: what anybody owes.',
-      inputSchema: z.object({ all: z.boolean().optional() }),
+      description: 'List what you owe: answers, tasks, acknowledgements. all: what everyone owes.',
+      inputSchema: z.object({ all: z.boolean().exactOptional() }),
       outputSchema: z.object({ text, owed: z.array(z.object({ id: z.string() }).loose()) }),
       annotations: { readOnlyHint: true },
     },
@@ -191,14 +188,14 @@ export function registerTools(
   )
 }
 
-/** What was taken for somebody who has hung up meanwhile is unread again: the next one shall find it. */
+/** Makes mail unread again that was taken for a client that has gone, so that the next call finds it. */
 async function giveBack(mailbox: Mailbox, taken: readonly InboxMessage[]): Promise<never> {
   for (const { id } of taken) await mailbox.release(id)
-  throw new MailboxError('interrupted', 'the call was broken off', { hint: 'nothing was taken' })
+  throw new MailboxError('interrupted', 'the call was cancelled', { hint: 'nothing was taken' })
 }
 
-/** Clients give up on calls that say nothing; those that ask for it hear that we still wait. */
-function sayProgress({ mcpReq }: ServerContext): () => void {
+/** Clients give up on silent calls; those that ask for it get progress reports. */
+function reportProgress({ mcpReq }: ServerContext): () => void {
   const token = mcpReq._meta?.progressToken
   if (token === undefined) return () => {}
   let progress = 0

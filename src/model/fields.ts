@@ -19,7 +19,7 @@ export const fields = {
     decided: true,
     once: true,
     maxItems: messageLimits.recipients,
-    mcp: 'agent, role:NAME, a tag, all',
+    mcp: 'agent, role:NAME, tag or all',
   },
   /** @default '' */
   subject: {
@@ -99,7 +99,7 @@ export const fields = {
     stored: 'always',
     default: false,
     cli: ['--ack', 'ask for an acknowledgement'],
-    mcp: 'ask for an ack',
+    mcp: 'request an acknowledgement',
   },
   /** Expect a reply: the sender counts as waiting until it comes. @default false */
   awaitingResponse: {
@@ -108,7 +108,7 @@ export const fields = {
     stored: 'always',
     default: false,
     cli: ['--await', 'expect a reply'],
-    mcp: 'expect a reply',
+    mcp: 'you expect a reply',
   },
   /** Labels such as `concern:security`. */
   tags: {
@@ -155,7 +155,7 @@ export const fields = {
     stored: 'optional',
     once: true,
     cli: ['--key <key>', 'send it once, however often this is run with the same key'],
-    mcp: 'sends once',
+    mcp: 'send once per key',
   },
   /** An earlier message of yours in the same thread that this one replaces if nobody has seen it; `true`: the last. */
   supersede: {

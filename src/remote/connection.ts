@@ -6,9 +6,9 @@ export interface HubOptions {
   url: string
   /** An agent's (`mailbox token NAME`), or the person's. */
   token: string
-  /** How entries come while somebody follows. @default 'sse' */
+  /** How to follow the journal. @default 'sse' */
   stream?: 'sse' | 'websocket'
-  /** How long to try again when the hub does not answer, in ms. Waits and streams try as long as they run. @default 15_000 */
+  /** How long to retry when the hub does not answer, in ms. Waits and streams retry as long as they run. @default 15_000 */
   retryForMs?: number
 }
 
@@ -17,12 +17,12 @@ export interface CallOptions {
   path: string
   body?: object
   headers?: Record<string, string>
-  /** Asking twice does no harm, so it is asked again when an answer was lost. */
+  /** Sending it twice does no harm, so it is repeated when the response was lost. */
   repeatable: boolean
   signal?: AbortSignal | undefined
   /** @default 30_000 */
   timeoutMs?: number
-  /** How long to try again when the hub does not answer. @default that of the connection */
+  /** How long to retry when the hub does not answer. @default that of the connection */
   retryForMs?: number
 }
 
@@ -30,7 +30,7 @@ const answerWithinMs = 30_000
 const firstPauseMs = 50
 const longestPauseMs = 2_000
 
-/** Codes of errors that come before a byte of the request has left: it was certainly not carried out. */
+/** Codes of errors that happen before the request is sent: it was certainly not carried out. */
 const neverSent = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -50,12 +50,12 @@ export class Connection {
 
   constructor({ url, token, stream = 'sse', retryForMs = 15_000 }: HubOptions) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      throw new MailboxError('invalid', `${JSON.stringify(url)} is not the address of a hub`, {
-        hint: 'pass what `mailbox serve` printed: http://127.0.0.1:7337',
+      throw new MailboxError('invalid', `${JSON.stringify(url)} is not a valid hub URL`, {
+        hint: 'pass the URL that `mailbox serve` printed, such as http://127.0.0.1:7337',
       })
     }
     if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
-      throw new MailboxError('invalid', 'there is no token', { hint: 'make one: mailbox token NAME' })
+      throw new MailboxError('invalid', 'the token is missing', { hint: 'create one: mailbox token NAME' })
     }
     this.url = new URL(url).origin
     this.token = token
@@ -72,7 +72,7 @@ export class Connection {
     this.#ending.abort()
   }
 
-  /** Asks, and asks again where the hub was not there and asking again is safe. */
+  /** Sends a request, and repeats it where the hub did not answer and repeating is safe. */
   async call<T>(options: CallOptions): Promise<T> {
     const deadline = performance.now() + Math.max(options.retryForMs ?? 0, this.#retryForMs)
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
@@ -85,9 +85,9 @@ export class Connection {
     }
   }
 
-  /** Sleeps until it is time to try again, or until nobody wants to any more. */
+  /** Sleeps until it is time to retry, or until it is cancelled. */
   async pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
-    // Not all at once when a hub comes back.
+    // So that clients do not all come at once when a hub is back.
     const ms = pauseMs * (0.5 + Math.random())
     await pause(ms, this.until(signal))
     this.mustRun(signal)
@@ -97,7 +97,7 @@ export class Connection {
     return signal === undefined ? this.ending : AbortSignal.any([signal, this.ending])
   }
 
-  /** Throws when the space is closed, or nobody wants the answer any more. */
+  /** Throws when the space is closed or the call is cancelled. */
   mustRun(signal: AbortSignal | undefined): void {
     if (this.ending.aborted)
       throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
@@ -119,7 +119,7 @@ export class Connection {
       const text = await response.text()
       if (response.ok) return { body: JSON.parse(text) }
       const error = errorFrom(response.status, text)
-      // A hub that is about to stop has done nothing of it.
+      // A hub that is stopping has not carried it out.
       if (error.code === 'closed') return { neverSent: true, cause: error }
       throw error
     } catch (error) {
@@ -135,7 +135,7 @@ export class Connection {
   }
 }
 
-/** What the hub said went wrong, as the error that a space on this disk would have thrown. */
+/** The hub's error response, as the error that a space on this disk would have thrown. */
 export function errorFrom(status: number, text: string): MailboxError {
   try {
     const { error } = JSON.parse(text) as { error: { code: string; message: string; hint?: string } }
@@ -145,8 +145,8 @@ export function errorFrom(status: number, text: string): MailboxError {
       ...(status === 413 ? { limit: 'size' } : {}),
     })
   } catch {
-    return new MailboxError('unreachable', `something that is no hub has answered (${status})`, {
-      hint: 'check the address, and the proxy if there is one',
+    return new MailboxError('unreachable', `the response (${status}) is not from a hub`, {
+      hint: 'check the URL, and the proxy if there is one',
     })
   }
 }
@@ -156,16 +156,16 @@ const unreachable = (url: string, isSafe: boolean, cause: unknown) =>
     'unreachable',
     isSafe
       ? `the hub at ${url} does not answer`
-      : `the hub at ${url} went away before it answered; it is not known whether it has done it`,
+      : `the hub at ${url} disconnected before it answered; the request may or may not have been carried out`,
     {
       cause,
       hint: isSafe
         ? 'is `mailbox serve` running there?'
-        : 'look whether it is done; a send with a `key` can be sent again',
+        : 'check whether it was; a send with a `key` can be repeated safely',
     },
   )
 
 const cancelled = (): MailboxError =>
   new MailboxError('interrupted', 'the wait was cancelled', {
-    hint: 'nothing was taken; wait again when you like',
+    hint: 'nothing was taken; you can wait again',
   })

@@ -95,8 +95,6 @@ export class RemoteMailbox implements Mailbox {
   agent = () => this.#ask('agent', {})
   template = async (name: string) => (await this.#ask('template', { name })).result
   unread = (filter: InboxOptions = {}) => this.#ask('unread', filter)
-  peek = async (seq: number) => (await this.#ask('peek', { seq })).message
-  take = async (id: string) => (await this.#ask('take', { id })).message
   takeAll = async (ids: readonly string[]) => (await this.#ask('takeAll', { ids })).messages
 
   notified = async (ids: readonly string[]) => void (await this.#ask('notified', { ids }))
@@ -169,7 +167,7 @@ export class RemoteMailbox implements Mailbox {
        */
       take: async (message: InboxMessage): Promise<InboxMessage | null> => {
         try {
-          return await this.take(message.id)
+          return (await this.#ask('take', { id: message.id })).message
         } catch (error) {
           if (!(error instanceof MailboxError) || error.code !== 'unreachable') throw error
           const { state } = await this.#ask('read', { id: message.id }, again())

@@ -3,12 +3,12 @@ import type { Entry } from '../model/entry.ts'
 import { errorFrom } from './connection.ts'
 import type { Connect, Piece } from './stream.ts'
 
-/** The hub gives a sign of life every 15 s. */
+/** The hub sends a heartbeat every 15 s. */
 const silentMs = 45_000
-/** From here on the hub is asked to wait until what has come is taken. */
+/** With this many entries held, reading pauses until they are consumed. */
 const heldAtMost = 1_000
 
-/** A WebSocket as a generator: what has come is held until it is taken, and no more is read meanwhile. */
+/** A WebSocket as a generator. Entries are held until they are consumed; meanwhile no more are read. */
 export const frames: Connect = async function* (connection, path, ending) {
   const url = `${connection.url.replace(/^http/, 'ws')}${path}`
   const socket = new WebSocket(url, ['mailbox'], { headers: connection.headers(), perMessageDeflate: false })

@@ -5,19 +5,11 @@ import { Chronicle } from '../query/chronicle.ts'
 import { count, type UnreadCount } from '../query/count.ts'
 import { countDead } from '../query/dead.ts'
 import { entriesAfter } from '../query/entries.ts'
-import { type Need, needsOf } from '../query/needs.ts'
+import { needsOf } from '../query/needs.ts'
 import type { RosterAgent } from '../query/presence.ts'
 import { type Replay, replay } from '../query/replay.ts'
 import { agentByName, roster } from '../query/roster.ts'
 import { type SeriesBucket, type SeriesOptions, series } from '../query/series.ts'
-import {
-  type ThreadMessage,
-  type ThreadPage,
-  type ThreadsOptions,
-  threads,
-  threadWithReceipts,
-} from '../query/threads.ts'
-import { type Traffic, traffic } from '../query/traffic.ts'
 import type { SpaceCore } from './core.ts'
 import { agents } from './roster.ts'
 
@@ -60,25 +52,9 @@ export class Survey {
     }))
   }
 
-  async needsYou(): Promise<Need[]> {
-    return this.#core.query((source) => needsOf(source, agentByName(source, person)!, this.#core.now()))
-  }
-
   /** An agent as the roster has it, without a look at its process. */
   async agent(name: string): Promise<Agent | undefined> {
     return this.#core.query((source) => agentByName(source, name))
-  }
-
-  async threads(options: ThreadsOptions = {}): Promise<ThreadPage> {
-    return this.#core.query((source) => threads(source, options))
-  }
-
-  async thread(id: string): Promise<ThreadMessage[]> {
-    return this.#core.query((source) => threadWithReceipts(source, id))
-  }
-
-  async traffic(sinceMs = 0): Promise<Traffic[]> {
-    return this.#core.query((source) => traffic(source, sinceMs))
   }
 
   /** Entries after a point, and how far the journal goes. */

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { Changes } from '../../src/mcp/changes.ts'
-import type { DiskSpace } from '../../src/space/space.ts'
+import type { Space } from '../../src/space/api.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { untilRight } from '../helpers/wait.ts'
 
+type Journal = Pick<Space, 'lastSeq' | 'follow'>
+
 /** A space whose reading can be held up and made to fail. */
-function troubled(
-  space: DiskSpace,
-  trouble: { end?: () => Promise<number>; follow?: DiskSpace['follow'] },
-): DiskSpace {
-  const end = trouble.end ?? (() => space.lastSeq())
-  const follow = trouble.follow ?? ((options) => space.follow(options))
-  return { end, follow } as unknown as DiskSpace
-}
+const troubled = (space: Space, trouble: Partial<Journal>): Journal => ({
+  lastSeq: () => space.lastSeq(),
+  follow: (options) => space.follow(options),
+  ...trouble,
+})
 
 describe('changes', () => {
   it('are not promised before the end of the journal is known, and from then on none is missed', async () => {
@@ -20,7 +19,7 @@ describe('changes', () => {
     const ada = await space.mailbox('ada')
     let open = () => {}
     const gate = new Promise<void>((resolve) => (open = resolve))
-    const changes = new Changes(troubled(space, { end: () => gate.then(() => space.lastSeq()) }))
+    const changes = new Changes(troubled(space, { lastSeq: () => gate.then(() => space.lastSeq()) }))
     const seen: string[] = []
     const stop = changes.subscribe((uri) => seen.push(uri))
     let isReady = false

@@ -258,7 +258,7 @@ describe('the calls of an agent', () => {
     )
     await untilRight(() => expect(staged.mcp.counts().calls).toBe(256))
     const more = ask(staged.mcpUrl, { headers, body: { ...callOf('check', {}, false), id: 256 } })
-    expect((await more.answer).text).toContain('over_limit: 256 calls are under way already')
+    expect((await more.answer).text).toContain('over_limit: 256 calls are already in progress')
     const adas = await connectHttp(staged.mcpUrl, staged.tokenOf('ada'))
     expect((await adas.call('check')).text).toBe('no new mail')
     await adas.transport.terminateSession()
@@ -283,7 +283,7 @@ describe('whoever is cut off', () => {
         : await begin(staged.mcpUrl, token)
       const { answer } = ask(staged.mcpUrl, { headers, body: callOf('wait', { seconds: 600 }, isModern) })
       await untilRight(() => expect(staged.mcp.counts().calls).toBe(1))
-      staged.tokenOf('bob') // A new token: the old one is good no more.
+      staged.tokenOf('bob') // A new token revokes the old one.
       await ada.send({ to: 'bob', body: 'secret' })
       expect(await answer).toMatchObject(isModern ? { status: 401 } : { status: 200, text: '' })
       // It is there for whoever has the new one.
