@@ -67,16 +67,15 @@ export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOpti
 export const hasWord = async (mailbox: Mailbox, moment: Moment): Promise<boolean> =>
   (await look(mailbox, moment)).wanted.length > 0
 
-/** What is unread, and what of it is for a moment: answers first, then the most urgent. */
+/** What is unread, and what of it suits the moment: answers first, then the most urgent. */
 async function look(
   mailbox: Mailbox,
   moment: Moment,
 ): Promise<{ unread: InboxMessage[]; wanted: InboxMessage[] }> {
   await mailbox.comeIn()
   const { messages: unread, answers } = await mailbox.unread()
-  const isAnswer = ({ id }: InboxMessage) => answers.includes(id)
-  const others = unread.filter((message) => !isAnswer(message) && isFor(moment, message))
-  return { unread, wanted: [...unread.filter(isAnswer), ...others] }
+  const wanted = unread.filter((message) => answers.includes(message.id) || isFor(moment, message))
+  return { unread, wanted }
 }
 
 /** The heading and the line about the rest. */

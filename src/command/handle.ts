@@ -17,21 +17,6 @@ import type { Context } from './context.ts'
 import { bounces } from './notice.ts'
 import { requirePresent } from './roster.ts'
 
-/** What an agent can do with mail that reached it. */
-export type HandleStep = Extract<
-  ReceiptStep,
-  | 'notified'
-  | 'shown'
-  | 'claimed'
-  | 'acked'
-  | 'processing'
-  | 'completed'
-  | 'failed'
-  | 'released'
-  | 'retried'
-  | 'archived'
->
-
 export interface HandleCommand {
   agent: string
   step: HandleStep
@@ -48,7 +33,7 @@ const maxNoteLength = 10_000
 interface Rule {
   /** States from which the step leads on. */
   from: readonly ReceiptState[]
-  /** States in which there is nothing left to do: saying it twice is no error. */
+  /** States in which there is nothing left to do: repeating a step is not an error. */
   already: readonly ReceiptState[]
   to: ReceiptState
 }
@@ -57,8 +42,8 @@ const unseen = ['stored', 'notified'] as const
 const active = [...unseen, 'shown', 'acked', 'processing'] as const
 const later = ['acked', 'processing', 'completed', 'failed', 'archived'] as const
 
-/** The ladder as a table. Whatever is in neither list of its step is refused. */
-export const handleRules: Record<HandleStep, Rule> = {
+/** The ladder as a table. A step from a state in neither of its lists is refused. */
+export const handleRules = {
   notified: { from: ['stored'], already: ['notified', 'shown', ...later], to: 'notified' },
   shown: { from: unseen, already: ['shown', ...later], to: 'shown' },
   claimed: { from: unseen, already: ['shown', 'acked', 'processing'], to: 'shown' },
@@ -69,9 +54,12 @@ export const handleRules: Record<HandleStep, Rule> = {
   released: { from: ['shown', 'acked', 'processing', 'failed'], already: unseen, to: 'stored' },
   retried: { from: ['failed'], already: unseen, to: 'stored' },
   archived: { from: [...active, 'completed', 'failed'], already: ['archived'], to: 'archived' },
-}
+} as const satisfies Partial<Record<ReceiptStep, Rule>>
 
-/** One agent does one thing with one message. Throws when it may not, or when somebody else was first. */
+/** What an agent can do with mail that reached it. */
+export type HandleStep = keyof typeof handleRules
+
+/** One agent does one thing with one message. Throws when it may not, or when another was first. */
 export function decideHandle(view: View, command: HandleCommand, context: Context): Draft[] {
   checkHandle(command)
   const agent = requirePresent(view.directory, command.agent)
@@ -93,7 +81,7 @@ function tellOfDeath(
   const letters = changes.flatMap((change) => {
     const receipt = view.receipts(change.seq).find(({ owner }) => owner === change.owner)
     if (change.state !== 'dead' || receipt === undefined) return []
-    const reason = `${step} by ${agent}${note === undefined ? '' : ` (${note})`}, and it was taken up ${context.policy.maxAttempts} times`
+    const reason = `${step} by ${agent}${note === undefined ? '' : ` (${note})`}, and it was claimed ${context.policy.maxAttempts} times`
     return { letter: { ...receipt, id: change.id }, reason }
   })
   return letters.length === 0 ? [] : bounces(view, letters, context)
@@ -101,27 +89,27 @@ function tellOfDeath(
 
 function checkHandle({ note, claimTtlMs: ttlMs }: HandleCommand): void {
   if (note !== undefined && typeof note !== 'string') {
-    throw new MailboxError('invalid', 'the note is not a text', { hint: 'pass a string' })
+    throw new MailboxError('invalid', 'note must be a string', { hint: 'pass a string' })
   }
   if (note !== undefined && note.length > maxNoteLength) {
     throw new MailboxError(
       'over_limit',
-      `the note has ${note.length} characters; ${maxNoteLength} are the limit`,
+      `the note has ${note.length} characters; the limit is ${maxNoteLength}`,
       {
         hint: 'send a message instead',
       },
     )
   }
   if (ttlMs !== undefined && !(Number.isFinite(ttlMs) && ttlMs > 0 && ttlMs <= maxLifeMs)) {
-    throw new MailboxError('invalid', `a claim of ${ttlMs} ms makes no sense`, {
-      hint: 'give a positive duration: 15m',
+    throw new MailboxError('invalid', `a claim cannot last ${ttlMs} ms`, {
+      hint: 'pass a positive duration, such as 15m',
     })
   }
 }
 
 /**
- * Shows an agent what it is about to read, claiming what is for its roles; or notes that it was told of it,
- * which claims nothing. Messages that somebody else took in the meantime are left out; the rest is one entry.
+ * Shows an agent what it is about to read, claiming what is for its roles; or records that it was told of it,
+ * which claims nothing. Leaves out messages that another took in the meantime; the rest is one entry.
  */
 export function decideShow(
   view: View,
@@ -167,7 +155,7 @@ export function decideClaimNext(
 export function requireMessage(view: Pick<View, 'message'>, id: string): MessageFacts {
   const message = view.message(id)
   if (message !== undefined) return message
-  throw new MailboxError('not_found', `there is no message ${JSON.stringify(id.slice(0, 60))}`, {
+  throw new MailboxError('not_found', `no message ${JSON.stringify(id.slice(0, 60))}`, {
     hint: 'see `mailbox inbox` or `mailbox search`',
   })
 }
@@ -192,7 +180,7 @@ function changesOf(
       })
     case 'taken':
       throw new MailboxError('conflict', `message ${message.id} is claimed by ${reach.by}`, {
-        hint: 'take another, or wait: a claim that is not renewed runs out',
+        hint: 'take another, or wait: a claim that is not renewed expires',
       })
     case 'over':
       throw wrongState(message, reach.state, command.step)
@@ -201,7 +189,7 @@ function changesOf(
       const outcomes = known.map((receipt) => changeOf(receipt, agent, message, command, context))
       if (reach.group) outcomes.push(firstSight(agent, message, command, context))
       const changes = outcomes.filter((outcome) => typeof outcome === 'object')
-      // Each copy moves as far as it can; it is refused only when none can and none is there already.
+      // Each copy moves as far as it can. Refused only when none can and none is there already.
       if (changes.length === 0 && !outcomes.includes('already')) {
         const [stuck] = known
         throw wrongState(message, stuck === undefined ? 'stored' : stateNow(stuck, context.now), command.step)
@@ -213,9 +201,9 @@ function changesOf(
 
 type Outcome = ReceiptChange | 'already' | 'refused'
 
-/** Group mail gets a receipt of its own when an agent first touches it. */
+/** Group mail gets its own receipt when an agent first touches it. */
 function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand, context: Context): Outcome {
-  const rule = handleRules[command.step]
+  const rule: Rule = handleRules[command.step]
   if (rule.already.includes('stored')) return 'already'
   if (!rule.from.includes('stored')) return 'refused'
   const { id, seq, rank } = message
@@ -226,7 +214,7 @@ function firstSight(agent: Agent, message: MessageFacts, command: HandleCommand,
 
 /**
  * Mail that wants an ack gets a time to have one by when it is shown, and the chain of those who are told
- * when it does not come begins anew; but not for mail that all of them were told of already.
+ * when it does not come starts again; but not for mail that all of them were told of already.
  */
 function ackBy(
   { requiresAck }: MessageFacts,
@@ -251,23 +239,23 @@ function changeOf(
   context: Context,
 ): Outcome {
   const { now, policy } = context
-  const rule = handleRules[command.step]
+  const rule: Rule = handleRules[command.step]
   const gives = command.step === 'released' || command.step === 'retried'
   const isRole = receipt.owner !== agent.name
   const takes = receipt.box !== agent.name
-  // To be told of work is not to take it.
+  // Being told of work is not taking it.
   if (takes && command.step === 'notified') return 'refused'
-  // What a former claimant did with it does not count for the next.
+  // What an earlier claimant did with it does not count for the next.
   const from = takes && classOf(receipt.state) === 'open' ? 'stored' : receipt.state
   if (classOf(from) === 'unread' && hasExpired(receipt, clockOf(agent, now))) return 'refused'
-  // The next thing that happens to it is that it is called a dead letter.
+  // It is about to become a dead letter.
   if (takes && receipt.attempts >= policy.maxAttempts) return 'refused'
   const renews = command.step === 'claimed' && isRole && !takes && rule.already.includes(from)
   if (rule.already.includes(from) && (gives || !takes) && !renews) return 'already'
   if (!rule.from.includes(from) && !renews) return 'refused'
 
   const box = gives ? receipt.owner : agent.name
-  const triesAnew =
+  const triesAgain =
     (command.step === 'retried' && !isRole) || (command.step === 'processing' && from === 'failed')
   const tries = receipt.attempts + (isRole && !takes ? 0 : 1)
   const isTooMany =
@@ -275,7 +263,7 @@ function changeOf(
   const state = isTooMany ? 'dead' : renews ? receipt.state : endState(rule, command)
   const fresh = takes || command.step === 'claimed' || receipt.claimUntil === null
   const until = fresh ? now + (command.claimTtlMs ?? policy.claimTtlMs) : receipt.claimUntil!
-  // A failure stays with whoever had it until it is retried; the claim has served.
+  // A failure stays with its agent until it is retried; the claim is over.
   const keepsClaim = isRole && !gives && classOf(state) === 'open' && state !== 'failed'
   return {
     id: message.id,
@@ -286,8 +274,8 @@ function changeOf(
     ...(box === receipt.box ? {} : { wasBox: receipt.box }),
     state,
     was: receipt.state,
-    // Taking it is an attempt; mail that nobody takes is attempted anew when it is retried.
-    attempts: isTooMany ? tries : receipt.attempts + (takes || triesAnew ? 1 : 0),
+    // Claiming it is an attempt; so is retrying mail that needs no claim.
+    attempts: isTooMany ? tries : receipt.attempts + (takes || triesAgain ? 1 : 0),
     ...(keepsClaim ? { claimUntil: isoTime(until) } : {}),
     ...(receipt.repeats > 0 ? { repeats: receipt.repeats } : {}),
     ...(receipt.viaGroup ? { viaGroup: true } : {}),

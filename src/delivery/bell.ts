@@ -14,7 +14,7 @@ export class Bell {
     this.#waiting?.()
   }
 
-  /** Rings as well when the caller gives up, and when the space ends; then whoever looks finds it closed. */
+  /** Also rings when the caller gives up and when the space closes, so that whoever waits finds out. */
   constructor(journal: Journal, signal?: AbortSignal, ending?: AbortSignal) {
     this.#stop = journal.onWake(this.#ring)
     this.#signal = signal
@@ -73,5 +73,5 @@ export class Bell {
 
 export const interrupted = () =>
   new MailboxError('interrupted', 'the wait was cancelled', {
-    hint: 'nothing was taken; wait again when you like',
+    hint: 'no message was taken; you can wait again',
   })

@@ -10,10 +10,10 @@ export interface FollowOptions {
 /**
  * Every entry after a point, and then every new one, until the signal ends it.
  *
- * There is one way of reading for both halves, from one cursor: the past is read until nothing is left
- * (backfill), and from then on a wake means that there is more (live). The change from one to the other
- * (cutover) cannot lose or double an entry, because the listener is there before the first read: what
- * arrives in between is found by the next read, and a wake for something already read finds nothing.
+ * Past and present are read the same way, from one cursor: first until nothing is left (backfill), and from
+ * then on whenever a wake says that there is more (live). The cutover cannot lose or double an entry, because
+ * the listener is there before the first read: the next read finds what arrived in between, and a wake for
+ * something already read finds nothing.
  */
 export async function* follow(journal: Journal, options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
   const { after = 0, signal } = options

@@ -1,6 +1,6 @@
 import type { Source } from './message.ts'
 
-/** Everything that carries a tag, or is addressed to it. */
+/** All messages with a tag, or addressed to it. */
 export interface Channel {
   tag: string
   messages: number

@@ -9,17 +9,17 @@ import { classOf, isDeadLetter, type ReceiptChange } from '../model/receipt.ts'
 
 /** What happened in one slot of time. */
 export interface Slot {
-  /** Its beginning, in ms. */
+  /** When it starts, in ms. */
   at: number
   sent: number
   handled: number
-  /** Unread mail of agents and roles at its end. */
+  /** Unread mail of agents and roles when it ends. */
   pending: number
-  /** How long it took until mail was first shown: how often each bucket of model/latency.ts. */
+  /** Time until mail was first shown: a count for each bucket of model/latency.ts. */
   shownAfter: Map<number, number>
 }
 
-/** The state after an entry, kept so that the past can be looked at without reading all of it again. */
+/** The state after an entry, kept so that looking at the past does not mean reading all of it again. */
 export interface Mark {
   seq: number
   cursor: Cursor
@@ -33,13 +33,13 @@ export const slotMs = 10_000
 const sliceBytes = 1_048_576
 const marksAtMost = 512
 const firstSpacing = 500
-/** How many messages that nobody has seen yet are remembered with the time of their sending. */
+/** For how many unseen messages to remember when they were sent. */
 const awaitedAtMost = 200_000
 
 /**
- * The course of a space, for those who look back: counts by time, and states from which any moment can be
- * worked out. A fold of the journal like the index, but held in memory and made when somebody asks: it
- * serves people who look, not agents who work.
+ * The history of a space: counts over time, and states from which any moment can be derived. It is a fold of
+ * the journal like the index, but held in memory and built on demand: it serves people who look back, not
+ * agents at work.
  */
 export class Chronicle {
   readonly slots: Slot[] = []
@@ -53,7 +53,7 @@ export class Chronicle {
   #spacing = firstSpacing
   readonly #awaited = new Map<number, number>()
 
-  /** Takes in a slice of what was appended since. False when it is at the end. */
+  /** Folds the next slice of new entries. False at the end. */
   advance(journal: Journal): boolean {
     const { entries, cursor } = journal.read(this.#cursor, sliceBytes)
     for (const { entry, place } of entries) {
@@ -66,12 +66,12 @@ export class Chronicle {
     return entries.length > 0
   }
 
-  /** Whether the journal begins elsewhere than it did. */
+  /** Whether the journal no longer starts where it did. */
   isOutdated(journal: Journal): boolean {
     return this.first !== undefined && journal.read(startCursor, 1).entries[0]?.entry.seq !== this.first.seq
   }
 
-  /** Remembers the state before the entry that the cursor stands at. */
+  /** Keeps the state before the entry at the cursor. */
   #mark(cursor: Cursor): void {
     const { agents, tallies, firstMessage } = this.#directory
     this.marks.push({
@@ -125,7 +125,7 @@ export class Chronicle {
     this.#awaited.delete(oldest!)
   }
 
-  /** Entries come in order of seq; where the clock was set back, they count for the latest slot there is. */
+  /** Entries come in order of seq; where the clock was set back, they count for the latest slot. */
   #slot(time: number): Slot {
     const at = time - (time % slotMs)
     const latest = this.slots.at(-1)

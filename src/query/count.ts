@@ -13,9 +13,9 @@ export interface UnreadCount {
 const portion = 256
 
 /**
- * How much is unread. Boxes that belong to one agent or role have a tally, so their part costs the same
- * however full they are. What a tally cannot say is counted one by one: mail that stands in several boxes,
- * claims that ran out, and group mail, that from the agent's floor on, so what it has read is free.
+ * How much is unread. Boxes of one agent or role have a tally, so they cost the same however full they are.
+ * What a tally cannot tell is counted one by one: mail in several boxes, claims that ran out, and group mail
+ * from the agent's floor on, so that what it has read costs nothing.
  */
 export function count(source: Source, agent: Agent, now: number): UnreadCount {
   const byPriority = Object.fromEntries(priorities.map((name) => [name, 0])) as Record<Priority, number>
@@ -30,7 +30,7 @@ export function count(source: Source, agent: Agent, now: number): UnreadCount {
     for (const [rank, n] of tally.all([box])) add(rank, n as number)
     for (const [rank, n] of shared.all([box])) add(rank, -(n as number))
   }
-  // Mail whose life is over and that nobody has marked yet still stands in its tally.
+  // Mail that has expired but is not recorded so yet is still in its tally.
   const lapsed = index.sql(
     `SELECT r.rank FROM due d JOIN receipt r ON r.seq = d.seq AND r.owner = d.box
      WHERE r.box = ? AND d.at <= ? AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.box = r.box AND s.seq = r.seq AND s.owner = r.owner)`,
@@ -38,7 +38,7 @@ export function count(source: Source, agent: Agent, now: number): UnreadCount {
   for (const box of own) {
     for (const [rank] of lapsed.all([box, box === agent.name ? clockOf(agent, now) : now])) add(rank, -1)
   }
-  // Nor has anybody marked what was for an earlier run.
+  // So is mail for an earlier run.
   const outdated = index.sql(
     `SELECT r.rank FROM bound b JOIN message m ON m.seq = b.seq JOIN receipt r ON r.seq = b.seq AND r.owner = b.owner
      WHERE b.owner = ? AND m.generation < ? AND r.class = 0 AND (r.expires IS NULL OR r.expires > ?)`,

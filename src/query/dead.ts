@@ -9,7 +9,7 @@ const isGroup = (owner: string) =>
 const hasReader = `EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND NOT ${isGroup('x.owner')}
   AND x.class <> 0 AND x.state NOT IN ('dead', 'expired'))`
 
-/** A message that will not reach one of its recipients any more. */
+/** A message that will not reach one of its recipients. */
 export interface DeadLetter {
   message: StoredMessage
   recipient: string
@@ -25,7 +25,7 @@ export interface DeadLetters {
   next: string | null
 }
 
-/** Marked as dead or expired, or expired at ?1 and not marked yet; ?2: boxes in which mail waits all the same. */
+/** Recorded as dead or expired, or expired at ?1 and not recorded yet; ?2: boxes whose mail does not expire. */
 const dead = `SELECT ${receiptColumns} FROM receipt r
      WHERE r.state IN ('dead', 'expired') AND NOT (${isGroup('r.owner')} AND ${hasReader})
    UNION ALL
@@ -36,11 +36,11 @@ export function countDead(source: Source, now: number): number {
   return source.index.sql(`SELECT count(*) FROM (${dead})`).get([now, frozenBoxes(source)])?.[0] as number
 }
 
-/** Boxes in which mail waits however long it takes, as a JSON list. */
+/** Boxes whose mail does not expire, as a JSON list. */
 const frozenBoxes = (source: Source): string =>
   JSON.stringify(roster(source).flatMap(({ state, name }) => (state === 'frozen' ? name : [])))
 
-/** A place in the list: the message, and which of its recipients. */
+/** A position in the list: the message, and which of its recipients. */
 function readSpot(after: string | undefined): [seq: number, owner: string] {
   if (after === undefined) return [Number.MAX_SAFE_INTEGER, '']
   const match = /^(\d{1,15}):(.+)$/s.exec(after)
@@ -49,8 +49,8 @@ function readSpot(after: string | undefined): [seq: number, owner: string] {
 }
 
 /**
- * Dead letters, the newest message first: those that were found so, and those whose life is over although
- * nobody has written it down yet. A group's mail that somebody has read is none.
+ * Dead letters, the newest message first: those recorded as such, and those that have expired without being
+ * recorded yet. Group mail that somebody has read does not count.
  */
 export function deadLetters(
   source: Source,
@@ -76,7 +76,7 @@ export function deadLetters(
       message: messageBySeq(source, seq),
       recipient: owner,
       state: marked ? state : 'expired',
-      reason: (marked ? last?.note : undefined) ?? 'its life was over before anybody read it',
+      reason: (marked ? last?.note : undefined) ?? 'it expired before anybody read it',
       at: marked && last !== undefined ? last.at : new Date(expiresAt ?? now).toISOString(),
     }
   })

@@ -16,7 +16,7 @@ function cursorNear({ index, journal }: Source, seq: number): Cursor {
   return { ...startCursor, seq: at - 1, segment, offset }
 }
 
-/** Entries after a point: so many at most, and no more than a few megabytes of them, but one at least. */
+/** Entries after a point: at most `limit`, and at most a few megabytes, but at least one. */
 export function entriesAfter(source: Source, after: number, limit: number, maxBytes = pageBytes): Entry[] {
   const entries: Entry[] = []
   let cursor = cursorNear(source, after)

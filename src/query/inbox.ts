@@ -8,24 +8,24 @@ import { readMessage, type Source, type StoredMessage } from './message.ts'
 import { badCursor, limitOf, type Page } from './page.ts'
 
 export interface InboxOptions {
-  /** Only what nobody has shown the agent yet. @default false */
+  /** Only what the agent has not been shown yet. @default false */
   unread?: boolean
-  /** Finished mail as well. @default false */
+  /** Include finished mail. @default false */
   all?: boolean
   type?: string | readonly string[]
   minPriority?: Priority
   from?: string
   tag?: string
   thread?: string
-  /** Only answers to this message. */
+  /** Only replies to this message. */
   replyTo?: string
   /** @default 50 */
   limit?: number
-  /** Where the page before ended (`next`). */
+  /** Where the previous page ended (`next`). */
   after?: string
 }
 
-/** A message in somebody's inbox, and how far it has come there. */
+/** A message in an inbox, and its state there. */
 export type InboxMessage = StoredMessage & { state: ReceiptState; role?: string }
 
 /** A position in an inbox: most urgent first, then oldest. */
@@ -69,7 +69,7 @@ export function matches(
   return thread === undefined || message.threadId === thread
 }
 
-/** The cursor behind a message: the page that follows it starts there. */
+/** The cursor after a message, where the next page starts. */
 export const cursorAfter = ({ priority, seq }: StoredMessage): string =>
   writeSpot({ rank: priorityRank(priority), seq })
 
@@ -106,7 +106,7 @@ export function* inboxRows(
 function rankOf(priority: Priority): number {
   const rank = priorityRank(priority)
   if (rank >= 0) return rank
-  throw new MailboxError('invalid', `there is no priority ${JSON.stringify(priority)}`, {
+  throw new MailboxError('invalid', `no priority ${JSON.stringify(priority)}`, {
     hint: `use ${priorities.join(', ')}`,
   })
 }
@@ -185,16 +185,16 @@ function toRow([seq, owner, state, ...place]: SqlRow, rank: number): InboxRow {
   return { rank, seq: seq as number, owner: owner as string, state: state as ReceiptState, place }
 }
 
-/** Of several copies of one message the least finished speaks for all; of equals, the agent's own. */
+/** Of several copies of one message, show the least finished; of equals, the agent's own. */
 const standingOrder = ({ state, owner }: InboxRow): number =>
   2 * receiptClasses.indexOf(classOf(state)) + (owner === 'all' || owner.includes(':') ? 1 : 0)
 
-/** Merges streams by seq. A message that reaches an agent in two ways comes once. */
+/** Merges streams by seq. A message that reaches an agent in two ways appears once. */
 function* merge(streams: Stream[], after: number, portion: number): Generator<InboxRow> {
   let seen = after
   for (;;) {
     const portions = streams.map((stream) => stream(seen))
-    // Beyond the end of the shortest full portion another stream may still have something.
+    // Past the end of the shortest full portion, that stream may have rows that come first.
     const full = portions.filter((rows) => rows.length === portion)
     const horizon = Math.min(...full.map((rows) => rows.at(-1)!.seq), Number.POSITIVE_INFINITY)
     const rows = portions.flat().filter(({ seq }) => seq <= horizon)

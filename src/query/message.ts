@@ -13,14 +13,14 @@ export interface Source {
   journal: Journal
 }
 
-/** A message as it is handed out, with its place. */
+/** A message with its seq. */
 export type StoredMessage = Message & { seq: number }
 
 const place = 'm.segment, m.offset, m.bytes'
 
 export function messageBySeq(source: Source, seq: number): StoredMessage {
   const message = messageIfThere(source, seq)
-  if (message === undefined) throw new MailboxError('not_found', `there is no message at ${seq}`)
+  if (message === undefined) throw new MailboxError('not_found', `no message with seq ${seq}`)
   return message
 }
 
@@ -34,11 +34,13 @@ export function messageIfThere({ index, journal }: Source, seq: number): StoredM
 export function readMessage(journal: Journal, [segment, offset, bytes]: SqlRow): StoredMessage {
   const entry = journal.at({ segment: segment as number, offset: offset as number, bytes: bytes as number })
   if (entry.kind !== 'message')
-    throw new MailboxError('damaged', 'the index points at the wrong line', { hint: 'mailbox rebuild' })
+    throw new MailboxError('damaged', 'the index points at the wrong line', {
+      hint: 'rebuild it: mailbox rebuild',
+    })
   return { seq: entry.seq, ...entry.message }
 }
 
-/** The seq of a message by its id, or by a beginning of it that no other has. */
+/** The seq of a message by its id, or by a unique prefix of it. */
 export function findSeq({ index }: Source, id: string): number | undefined {
   checkId(id)
   const exact = index.sql('SELECT seq FROM message WHERE id = ?').get([id])?.[0]
@@ -47,7 +49,7 @@ export function findSeq({ index }: Source, id: string): number | undefined {
   const starting = index.sql('SELECT seq FROM message WHERE id >= ? AND id < ? LIMIT 2').all([id, `${id}~`])
   if (starting.length === 1) return starting[0]![0] as number
   if (starting.length > 1) {
-    throw new MailboxError('invalid', `several messages begin with ${id}`, { hint: 'give more of the id' })
+    throw new MailboxError('invalid', `several messages start with ${id}`, { hint: 'give more of the id' })
   }
   return undefined
 }
@@ -55,7 +57,7 @@ export function findSeq({ index }: Source, id: string): number | undefined {
 export function requireSeq(source: Source, id: string): number {
   const seq = findSeq(source, id)
   if (seq !== undefined) return seq
-  throw new MailboxError('not_found', `there is no message ${JSON.stringify(id.slice(0, 60))}`, {
+  throw new MailboxError('not_found', `no message ${JSON.stringify(id.slice(0, 60))}`, {
     hint: 'see `mailbox inbox` or `mailbox search`',
   })
 }
@@ -64,7 +66,7 @@ export function factsOf({ index }: Source, seq: number): MessageFacts {
   const row = index
     .sql('SELECT id, sender, rank, expires, excluded, wants_ack, generation FROM message WHERE seq = ?')
     .get([seq])
-  if (row === undefined) throw new MailboxError('not_found', `there is no message at ${seq}`)
+  if (row === undefined) throw new MailboxError('not_found', `no message with seq ${seq}`)
   const [id, sender, rank, expiresAt, excluded, wantsAck, generation] = row
   return {
     seq,

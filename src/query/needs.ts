@@ -4,7 +4,7 @@ import { inbox } from './inbox.ts'
 import { messageBySeq, requireSeq, type Source, type StoredMessage } from './message.ts'
 import { type Owed, owed } from './owed.ts'
 
-/** Something that waits for somebody: what it owes, and what it has not read. */
+/** Something that waits for an agent: what it owes, or has not read. */
 export interface Need {
   /** One of `needs` of the conversations. */
   kind: string
@@ -29,11 +29,11 @@ function kindOfUnread({ type, from }: StoredMessage): Need['kind'] {
   return from === systemAgent ? 'notice' : 'mail'
 }
 
-/** What waits for an agent, the urgent first, then the oldest. A message stands here once, for what matters most. */
+/** What waits for an agent, urgent first, then the oldest. Each message once, for what matters most. */
 export function needsOf(source: Source, agent: Agent, now: number): Need[] {
   const needs = new Map<string, Need>()
   const open = owed(source, { by: agent.name }, now)
-  // What it asks for says more than that it wants an ack.
+  // What a message asks for says more than that it wants an ack.
   for (const one of open.toSorted((a, b) => Number(a.kind === 'ack') - Number(b.kind === 'ack'))) {
     if (needs.has(one.id)) continue
     const message = messageBySeq(source, requireSeq(source, one.id))

@@ -14,13 +14,13 @@ export interface Owed {
   subject: string
   type: string
   priority: string
-  /** Who waits for it, whom it was asked of, and who has it in hand. */
+  /** Who waits for it, who was asked, and who is handling it. */
   from: string
   to: string
   by: string
   state: MatterState
   since: string
-  /** By when, where a time was given. */
+  /** The deadline, if there is one. */
   until: string | null
   overdue: boolean
 }
@@ -97,7 +97,7 @@ export const isAnswerTo = (
   mattersWhere(source, "m.id = ? AND x.asker = ? AND x.kind = 'question' LIMIT 1", [replyTo, agent]).length >
     0
 
-/** For each agent that waits for an answer, the messages it waits for an answer to. */
+/** For each agent that waits for answers, the questions it sent. */
 export function waiting(source: Source, now: number): Map<string, string[]> {
   const found = new Map<string, string[]>()
   const open = mattersWhere(source, "x.open = 1 AND x.kind = 'question' ORDER BY x.seq", [])
@@ -109,7 +109,7 @@ export function waiting(source: Source, now: number): Map<string, string[]> {
   return found
 }
 
-/** The life of the mail is over, though nobody has written it down yet: nothing is owed any more. */
+/** The message has expired, recorded or not, so nothing is owed any more. */
 function hasLapsed(source: Source, { seq, owner }: Matter, now: number): boolean {
   const receipt = receiptsOf(source, seq).find((one) => one.owner === owner)
   return receipt !== undefined && stateNow(receipt, clockOf(agentByName(source, owner), now)) === 'expired'

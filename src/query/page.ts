@@ -9,7 +9,7 @@ export interface Page<T> {
 export interface ListOptions {
   /** 1 to 1,000. @default 50 */
   limit?: number
-  /** Where the page before ended (`next`). */
+  /** Where the previous page ended (`next`). */
   after?: string
 }
 
@@ -17,14 +17,14 @@ export interface ListOptions {
 export function limitOf(limit: number | undefined): number {
   if (limit === undefined) return 50
   if (Number.isSafeInteger(limit) && limit >= 1) return Math.min(limit, 1_000)
-  throw new MailboxError('invalid', `a page of ${JSON.stringify(limit)} makes no sense`, {
-    hint: 'give a whole number from 1 to 1000',
+  throw new MailboxError('invalid', `limit cannot be ${JSON.stringify(limit)}`, {
+    hint: 'pass a whole number from 1 to 1000',
   })
 }
 
 export function badCursor(after: unknown): MailboxError {
   return new MailboxError('invalid', `${JSON.stringify(after)} is not a cursor`, {
-    hint: 'pass `next` of the page before',
+    hint: 'pass `next` of the previous page',
   })
 }
 

@@ -5,11 +5,11 @@ import { roster } from './roster.ts'
 
 /** An agent as the roster shows it. */
 export type RosterAgent = Agent & {
-  /** Messages it waits for an answer to. */
+  /** Questions it sent that have no answer yet. */
   waitingFor?: string[]
 }
 
-/** Everybody, and who waits for an answer: whoever has asked something and has none yet, whatever else it does. */
+/** All agents. One that has asked a question and has no answer yet is waiting, whatever else it does. */
 export function presence(source: Source, now: number): RosterAgent[] {
   const waits = waiting(source, now)
   return roster(source).map((agent) => {

@@ -86,7 +86,7 @@ const stepVerbs: Partial<Record<string, string>> = {
   dead: 'could not deliver',
 }
 
-/** Tells what an entry says, in one line. */
+/** Describes an entry in one line. */
 function tell(source: Source, entry: Entry): Told {
   const { seq, at, kind } = entry
   switch (entry.kind) {

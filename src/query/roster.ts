@@ -1,7 +1,7 @@
 import { type Agent, implicitPerson, person } from '../model/agent.ts'
 import type { Source } from './message.ts'
 
-/** Everybody, by name; the person is always there. */
+/** All agents by name; the person is always among them. */
 export function roster({ index }: Source): Agent[] {
   const agents = index
     .sql('SELECT a.json, s.at FROM agent a LEFT JOIN seen s ON s.agent = a.name ORDER BY a.name')
@@ -10,7 +10,7 @@ export function roster({ index }: Source): Agent[] {
   return agents.some(({ name }) => name === person) ? agents : [implicitPerson(), ...agents]
 }
 
-/** Whoever says or does something was there. Of a frozen or dead agent it matters since when it is so. */
+/** When an agent last did something. For a frozen or dead agent, since when it has been so. */
 function withSeen(agent: Agent, at: string | null): Agent {
   const isHere = agent.state !== 'dead' && agent.state !== 'frozen'
   return at !== null && isHere && at > agent.lastSeenAt ? { ...agent, lastSeenAt: at } : agent
@@ -22,13 +22,13 @@ export function agentByName({ index }: Source, name: string): Agent | undefined 
   return name === person ? implicitPerson() : undefined
 }
 
-/** What a silent agent may be without being taken for dead, in ms. */
+/** How long an agent may be silent before it counts as dead, in ms. */
 interface Patience {
   silentAfterMs: number
   heartbeatMs: number
 }
 
-/** Whether an agent should say that it is there: it was not heard of for a good part of what is allowed. */
+/** Whether an agent should report that it is there: it has been silent for a good part of what is allowed. */
 export function isLongSilent(source: Source, agent: Agent, patience: Patience, now: number): boolean {
   if (agent.name === person || agent.state === 'frozen') return false
   if (agent.state === 'dead') return agent.gone === 'silent'

@@ -12,14 +12,14 @@ export interface SearchTerm {
 
 const termPattern = /(-?)(?:([a-z]+):)?("[^"]*"|[^\s"]+"?)/g
 
-/** Reads `from:ada -type:ack "two words" plan` into terms. An unknown prefix is text: `http://x` is no operator. */
+/** Reads `from:ada -type:ack "two words" plan` into terms. An unknown prefix is text: `http://x` is not an operator. */
 export function parseSearch(query: string): SearchTerm[] {
   if (
     typeof query !== 'string' ||
     query.length > 1_000 ||
     /[\p{Cc}\p{Cs}]/u.test(query.replace(/\s/g, ' '))
   ) {
-    invalid('the search is not a text one could type', 'give words, or from:NAME, tag:NS:VALUE, is:unread')
+    invalid('the search has characters that cannot be typed', 'use words, from:NAME, tag:NS:VALUE, is:unread')
   }
   const terms: SearchTerm[] = []
   for (const match of query.matchAll(termPattern)) {
@@ -31,14 +31,14 @@ export function parseSearch(query: string): SearchTerm[] {
     checkTerm(term)
     terms.push(term)
   }
-  if (terms.length === 0) invalid('the search is empty', 'give a word, or from:NAME, tag:NS:VALUE, is:unread')
+  if (terms.length === 0) invalid('the search is empty', 'use words, from:NAME, tag:NS:VALUE, is:unread')
   return terms
 }
 
 function checkTerm({ operator, value }: SearchTerm): void {
-  if (operator === 'is' && value !== 'unread') invalid(`search knows no is:${value}`, 'write is:unread')
+  if (operator === 'is' && value !== 'unread') invalid(`unknown search term is:${value}`, 'use is:unread')
   if (operator === 'has' && value !== 'attachment')
-    invalid(`search knows no has:${value}`, 'write has:attachment')
+    invalid(`unknown search term has:${value}`, 'use has:attachment')
   if (operator === 'before' || operator === 'after') parseTime(value)
 }
 
@@ -46,16 +46,16 @@ function invalid(message: string, hint: string): never {
   throw new MailboxError('invalid', message, { hint })
 }
 
-/** The words of a search in the language of FTS5. */
+/** The words of a search in FTS5 syntax. */
 export interface WordQuery {
-  /** Undefined when no words are wanted. */
+  /** Undefined when the search has no words. */
   wanted: string | undefined
   unwanted: string | undefined
-  /** A wanted term without a letter or a digit in it: no message can have it. */
+  /** A term without a letter or digit, which no message can match. */
   hopeless: boolean
 }
 
-/** Every word is quoted, so that none of it is taken for syntax. */
+/** Quotes every word, so that none is taken for syntax. */
 export function wordQuery(terms: readonly SearchTerm[]): WordQuery {
   const texts = terms.filter(({ operator }) => operator === 'text')
   const hasWord = ({ value }: SearchTerm) => /[\p{L}\p{N}\p{Co}]/u.test(value)

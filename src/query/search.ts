@@ -12,8 +12,8 @@ const portion = 500
 /**
  * Messages that fit all terms, newest first. `is:unread` asks for the unread mail of the agent that searches.
  *
- * The two databases are read by turns, never one within the other: reading the words may have to make them,
- * which takes the right to append, and whoever has that may be waiting for us to stop reading the index.
+ * The two databases are read in turn, never one inside the other: reading the words may have to build them,
+ * which takes the lock, and whoever holds that may be waiting for us to stop reading the index.
  */
 export function search(
   source: Source,
@@ -48,11 +48,11 @@ export function search(
 
 interface Candidates {
   fitting: number[]
-  /** Where to go on; undefined at the end. */
+  /** Where to continue; undefined at the end. */
   last: number | undefined
 }
 
-/** Seqs whose words fit, newest first; all there are where the search has no words. */
+/** Seqs whose words match, newest first; all of them when the search has no words. */
 function candidates(
   { index }: Source,
   words: Projection,

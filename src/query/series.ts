@@ -2,22 +2,22 @@ import { percentile } from '../model/latency.ts'
 import { type Chronicle, type Slot, slotMs } from './chronicle.ts'
 
 export interface SeriesOptions {
-  /** Times in ms. @default the last day, or as long as the space is old */
+  /** Times in ms. @default the last day, or since the space was created */
   from?: number
   to?: number
-  /** How many parts to cut the time into, 1 to 500. @default 60 */
+  /** How many buckets, 1 to 500. @default 60 */
   buckets?: number
 }
 
 export interface SeriesBucket {
-  /** Its beginning. */
+  /** When it starts. */
   at: string
   sent: number
-  /** Messages that somebody has finished. */
+  /** Messages that were finished. */
   handled: number
-  /** Unread mail of agents and roles at its end. */
+  /** Unread mail of agents and roles when it ends. */
   pending: number
-  /** From sending to being shown, for what was shown here for the first time; null where nothing was. */
+  /** Time from sent to first shown, for what was first shown here; null when nothing was. */
   p50Ms: number | null
   p95Ms: number | null
   p99Ms: number | null
@@ -26,7 +26,7 @@ export interface SeriesBucket {
 const dayMs = 86_400_000
 const bucketsAtMost = 500
 
-/** Figures over time. Parts are never shorter than what is counted together. */
+/** Figures over time. Buckets are never shorter than the slots of the history. */
 export function series({ slots, first }: Chronicle, options: SeriesOptions, now: number): SeriesBucket[] {
   const to = options.to ?? now
   const began = first === undefined ? to : Date.parse(first.at)

@@ -10,14 +10,14 @@ export interface ShownMessage {
   receipts: ReceiptView[]
 }
 
-/** A message with the ladder of each recipient: every rung, when it was reached and by whom. */
+/** A message with the ladder of each recipient: every step, when it was reached and by whom. */
 export function show(source: Source, id: string, now: number): ShownMessage {
   const seq = requireSeq(source, id)
   const message = messageBySeq(source, seq)
   const trail = trailOf(source, seq)
   const stored: LadderStep = { state: 'stored', at: message.createdAt, by: message.from }
   const receipts = receiptsOf(source, seq)
-    // A group's own row says that the mail is there; its readers' rows say who has seen it.
+    // A group's own row only says that the mail is there; its readers' rows say who has seen it.
     .filter(({ owner }, _, all) => !isGroupBox(owner) || all.every((other) => isGroupBox(other.owner)))
     .map((receipt) => {
       const clock = clockOf(agentByName(source, receipt.owner), now)

@@ -4,7 +4,7 @@ import { classOf, type Receipt, type ReceiptState, receiptClasses, stateNow } fr
 import { type InboxMessage, type InboxOptions, matches } from './inbox.ts'
 import { factsOf, messageBySeq, receiptsOf, type Source } from './message.ts'
 
-/** Where a message stands for one agent; undefined when it is none of its business. */
+/** The state of a message for one agent; undefined when it was not sent to it. */
 export function standing(source: Source, agent: Agent, seq: number, now: number): ReceiptState | undefined {
   const facts = factsOf(source, seq)
   const reach = reachOf(agent, facts, receiptsOf(source, seq), now)
@@ -14,7 +14,7 @@ export function standing(source: Source, agent: Agent, seq: number, now: number)
       const isOwn = ({ owner }: Receipt) => owner === agent.name
       const ownFirst = [...held.filter(isOwn), ...held.filter((one) => !isOwn(one))]
       const own = ownFirst.map((one) => stateNow(one, clockOf(agent, now)))
-      // What a former claimant did does not count for the next.
+      // What an earlier claimant did does not count for the next.
       const free = claimable.map(() => (hasExpired(facts, now) ? 'expired' : 'stored') as ReceiptState)
       const states = [...own, ...free, ...(group ? ['stored' as const] : [])]
       return receiptClasses.flatMap((wanted) => states.filter((state) => classOf(state) === wanted))[0]
@@ -26,7 +26,7 @@ export function standing(source: Source, agent: Agent, seq: number, now: number)
   }
 }
 
-/** The message, if it is unread for the agent and fits the filter. */
+/** The message, if it is unread for the agent and matches the filter. */
 export function unreadFor(
   source: Source,
   agent: Agent,
@@ -42,7 +42,7 @@ export function unreadFor(
   return { ...message, state, ...(role === undefined ? {} : { role }) }
 }
 
-/** The role through which unread mail reaches an agent, unless it was written to the agent itself as well. */
+/** The role through which unread mail reaches an agent, unless it was also sent to the agent itself. */
 function roleOf(source: Source, agent: Agent, seq: number, now: number): string | undefined {
   const reach = reachOf(agent, factsOf(source, seq), receiptsOf(source, seq), now)
   if (reach.kind !== 'reached' || reach.held.some(({ state }) => classOf(state) === 'unread'))

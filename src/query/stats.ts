@@ -4,7 +4,7 @@ import { countDead } from './dead.ts'
 import type { Source } from './message.ts'
 import { roster } from './roster.ts'
 
-/** Durations in ms; null where nothing was measured yet. */
+/** Durations in ms; null when nothing was measured yet. */
 export interface Latency {
   p50: number | null
   p95: number | null
@@ -17,11 +17,11 @@ export interface Figures {
   received: number
   /** Unread mail in its own inbox. */
   pending: number
-  /** Shown to it, wants an ack, has none. */
+  /** Shown to it and not acknowledged although that was requested. */
   unacked: number
   /** When the oldest unread message was sent; null when there is none. */
   oldestWaiting: string | null
-  /** From stored to shown, and from stored to done. */
+  /** Time from stored to shown, and from stored to done. */
   shown: Latency
   done: Latency
 }
@@ -29,19 +29,19 @@ export interface Figures {
 export interface Stats {
   all: Figures
   agents: (Figures & { name: string })[]
-  /** Role boxes in which mail waits. */
+  /** Roles with mail waiting. */
   roles: { name: string; pending: number; oldestWaiting: string | null }[]
   deadLetters: number
   warnings: string[]
 }
 
-/** From here on somebody should look. */
+/** From these counts on, somebody should look. */
 const manyPending = 50
 const manyUnacked = 10
 
 type Buckets = { bucket: number; n: number }[]
 
-/** How much mail there is and how long it takes. Read from counts, so the past costs nothing. */
+/** How much mail there is and how long it takes. Read from counts, so its cost does not grow with history. */
 export function stats(source: Source, now: number): Stats {
   const { index } = source
   const measures = new Map<string, Buckets>()
@@ -94,7 +94,7 @@ function warningsOf({
 }): string[] {
   return [
     ...(pending > manyPending ? [`${name} has ${pending} unread messages`] : []),
-    ...(unacked > manyUnacked ? [`${name} has not acked ${unacked} messages`] : []),
+    ...(unacked > manyUnacked ? [`${name} has ${unacked} unacknowledged messages`] : []),
   ]
 }
 

@@ -2,7 +2,7 @@ import { MailboxError } from '../base/errors.ts'
 import { findSeq, messageBySeq, readMessage, type Source, type StoredMessage } from './message.ts'
 import { type ListOptions, limitOf, type Page, readBefore } from './page.ts'
 
-/** All messages of the thread that a message belongs to, or of a thread by its name; oldest first. */
+/** All messages of a thread, by its name or by the id of any message in it; oldest first. */
 export function thread(source: Source, id: string): StoredMessage[] {
   const seq = findSeq(source, id)
   const threadId = seq === undefined ? id : messageBySeq(source, seq).threadId
@@ -13,7 +13,7 @@ export function thread(source: Source, id: string): StoredMessage[] {
     )
     .all([threadId])
   if (rows.length > 0) return rows.map((row) => readMessage(source.journal, row))
-  throw new MailboxError('not_found', `there is no message or thread ${JSON.stringify(id.slice(0, 60))}`, {
+  throw new MailboxError('not_found', `no message or thread ${JSON.stringify(id.slice(0, 60))}`, {
     hint: 'see `mailbox inbox` or `mailbox search`',
   })
 }

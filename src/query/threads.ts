@@ -10,7 +10,7 @@ export interface ThreadSummary {
   id: string
   subject: string
   messages: number
-  /** Whoever wrote in it, and whoever it was written to by name. */
+  /** Agents who wrote in it, or were addressed by name. */
   participants: string[]
   tags: string[]
   firstAt: string
@@ -35,12 +35,12 @@ export interface ThreadsOptions extends ListOptions {
 
 const threadOf = (row: string) => `coalesce(${row}.thread, ${row}.id)`
 
-/** The last message of each thread, newest first: nothing of its thread comes behind it. */
+/** The last message of each thread, newest first. */
 const everyThread = `SELECT ${threadOf('m')}, m.seq FROM message m WHERE m.seq < ?1
   AND NOT EXISTS (SELECT 1 FROM message n WHERE n.thread = ${threadOf('m')} AND n.seq > m.seq)
   ORDER BY m.seq DESC LIMIT ?2`
 
-/** The same for some threads: those that `found` names. */
+/** The same for the threads in `found`. */
 const someThreads = (found: string) => `WITH found AS (${found})
   SELECT t, last FROM (SELECT t, max(coalesce((SELECT max(seq) FROM message WHERE thread = t), 0),
     coalesce((SELECT seq FROM message WHERE id = t), 0)) AS last FROM found)
@@ -92,7 +92,7 @@ function summarize(source: Source, id: string, lastSeq: number): ThreadSummary {
   }
 }
 
-/** Where a message stands with each recipient, without how it came there. */
+/** The state of a message for each recipient, without its history. */
 export interface BriefReceipt {
   owner: string
   box: string
@@ -104,7 +104,7 @@ export type ThreadMessage = StoredMessage & { receipts: BriefReceipt[] }
 export const threadWithReceipts = (source: Source, id: string): ThreadMessage[] =>
   thread(source, id).map((message) => ({ ...message, receipts: briefReceipts(source, message) }))
 
-/** A group's own row says only that the mail is there; once somebody has read it, the readers' rows say more. */
+/** A group's own row only says that the mail is there; once somebody has read it, the readers' rows say more. */
 function briefReceipts(source: Source, { seq, to }: StoredMessage): BriefReceipt[] {
   const all = receiptsOf(source, seq).map(({ owner, box, state }) => ({ owner, box, state }))
   const read = all.some(({ owner }) => !isGroupBox(owner))

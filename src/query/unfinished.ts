@@ -2,8 +2,8 @@ import type { Source } from './message.ts'
 import { roster } from './roster.ts'
 
 /**
- * The oldest message that somebody has yet to read or to finish, and the segment it lies in. Mail to a group
- * that was read is finished: nothing more is expected of its readers.
+ * The oldest message that somebody has yet to read or finish, and its segment. Group mail that was read is
+ * finished: nothing more is expected of its readers.
  */
 export function firstUnfinished(source: Source, now: number): { id: string; segment: number } | undefined {
   const frozen = roster(source).flatMap(({ state, name }) => (state === 'frozen' ? name : []))

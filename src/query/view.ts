@@ -14,7 +14,7 @@ import {
 } from './message.ts'
 import { mattersWhere } from './owed.ts'
 
-/** What decisions ask of the index, answered from its rows. The directory is put in by whoever decides. */
+/** The view that decisions are taken on, answered from the index. The caller sets the directory. */
 export function createView(source: Source): View {
   const { index } = source
   /** Receipts with the ids of their messages; `where` may use r (receipt) and m (message). */

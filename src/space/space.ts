@@ -51,98 +51,47 @@ export class DiskSpace implements LocalSpace {
   }
 
   /** The mailbox of the agent that runs in a client's process. */
-  async joinAs(input: SeatInput): Promise<LocalMailbox> {
-    return new LocalMailbox(this.core, await roster.joinAs(this.core, input))
-  }
-
-  async join(name: string, input: JoinInput = {}) {
-    return roster.join(this.core, name, input)
-  }
-
-  async update(name: string, input: UpdateInput) {
-    return roster.update(this.core, name, input)
-  }
-
-  async leave(name: string, options: { frozen?: boolean } = {}) {
-    return roster.leave(this.core, name, options)
-  }
-
-  async seedSwarm(dir: string) {
-    return roster.seedSwarm(this.core, dir)
-  }
-
-  async agents() {
-    return roster.agents(this.core)
-  }
-
-  async deadLetters(options: ListOptions & { from?: string } = {}) {
-    return this.core.query((source) => deadLetters(source, options, this.now()))
-  }
-
-  async owed(options: OwedOptions = {}) {
-    return this.core.query((source) => owed(source, options, this.now()))
-  }
-
+  joinAs = async (input: SeatInput): Promise<LocalMailbox> =>
+    new LocalMailbox(this.core, await roster.joinAs(this.core, input))
+  join = (name: string, input: JoinInput = {}) => roster.join(this.core, name, input)
+  update = (name: string, input: UpdateInput) => roster.update(this.core, name, input)
+  leave = (name: string, options: { frozen?: boolean } = {}) => roster.leave(this.core, name, options)
+  seedSwarm = (dir: string) => roster.seedSwarm(this.core, dir)
+  agents = () => roster.agents(this.core)
+  deadLetters = (options: ListOptions & { from?: string } = {}) =>
+    this.core.query((source) => deadLetters(source, options, this.now()))
+  owed = (options: OwedOptions = {}) => this.core.query((source) => owed(source, options, this.now()))
   async stats() {
     const found = await this.core.query((source) => stats(source, this.now()))
     return { ...found, warnings: [...found.warnings, ...this.watcherWarnings()] }
   }
 
-  async show(id: string) {
-    return this.core.query((source) => show(source, id, this.now()))
-  }
-
-  async lastSeq() {
-    return this.core.query(({ index }) => index.cursor.seq)
-  }
-
+  show = (id: string) => this.core.query((source) => show(source, id, this.now()))
+  lastSeq = () => this.core.query(({ index }) => index.cursor.seq)
   follow(options: FollowOptions = {}) {
     this.core.mustBeOpen()
     return followRunningDue(this.core, options)
   }
 
-  async runDue() {
-    return runDue(this.core)
-  }
-
-  runDueEvery(everyMs?: number) {
-    return runDueEvery(this.core, everyMs)
-  }
-
-  watcher() {
-    return watcherHealth(this.dir, this.now())
-  }
-
-  watcherWarnings() {
-    return watcherWarnings(this.watcher())
-  }
-
+  runDue = () => runDue(this.core)
+  runDueEvery = (everyMs?: number) => runDueEvery(this.core, everyMs)
+  watcher = () => watcherHealth(this.dir, this.now())
+  watcherWarnings = () => watcherWarnings(this.watcher())
   async checkWritable() {
     await this.core.whileStill(() => {})
   }
 
-  async verify(options: VerifyOptions & { deep?: boolean } = {}) {
-    return upkeep.verify(this.core, options)
-  }
-
-  async rebuild(options: CatchUpOptions = {}) {
-    return this.core.rebuild(options)
-  }
-
+  verify = (options: VerifyOptions & { deep?: boolean } = {}) => upkeep.verify(this.core, options)
+  rebuild = (options: CatchUpOptions = {}) => this.core.rebuild(options)
   async archiveOld(options: ArchiveOptions = {}) {
     this.core.mustBeOpen()
     const { archiveOld } = await import('./retention.ts')
     return archiveOld(this.core, options)
   }
 
-  async importMessages(lines: AsyncIterable<unknown> | Iterable<unknown>) {
-    return upkeep.importMessages(this.core, lines)
-  }
-
-  async close() {
-    return this.core.close()
-  }
-
+  importMessages = (lines: AsyncIterable<unknown> | Iterable<unknown>) =>
+    upkeep.importMessages(this.core, lines)
+  close = () => this.core.close()
   async [Symbol.asyncDispose]() {
     await this.close()
   }

@@ -101,5 +101,5 @@ it('does what it can of several, and exits with the first refusal', async () => 
     messages: [{ id: message.id, state: 'acked' }],
     error: { code: 'not_found' },
   })
-  expect(stderr).toContain('there is no message "ffffffff"')
+  expect(stderr).toContain('no message "ffffffff"')
 })

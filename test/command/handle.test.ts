@@ -559,7 +559,7 @@ describe('mail that was taken up too often', () => {
         type: 'error',
         replyTo: id,
         payload: {
-          undelivered: [{ id, to: 'ada', reason: 'failed by ada (no disk), and it was taken up 5 times' }],
+          undelivered: [{ id, to: 'ada', reason: 'failed by ada (no disk), and it was claimed 5 times' }],
         },
       },
     ])

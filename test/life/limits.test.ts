@@ -248,7 +248,7 @@ describe('warnings at inbox > 50, unacked > 10', () => {
     const bob = await byHand(space, 'bob')
     for (let n = 1; n <= 11; n++) await ada.send({ to: 'bob', requiresAck: true })
     await bob.check({ budgetTokens: 100_000 })
-    expect((await space.stats()).warnings).toEqual(['bob has not acked 11 messages'])
+    expect((await space.stats()).warnings).toEqual(['bob has 11 unacknowledged messages'])
     const { messages } = await bob.inbox()
     await bob.ack(messages[0]!.id)
     expect((await space.stats()).warnings).toEqual([])

@@ -42,7 +42,8 @@ class Crew {
   /** Kills one after the other, each in the midst of whatever it does, and starts it again. */
   async killOnAndOn(): Promise<void> {
     for (let turn = 0; !this.#isOver; turn++) {
-      await letPass(killEveryMs)
+      // Longer and longer, so that it comes to an end on a slow machine as well.
+      await letPass(killEveryMs * (1 + this.killed.length / 10))
       const name = `worker-${(turn * 3) % crew}`
       const victim = this.#workers.get(name)!
       if (this.#isOver || !victim.lines.includes('ready')) continue

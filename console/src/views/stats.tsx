@@ -19,7 +19,8 @@ const hourMs = 3_600_000
 const spans = { '15 min': hourMs / 4, '1 h': hourMs, '24 h': 24 * hourMs, '7 d': 168 * hourMs } as const
 type Span = keyof typeof spans
 
-const ms = (value: number | null): string => (value === null ? '–' : duration(value))
+/** With a space that does not break, because tiles are narrow. */
+const ms = (value: number | null): string => (value === null ? '–' : duration(value).replace(' ', '\u00a0'))
 
 /** Message counts, latencies and backlog: overall, over time and by agent. */
 export function StatsPage() {
@@ -84,12 +85,12 @@ const Tiles = ({ stats: { all, deadLetters } }: { stats: Stats }) => (
     <Tile
       name="Time to read (p50)"
       value={ms(all.shown.p50)}
-      under={`p95 ${ms(all.shown.p95)}, p99 ${ms(all.shown.p99)}`}
+      under={`p95\u00a0${ms(all.shown.p95)}, p99\u00a0${ms(all.shown.p99)}`}
     />
     <Tile
       name="Time to finish (p50)"
       value={ms(all.done.p50)}
-      under={`p95 ${ms(all.done.p95)}, p99 ${ms(all.done.p99)}`}
+      under={`p95\u00a0${ms(all.done.p95)}, p99\u00a0${ms(all.done.p99)}`}
     />
     <Tile
       name="Dead letters"

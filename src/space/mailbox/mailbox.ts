@@ -42,38 +42,21 @@ export class LocalMailbox implements ServedMailbox {
     return this.#core.settings.claimTtlMs
   }
 
-  async send(input: SendInput) {
-    return sending.send(this.#core, this.name, input)
-  }
-
-  async reply(id: string, input: ReplyInput = {}) {
-    return sending.reply(this.#core, this.name, id, input)
-  }
+  send = (input: SendInput) => sending.send(this.#core, this.name, input)
+  reply = (id: string, input: ReplyInput = {}) => sending.reply(this.#core, this.name, id, input)
 
   async broadcast(input: BroadcastInput) {
     const to = input.swarm === undefined ? 'all' : `broadcast:${input.swarm}`
     return this.send({ type: 'broadcast', ...input, to })
   }
 
-  async withdraw(id: string) {
-    return sending.withdraw(this.#core, this.name, id)
-  }
+  withdraw = (id: string) => sending.withdraw(this.#core, this.name, id)
+  resend = (id: string, to: SendInput['to']) => sending.resend(this.#core, this.name, id, to)
 
-  async resend(id: string, to: SendInput['to']) {
-    return sending.resend(this.#core, this.name, id, to)
-  }
-
-  async inbox(options: InboxOptions = {}) {
-    return queryAs(this.#core, this.name, (source, agent) => inbox(source, agent, options, this.#core.now()))
-  }
-
-  async check(options: CheckOptions = {}) {
-    return reading.check(this.#core, this.name, options)
-  }
-
-  async read(id: string) {
-    return reading.read(this.#core, this.name, id)
-  }
+  inbox = (options: InboxOptions = {}) =>
+    queryAs(this.#core, this.name, (source, agent) => inbox(source, agent, options, this.#core.now()))
+  check = (options: CheckOptions = {}) => reading.check(this.#core, this.name, options)
+  read = (id: string) => reading.read(this.#core, this.name, id)
 
   async unread(filter: InboxOptions = {}) {
     const { next: _, ...unread } = await queryAs(this.#core, this.name, (source, agent) =>
@@ -82,63 +65,27 @@ export class LocalMailbox implements ServedMailbox {
     return unread
   }
 
-  async peek(seq: number) {
-    return reading.peek(this.#core, this.name, seq)
-  }
-
-  async take(id: string) {
-    return (await this.takeAll([id]))[0] ?? null
-  }
-
-  async takeAll(ids: readonly string[]) {
-    return reading.takeAll(this.#core, this.name, ids)
-  }
-
-  async count() {
-    return queryAs(this.#core, this.name, (source, agent) => count(source, agent, this.#core.now()))
-  }
-
-  async thread(id: string) {
-    return this.#core.query((source) => thread(source, id))
-  }
-
-  async sent(options: ListOptions = {}) {
-    return this.#core.query((source) => sent(source, this.name, options))
-  }
-
-  async search(query: string, options: ListOptions = {}) {
-    return this.#core.queryWords((source, words) =>
+  peek = (seq: number) => reading.peek(this.#core, this.name, seq)
+  take = async (id: string) => (await this.takeAll([id]))[0] ?? null
+  takeAll = (ids: readonly string[]) => reading.takeAll(this.#core, this.name, ids)
+  count = () => queryAs(this.#core, this.name, (source, agent) => count(source, agent, this.#core.now()))
+  thread = (id: string) => this.#core.query((source) => thread(source, id))
+  sent = (options: ListOptions = {}) => this.#core.query((source) => sent(source, this.name, options))
+  search = (query: string, options: ListOptions = {}) =>
+    this.#core.queryWords((source, words) =>
       search(source, words, (at) => requireKnown(at, this.name), query, options, this.#core.now()),
     )
-  }
+  show = (id: string) => this.#core.query((source) => show(source, id, this.#core.now()))
 
-  async show(id: string) {
-    return this.#core.query((source) => show(source, id, this.#core.now()))
-  }
-
-  async notified(ids: readonly string[]) {
-    return handling.notified(this.#core, this.name, ids)
-  }
-
-  async ack(id: string, options: HandleOptions = {}) {
-    return handling.handle(this.#core, this.name, 'acked', id, options)
-  }
-
-  async claim(id: string, options: { ttlMs?: number } = {}) {
-    return handling.claim(this.#core, this.name, id, options)
-  }
-
-  async claimNext(role: string, options: { ttlMs?: number } = {}) {
-    return handling.claimNext(this.#core, this.name, role, options)
-  }
-
-  async start(id: string) {
-    return handling.handle(this.#core, this.name, 'processing', id)
-  }
-
-  async done(id: string, options: HandleOptions & { archive?: boolean } = {}) {
-    return handling.handle(this.#core, this.name, 'completed', id, options)
-  }
+  notified = (ids: readonly string[]) => handling.notified(this.#core, this.name, ids)
+  ack = (id: string, options: HandleOptions = {}) =>
+    handling.handle(this.#core, this.name, 'acked', id, options)
+  claim = (id: string, options: { ttlMs?: number } = {}) => handling.claim(this.#core, this.name, id, options)
+  claimNext = (role: string, options: { ttlMs?: number } = {}) =>
+    handling.claimNext(this.#core, this.name, role, options)
+  start = (id: string) => handling.handle(this.#core, this.name, 'processing', id)
+  done = (id: string, options: HandleOptions & { archive?: boolean } = {}) =>
+    handling.handle(this.#core, this.name, 'completed', id, options)
 
   async fail(id: string, options: { reason: string }) {
     if (!options?.reason)
@@ -146,67 +93,25 @@ export class LocalMailbox implements ServedMailbox {
     return handling.handle(this.#core, this.name, 'failed', id, { note: options.reason })
   }
 
-  async release(id: string) {
-    return handling.handle(this.#core, this.name, 'released', id)
-  }
+  release = (id: string) => handling.handle(this.#core, this.name, 'released', id)
+  retry = (id: string) => handling.handle(this.#core, this.name, 'retried', id)
+  archive = (id: string) => handling.handle(this.#core, this.name, 'archived', id)
 
-  async retry(id: string) {
-    return handling.handle(this.#core, this.name, 'retried', id)
-  }
+  wait = (options: WaitOptions = {}) => waiting.wait(this.#core, this.name, options)
+  waitAlong = (options: WaitOptions, follow: Follow) => waiting.wait(this.#core, this.name, options, follow)
+  waitForAck = (id: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
+    waiting.waitForAck(this.#core, id, options)
+  watch = (options: WatchOptions = {}) => watchMail(waiting.watched(this.#core, this.name), options)
 
-  async archive(id: string) {
-    return handling.handle(this.#core, this.name, 'archived', id)
-  }
-
-  async wait(options: WaitOptions = {}) {
-    return waiting.wait(this.#core, this.name, options)
-  }
-
-  async waitAlong(options: WaitOptions, follow: Follow) {
-    return waiting.wait(this.#core, this.name, options, follow)
-  }
-
-  async waitForAck(id: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) {
-    return waiting.waitForAck(this.#core, id, options)
-  }
-
-  watch(options: WatchOptions = {}) {
-    return watchMail(waiting.watched(this.#core, this.name), options)
-  }
-
-  async agent() {
-    return queryAs(this.#core, this.name, (_, agent) => agent)
-  }
-
-  async lead() {
-    return roster.leadOf(this.#core, this.name)
-  }
-
-  async owed(options: { kind?: Kind } = {}) {
-    return this.#core.query((source) => owed(source, { ...options, by: this.name }, this.#core.now()))
-  }
-
-  async awaited(options: { kind?: Kind } = {}) {
-    return this.#core.query((source) => owed(source, { ...options, to: this.name }, this.#core.now()))
-  }
-
-  async template(name: string) {
-    return readTemplate(this.#core.dir, name) ?? null
-  }
-
-  async update(input: UpdateInput) {
-    return roster.update(this.#core, this.name, input)
-  }
-
-  async heartbeat() {
-    return roster.update(this.#core, this.name, {})
-  }
-
-  async comeIn() {
-    return handling.comeIn(this.#core, this.name)
-  }
-
-  async leave(options: { frozen?: boolean } = {}) {
-    return roster.leave(this.#core, this.name, options)
-  }
+  agent = () => queryAs(this.#core, this.name, (_, agent) => agent)
+  lead = () => roster.leadOf(this.#core, this.name)
+  owed = (options: { kind?: Kind } = {}) =>
+    this.#core.query((source) => owed(source, { ...options, by: this.name }, this.#core.now()))
+  awaited = (options: { kind?: Kind } = {}) =>
+    this.#core.query((source) => owed(source, { ...options, to: this.name }, this.#core.now()))
+  template = async (name: string) => readTemplate(this.#core.dir, name) ?? null
+  update = (input: UpdateInput) => roster.update(this.#core, this.name, input)
+  heartbeat = () => roster.update(this.#core, this.name, {})
+  comeIn = () => handling.comeIn(this.#core, this.name)
+  leave = (options: { frozen?: boolean } = {}) => roster.leave(this.#core, this.name, options)
 }
