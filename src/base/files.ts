@@ -31,7 +31,7 @@ export interface WriteFileOptions {
 
 /**
  * Replaces a file as a whole: the content is written to a temporary file, which is then renamed into place.
- * Readers see the old file or the new one, never half of one, and so does whoever reads after a crash.
+ * Readers see the old file or the new one, never half of one, even after a crash.
  */
 export function writeFileAtomically(
   path: string,

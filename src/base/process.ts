@@ -11,7 +11,7 @@ export interface ProcessIdentity {
   pidStart: string
 }
 
-/** Stands for a start time where the system does not tell one. */
+/** Used as the start time if the system does not tell it. */
 const unknownStart = '0'
 
 /** The identity of a running process. */

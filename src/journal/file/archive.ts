@@ -69,7 +69,7 @@ export async function packSegment(
   const plain = segmentPath(dir, segment)
   try {
     const bytes = await readFile(plain)
-    if (!(await holds(path, bytes))) await writePacked(path, bytes, signal)
+    if (!(await hasGzipped(path, bytes))) await writePacked(path, bytes, signal)
     // Its name must be on disk before the other copy is deleted.
     syncDirectory(archiveDirOf(dir))
     unlinkSync(plain)
@@ -87,7 +87,7 @@ async function writePacked(path: string, bytes: Buffer, signal: AbortSignal | un
     await file.writeFile(await toGzip(bytes))
     await file.sync()
     // The only other copy is deleted next, so read back what was written.
-    if (!(await holds(temporary, bytes))) {
+    if (!(await hasGzipped(temporary, bytes))) {
       throw new MailboxError('damaged', `${temporary} does not contain what was written to it`, {
         hint: 'check the disk (dmesg); the journal is unchanged',
       })
@@ -98,7 +98,7 @@ async function writePacked(path: string, bytes: Buffer, signal: AbortSignal | un
 }
 
 /** Whether the file exists and contains these bytes, gzipped. */
-async function holds(path: string, bytes: Buffer): Promise<boolean> {
+async function hasGzipped(path: string, bytes: Buffer): Promise<boolean> {
   try {
     return (await fromGzip(await readFile(path))).equals(bytes)
   } catch {
