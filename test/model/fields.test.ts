@@ -10,9 +10,9 @@ import type { Message } from '../../src/model/message.ts'
 import { isDraft } from '../../src/model/shape.ts'
 import { createBox } from '../helpers/cli.ts'
 import { stageHub } from '../helpers/hub.ts'
+import { connect } from '../helpers/mcp.ts'
 import { message } from '../helpers/samples.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { connect } from '../mcp/stage.ts'
 
 /** A value that every way in accepts. A new kind of field has to say what one looks like. */
 function sampleOf({ name, kind, items }: NamedField): unknown {
