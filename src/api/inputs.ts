@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { messageLimits } from '../model/message.ts'
+import { inputShape } from '../model/schemas.ts'
 import * as s from './schemas.ts'
 
 /** Parts that the inputs of several operations share. */
@@ -10,29 +11,10 @@ export const ids = { ids: z.array(z.string()).check(z.maxLength(1_000)) }
 export const note = { note: z.exactOptional(z.string()) }
 export const durationMs = z.number().check(z.positive())
 
+const { replyTo: isReply, ...rest } = inputShape(z.unknown())
 /** What goes beside the addresses of a message. */
-export const content = {
-  subject: z.exactOptional(z.string().check(z.maxLength(messageLimits.subjectLength))),
-  body: z.exactOptional(z.string()),
-  type: z.exactOptional(word),
-  priority: z.exactOptional(s.priority),
-  payload: z.exactOptional(z.unknown()),
-  context: z.exactOptional(z.record(z.string(), z.unknown())),
-  threadId: z.exactOptional(word),
-  ttlMs: z.exactOptional(z.nullable(durationMs)),
-  requiresAck: z.exactOptional(z.boolean()),
-  awaitingResponse: z.exactOptional(z.boolean()),
-  attachments: z.exactOptional(z.array(z.string())),
-  tags: z.exactOptional(words),
-  swarm: z.exactOptional(word),
-  key: z.exactOptional(word),
-  traceparent: z.exactOptional(word),
-  exclude: z.exactOptional(words),
-  hold: z.exactOptional(z.boolean()),
-  generation: z.exactOptional(z.int()),
-  supersede: z.exactOptional(z.union([z.boolean(), word])),
-}
-export const replyTo = { replyTo: z.exactOptional(word) }
+export const content = rest
+export const replyTo = { replyTo: isReply }
 
 export const page = { limit: z.exactOptional(z.int()), after: z.exactOptional(z.string()) }
 export const filter = {

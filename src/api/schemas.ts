@@ -1,15 +1,16 @@
 import * as z from 'zod/mini'
 import { kinds, matterStates } from '../conversation/registry.ts'
-import { messageLimits, priorities } from '../model/message.ts'
+import { messageLimits } from '../model/message.ts'
 import { receiptStates, receiptSteps } from '../model/receipt.ts'
 import {
   agentDraft,
   agentSchema,
   claimSchema,
   messageDraft,
-  messageSchema,
+  prioritySchema,
   receiptDraft,
   segmentDraft,
+  storedShape,
   tornDraft,
 } from '../model/schemas.ts'
 
@@ -29,13 +30,9 @@ export const count = z.int().check(z.minimum(0))
 const time = z.string()
 
 /** Any JSON. Depth and size are checked elsewhere. */
-const openPayload = {
-  payload: z.optional(z.unknown()),
-  context: z.optional(z.record(z.string(), z.unknown())),
-}
-const message = z.extend(messageSchema, openPayload)
+const message = z.strictObject(storedShape(z.unknown()))
 const receiptState = name('ReceiptState', z.enum(receiptStates))
-export const priority = name('Priority', z.enum(priorities))
+export const priority = name('Priority', prioritySchema)
 export const kind = name('MatterKind', z.enum(kinds))
 
 export const agent = name('Agent', z.extend(agentSchema, { waitingFor: z.optional(z.array(text)) }))

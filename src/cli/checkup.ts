@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync, watch } from 'node:fs'
 import { rm, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { WatcherHealth } from '../delivery/watcher.ts'
+import type { Helper } from '../space/helpers.ts'
 import { ensureSpaceDir, readSettings } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { Cli } from './cli.ts'
@@ -57,8 +57,7 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   yield await attempt('index', () => checkIndex(dir, hadIndex))
   yield await attempt('lock', () => checkLock(space))
   yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
-  const watcher = space.watcher()
-  if (watcher !== undefined) yield { check: 'tmux', ...checkWatcher(watcher) }
+  for (const helper of space.helpers()) yield { check: helper.id, ...checkHelper(helper) }
   // Not closed: closing waits for the lock, which may be what is stuck. The process ends after this.
 }
 
@@ -158,17 +157,17 @@ async function checkLock(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
   }
 }
 
-/** Agents without hooks get no mail while their watcher is down. */
-function checkWatcher({ state, registered }: WatcherHealth): Omit<Finding, 'check'> {
-  const agents = `${registered} ${registered === 1 ? 'agent' : 'agents'}`
-  if (state === 'up') return { state: 'ok', found: `the watcher is running, for ${agents}` }
-  return state === 'down'
-    ? {
-        state: 'warn',
-        found: `the watcher is down; ${agents} get no mail`,
-        next: 'start it: mailbox tmux watch; or detach them: mailbox tmux detach NAME',
-      }
-    : { state: 'warn', found: 'the watcher does not respond', next: 'mailbox tmux status' }
+/** Its agents get no mail while it is down. */
+function checkHelper(helper: Helper): Omit<Finding, 'check'> {
+  const { name, state, start, status, detach } = helper
+  const agents = `${helper.agents} ${helper.agents === 1 ? 'agent' : 'agents'}`
+  if (state === 'up') return { state: 'ok', found: `the ${name} is running, for ${agents}` }
+  if (state === 'silent') return { state: 'warn', found: `the ${name} does not respond`, next: status }
+  return {
+    state: 'warn',
+    found: `the ${name} is down: no mail for ${agents}`,
+    next: `start it: ${start}; or detach them: ${detach}`,
+  }
 }
 
 /** Writes a file in the space's directory and waits for the notification. */

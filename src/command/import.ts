@@ -13,7 +13,7 @@ export function checkImport(value: unknown): MessageDraft {
     message: stored,
     ...(exclude === undefined ? {} : { exclude }),
   })
-  if (data !== undefined) return data as MessageDraft
+  if (data !== undefined) return data
   const issue = error.issues[0]
   throw new MailboxError('invalid', `not a message: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`, {
     hint: 'import takes what export writes: one JSON object a line',

@@ -2,7 +2,7 @@ import { MailboxError } from '../base/errors.ts'
 import type { View } from '../conversation/view.ts'
 import { person } from '../model/agent.ts'
 import type { ReceiptDraft } from '../model/entry.ts'
-import type { SendInput } from '../model/fields.ts'
+import { inputFields, type SendInput } from '../model/fields.ts'
 import type { Message } from '../model/message.ts'
 import { isDeadLetter } from '../model/receipt.ts'
 import type { Context, Decision } from './context.ts'
@@ -45,14 +45,10 @@ export function decideResend(view: View, { agent, id, to }: ResendCommand, conte
   return { ...decision, drafts: [...decision.drafts, archived] }
 }
 
-/** What was said, without what belonged to that one sending of it. */
+const resentFields = inputFields.filter(({ stored, once }) => stored !== undefined && !once)
+
+/** What was said, without what belonged to that one sending. */
 function contentOf(message: Message, to: SendInput['to']): SendInput {
-  const { subject, body, type, priority, payload, context, threadId, requiresAck, awaitingResponse } = message
-  const { attachments, tags, swarm } = message
-  return {
-    ...{ to, subject, body, type, priority, threadId, requiresAck, awaitingResponse, attachments, tags },
-    ...(payload === undefined ? {} : { payload }),
-    ...(context === undefined ? {} : { context }),
-    ...(swarm === undefined ? {} : { swarm }),
-  }
+  const kept = resentFields.map(({ name }) => [name, message[name as keyof Message]] as const)
+  return { to, ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)) }
 }

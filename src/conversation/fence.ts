@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { person, systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
+import { shownOf } from '../model/shown-fields.ts'
 import { toPrintableLine, withoutControls } from '../model/text.ts'
 import { typeOf } from './registry.ts'
 import { sayPayload } from './words.ts'
@@ -29,7 +30,9 @@ export function fence(message: Message, options: FenceOptions = {}): string {
   const whole = [
     message.subject && `# ${message.subject.replace(/\s+/g, ' ')}`,
     body,
-    ...extras(message, payload),
+    ...shownOf({ ...message, payload: payload as Message['payload'] }).map(
+      ({ label, text }) => `${label.toLowerCase()}: ${text}`,
+    ),
   ]
     .filter(Boolean)
     .join('\n\n')
@@ -56,14 +59,6 @@ function heading({ id, from, type, priority, requiresAck, awaitingResponse }: Me
   const name = from === person || from === systemAgent ? from : JSON.stringify(from)
   const head = `Message ${id} from ${who} ${name}, ${[kind, priority, ...wishes].join(', ')}.`
   return toPrintableLine([head, typeOf(type)?.sentence].filter(Boolean).join(' '))
-}
-
-function extras({ context, attachments }: Message, payload: unknown): string[] {
-  return [
-    context === undefined ? '' : `context: ${JSON.stringify(context)}`,
-    payload === undefined ? '' : `payload: ${JSON.stringify(payload)}`,
-    attachments.length === 0 ? '' : `attachments: ${attachments.join(', ')}`,
-  ].filter(Boolean)
 }
 
 /** Never half a character. */

@@ -1,4 +1,5 @@
 import type { Message } from '../model/message.ts'
+import { shownOf } from '../model/shown-fields.ts'
 import { typeOf, waysToAnswer } from './registry.ts'
 import { type Fact, sayPayload } from './words.ts'
 
@@ -17,7 +18,8 @@ export function toMarkdown(message: Message): string {
     `**Id:** ${message.id}`,
   ]
   if (message.threadId !== message.id) lines.push(`**Thread:** ${message.threadId}`)
-  if (message.swarm !== undefined) lines.push(`**Swarm:** ${message.swarm}`)
+  for (const { label, text } of shownOf(message).filter(({ section }) => !section))
+    lines.push(`**${label}:** ${oneLine(text)}`)
   const { facts, rest } = sayPayload(message)
   const [short, long] = [facts.filter(isShort), facts.filter((fact) => !isShort(fact))]
   lines.push(...short.map(({ label, text }) => `**${label}:** ${oneLine(text)}`), ...asks(message))

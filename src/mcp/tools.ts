@@ -1,8 +1,5 @@
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { handOff } from '../agent/requests.ts'
-import { checkInput } from '../api/check-input.ts'
-import { sendingOperations } from '../api/sending-operations.ts'
 import { MailboxError } from '../base/errors.ts'
 import { priorities } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
@@ -12,6 +9,7 @@ import type { Mailbox } from '../space/mailbox/api.ts'
 import { isGone } from './caller.ts'
 import type { Calls } from './calls.ts'
 import { handle, sendTypes, stepHelp, steps } from './handle.ts'
+import { sendFrom, sendSchema } from './send-tool.ts'
 import { answer, factsOf, failure, fenced } from './tool-result.ts'
 
 /** The longest wait, and how often it reports progress. */
@@ -43,45 +41,11 @@ export function registerTools(
     'send',
     {
       description: `Send a message. replyTo without to replies; handoff hands over work. Types: ${sendTypes}.`,
-      inputSchema: z.object({
-        to: z.string().exactOptional().describe('agent, role:NAME, tag or all'),
-        subject: z.string().exactOptional(),
-        body: z.string().exactOptional(),
-        type: z.string().exactOptional(),
-        priority: z.enum(priorities).exactOptional(),
-        replyTo: z.string().exactOptional(),
-        ack: z.boolean().exactOptional().describe('request an acknowledgement'),
-        await: z.boolean().exactOptional().describe('you expect a reply'),
-        key: z.string().exactOptional().describe('send once per key'),
-        handoff: z
-          .object({
-            workCompleted: z.string(),
-            nextSteps: z.array(z.string()).exactOptional(),
-          })
-          .exactOptional(),
-      }),
+      inputSchema: sendSchema,
       outputSchema: one,
     },
     as(async (mailbox, input) => {
-      const {
-        to,
-        ack: requiresAck = false,
-        await: awaitingResponse = false,
-        handoff,
-        replyTo,
-        ...rest
-      } = input
-      const message = { ...rest, requiresAck, awaitingResponse, ...(to === undefined ? {} : { to }) }
-      const sent =
-        handoff !== undefined
-          ? await handOff(mailbox, {
-              ...handoff,
-              to: to ?? (await mailbox.lead()),
-              subject: rest.subject ?? 'Handoff',
-            })
-          : replyTo !== undefined
-            ? await mailbox.reply(replyTo, message)
-            : await mailbox.send(checkInput(sendingOperations.send.input, message))
+      const sent = await sendFrom(mailbox, input)
       const warnings = sent.warnings.map((warning) => `\nwarning: ${toPrintableLine(warning)}`).join('')
       return answer(`sent ${sent.id} to ${toPrintableLine(sent.to.join(', '))}${warnings}`, factsOf(sent))
     }),

@@ -19,7 +19,7 @@ export const fields = {
     decided: true,
     once: true,
     maxItems: messageLimits.recipients,
-    mcp: 'agent, role:NAME, a tag, all',
+    mcp: 'agent, role:NAME, tag or all',
   },
   /** @default '' */
   subject: {
@@ -99,7 +99,7 @@ export const fields = {
     stored: 'always',
     default: false,
     cli: ['--ack', 'ask for an acknowledgement'],
-    mcp: 'ask for an ack',
+    mcp: 'request an acknowledgement',
   },
   /** Expect a reply: the sender counts as waiting until it comes. @default false */
   awaitingResponse: {
@@ -108,7 +108,7 @@ export const fields = {
     stored: 'always',
     default: false,
     cli: ['--await', 'expect a reply'],
-    mcp: 'expect a reply',
+    mcp: 'you expect a reply',
   },
   /** Labels such as `concern:security`. */
   tags: {
@@ -155,7 +155,7 @@ export const fields = {
     stored: 'optional',
     once: true,
     cli: ['--key <key>', 'send it once, however often this is run with the same key'],
-    mcp: 'sends once',
+    mcp: 'send once per key',
   },
   /** An earlier message of yours in the same thread that this one replaces if nobody has seen it; `true`: the last. */
   supersede: {
@@ -206,7 +206,9 @@ type Fields = typeof fields
 export type FieldName = keyof Fields
 type NameWith<Trait> = { [Name in FieldName]: Fields[Name] extends Trait ? Name : never }[FieldName]
 type Required<Name extends FieldName, Values> = { [N in Name]: Values[Fields[N]['kind'] & keyof Values] }
-type Optional<Name extends FieldName, Values> = { [N in Name]?: Values[Fields[N]['kind'] & keyof Values] }
+type Optional<Name extends FieldName, Values, Or = never> = {
+  [N in Name]?: Values[Fields[N]['kind'] & keyof Values] | Or
+}
 
 /** What a sender says; everything but `to` has a default. */
 export interface SendInput
@@ -215,7 +217,7 @@ export interface SendInput
 
 /** A message as it is stored. */
 export type StoredFields = Required<NameWith<{ stored: 'always' }>, Stored> &
-  Optional<NameWith<{ stored: 'optional' }>, Stored>
+  Optional<NameWith<{ stored: 'optional' }>, Stored, undefined>
 
 export interface NamedField extends Field {
   name: FieldName
@@ -228,5 +230,11 @@ const rows: readonly NamedField[] = Object.entries<Field>(fields).map(([name, fi
 
 /** What a sender may give. */
 export const inputFields = rows.filter(({ input }) => input !== undefined)
+/** The name of a field where people type it: `requiresAck` is `ack` on the command line and in the MCP tool. */
+export const optionName = ({ name, cli }: NamedField): string =>
+  (cli?.[0].split(' ')[0] ?? `--${name}`)
+    .slice(2)
+    .replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
 /** What is on disk. */
 export const storedFields = rows.filter(({ stored }) => stored !== undefined)

@@ -2,8 +2,8 @@ import * as z from 'zod/mini'
 import { agentStates } from './agent.ts'
 import { agentChanges, segmentReasons } from './entry.ts'
 import type { Field } from './field.ts'
-import { storedFields } from './fields.ts'
-import { messageLimits, priorities } from './message.ts'
+import { inputFields, type NamedField, type SendInput, storedFields } from './fields.ts'
+import { type Message, messageLimits, priorities } from './message.ts'
 import { receiptStates, receiptSteps } from './receipt.ts'
 
 /**
@@ -58,14 +58,32 @@ export function schemaOf(field: Field, json: z.ZodMiniType = z.json()): z.ZodMin
   }
 }
 
-/** The fields of a message as it is stored. */
-export const storedShape = (json?: z.ZodMiniType): Record<string, z.ZodMiniType> =>
-  Object.fromEntries(
-    storedFields.map((field) => {
-      const schema = schemaOf(field, json)
-      return [field.name, field.stored === 'always' ? schema : z.optional(schema)]
-    }),
-  )
+type StoredShape = {
+  [Name in keyof Message]-?: undefined extends Message[Name]
+    ? z.ZodMiniOptional<z.ZodMiniType<Exclude<Message[Name], undefined>>>
+    : z.ZodMiniType<Message[Name]>
+}
+type InputName = Exclude<keyof SendInput, 'to'>
+type InputShape = {
+  [Name in InputName]-?: z.ZodMiniExactOptional<z.ZodMiniType<Exclude<SendInput[Name], undefined>>>
+}
+
+const shapeOf = (fields: readonly NamedField[], schema: (field: NamedField) => z.ZodMiniType): unknown =>
+  Object.fromEntries(fields.map((field) => [field.name, schema(field)]))
+
+/** A message as it is stored. */
+export const storedShape = (json?: z.ZodMiniType): StoredShape =>
+  shapeOf(storedFields, (field) => {
+    const schema = schemaOf(field, json)
+    return field.stored === 'always' ? schema : z.optional(schema)
+  }) as StoredShape
+
+/** What a sender may give beside the addresses. */
+export const inputShape = (json?: z.ZodMiniType): InputShape =>
+  shapeOf(
+    inputFields.filter(({ input }) => input === 'optional'),
+    (field) => z.exactOptional(schemaOf(field, json)),
+  ) as InputShape
 
 export const messageSchema = z.strictObject(storedShape())
 

@@ -56,9 +56,7 @@ export class RemoteMailbox implements Mailbox {
     input: InputOf<Operations[M]>,
     more: Partial<CallOptions> = {},
   ): Promise<AnswerOf<Operations[M]>> {
-    const { payload, context, key } = input as { payload?: unknown; context?: unknown; key?: string }
-    if (payload !== undefined) checkJsonValue(payload, 'payload')
-    if (context !== undefined) checkJsonValue(context, 'context')
+    for (const [name, value] of Object.entries(input)) if (value !== undefined) checkJsonValue(value, name)
     const { reads = false }: Pick<Operation, 'reads'> = operations[method]
     const call = (headers: Record<string, string> = {}) =>
       this.#connection.call<AnswerOf<Operations[M]>>({
@@ -66,7 +64,7 @@ export class RemoteMailbox implements Mailbox {
         path: `/api/mailboxes/${encodeURIComponent(this.name)}/${toPath(method)}`,
         body: input,
         headers,
-        repeatable: reads || key !== undefined,
+        repeatable: reads || ('key' in input && input.key !== undefined),
         ...more,
       })
     if (reads) return call()

@@ -1,6 +1,5 @@
 import type { JoinInput, UpdateInput } from '../command/roster.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
-import type { WatcherHealth } from '../delivery/watcher.ts'
 import type { CatchUpOptions } from '../index/projection.ts'
 import type { VerifyOptions, VerifyReport } from '../journal/file/verify.ts'
 import type { Agent } from '../model/agent.ts'
@@ -12,6 +11,7 @@ import type { ListOptions } from '../query/page.ts'
 import type { RosterAgent } from '../query/presence.ts'
 import type { ShownMessage } from '../query/show.ts'
 import type { Stats } from '../query/stats.ts'
+import type { Helper } from './helpers.ts'
 import type { Mailbox } from './mailbox/api.ts'
 import type { ArchiveOptions, ArchiveReport } from './retention.ts'
 
@@ -68,10 +68,8 @@ export interface LocalSpace extends Space {
   /** Runs what is due again and again until it is stopped, or the space is closed. */
   runDueEvery(everyMs?: number): { stop: () => void }
 
-  /** The state of the process that types mail into terminals; undefined where nobody depends on one. */
-  watcher(): WatcherHealth | undefined
-  /** What a person should know about it. */
-  watcherWarnings(): string[]
+  /** The programs beside the space that agents depend on for their mail. */
+  helpers(): Helper[]
   /** Takes the lock and releases it; throws what stands in the way. */
   checkWritable(): Promise<void>
   /** Checks every line of the journal, and with `deep` the index against a rebuilt one. */

@@ -6,6 +6,7 @@ import { Bell } from '../delivery/bell.ts'
 import { type FollowOptions, follow } from '../delivery/follow.ts'
 import { loadDirectory, openIndex, openSearch, readDirectory } from '../index/open.ts'
 import type { CatchUpOptions, Projection } from '../index/projection.ts'
+import { type LastSegment, lastSegment } from '../journal/file/segment.ts'
 import type { Journal, PlacedEntry } from '../journal/journal.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Gist } from '../model/entry.ts'
@@ -135,6 +136,11 @@ export class SpaceCore {
   exclusively<T>(work: () => T): T {
     this.mustBeOpen()
     return this.journal.withLock(work)
+  }
+
+  /** Where the journal ends on disk, to notice later without opening the space whether something was appended. */
+  lastSegment(): LastSegment {
+    return lastSegment(this.dir)
   }
 
   /**

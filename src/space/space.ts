@@ -1,6 +1,5 @@
 import type { JoinInput, SeatInput, UpdateInput } from '../command/roster.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
-import { watcherHealth, watcherWarnings } from '../delivery/watcher.ts'
 import type { CatchUpOptions } from '../index/projection.ts'
 import type { VerifyOptions } from '../journal/file/verify.ts'
 import { deadLetters } from '../query/dead.ts'
@@ -11,6 +10,7 @@ import { stats } from '../query/stats.ts'
 import type { LocalSpace, MailboxOptions } from './api.ts'
 import type { SpaceCore } from './core.ts'
 import { followRunningDue, runDue, runDueEvery } from './due.ts'
+import { helpersOf } from './helpers.ts'
 import { LocalMailbox } from './mailbox/mailbox.ts'
 import type { ArchiveOptions } from './retention.ts'
 import * as roster from './roster.ts'
@@ -63,7 +63,10 @@ export class DiskSpace implements LocalSpace {
   owed = (options: OwedOptions = {}) => this.core.query((source) => owed(source, options, this.now()))
   async stats() {
     const found = await this.core.query((source) => stats(source, this.now()))
-    return { ...found, warnings: [...found.warnings, ...this.watcherWarnings()] }
+    return {
+      ...found,
+      warnings: [...found.warnings, ...this.helpers().flatMap(({ warning }) => warning ?? [])],
+    }
   }
 
   show = (id: string) => this.core.query((source) => show(source, id, this.now()))
@@ -75,8 +78,7 @@ export class DiskSpace implements LocalSpace {
 
   runDue = () => runDue(this.core)
   runDueEvery = (everyMs?: number) => runDueEvery(this.core, everyMs)
-  watcher = () => watcherHealth(this.dir, this.now())
-  watcherWarnings = () => watcherWarnings(this.watcher())
+  helpers = () => helpersOf(this.dir, this.now())
   async checkWritable() {
     await this.core.whileStill(() => {})
   }

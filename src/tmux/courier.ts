@@ -5,7 +5,7 @@ import type { Mailbox } from '../space/mailbox/api.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { Attempt, Registration, Store } from './store.ts'
 
-/** Something that a person who watches the watcher wants to know. */
+/** Something that happened, for the person who runs the watcher. */
 export interface Event {
   event: 'typed' | 'shown' | 'told' | 'ran' | 'failed' | 'skipped'
   agent: string
@@ -14,56 +14,56 @@ export interface Event {
 }
 
 /** What all couriers of a watcher share. */
-export interface Desk {
+export interface WatcherContext {
   space: DiskSpace
   store: Store
-  /** Changes with every watcher that starts, so that tmux can tell it from those before it. */
+  /** Differs for every watcher that starts, so that tmux can tell it from earlier ones. */
   epoch: string
   tell: (event: Event) => void
 }
 
-/** What a turn came to. */
+/** The result of a turn. */
 export interface Turn {
-  /** In a few words, for the status. */
+  /** A few words for the status. */
   doing: string
-  /** When the next turn is due; left out where only new mail gives it something to do. */
+  /** When the next turn is due. Left out when only new mail gives it something to do. */
   againMs?: number
 }
 
-/** It waits for something that nobody will tell us of. */
+/** It waits for something that it has to poll for. */
 export const waiting = (doing: string): Turn => ({ doing, againMs: 120 })
 /** It is in the middle of a delivery. */
 export const underway = (doing: string): Turn => ({ doing, againMs: 25 })
-export const idle: Turn = { doing: 'waits for mail' }
+export const idle: Turn = { doing: 'waiting for mail' }
 
-/** Brings one agent its mail. A turn never waits for anything that may take long. */
+/** Delivers one agent's mail. A turn never waits for anything that may take long. */
 export interface Courier {
   readonly registration: Registration
   turn(unread: readonly InboxMessage[]): Promise<Turn>
 }
 
-/** Steps that every courier takes, whatever way the mail goes. */
-export class Steps {
-  readonly desk: Desk
+/** The steps of a delivery that all couriers share. */
+export class Delivery {
+  readonly context: WatcherContext
   readonly agent: string
   #mailbox: Mailbox | undefined
 
-  constructor(desk: Desk, agent: string) {
-    this.desk = desk
+  constructor(context: WatcherContext, agent: string) {
+    this.context = context
     this.agent = agent
   }
 
   async mailbox(): Promise<Mailbox> {
-    this.#mailbox ??= await this.desk.space.mailbox(this.agent, { join: false })
+    this.#mailbox ??= await this.context.space.mailbox(this.agent, { join: false })
     return this.#mailbox
   }
 
   /**
-   * Writes down what is about to be done. Mail of a role is claimed, so that no other holder takes it up
-   * meanwhile; false when somebody was first. Both can be said again after a crash in between.
+   * Records what is about to be done. Mail to a role is claimed, so that no other holder takes it in the meantime;
+   * returns false when another was first. Both can be repeated after a crash in between.
    */
   async intend(attempt: Attempt): Promise<boolean> {
-    this.desk.store.intend(this.agent, attempt)
+    this.context.store.intend(this.agent, attempt)
     const mailbox = await this.mailbox()
     if (!attempt.isRole || attempt.isNotice) {
       await mailbox.notified(attempt.ids)
@@ -74,32 +74,32 @@ export class Steps {
       return true
     } catch (error) {
       if (!(error instanceof MailboxError)) throw error
-      this.desk.store.endAttempt(this.agent)
-      this.desk.tell({ event: 'skipped', agent: this.agent, ids: attempt.ids, note: error.message })
+      this.context.store.endAttempt(this.agent)
+      this.context.tell({ event: 'skipped', agent: this.agent, ids: attempt.ids, note: error.message })
       return false
     }
   }
 
-  /** Gives an attempt up; the mail is unread as before, and its turn comes again. */
+  /** Gives an attempt up. The mail is unread as before, and will be tried again. */
   async skip(attempt: Attempt, note: string): Promise<void> {
     const mailbox = await this.mailbox()
     if (attempt.isRole && !attempt.isNotice) await ignoreRefusal(mailbox.release(attempt.ids[0]!))
-    this.desk.store.endAttempt(this.agent)
-    this.desk.tell({ event: 'skipped', agent: this.agent, ids: attempt.ids, note })
+    this.context.store.endAttempt(this.agent)
+    this.context.tell({ event: 'skipped', agent: this.agent, ids: attempt.ids, note })
   }
 
-  /** It has arrived: shown, and acked where it asks for that. Both can be said again after a crash. */
+  /** It has arrived: shown, and acknowledged if it asks for that. Both can be repeated after a crash. */
   async shown(attempt: Attempt, where: string, acks: boolean): Promise<void> {
     const mailbox = await this.mailbox()
     for (const id of attempt.ids) {
       const { requiresAck, state } = await mailbox.read(id)
       if (requiresAck && acks && state === 'shown') await mailbox.ack(id, { note: `seen in ${where}` })
     }
-    this.desk.store.endAttempt(this.agent)
-    this.desk.tell({ event: 'shown', agent: this.agent, ids: attempt.ids, note: where })
+    this.context.store.endAttempt(this.agent)
+    this.context.tell({ event: 'shown', agent: this.agent, ids: attempt.ids, note: where })
   }
 
-  /** It will not arrive this way. Its ladder says why, and so does a letter to whoever sent it. */
+  /** It cannot be delivered this way. Its receipt says why, and so does a message to its sender. */
   async fail(attempt: Attempt, reason: string): Promise<void> {
     const mailbox = await this.mailbox()
     for (const id of attempt.ids) {
@@ -107,28 +107,28 @@ export class Steps {
       await ignoreRefusal(mailbox.fail(id, { reason }))
       await this.#report(message.from, id, message.subject, reason)
     }
-    this.desk.store.endAttempt(this.agent)
-    this.desk.tell({ event: 'failed', agent: this.agent, ids: attempt.ids, note: reason })
+    this.context.store.endAttempt(this.agent)
+    this.context.tell({ event: 'failed', agent: this.agent, ids: attempt.ids, note: reason })
   }
 
   async #report(sender: string, id: string, subject: string, reason: string): Promise<void> {
-    const system = await this.desk.space.mailbox(systemAgent)
+    const system = await this.context.space.mailbox(systemAgent)
     const letter = (to: string) =>
       system.send({
         to,
         type: 'error',
-        subject: `Not shown to ${this.agent}: ${subject}`.slice(0, 500),
-        body: `${reason}\nSee how far it came: mailbox show ${id}\nTry again: mailbox --as ${this.agent} retry ${id}`,
+        subject: `Not delivered to ${this.agent}: ${subject}`.slice(0, 500),
+        body: `${reason}\nSee its status: mailbox show ${id}\nTry again: mailbox --as ${this.agent} retry ${id}`,
         replyTo: id,
-        // Said once, also by a watcher that was killed after saying it.
+        // Sent once, even if the watcher is killed right after sending it.
         key: `tmux-failed ${this.agent} ${id} ${reason}`.slice(0, 200),
       })
-    // A sender that has left cannot be told; somebody must be.
+    // A sender that has left cannot be told, but somebody must be.
     if (sender === systemAgent || !(await ignoreRefusal(letter(sender)))) await ignoreRefusal(letter(person))
   }
 }
 
-/** Whether it was done. What the state does not allow any more has become needless. */
+/** Returns whether it was done. What the state no longer allows is no longer needed. */
 async function ignoreRefusal(work: Promise<unknown>): Promise<boolean> {
   try {
     await work

@@ -6,7 +6,7 @@ import { backoffMs } from '../base/timers.ts'
 import type { Message } from '../model/message.ts'
 import { withoutControls } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import { type Courier, type Desk, idle, Steps, type Turn, underway, waiting } from './courier.ts'
+import { type Courier, Delivery, idle, type Turn, underway, type WatcherContext, waiting } from './courier.ts'
 import type { Attempt, Registration } from './store.ts'
 
 const firstPauseMs = 1_000
@@ -14,30 +14,32 @@ const longestPauseMs = 60_000
 const timeoutMs = 120_000
 
 /**
- * Runs the command once for a token, whoever starts it, and leaves how it ended behind. `set -C` refuses to
- * write a file that is there: of two starts one goes on. The words of the message are in none of this.
+ * Runs the command once for a token, whoever starts it, and leaves its exit code in a file. `set -C` refuses to
+ * overwrite a file, so of two starts only one continues. Nothing here contains text from the message.
  */
 const runner = `set -C; { echo $$ >"$2"; } 2>/dev/null || exit 75; set +C
 sh -c "$1"; code=$?; echo $code >"$3.tmp" && mv "$3.tmp" "$3"`
 
 /**
- * Gives one agent's mail to a command, one message after another: JSON on its standard input, some fields in
- * its environment. Exit 0 means shown. It is started with its input in a file and its end goes to a file, so
- * a watcher that is killed meanwhile changes nothing: the next one reads how it ended.
+ * Passes one agent's mail to a command, one message at a time: JSON on standard input, some fields in the
+ * environment. Exit code 0 means shown. Its input comes from a file and its exit code goes to a file, so killing the
+ * watcher changes nothing: the next one reads how the command ended.
  */
 export class ExecCourier implements Courier {
   readonly registration: Registration
-  readonly #steps: Steps
+  readonly #context: WatcherContext
+  readonly #steps: Delivery
   readonly #command: string
 
-  constructor(desk: Desk, registration: Registration, command: string) {
+  constructor(context: WatcherContext, registration: Registration, command: string) {
     this.registration = registration
-    this.#steps = new Steps(desk, registration.agent)
+    this.#context = context
+    this.#steps = new Delivery(context, registration.agent)
     this.#command = command
   }
 
   async turn(unread: readonly InboxMessage[]): Promise<Turn> {
-    const { store, space } = this.#steps.desk
+    const { store, space } = this.#context
     const { agent } = this.registration
     const attempt = store.attempt(agent)
     if (attempt === undefined) {
@@ -51,17 +53,17 @@ export class ExecCourier implements Courier {
     const started = this.#read(attempt, 'started')
     if (started !== undefined) return this.#running(attempt, Number(started))
     if ((attempt.notBefore ?? 0) > space.now())
-      return waiting(`the command has failed ${attempt.tries} times; tries again soon`)
+      return waiting(`the command has failed ${attempt.tries} times; retrying soon`)
     if (!attempt.isRole && !unread.some(({ id }) => id === attempt.ids[0])) {
-      await this.#steps.skip(attempt, 'it was read meanwhile')
-      return underway('begins anew')
+      await this.#steps.skip(attempt, 'it was read in the meantime')
+      return underway('starting over')
     }
-    // Intended and not started, as far as can be seen. With the same token it is started once at most.
+    // Recorded and apparently not started. With the same token it is started at most once.
     return this.#start({ ...attempt, at: space.now() })
   }
 
   #file(attempt: Attempt, what: 'started' | 'result' | 'text'): string {
-    return this.#steps.desk.store.file(this.registration.agent, `${attempt.token}.${what}`)
+    return this.#context.store.file(this.registration.agent, `${attempt.token}.${what}`)
   }
 
   #read(attempt: Attempt, what: 'started' | 'result'): string | undefined {
@@ -75,14 +77,14 @@ export class ExecCourier implements Courier {
   async #start(attempt: Attempt): Promise<Turn> {
     const { message } = await (await this.#steps.mailbox()).show(attempt.ids[0]!)
     writeFileAtomically(this.#file(attempt, 'text'), JSON.stringify({ message }), { durable: true })
-    if (!(await this.#steps.intend(attempt))) return waiting('somebody else has taken it')
+    if (!(await this.#steps.intend(attempt))) return waiting('another agent has taken it')
     this.#spawn(attempt, message)
-    return waiting('runs the command')
+    return waiting('running the command')
   }
 
   #spawn(attempt: Attempt, message: Message): void {
     const { agent } = this.registration
-    const { space } = this.#steps.desk
+    const { space } = this.#context
     const [started, result] = [this.#file(attempt, 'started'), this.#file(attempt, 'result')]
     const input = openSync(this.#file(attempt, 'text'), 'r')
     const fields = {
@@ -99,37 +101,37 @@ export class ExecCourier implements Courier {
     const env = Object.fromEntries(
       Object.entries(fields).map(([name, value]) => [name, withoutControls(value)]),
     )
-    // A group of its own: it is ended as a whole, and never with us.
+    // In its own process group: it can be killed as a whole, and does not end with us.
     const child = spawn('sh', ['-c', runner, 'sh', this.#command, started, result], {
       ...{ stdio: [input, 'ignore', 'ignore'], detached: true, env: { ...process.env, ...env } },
     })
     closeSync(input)
-    // Not started after all: the next turn finds nothing and tries again.
+    // If it was not started, the next turn finds no result and tries again.
     child.once('error', () => {})
     child.unref()
   }
 
   async #running(attempt: Attempt, pid: number): Promise<Turn> {
-    const isOver = this.#steps.desk.space.now() - attempt.at > timeoutMs
+    const isOver = this.#context.space.now() - attempt.at > timeoutMs
     const isThere = await isRunner(pid, this.#file(attempt, 'started'))
-    if (isThere && !isOver) return waiting('runs the command')
+    if (isThere && !isOver) return waiting('running the command')
     if (isThere) process.kill(-pid, 'SIGKILL')
-    // It may have left its result between our two looks.
+    // It may have written its result between our two checks.
     const result = this.#read(attempt, 'result')
     return this.#ended(attempt, result === undefined ? (isThere ? 'timeout' : 'killed') : Number(result))
   }
 
   async #ended(attempt: Attempt, how: number | 'timeout' | 'killed'): Promise<Turn> {
     const { agent, noAck } = this.registration
-    const { store, space, tell } = this.#steps.desk
+    const { store, space, tell } = this.#context
     if (how === 0) {
       await this.#steps.shown(attempt, 'a command', noAck !== true)
       return underway('delivered')
     }
-    const said = how === 'timeout' ? 'took too long' : how === 'killed' ? 'was killed' : `ended with ${how}`
+    const said = how === 'timeout' ? 'took too long' : how === 'killed' ? 'was killed' : `exited with ${how}`
     const tries = (attempt.tries ?? 0) + 1
     if (tries >= space.settings.maxAttempts) {
-      await this.#steps.fail(attempt, `The command for ${agent} ${said}; it was tried ${tries} times.`)
+      await this.#steps.fail(attempt, `The command for ${agent} ${said}, after ${tries} attempts.`)
       return underway('failed')
     }
     const pauseMs = backoffMs(tries - 1, firstPauseMs, longestPauseMs)
@@ -137,16 +139,16 @@ export class ExecCourier implements Courier {
       event: 'ran',
       agent,
       ids: attempt.ids,
-      note: `the command ${said}; again in ${pauseMs / 1_000} s`,
+      note: `the command ${said}; retrying in ${pauseMs / 1_000} s`,
     })
     store.intend(agent, { ...attempt, token: newToken(), tries, notBefore: space.now() + pauseMs })
-    return waiting(`the command ${said}; tries again`)
+    return waiting(`the command ${said}; retrying`)
   }
 }
 
 const newToken = () => randomBytes(6).toString('hex')
 
-/** Whether the process is the one that wrote its number there: numbers are used again. */
+/** Whether the process is the one that wrote its pid there: pids are reused. */
 function isRunner(pid: number, started: string): Promise<boolean> {
   return new Promise((resolve) => {
     execFile('ps', ['-o', 'args=', '-p', String(pid)], (error, stdout) =>

@@ -6,19 +6,19 @@ import { readProcStat } from '../base/process.ts'
 
 const run = promisify(execFile)
 
-/** Programs that run others: the script is who is there. */
+/** Programs that run scripts: the script's name is what counts. */
 const interpreters = /^(python|node|nodejs|bun|ruby|perl|sh|bash|dash|zsh|ksh)[\d.]*$/
 
 /**
- * The name of the program that a pane's terminal belongs to at this moment. tmux knows an interpreter only
- * as that: aider is `python3` to it, and so is a plain Python prompt.
+ * The name of the program in the foreground of a pane. tmux only names the interpreter: both aider and a plain
+ * Python prompt are `python3` to it.
  */
 export async function foreground(panePid: number, seenByTmux: string): Promise<string> {
   try {
     const words = process.platform === 'linux' ? await fromProc(panePid) : await fromPs(panePid)
     return programOf(words) || seenByTmux
   } catch {
-    // Another user's, another container's, or just gone.
+    // It belongs to another user or container, or has just ended.
     return seenByTmux
   }
 }
@@ -34,16 +34,16 @@ async function fromPs(panePid: number): Promise<string[]> {
   return (await run('ps', ['-o', 'args=', '-p', group])).stdout.trim().split(/\s+/)
 }
 
-/** The program's name: without its folder, the dash of a login shell, and an ending. */
+/** The program's name, without its directory, the dash of a login shell, and a file extension. */
 export function programOf(words: readonly string[]): string {
   const nameOf = (word: string) => basename(word).replace(/^-|\.exe$/g, '')
   const [first = '', ...rest] = words
   const name = nameOf(first)
   if (!interpreters.test(name)) return name
-  // Its own options come first; what follows the script is the script's.
+  // Options of the interpreter precede the script, options of the script follow it.
   const at = rest.findIndex((word) => !word.startsWith('-') || ['-m', '-c', '-e'].includes(word))
   const script = rest[at] === '-m' ? rest[at + 1] : rest[at]
-  // A piece of code is no script, and without one it is the interpreter itself that asks.
+  // Inline code is not a script, and without a script it is the interpreter's own prompt.
   if (script === undefined || script.startsWith('-')) return name
   return nameOf(script).replace(/\.(py|[mc]?[jt]s|rb|pl|sh)$/, '')
 }

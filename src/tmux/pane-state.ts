@@ -2,44 +2,44 @@ import { pidExists } from '../base/process.ts'
 import { foreground } from './foreground.ts'
 import { type Program, programFor } from './programs.ts'
 import type { PanePlace } from './store.ts'
-import { type Look, plainCommand, type Tmux } from './tmux.ts'
+import { type PaneSnapshot, plainCommand, type Tmux } from './tmux.ts'
 
-/** What is in front of a pane, and whether it is one to type into. */
-export interface Front {
-  look: Look
+/** What a pane shows, and whether we may type into it. */
+export interface PaneState {
+  look: PaneSnapshot
   program: Program
-  /** It is not the program that the mail is for. */
+  /** Another program than the one that the mail is for is in the foreground. */
   isOther: boolean
-  /** Why nothing can be typed, whatever the screen says. */
+  /** Why nothing can be typed, whatever the screen shows. */
   obstacle?: string
 }
 
-/** A pane as it is now; undefined when it is gone, or another has taken its number. */
-export async function lookAtFront(
+/** The state of a pane; undefined when it is gone, or its number belongs to another pane now. */
+export async function readPaneState(
   tmux: Tmux,
   { pane, panePid }: PanePlace,
   wanted: string | undefined,
   epoch: string,
-): Promise<Front | undefined> {
+): Promise<PaneState | undefined> {
   const look = await lookAt(tmux, pane, panePid)
   if (look === undefined || look.panePid !== panePid) return undefined
   const name = await foreground(panePid, look.command)
   const isOther = wanted !== undefined && name !== wanted
   const [obstacle] = [
-    look.isDead && 'the program in the pane has ended',
-    look.epoch !== epoch && 'another watcher types into this pane',
+    look.isDead && 'the program in the pane has exited',
+    look.epoch !== epoch && 'another watcher is typing into this pane',
     look.inMode && 'the pane is in copy mode',
     look.isSynchronized && 'the pane is synchronized with others',
-    look.isInputOff && 'the input of the pane is off',
-    isOther && `${name} is in the pane; waits for ${wanted}`,
-    !plainCommand.test(look.command) && 'the program has an odd name',
+    look.isInputOff && 'the input of the pane is disabled',
+    isOther && `${name} is in the pane; waiting for ${wanted}`,
+    !plainCommand.test(look.command) && 'the name of the program is not supported',
   ].filter((one) => one !== false)
   const program = programFor(name, wanted !== undefined)
   return { look, program, isOther, ...(obstacle === undefined ? {} : { obstacle }) }
 }
 
-/** A server that is gone cannot say so; then the process of the pane has gone with it. */
-async function lookAt(tmux: Tmux, pane: string, panePid: number): Promise<Look | undefined> {
+/** A server that has ended cannot tell us, but then the pane's process has ended too. */
+async function lookAt(tmux: Tmux, pane: string, panePid: number): Promise<PaneSnapshot | undefined> {
   try {
     return await tmux.look(pane)
   } catch (error) {

@@ -1,33 +1,33 @@
 /**
- * What we know of programs. Only those that are talked to get the text of a message; whatever takes commands
- * (a shell, an interpreter, ssh, anything unknown) is told in words of ours that mail is there. A body that
- * is typed into a shell is a command, and nobody can tell what is at the other end of ssh.
+ * What we know about programs. Only programs that read messages get the text of a message. Anything that runs
+ * commands (a shell, an interpreter, ssh, anything unknown) gets a notice that there is mail. Text typed into a shell
+ * is a command, and we cannot know what is at the other end of ssh.
  */
 export interface Program {
-  /** `talk`: reads what is typed as words. `commands`: runs it. */
+  /** `talk`: reads what is typed as a message. `commands`: runs it. */
   takes: 'talk' | 'commands'
-  /** What the line up to the cursor looks like when nothing is typed yet. */
+  /** What the line up to the cursor looks like when nothing is typed. */
   prompt: RegExp
-  /** How a comment begins there; for a program that is talked to, in the shells that it was started from. */
+  /** How a comment starts there; for a program that reads messages, in the shell it was started from. */
   comment: string
-  /** A line that stands on the screen of a program that hides the cursor, and only while nothing is typed. */
+  /** For a program that hides the cursor: a line that is on the screen only while nothing is typed. */
   emptyInput?: RegExp
-  /** What it shows in place of a long paste, at the end of what is typed. */
+  /** What it shows instead of a long paste, at the end of the input. */
   folded?: RegExp
-  /** An Enter that comes sooner after a paste is taken for a part of it. */
+  /** It takes an Enter that comes sooner after a paste for a part of the paste. */
   pauseMs: number
-  /** Its input stays on the screen while it works, so it can be seen there whether an Enter was taken. */
+  /** Its input stays on the screen while it works, so we can see whether it accepted Enter. */
   keepsInput?: boolean
 }
 
-// A prompt's sign must be the first of its line: `~$ sort > ` is half a command. A number before % is progress.
+// The prompt character must be the first of its kind: `~$ sort > ` is half a command. A number before % is progress.
 const shellPrompt = /^[^$#%❯➜λ]*(?:[$#❯➜λ]|(?<!\d)%) ?$/u
 const talkPrompt = /^[^>❯›»$#%]*(?:[>❯›»$#]|(?<!\d)%) ?$/u
 
 const shell: Program = { takes: 'commands', prompt: shellPrompt, comment: ' # ', pauseMs: 0 }
-// `> ` is how the other shells ask for the rest of a command, so it counts only where they do not.
+// Other shells use `> ` to ask for the rest of a command, so it counts only for these.
 const arrowShell: Program = { ...shell, prompt: /^[^>]*> ?$/ }
-// Their comments are commands, too, when typed; `:` does nothing, whatever follows.
+// At their prompts a comment is a command too; `:` does nothing, whatever follows.
 const colonShell: Program = { ...shell, comment: ' : ' }
 const talk: Program = { takes: 'talk', prompt: talkPrompt, comment: '# ', pauseMs: 100 }
 const fullScreen: Program = { ...talk, pauseMs: 400, keepsInput: true }
@@ -56,7 +56,7 @@ const programs: Record<string, Program> = {
   mysql: { ...shell, prompt: /^mysql> ?$/, comment: '-- ' },
   // `> `, or the chat mode before it: `ask> `, `architect multi> `.
   aider: { ...talk, prompt: /^[a-z -]*> ?$/ },
-  // To Claude Code a # at the beginning has a meaning of its own.
+  // A leading # has a special meaning in Claude Code.
   claude: { ...fullScreen, comment: '', prompt: /^\W*[>❯]\s?$/u, folded: /\[Pasted text #\d+[^\]]*\]\s*$/ },
   codex: {
     ...fullScreen,
@@ -76,7 +76,7 @@ const programs: Record<string, Program> = {
   ollama: { ...talk, prompt: /^>>> ?$/, emptyInput: /^>>> Send a message/ },
 }
 
-/** What to make of a program. One that we do not know is talked to if its user says so; no shell ever is. */
+/** How to treat a program. An unknown one gets messages if the user names it; a shell never does. */
 export function programFor(name: string, isNamed: boolean): Program {
   const plain = name.replace(/^(python|ruby|node)[\d.]+$/, '$1')
   if (Object.hasOwn(programs, plain)) return programs[plain]!

@@ -1,13 +1,13 @@
 import type { Program } from './programs.ts'
-import type { Look } from './tmux.ts'
+import type { PaneSnapshot } from './tmux.ts'
 
-type Seen = Pick<Look, 'rows' | 'continued' | 'cursor'>
+type Seen = Pick<PaneSnapshot, 'rows' | 'continued' | 'cursor'>
 
 export type Input = 'empty' | 'half-typed' | 'busy'
 
 /**
- * Whether a program waits for input with nothing typed yet. Told by the line the cursor is in: up to the
- * cursor it must be a prompt and nothing else, and behind it there must be nothing.
+ * Whether a program waits for input with nothing typed. The line with the cursor tells: before the cursor it must be
+ * a prompt and nothing else, and after it there must be nothing.
  */
 export function inputOf(look: Seen, program: Program, prompt = program.prompt): Input {
   const { emptyInput } = program
@@ -17,7 +17,7 @@ export function inputOf(look: Seen, program: Program, prompt = program.prompt): 
   return beginsWithPrompt(before, prompt) ? 'half-typed' : 'busy'
 }
 
-/** The whole line that the cursor is in, which may be several rows: the last of them alone can look like a prompt. */
+/** The whole line with the cursor. It may span several rows, of which the last alone can look like a prompt. */
 function lineAtCursor({ rows, continued, cursor }: Seen): { before: string; behind: string } {
   let top = cursor.y
   while (top > 0 && continued[top]) top--
@@ -31,8 +31,8 @@ function lineAtCursor({ rows, continued, cursor }: Seen): { before: string; behi
 }
 
 /**
- * Which rows of a screen go on a line that began above: tmux says so by giving the lines whole as well.
- * Programs that break their lines themselves do not say so; there a row that is full to the edge counts.
+ * Which rows of a screen continue a line that started above. We compare the rows with the whole lines from tmux. For
+ * programs that wrap lines themselves, the row after one that is full to the edge counts.
  */
 export function continuedRows(rows: readonly string[], whole: readonly string[], width: number): boolean[] {
   const bare = (text: string) => text.replace(/\s+/g, '')
@@ -42,7 +42,7 @@ export function continuedRows(rows: readonly string[], whole: readonly string[],
   for (const [at, row] of rows.entries()) {
     const goesOn = rest !== ''
     if (!goesOn) rest = bare(whole[line++] ?? '')
-    // What does not fit was drawn between the two looks at it, which cannot be; take it as it comes.
+    // tmux takes both captures at once, so they should match. If they do not, take the row as it is.
     rest = rest.startsWith(bare(row)) ? rest.slice(bare(row).length) : ''
     continued.push(goesOn || (at > 0 && isFull(rows[at - 1]!, width)))
   }
@@ -57,15 +57,15 @@ function beginsWithPrompt(text: string, prompt: RegExp): boolean {
   return false
 }
 
-/** A screen has what a program draws around its text: frames, prompts, line breaks of its own. */
+/** What programs draw around their text: frames, prompts, line breaks. */
 const drawing = /[\s\u2500-\u259f│┃|]/gu
 export const squeezed = (text: string): string => text.replace(drawing, '')
 
-/** Whether the text that ends so is on the screen, wherever, or what a program shows in its place. */
+/** Whether the text with this end is anywhere on the screen, or what the program shows instead. */
 export const isOnScreen = ({ rows }: Seen, end: string, folded?: RegExp): boolean =>
   squeezed(rows.join('')).includes(end) || rows.some((row) => folded?.test(row))
 
-/** Whether the cursor stands right behind it: it was typed, and nobody has typed anything since. */
+/** Whether the cursor is right after it: it was typed, and nothing has been typed since. */
 export function isBeforeCursor({ rows, cursor }: Seen, end: string, folded?: RegExp): boolean {
   const { before } = cutAtCell(rows[cursor.y] ?? '', cursor.x)
   return (
@@ -73,7 +73,7 @@ export function isBeforeCursor({ rows, cursor }: Seen, end: string, folded?: Reg
   )
 }
 
-/** A row of the screen, cut at a column. tmux leaves out the blanks at its end; up to the cursor they count. */
+/** A row, cut at a column. tmux omits trailing spaces; those before the cursor count. */
 function cutAtCell(row: string, x: number): { before: string; behind: string } {
   let cells = 0
   let at = 0

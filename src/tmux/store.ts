@@ -2,10 +2,11 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
-import { watcherPaths } from '../delivery/watcher.ts'
+import type { ProcessIdentity } from '../base/process.ts'
 import { nameToFile } from '../model/name.ts'
+import { describeHelper, type HelperDescription } from '../space/helpers.ts'
 
-/** One pane of one tmux server. A number is used again by the next server, a process is not. */
+/** One pane of one tmux server. The next server reuses pane numbers, but not the process. */
 export interface PanePlace {
   socket: string
   pane: string
@@ -18,63 +19,103 @@ export interface Registration {
   place?: PanePlace
   /** Run instead of typing, where there is no pane. */
   exec?: string
-  /** Types only while this program is in the foreground, and takes it for one that is talked to. */
+  /** Type only while this program is in the foreground, and treat it as one that reads messages. */
   program?: string
-  /** What the line up to the cursor looks like when it waits for input: a regular expression. */
+  /** A regular expression for the line up to the cursor when the program waits for input. */
   prompt?: string
   quietMs?: number
-  /** Keep the line breaks of a body: for programs that are known to take bracketed pastes. */
+  /** Keep line breaks, for programs that support bracketed paste. */
   multiline?: boolean
   budgetBytes?: number
-  /** How long what was typed may stay unseen. */
+  /** How long typed text may stay unseen. */
   seenMs?: number
-  /** Do not ack mail that wants it when it was seen on the screen. */
+  /** Do not acknowledge mail when it appears on the screen. */
   noAck?: boolean
 }
 
 /**
- * What is being delivered, written down before anything is done. Together with what the tmux server
- * remembers of the pane (tmux.ts) it tells a successor exactly how far a killed watcher came.
+ * A delivery, recorded before anything is done. Together with what the tmux server remembers about the pane (tmux.ts)
+ * it tells the next watcher exactly how far a killed one got.
  */
 export interface Attempt {
-  /** Made for this attempt; no earlier text on any screen holds it. */
+  /** Unique to this attempt; no earlier text on any screen contains it. */
   token: string
-  /** One message; more where the agent is only told of them. */
+  /** One message, or several that one notice announces. */
   ids: string[]
-  /** Of a role, so it has to be claimed first. */
+  /** Mail to a role, which has to be claimed first. */
   isRole: boolean
   /** By the clock of the space, in ms. */
   at: number
   place?: PanePlace
-  /** The agent is told of the mail, and reads it itself. */
+  /** Only a notice is typed; the agent reads the mail itself. */
   isNotice?: boolean
-  /** How the typed text ends, without white space: where it is seen, all of it has arrived. */
+  /** The end of the typed text, without white space: once it is visible, all of it has arrived. */
   end?: string
   /** It does not wait for a prompt. */
   atOnce?: boolean
-  /** How often the command has failed, and when it is tried again. */
+  /** How often the command has failed, and when to retry. */
   tries?: number
   notBefore?: number
 }
 
+/** Where one agent's mail stands with the watcher. */
+export interface WatchedAgent {
+  agent: string
+  /** A pane, or the command that is run. */
+  where: string
+  /** Unread mail that is not delivered yet. */
+  waiting: number
+  /** What the watcher is doing or waiting for, in a few words. */
+  doing: string
+}
+
+/** What the worker writes once a second. */
+export interface Heartbeat {
+  worker: ProcessIdentity
+  /** By the clock of the space, in ms. */
+  at: number
+  agents: WatchedAgent[]
+}
+
 const mostTold = 2_000
 
-/** The watcher's own files in a space. */
+/** How the watcher describes itself to the space. The supervisor is the one process that may watch. */
+const description: HelperDescription = {
+  name: 'watcher',
+  agentsDir: 'tmux/agents',
+  processFile: 'tmux/watcher.json',
+  heartbeatFile: 'tmux/heartbeat.json',
+  start: 'mailbox tmux watch',
+  status: 'mailbox tmux status',
+  detach: 'mailbox tmux detach NAME',
+}
+
+/** The watcher's files in a space. */
 export class Store {
-  readonly paths: ReturnType<typeof watcherPaths>
-  /** Only the one worker writes them, so it need not read them again. */
+  readonly paths: Record<'supervisor' | 'heartbeat' | 'agents' | 'attempts', string>
+  /** Only one worker writes them, so it need not read them again. */
   readonly #attempts = new Map<string, Attempt | undefined>()
 
   constructor(dir: string) {
-    this.paths = watcherPaths(dir)
-    for (const path of [this.paths.root, this.paths.agents, this.paths.attempts])
+    this.paths = {
+      supervisor: join(dir, description.processFile),
+      heartbeat: join(dir, description.heartbeatFile),
+      agents: join(dir, description.agentsDir),
+      attempts: join(dir, 'tmux/attempts'),
+    }
+    for (const path of [this.paths.agents, this.paths.attempts])
       mkdirSync(path, { recursive: true, mode: 0o700 })
+    describeHelper(dir, 'tmux', description)
   }
 
-  /** Says that nobody watches any more; only for whoever has the right to (supervisor.ts). */
+  /** Records that nobody watches any more. Only for the process that had the right to watch (supervisor.ts). */
   giveUpWatch(): void {
     rmSync(this.paths.supervisor, { force: true })
     rmSync(this.paths.heartbeat, { force: true })
+  }
+
+  heartbeat(): Heartbeat | undefined {
+    return readJsonIfAny<Heartbeat>(this.paths.heartbeat)
   }
 
   registrations(): Registration[] {
@@ -84,7 +125,7 @@ export class Store {
       .flatMap((file) => readJsonIfAny<Registration>(join(this.paths.agents, file)) ?? [])
   }
 
-  /** Two agents in one pane would type over one another. */
+  /** Two agents in one pane would interfere with each other. */
   register(registration: Registration): void {
     const { agent, place } = registration
     const other = this.registrations().find(
@@ -92,13 +133,13 @@ export class Store {
         one.agent !== agent && place !== undefined && JSON.stringify(one.place) === JSON.stringify(place),
     )
     if (other !== undefined)
-      throw new MailboxError('conflict', `the pane ${place!.pane} is where ${other.agent} gets its mail`, {
-        hint: `mailbox tmux detach ${other.agent}`,
+      throw new MailboxError('conflict', `pane ${place!.pane} belongs to ${other.agent}`, {
+        hint: `detach it first: mailbox tmux detach ${other.agent}`,
       })
     writeFileAtomically(this.#agentFile(registration.agent), JSON.stringify(registration), { durable: true })
   }
 
-  /** Whether there was one. */
+  /** Returns whether it was registered. */
   forget(agent: string): boolean {
     const known = readJsonIfAny(this.#agentFile(agent)) !== undefined
     rmSync(this.#agentFile(agent), { force: true })
@@ -119,14 +160,14 @@ export class Store {
   endAttempt(agent: string): void {
     rmSync(this.#attemptFile(agent), { force: true })
     this.#attempts.set(agent, undefined)
-    // What hangs on it goes after it: without it these mean nothing, and a crash in between leaves litter only.
+    // Its other files are removed afterwards: without it they mean nothing, should we crash in between.
     const own = `${nameToFile(agent)}.`
     for (const file of readdirSync(this.paths.attempts))
       if (file.startsWith(own) && /\.(text|started|result)$/.test(file))
         rmSync(join(this.paths.attempts, file), { force: true })
   }
 
-  /** Mail that an agent was told of, as far as it matters: the latest. */
+  /** The latest messages that were announced to an agent. */
   told(agent: string): string[] {
     return readJsonIfAny<string[]>(this.file(agent, 'told')) ?? []
   }
@@ -136,7 +177,7 @@ export class Store {
     writeFileAtomically(this.file(agent, 'told'), JSON.stringify(told))
   }
 
-  /** A file that belongs to an agent's attempt. */
+  /** A file of an agent's attempt. */
   file(agent: string, what: string): string {
     return join(this.paths.attempts, `${nameToFile(agent)}.${what}`)
   }

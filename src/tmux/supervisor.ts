@@ -5,62 +5,64 @@ import { MailboxError } from '../base/errors.ts'
 import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { identifyProcess, type ProcessIdentity, processState } from '../base/process.ts'
 import { backoffMs, pause } from '../base/timers.ts'
-import type { Heartbeat } from '../delivery/watcher.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Store } from './store.ts'
 
 export interface SuperviseOptions {
-  /** The words that start a worker on this space. */
+  /** The command that starts a worker for this space. */
   command: readonly string[]
   signal: AbortSignal
-  /** A line that a worker has printed, as it is. */
+  /** A line that a worker has printed. */
   onLine: (line: string) => void
-  /** A worker has ended, and the next one comes after a pause. */
+  /** A worker has ended, and the next one starts after a pause. */
   onDeath: (why: string, pauseMs: number) => void
 }
 
 const firstPauseMs = 100
 const longestPauseMs = 10_000
-/** A worker that has lived so long did not die of what killed the one before. */
+/** A worker that lived this long did not die of what killed the one before. */
 const settledMs = 30_000
-/** So many seconds without a word: stopped, or going round in circles. */
+/** This many seconds without output: the worker is stopped or hangs. */
 const patienceTicks = 10
-/** An index that has to be built first may take its time. */
+/** It may have to build the index first. */
 const startTicks = 120
 const unseenMs = 60_000
 const endWithinMs = 5_000
 
 /**
- * Takes the right to watch a space. One process has it, for as long as it lives: told exactly by its pid and
- * start, so that nobody takes it from one that is merely slow. Looking and taking is one step, done while
- * nobody else does anything in this space.
+ * Takes the right to watch a space. One process has it as long as it lives. Its pid and start time identify it
+ * exactly, so nobody takes the right from a process that is merely slow. Check and take are one step, done while
+ * nobody else writes to the space.
  */
 export function takeWatch(space: DiskSpace): Store {
   const store = new Store(space.dir)
   space.core.exclusively(() => {
     const holder = readJsonIfAny<ProcessIdentity>(store.paths.supervisor)
     if (holder !== undefined && isWatching(space, store, holder)) {
-      throw new MailboxError('conflict', `a watcher runs already: process ${holder.pid} on ${holder.host}`, {
-        hint: 'add a pane to it: mailbox tmux attach AGENT --pane %N; or end it first',
-      })
+      throw new MailboxError(
+        'conflict',
+        `a watcher is already running: process ${holder.pid} on ${holder.host}`,
+        {
+          hint: 'add a pane to it: mailbox tmux attach AGENT --pane %N; or stop it first',
+        },
+      )
     }
     writeFileAtomically(store.paths.supervisor, JSON.stringify(identifyProcess(process.pid)))
   })
   return store
 }
 
-/** One that cannot be seen from here, on another machine or in a container, is known by its heartbeat. */
-function isWatching(space: DiskSpace, { paths }: Store, holder: ProcessIdentity): boolean {
+/** A process on another machine or in a container cannot be seen from here; its heartbeat tells. */
+function isWatching(space: DiskSpace, store: Store, holder: ProcessIdentity): boolean {
   const state = processState(holder)
   if (state !== 'unknown') return state === 'running'
-  const at = readJsonIfAny<Heartbeat>(paths.heartbeat)?.at ?? 0
-  return Math.abs(space.now() - at) < unseenMs
+  return Math.abs(space.now() - (store.heartbeat()?.at ?? 0)) < unseenMs
 }
 
-/** Keeps a worker going until the signal comes. */
+/** Keeps a worker running until the signal aborts. */
 export async function supervise(store: Store, options: SuperviseOptions): Promise<void> {
   const { signal, onDeath } = options
-  await previousEnds(store)
+  await previousWorkerEnded(store)
   let retry = 0
   while (!signal.aborted) {
     const startedMs = performance.now()
@@ -73,9 +75,9 @@ export async function supervise(store: Store, options: SuperviseOptions): Promis
   }
 }
 
-/** The worker of a killed supervisor ends by itself when it notices; tmux would refuse it anyway. */
-async function previousEnds(store: Store): Promise<void> {
-  const worker = readJsonIfAny<Heartbeat>(store.paths.heartbeat)?.worker
+/** The worker of a killed supervisor ends when it notices that. tmux would refuse it anyway. */
+async function previousWorkerEnded(store: Store): Promise<void> {
+  const worker = store.heartbeat()?.worker
   for (let waited = 0; worker !== undefined && processState(worker) === 'running' && waited < 50; waited++)
     await sleep(100)
 }
@@ -83,11 +85,11 @@ async function previousEnds(store: Store): Promise<void> {
 /** Resolves when the worker has ended, with the reason. */
 function runWorker({ command, signal, onLine }: SuperviseOptions): Promise<string> {
   const [program = '', ...words] = command
-  // Its standard input is our life line: it ends with us, however we end.
+  // It ends when its standard input closes, which happens however we end.
   const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.on('error', () => {})
   let silentTicks = -startTicks
-  // Counted in our own ticks, not in time: a machine that slept has counted none.
+  // Counted in ticks, not in time: a suspended machine does not tick.
   const ticking = setInterval(() => ++silentTicks > patienceTicks && child.kill('SIGKILL'), 1_000)
   createInterface({ input: child.stdout }).on('line', (line) => {
     silentTicks = 0

@@ -5,41 +5,40 @@ import { continuedRows } from './screen.ts'
 import type { PanePlace } from './store.ts'
 
 /**
- * How we talk to tmux: one short client a question. A control-mode client was tried: it is a client that is
- * attached to one session, shows up in `list-clients`, ends with that session, and cannot be given a buffer
- * on its standard input. A short client takes 3 ms, holds nothing, and is asked only about panes that have
- * mail waiting.
+ * We start one short-lived tmux client per request. A control-mode client was tried: it is attached to one session,
+ * shows up in `list-clients`, ends with that session, and cannot load a buffer from standard input. A short-lived
+ * client takes 3 ms, holds nothing, and is needed only for panes that have mail waiting.
  *
- * The server does one thing after another, and remembers options of a pane as long as that pane lives. So a
- * check and what hangs on it are one command list: between them nothing can happen, neither a key nor a
- * mode. And what was done is noted in the same list, under the token of the attempt: whoever comes after a
- * killed watcher reads there what really happened, instead of guessing from the screen.
+ * The server runs one command at a time, and remembers the options of a pane as long as the pane exists. So a check
+ * and what depends on it are one command list: nothing can happen between them, neither a key nor a mode change. The
+ * same list records what was done, under the token of the attempt: after a watcher was killed, the next one reads
+ * there what really happened instead of guessing from the screen.
  */
-export interface Look {
+export interface PaneSnapshot {
   panePid: number
   isDead: boolean
-  /** Copy mode or any other: keys go to tmux, not to the program. */
+  /** Copy mode or another mode: keys go to tmux, not to the program. */
   inMode: boolean
-  /** Keys go to other panes as well. */
+  /** Keys go to other panes too. */
   isSynchronized: boolean
   isInputOff: boolean
   cursor: { x: number; y: number; isHidden: boolean }
-  /** Whose turn it is to type here, and the last attempts that were typed and entered. */
+  /** The watcher that may type here, and the last attempts that were typed and entered. */
   epoch: string
   typed: string
   entered: string
-  /** What tmux takes for the program in the foreground. */
+  /** The program in the foreground, according to tmux. */
   command: string
   rows: string[]
-  /** Whether a row goes on where the one above had no more room. */
+  /** Whether a row continues the one above. */
   continued: boolean[]
 }
 
-/** What must still be so at the moment of typing. */
-export interface Guard {
+/** What must still be true at the moment of typing. */
+export interface TypeGuard {
   epoch: string
-  look: Pick<Look, 'panePid' | 'command' | 'cursor'>
-  /** Leave out where the program is busy and the cursor moves. */
+  look: Pick<PaneSnapshot, 'panePid' | 'command' | 'cursor'>
+  /** Set to false where the program is busy and the cursor moves. */
   cursorStands: boolean
 }
 
@@ -48,14 +47,14 @@ const facts = [
   ...['cursor_x', 'cursor_y', 'cursor_flag', 'pane_width', 'pane_height'],
 ]
 const notes = ['epoch', 'typed', 'entered'] as const
-/** Numbers and words of ours first, the only foreign word last: no separator can be forged. */
+/** Numbers and our own words come first, the only foreign word last: no separator can be forged. */
 const lookFormat = [
   ...facts.map((name) => `#{${name}}`),
   ...notes.map((name) => `x#{@mailbox-${name}}`),
   '#{pane_current_command}',
 ].join(' ')
 
-/** How long tmux may take; a server that was stopped answers nobody. */
+/** How long tmux may take: a stopped server never answers. */
 const patienceMs = 5_000
 
 export class Tmux {
@@ -66,10 +65,10 @@ export class Tmux {
   }
 
   /**
-   * A pane and its screen at one moment; undefined when there is no such pane. A server that cannot be
-   * reached says nothing about its panes, and throws.
+   * A pane and its screen at one moment; undefined when there is no such pane. Throws when the server cannot be
+   * reached.
    */
-  async look(pane: string): Promise<Look | undefined> {
+  async look(pane: string): Promise<PaneSnapshot | undefined> {
     const { code, stdout, stderr } = await this.#run([
       ...['display-message', '-p', '-t', pane, lookFormat, ';'],
       ...['capture-pane', '-p', '-t', pane, ';', 'capture-pane', '-p', '-J', '-t', pane],
@@ -97,42 +96,49 @@ export class Tmux {
     }
   }
 
-  /** From now on only whoever knows this word types here: a predecessor that is not quite dead does not. */
+  /** From now on only the watcher with this epoch can type here, not an earlier one that is still ending. */
   async take(pane: string, epoch: string): Promise<void> {
     await this.#run(['set-option', '-p', '-t', pane, '@mailbox-epoch', epoch])
   }
 
-  /** Pastes a file's text if everything is still as it was. Nothing in it ends the paste (words.ts). */
-  async paste(pane: string, token: string, file: string, guard: Guard): Promise<boolean> {
+  /** Pastes a file's text if nothing has changed. Nothing in the text can end the paste. */
+  async paste(pane: string, token: string, file: string, guard: TypeGuard): Promise<boolean> {
     const buffer = `mailbox-${token}`
-    // Bracketed where the program has asked for it (-p); line feeds stay what they are (-r).
+    // Bracketed if the program has asked for it (-p); line feeds are kept (-r).
     const doing = [
       `paste-buffer -d -p -r -b ${buffer} -t ${pane}`,
       `set-option -p -t ${pane} @mailbox-typed ${token}`,
     ]
-    // The text is complete in its file before tmux begins, so that nobody's death cuts it short.
+    // The file is complete before tmux starts, so killing us cannot cut the text short.
     const input = openSync(file, 'r')
     try {
-      return await this.#ifStill(pane, guard, doing, ['load-buffer', '-b', buffer, '-', ';'], buffer, input)
+      return await this.#ifUnchanged(
+        pane,
+        guard,
+        doing,
+        ['load-buffer', '-b', buffer, '-', ';'],
+        buffer,
+        input,
+      )
     } finally {
       closeSync(input)
     }
   }
 
   /** Presses Enter under the same conditions. */
-  async enter(pane: string, token: string, guard: Guard): Promise<boolean> {
+  async enter(pane: string, token: string, guard: TypeGuard): Promise<boolean> {
     const doing = [`send-keys -t ${pane} Enter`, `set-option -p -t ${pane} @mailbox-entered ${token}`]
-    return this.#ifStill(pane, guard, doing)
+    return this.#ifUnchanged(pane, guard, doing)
   }
 
-  /** Takes our own text off a line that a shell has come to hold, unread and not entered. */
-  async wipe(pane: string, guard: Guard): Promise<boolean> {
-    return this.#ifStill(pane, guard, [`send-keys -t ${pane} C-u`])
+  /** Deletes our text from a shell's command line where it was not entered. */
+  async wipe(pane: string, guard: TypeGuard): Promise<boolean> {
+    return this.#ifUnchanged(pane, guard, [`send-keys -t ${pane} C-u`])
   }
 
-  async #ifStill(
+  async #ifUnchanged(
     pane: string,
-    guard: Guard,
+    guard: TypeGuard,
     doing: readonly string[],
     before: readonly string[] = [],
     buffer?: string,
@@ -151,19 +157,19 @@ export class Tmux {
     return code === 0 && stdout.trim() === 'done'
   }
 
-  /** Finds the pane that somebody means by a number, a name or a place such as `work:1.0`. */
+  /** Finds the pane for a number, a name or a position such as `work:1.0`. */
   async find(target: string): Promise<PanePlace> {
     const format = '#{pane_pid} #{pane_id} #{socket_path}'
     const { code, stdout, stderr } = await this.#run(['display-message', '-p', '-t', target, format])
     const [pid = '', pane = '', ...socket] = stdout.trim().split(' ')
     if (code === 0 && /^%\d+$/.test(pane)) return { socket: socket.join(' '), pane, panePid: Number(pid) }
     throw new MailboxError('not_found', `tmux has no pane ${JSON.stringify(target)}`, {
-      hint: `see tmux list-panes -a, and --socket for another server${stderr.trim() === '' ? '' : ` (${stderr.trim()})`}`,
+      hint: `list panes with: tmux list-panes -a; use --socket for another server${stderr.trim() === '' ? '' : ` (${stderr.trim()})`}`,
     })
   }
 
   #run(args: readonly string[], input?: number): Promise<{ code: number; stdout: string; stderr: string }> {
-    // A name is one of tmux's own directory; -u: screens are UTF-8 whatever the locale here is.
+    // A name is looked up in tmux's own directory. -u: screens are UTF-8, whatever the locale.
     const where = this.socket === '' ? [] : [this.socket.includes('/') ? '-S' : '-L', this.socket]
     return new Promise((resolve, reject) => {
       const child = spawn('tmux', ['-u', ...where, ...args], { stdio: [input ?? 'ignore', 'pipe', 'pipe'] })
@@ -185,20 +191,20 @@ export class Tmux {
 }
 
 const unreachable = (socket: string, said: string) =>
-  new MailboxError('timeout', `tmux does not answer at ${socket}`, {
+  new MailboxError('timeout', `tmux does not respond at ${socket}`, {
     hint: said.trim() || 'is its server stopped?',
   })
 
 const noTmux = (cause: unknown) =>
-  new MailboxError('not_found', 'tmux cannot be started', {
+  new MailboxError('not_found', 'cannot start tmux', {
     hint: 'install tmux 3.0 or later, or use --exec',
     cause,
   })
 
-/** Programs whose names need no quoting in a condition; nothing is typed into others. */
+/** Names of programs that need no quoting in a condition. Nothing is typed into others. */
 export const plainCommand = /^[\w.+-]{1,64}$/
 
-function conditionOf({ epoch, look, cursorStands }: Guard): string {
+function conditionOf({ epoch, look, cursorStands }: TypeGuard): string {
   const { panePid, command, cursor } = look
   const conditions = [
     ['@mailbox-epoch', epoch],

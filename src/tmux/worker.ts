@@ -2,49 +2,48 @@ import { randomBytes } from 'node:crypto'
 import { asMailboxError } from '../base/errors.ts'
 import { writeFileAtomically } from '../base/files.ts'
 import { identifyProcess } from '../base/process.ts'
-import type { Heartbeat, WatchedAgent } from '../delivery/watcher.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import type { DiskSpace } from '../space/space.ts'
-import { type Courier, type Desk, type Event, idle, type Turn, waiting } from './courier.ts'
+import { type Courier, type Event, idle, type Turn, type WatcherContext, waiting } from './courier.ts'
 import { ExecCourier } from './exec-courier.ts'
 import { PaneCourier } from './pane-courier.ts'
-import { type Registration, Store } from './store.ts'
+import { type Heartbeat, type Registration, Store, type WatchedAgent } from './store.ts'
 
 export interface WorkOptions {
   signal: AbortSignal
   tell: (event: Event) => void
-  /** Called once a second while everything goes round. */
+  /** Called once a second while the worker is healthy. */
   beat: () => void
 }
 
 const beatMs = 1_000
-/** Whoever asks for the status sees what has changed so soon. */
+/** How soon a change shows in the status. */
 const newsMs = 150
 const sayHereMs = 3_600_000
-/** Mail of one agent that is looked at in a turn; more comes when that is delivered. */
+/** How much mail of one agent is read in a turn. The rest follows when that is delivered. */
 const pageSize = 100
-/** Behind so much mail that an agent was told of and does not read, new mail waits. */
+/** After this many pages of mail that was announced and not read, new mail waits. */
 const mostPages = 20
 
 interface Line {
   courier: Courier
-  /** As it was registered; another text means another courier. */
+  /** The registration as JSON; when it changes, the courier is replaced. */
   text: string
   unread: InboxMessage[]
-  /** Why there is nobody to bring mail to. */
+  /** Why the agent cannot get mail. */
   absent?: string | undefined
   turn: Turn
   /** When its courier takes its next turn, by this process's own clock. */
   dueMs: number
 }
 
-/** One process for all agents: looks for their mail when the journal rings, and gives every courier a turn. */
+/** One process for all agents: reads their mail when the journal changes, and gives every courier its turns. */
 export async function work(space: DiskSpace, { signal, tell, beat }: WorkOptions): Promise<void> {
   const store = new Store(space.dir)
   const bell = space.core.bell(signal)
   const keeper = space.runDueEvery()
-  const desk: Desk = { space, store, epoch: randomBytes(6).toString('hex'), tell }
+  const context: WatcherContext = { space, store, epoch: randomBytes(6).toString('hex'), tell }
   const lines = new Map<string, Line>()
   const me = identifyProcess(process.pid)
   let beatAt = Number.NEGATIVE_INFINITY
@@ -56,8 +55,8 @@ export async function work(space: DiskSpace, { signal, tell, beat }: WorkOptions
       bell.reset()
       const isBeat = performance.now() - beatAt >= beatMs
       const end = await space.lastSeq()
-      // Nothing was written since the last turn: the mail is the same, unless its life has ended.
-      if (isBeat) updateLines(lines, desk)
+      // If nothing was written since the last turn, the mail is the same, except for what has expired.
+      if (isBeat) updateLines(lines, context)
       if (isBeat || end !== seq) await lookForMail(lines, space)
       seq = end
       const now = performance.now()
@@ -84,22 +83,22 @@ export async function work(space: DiskSpace, { signal, tell, beat }: WorkOptions
 }
 
 /** Agents can be attached and detached while we run. */
-function updateLines(lines: Map<string, Line>, desk: Desk): void {
-  const registrations = desk.store.registrations()
+function updateLines(lines: Map<string, Line>, context: WatcherContext): void {
+  const registrations = context.store.registrations()
   for (const registration of registrations) {
     const text = JSON.stringify(registration)
     if (lines.get(registration.agent)?.text === text) continue
-    const courier = courierFor(desk, registration)
+    const courier = courierFor(context, registration)
     if (courier === undefined) continue
     lines.set(registration.agent, { courier, text, unread: [], turn: idle, dueMs: 0 })
   }
   for (const agent of lines.keys()) if (!registrations.some((one) => one.agent === agent)) lines.delete(agent)
 }
 
-function courierFor(desk: Desk, registration: Registration): Courier | undefined {
+function courierFor(context: WatcherContext, registration: Registration): Courier | undefined {
   const { place, exec } = registration
-  if (place !== undefined) return new PaneCourier(desk, registration, place)
-  return exec === undefined ? undefined : new ExecCourier(desk, registration, exec)
+  if (place !== undefined) return new PaneCourier(context, registration, place)
+  return exec === undefined ? undefined : new ExecCourier(context, registration, exec)
 }
 
 async function lookForMail(lines: Map<string, Line>, space: DiskSpace): Promise<void> {
@@ -107,7 +106,7 @@ async function lookForMail(lines: Map<string, Line>, space: DiskSpace): Promise<
   for (const line of lines.values()) {
     const { agent, exec } = line.courier.registration
     const { state, lastSeenAt = '' } = agents.get(agent) ?? {}
-    // Nobody can see whether somebody is behind a command; while mail is taken there it is.
+    // Nobody can see whether an agent is behind a command. It counts as running while its mail is delivered.
     if (exec !== undefined && space.now() - Date.parse(lastSeenAt) > sayHereMs) await space.update(agent, {})
     const before = newsOf(line)
     line.unread = []
@@ -115,7 +114,7 @@ async function lookForMail(lines: Map<string, Line>, space: DiskSpace): Promise<
       state === undefined
         ? `unknown: mailbox join ${agent}`
         : state === 'frozen'
-          ? 'frozen; its mail waits'
+          ? 'frozen; its mail is waiting'
           : undefined
     if (line.absent === undefined) line.unread = await unreadOf(await space.mailbox(agent, { join: false }))
     if (newsOf(line) !== before) line.dueMs = 0
@@ -125,7 +124,7 @@ async function lookForMail(lines: Map<string, Line>, space: DiskSpace): Promise<
 const newsOf = ({ unread, absent }: Line): string =>
   JSON.stringify([absent, unread.map(({ id, state }) => [id, state])])
 
-/** The most urgent first. Mail that the agent was told of stays unread, and must not hide what is new. */
+/** The most urgent first. Mail that was announced stays unread, and must not hide new mail. */
 async function unreadOf(mailbox: Mailbox): Promise<InboxMessage[]> {
   const found: InboxMessage[] = []
   for (let after: string | null | undefined, page = 0; after !== null && page < mostPages; page++) {
@@ -137,7 +136,7 @@ async function unreadOf(mailbox: Mailbox): Promise<InboxMessage[]> {
   return found
 }
 
-/** What goes wrong with one agent is that agent's matter: the others get their mail. */
+/** A problem with one agent does not affect the others. */
 async function takeTurn(line: Line): Promise<void> {
   try {
     line.turn = line.absent === undefined ? await line.courier.turn(line.unread) : { doing: line.absent }

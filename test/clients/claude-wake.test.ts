@@ -52,6 +52,7 @@ describe('an idle Claude Code', () => {
     expect(await state()).toBe('stored')
     const lines = await listenAt(claude.socket)
     await untilRight(async () => expect(await state()).toBe('notified'))
+    await untilRight(() => expect(lines).toHaveLength(2))
     expect(lines).toMatchObject([
       { type: 'auth', token: 'the token' },
       {

@@ -1,6 +1,9 @@
 /** Only ends what would hang: on a busy machine everything takes its time. */
 const limitMs = 150_000
 
+/** Many looks start a process, such as tmux: looking more often would only slow down what is waited for. */
+const pollMs = 25
+
 /** What `until` gives back: an answer that is neither false nor missing. */
 type Found<T> = Exclude<T, undefined | false | null>
 
@@ -17,7 +20,7 @@ export async function until<T>(
     const found = await ask()
     if (found !== undefined && found !== false && found !== null) return found as Found<T>
     if (performance.now() > end) throw new Error(`still not so after ${limitMs / 1_000} s: ${what}`)
-    await letPass(10)
+    await letPass(pollMs)
   }
 }
 
@@ -27,7 +30,7 @@ export async function untilRight(check: () => void | Promise<void>): Promise<voi
     try {
       return await check()
     } catch {
-      await letPass(10)
+      await letPass(pollMs)
     }
   }
 }

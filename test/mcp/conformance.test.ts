@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentToken } from '../../src/hub/tokens.ts'
+import { serveHub } from '../helpers/mcp.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { needSuite, runSuite, type Verdict, withToken } from './conformance.ts'
 import { createFixtureServer } from './fixtures.ts'
 import { stageMcp } from './hub.ts'
-import { serveHub } from './stage.ts'
 
 /** Installing the suite and its Node can take minutes the first time. */
 const timeout = 240_000

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { Calls } from '../../src/mcp/calls.ts'
 import { createMailboxServer, type Identity } from '../../src/mcp/server.ts'
 import type { Mailbox } from '../../src/space/mailbox/api.ts'
+import { connectHttp, eras, serveHub } from '../helpers/mcp.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { untilRight } from '../helpers/wait.ts'
 import { stageMcp } from './hub.ts'
-import { connectHttp, eras, serveHub } from './stage.ts'
 import { type Ask, ask, begin, callOf, end, initialize, modernHeaders } from './wire.ts'
 
 type Staged = Awaited<ReturnType<typeof stageMcp>>

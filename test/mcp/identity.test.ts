@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { connect, connectHttp, eras, ways } from '../helpers/mcp.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { stageMcp } from './hub.ts'
-import { connect, connectHttp, eras, ways } from './stage.ts'
 import { callOf, modernHeaders } from './wire.ts'
 
 describe.each(ways)('over %s in the protocol of %s', (_door, _era, open, mode) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { connect } from '../helpers/mcp.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { until } from '../helpers/wait.ts'
-import { connect } from './stage.ts'
 
 describe('the tools', () => {
   it('say what to do next when they refuse', async () => {

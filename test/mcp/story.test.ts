@@ -1,7 +1,7 @@
 import { ResourceNotFoundError } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
+import { type Connected, ways } from '../helpers/mcp.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { type Connected, ways } from './stage.ts'
 
 describe.each(ways)('two agents over %s in the protocol of %s', (door, era, open, mode) => {
   const meet = async (dir = tempDir()): Promise<[Connected, Connected]> => {

@@ -68,8 +68,8 @@ it('tries a command again, and says so when it fails for good', async () => {
   const bad = await bob.send({ to: 'ada', body: 'bad', subject: 'Bad' })
   const good = await bob.send({ to: 'ada', body: 'good' })
   const letter = await bob.wait({ replyTo: bad.id, timeoutMs: 30_000 })
-  expect(letter).toMatchObject({ from: 'system', subject: 'Not shown to ada: Bad' })
-  expect(letter!.body).toContain('The command for ada ended with 3; it was tried 2 times.')
+  expect(letter).toMatchObject({ from: 'system', subject: 'Not delivered to ada: Bad' })
+  expect(letter!.body).toContain('The command for ada exited with 3, after 2 attempts.')
   expect(await terminal.ladder(bad.id, 'ada')).toEqual(['stored', 'notified', 'failed'])
   await until('the next is shown', async () => (await terminal.state(good.id, 'ada')) === 'shown')
   expect(got().map(({ message, env }) => `${message.body} ${env['MAILBOX_ATTEMPT']}`)).toEqual([

@@ -99,7 +99,7 @@ describe('a watcher that is killed', () => {
     watcher.kill('SIGKILL')
     await watcher.exit
     await until('the worker has ended', () => !isThere(pid))
-    expect(terminal.space.watcher()?.state).toBe('down')
+    expect(terminal.space.helpers()[0]?.state).toBe('down')
     const { id } = await bob.send({ to: 'ada', body: 'mail' })
     // Nothing is named: the pane is known from before.
     terminal.watch([], [])

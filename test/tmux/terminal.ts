@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { openDisk } from '../../src/space/open.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
+import { Store } from '../../src/tmux/store.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 import { tempDir, testSettings } from '../helpers/temp.ts'
 import { needTool } from '../helpers/tools.ts'
@@ -114,7 +115,7 @@ export class Terminal {
 
   /** What `tmux status` says of an agent at this moment. */
   doing(agent: string): string | undefined {
-    return this.space.watcher()?.heartbeat?.agents.find((one) => one.agent === agent)?.doing
+    return new Store(this.spaceDir).heartbeat()?.agents.find((one) => one.agent === agent)?.doing
   }
 
   /** Whether something is on its way to an agent. */
@@ -127,7 +128,7 @@ export class Terminal {
   }
 
   workerPid(): number | undefined {
-    return this.space.watcher()?.heartbeat?.worker.pid
+    return new Store(this.spaceDir).heartbeat()?.worker.pid
   }
 
   async state(id: string, recipient: string): Promise<string | undefined> {

@@ -173,7 +173,7 @@ describe('when the program is not there', () => {
     await until('ada is attached', () => terminal.doing('ada'))
     const { id } = await bob.send({ to: 'ada', body: 'echo pwned' })
     await until('it says so', () =>
-      terminal.doing('ada')?.includes('sh is in the pane; waits for fake-agent'),
+      terminal.doing('ada')?.includes('sh is in the pane; waiting for fake-agent'),
     )
     expect(terminal.screen(pane)).not.toContain('mail')
     terminal.keys(pane, '-l', agentCommand(file))
@@ -205,8 +205,8 @@ describe('when the program is not there', () => {
     ])
     const { id } = await bob.send({ to: 'ada', subject: 'Plan', body: 'unseen' })
     const letter = await bob.wait({ replyTo: id, timeoutMs: 30_000 })
-    expect(letter).toMatchObject({ from: 'system', type: 'error', subject: 'Not shown to ada: Plan' })
-    expect(letter!.body).toContain('not seen there')
+    expect(letter).toMatchObject({ from: 'system', type: 'error', subject: 'Not delivered to ada: Plan' })
+    expect(letter!.body).toContain('it did not appear there')
     expect(await terminal.ladder(id, 'ada')).toEqual(['stored', 'notified', 'failed'])
     await letPass(300)
     expect(log.bytes().toString().split('unseen')).toHaveLength(2)

@@ -35,9 +35,9 @@ it('lets one process watch a space, and takes the right from nobody who lives', 
   first.kill('SIGSTOP')
   const second = terminal.run('watch', `eve=${pane}`)
   expect(await second.exit).toMatchObject({ code: 5 })
-  expect(second.lines.join()).toContain('a watcher runs already')
+  expect(second.lines.join()).toContain('a watcher is already running')
   // Not even the panes of the first were touched.
-  expect(terminal.space.watcher()?.registered).toBe(1)
+  expect(terminal.space.helpers()).toMatchObject([{ id: 'tmux', agents: 1 }])
   first.kill('SIGCONT')
 })
 
@@ -62,9 +62,9 @@ it('is missed when it is down: by stats, agents, doctor and its own status', asy
   expect((await ask('doctor')).said).toMatch(/warn +tmux +the watcher is down/)
   const { said, aside } = await ask('tmux', 'status')
   expect(said).toContain('watcher down')
-  expect(said).toMatch(/ada +0 +nobody watches/)
+  expect(said).toMatch(/ada +0 +not watched/)
   expect(aside).toContain(warning)
-  expect((await ask('tmux', 'detach', 'ada')).said).toContain('ada is detached')
+  expect((await ask('tmux', 'detach', 'ada')).said).toContain('detached ada')
   expect((await terminal.space.stats()).warnings).toEqual([])
 })
 
@@ -77,22 +77,24 @@ it('attaches the pane that it is typed in', async () => {
   await until('it is attached', () => terminal.screen(pane).includes(`mail for ada goes to ${pane}`))
   const [ada] = (await terminal.space.agents()).filter(({ name }) => name === 'ada')
   expect(ada!.session).toMatchObject({ client: 'tmux' })
-  expect(terminal.space.watcher()).toMatchObject({ state: 'down', registered: 1 })
+  expect(terminal.space.helpers()).toMatchObject([{ id: 'tmux', state: 'down', agents: 1 }])
 })
 
 it('refuses what it cannot do, and says what to do instead', async () => {
   needTool('tmux')
   const box = await createBox()
-  expect(await box.refused(2, 'tmux', 'watch')).toMatchObject({ message: 'there is nobody to watch for' })
+  expect(await box.refused(2, 'tmux', 'watch')).toMatchObject({ message: 'no agents to watch for' })
   expect(await box.refused(2, 'tmux', 'watch', 'ada')).toMatchObject({
-    hint: 'ada=%3 for a pane, or --exec for a command',
+    hint: 'use ada=%3 for a pane, or --exec for a command',
   })
   expect(await box.refused(2, 'tmux', 'watch', 'ada=')).toMatchObject({ code: 'invalid' })
-  expect(await box.refused(2, 'tmux', 'attach', 'ada')).toMatchObject({ message: 'this is no tmux pane' })
-  expect(await box.refused(3, 'tmux', 'detach', 'ada')).toMatchObject({ hint: 'mailbox tmux status' })
+  expect(await box.refused(2, 'tmux', 'attach', 'ada')).toMatchObject({ message: 'not inside a tmux pane' })
+  expect(await box.refused(3, 'tmux', 'detach', 'ada')).toMatchObject({
+    hint: 'list attached agents: mailbox tmux status',
+  })
   const missing = await box.refused(3, 'tmux', 'watch', 'ada=%3', '--socket', `${box.dir}/none`)
   expect(missing.message).toBe('tmux has no pane "%3"')
   expect(await box.refused(2, 'tmux', 'attach', 'ada', '--pane', '%3', '--prompt', '(')).toMatchObject({
-    message: '"(" is no regular expression',
+    message: '"(" is not a regular expression',
   })
 })

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Finds the agent-mailbox package and starts it:
 #
-#   mailbox.sh hook CLIENT EVENT    what a client runs at its events
-#   mailbox.sh WORDS...             the command line, such as `mcp`
+#   mailbox.sh hook CLIENT EVENT    the hook of a client for an event
+#   mailbox.sh ARGS...              the command line, for example `mcp`
 #
-# A client copies this folder somewhere else, so the package is not simply beside it. In this order: where
-# MAILBOX_DIST says, the checkout or package that this folder is still a part of, what is installed under the
-# name `mailbox`. Built-ins of the shell do as far as they can: this runs after every tool call.
+# A client may copy this folder elsewhere, away from the package. We look, in this order, at MAILBOX_DIST, in the
+# checkout or package that this folder is part of, and where `mailbox` is installed. This runs after every tool call,
+# so it uses shell built-ins where it can.
 
 dist=
 here=${0%/*}
@@ -26,7 +26,7 @@ if [ "$1" != hook ]; then
 fi
 
 [ -n "$dist" ] && exec "$dist/hook.sh" "$2" "$3"
-# A hook that fails disturbs the agent with every tool; the person is told once a session.
+# A failing hook would disturb the agent after every tool call; the person is told once per session.
 if [ "$3" = SessionStart ]; then
   echo '{"systemMessage":"The mailbox plugin cannot find agent-mailbox: npm install -g agent-mailbox, or set MAILBOX_DIST to its dist folder."}'
 fi

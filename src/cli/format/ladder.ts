@@ -1,5 +1,6 @@
 import type { Message } from '../../model/message.ts'
 import type { LadderStep, ReceiptView } from '../../model/receipt.ts'
+import { shownOf } from '../../model/shown-fields.ts'
 import { toPrintable, toPrintableLine } from '../../model/text.ts'
 import type { ShownMessage } from '../../query/show.ts'
 import type { Cli } from '../cli.ts'
@@ -27,8 +28,12 @@ function head(cli: Cli, message: Message): string {
     ['answers', message.replyTo],
     ['tags', message.tags.join(', ') || undefined],
     ['attached', message.attachments.join(', ') || undefined],
+    ...shownOf(message)
+      .filter(({ section }) => !section)
+      .map(({ label, text }): [string, string] => [label.toLowerCase(), text]),
     ['wants', wishes(message)],
   ]
+  const headWidth = Math.max(...rows.map(([name]) => name.length)) + 2
   const lines = rows.flatMap(([name, value]) => {
     if (value === undefined) return []
     const paint = name === 'priority' ? paintPriority(colors, message.priority) : (text: string) => text
@@ -39,8 +44,6 @@ function head(cli: Cli, message: Message): string {
   const subject = wrap(toPrintableLine(subjectOf(message)), cli.width).map(colors.bold)
   return [...subject, ...lines].join('\n')
 }
-
-const headWidth = 10
 
 function wishes({ requiresAck, awaitingResponse }: Message): string | undefined {
   return (

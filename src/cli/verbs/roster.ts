@@ -76,7 +76,7 @@ export function agents(command: Command): void {
     await using space = await open(cli)
     const all = await space.agents()
     cli.answer({ agents: all }, () => agentTable(cli, all))
-    for (const warning of space.watcherWarnings()) cli.warn(warning)
+    for (const { warning } of space.helpers()) if (warning !== undefined) cli.warn(warning)
     if (all.length === 1) cli.tip(`nobody has joined yet: ${cli.command('join NAME --role ROLE')}`)
   })
 }

@@ -6,7 +6,7 @@ import { action, type Cli } from '../cli.ts'
 import { addMessageOptions, compose, type MessageFlags } from '../compose.ts'
 import { examples } from '../help.ts'
 import { open, openMailbox } from '../open.ts'
-import { collect, given, whole } from '../options.ts'
+import { collect, given } from '../options.ts'
 
 export function send(command: Command): void {
   addMessageOptions(
@@ -17,20 +17,16 @@ export function send(command: Command): void {
         'agents (ada), role:architect, a tag (project:x), all; - reads the body from standard input',
       ),
     'text',
+  ).addHelpText(
+    'after',
+    examples(
+      'mailbox send ada --subject "Plan" --body "Ready for review."',
+      'mailbox send role:architect --priority urgent --await --body "Which port?"',
+      'git diff | mailbox send bob --subject "The change" -',
+      'mailbox send project:inscription bob --body-file notes.md --ttl 2h',
+      `echo '{"to":"ada","body":"hi","payload":{"n":1}}' | mailbox send --input - --json`,
+    ),
   )
-    .option('--reply-to <id>', 'the message this answers')
-    .option('--swarm <name>', 'the swarm this belongs to')
-    .option('--generation <n>', 'only for this run of the agent; see `mailbox agents`', whole(1))
-    .addHelpText(
-      'after',
-      examples(
-        'mailbox send ada --subject "Plan" --body "Ready for review."',
-        'mailbox send role:architect --priority urgent --await --body "Which port?"',
-        'git diff | mailbox send bob --subject "The change" -',
-        'mailbox send project:inscription bob --body-file notes.md --ttl 2h',
-        `echo '{"to":"ada","body":"hi","payload":{"n":1}}' | mailbox send --input - --json`,
-      ),
-    )
   action(command, async (cli, words: string[], flags: MessageFlags) => {
     const addresses = words.filter((word) => word !== '-')
     const composed = await compose(flags, words.includes('-'))
@@ -53,6 +49,7 @@ export function reply(command: Command): void {
       .argument('<id>', 'the message to answer')
       .argument('[-]', 'read the body from standard input'),
     'response',
+    { without: ['replyTo'] },
   )
     .option('--to <address>', 'answer somebody else instead; repeatable', collect)
     .addHelpText(
@@ -76,15 +73,14 @@ export function broadcast(command: Command): void {
       )
       .argument('[-]', 'read the body from standard input'),
     'broadcast',
+    { without: ['generation'] },
+  ).addHelpText(
+    'after',
+    examples(
+      'mailbox broadcast --body "The build is green again."',
+      'mailbox broadcast --swarm dev --body "Stand-up in 5 min"',
+    ),
   )
-    .option('--swarm <name>', 'only the members of this swarm')
-    .addHelpText(
-      'after',
-      examples(
-        'mailbox broadcast --body "The build is green again."',
-        'mailbox broadcast --swarm dev --body "Stand-up in 5 min"',
-      ),
-    )
   action(command, async (cli, dash: string | undefined, flags: MessageFlags) => {
     const { to: _, ...composed } = await compose(flags, isStdin(dash))
     await using space = await open(cli)

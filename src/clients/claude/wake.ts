@@ -85,10 +85,10 @@ function post(path: string, token: string | undefined, content: string): Promise
         ...(token === undefined ? [] : [{ type: 'auth', token }]),
         { type: 'user', message: { role: 'user', content } },
       ]
-      socket.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      // Not its close: Claude Code starts the turn before that, and may have read the mail by then.
+      socket.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), resolve)
     })
-    socket.once('error', reject)
-    socket.once('close', (failed) => failed || resolve())
+    socket.on('error', reject)
     socket.resume()
   })
 }

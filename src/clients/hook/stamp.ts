@@ -1,58 +1,38 @@
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { listIfAny, readFileIfAny, writeFileAtomically } from '../../base/files.ts'
 import { localProcess, type ProcessIdentity, processState, startTimeOf } from '../../base/process.ts'
 import type { DiskSpace } from '../../space/space.ts'
 
 /**
- * The quick path: `hook.sh` ends without starting Node as long as a stamp says that nothing has come.
+ * The quick path: `hook.sh` ends without starting Node as long as a stamp says that nothing has been written.
  *
- * A stamp is made for a client's process when none of its agents has anything to be told. It names the last
- * segment of the journal, and lies with two times around the one at which that segment was last written:
+ * A hook that finds nothing to say makes a stamp for its client's process. The stamp names the last segment of the
+ * journal, and two files bracket the time at which that segment was last written:
  *
- *     stamp.low  <  last write  <  stamp        a second before, and a second behind
+ *     stamp.low  <  last write  <  stamp        one second before, and one second after
  *
- * Any append gives the segment a new time, or opens the next segment. The shell compares strictly, so its
- * clock may be as coarse as a whole second (dash and busybox of old). Three things make that exact:
+ * Every append changes the time of the segment, or starts the next segment. The shell compares strictly, so a clock
+ * that counts whole seconds is enough (older dash and busybox). Three things make that exact:
  *
- * - The time is read with the right to append: nobody is halfway through a write, which has its time before
- *   its bytes. What the hook had read ended at the same seq.
- * - It is only noted when it lies more than a second back, by the file system's own clock. Whatever is written
- *   from now on is then later than the stamp, however coarse that clock is: a second append at "the same" time
- *   cannot hide.
- * - A wall clock that is set back leaves the interval at the other end.
+ * - The time is read with the exclusive right to append: nobody is in the middle of a write, which sets the time
+ *   before the bytes. The hook has read the journal up to the same seq.
+ * - A stamp is made only if the last write is more than a second ago, by the file system's own clock. So every later
+ *   write is later than the stamp, however coarse that clock is: a second append at "the same" time cannot hide.
+ * - If the wall clock is set back, a write falls out of the bracket at the lower end.
  *
- * A hook that is killed anywhere leaves the former stamp, which is still true, or none. What becomes due
- * without an append (a claim that ran out, an ack that did not come) is looked for once a minute.
+ * A hook that is killed at any point leaves the previous stamp, which is still true, or none. What becomes due without
+ * an append (an expired claim, a missing ack) is checked once a minute.
  */
 const marginMs = 1_000
 const lookAgainS = 60
-
-const segmentPattern = /^\d{8}\.jsonl$/
 
 const stampDir = (space: string): string => join(space, 'hooks', 'stamps')
 
 const nameOf = (client: string, owner: ProcessIdentity): string =>
   `${client}-${owner.pid}-${startTimeOf(owner)}`
 
-interface LastSegment {
-  name: string
-  /** What the segment behind it will be called. */
-  next: string
-  writtenMs: number
-}
-
-function lastSegment(space: string): LastSegment {
-  const journal = join(space, 'journal')
-  const name = readdirSync(journal)
-    .filter((file) => segmentPattern.test(file))
-    .sort()
-    .at(-1)!
-  const next = `${String(Number(name.slice(0, 8)) + 1).padStart(8, '0')}.jsonl`
-  return { name, next, writtenMs: statSync(join(journal, name)).mtimeMs }
-}
-
-/** Notes that nothing is to be told of all that the journal held at `seq`, if it is possible to note that. */
+/** Records that there is nothing to say about anything in the journal up to `seq`, if the journal has been quiet. */
 export async function putStamp(
   space: DiskSpace,
   client: string,
@@ -65,13 +45,13 @@ export async function putStamp(
   const probe = `${stamp}.${process.pid}.now`
   writeFileSync(probe, '', { mode: 0o600 })
   const nowMs = statSync(probe).mtimeMs
-  const isSettled = ({ writtenMs }: LastSegment) => nowMs > writtenMs + marginMs
+  const isSettled = ({ writtenMs }: { writtenMs: number }) => nowMs > writtenMs + marginMs
   try {
-    // A look without the right to append first: in a busy space there is nothing to note.
-    if (!isSettled(lastSegment(space.dir))) return
-    const last = await space.core.whileStill((end) => (end === seq ? lastSegment(space.dir) : undefined))
+    // First without the lock: in a busy space there will be no stamp.
+    if (!isSettled(space.core.lastSegment())) return
+    const last = await space.core.whileStill((end) => (end === seq ? space.core.lastSegment() : undefined))
     if (last === undefined || !isSettled(last)) return
-    // Each file with its time in one step: the shell may be reading it.
+    // Each file gets its time atomically: the shell may be reading it.
     writeFileAtomically(`${stamp}.low`, '', { modifiedMs: last.writtenMs - marginMs })
     const words = `${last.name} ${last.next} ${uptimeS() + lookAgainS}\n`
     writeFileAtomically(stamp, words, { modifiedMs: last.writtenMs + marginMs })
@@ -85,7 +65,7 @@ export function removeStamp(space: string, client: string, owner: ProcessIdentit
   for (const path of [stamp, `${stamp}.low`]) rmSync(path, { force: true })
 }
 
-/** Removes what processes left that are no more. */
+/** Removes the stamps of processes that have ended. */
 export function sweepStamps(space: string): void {
   for (const file of listIfAny(stampDir(space))) {
     const [, pid, started] = /^[a-z]+-(\d+)-(\d+)/.exec(file) ?? []
@@ -95,5 +75,5 @@ export function sweepStamps(space: string): void {
   }
 }
 
-/** Seconds since the machine started, by the file that the shell reads; where there is none, neither does it. */
+/** The uptime of the machine, from the file that the shell reads too. */
 const uptimeS = (): number => Number.parseInt(readFileIfAny('/proc/uptime', 'latin1') ?? '0', 10)

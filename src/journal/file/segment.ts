@@ -1,4 +1,4 @@
-import { constants, existsSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import { constants, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** Segments are numbered from 1 without gaps, so that a reader at the end of one knows the next. */
@@ -35,6 +35,22 @@ export function listPlain(dir: string): number[] {
     if (match) found.push(Number(match[1]))
   }
   return found.sort((a, b) => a - b)
+}
+
+export interface LastSegment {
+  name: string
+  /** The name that the segment after it will have. */
+  next: string
+  /** When it was last written. */
+  writtenMs: number
+}
+
+/** The segment that the journal of a space appends to. Every append changes its time, or starts the next one. */
+export function lastSegment(space: string): LastSegment {
+  const dir = join(space, 'journal')
+  const number = listPlain(dir).at(-1)!
+  const { mtimeMs } = statSync(segmentPath(dir, number))
+  return { name: segmentName(number), next: segmentName(number + 1), writtenMs: mtimeMs }
 }
 
 /** Paths of the archived segments, by number. */

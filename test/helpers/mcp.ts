@@ -7,7 +7,7 @@ import {
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished } from 'vitest'
 import { createAgentToken } from '../../src/hub/tokens.ts'
-import { startScript } from '../helpers/processes.ts'
+import { startScript } from './processes.ts'
 
 const program = new URL('../../dist/cli.cjs', import.meta.url)
 const cli = fileURLToPath(program)
