@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
-import { decideCarry } from '../command/carry.ts'
+import { decideRestate } from '../command/restate-roster.ts'
 import { decodeLine } from '../journal/codec.ts'
 import {
   archivedPath,
@@ -218,7 +218,7 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   const segments = due.map(({ segment }) => segment)
   // Mail whose life is over still counts for whoever keeps counts, until that is written down.
   await runDue(core)
-  await carryRoster(job)
+  await restateRoster(job)
   const total = await core.query(({ index }) => index.cursor.seq)
   core.dropSegments(() => removeArchived(dir, segments))
   await core.rebuild({
@@ -228,9 +228,9 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
 }
 
 /** Everybody must be known from what is left, also when the power fails a moment later. */
-async function carryRoster({ core, dir }: Job): Promise<void> {
+async function restateRoster({ core, dir }: Job): Promise<void> {
   const { placed } = await core.decide('directory', (view) => ({
-    drafts: decideCarry(view),
+    drafts: decideRestate(view),
     result: undefined,
   }))
   const last = placed.at(-1)
