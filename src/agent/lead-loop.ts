@@ -39,7 +39,7 @@ export async function runLead(
 }
 
 /** What a rejection says where the lead said nothing. */
-const unexplained = plan.actions.rejectPlan.reason!.otherwise!
+const unexplained = plan.actions().rejectPlan.reason!.otherwise!
 
 const planHandler =
   (judge: NonNullable<LeadHandlers['plan_submission']>): Handler =>

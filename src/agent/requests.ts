@@ -10,12 +10,12 @@ import { task } from '../conversation/task.ts'
 import { toFunctions } from './say.ts'
 
 /** The actions of the conversations as functions on a mailbox. What each says stands in its declaration. */
-export const { handOff } = toFunctions(handoff.actions)
-export const { escalate } = toFunctions(escalation.actions)
-export const { askForHelp } = toFunctions(help.actions)
-export const { submitPlan, approvePlan, rejectPlan } = toFunctions(plan.actions)
-export const { requestShutdown, acceptShutdown, deferShutdown } = toFunctions(shutdown.actions)
-export const { requestStatus, respondStatus, updateStatus } = toFunctions(status.actions)
-export const { assignTask } = toFunctions(task.actions)
-export const { reportCiFailure } = toFunctions(ci.actions)
-export const { reportReview } = toFunctions(review.actions)
+export const { handOff } = toFunctions(handoff.actions())
+export const { escalate } = toFunctions(escalation.actions())
+export const { askForHelp } = toFunctions(help.actions())
+export const { submitPlan, approvePlan, rejectPlan } = toFunctions(plan.actions())
+export const { requestShutdown, acceptShutdown, deferShutdown } = toFunctions(shutdown.actions())
+export const { requestStatus, respondStatus, updateStatus } = toFunctions(status.actions())
+export const { assignTask } = toFunctions(task.actions())
+export const { reportCiFailure } = toFunctions(ci.actions())
+export const { reportReview } = toFunctions(review.actions())

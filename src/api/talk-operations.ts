@@ -1,12 +1,12 @@
 import { say } from '../agent/say.ts'
-import { actions } from '../conversation/registry.ts'
+import { allActions } from '../conversation/registry.ts'
 import { toSchema } from '../conversation/schema.ts'
 import type { Operation } from './operation.ts'
 import * as s from './schemas.ts'
 
 /** The actions of the conversations, by their names. Each sends one typed message. */
 export const talkOperations: Readonly<Record<string, Operation>> = Object.fromEntries(
-  actions.map((action): [string, Operation] => [
+  allActions().map((action): [string, Operation] => [
     action.name,
     {
       summary: action.summary,

@@ -25,7 +25,7 @@ export const ci = conversation({
       answerWith: taskAnswers,
     },
   },
-  actions: {
+  actions: () => ({
     reportCiFailure: action({
       type: 'fix_ci_failure',
       summary: 'Report a failed check to whoever can fix it',
@@ -40,5 +40,5 @@ export const ci = conversation({
         requiresAck: true,
       }),
     }),
-  },
+  }),
 })

@@ -12,8 +12,11 @@ export interface Conversation {
   messages: Readonly<Record<string, MessageType>>
   /** What a message can leave open between its sender and a recipient. */
   matter?: MatterKind
-  /** By the name of the library's function; over HTTP `submitPlan` is `submit-plan`. */
-  actions?: Readonly<Record<string, AnyAction>>
+  /**
+   * By the name of the library's function; over HTTP `submitPlan` is `submit-plan`. A function, because a hook
+   * lives 50 ms and needs none of them.
+   */
+  actions?: () => Readonly<Record<string, AnyAction>>
   /** Its verb on the command line. */
   verb?: Verb
 }
@@ -104,7 +107,7 @@ export interface Saying {
 }
 
 /** Who says it, and to whom it goes unless the saying names somebody else. */
-export interface Speaker {
+interface Speaker {
   name: string
   to: string
 }

@@ -19,7 +19,7 @@ export const escalation = conversation({
       need: { kind: 'escalation', label: 'escalation' },
     },
   },
-  actions: {
+  actions: () => ({
     escalate: action({
       type: escalationType,
       summary: 'Take a matter one level up',
@@ -49,7 +49,7 @@ export const escalation = conversation({
         ...(about === undefined ? {} : { replyTo: about }),
       }),
     }),
-  },
+  }),
   verb: {
     name: 'escalate',
     group: 'send',

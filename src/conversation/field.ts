@@ -107,11 +107,20 @@ function misfitOf({ kind, fields }: Field, value: unknown): Misfit | undefined {
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
+/** As short as it stays exact enough: 90 s, 15 min, 24 h. */
+function sayDuration(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`
+}
+
 /** A value as people say it; a list is several sayings. */
-export function sayValue({ kind, says = toText }: Field, value: unknown): string[] {
+export function sayValue(field: Field, value: unknown): string[] {
+  const { kind, says = toText } = field
+  // Mail that was imported may hold anything.
+  if (misfitOf(field, value) !== undefined) return [toText(value)]
   if (Array.isArray(value)) return (value as never[]).map(says)
   if (says !== toText) return [says(value as never)]
-  if (kind === 'duration') return [`${Math.round(Number(value) / 1_000)} s`]
+  if (kind === 'duration') return [sayDuration(Number(value) / 1_000)]
   if (typeof value === 'boolean') return [value ? 'yes' : 'no']
   return [toText(value)]
 }

@@ -132,7 +132,7 @@ export const handoff = conversation({
       bodySaysContext: true,
     },
   },
-  actions: {
+  actions: () => ({
     handOff: action({
       type: 'handoff',
       summary: 'Hand work over with everything needed to continue it',
@@ -161,7 +161,7 @@ export const handoff = conversation({
         ...given({ swarm, replyTo }),
       }),
     }),
-  },
+  }),
   verb: {
     name: 'handoff',
     group: 'send',
@@ -175,4 +175,4 @@ export const handoff = conversation({
   },
 })
 
-export type HandoffInput = InputOf<(typeof handoff.actions.handOff)['input']>
+export type HandoffInput = InputOf<ReturnType<typeof handoff.actions>['handOff']['input']>

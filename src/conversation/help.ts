@@ -17,7 +17,7 @@ export const help = conversation({
       isComposed: true,
     },
   },
-  actions: {
+  actions: () => ({
     askForHelp: action({
       type: helpRequest,
       summary: 'Ask for help and count as waiting',
@@ -38,7 +38,7 @@ export const help = conversation({
         ...(within === undefined ? {} : { payload: { withinMs: within } }),
       }),
     }),
-  },
+  }),
   verb: {
     name: 'help-request',
     summary: 'Ask for help and count as waiting',

@@ -41,7 +41,7 @@ export const plan = conversation({
     isOnly: true,
     owes: 'approval',
   },
-  actions: {
+  actions: () => ({
     submitPlan: action({
       type: 'plan_submission',
       command: 'submit',
@@ -90,7 +90,7 @@ export const plan = conversation({
       button: { label: 'Reject', done: 'Plan rejected', asks: 'What should change' },
       says: ({ feedback }) => ({ body: feedback, payload: { approved: false, feedback } }),
     }),
-  },
+  }),
   verb: {
     name: 'plan',
     summary: 'Submit, approve or reject a plan',

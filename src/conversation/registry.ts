@@ -15,7 +15,19 @@ import { task } from './task.ts'
  * Every conversation. Whoever needs to know something about a type of message asks here; a new conversation is
  * its file and its line in this list.
  */
-const declared = [plain, handoff, escalation, plan, shutdown, status, help, task, ci, review] as const
+const declared = [
+  // In the order of the help and of the console's list of types.
+  plain,
+  handoff,
+  escalation,
+  plan,
+  shutdown,
+  status,
+  help,
+  task,
+  ci,
+  review,
+] as const
 export const conversations: readonly Conversation[] = declared
 
 type Declared = (typeof declared)[number]
@@ -81,14 +93,23 @@ export interface NamedAction extends AnyAction {
   conversation: Conversation
 }
 
+let known: readonly NamedAction[] | undefined
+
 /** Every action of every conversation. */
-export const actions: readonly NamedAction[] = conversations.flatMap((conversation) =>
-  Object.entries(conversation.actions ?? {}).map(([name, action]) => ({ ...action, name, conversation })),
-)
+export function allActions(): readonly NamedAction[] {
+  known ??= conversations.flatMap((conversation) =>
+    Object.entries(conversation.actions?.() ?? {}).map(([name, action]) => ({
+      ...action,
+      name,
+      conversation,
+    })),
+  )
+  return known
+}
 
 /** The actions that answer messages of a type. */
 export const actionsFor = (type: string): NamedAction[] =>
-  actions.filter((action) => types.get(action.type)?.answers === type)
+  allActions().filter((action) => types.get(action.type)?.answers === type)
 
 /** The type of a reply in plain words to a message of a type: its own, where that needs nothing but words. */
 export const replyTypeFor = (type: string): string | undefined =>

@@ -29,7 +29,7 @@ export const review = conversation({
       answerWith: taskAnswers,
     },
   },
-  actions: {
+  actions: () => ({
     reportReview: action({
       type: 'fix_review_comments',
       summary: 'Pass on the comments of a review',
@@ -45,5 +45,5 @@ export const review = conversation({
         return { ...sayTask({ ...input, subject, body: text }, { comments, url }), requiresAck: true }
       },
     }),
-  },
+  }),
 })

@@ -37,7 +37,7 @@ export const shutdown = conversation({
     },
     owes: 'shutdown',
   },
-  actions: {
+  actions: () => ({
     // It is for the run that is there now: a successor never gets it.
     requestShutdown: action({
       type: 'shutdown_request',
@@ -81,7 +81,7 @@ export const shutdown = conversation({
       reason: { field: 'reason', otherwise: 'Busy.' },
       says: ({ reason }) => ({ body: reason, payload: { accepted: false, reason } }),
     }),
-  },
+  }),
   verb: {
     name: 'shutdown',
     summary: 'Ask an agent to stop; accept or defer that',

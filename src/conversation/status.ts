@@ -64,7 +64,7 @@ export const status = conversation({
     byReply: true,
     owes: 'status',
   },
-  actions: {
+  actions: () => ({
     requestStatus: action({
       type: 'status_request',
       summary: 'Ask an agent for its status',
@@ -93,7 +93,7 @@ export const status = conversation({
         payload: toPayload(input),
       }),
     }),
-  },
+  }),
   verb: {
     name: 'status',
     summary: 'Ask for a status, answer, or report',

@@ -30,7 +30,7 @@ export const task = conversation({
     },
     owes: 'work',
   },
-  actions: {
+  actions: () => ({
     assignTask: action({
       type: 'task_assignment',
       summary: 'Give somebody a task',
@@ -42,5 +42,5 @@ export const task = conversation({
       },
       says: (input) => sayTask(input, { taskId: input.taskId }),
     }),
-  },
+  }),
 })

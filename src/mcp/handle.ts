@@ -2,7 +2,7 @@ import { say } from '../agent/say.ts'
 import { checkInput } from '../api/check-input.ts'
 import { handlingOperations } from '../api/handling-operations.ts'
 import type { Operation } from '../api/operation.ts'
-import { actions, findStep, knownTypes, typeOf } from '../conversation/registry.ts'
+import { allActions, findStep, knownTypes, typeOf } from '../conversation/registry.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { Handled, Mailbox } from '../space/mailbox/api.ts'
 
@@ -15,7 +15,7 @@ const plainSteps: Record<string, Operation<Operation['input'], Operation['output
 const noteFields: Record<string, string> = { ack: 'note', done: 'note', fail: 'reason' }
 
 /** Steps of conversations. */
-const answers = actions.filter(({ step }) => step !== undefined)
+const answers = allActions().filter(({ step }) => step !== undefined)
 
 export const steps = [...new Set([...Object.keys(plainSteps), ...answers.map(({ step }) => step!)])]
 

@@ -7,7 +7,7 @@ import { verbs } from '../../src/cli/verbs.ts'
 import { type Fields, findMisfit } from '../../src/conversation/field.ts'
 import { checkPayload } from '../../src/conversation/payload.ts'
 import {
-  actions,
+  allActions,
   conversations,
   findStep,
   isOpenMatter,
@@ -25,6 +25,7 @@ import { fence, type Message, toMarkdown } from '../../src/mod.ts'
 import { wordsFor } from '../../src/tmux/typed-text.ts'
 import { message } from '../helpers/samples.ts'
 
+const actions = allActions()
 const src = new URL('../../src', import.meta.url).pathname
 /** Types that mean something beyond ordinary mail. */
 const declared = conversations.filter(({ name }) => name !== 'question')
@@ -160,6 +161,17 @@ describe('the check of a payload', () => {
         expect(findMisfit(fields, given) === undefined).toBe(schema.safeParse(given).success)
       }),
       { numRuns: 200 },
+    )
+  })
+
+  it.each(typed)('of a %s is not needed to render one that was imported', (type) => {
+    const names = Object.keys(typeOf(type)!.payload!)
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names, 'other'), value), (payload) => {
+        const odd = { ...one(type), payload: payload as NonNullable<Message['payload']> }
+        for (const text of [toMarkdown(odd), fence(odd)]) expect(text).toContain('The body.')
+      }),
+      { numRuns: 100 },
     )
   })
 
