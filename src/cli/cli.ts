@@ -6,31 +6,31 @@ import { toPrintableLine } from '../model/text.ts'
 import { type Globals, readGlobals } from './globals.ts'
 import { type Colors, colorsFor, widthOf } from './output.ts'
 
-/** What every verb works with: the global options, and how to talk to whoever called. */
+/** What every verb works with: the global options, and how to write to the caller. */
 export interface Cli {
   globals: Globals
   json: boolean
   quiet: boolean
-  /** Whom the verb acts as. */
+  /** The agent the verb acts as. */
   actor: string
   /** For standard output. */
   colors: Colors
   width: number
   now: number
-  /** The answer: one JSON object for programs, text for people. */
+  /** Prints the result: one JSON object for programs, text for people. */
   answer(json: object, text: () => string): void
-  /** The same for an answer that only says what was done: people who want quiet do not get it. */
+  /** The same for a result that only confirms what was done: `--quiet` suppresses the text. */
   confirm(json: object, text: () => string): void
-  /** On standard error. Hints and warnings are for whoever watches, never part of the answer. */
+  /** On standard error: hints and warnings are never part of the result. */
   hint(text: string): void
   warn(text: string): void
-  /** What to try next, for a person at a terminal; agents pay for every line they read. */
+  /** Suggests a next step, only to a person at a terminal: agents pay for every line they read. */
   tip(text: string): void
-  /** A command line of ours that acts on the same space as the same agent, ready to copy. */
+  /** A mailbox command line for the same space and agent, ready to copy. */
   command(words: string): string
 }
 
-/** Gives a verb its work. */
+/** Sets what a verb does. */
 export function action<Words extends unknown[]>(
   command: Command,
   work: (cli: Cli, ...words: Words) => Promise<void> | void,
@@ -66,10 +66,10 @@ const given = ({ space, as }: Globals): string[] => [
   ...(as === undefined ? [] : ['--as', shellWord(as)]),
 ]
 
-/** A word to be shown on a terminal and typed into a shell. */
+/** A word that is safe to print on a terminal and to paste into a shell. */
 export const shellWord = (word: string): string => quoteForShell(toPrintableLine(word))
 
-/** How we were started, so that what we tell people to type works: from a checkout nothing is on the PATH. */
+/** How this program was started, so that suggested commands work: from a checkout nothing is on the PATH. */
 function programName(): string {
   const script = process.argv[1] ?? ''
   const checkout = basename(script) === 'cli.cjs' && !script.includes('node_modules')

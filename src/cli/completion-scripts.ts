@@ -1,12 +1,12 @@
 /**
- * Each script hands the words up to the cursor to `mailbox complete` and offers the lines it gets back,
- * `VALUE<tab>DESCRIPTION`. Names in a roster are other people's text: nothing here evaluates or expands
- * what comes back, which generated scripts that go through `eval` and `compgen -W` do.
+ * Each script passes the words up to the cursor to `mailbox complete`, which prints candidates as
+ * `VALUE<tab>DESCRIPTION`. Names in a roster are untrusted text, so nothing here evaluates or expands the
+ * candidates, unlike generated scripts that use `eval` or `compgen -W`.
  */
 export const scripts = {
   bash: `# mailbox: completion for bash
 _mailbox() {
-  # bash takes words apart at colons and equal signs; addresses hold colons, so put them together again.
+  # bash splits words at colons and equal signs; addresses contain colons, so join the pieces again.
   local words=() word glue='' i
   for ((i = 1; i <= COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
@@ -19,7 +19,7 @@ _mailbox() {
   done
   ((\${#words[@]})) || words=('')
   local current=\${words[\${#words[@]} - 1]} line value
-  # What stands before the last colon is on the command line already.
+  # The part before the last colon is already on the command line.
   local prefix=''
   [[ $current == *:* ]] && prefix=\${current%:*}:
   COMPREPLY=()

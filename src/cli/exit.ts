@@ -22,7 +22,9 @@ const exitCodes: Record<ErrorCode, number> = {
 
 export const exitCodeOf = ({ code }: MailboxError): number => exitCodes[code]
 
-/** Says what went wrong, to a person or to a program, and gives the exit code. */
+export const usageHint = 'add --help to see the usage'
+
+/** Reports an error to a person or a program, and returns the exit code. */
 export function report(thrown: unknown, json: boolean): number {
   const error = translate(thrown)
   if (json) process.stdout.write(`${JSON.stringify({ error: describe(error) })}\n`)
@@ -31,7 +33,7 @@ export function report(thrown: unknown, json: boolean): number {
   return exitCodeOf(error)
 }
 
-/** An error as programs get it: all three fields, always. */
+/** An error as programs get it, always with all three fields. */
 export function describe(error: MailboxError): { code: ErrorCode; message: string; hint: string | null } {
   return { code: error.code, message: error.message, hint: error.hint ?? null }
 }
@@ -42,7 +44,7 @@ export function forPeople(error: MailboxError): string {
   return `${red('error:')} ${toPrintableLine(error.message)}\n${hint}`
 }
 
-/** Whatever was thrown, with a code and a next step. */
+/** Turns anything thrown into an error with a code and a hint. */
 export function translate(thrown: unknown): MailboxError {
   if (thrown instanceof CommanderError) return fromCommander(thrown)
   if (thrown instanceof MailboxError) return thrown
@@ -50,12 +52,15 @@ export function translate(thrown: unknown): MailboxError {
     return new MailboxError('interrupted', 'interrupted')
   const { code, message } = thrown as NodeJS.ErrnoException
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new MailboxError('disk_full', message, { cause: thrown, hint: 'free some room and try again' })
+    return new MailboxError('disk_full', message, {
+      cause: thrown,
+      hint: 'free some disk space and try again',
+    })
   }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new MailboxError('not_permitted', message, {
       cause: thrown,
-      hint: 'use a space of your own: --space DIR',
+      hint: 'use a space that you can write to: --space DIR',
     })
   }
   if (code === 'ENOTDIR' || code === 'EEXIST') {
@@ -67,16 +72,16 @@ export function translate(thrown: unknown): MailboxError {
   const defect = asMailboxError(thrown)
   return new MailboxError('internal', defect.message, {
     cause: thrown,
-    hint: 'this is a defect; set MAILBOX_DEBUG=1 to see where it happened',
+    hint: 'this is a bug in mailbox; set MAILBOX_DEBUG=1 for a stack trace',
   })
 }
 
-/** Commander's messages end with its suggestion, if it has one. */
+/** Commander puts its suggestion, if any, on the last lines of the message. */
 function fromCommander(error: CommanderError): MailboxError {
   if (error.code === 'commander.help')
-    return new MailboxError('invalid', 'a verb is missing', { hint: 'see above' })
+    return new MailboxError('invalid', 'missing subcommand', { hint: 'see the usage above' })
   const [first = '', ...rest] = error.message.split('\n')
   const suggestion = rest.join(' ').replace(/^\(Did (.*)\)$/, 'did $1')
-  const hint = suggestion === '' ? 'add --help to see what it takes' : suggestion
+  const hint = suggestion === '' ? usageHint : suggestion
   return new MailboxError('invalid', first.replace(/^error: /, ''), { cause: error, hint })
 }

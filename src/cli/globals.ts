@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
 
-/** Options that every verb takes, before or behind its name. */
+/** Options of every verb, accepted before or after its name. */
 export interface Globals {
-  /** The space's directory as it was written. */
+  /** The space's directory, as typed. */
   space?: string
-  /** Whom to act as. */
+  /** The agent to act as. */
   as?: string
   json?: boolean
   quiet?: boolean
@@ -18,17 +18,17 @@ export function addGlobals(command: Command): void {
     .addOption(
       global(
         '--space <dir>',
-        'the space to use (MAILBOX_SPACE; else the nearest .mailbox upward, else ~/.mailbox)',
+        'the space to use (default: MAILBOX_SPACE, the nearest .mailbox in a parent directory, or ~/.mailbox)',
       ),
     )
-    .addOption(global('--as <agent>', 'whom to act as (MAILBOX_AGENT; else user, the person)'))
-    .addOption(global('--json', 'print one JSON object (streams: one a line)'))
-    .addOption(global('--quiet', 'no confirmations, hints or progress'))
+    .addOption(global('--as <agent>', 'the agent to act as (default: MAILBOX_AGENT, or "user", the person)'))
+    .addOption(global('--json', 'print a JSON object (streams: one per line)'))
+    .addOption(global('--quiet', 'hide confirmations, hints and progress'))
     .addHelpOption(global('-h, --help', 'show this help'))
   for (const sub of command.commands) if (command.parent !== null) addGlobals(sub)
 }
 
-/** The options in force for a verb; the one written last wins. */
+/** The global options in effect for a verb; the last one given wins. */
 export function readGlobals(command: Command): Globals {
   const chain: Command[] = []
   for (let at: Command | null = command; at !== null; at = at.parent) chain.unshift(at)

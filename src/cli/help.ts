@@ -1,6 +1,6 @@
 import type { Command, HelpConfiguration } from 'commander'
 
-/** Names and summaries only: which options a verb takes is said by its own help. */
+/** The list of verbs shows names and summaries only; `mailbox VERB --help` shows arguments and options. */
 export const helpStyle: HelpConfiguration = {
   subcommandTerm: (command) => [command.name(), ...subcommandWords(command)].join(' '),
 }
@@ -11,12 +11,12 @@ const subcommandWords = (command: Command): string[] =>
 export const quickStart = `
 Quick start:
   $ mailbox join ada --role architect --tag project:inscription
-  $ mailbox send role:architect --subject Plan --body "Where do we begin?" --priority urgent
+  $ mailbox send role:architect --subject Plan --body "Where do we start?" --priority urgent
   $ mailbox check --as ada
   $ mailbox reply ID --as ada --body "With the model."
   $ mailbox show ID
 
-\`mailbox VERB --help\` tells what a verb takes, with examples.`
+Use \`mailbox <verb> --help\` for options and examples.`
 
 /** The last section of a verb's help. */
 export const examples = (...lines: string[]): string =>

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { MailboxError } from '../base/errors.ts'
 import { parseStrictJson } from '../base/json.ts'
 
-/** Beyond this no message fits, however it is escaped. */
+/** No message is larger than this, however it is escaped. */
 const maxBytes = 16 * 1_048_576
 
 let stdinTaken = false
@@ -11,24 +11,24 @@ function openInput(path: string): NodeJS.ReadableStream {
   if (path !== '-') return createReadStream(path)
   if (stdinTaken) {
     throw new MailboxError('invalid', 'standard input can be read only once', {
-      hint: 'use - for one thing, a file for the other',
+      hint: 'use - for one of them and a file for the other',
     })
   }
   stdinTaken = true
   if (process.stdin.isTTY)
-    process.stderr.write('reading from the terminal; end with Ctrl-D on a line of its own\n')
+    process.stderr.write('Reading from the terminal. Press Ctrl-D on an empty line to finish.\n')
   return process.stdin
 }
 
-/** A file's text, or standard input's for `-`. What is not UTF-8 is refused; a byte order mark is content. */
+/** Reads a file, or standard input for `-`. Rejects anything but UTF-8; a byte order mark is content. */
 export async function readText(path: string): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of chunksOf(path)) {
     size += chunk.length
     if (size > maxBytes) {
-      throw new MailboxError('over_limit', `${nameOf(path)} has more than ${maxBytes} bytes`, {
-        hint: 'attach its path instead',
+      throw new MailboxError('over_limit', `${nameOf(path)} is larger than ${maxBytes} bytes`, {
+        hint: 'attach the file instead: --attach PATH',
       })
     }
     chunks.push(chunk)
@@ -36,7 +36,7 @@ export async function readText(path: string): Promise<string> {
   return createDecoder(path)(Buffer.concat(chunks), false)
 }
 
-/** A file's lines, with their numbers; empty ones are left out. */
+/** Reads a file's lines with their numbers, skipping empty ones. */
 export async function* readLines(path: string): AsyncGenerator<{ line: string; number: number }> {
   const decode = createDecoder(path)
   let number = 0
@@ -50,7 +50,7 @@ export async function* readLines(path: string): AsyncGenerator<{ line: string; n
   if (rest.trim() !== '') yield { line: rest, number: number + 1 }
 }
 
-/** JSON from the command line: as it stands, or from standard input for `-`. */
+/** JSON given on the command line, or on standard input for `-`. */
 export async function readJson(text: string, what: string): Promise<unknown> {
   const json = text === '-' ? await readText('-') : text
   try {
@@ -69,9 +69,9 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
     for await (const chunk of openInput(path)) yield chunk as Buffer
   } catch (error) {
     if (error instanceof MailboxError) throw error
-    throw new MailboxError('invalid', `${nameOf(path)} cannot be read: ${(error as Error).message}`, {
+    throw new MailboxError('invalid', `cannot read ${nameOf(path)}: ${(error as Error).message}`, {
       cause: error,
-      hint: 'check the path; - is standard input',
+      hint: 'check the path; use - for standard input',
     })
   }
 }
@@ -84,7 +84,7 @@ function createDecoder(path: string): (bytes: Buffer, more: boolean) => string {
     } catch (cause) {
       throw new MailboxError('invalid', `${nameOf(path)} is not UTF-8`, {
         cause,
-        hint: 'convert it (iconv -t UTF-8), or attach the file: --attach PATH',
+        hint: 'convert it (iconv -t UTF-8) or attach the file: --attach PATH',
       })
     }
   }

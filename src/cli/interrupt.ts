@@ -1,13 +1,13 @@
 const controller = new AbortController()
-let heeded = false
+let isListening = false
 
 /**
- * Aborted by Ctrl-C or SIGTERM. Verbs that wait ask for it; until one does, a signal ends the process
- * at once, even in the middle of a long computation, which loses nothing.
+ * Aborted by Ctrl-C or SIGTERM. Verbs that wait use it; for all others a signal ends the process at once,
+ * even in the middle of a long computation, and nothing is lost.
  */
 export function interruptSignal(): AbortSignal {
-  if (!heeded) {
-    heeded = true
+  if (!isListening) {
+    isListening = true
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt)
   }
   return controller.signal
@@ -15,18 +15,18 @@ export function interruptSignal(): AbortSignal {
 
 export const wasInterrupted = (): boolean => controller.signal.aborted
 
-const breathMs = 50
-let lastBreath = performance.now()
+const yieldEveryMs = 50
+let lastYield = performance.now()
 
-/** For long loops over what is there already: they never wait, so a signal would not get through to them. */
-export async function giveWay(): Promise<void> {
-  if (performance.now() - lastBreath < breathMs) return
+/** Lets signals through in long loops over existing data, which otherwise never wait. */
+export async function yieldToSignals(): Promise<void> {
+  if (performance.now() - lastYield < yieldEveryMs) return
   await new Promise(setImmediate)
-  lastBreath = performance.now()
+  lastYield = performance.now()
 }
 
 function interrupt(): void {
-  // Who presses twice does not want to wait for a clean end.
+  // A second Ctrl-C means: do not wait for a clean end.
   if (controller.signal.aborted) process.exit(130)
   controller.abort()
 }

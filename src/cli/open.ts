@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { openDisk } from '../space/open.ts'
 import { findSpace } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
-import type { Cli } from './cli.ts'
+import { action, type Cli } from './cli.ts'
 import { createProgress } from './progress.ts'
 
 export interface OpenOptions {
-  /** Refuse a space that does not exist instead of making it. @default false */
+  /** Fail if the space does not exist instead of creating it. @default false */
   existing?: boolean
 }
 
@@ -18,27 +19,41 @@ export const spaceDir = ({ globals }: Cli): string =>
 
 export const spaceExists = (dir: string): boolean => existsSync(join(dir, 'journal'))
 
-/** Opens the space that is meant. A new one is never made in silence: it may be a mistyped path. */
-export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Promise<DiskSpace> {
+export function existingSpaceDir(cli: Cli): string {
   const dir = spaceDir(cli)
+  if (spaceExists(dir)) return dir
+  throw new MailboxError('not_found', `there is no space in ${dir}`, {
+    hint: 'use another one with --space DIR, or create it: mailbox join NAME',
+  })
+}
+
+/** Opens the space. Creating one is always announced, because the path may be mistyped. */
+export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Promise<DiskSpace> {
+  const dir = existing ? existingSpaceDir(cli) : spaceDir(cli)
   const isNew = !spaceExists(dir)
-  if (isNew && existing) {
-    throw new MailboxError('not_found', `there is no space in ${dir}`, {
-      hint: 'name another with --space DIR, or make one: mailbox join NAME',
-    })
-  }
   const progress = createProgress(cli, 'building the index')
   try {
     const space = await openDisk({ dir, onProgress: (seq) => progress.report(seq) })
-    // People are told times by the clock that the space goes by.
+    // Relative times are shown by the space's clock.
     cli.now = space.now()
-    if (isNew) cli.hint(`made a new space in ${dir}`)
+    if (isNew) cli.hint(`Created a space in ${dir}`)
     return space
   } finally {
     progress.end()
   }
 }
 
-/** The mailbox of whoever the verb acts as; somebody who has not joined is told how to. */
+/** The mailbox of the agent the verb acts as. An agent that has not joined gets an error that says how to. */
 export const openMailbox = (cli: Cli, space: DiskSpace): Promise<Mailbox> =>
   space.mailbox(cli.actor, { join: false })
+
+/** Sets what a verb does in the mailbox of the agent it acts as. */
+export function mailboxAction<Words extends unknown[]>(
+  command: Command,
+  work: (cli: Cli, mailbox: Mailbox, ...words: Words) => Promise<void>,
+): void {
+  action(command, async (cli, ...words: Words) => {
+    await using space = await open(cli)
+    await work(cli, await openMailbox(cli, space), ...words)
+  })
+}

@@ -4,7 +4,7 @@ import { addGlobals } from './globals.ts'
 import { helpStyle, quickStart } from './help.ts'
 import { wasInterrupted } from './interrupt.ts'
 import { ignoreClosedPipes, settle } from './output.ts'
-import { groups, verbs } from './verbs.ts'
+import { verbs } from './verbs.ts'
 
 declare const __VERSION__: string
 
@@ -21,27 +21,27 @@ export async function run(words: readonly string[]): Promise<never> {
     if (error instanceof CommanderError && error.exitCode === 0) code = 0
     else code = report(error, words.includes('--json'))
   }
-  // Nothing that still runs may hold the process up: what had to be waited for has been.
+  // Exit explicitly so that a leftover timer or handle cannot keep the process alive.
   await settle()
   process.exit(code)
 }
 
-/** `help send` is `send --help`: the verb's own help, which only its file knows. */
+/** `help send` becomes `send --help`, because only the verb's own file knows its help. */
 const asVerbHelp = ([first, second, ...rest]: readonly string[]): string[] =>
   first === 'help' && second !== undefined
     ? [second, '--help']
     : [first, second, ...rest].filter((word) => word !== undefined)
 
 /**
- * The verbs by name and summary; what a verb takes and does is loaded when it is called. When the first
- * word is a verb, nobody will ask for the others, and making them all takes longer than most verbs do.
+ * Registers the verbs by name and summary; a verb's options and code are loaded when it is called. When the
+ * first word is a verb, only that one is registered: registering all of them takes longer than most verbs run.
  */
 function createProgram(words: readonly string[]): Command {
   const program = new Command('mailbox')
-    .description('Durable, addressed mail between AI agents, with a person able to see and steer everything.')
-    .usage('[options] VERB ...')
+    .description('Durable, addressed mail for AI agents. A person can see and steer everything.')
+    .usage('[options] <verb> [arguments]')
     .version(__VERSION__, '-V, --version', 'print the version')
-    // A verb's options are its own to read: `--body --json` is a body, whatever the program knows.
+    // Each verb parses its own options: in `--body --json`, the body is `--json`.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: () => {} })
@@ -51,12 +51,12 @@ function createProgram(words: readonly string[]): Command {
   program.addHelpCommand(
     new Command('help')
       .argument('[verb]')
-      .helpGroup(groups.setup)
-      .summary('Show what a verb takes, with examples'),
+      .helpGroup(verbs[0]!.heading)
+      .summary('Show the options and examples of a verb'),
   )
-  const called = verbs.filter(({ name, looksAtOthers = false }) => name === words[0] && !looksAtOthers)
-  for (const { name, group, summary, hidden = false } of called.length > 0 ? called : verbs) {
-    program.command(name, { hidden }).helpGroup(groups[group]).summary(summary).description(`${summary}.`)
+  const called = verbs.filter(({ name, needsOtherVerbs = false }) => name === words[0] && !needsOtherVerbs)
+  for (const { name, heading, summary, hidden = false } of called.length > 0 ? called : verbs) {
+    program.command(name, { hidden }).helpGroup(heading).summary(summary).description(`${summary}.`)
   }
   program.hook('preSubcommand', async (_, command) => {
     const verb = verbs.find(({ name }) => name === command.name())

@@ -6,15 +6,15 @@ export interface Progress {
   end(): void
 }
 
-/** Nobody needs to be told about what is over in a moment. */
+/** Short tasks show no progress. */
 const silentMs = 1_000
 const barEveryMs = 100
 const lineEveryMs = 5_000
 const barCells = 24
 
 /**
- * How far something is, on standard error: a bar on a terminal, else a line now and then. It draws only
- * when it is called, because the work it reports on leaves no time to a timer.
+ * Progress on standard error: a bar on a terminal, otherwise a line now and then. It draws only when it is
+ * called, because the work it reports on blocks timers.
  */
 export function createProgress({ quiet }: Cli, label: string): Progress {
   const { stderr } = process
@@ -48,5 +48,5 @@ function describe(label: string, done: number, total: number | undefined): strin
 }
 
 /** `300,000`. */
-// By hand: loading the tables of `toLocaleString` takes longer than everything else a short verb does.
+// `toLocaleString` would load locale tables, which takes longer than all else a short verb does.
 export const count = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ',')

@@ -1,7 +1,7 @@
 import type { Draft } from '../model/entry.ts'
 import type { Settings } from '../model/settings.ts'
 
-/** What a decision cannot find out by itself: the time, unused ids, and the settings. */
+/** What a decision needs from outside: the time, new ids and the settings. */
 export interface Context {
   /** Milliseconds since 1970. */
   now: number
@@ -10,7 +10,7 @@ export interface Context {
   policy: Settings
 }
 
-/** What a decision comes to: the entries to append, and what its caller is told. */
+/** The outcome of a decision: the entries to append, and the result for the caller. */
 export interface Decision<T> {
   drafts: Draft[]
   result: T

@@ -5,13 +5,13 @@ import type { Message, Priority } from '../model/message.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context } from './context.ts'
 
-/** How long a notice of the system waits to be read. */
+/** How long a notice from the system lives unread. */
 const noticeLifeMs = 24 * 3_600_000
 const idsListed = 20
-/** Nobody waits for news of mail as old as this: it was imported, or its space lay asleep. */
+/** Older mail gets no notices: it was imported, or its space was not in use. */
 const oldNewsMs = 30 * 24 * 3_600_000
 
-/** Something the system has to say, as a message like any other. */
+/** A notice from the system, as an ordinary message. */
 export function notice(
   { now, newId }: Context,
   fields: Pick<Message, 'to' | 'type' | 'subject' | 'body'> & {
@@ -43,13 +43,13 @@ export function notice(
   return { kind: 'message', message }
 }
 
-/** A letter that will not arrive, and why. */
+/** A letter that cannot be delivered, and why. */
 export interface Undelivered {
   letter: Letter
   reason: string
 }
 
-/** Tells each sender once of all its letters that will not arrive. The system's own are nobody's loss. */
+/** Notifies each sender once of all its undeliverable letters; the system's own are dropped. */
 export function bounces(view: View, letters: readonly Undelivered[], context: Context): MessageDraft[] {
   const bySender = new Map<string, { message: Message; recipient: string; reason: string }[]>()
   for (const { letter, reason } of letters) {
@@ -66,7 +66,7 @@ export function bounces(view: View, letters: readonly Undelivered[], context: Co
       .map((one) => `- ${one.message.id} to ${one.recipient}: ${one.reason}`)
     const more = found.length > idsListed ? [`- and ${found.length - idsListed} more: mailbox dead`] : []
     const id = found.length === 1 ? about.id : 'ID'
-    const hint = `To send it to somebody else: mailbox dead --resend ${id} --to ADDRESS`
+    const hint = `To send it to someone else: mailbox dead --resend ${id} --to ADDRESS`
     return notice(context, {
       to: [sender],
       type: 'error',

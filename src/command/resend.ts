@@ -15,12 +15,12 @@ export interface ResendCommand {
   to: SendInput['to']
 }
 
-/** A dead letter goes to another address: a new message with the same content, and the old one is archived. */
+/** Sends a dead letter to another address as a new message with the same content, and archives the old one. */
 export function decideResend(view: View, { agent, id, to }: ResendCommand, context: Context): Decision<Sent> {
   const { seq, sender } = requireMessage(view, id)
   if (sender !== agent && agent !== person) {
-    throw new MailboxError('not_permitted', `message ${id} is not from ${agent}`, {
-      hint: `its sender is ${sender}; the person may send it again as well`,
+    throw new MailboxError('not_permitted', `message ${id} was not sent by ${agent}`, {
+      hint: `only ${sender} or the person can resend it`,
     })
   }
   const dead = view.receipts(seq).filter(({ state }) => isDeadLetter(state))
@@ -40,7 +40,7 @@ export function decideResend(view: View, { agent, id, to }: ResendCommand, conte
       ...{ id: view.text(seq).id, seq, rank, owner, box, was: state },
       state: 'archived',
     })),
-    note: `sent again as ${decision.result.message.id}`,
+    note: `resent as ${decision.result.message.id}`,
   }
   return { ...decision, drafts: [...decision.drafts, archived] }
 }

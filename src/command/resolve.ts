@@ -5,31 +5,31 @@ import type { Directory } from '../model/directory.ts'
 
 export interface Resolved {
   addresses: Address[]
-  /** Things the sender should know although the mail was accepted. */
+  /** What the sender should know although the mail was accepted. */
   warnings: string[]
 }
 
 /**
- * Turns what was written after `to` into addresses that mean something here. A bare name is an agent, or
- * a role that only a role has; a name that is neither is refused with the nearest that exist, unless the
- * sender wants the mail held for somebody yet to come.
+ * Resolves the recipients of a message. A bare name is an agent, or a role if no agent has that name. An
+ * unknown name is rejected with the closest matches, unless the sender wants the mail held for an agent that
+ * has not joined yet.
  */
 export function resolveAddresses(directory: Directory, written: readonly string[], hold: boolean): Resolved {
   const addresses: Address[] = []
   const warnings: string[] = []
   for (const text of written) {
-    // Most mail goes to somebody known, whose name needs no second check.
+    // Most mail goes to a known agent, whose name needs no check.
     const known = directory.agents.get(text)
     if (known !== undefined) {
       if (known.state === 'dead')
-        warnings.push(`${text} is gone; unless it comes back this becomes a dead letter`)
+        warnings.push(`${text} is gone; unless it returns, this message becomes a dead letter`)
       if (known.state === 'frozen') warnings.push(`${text} is frozen; the message waits`)
       addresses.push({ kind: 'agent', name: text })
       continue
     }
     const address = resolveBare(directory, parseAddress(text), text)
     if (address.kind === 'agent' && address.name === systemAgent) {
-      throw new MailboxError('not_permitted', 'the system reads no mail', {
+      throw new MailboxError('not_permitted', 'the system cannot receive mail', {
         hint: 'write to an agent, a role or user',
       })
     }
@@ -38,10 +38,10 @@ export function resolveAddresses(directory: Directory, written: readonly string[
       warnings.push(`${address.name} has not joined yet; the message waits`)
     }
     if (address.kind === 'role' && directory.holders(address.name).length === 0) {
-      warnings.push(`nobody holds the role ${address.name} now; the message waits for a holder`)
+      warnings.push(`no agent has the role ${address.name} now; the message waits for one`)
     }
     if (address.kind === 'tag' && directory.tagged(address.tag).length === 0) {
-      warnings.push(`no agent has the tag ${address.tag} now; the message waits while it lives`)
+      warnings.push(`no agent has the tag ${address.tag} now; the message waits until it expires`)
     }
     addresses.push(address)
   }
@@ -60,15 +60,15 @@ function unknownRecipient(directory: Directory, name: string): MailboxError {
   const known = new Set([person, ...directory.agents.keys()])
   for (const agent of directory.agents.values()) for (const role of agent.roles) known.add(`role:${role}`)
   const near = nearest(name, [...known])
-  return new MailboxError('unknown_recipient', `no agent is called ${JSON.stringify(name)}`, {
+  return new MailboxError('unknown_recipient', `no agent named ${JSON.stringify(name)}`, {
     hint:
       near.length > 0
-        ? `did you mean ${near.join(' or ')}? To keep the message for an agent yet to come, hold it (--hold)`
-        : 'see `mailbox agents`; to keep the message for an agent yet to come, hold it (--hold)',
+        ? `did you mean ${near.join(' or ')}? To keep the message until the agent joins, use --hold`
+        : 'see `mailbox agents`; to keep the message until the agent joins, use --hold',
   })
 }
 
-/** Up to three names that a typing error could have meant. */
+/** Up to three names that a typo could have meant. */
 export function nearest(name: string, candidates: readonly string[]): string[] {
   const wanted = name.toLowerCase()
   return candidates

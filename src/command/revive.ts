@@ -6,10 +6,10 @@ import { isoTime } from '../model/time.ts'
 import type { Context } from './context.ts'
 import { unchanged } from './due/letter-changes.ts'
 
-/** More than waits for any one agent, short of a flood. */
+/** More than any agent normally has waiting. */
 const atOnce = 10_000
 
-/** The time an agent was frozen does not count for the mail that waited for it. */
+/** Extends the life of the mail that waited for a frozen agent by the time it was frozen. */
 export function extend(view: View, { name, lastSeenAt }: Agent, now: number): ReceiptDraft[] {
   const frozenMs = (seq: number) =>
     Math.max(0, now - Math.max(Date.parse(lastSeenAt), Date.parse(view.text(seq).createdAt)))
@@ -29,8 +29,8 @@ export function extend(view: View, { name, lastSeenAt }: Agent, now: number): Re
 }
 
 /**
- * A successor under a name inherits the mail that became dead letters because nobody was there; not what
- * was only for an earlier run, and not what was taken up too often.
+ * A new run of an agent gets the mail that became dead letters in its absence, except mail for an earlier run
+ * only and mail that was claimed too often.
  */
 export function revive(view: View, name: string, { now, policy }: Context): ReceiptDraft[] {
   const changes = view
@@ -46,7 +46,7 @@ export function revive(view: View, name: string, { now, policy }: Context): Rece
     : [{ kind: 'receipt', step: 'revived', by: systemAgent, changes, note: `${name} is back` }]
 }
 
-/** An agent that was taken for dead is the same run as before, and has its mail again. */
+/** An agent wrongly considered dead continues the same run and gets its mail back. */
 export function comeBack(view: View, agent: Agent, context: Context): Draft[] {
   const { gone: _, note: __, ...rest } = agent
   return [

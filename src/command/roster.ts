@@ -13,15 +13,15 @@ import { nearest } from './resolve.ts'
 import { extend, revive } from './revive.ts'
 
 export interface JoinInput {
-  /** Replaces the roles the agent had; left out, it keeps them. */
+  /** Replaces the agent's roles; if omitted, it keeps them. */
   roles?: readonly string[]
   tags?: readonly string[]
-  /** What tells this run from others: its process, its host, the client it runs in. */
+  /** What identifies this run: its process, its host, the client it runs in. */
   session?: Partial<Pick<Session, 'pid' | 'pidStart' | 'host' | 'client' | 'id'>>
   note?: string
 }
 
-/** The states an agent says of itself; the others are found out. */
+/** The states that an agent can set for itself. */
 const chosenStates = ['alive', 'idle', 'waiting'] as const
 
 export interface UpdateInput {
@@ -33,23 +33,23 @@ export interface UpdateInput {
   note?: string
 }
 
-/** The agent as everybody sees it; the person is in every roster without ever joining. */
+/** Finds an agent; the person is in every roster without joining. */
 export function findAgent(directory: Directory, name: string): Agent | undefined {
   return directory.agents.get(name) ?? (name === person ? implicitPerson() : undefined)
 }
 
-/** The agent, or an error that says how to become one. */
+/** The agent, or an error that says how to join. */
 export function requireAgent(directory: Directory, name: string): Agent {
   const agent = findAgent(directory, name)
   if (agent !== undefined) return agent
   const near = nearest(name, [person, ...directory.agents.keys()])
   const join = `join first: mailbox join ${/^[\w./-]+$/.test(name) ? name : JSON.stringify(name)}`
-  throw new MailboxError('not_found', `no agent is called ${JSON.stringify(name)}`, {
-    hint: near.length > 0 ? `did you mean ${near.join(' or ')}? If not, ${join}` : join,
+  throw new MailboxError('not_found', `no agent named ${JSON.stringify(name)}`, {
+    hint: near.length > 0 ? `did you mean ${near.join(' or ')}? Otherwise ${join}` : join,
   })
 }
 
-/** The agent, if it is one that may act: whoever has left has to come back first. */
+/** The agent, or an error if it has left: it must join again first. */
 export function requirePresent(directory: Directory, name: string): Agent {
   const agent = requireAgent(directory, name)
   if (agent.state === 'dead' && agent.gone === 'left') throw hasLeft(name)
@@ -59,13 +59,13 @@ export function requirePresent(directory: Directory, name: string): Agent {
 const hasLeft = (name: string) =>
   new MailboxError('conflict', `${name} has left`, { hint: `join again: mailbox join ${name}` })
 
-/** A new run of an agent, known or not: its generation rises, so that mail for an old run can be told. */
+/** Starts a new run of an agent. Its generation rises, so that mail for an old run can be recognized. */
 export function decideJoin(view: View, name: string, input: JoinInput, context: Context): Draft[] {
   const { directory } = view
   const { now } = context
   checkName(name, 'agent name')
   if (name === systemAgent)
-    throw new MailboxError('invalid', `${name} is not an agent`, { hint: 'choose another name' })
+    throw new MailboxError('invalid', `the name ${name} is reserved`, { hint: 'choose another name' })
   const before = directory.agents.get(name)
   const at = isoTime(now)
   const { pid, pidStart, host, client, id } = input.session ?? {}
@@ -97,19 +97,19 @@ export function decideJoin(view: View, name: string, input: JoinInput, context: 
 }
 
 export interface SeatInput {
-  /** The agent that this must be. Left out, it is the one that sits there already, or a new one. */
+  /** The required agent. If omitted, the agent already in this process, or a new one. */
   name?: string | undefined
-  /** The kind of client, which new agents are named after. */
+  /** The client, after which new agents are named. */
   client: string
   session: NonNullable<JoinInput['session']>
-  /** Whether it may join, or come back from being frozen. `false`: only whoever sits there now. @default true */
+  /** Whether it may join or resume. `false`: only an agent that is already there. @default true */
   joins?: boolean
 }
 
 /**
- * Who runs in a process. A client meets us at several doors (hooks, tools), which must all find the same
- * agent: the one that has joined from this process, or whose session is resumed here, or a new one. Of two
- * sessions that live in one process each is an agent; one that begins where another has ended takes its seat.
+ * Finds the agent of a process. A client connects in several ways (hooks, tools), which must all find the same
+ * agent: the one that joined from this process, or whose session is resumed here, or a new one. Two sessions
+ * in one process are two agents; a session that starts after another has ended takes over its agent.
  */
 export function decideSeat(
   view: View,
@@ -144,7 +144,7 @@ export function decideSeat(
     (name !== undefined || (here.includes(before) && isOfSession(before)))
   if (stays) return { drafts: [], result: found }
   if (!joins)
-    throw new MailboxError('conflict', `the session of ${found} is over`, { hint: 'start it again' })
+    throw new MailboxError('conflict', `the session of ${found} has ended`, { hint: 'start a new session' })
   return { drafts: decideJoin(view, found, { session: { ...session, client } }, context), result: found }
 }
 
@@ -154,7 +154,7 @@ const isSameProcess = (one: Session, other: NonNullable<JoinInput['session']>): 
   one.pidStart === other.pidStart &&
   one.host === other.host
 
-/** `claude-1`, `claude-2` …: the first that nobody has who lives or is expected back. */
+/** The first of `claude-1`, `claude-2` … that no living or frozen agent has. */
 function freeName(client: string, { agents }: Directory): string {
   for (let n = 1; ; n++) {
     const agent = agents.get(`${client}-${n}`)
@@ -169,16 +169,16 @@ export function decideUpdate(
   { now }: Context,
 ): AgentDraft[] {
   if (input === null || typeof input !== 'object') {
-    throw new MailboxError('invalid', 'there is nothing to update', {
-      hint: 'name roles, tags, a state or a note',
+    throw new MailboxError('invalid', 'nothing to update', {
+      hint: 'pass roles, tags, a state or a note',
     })
   }
   const before = requireAgent(directory, name)
   const { addRoles = [], removeRoles = [], addTags = [], removeTags = [] } = input
   checkText('note', input.note)
   if (input.state !== undefined && !chosenStates.includes(input.state)) {
-    throw new MailboxError('invalid', `an agent cannot make itself ${JSON.stringify(input.state)}`, {
-      hint: `states to choose: ${chosenStates.join(', ')}; to leave or freeze: mailbox leave`,
+    throw new MailboxError('invalid', `an agent cannot set its state to ${JSON.stringify(input.state)}`, {
+      hint: `use ${chosenStates.join(', ')}; to leave or freeze: mailbox leave`,
     })
   }
   const roles = checkRoles([...before.roles.filter((role) => !removeRoles.includes(role)), ...addRoles])
@@ -187,14 +187,14 @@ export function decideUpdate(
   if (before.state === 'dead' && before.gone === 'left') {
     throw hasLeft(name)
   }
-  // Since when somebody is frozen or dead is what its time of being seen says.
+  // For a frozen or dead agent, lastSeenAt records since when, so it must not change.
   const isHere = before.state !== 'frozen' && before.state !== 'dead'
   const moves = isHere ? { state: input.state ?? before.state, lastSeenAt: isoTime(now) } : {}
   const agent: Agent = { ...before, roles, tags, ...moves, ...note }
   return [{ kind: 'agent', change: 'updated', by: name, agent }]
 }
 
-/** A member of a swarm that has yet to come: its mail waits. One that is known only gets the tag. */
+/** Registers a swarm member that has not joined yet, so that its mail waits. A known agent only gets the tag. */
 export function decideSeed(
   { directory }: DirectoryView,
   name: string,
@@ -213,7 +213,7 @@ export function decideSeed(
   return [{ kind: 'agent', change: before === undefined ? 'frozen' : 'updated', by: systemAgent, agent }]
 }
 
-/** Leaves for good, or frozen: expected back, its mail waits. */
+/** Leaves for good, or frozen: then its mail waits until it returns. */
 export function decideLeave(
   { directory }: DirectoryView,
   name: string,
@@ -221,7 +221,7 @@ export function decideLeave(
   { now }: Context,
 ): AgentDraft[] {
   if (name === person)
-    throw new MailboxError('not_permitted', 'the person does not leave', {
+    throw new MailboxError('not_permitted', 'the person cannot leave', {
       hint: 'leave as an agent: --as NAME',
     })
   const before = requireAgent(directory, name)
@@ -241,15 +241,15 @@ const checkTags = (tags: readonly string[]) => [...new Set(list(tags, 'tags').ma
 
 function list(value: readonly string[], field: string): readonly string[] {
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value
-  throw new MailboxError('invalid', `${field} is not a list of strings`, { hint: `pass ${field}: ['…']` })
+  throw new MailboxError('invalid', `${field} must be a list of strings`, { hint: `pass ${field}: ['…']` })
 }
 
-/** Short texts about an agent or its run: visible, and short enough for a line. */
+/** Checks a short text about an agent or its run: one line without control characters. */
 function checkText(field: string, value: string | undefined): void {
   if (value === undefined) return
   if (typeof value !== 'string' || value.length > 200 || /[\p{Cc}\p{Cs}]/u.test(value)) {
-    throw new MailboxError('invalid', `${field} is not a short text`, {
-      hint: 'at most 200 characters on one line',
+    throw new MailboxError('invalid', `${field} must be a short text`, {
+      hint: 'use one line of at most 200 characters',
     })
   }
 }

@@ -20,19 +20,19 @@ import { decideSupersede } from './withdraw.ts'
 export interface SendCommand {
   from: string
   input: SendInput
-  /** The message that `replyTo` names, looked up before: it never changes. */
+  /** The message that `replyTo` names, looked up in advance because messages never change. */
   parent: { id: string; threadId: string } | undefined
 }
 
-/** What a sender is told. */
+/** The result for the sender. */
 export interface Sent {
-  /** With its seq when it was there already. */
+  /** With its seq if it had been sent before. */
   message: Message & { seq?: number }
-  /** Things the sender should know although the message was accepted. */
+  /** What the sender should know although the message was accepted. */
   warnings: string[]
 }
 
-/** Whether a decision to send must look at other messages. Others are decided on the directory alone. */
+/** Whether deciding on a send requires other messages; otherwise the directory is enough. */
 export const looksAtMessages = (input: SendInput): boolean =>
   input.key !== undefined || Boolean(input.supersede) || isTalk(input)
 
@@ -47,7 +47,7 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
   const earlier = input.key === undefined ? undefined : view.keyed(from, input.key)
   if (earlier !== undefined) {
     const { seq } = requireMessage(view, earlier)
-    return { drafts: [], result: { message: view.text(seq), warnings: ['sent before with this key'] } }
+    return { drafts: [], result: { message: view.text(seq), warnings: ['already sent with this key'] } }
   }
   const { addresses, warnings } = resolveAddresses(directory, toList(input.to), input.hold ?? false)
   checkRules(directory, from, addresses, context)
@@ -64,7 +64,7 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
   }
   if (countWords(message.body) > messageLimits.bodyWordsBeforeHint) {
     warnings.push(
-      `the body has over ${messageLimits.bodyWordsBeforeHint} words: mail is not a document, attach a file`,
+      `the body has over ${messageLimits.bodyWordsBeforeHint} words; attach a file instead of long text`,
     )
   }
   if (input.supersede) {
@@ -75,16 +75,16 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
   return { drafts, result: { message, warnings } }
 }
 
-/** Counts only as far as it matters: a body may be a megabyte. */
+/** Stops counting at the limit, because a body can be a megabyte. */
 function countWords(text: string): number {
-  // So many words need a character and a gap each.
+  // Each word needs at least one character and a space.
   if (text.length < 2 * messageLimits.bodyWordsBeforeHint) return 0
   let words = 0
   for (const _ of text.matchAll(/\S+/g)) if (++words > messageLimits.bodyWordsBeforeHint) break
   return words
 }
 
-/** Mail of these types is about one run of an agent and must not hit the next. */
+/** Whether messages of a type are meant for one run of an agent and must not reach the next. */
 const isBound = (type: string): boolean => typeOf(type)?.isBound ?? false
 
 function generationOf(
@@ -98,14 +98,14 @@ function generationOf(
     addresses.length === 1 && address?.kind === 'agent' ? directory.agents.get(address.name) : undefined
   if (generation === undefined) {
     if (isBound(type) && (addresses.length > 1 || (address?.kind !== 'agent' && address?.kind !== undefined)))
-      invalid(`a ${type} is for one run of one agent`, 'send one to each agent')
+      invalid(`a ${type} must be addressed to one agent`, 'send one to each agent')
     return isBound(type) ? agent?.session.generation : undefined
   }
-  if (agent === undefined) invalid('only mail to one agent can be for one run of it', 'name one agent')
+  if (agent === undefined) invalid('generation requires a single agent as recipient', 'address one agent')
   const { name, session } = agent
   if (generation === session.generation) return generation
-  throw new MailboxError('conflict', `${name} is generation ${session.generation}, not ${generation}`, {
-    hint: generation < session.generation ? 'that run is over' : 'see `mailbox agents`',
+  throw new MailboxError('conflict', `${name} is at generation ${session.generation}, not ${generation}`, {
+    hint: generation < session.generation ? 'that run has ended' : 'see `mailbox agents`',
   })
 }
 
@@ -129,10 +129,10 @@ function checkRules(
   }
 }
 
-/** From here on a sender is told how full the box is it writes to. */
+/** From this many messages on, senders are warned how full a box is. */
 const fullishBox = 50
 
-/** Exact, because whoever decides has the only right to append. What the system has to say is never refused. */
+/** Exact, because a decision holds the exclusive right to append. The system's own messages are never rejected. */
 function checkLimits(
   directory: Directory,
   from: string,
@@ -145,9 +145,9 @@ function checkLimits(
   if (rate > 0 && directory.sentLately(from, now) >= rate) {
     throw new MailboxError(
       'over_limit',
-      `${from} has sent ${rate} messages within a minute (limits.ratePerMinute)`,
+      `${from} has sent ${rate} messages in the last minute (limits.ratePerMinute)`,
       {
-        hint: 'wait a little, or put several things into one message; mailbox config set limits.ratePerMinute N',
+        hint: 'wait a moment, combine messages, or raise the limit: mailbox config set limits.ratePerMinute N',
       },
     )
   }
@@ -156,11 +156,11 @@ function checkLimits(
     const box = writeAddress(address)
     const waiting = directory.unhandled(box)
     if (inbox > 0 && waiting >= inbox) {
-      throw new MailboxError('over_limit', `${box} has ${waiting} messages to handle (limits.inbox)`, {
-        hint: 'wait until some are done, or write to somebody else; mailbox config set limits.inbox N',
+      throw new MailboxError('over_limit', `${box} has ${waiting} unfinished messages (limits.inbox)`, {
+        hint: 'wait until some are done, write to someone else, or raise the limit: mailbox config set limits.inbox N',
       })
     }
-    if (waiting >= fullishBox) warnings.push(`${box} has ${waiting} messages to handle before this one`)
+    if (waiting >= fullishBox) warnings.push(`${box} already has ${waiting} unfinished messages`)
   }
 }
 

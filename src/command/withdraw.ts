@@ -5,19 +5,19 @@ import type { Message } from '../model/message.ts'
 import { classOf } from '../model/receipt.ts'
 import { requireMessage } from './handle.ts'
 
-/** The sender takes a message back. It works only while nobody has seen it: what was read was said. */
+/** Withdraws a message. This works only until someone has seen it. */
 export function decideWithdraw(view: View, sender: string, id: string): ReceiptDraft[] {
   const message = requireMessage(view, id)
   if (message.sender !== sender) {
-    throw new MailboxError('not_permitted', `message ${id} is not from ${sender}`, {
-      hint: `its sender is ${message.sender}`,
+    throw new MailboxError('not_permitted', `message ${id} was not sent by ${sender}`, {
+      hint: `it was sent by ${message.sender}`,
     })
   }
   const receipts = view.receipts(message.seq)
   if (receipts.every(({ state }) => state === 'withdrawn')) return []
   const seen = receipts.find((receipt) => receipt.seen || classOf(receipt.state) === 'open')
   if (seen !== undefined) {
-    throw new MailboxError('conflict', `message ${id} was already seen by ${seen.box}`, {
+    throw new MailboxError('conflict', `message ${id} has already been seen by ${seen.box}`, {
       hint: `send a correction: mailbox reply ${id}`,
     })
   }
@@ -29,7 +29,7 @@ export function decideWithdraw(view: View, sender: string, id: string): ReceiptD
   return [{ kind: 'receipt', step: 'withdrawn', by: sender, changes }]
 }
 
-/** What replaces an earlier message takes it back, if it can. What was seen was said; then both stand. */
+/** Withdraws the message that another one replaces. If it has been seen, both remain. */
 export function decideSupersede(
   view: View,
   sender: string,
@@ -38,11 +38,11 @@ export function decideSupersede(
 ): { drafts: ReceiptDraft[]; warnings: string[] } {
   const id = supersede === true ? view.lastOf(sender, replacement.threadId) : supersede
   if (id === undefined)
-    return { drafts: [], warnings: ['there is no earlier message of yours in this thread'] }
+    return { drafts: [], warnings: ['you have no earlier message in this thread to replace'] }
   const message = requireMessage(view, id)
   if (view.text(message.seq).threadId !== replacement.threadId) {
     throw new MailboxError('conflict', `message ${id} is in another thread`, {
-      hint: `answer in its thread: --thread ${view.text(message.seq).threadId}`,
+      hint: `send to its thread: --thread ${view.text(message.seq).threadId}`,
     })
   }
   try {
@@ -53,6 +53,6 @@ export function decideSupersede(
     }
   } catch (error) {
     if (!(error instanceof MailboxError) || error.code !== 'conflict') throw error
-    return { drafts: [], warnings: [`${error.message}; it stays, and so does this one`] }
+    return { drafts: [], warnings: [`${error.message}; it was not replaced, and this one was sent as well`] }
   }
 }

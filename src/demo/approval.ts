@@ -1,7 +1,7 @@
 import { fieldsOf } from '../conversation/field.ts'
 import type { InboxMessage } from '../mod.ts'
 
-/** What somebody said to a plan. */
+/** The verdict on a plan. */
 export function approvalOf({ payload, body }: InboxMessage): { approved: boolean; feedback: string } {
   const { approved, feedback } = fieldsOf(payload)
   return { approved: approved === true, feedback: typeof feedback === 'string' ? feedback : body }

@@ -1,40 +1,40 @@
 import { askForHelp, assignTask, escalate, handOff, requestShutdown, requestStatus } from '../mod.ts'
 import { person } from '../model/agent.ts'
-import type { Player } from './player.ts'
-import { holders, type Stage } from './stage.ts'
+import type { MockAgent } from './mock-agent.ts'
+import { type DemoState, holders } from './state.ts'
 import type { Ask } from './texts/person.ts'
 import type { WorkItem } from './texts/work-item.ts'
 
-/** So much work under way for each worker, and so many questions to the person, are enough. */
+/** Limits: open jobs per worker, and open questions to the person. */
 const jobsEach = 2
 const asksOpen = 4
 
-/** The lead gives out the next piece of work: to somebody by name, or to whoever is free first. */
-export async function assign(me: Player, fits?: (item: WorkItem) => boolean): Promise<void> {
-  const { stage } = me
-  const workers = holders(stage, 'worker')
-  if (workers.length === 0 || stage.jobs.size >= workers.length * jobsEach) return
-  const item = stage.backlog.draw(fits)
-  const taskId = stage.backlog.rounds > 1 ? `${item.id}.${stage.backlog.rounds}` : item.id
-  stage.given.set(taskId, item)
-  const to = stage.chance.happens(0.35) ? 'role:worker' : leastBusy(stage, workers).name
+/** The lead assigns the next task, to a worker by name or to the role. */
+export async function assign(me: MockAgent, fits?: (item: WorkItem) => boolean): Promise<void> {
+  const { demo } = me
+  const workers = holders(demo, 'worker')
+  if (workers.length === 0 || demo.jobs.size >= workers.length * jobsEach) return
+  const item = demo.backlog.draw(fits)
+  const taskId = demo.backlog.rounds > 1 ? `${item.id}.${demo.backlog.rounds}` : item.id
+  demo.given.set(taskId, item)
+  const to = demo.random.happens(0.35) ? 'role:worker' : leastBusy(demo, workers).name
   await assignTask(me.mailbox, {
     ...{ to, subject: item.title, taskId, body: item.brief },
-    priority: stage.chance.happens(0.2) ? 'high' : 'normal',
+    priority: demo.random.happens(0.2) ? 'high' : 'normal',
   })
 }
 
-function leastBusy(stage: Stage, workers: readonly Player[]): Player {
-  const load = (player: Player) =>
-    [...stage.jobs.values()].filter(({ author }) => author === player.name).length
-  return workers.reduce((best, player) => (load(player) < load(best) ? player : best))
+function leastBusy(demo: DemoState, workers: readonly MockAgent[]): MockAgent {
+  const load = (agent: MockAgent) =>
+    [...demo.jobs.values()].filter(({ author }) => author === agent.name).length
+  return workers.reduce((best, agent) => (load(agent) < load(best) ? agent : best))
 }
 
-/** Somebody needs the person. What the person says decides how it goes on. */
-export async function askThePerson(stage: Stage, fits: (ask: Ask) => boolean = () => true): Promise<void> {
-  if (stage.openAsks.size >= asksOpen) return
-  const ask = stage.asks.draw((one) => fits(one) && holders(stage, one.role).length > 0)
-  const [me] = holders(stage, ask.role)
+/** An agent asks the person something; the answer decides what happens next. */
+export async function askThePerson(demo: DemoState, fits: (ask: Ask) => boolean = () => true): Promise<void> {
+  if (demo.openAsks.size >= asksOpen) return
+  const ask = demo.asks.draw((one) => fits(one) && holders(demo, one.role).length > 0)
+  const [me] = holders(demo, ask.role)
   if (me === undefined) return
   const { kind, subject, body } = ask
   const sent =
@@ -50,10 +50,10 @@ export async function askThePerson(stage: Stage, fits: (ask: Ask) => boolean = (
             awaitingResponse: true,
             priority: 'high',
           })
-  stage.openAsks.add(sent.id)
+  demo.openAsks.add(sent.id)
   me.waiting.set(sent.id, async (answer) => {
     const { to, subject: news, body: told } = turnOf(ask, answer.body)
-    await me.mailbox.reply(answer.id, { type: 'text', body: stage.lines.thanks.draw() })
+    await me.mailbox.reply(answer.id, { type: 'text', body: demo.lines.thanks.draw() })
     const type = to === 'all' ? 'broadcast' : 'notification'
     await me.mailbox.send({
       to,
@@ -68,23 +68,23 @@ export async function askThePerson(stage: Stage, fits: (ask: Ask) => boolean = (
 const turnOf = ({ turns, otherwise }: Ask, answer: string) =>
   turns.find(({ words }) => words.test(answer)) ?? otherwise
 
-/** Something breaks: the one on call tells those concerned, takes it to the lead, and ends it. */
-export async function incident(me: Player): Promise<void> {
-  const { stage } = me
-  const drawn = stage.incidents.draw()
+/** Something breaks: the on-call agent alerts the team, escalates to the lead and resolves it. */
+export async function incident(me: MockAgent): Promise<void> {
+  const { demo } = me
+  const drawn = demo.incidents.draw()
   const { subject, alert, concern, reason, end } = drawn
   const told = await me.mailbox.send({
     ...{ to: concern, type: 'notification', subject, body: alert, priority: 'urgent', tags: [concern] },
   })
-  stage.alarms.set(told.id, drawn)
+  demo.alarms.set(told.id, drawn)
   me.later([6, 14], async () => {
     const sent = await escalate(me.mailbox, { reason, about: told.id, subject: `Escalation: ${subject}` })
     me.waiting.set(sent.id, async () => {
-      await me.work(`Ending: ${subject}`, [10, 25], undefined, async () => {
+      await me.work(`Resolving: ${subject}`, [10, 25], undefined, async () => {
         await me.mailbox.send({
           to: concern,
           type: 'notification',
-          subject: `Over: ${subject}`,
+          subject: `Resolved: ${subject}`,
           body: end,
           replyTo: told.id,
           tags: [concern],
@@ -94,9 +94,9 @@ export async function incident(me: Player): Promise<void> {
   })
 }
 
-/** The architect says something to all who work on a matter. */
-export async function decision(me: Player): Promise<void> {
-  const { to, subject, body } = me.stage.lines.decisions.draw()
+/** The architect announces a decision to a project or concern. */
+export async function decision(me: MockAgent): Promise<void> {
+  const { to, subject, body } = me.demo.lines.decisions.draw()
   await me.mailbox.send({
     to,
     subject,
@@ -107,38 +107,38 @@ export async function decision(me: Player): Promise<void> {
   })
 }
 
-export async function chatter(me: Player): Promise<void> {
-  const { stage } = me
-  const others = [...stage.players.values()].filter((player) => player.here && player !== me)
+export async function chatter(me: MockAgent): Promise<void> {
+  const { demo } = me
+  const others = [...demo.agents.values()].filter((agent) => agent.here && agent !== me)
   if (others.length === 0) return
-  const tag = me.part.tags[0]
-  const to = tag !== undefined && stage.chance.happens(0.4) ? tag : stage.chance.pick(others).name
-  await me.mailbox.send({ to, ...stage.lines.chatter.draw(), priority: 'low', tags: to === tag ? [tag] : [] })
+  const tag = me.member.tags[0]
+  const to = tag !== undefined && demo.random.happens(0.4) ? tag : demo.random.pick(others).name
+  await me.mailbox.send({ to, ...demo.lines.chatter.draw(), priority: 'low', tags: to === tag ? [tag] : [] })
 }
 
-export async function askForStatus(me: Player): Promise<void> {
-  const busy = holders(me.stage, 'worker').filter(({ job }) => job !== undefined)
-  if (busy.length > 0) await requestStatus(me.mailbox, me.stage.chance.pick(busy).name)
+export async function askForStatus(me: MockAgent): Promise<void> {
+  const busy = holders(me.demo, 'worker').filter(({ job }) => job !== undefined)
+  if (busy.length > 0) await requestStatus(me.mailbox, me.demo.random.pick(busy).name)
 }
 
-/** The lead sends somebody home; who is in the middle of something finishes it first. */
-export async function sendHome(me: Player, who: Player, reason: string): Promise<void> {
+/** The lead asks an agent to shut down; a busy agent finishes first. */
+export async function sendHome(me: MockAgent, who: MockAgent, reason: string): Promise<void> {
   if (who.here && who !== me) await requestShutdown(me.mailbox, who.name, { reason, withinMs: 10 * 60_000 })
 }
 
-/** A guest hands over and leaves for good. What was written to it meanwhile cannot arrive any more. */
-export async function farewell(guest: Player, heir: Player): Promise<void> {
+/** A guest hands over and leaves for good; mail sent to it meanwhile becomes a dead letter. */
+export async function farewell(guest: MockAgent, heir: MockAgent): Promise<void> {
   await handOff(guest.mailbox, {
     ...{ to: heir.name, subject: 'My notes on the flaky checks', priority: 'normal' },
-    workCompleted: 'Eleven of fourteen flaky checks are quiet now.',
+    workCompleted: 'Eleven of fourteen flaky checks are stable now.',
     currentState: 'The last three all depend on the time of day.',
-    nextSteps: ['Give the three a clock of their own', 'Switch the quarantine off'],
+    nextSteps: ['Inject a fake clock into those three', 'Remove the quarantine'],
     filesModified: ['test/clock.ts', 'ci/quarantine.json'],
   })
   await heir.mailbox.send({
     to: guest.name,
-    subject: 'One question before you go',
-    body: 'Where is the list of the three that are left?',
+    subject: 'Quick question before you go',
+    body: 'Where can I find the list of the remaining three?',
   })
   await guest.mailbox.leave()
   guest.goAway()

@@ -2,36 +2,36 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 interface Due {
   atMs: number
-  /** For what is due at the same moment: first come, first served. */
+  /** Items due at the same time run in the order they were added. */
   order: number
   work: () => Promise<void>
 }
 
 /**
- * The story's own time. One thing happens after the other, each at its moment and to its end, so that the
- * same seed tells the same story however fast it is told and however slow the machine is.
+ * Demo time. Items run one after another, each at its time and to completion, so that the same seed gives the
+ * same story at any speed and on any machine.
  */
 export class Schedule {
   readonly #speed: number
   readonly #due: Due[] = []
   #order = 0
-  /** How far the story is, in ms of its own time. */
+  /** The current demo time, in ms. */
   timeMs = 0
 
-  /** @param speed how many seconds of the story pass in one. */
+  /** @param speed seconds of demo time per real second. */
   constructor(speed: number) {
     this.#speed = speed
   }
 
   after(seconds: number, work: () => Promise<void>): void {
     const due = { atMs: this.timeMs + seconds * 1_000, order: this.#order++, work }
-    // Few are waiting at a time: a search from the end finds the place.
+    // The list is short, so a search from the end is fast enough.
     let at = this.#due.length
     while (at > 0 && isBefore(due, this.#due[at - 1]!)) at--
     this.#due.splice(at, 0, due)
   }
 
-  /** Tells the story until the signal ends it. */
+  /** Runs until the signal stops it. */
   async run(signal: AbortSignal): Promise<void> {
     const startedMs = performance.now()
     for (let due = this.#due.shift(); due !== undefined && !signal.aborted; due = this.#due.shift()) {

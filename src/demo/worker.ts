@@ -1,17 +1,17 @@
 import { assignTask, type InboxMessage, submitPlan, updateStatus } from '../mod.ts'
 import { person } from '../model/agent.ts'
 import { approvalOf } from './approval.ts'
-import { askForReview, handToTester } from './handing.ts'
-import { manners, takeAnswer } from './manners.ts'
-import type { Behaviours, Player } from './player.ts'
-import { itemOf, type Job, mishap, taskIdOf } from './stage.ts'
+import { commonBehaviours, takeAnswer } from './common.ts'
+import { askForReview, handToTester } from './handoffs.ts'
+import type { Behaviours, MockAgent } from './mock-agent.ts'
+import { itemOf, type Job, mishap, taskIdOf } from './state.ts'
 
-/** So many plans before the person are enough. */
+/** At most this many plans wait for the person. */
 const plansOpen = 3
 
-/** Plans, asks, builds, mends, and brings its work to the end. */
+/** Plans, asks, builds, fixes and finishes its work. */
 export const worker: Behaviours = {
-  ...manners,
+  ...commonBehaviours,
   task_assignment: async (me, message) => {
     const job = jobOf(me, message)
     await me.mailbox.start(message.id)
@@ -25,55 +25,55 @@ export const worker: Behaviours = {
   },
   fix_review_comments: async (me, message) => {
     await me.mailbox.start(message.id)
-    await me.work(`Mending: ${message.subject}`, [8, 20], message.id, async () => {
+    await me.work(`Fixing: ${message.subject}`, [8, 20], message.id, async () => {
       await me.mailbox.done(message.id, { note: 'fixed' })
       await me.mailbox.reply(message.id, {
         type: 'request',
-        body: `${me.stage.lines.reviewFixed.draw()} Would you look again?`,
+        body: `${me.demo.lines.reviewFixed.draw()} Could you take another look?`,
         awaitingResponse: true,
       })
     })
   },
   fix_ci_failure: async (me, message) => {
     await me.mailbox.start(message.id)
-    await me.work(`Mending: ${message.subject}`, [8, 22], message.id, async () => {
-      const body = me.stage.lines.ciFixed.draw()
+    await me.work(`Fixing: ${message.subject}`, [8, 22], message.id, async () => {
+      const body = me.demo.lines.ciFixed.draw()
       await me.mailbox.done(message.id, { note: body })
-      const job = me.stage.jobs.get(message.threadId)
+      const job = me.demo.jobs.get(message.threadId)
       if (job !== undefined) await handToTester(me, job, message.id, body)
     })
   },
   response: async (me, message) => {
     if (await takeAnswer(me, message)) return
-    const job = me.stage.jobs.get(message.threadId)
+    const job = me.demo.jobs.get(message.threadId)
     if (job?.isGreen && job.author === me.name) await me.whenFree(() => finish(me, job))
   },
 }
 
-function jobOf(me: Player, task: InboxMessage): Job {
-  const known = me.stage.jobs.get(task.threadId)
+function jobOf(me: MockAgent, task: InboxMessage): Job {
+  const known = me.demo.jobs.get(task.threadId)
   const job: Job = known ?? {
-    ...{ item: itemOf(me.stage, task), taskId: taskIdOf(task), task, author: me.name },
+    ...{ item: itemOf(me.demo, task), taskId: taskIdOf(task), task, author: me.name },
     ...{ tries: 0, reviews: 0, tests: 0, isGreen: false },
   }
   job.author = me.name
   job.task = task
-  me.stage.jobs.set(task.threadId, job)
+  me.demo.jobs.set(task.threadId, job)
   return job
 }
 
-/** Submits the plan, again and again until somebody approves it. */
-async function propose(me: Player, job: Job, rejected?: { id: string; feedback: string }): Promise<void> {
+/** Submits the plan, and submits it again until it is approved. */
+async function propose(me: MockAgent, job: Job, rejected?: { id: string; feedback: string }): Promise<void> {
   const { item } = job
-  const { openPlans } = me.stage
-  // The person need not be asked about everything: with enough open, the lead decides.
+  const { openPlans } = me.demo
+  // With enough plans waiting for the person, the lead decides.
   job.judge ??= item.byPerson && openPlans.size < plansOpen ? person : await me.mailbox.lead()
   const to = job.judge
   const plan = rejected === undefined ? item.plan! : (item.revised ?? item.plan!)
   const body =
     rejected === undefined
       ? plan
-      : `Changed after what you said ("${rejected.feedback.slice(0, 200)}").\n\n${plan}`
+      : `Revised after your feedback ("${rejected.feedback.slice(0, 200)}").\n\n${plan}`
   const revises = rejected === undefined ? {} : { revises: rejected.id }
   const subject = `Plan: ${item.title}`
   const sent = await submitPlan(me.mailbox, { to, subject, body, taskId: job.taskId, ...revises })
@@ -89,37 +89,37 @@ async function propose(me: Player, job: Job, rejected?: { id: string; feedback: 
       return
     }
     await me.whenFree(() =>
-      me.work(`Planning anew: ${item.title}`, [6, 14], job.task.id, () =>
+      me.work(`Revising the plan: ${item.title}`, [6, 14], job.task.id, () =>
         propose(me, job, { id: sent.id, feedback }),
       ),
     )
   })
 }
 
-async function reportApproval(me: Player, job: Job): Promise<void> {
+async function reportApproval(me: MockAgent, job: Job): Promise<void> {
   await updateStatus(me.mailbox, {
     ...{ status: 'working', taskId: job.taskId, progress: 0.2 },
-    body: `The owner has approved "${job.item.title}". I begin.`,
+    body: `The owner approved "${job.item.title}". Starting now.`,
   })
 }
 
-async function ask(me: Player, job: Job): Promise<void> {
+async function ask(me: MockAgent, job: Job): Promise<void> {
   const { item, task } = job
   const sent = await me.mailbox.send({
     ...{ to: 'role:architect', type: 'request', replyTo: task.id, awaitingResponse: true },
-    ...{ subject: `Before I begin: ${item.title}`, body: item.question! },
+    ...{ subject: `Before I start: ${item.title}`, body: item.question! },
   })
   me.waiting.set(sent.id, async (answer) => {
-    if (me.stage.chance.happens(0.4))
-      await me.mailbox.reply(answer.id, { type: 'text', body: me.stage.lines.thanks.draw() })
+    if (me.demo.random.happens(0.4))
+      await me.mailbox.reply(answer.id, { type: 'text', body: me.demo.lines.thanks.draw() })
     await me.whenFree(() => build(me, job))
   })
 }
 
-async function build(me: Player, job: Job): Promise<void> {
+async function build(me: MockAgent, job: Job): Promise<void> {
   const { item, task } = job
   await me.work(`Building: ${item.title}`, [16, 48], task.id, async () => {
-    if (job.reviews === 0 && job.tries < 2 && mishap(me.stage, 'build', 0.12)) {
+    if (job.reviews === 0 && job.tries < 2 && mishap(me.demo, 'build', 0.12)) {
       await me.mailbox.fail(task.id, { reason: item.trouble })
       await updateStatus(me.mailbox, { status: 'blocked', taskId: job.taskId, body: item.trouble })
       me.later([12, 30], async () => {
@@ -131,13 +131,13 @@ async function build(me: Player, job: Job): Promise<void> {
   })
 }
 
-/** All checks are green: the task is done, the lead hears of it, and the docs get their part. */
-async function finish(me: Player, job: Job): Promise<void> {
+/** All checks are green: completes the task, reports to the lead and assigns the docs. */
+async function finish(me: MockAgent, job: Job): Promise<void> {
   const { item, task, taskId } = job
-  me.stage.jobs.delete(task.threadId)
+  me.demo.jobs.delete(task.threadId)
   await me.mailbox.done(task.id, { note: item.result })
   await updateStatus(me.mailbox, { status: 'completed', taskId, progress: 1, body: item.result })
-  me.stage.given.set(`${taskId}-docs`, item)
+  me.demo.given.set(`${taskId}-docs`, item)
   await assignTask(me.mailbox, {
     ...{ to: 'role:docs', subject: `Docs: ${item.title}`, taskId: `${taskId}-docs`, priority: 'normal' },
     body: `${item.doc}\n\n${item.result}`,

@@ -2,12 +2,11 @@ import { MailboxError } from '../base/errors.ts'
 import { checkName } from './name.ts'
 
 /**
- * What `to` accepts. An address is written as text and kept as text; this file is the only one that
- * takes it apart.
+ * What `to` accepts. Addresses are given and stored as text; only this file parses them.
  *
  * - `ada`, `agent:ada`: that agent
- * - `role:architect`: one holder of the role, now or later
- * - `project:x` and any other `ns:value`: every agent tagged so when it reads
+ * - `role:architect`: one agent with the role, now or later
+ * - `project:x` and any other `ns:value`: every agent that has the tag when it reads
  * - `all`, `*`: every agent
  * - `broadcast:x`: the members of `swarm:x`, with the short life of a broadcast
  */
@@ -19,14 +18,14 @@ export type Address =
 
 const hourMs = 3_600_000
 
-/** How long mail lives when its sender does not say; role mail waits for a holder however long it takes. */
+/** Default time to live. Mail to a role never expires: it waits until an agent takes it. */
 const defaultLifeMs = { agent: 24 * hourMs, role: null, tag: 24 * hourMs, all: 4 * hourMs } as const
 
-/** Prefixes of addresses that are no tags. */
+/** Address prefixes that are not tags. */
 const notTags = ['role', 'agent', 'broadcast']
 const namespacePattern = /^[a-z][a-z0-9_-]{0,31}$/
 
-/** Parses one written address. A bare name is taken for an agent; the roster decides later. */
+/** Parses an address. A bare name is assumed to be an agent; the roster decides later. */
 export function parseAddress(text: string): Address {
   if (text === 'all' || text === '*') return { kind: 'all' }
   const colon = text.indexOf(':')
@@ -54,7 +53,7 @@ export function checkTag(tag: string): string {
   return tag
 }
 
-/** The one spelling in which an address is stored and compared. */
+/** The canonical form in which an address is stored and compared. */
 export function writeAddress(address: Address): string {
   switch (address.kind) {
     case 'agent':
@@ -69,15 +68,15 @@ export function writeAddress(address: Address): string {
 }
 
 /**
- * The box in which mail to a stored address waits. Agents and roles have boxes of their own; everybody
- * with the tag reads a group's box. `broadcast:x` waits in the box of `swarm:x`.
+ * The box that holds mail to a stored address. Each agent and role has its own box; a group's box is read by
+ * every agent with the tag. `broadcast:x` uses the box of `swarm:x`.
  */
 export function boxOf(stored: string): string {
   if (stored.startsWith('broadcast:')) return `swarm:${stored.slice('broadcast:'.length)}`
   return stored
 }
 
-/** The boxes of a message's addresses, each once. */
+/** The boxes of a message's addresses, without duplicates. */
 export function boxesTo(to: readonly string[]): string[] {
   return to.length === 1 ? [boxOf(to[0]!)] : [...new Set(to.map(boxOf))]
 }
@@ -87,7 +86,7 @@ export function isGroupBox(box: string): boolean {
   return box === 'all' || (box.includes(':') && !box.startsWith('role:'))
 }
 
-/** The life of mail to these addresses: the longest of them, `null` when one of them waits for ever. */
+/** The default time to live of mail to these addresses: the longest one, or `null` if one never expires. */
 export function defaultLife(addresses: readonly Address[]): number | null {
   let longest = 0
   for (const address of addresses) {

@@ -1,19 +1,19 @@
 import type * as z from 'zod/mini'
 import type { agentSchema, sessionSchema } from './schemas.ts'
 
-/** `frozen` agents are expected back: their mail waits. */
+/** `frozen` agents are expected back, so their mail is kept. */
 export const agentStates = ['alive', 'idle', 'waiting', 'frozen', 'dead'] as const
 
 /** The person: in every roster, never dead. */
 export const person = 'user'
-/** May send, is never addressed. */
+/** Sends mail but never receives any. */
 export const systemAgent = 'system'
 
 /** One run of an agent. */
 export type Session = z.infer<typeof sessionSchema>
 export type Agent = z.infer<typeof agentSchema>
 
-/** The person before anything was said of it. */
+/** The person, before any entry mentions it. */
 export function implicitPerson(): Agent {
   const epoch = new Date(0).toISOString()
   return {
@@ -26,11 +26,11 @@ export function implicitPerson(): Agent {
   }
 }
 
-/** Mail to a frozen agent waits: for its own box the time stands still. */
+/** Mail in a frozen agent's own box does not age. */
 export const clockOf = (agent: Pick<Agent, 'state' | 'lastSeenAt'> | undefined, now: number): number =>
   agent?.state === 'frozen' ? Math.min(now, Date.parse(agent.lastSeenAt)) : now
 
-/** Everything an agent reads besides its own box: the boxes of its roles, tags, and everybody's. */
+/** The boxes an agent reads besides its own: those of its roles, its tags, and `all`. */
 export function boxesOf(agent: Pick<Agent, 'roles' | 'tags'>): { roles: string[]; groups: string[] } {
   return { roles: agent.roles.map((role) => `role:${role}`), groups: [...agent.tags, 'all'] }
 }

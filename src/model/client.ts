@@ -1,8 +1,8 @@
-/** The agent clients we support by name. */
+/** The agent clients that are supported by name. */
 export const clients = ['claude', 'codex', 'gemini', 'opencode'] as const
 export type Client = (typeof clients)[number]
 
-/** One word for a client, however it introduces itself: `claude-code` to one server is `claude` to another. */
+/** One short name per client: `claude-code` and `claude` are the same. */
 export function clientWord(name: string | undefined): string | undefined {
   const word = name
     ?.toLowerCase()

@@ -9,21 +9,21 @@ export const tallySlots = 3 * ranks
 export const rateWindowMs = 60_000
 
 /**
- * Who is here and how much waits in each box: the small part of the state that every send is decided on.
- * It is a fold of the journal, held in memory, so that sending needs no database at all; the index keeps
- * a copy so that a new process starts from there and folds only what came since.
+ * The agents and the number of messages in each box: the small part of the state that every send needs.
+ * It is folded from the journal and held in memory, so that sending needs no database. The index keeps a
+ * copy, so that a new process only folds the entries since then.
  */
 export class Directory {
   readonly agents = new Map<string, Agent>()
-  /** For each box, by rank: unread, then open, then open as one of a group. */
+  /** For each box, by rank: unread, then open, then open group mail. */
   readonly tallies = new Map<string, number[]>()
-  /** When each agent last said or did something. */
+  /** When each agent was last active. */
   readonly seen = new Map<string, string>()
-  /** Times of each agent's messages of the last minute, in ms, oldest first; kept where there is a limit. */
+  /** Times of each agent's messages in the last minute, in ms, oldest first; only if there is a rate limit. */
   readonly sends = new Map<string, number[]>()
   /** The last entry folded in. */
   seq = 0
-  /** The first message there is, once there is one. */
+  /** The seq of the oldest message, if any. */
   firstMessage: number | undefined
   readonly #countsSends: boolean
 
@@ -51,11 +51,11 @@ export class Directory {
     const times = this.sends.get(sender) ?? []
     times.push(at)
     this.sends.set(sender, times)
-    // Whoever sends without a pause is not asked how much that was.
+    // Trim the list now and then even if nobody asks for the count.
     if (times.length % 1_024 === 0) this.sentLately(sender, at)
   }
 
-  /** How many messages an agent has sent in the minute before now. */
+  /** How many messages an agent has sent in the last minute. */
   sentLately(sender: string, now: number): number {
     const times = this.sends.get(sender) ?? []
     const first = times.findIndex((at) => at > now - rateWindowMs)
@@ -63,7 +63,7 @@ export class Directory {
     return times.length
   }
 
-  /** When an agent was last heard of, in ms. */
+  /** When an agent was last seen, in ms. */
   seenAt(agent: Agent): number {
     return Math.max(Date.parse(agent.lastSeenAt), Date.parse(this.seen.get(agent.name) ?? agent.lastSeenAt))
   }
@@ -85,12 +85,12 @@ export class Directory {
     return false
   }
 
-  /** Everybody that carries the tag and is not dead. */
+  /** Agents that have the tag and are not dead. */
   tagged(tag: string): Agent[] {
     return [...this.agents.values()].filter((agent) => agent.state !== 'dead' && agent.tags.includes(tag))
   }
 
-  /** Mail to a box that is not finished: unread and open. What its agent has as one of a group does not count. */
+  /** Unread and open mail in a box, not counting group mail. */
   unhandled(box: string): number {
     return (
       this.tallies
@@ -100,7 +100,7 @@ export class Directory {
     )
   }
 
-  /** Whether anything at all is unread or open in a box. */
+  /** Whether nothing in a box is unread or open. */
   isEmpty(box: string): boolean {
     return this.tallies.get(box)?.every((n) => n === 0) ?? true
   }
@@ -114,7 +114,7 @@ export class Directory {
   }
 }
 
-/** Who showed by an entry that it is there; what the system does for others says nothing of them. */
+/** The agent that an entry shows to be active. */
 export function actorOf(entry: Gist): string | undefined {
   if (entry.kind === 'message') return entry.message.from
   return entry.kind === 'receipt' || entry.kind === 'agent' ? entry.by : undefined
@@ -129,13 +129,13 @@ function slotOf(state: ReceiptState, rank: number, viaGroup: boolean): number | 
 }
 
 /**
- * Whether a change is about mail that was removed with the oldest segments: nobody has counted the message,
- * so nobody may take it off. `firstMessage` is the seq of the first one there is, if there is any.
+ * Whether a change is about mail that was removed with the oldest segments: that message is not in the
+ * counts, so it must not be subtracted. `firstMessage` is the seq of the oldest message, if any.
  */
 export const isOfRemoved = ({ seq }: ReceiptChange, firstMessage: number | undefined): boolean =>
   firstMessage === undefined || seq < firstMessage
 
-/** The changes of tallies that an entry means; the index and the directory both go by this. */
+/** Applies an entry to the counts; shared by the index and the directory. */
 export function foldTallies(
   entry: Gist,
   firstMessage: number | undefined,

@@ -10,30 +10,30 @@ export const segmentReasons = ['created', 'size', 'count', 'month', 'sync_failed
 
 export type SegmentReason = (typeof segmentReasons)[number]
 
-/** A fact that has no place in the journal yet. */
+/** A fact that is not in the journal yet. */
 export type Draft =
   | MessageDraft
   | ReceiptDraft
   | AgentDraft
   | z.infer<typeof segmentDraft>
   | z.infer<typeof tornDraft>
-/** Somebody said something. One entry, whoever it addresses. */
+/** A message was sent: one entry, however many recipients it has. */
 export type MessageDraft = {
   kind: 'message'
   message: Message
-  /** Agents that a group address would reach and that the sender left out. */
+  /** Agents in an addressed group that the sender excluded. */
   exclude?: string[] | undefined
 }
 export type ReceiptDraft = z.infer<typeof receiptDraft>
 export type AgentDraft = z.infer<typeof agentDraft>
 
-/** What the journal adds: the entry's place and the time it got it. */
+/** Added by the journal: the entry's position and time. */
 interface Placed {
   seq: number
   at: string
 }
 export type Entry = Draft & Placed
-/** As much of an entry as a decision needs to know of it: the mail itself can stay on disk. */
+/** The parts of an entry that decisions need; the rest of a message can stay on disk. */
 export type Gist =
   | Exclude<Entry, { kind: 'message' }>
   | ({ kind: 'message'; message: Pick<Message, 'id' | 'from' | 'to' | 'type' | 'priority'> } & Placed)

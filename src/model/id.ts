@@ -1,18 +1,17 @@
 import { randomFillSync } from 'node:crypto'
 import { MailboxError } from '../base/errors.ts'
 
-/** Refuses what cannot be the id of a message or a thread, before anything looks for it. */
+/** Rejects what cannot be the id of a message or thread, before any lookup. */
 export function checkId(id: unknown): void {
   if (typeof id === 'string' && id !== '' && id.length <= 200) return
   throw new MailboxError('invalid', `${String(JSON.stringify(id)).slice(0, 60)} is not an id`, {
-    hint: 'pass the id of a message, as send and inbox print it',
+    hint: 'pass a message id as printed by send and inbox',
   })
 }
 
 /**
- * UUID version 7: 48 bits of time, then a counter, then chance. The counter keeps the ids of one process
- * in the order they were made even within a millisecond or when the clock steps back, which keeps the
- * index's tree growing at its end.
+ * UUID version 7: 48 bits of time, a counter, then random bits. The counter keeps ids of one process in
+ * order even within a millisecond or when the clock steps back, so the index always grows at its end.
  */
 export function createIdSource(
   now: () => number,

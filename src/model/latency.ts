@@ -1,6 +1,6 @@
 /**
- * Durations in buckets that grow with them: sixteen to every doubling, so that a percentile read from
- * counts is off by at most 5 %, whatever the length of the history behind it.
+ * Durations are counted in exponential buckets, sixteen per doubling, so that a percentile is off by at most
+ * 5 %, however long the history is.
  */
 const perDoubling = 16
 
@@ -10,7 +10,7 @@ export const bucketOf = (ms: number): number =>
 /** The middle of a bucket, in ms. */
 export const middleOf = (bucket: number): number => (bucket === 0 ? 0 : 2 ** ((bucket - 0.5) / perDoubling))
 
-/** The smallest duration that at least this share does not exceed; null where there is none. */
+/** The smallest duration that at least this share does not exceed; null without data. */
 export function percentile(counts: readonly { bucket: number; n: number }[], share: number): number | null {
   const all = counts.reduce((sum, { n }) => sum + n, 0)
   if (all === 0) return null

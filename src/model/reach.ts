@@ -2,7 +2,7 @@ import { isGroupBox } from './address.ts'
 import { type Agent, boxesOf } from './agent.ts'
 import { classOf, type Receipt, type ReceiptState } from './receipt.ts'
 
-/** A message as far as routing and decisions need it; its text is none of their business. */
+/** The parts of a message that routing and decisions need. */
 export interface MessageFacts {
   seq: number
   id: string
@@ -11,25 +11,25 @@ export interface MessageFacts {
   expiresAt: number | null
   excluded: readonly string[]
   requiresAck: boolean
-  /** The run it is meant for, if only one. */
+  /** The only run it is meant for, if any. */
   generation: number | null
 }
 
-/** Where a message stands for one agent. */
+/** How a message relates to one agent. */
 export type Reach =
   /**
-   * It is this agent's to handle: what it has of it (mail to it, mail it claimed, group mail it has seen),
-   * what it could claim, and whether a group's copy waits for its first look. Mail that reaches an agent in
-   * several ways is one piece of mail to it: taking it takes all of it.
+   * The agent can handle it: receipts it holds (mail to it, mail it claimed, group mail it has seen),
+   * receipts it can claim, and whether a group's copy is new to it. Mail that reaches an agent in several ways
+   * is one message to it: handling it handles all copies.
    */
   | { kind: 'reached'; held: Receipt[]; claimable: Receipt[]; group: boolean }
-  /** Group mail that is over for everybody: withdrawn, or its life has ended. */
+  /** Group mail that was withdrawn or has expired for everyone. */
   | { kind: 'over'; state: ReceiptState }
-  /** For a role it holds, but somebody else has it. */
+  /** Sent to a role it holds, but claimed by another agent. */
   | { kind: 'taken'; by: string }
   | { kind: 'none' }
 
-/** A claim that has run out is no claim. */
+/** An expired claim does not count. */
 const isFree = (receipt: Receipt, now: number): boolean =>
   receipt.box === receipt.owner ||
   (receipt.claimUntil !== null && receipt.claimUntil <= now && isOpen(receipt))
@@ -62,12 +62,12 @@ export function reachOf(
   return forRoles[0] === undefined ? { kind: 'none' } : { kind: 'taken', by: forRoles[0].box }
 }
 
-/** Meant for an earlier run of the agent: it must not hit a successor. */
+/** Meant for an earlier run of the agent, so a later one must not get it. */
 export const isOutdated = (
   { session }: Pick<Agent, 'session'>,
   { generation }: Pick<MessageFacts, 'generation'>,
 ): boolean => generation !== null && generation < session.generation
 
-/** The life of mail ends for those who have not seen it. */
+/** Mail expires only for agents that have not seen it. */
 export const hasExpired = ({ expiresAt }: Pick<MessageFacts, 'expiresAt'>, now: number): boolean =>
   expiresAt !== null && expiresAt <= now

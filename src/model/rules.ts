@@ -2,7 +2,7 @@ import { type Address, writeAddress } from './address.ts'
 import { type Agent, person, systemAgent } from './agent.ts'
 import type { Directory } from './directory.ts'
 
-/** One permission. Both sides take an agent, `role:x`, a tag or `*`. */
+/** One permission. Both sides accept an agent, `role:x`, a tag or `*`. */
 export interface Rule {
   from: string
   to: string
@@ -10,10 +10,10 @@ export interface Rule {
   allow?: boolean
 }
 
-/** Who may write to whom. Of a list the first rule that fits decides; what none fits is refused. */
+/** Who may write to whom. In a list, the first matching rule decides; without a match, mail is rejected. */
 export type Rules = 'open' | 'hub' | readonly Rule[]
 
-/** Roles that lead unless the space says otherwise. To everything else they are roles like any other. */
+/** Lead roles, unless a space sets others. In all other respects they are ordinary roles. */
 export const leadRoles = ['lead', 'orchestrator', 'coordinator', 'coo', 'ceo']
 
 export function isRules(value: unknown): value is Rules {
@@ -34,8 +34,8 @@ export function isRules(value: unknown): value is Rules {
 }
 
 /**
- * The rule that forbids this sender this address, in words; undefined when it may write there. The person
- * and the system may write to all, and everybody may write to the person.
+ * The rule that forbids this sender to write to this address, in words, or undefined. The person and the
+ * system may write to everyone, and everyone may write to the person.
  */
 export function forbidden(
   rules: Rules,
@@ -48,14 +48,14 @@ export function forbidden(
   if (address.kind === 'agent' && address.name === person) return undefined
   if (rules === 'hub') {
     if (isLead(sender, leads) || leadsTo(address, leads, directory)) return undefined
-    return 'hub: agents write to a lead or the person, and leads to all'
+    return 'hub: agents may write only to a lead or the person'
   }
   for (const { from, to, allow = true } of rules) {
     const fits = (from === '*' || isCalled(sender, from)) && (to === '*' || isMeant(address, to, directory))
     if (!fits) continue
     return allow ? undefined : `rule { from: ${from}, to: ${to}, allow: false }`
   }
-  return 'no rule of the space allows it'
+  return 'no rule allows it'
 }
 
 export const isLead = (agent: Agent, leads: readonly string[]): boolean =>

@@ -2,7 +2,7 @@ import { claimTtlMs } from './claim.ts'
 import { messageLimits } from './message.ts'
 import { isRules, leadRoles, type Rules } from './rules.ts'
 
-/** Settings of a space, in `config.json`; every one has a default, so nothing inside is optional. */
+/** Settings of a space, from `config.json`. Each has a default, so none is optional. */
 export interface Settings {
   durability: 'disk' | 'os'
   segmentBytes: number
@@ -50,128 +50,124 @@ export const settings: { [K in keyof Settings]: Setting<K> } = {
   durability: {
     default: 'disk',
     check: (value) => value === 'disk' || value === 'os',
-    about: 'disk: a send is answered when the disk has confirmed it; os: when the kernel has it',
+    about: 'disk: a send returns once it is on disk; os: once the operating system has it',
   },
   segmentBytes: {
     default: 16 * 1_048_576,
     check: whole(65_536, 1_073_741_824),
-    about: 'size at which the journal starts a new file, in bytes',
+    about: 'size in bytes at which the journal starts a new file',
   },
   pollMs: {
     default: 500,
     check: whole(10, 60_000),
-    about: 'how often to look for new mail when the file watch says nothing, in ms',
+    about: 'how often to check for new mail when file watching reports nothing, in ms',
   },
   claimTtlMs: {
     default: claimTtlMs,
     check: whole(1_000, 7 * 86_400_000),
-    about: 'how long a claim lasts unless it is renewed, in ms',
+    about: 'how long a claim lasts unless renewed, in ms',
   },
   maxAttempts: {
     default: 5,
     check: whole(1, 1_000),
-    about: 'how often mail is taken up before it is a dead letter',
+    about: 'how many times a message can be claimed before it becomes a dead letter',
   },
   ackTimeoutMs: {
     default: 15 * minuteMs,
     check: duration,
-    about:
-      'how long mail that wants an ack may be shown without one before it is shown again, in ms; 0: for ever',
+    about: 'time until a message that needs an ack is shown again, in ms; 0 = never',
   },
   ackRepeats: {
     default: 1,
     check: whole(0, 100),
-    about: 'how often it is shown again before the lead is told, and then the person',
+    about: 'how many times it is shown again before the lead is notified, then the person',
   },
   urgentAfterMs: {
     default: 5 * minuteMs,
     check: duration,
-    about:
-      'how long urgent mail may be unread before the lead is told, and then the person, in ms; 0: for ever',
+    about: 'time until the lead, then the person, is notified of unread urgent mail, in ms; 0 = never',
   },
   staleAfterMs: {
     default: 60 * minuteMs,
     check: duration,
-    about: 'how long other mail may be unread before it is marked as stale, in ms; 0: for ever',
+    about: 'time until other unread mail is marked as stale, in ms; 0 = never',
   },
   silentAfterMs: {
     default: 24 * 60 * minuteMs,
     check: duration,
-    about:
-      'how long an agent without a process of its own may be silent before it counts as dead, in ms; 0: for ever',
+    about: 'time until a silent agent without a known process counts as dead, in ms; 0 = never',
   },
   heartbeatMs: {
     default: 5 * minuteMs,
     check: duration,
-    about: 'the same for an agent on another machine, whose process cannot be seen, in ms; 0: for ever',
+    about: 'time until a silent agent on another machine counts as dead, in ms; 0 = never',
   },
   deadLetterAfterMs: {
     default: 5 * minuteMs,
     check: duration,
-    about:
-      'how long the mail of an agent that died waits for it to come back before its senders are told, in ms',
+    about: 'time to wait for a dead agent to return before the senders of its mail are notified, in ms',
   },
   answerAfterMs: {
     default: 60 * minuteMs,
     check: duration,
     about:
-      'how long a question, a plan or a request may be open before the lead is told, and then the person, in ms; 0: for ever',
+      'time until the lead, then the person, is notified of an open question, plan or request, in ms; 0 = never',
   },
   rules: {
     default: 'open',
     check: isRules,
     about:
-      'who may write to whom: open (everybody to everybody), hub (agents to the leads and back), or a list such as [{"from":"role:worker","to":"role:lead"}]; what no rule allows is refused',
+      'who may write to whom: open (everyone to everyone), hub (agents to leads and back), or a list such as [{"from":"role:worker","to":"role:lead"}], which rejects everything it does not allow',
   },
   leads: {
     default: leadRoles,
     check: (value) => Array.isArray(value) && value.every((role) => typeof role === 'string' && role !== ''),
-    about: 'the roles that lead: they may write to all under hub, and are told of what is left unread',
+    about: 'roles that lead: they may write to everyone under hub rules, and are notified of unread mail',
   },
   'limits.messageBytes': {
     default: messageLimits.bytes,
     check: whole(1, messageLimits.bytes),
-    about: 'body, payload and context of one message, in bytes',
+    about: 'maximum size of body, payload and context of a message, in bytes',
   },
   'limits.ratePerMinute': {
     default: 600,
     check: whole(0, 1_000_000_000),
-    about: 'messages one agent may send in a minute; 0: no limit',
+    about: 'messages an agent can send per minute; 0 = no limit',
   },
   'limits.inbox': {
     default: 1_000,
     check: whole(0, 1_000_000_000),
-    about: 'mail to one agent or role that may wait or be open; 0: no limit',
+    about: 'unread and open messages that an agent or role can have; 0 = no limit',
   },
   'limits.threadMessages': {
     default: 200,
     check: whole(0, 1_000_000),
-    about: 'messages of agents in one thread without a word of the person before it is paused; 0: no limit',
+    about: 'messages that agents can send in a thread before it pauses for the person; 0 = no limit',
   },
   'retention.rotate': {
     default: 'size',
     check: (value) => value === 'size' || value === 'month',
-    about: 'month: the journal starts a new file with every month (UTC), too',
+    about: 'size: start a new journal file by size only; month: also every month (UTC)',
   },
   'retention.segmentEntries': {
     default: 0,
     check: whole(0, 1_000_000_000),
-    about: 'entries after which the journal starts a new file; 0: no limit',
+    about: 'entries after which the journal starts a new file; 0 = no limit',
   },
   'retention.gzipAfterDays': {
     default: 0,
     check: whole(0, mostDays),
-    about: 'age at which `mailbox archive-old` gzips a file of the journal; 0: never',
+    about: 'age in days at which `mailbox archive-old` compresses a journal file; 0 = never',
   },
   'retention.removeAfterDays': {
     default: 0,
     check: whole(0, mostDays),
-    about: 'age at which it removes one whose mail is all finished; 0: never',
+    about: 'age in days at which it removes a compressed file whose mail is all finished; 0 = never',
   },
   webhook: {
     default: '',
     check: (value) => value === '' || isWebAddress(value),
-    about: 'where a running hub posts every message to the person, as a CloudEvent; empty: nowhere',
+    about: 'URL to which a running hub posts each message to the person, as a CloudEvent; empty = none',
   },
 }
 

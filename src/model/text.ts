@@ -1,20 +1,20 @@
 /**
- * Text from a message is somebody else's text. Before it reaches a terminal it loses everything that a
- * terminal would obey: C0 but newline and tab, DEL, C1, and the marks that reorder or hide characters.
+ * Text from a message is untrusted. Before it reaches a terminal, everything that the terminal would obey is
+ * removed: C0 except newline and tab, DEL, C1, and characters that reorder or hide text.
  */
 const unsafe =
   /\r\n|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\ud800-\udfff]/gu
 
-/** Harmless on a terminal; what was removed leaves a visible mark. */
+/** Makes text safe for a terminal; what is removed leaves a visible mark. */
 export function toPrintable(text: string): string {
   return text.replace(unsafe, (found) => (found === '\r\n' ? '\n' : mark(found)))
 }
 
-/** Letters that are not seen and could spell something all the same; on a terminal they do no harm. */
+/** Invisible characters that can carry hidden text; they do no harm on a terminal. */
 const hidden =
   /\u00ad|\u034f|\u115f|\u1160|\u17b4|\u17b5|[\u180b-\u180f]|[\u206a-\u206f]|\u3164|[\ufe00-\ufe0f]|\uffa0|[\u{1d173}-\u{1d17a}]|[\u{e0100}-\u{e01ef}]/gu
 
-/** Without anything that steers a terminal, hides or reorders characters; nothing is left in its place. */
+/** Removes everything that controls a terminal or hides or reorders characters, without leaving a mark. */
 export const withoutControls = (text: string): string =>
   text.replace(unsafe, (found) => (found === '\r\n' ? '\n' : '')).replace(hidden, '')
 

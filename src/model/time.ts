@@ -2,7 +2,7 @@ import { MailboxError } from '../base/errors.ts'
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 
-/** Longest life and latest date we accept; beyond it a typing error is likelier than a wish. */
+/** The longest duration we accept: a longer one is more likely a typo. */
 export const maxLifeMs = 10 * 366 * unitMs.d
 
 /** Reads `90s`, `15m`, `24h`, `500ms`, `7d`. */
@@ -11,21 +11,21 @@ export function parseDuration(text: string): number {
   const ms = match ? Number(match[1]) * unitMs[match[2] as keyof typeof unitMs] : Number.NaN
   if (!(ms <= maxLifeMs)) {
     throw new MailboxError('invalid', `${JSON.stringify(text.slice(0, 40))} is not a duration`, {
-      hint: 'write a number and a unit: 90s, 15m, 24h, 7d',
+      hint: 'use a number and a unit: 90s, 15m, 24h, 7d',
     })
   }
   return ms
 }
 
-/** Reads an ISO date or time, as `before:` and `after:` of a search give it. */
+/** Reads an ISO date or time, as given to `before:` and `after:` in a search. */
 export function parseTime(text: string): number {
   const ms = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/.test(text) ? Date.parse(text) : Number.NaN
-  // Date.parse takes the 31st of February for the 3rd of March.
+  // Date.parse turns 31 February into 3 March.
   const [year, month, day] = text.slice(0, 10).split('-').map(Number)
   const exists = new Date(Date.UTC(year!, month! - 1, day!)).getUTCDate() === day
   if (Number.isNaN(ms) || !exists) {
     throw new MailboxError('invalid', `${JSON.stringify(text.slice(0, 40))} is not a date`, {
-      hint: 'write 2026-11-15 or 2026-11-15T09:30:00Z',
+      hint: 'use 2026-11-15 or 2026-11-15T09:30:00Z',
     })
   }
   return ms
@@ -34,7 +34,7 @@ export function parseTime(text: string): number {
 const recent = new Map<number, string>()
 const recentLimit = 64
 
-/** The same instants are asked for again and again when many messages are sent at once. */
+/** Cached, because many messages sent at once share the same times. */
 export function isoTime(ms: number): string {
   let iso = recent.get(ms)
   if (iso === undefined) {

@@ -18,19 +18,19 @@ import type { SpaceCore } from './core.ts'
 import { runDue } from './due.ts'
 
 export interface ArchiveOptions {
-  /** Say what would be done, and do nothing. @default false */
+  /** Report what would be done without doing it. @default false */
   dryRun?: boolean
   /** Age of its last entry at which a segment is gzipped. Infinity: never. @default `retention.gzipAfterDays` */
   gzipAfterMs?: number
   /** Age at which an archived segment is removed. Infinity: never. @default `retention.removeAfterDays` */
   removeAfterMs?: number
-  /** When to act as if it were, in ms since 1970. @default the clock of the space */
+  /** The time to go by, in ms since 1970. @default the clock of the space */
   now?: number
   onProgress?: (progress: ArchiveProgress) => void
   signal?: AbortSignal
 }
 
-/** How far the work is: gzipping in bytes, building the index anew in entries. */
+/** Progress: in bytes while gzipping, in entries while rebuilding the index. */
 export interface ArchiveProgress {
   task: 'gzip' | 'rebuild'
   done: number
@@ -39,7 +39,7 @@ export interface ArchiveProgress {
 
 export interface ArchivedSegment {
   segment: number
-  /** Where it lies in the archive, below the space's directory. */
+  /** Its path in the archive, relative to the space's directory. */
   file: string
   bytes: number
   /** Null in a dry run, if it is not gzipped yet. */
@@ -51,22 +51,22 @@ export interface ArchivedSegment {
 export interface ArchiveReport {
   gzipped: ArchivedSegment[]
   removed: ArchivedSegment[]
-  /** Segments that were looked at and stay where they are. */
+  /** Segments that were considered and kept. */
   kept: { segment: number; reason: string }[]
 }
 
 const dayMs = 86_400_000
 
 /**
- * Gzips what is old, and removes what is older still. Both take the segments from the oldest on and end at
- * the first that has to stay, so neither the journal nor the archive ever has a gap.
+ * Gzips old segments, and removes older ones. Both start at the oldest segment and stop at the first one
+ * that must be kept, so neither the journal nor the archive ever has a gap.
  */
 export async function archiveOld(core: SpaceCore, options: ArchiveOptions): Promise<ArchiveReport> {
   const job = jobOf(core, options)
   try {
-    const foreseen = await foresee(job)
-    const nothing = foreseen.gzipped.length === 0 && foreseen.removed.length === 0
-    return options.dryRun || nothing ? foreseen : await withArchive(job.dir, () => run(job))
+    const planned = await plan(job)
+    const nothing = planned.gzipped.length === 0 && planned.removed.length === 0
+    return options.dryRun || nothing ? planned : await withArchive(job.dir, () => run(job))
   } finally {
     job.reader.close()
   }
@@ -78,7 +78,7 @@ interface Job {
   dir: string
   reader: SegmentReader<Entry>
   now: number
-  /** What happened last before these times, in ms, is old enough. */
+  /** Segments whose last entry is from before these times, in ms, are old enough. */
   gzipBefore: number
   removeBefore: number
 }
@@ -99,12 +99,12 @@ const daysMs = (days: number): number => (days === 0 ? Number.POSITIVE_INFINITY 
 
 function checkAge(ageMs: number): number {
   if (ageMs > 0) return ageMs
-  throw new MailboxError('invalid', `an age of ${ageMs} ms makes no sense`, {
-    hint: 'give a positive duration such as 30d; forever leaves that step out',
+  throw new MailboxError('invalid', `an age must be above 0, not ${ageMs} ms`, {
+    hint: 'use a duration such as 30d, or forever to skip that step',
   })
 }
 
-async function foresee(job: Job): Promise<ArchiveReport> {
+async function plan(job: Job): Promise<ArchiveReport> {
   const gzip = dueForGzip(job)
   const removal = await dueForRemoval(
     job,
@@ -133,14 +133,14 @@ function dueForGzip(job: Job): Plan {
   if (job.gzipBefore === Number.NEGATIVE_INFINITY) return { due: [], kept: [] }
   const plain = listPlain(job.dir)
   const plan = takeWhileDue(job, plain.slice(0, -2), (facts) => staysByAge(facts, job.gzipBefore))
-  const reasons = ['it is right before the one being written', 'it is being written']
+  const reasons = ['it is right before the file being written', 'it is being written']
   const last = plain
     .slice(-2)
     .map((segment, at, both) => ({ segment, reason: reasons.slice(-both.length)[at]! }))
   return { due: plan.due, kept: [...plan.kept, ...last] }
 }
 
-/** `gzipped` are segments that would be archived by then. Nothing behind one that is not archived can go. */
+/** `gzipped` are segments that would be archived by then. Segments after an unarchived one must be kept. */
 async function dueForRemoval(job: Job, gzipped: readonly number[]): Promise<Plan> {
   if (job.removeBefore === Number.NEGATIVE_INFINITY) return { due: [], kept: [] }
   const unfinished = await job.core.query((source) => firstUnfinished(source, job.now))
@@ -149,40 +149,41 @@ async function dueForRemoval(job: Job, gzipped: readonly number[]): Promise<Plan
   return takeWhileDue(job, archived, (facts) => {
     const young = staysByAge(facts, job.removeBefore)
     if (young !== undefined || unfinished === undefined || facts.segment < unfinished.segment) return young
-    return `message ${unfinished.id} in it is unread or open`
+    return `message ${unfinished.id} is unread or open`
   })
 }
 
 const staysByAge = ({ lastAt }: ArchivedSegment, before: number): string | undefined =>
-  Date.parse(lastAt) < before ? undefined : `its last entry is of ${lastAt.slice(0, 10)}`
+  Date.parse(lastAt) < before ? undefined : `its last entry is from ${lastAt.slice(0, 10)}`
 
-/** Segments up to the first that stays; with that one, everything behind it stays. */
+/** Segments up to the first one that must be kept; all later ones are kept with it. */
 function takeWhileDue(
   job: Job,
   segments: readonly number[],
-  stays: (facts: ArchivedSegment) => string | undefined,
+  reasonToKeep: (facts: ArchivedSegment) => string | undefined,
 ): Plan {
   const plan: Plan = { due: [], kept: [] }
   const archived = listArchived(job.dir)
   for (const segment of segments) {
-    const facts = plan.kept.length > 0 ? 'an older one stays' : describe(job, segment, archived.get(segment))
-    const reason = typeof facts === 'string' ? facts : stays(facts)
+    const facts =
+      plan.kept.length > 0 ? 'an older one is kept' : describe(job, segment, archived.get(segment))
+    const reason = typeof facts === 'string' ? facts : reasonToKeep(facts)
     if (reason !== undefined) plan.kept.push({ segment, reason })
     else plan.due.push(facts as ArchivedSegment)
   }
   return plan
 }
 
-/** What there is to know of a segment, or why nothing can be known. */
+/** A segment's facts, or why they cannot be determined. */
 function describe(
   { core, dir, reader }: Job,
   segment: number,
   archived: string | undefined,
 ): ArchivedSegment | string {
   try {
-    // Without a single entry, it was closed when the next one began.
+    // An empty segment was closed when the next one began.
     const lastAt = (reader.last(segment) ?? reader.head(segment + 1))?.at
-    if (lastAt === undefined) return 'no entry tells how old it is'
+    if (lastAt === undefined) return 'its age is unknown because it has no entries'
     const path = archived ?? archivedPath(dir, segment, lastAt)
     const gzippedBytes = archived === undefined ? null : statSync(archived).size
     return { segment, file: relative(core.dir, path), bytes: reader.size(segment), gzippedBytes, lastAt }
@@ -208,15 +209,15 @@ async function gzipAll(job: Job, due: readonly ArchivedSegment[]): Promise<Archi
 }
 
 /**
- * Removes segments and builds the index anew from what is left. Nothing in them is unread or open, and mail
- * that is finished stays so: what was true when they were looked at is true now.
+ * Removes segments and rebuilds the index from the rest. Nothing in them is unread or open, and finished mail
+ * stays finished, so what held when they were checked still holds.
  */
 async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<void> {
   const { core, dir, options } = job
   const { signal, onProgress } = options
   signal?.throwIfAborted()
   const segments = due.map(({ segment }) => segment)
-  // Mail whose life is over still counts for whoever keeps counts, until that is written down.
+  // Expired mail still counts as unread until its expiry has been recorded.
   await runDue(core)
   await restateRoster(job)
   const total = await core.query(({ index }) => index.cursor.seq)
@@ -227,7 +228,7 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   })
 }
 
-/** Everybody must be known from what is left, also when the power fails a moment later. */
+/** Restates every agent in the remaining segments, synced to disk in case of a power loss right after. */
 async function restateRoster({ core, dir }: Job): Promise<void> {
   const { placed } = await core.decide('directory', (view) => ({
     drafts: decideRestate(view),

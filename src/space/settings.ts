@@ -7,17 +7,18 @@ import { parseStrictJson } from '../base/json.ts'
 import { nameToFile } from '../model/name.ts'
 import { defaultSettings, isSettingKey, type Settings, settings } from '../model/settings.ts'
 
-/** The settings as they are in force. */
+/** The settings in effect. */
 export function readSettings(dir: string): Settings {
   const path = join(dir, 'config.json')
   if (!existsSync(path)) return { ...defaultSettings }
   const found = readConfig(path)
   if (found === null || typeof found !== 'object' || Array.isArray(found))
-    throw badConfig(path, 'it is not an object')
+    throw badConfig(path, 'not a JSON object')
   const merged: Settings = { ...defaultSettings }
   for (const [key, value] of Object.entries(found)) {
-    if (!isSettingKey(key)) throw badConfig(path, `it knows no setting ${JSON.stringify(key)}`)
-    if (!settings[key].check(value)) throw badConfig(path, `${key} cannot be ${JSON.stringify(value)}`)
+    if (!isSettingKey(key)) throw badConfig(path, `unknown setting ${JSON.stringify(key)}`)
+    if (!settings[key].check(value))
+      throw badConfig(path, `invalid value for ${key}: ${JSON.stringify(value)}`)
     Object.assign(merged, { [key]: value })
   }
   return merged
@@ -33,18 +34,18 @@ function readConfig(path: string): unknown {
 
 const badConfig = (path: string, why: string) =>
   new MailboxError('invalid', `${path}: ${why}`, {
-    hint: 'mend the file or remove it; without it every setting has its default',
+    hint: 'fix the file, or remove it to use the defaults',
   })
 
-/** Writes one setting; the file is replaced as a whole, so that nobody reads half of it. */
+/** Writes one setting. The file is replaced as a whole, so that no reader sees half of it. */
 export function writeSetting(dir: string, key: string, value: unknown): Settings {
   if (!isSettingKey(key)) {
-    throw new MailboxError('invalid', `there is no setting ${JSON.stringify(key)}`, {
+    throw new MailboxError('invalid', `unknown setting ${JSON.stringify(key)}`, {
       hint: `settings: ${Object.keys(settings).join(', ')}`,
     })
   }
   if (!settings[key].check(value)) {
-    throw new MailboxError('invalid', `${key} cannot be ${JSON.stringify(value)}`, {
+    throw new MailboxError('invalid', `invalid value for ${key}: ${JSON.stringify(value)}`, {
       hint: settings[key].about,
     })
   }
@@ -57,13 +58,13 @@ export function writeSetting(dir: string, key: string, value: unknown): Settings
 }
 
 export interface FindSpaceOptions {
-  /** What the caller named (`--space`). */
+  /** The directory given by the caller (`--space`). */
   given?: string | undefined
   env: NodeJS.ProcessEnv
   cwd: string
 }
 
-/** Which space is meant: the one named, MAILBOX_SPACE, the nearest `.mailbox` upward, or the user's own. */
+/** Finds the space: the one given, MAILBOX_SPACE, the nearest `.mailbox` in a parent directory, or `~/.mailbox`. */
 export function findSpace({ given, env, cwd }: FindSpaceOptions): string {
   const named = given ?? env['MAILBOX_SPACE']
   if (named !== undefined && named !== '') return resolve(cwd, named)
@@ -74,33 +75,33 @@ export function findSpace({ given, env, cwd }: FindSpaceOptions): string {
   }
 }
 
-/** Makes the directory if need be, and refuses one that others could read or write. */
+/** Creates the directory if needed. Rejects one that other users can read or write. */
 export function ensureSpaceDir(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   if (lstatSync(dir).isSymbolicLink()) {
     throw new MailboxError('not_permitted', `${dir} is a symbolic link`, {
-      hint: 'name the directory itself',
+      hint: 'use the path of the directory itself',
     })
   }
   const { mode, uid } = statSync(dir)
   if (process.getuid !== undefined && uid !== process.getuid()) {
     throw new MailboxError('not_permitted', `${dir} belongs to another user`, {
-      hint: 'use a space of your own: --space DIR',
+      hint: 'use a directory of your own: --space DIR',
     })
   }
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-    throw new MailboxError('not_permitted', `${dir} can be read or written by others`, {
-      hint: `close it: chmod 700 ${dir}`,
+    throw new MailboxError('not_permitted', `other users can read or write ${dir}`, {
+      hint: `make it private: chmod 700 ${dir}`,
     })
   }
 }
 
-/** A template that the space has added: `templates/NAME.json`. */
+/** A template of the space: `templates/NAME.json`. */
 export function readTemplate(dir: string, name: string): Record<string, unknown> | undefined {
   const path = join(dir, 'templates', `${nameToFile(name)}.json`)
   if (!existsSync(path)) return undefined
   const found = readConfig(path)
   if (found !== null && typeof found === 'object' && !Array.isArray(found))
     return found as Record<string, unknown>
-  throw badConfig(path, 'it is not an object')
+  throw badConfig(path, 'not a JSON object')
 }

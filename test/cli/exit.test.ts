@@ -50,7 +50,7 @@ it('exits 3 for a message, a recipient or an agent that is not there', async () 
     const error = await box.refused(3, verb, '--as', 'ghost')
     expect(error).toEqual({
       code: 'not_found',
-      message: 'no agent is called "ghost"',
+      message: 'no agent named "ghost"',
       hint: 'join first: mailbox join ghost',
     })
   }
@@ -69,7 +69,7 @@ it('exits 4 for a space that others could read', async () => {
   const box = await createBox()
   mkdirSync(box.dir)
   chmodSync(box.dir, 0o755)
-  expect(await box.refused(4, 'agents')).toMatchObject({ hint: `close it: chmod 700 ${box.dir}` })
+  expect(await box.refused(4, 'agents')).toMatchObject({ hint: `make it private: chmod 700 ${box.dir}` })
 })
 
 it('exits 5 when somebody else was first', async () => {

@@ -9,7 +9,17 @@ import { createBox } from '../helpers/cli.ts'
 it('greets with help that shows the groups and a way to begin', async () => {
   const box = await createBox()
   const help = await box.ok()
-  for (const part of ['Quick start:', 'Set up:', 'Roster:', 'Send:', 'Read:', 'Handle:', 'Keep:'])
+  for (const part of [
+    'Quick start:',
+    'Set up:',
+    'Roster:',
+    'Send:',
+    'Read:',
+    'Handle:',
+    'Conversations:',
+    'Servers:',
+    'Maintenance:',
+  ])
     expect(help).toContain(part)
   for (const { name, hidden = false } of verbs) {
     expect(new RegExp(`^ {2}${name} `, 'm').test(help), name).toBe(!hidden)

@@ -108,7 +108,7 @@ it('answers show with a receipt for each recipient', async () => {
 it('says what the sender should know in warnings', async () => {
   const box = await createBox()
   const { message, warnings } = await box.json('send', 'role:nobody', '--body', 'x')
-  expect(warnings).toEqual(['nobody holds the role nobody now; the message waits for a holder'])
+  expect(warnings).toEqual(['no agent has the role nobody now; the message waits for one'])
   expect(message).not.toHaveProperty('warnings')
   const held = await box.run(['send', 'eve', '--hold', '--body', 'x'])
   expect(held).toMatchObject({ code: 0, stderr: expect.stringContaining('warning: eve has not joined yet') })
@@ -148,7 +148,7 @@ it('takes every option of a message', async () => {
   })
   expect(Date.parse(message.expiresAt!) - Date.parse(message.createdAt)).toBe(90_000)
   const again = await box.json('send', 'ada', '--key', 'k1', '--body', 'other')
-  expect(again).toMatchObject({ message: { id: message.id }, warnings: ['sent before with this key'] })
+  expect(again).toMatchObject({ message: { id: message.id }, warnings: ['already sent with this key'] })
   const kept = await box.json('send', 'ada', '--ttl', 'forever', '--thread', 'topic', '--body', 'x')
   expect(kept.message).toMatchObject({ threadId: 'topic' })
   expect(kept.message.expiresAt).toBeUndefined()

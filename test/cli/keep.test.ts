@@ -44,7 +44,7 @@ it('verifies and rebuilds', async () => {
   const box = await createBox('ada')
   await box.ok('send', 'ada', '--body', 'findable')
   rmSync(join(box.dir, 'index.db'))
-  expect(await box.ok('verify', '--deep')).toBe('sound: 3 entries, 1 messages, 1 file\n')
+  expect(await box.ok('verify', '--deep')).toBe('OK: 3 entries, 1 messages, 1 file\n')
   expect(await box.json('rebuild')).toMatchObject({ entries: 3 })
   expect((await box.json('search', 'findable')).messages).toHaveLength(1)
 })
@@ -74,7 +74,7 @@ it('says what is wrong and what to do about it', async () => {
   writeFileSync(join(box.dir, 'config.json'), '{"pollMs": "often"}')
   const { code, stdout } = await box.run(['doctor'])
   expect(code).toBe(1)
-  expect(stdout).toMatch(/^fail {2}settings .*pollMs cannot be "often"\n +mend the file/m)
+  expect(stdout).toMatch(/^fail {2}settings .*invalid value for pollMs: "often"\n +fix the file/m)
 })
 
 it('shows and changes settings', async () => {
@@ -126,6 +126,6 @@ it('prints an id and nothing else when it is to be quiet', async () => {
 
 it('tells that it made a space', async () => {
   const box = await createBox()
-  expect((await box.run(['inbox'])).stderr).toContain(`made a new space in ${box.dir}`)
+  expect((await box.run(['inbox'])).stderr).toContain(`Created a space in ${box.dir}`)
   expect((await box.run(['inbox'])).stderr).toBe('')
 })

@@ -53,7 +53,7 @@ it('refuses a mistyped name and suggests the one that was meant', async () => {
   const { code, stdout, stderr } = await box.run(['send', 'adda', '--body', 'hi'])
   expect(code).toBe(3)
   expect(stdout).toBe('')
-  expect(stderr).toMatch(/^error: no agent is called "adda"\nhint: did you mean ada\?/)
+  expect(stderr).toMatch(/^error: no agent named "adda"\nhint: did you mean ada\?/)
 })
 
 it('lets role mail be taken once, handed back and taken by the next', async () => {

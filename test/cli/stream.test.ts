@@ -47,7 +47,7 @@ it('watches mail come in, one object a line, and marks nothing', async () => {
 it('follows the log across processes until it is interrupted', async () => {
   const box = await createBox()
   const following = box.start(['log', '--follow'])
-  await following.says('nothing has happened here yet')
+  await following.says('Nothing has happened here yet')
   expect(following.stderr()).toContain(`space ${box.dir}`)
   await box.ok('join', 'ada', '--role', 'architect')
   await following.says('ada joined: role:architect')
@@ -74,7 +74,7 @@ it('reads the log in pages', async () => {
 it('ends a wait that is interrupted with 130', async () => {
   const box = await createBox('ada')
   const waiting = box.start(['wait', '--as', 'ada', '--timeout', 'forever', '--json'])
-  await waiting.says('waiting for mail to ada')
+  await waiting.says('Waiting for mail to ada')
   waiting.process.kill('SIGINT')
   const { code, stdout } = await waiting.exit
   expect(code).toBe(130)

@@ -46,7 +46,7 @@ describe('sending a dead letter again', () => {
         kind: 'receipt',
         step: 'archived',
         by: 'bob',
-        note: `sent again as ${idOf(1)}`,
+        note: `resent as ${idOf(1)}`,
         changes: [
           { id: idOf(10), seq: 10, rank: 2, owner: 'ada', box: 'ada', was: 'expired', state: 'archived' },
         ],

@@ -126,10 +126,10 @@ describe('what the sender is told', () => {
 
   test('that nobody holds the role now', () => {
     expect(decide({ to: 'role:tester' }).warnings).toEqual([
-      expect.stringContaining('nobody holds the role tester'),
+      expect.stringContaining('no agent has the role tester'),
     ])
     expect(decide({ to: 'role:new' }).warnings).toEqual([
-      expect.stringContaining('nobody holds the role new'),
+      expect.stringContaining('no agent has the role new'),
     ])
   })
 
@@ -490,7 +490,7 @@ describe('how much waits in one inbox', () => {
     [50, true],
   ])('with %i messages before this one, a warning: %s', (n, warns) => {
     expect(send(holding(n, 'ada'), 'ada', 0).warnings).toEqual(
-      warns ? ['ada has 50 messages to handle before this one'] : [],
+      warns ? ['ada already has 50 unfinished messages'] : [],
     )
   })
 })

@@ -97,7 +97,7 @@ describe('mailbox demo', () => {
   it('tells the same story for the same seed, with every kind of traffic in it', async () => {
     const [first, second] = [startDemo('--seed', '1', '--keep'), startDemo('--seed', '1')]
     for (const type of everyType) await first.message((message) => message.type === type)
-    await first.message(({ subject }) => subject === 'Back again')
+    await first.message(({ subject }) => subject === 'Back online')
     await second.message(({ seq }) => seq > 400)
     for (const demo of [first, second]) demo.kill('SIGINT')
     for (const { exit } of [first, second]) expect((await exit).code).toBe(130)
@@ -165,7 +165,7 @@ describe('mailbox demo', () => {
     expect(thanks.type).toBe('response')
 
     // One of them has died meanwhile, and has a new process.
-    await demo.message(({ subject }) => subject === 'Back again')
+    await demo.message(({ subject }) => subject === 'Back online')
     const standIn = await standInOf((await demo.facts()).space)
     expect(isRunning(standIn)).toBe(true)
     demo.kill('SIGINT')

@@ -121,9 +121,9 @@ describe('archiving', () => {
     const march = await space.archiveOld(on('2026-04-09T12:00:00.000Z'))
     expect(march).toMatchObject({ gzipped: [], removed: [] })
     expect(march.kept).toEqual([
-      { segment: 3, reason: 'its last entry is of 2026-03-10' },
-      { segment: 4, reason: 'an older one stays' },
-      { segment: 5, reason: 'it is right before the one being written' },
+      { segment: 3, reason: 'its last entry is from 2026-03-10' },
+      { segment: 4, reason: 'an older one is kept' },
+      { segment: 5, reason: 'it is right before the file being written' },
       { segment: 6, reason: 'it is being written' },
     ])
     expect(segments(await space.archiveOld(on('2030-01-01T00:00:00.000Z')))).toEqual([3, 4])

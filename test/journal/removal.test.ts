@@ -145,8 +145,11 @@ describe('removal', () => {
 
     const first = await space.archiveOld({ ...ages, now: clock.now })
     expect(numbers(first.removed)).toEqual(upTo(waiting - 1))
-    expect(first.kept).toContainEqual({ segment: waiting, reason: `message ${id} in it is unread or open` })
-    expect(first.kept).toContainEqual({ segment: waiting + 1, reason: 'an older one stays' })
+    expect(first.kept).toContainEqual({
+      segment: waiting,
+      reason: `message ${id} is unread or open`,
+    })
+    expect(first.kept).toContainEqual({ segment: waiting + 1, reason: 'an older one is kept' })
     expect((await bob.inbox()).messages).toMatchObject([{ id, subject: 'later', state: 'acked' }])
 
     await bob.done(id)

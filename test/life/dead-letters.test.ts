@@ -128,7 +128,7 @@ describe('nothing is deleted: it is listed, can be re-sent to another address, a
     expect(receipts[0]!.steps.at(-1)).toMatchObject({
       state: 'archived',
       by: 'ada',
-      note: `sent again as ${again.message.id}`,
+      note: `resent as ${again.message.id}`,
     })
   })
 

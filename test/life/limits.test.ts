@@ -261,7 +261,7 @@ describe('warnings at inbox > 50, unacked > 10', () => {
     for (let n = 1; n <= 50; n++) await ada.send({ to: 'bob' })
     const { code, stdout, stderr } = await box.run(['send', 'bob', '--as', 'ada', '--json'])
     expect(code).toBe(0)
-    expect(JSON.parse(stdout).warnings).toEqual(['bob has 50 messages to handle before this one'])
+    expect(JSON.parse(stdout).warnings).toEqual(['bob already has 50 unfinished messages'])
     expect(stderr).toContain('warning: bob has 50 messages')
   })
 })

@@ -339,7 +339,7 @@ describe('`supersede` replaces an older unread message of the same sender and th
     const old = await ada.send({ to: 'bob', subject: 'at 10' })
     await bob.check()
     const fresh = await ada.send({ to: 'bob', threadId: old.id, supersede: old.id })
-    expect(fresh.warnings).toEqual([expect.stringContaining('already seen by bob')])
+    expect(fresh.warnings).toEqual([expect.stringContaining('already been seen by bob')])
     expect(await stateOf(space, old.id)).toBe('shown')
     expect((await bob.check()).messages).toHaveLength(1)
   })

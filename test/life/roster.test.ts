@@ -207,7 +207,7 @@ describe('role mail waits for a holder, and a successor in the role inherits', (
     const ada = await byHand(space, 'ada')
     const sent = await ada.send({ to: 'role:architect', subject: 'design it' })
     expect(sent.expiresAt).toBeUndefined()
-    expect(sent.warnings).toEqual([expect.stringContaining('nobody holds the role architect')])
+    expect(sent.warnings).toEqual([expect.stringContaining('no agent has the role architect')])
     for (let weeks = 0; weeks < 4; weeks++) await pass(168 * hour)
     const bob = await byHand(space, 'bob', 'architect')
     expect(subjects(await bob.check())).toEqual(['design it'])

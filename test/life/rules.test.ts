@@ -122,7 +122,7 @@ describe('`rules`: a list of who may write to whom', () => {
       ] as const),
     ]) {
       const error = await expectRefused(space, 'not_permitted', () => mailbox.send({ to }))
-      expect(error.message).toContain('no rule of the space allows it')
+      expect(error.message).toContain('no rule allows it')
     }
     const error = await expectRefused(space, 'not_permitted', () => mallory.send({ to: 'rev' }))
     expect(error.message).toContain('from: mallory')

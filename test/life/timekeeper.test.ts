@@ -128,7 +128,7 @@ describe('a process that waits does what is due while it waits, within seconds',
     const { message } = await box.json('send', 'role:r')
     await bob.does('claim', message.id)
     const waiting = box.start(['wait', '--as', 'cy', '--timeout', '30s', '--json'])
-    await waiting.says('waiting for mail')
+    await waiting.says('Waiting for mail')
     await bob.kill()
     const { stdout } = await within(waiting.exit, 12_000)
     expect(JSON.parse(stdout).message.id).toBe(message.id)

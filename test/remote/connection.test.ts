@@ -76,7 +76,7 @@ it('asks again where that is safe, and never where it is not', async () => {
     stage.metric(`mailbox_http_requests_total{operation="${operation}",status="200"}`)
   await until(async () => (await asked('send')) >= 3 && (await asked('count')) >= 2)
   stage.deafen(false)
-  expect(await keyed).toMatchObject({ subject: 'with a key', warnings: ['sent before with this key'] })
+  expect(await keyed).toMatchObject({ subject: 'with a key', warnings: ['already sent with this key'] })
   expect(await counted).toMatchObject({ unread: 0 })
   expect(await sent()).toEqual(['with a key', 'once'])
 })

@@ -12,7 +12,7 @@ const paintsOf = ({ dim, blue, yellow, green }: Cli['colors']) => ({
   dead: dim,
 })
 
-/** Everybody at a glance: the state, the run, the duties, and when somebody was last heard of. */
+/** One line per agent: its state, run, roles, tags and when it was last seen. */
 export function agentTable({ colors, width, now }: Cli, agents: readonly Agent[]): string {
   const paints = paintsOf(colors)
   return table(
@@ -28,7 +28,7 @@ export function agentTable({ colors, width, now }: Cli, agents: readonly Agent[]
     ],
     agents.map(({ name, state, roles, tags, lastSeenAt, note, session }) => [
       name,
-      // The person is here without ever having joined.
+      // The person need not join.
       name === person && session.generation === 0 ? 'the person' : state,
       session.generation === 0 ? '' : String(session.generation),
       roles.join(', '),
@@ -42,7 +42,7 @@ export function agentTable({ colors, width, now }: Cli, agents: readonly Agent[]
   ).join('\n')
 }
 
-/** The pid first: it is what one types next. */
+/** The pid comes first, because that is what you type next. */
 const processOf = ({ pid, host, client }: Agent['session']): string =>
   [
     pid === undefined ? undefined : `${pid}${host === undefined || host === hostname() ? '' : `@${host}`}`,

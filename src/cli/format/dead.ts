@@ -5,7 +5,7 @@ import { paintPriority, subjectOf } from './message.ts'
 import { table } from './table.ts'
 import { relative } from './time.ts'
 
-/** Dead letters as a list: an aligned line for each, and its id and the reason below. */
+/** Lists dead letters: an aligned line for each, with its id and the reason below. */
 export function deadLetterList({ colors, width, now }: Cli, letters: readonly DeadLetter[]): string {
   const [head = '', ...lines] = table(
     [

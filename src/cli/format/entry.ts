@@ -5,15 +5,15 @@ import { paintPriority, subjectOf } from './message.ts'
 import { truncate } from './table.ts'
 import { clock, day } from './time.ts'
 
-/** Subjects remembered so that a receipt can say what it is about. */
+/** How many subjects to remember, so that receipts can name their message. */
 const rememberedSubjects = 10_000
-/** One entry can move hundreds of receipts; programs get them all from `--json`. */
+/** One entry can change hundreds of receipts; `--json` lists them all. */
 const idsListed = 5
 
-/** What happened, and lines below it. */
+/** What happened, and the lines to print below it. */
 type Described = [what: string, ...details: string[]]
 
-/** Turns entries into lines, one after another; a new day gets a line of its own. */
+/** Formats entries one after another, with a separator line for each new day. */
 export function createEntryWriter({ colors, width }: Cli): (entry: Entry) => string {
   const subjects = new Map<string, string>()
   let today = ''
@@ -46,11 +46,9 @@ function describe(entry: Entry, subjects: ReadonlyMap<string, string>): Describe
     case 'agent':
       return [describeAgent(entry)]
     case 'segment':
-      return [
-        entry.reason === 'created' ? 'the space was made' : `a new journal file begins (${entry.reason})`,
-      ]
+      return [entry.reason === 'created' ? 'space created' : `new journal file (${entry.reason})`]
     case 'torn':
-      return [`a write that was cut off was sealed (${entry.bytes} bytes); nothing acknowledged was lost`]
+      return [`sealed an interrupted write (${entry.bytes} bytes); no confirmed mail was lost`]
   }
 }
 

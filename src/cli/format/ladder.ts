@@ -8,7 +8,7 @@ import { paintPriority, subjectOf } from './message.ts'
 import { table, wrap } from './table.ts'
 import { absolute, relative, zone } from './time.ts'
 
-/** A message's head, and how far it has come with each recipient. */
+/** A message's headers, and the steps taken by each recipient. */
 export function ladder(cli: Cli, { message, receipts }: ShownMessage): string {
   return [head(cli, message), ...receipts.map((receipt) => receiptLines(cli, receipt))].join('\n\n')
 }
@@ -25,13 +25,13 @@ function head(cli: Cli, message: Message): string {
     ['sent', time(message.createdAt)],
     ['expires', message.expiresAt && time(message.expiresAt)],
     ['thread', message.threadId === message.id ? undefined : message.threadId],
-    ['answers', message.replyTo],
+    ['reply to', message.replyTo],
     ['tags', message.tags.join(', ') || undefined],
     ['attached', message.attachments.join(', ') || undefined],
     ...shownOf(message)
       .filter(({ section }) => !section)
       .map(({ label, text }): [string, string] => [label.toLowerCase(), text]),
-    ['wants', wishes(message)],
+    ['expects', expectations(message)],
   ]
   const headWidth = Math.max(...rows.map(([name]) => name.length)) + 2
   const lines = rows.flatMap(([name, value]) => {
@@ -45,9 +45,9 @@ function head(cli: Cli, message: Message): string {
   return [...subject, ...lines].join('\n')
 }
 
-function wishes({ requiresAck, awaitingResponse }: Message): string | undefined {
+function expectations({ requiresAck, awaitingResponse }: Message): string | undefined {
   return (
-    [requiresAck ? 'an ack' : '', awaitingResponse ? 'an answer' : ''].filter(Boolean).join(' and ') ||
+    [requiresAck ? 'an ack' : '', awaitingResponse ? 'a reply' : ''].filter(Boolean).join(' and ') ||
     undefined
   )
 }
@@ -55,7 +55,7 @@ function wishes({ requiresAck, awaitingResponse }: Message): string | undefined 
 function receiptLines(cli: Cli, receipt: ReceiptView): string {
   const { colors, width } = cli
   const { recipient, state, claimedBy, attempts, steps } = receipt
-  const claimed = claimedBy === undefined ? '' : `, with ${claimedBy}`
+  const claimed = claimedBy === undefined ? '' : `, claimed by ${claimedBy}`
   const tries = attempts > 1 ? `, attempt ${attempts}` : ''
   const title = `${colors.cyan(toPrintableLine(recipient))}: ${state}${toPrintableLine(claimed)}${tries}`
   const [, ...lines] = table(

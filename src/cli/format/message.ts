@@ -19,14 +19,14 @@ export function paintPriority(colors: Colors, priority: Priority): (text: string
 }
 
 /**
- * Messages as a list: an aligned line for each, and its id below. The ids of one hour begin alike, so they
- * are printed in full, ready to be copied.
+ * Lists messages: an aligned line for each, with its id below. Ids from the same hour share a prefix, so they
+ * are printed in full, ready to copy.
  */
 export function messageList(cli: Cli, messages: readonly Listed[], who: 'from' | 'to'): string {
   return messageLines(cli, messages, who).join('\n')
 }
 
-/** One message as it comes, without a head. */
+/** One message as it arrives, without table headings. */
 export const messageLine = (cli: Cli, message: Listed): string =>
   messageLines({ ...cli, now: Date.now() }, [message], 'from')
     .slice(1)
@@ -64,15 +64,15 @@ const isUnread = ({ state }: Listed) => state !== undefined && classOf(state) ==
 const detail = ({ id, type, state }: Listed) => `   ${toPrintableLine([id, type, state ?? ''].join('  '))}`
 
 export interface BlockOptions {
-  /** Written into the frame. */
+  /** Printed in the frame, such as `1 of 3`. */
   place?: string
-  /** Cut what is longer than this. */
+  /** Truncate longer messages. */
   budgetTokens?: number
 }
 
 /**
- * A message in full, in a frame that says its id at both ends: nobody knows the id of a message before it
- * is sent, so no body can pretend to end and go on as another message.
+ * A message in full, in a frame with its id at both ends. Nobody knows the id of a message before it is
+ * sent, so no body can fake its end and continue as another message.
  */
 export function messageBlock(cli: Cli, message: Message, { place, budgetTokens }: BlockOptions = {}): string {
   const text = toPrintable(toMarkdown(message))
@@ -81,7 +81,7 @@ export function messageBlock(cli: Cli, message: Message, { place, budgetTokens }
   const missing = count(text.length - shown.length)
   const rest = whole
     ? []
-    : ['', `[${missing} more characters: \`${cli.command(`read ${message.id}`)}\` shows the rest]`]
+    : ['', `[${missing} more characters; to read the rest: ${cli.command(`read ${message.id}`)}]`]
   const top = place === undefined ? message.id : `${place} · ${message.id}`
   return [rule(cli, top), shown, ...rest, rule(cli, `end of ${message.id}`)].join('\n')
 }
@@ -90,7 +90,7 @@ function rule({ colors, width }: Cli, label: string): string {
   return colors.dim(`━━━ ${label} ${'━'.repeat(Math.max(3, Math.min(width, 100) - label.length - 5))}`)
 }
 
-/** The first bytes of a text, never half a character. */
+/** The first bytes of a text, without splitting a character. */
 function cutAt(text: string, bytes: number): string {
   return new TextDecoder('utf-8').decode(Buffer.from(text).subarray(0, bytes), { stream: true })
 }

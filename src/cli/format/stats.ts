@@ -4,7 +4,7 @@ import { count } from '../progress.ts'
 import { table } from './table.ts'
 import { relative } from './time.ts'
 
-/** One line for each agent, the sum first. */
+/** One line per agent, after the total. */
 export function statsTable({ colors, width, now }: Cli, { all, agents, roles, deadLetters }: Stats): string {
   const waiting = (time: string | null) => (time === null ? '' : relative(time, now).replace(' ago', ''))
   const line = (name: string, figures: Figures) => [
@@ -21,18 +21,18 @@ export function statsTable({ colors, width, now }: Cli, { all, agents, roles, de
     ...[name, '', '', count(pending), '', waiting(oldestWaiting), '', ''],
   ]
   const own = agents.reduce((sum, { sent }) => sum + sent, 0)
-  const system = all.sent > own ? [['the system', count(all.sent - own), '', '', '', '', '', '']] : []
+  const system = all.sent > own ? [['system', count(all.sent - own), '', '', '', '', '', '']] : []
   const active = agents.filter(({ sent, received, pending }) => sent + received + pending > 0)
   const lines = table(
     [
-      { head: 'WHO', flexible: true, paint: colors.cyan },
+      { head: 'AGENT', flexible: true, paint: colors.cyan },
       { head: 'SENT', right: true },
-      { head: 'GOT', right: true },
+      { head: 'RECEIVED', right: true },
       { head: 'UNREAD', right: true },
       { head: 'UNACKED', right: true },
       { head: 'OLDEST', right: true },
-      { head: 'SHOWN AFTER', paint: colors.dim },
-      { head: 'DONE AFTER', paint: colors.dim },
+      { head: 'TIME TO READ', paint: colors.dim },
+      { head: 'TIME TO DONE', paint: colors.dim },
     ],
     [line('all', all), ...active.map((one) => line(one.name, one)), ...roles.map(roleLine), ...system],
     width,
@@ -42,13 +42,13 @@ export function statsTable({ colors, width, now }: Cli, { all, agents, roles, de
     deadLetters === 0
       ? []
       : ['', `${count(deadLetters)} dead ${deadLetters === 1 ? 'letter' : 'letters'}: mailbox dead`]
-  return [...lines, ...dead, '', colors.dim('after: p50/p95/p99')].join('\n')
+  return [...lines, ...dead, '', colors.dim('times: p50/p95/p99')].join('\n')
 }
 
 const latency = ({ p50, p95, p99 }: Latency): string =>
   p50 === null ? '' : [p50, p95!, p99!].map(short).join('/')
 
-/** Two or three characters and a unit. */
+/** Two or three digits and a unit. */
 function short(ms: number): string {
   if (ms < 100) return `${ms}ms`
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)}s`

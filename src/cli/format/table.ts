@@ -3,13 +3,13 @@ import type { Colors } from '../output.ts'
 
 export interface Column {
   head: string
-  /** May be cut when the line is too long. @default false */
+  /** May be truncated when the line is too long. @default false */
   flexible?: boolean
-  /** Numbers stand to the right. @default false */
+  /** Right-aligned, for numbers. @default false */
   right?: boolean
-  /** Left out when no row has anything in it. @default false */
+  /** Left out when it is empty in every row. @default false */
   optional?: boolean
-  /** Colours a cell after it was measured. */
+  /** Colours a cell after its width was measured. */
   paint?: (text: string, row: number) => string
 }
 
@@ -17,8 +17,8 @@ const gap = '  '
 const leastWidth = 8
 
 /**
- * Aligned lines, the head first, none wider than `width` if that can be had. Cells are somebody else's
- * text more often than not, so they are made printable here and nowhere else.
+ * Aligned lines, headings first, no wider than `width` where possible. Cells are mostly untrusted text, so
+ * they are made printable here.
  */
 export function table(
   all: readonly Column[],
@@ -52,7 +52,7 @@ export function table(
   ]
 }
 
-/** Takes what is too much from the widest flexible column, again and again. */
+/** Narrows the widest flexible column until the line fits. */
 function shrink(columns: readonly Column[], widths: number[], width: number): void {
   const total = () => widths.reduce((sum, each) => sum + each, gap.length * (widths.length - 1))
   while (total() > width) {
@@ -71,14 +71,14 @@ const markless = /[\p{Mn}\p{Me}\p{Cf}]/u
 
 const charWidth = (char: string) => (char < '\u0300' ? 1 : markless.test(char) ? 0 : wide.test(char) ? 2 : 1)
 
-/** Columns that a text takes on a terminal. */
+/** The width of a text on a terminal. */
 function cellWidth(text: string): number {
   let width = 0
   for (const char of text) width += charWidth(char)
   return width
 }
 
-/** As much as fits, with a mark where something is missing. */
+/** As much of a text as fits, with an ellipsis if it was truncated. */
 export function truncate(text: string, width: number): string {
   if (cellWidth(text) <= width) return text
   let kept = ''
@@ -91,7 +91,7 @@ export function truncate(text: string, width: number): string {
   return `${kept}…`
 }
 
-/** Lines no wider than that, broken at spaces where there are any. */
+/** Wraps at spaces where there are any. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -22,13 +22,13 @@ export function span(ms: number): string {
 
 const two = (n: number) => String(n).padStart(2, '0')
 
-/** The day where we are: `2026-11-15`. */
+/** The local date: `2026-11-15`. */
 export function day(time: string): string {
   const date = new Date(time)
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 }
 
-/** The time of day where we are: `09:30:00`. */
+/** The local time of day: `09:30:00`. */
 export function clock(time: string): string {
   const date = new Date(time)
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
@@ -36,7 +36,7 @@ export function clock(time: string): string {
 
 export const absolute = (time: string): string => `${day(time)} ${clock(time)}`
 
-/** Where we are, as an offset: `UTC`, `+01:00`. */
+/** The local UTC offset: `UTC`, `+01:00`. */
 export function zone(time: string): string {
   const minutes = -new Date(time).getTimezoneOffset()
   if (minutes === 0) return 'UTC'

@@ -20,21 +20,21 @@ export function archiveOld(command: Command): void {
   command
     .description(
       [
-        'Gzip files of the journal into archive/ when their last entry is old enough. What is in them stays',
-        'readable and searchable. With --remove-after or its setting, remove those that are older still and',
-        'hold nothing unread or open: their messages, threads and receipts are gone then. By default nothing',
-        'is archived and nothing is removed.',
+        'Compress old journal files into archive/. Their contents stay readable and searchable. With',
+        '--remove-after or its setting, also delete compressed files that are older still and contain nothing',
+        'unread or open: their messages, threads and receipts are lost. By default nothing is compressed and',
+        'nothing is deleted.',
       ].join(' '),
     )
-    .option('--dry-run', 'say what would be done, and do nothing')
+    .option('--dry-run', 'show what would be done without doing it')
     .option(
       '--gzip-after <age>',
-      'such as 30d; forever: not at all (default: retention.gzipAfterDays)',
+      'age at which to compress a file, such as 30d, or forever (default: retention.gzipAfterDays)',
       duration,
     )
     .option(
       '--remove-after <age>',
-      'such as 90d; forever: not at all (default: retention.removeAfterDays)',
+      'age at which to delete a file, such as 90d, or forever (default: retention.removeAfterDays)',
       duration,
     )
     .addHelpText(
@@ -55,16 +55,16 @@ export function archiveOld(command: Command): void {
         ...{ signal: interruptSignal(), onProgress: progress.report },
       })
       .finally(progress.end)
-    const text = () => describe(cli, report, dryRun, howToBegin(space, flags))
+    const text = () => describe(cli, report, dryRun, howToEnable(space, flags))
     if (dryRun) cli.answer({ dryRun, ...report }, text)
     else cli.confirm({ dryRun, ...report }, text)
   })
 }
 
-/** Two long tasks, one after the other. */
+/** Progress of two long tasks, one after the other. */
 function createArchiveProgress(cli: Cli) {
   const tasks = {
-    gzip: createProgress(cli, 'gzipping'),
+    gzip: createProgress(cli, 'compressing'),
     rebuild: createProgress(cli, 'building the index'),
   }
   return {
@@ -75,31 +75,32 @@ function createArchiveProgress(cli: Cli) {
   }
 }
 
-/** For somebody to whom nothing can happen, because nothing was asked for. */
-function howToBegin({ settings }: DiskSpace, { gzipAfter, removeAfter }: Flags): string | undefined {
+/** How to turn it on, when neither an option nor a setting does. */
+function howToEnable({ settings }: DiskSpace, { gzipAfter, removeAfter }: Flags): string | undefined {
   const isOff = (ageMs: number | undefined, days: number) =>
     ageMs === undefined ? days === 0 : ageMs === Number.POSITIVE_INFINITY
   if (!isOff(gzipAfter, settings['retention.gzipAfterDays'])) return undefined
-  const set = 'nothing is archived by default: mailbox config set retention.gzipAfterDays 30'
+  const set =
+    'nothing is compressed by default; to change that: mailbox config set retention.gzipAfterDays 30'
   return isOff(removeAfter, settings['retention.removeAfterDays'])
     ? set
-    : `only what is archived can be removed\n${set}`
+    : `only compressed files can be removed\n${set}`
 }
 
-function describe(cli: Cli, report: ArchiveReport, dryRun: boolean, begin: string | undefined): string {
+function describe(cli: Cli, report: ArchiveReport, dryRun: boolean, enable: string | undefined): string {
   const { gzipped, removed, kept } = report
   const rows = [
     ...gzipped.map((one) =>
-      rowOf(one, dryRun ? 'would be gzipped' : `gzipped to ${size(one.gzippedBytes!)}`),
+      rowOf(one, dryRun ? 'would be compressed' : `compressed to ${size(one.gzippedBytes!)}`),
     ),
     ...removed.map((one) => rowOf(one, dryRun ? 'would be removed' : 'removed')),
   ]
-  const columns = [{ head: 'FILE' }, { head: 'LAST ENTRY' }, { head: 'SIZE' }, { head: 'WHAT' }]
+  const columns = [{ head: 'FILE' }, { head: 'LAST ENTRY' }, { head: 'SIZE' }, { head: 'ACTION' }]
   const isIdle = rows.length === 0
   return [
-    ...(isIdle ? [begin ?? 'nothing to do'] : table(columns, rows, cli.width, cli.colors)),
+    ...(isIdle ? [enable ?? 'nothing to do'] : table(columns, rows, cli.width, cli.colors)),
     ...rangesOf(kept).map((range) => cli.colors.dim(lineOf(range))),
-    ...(dryRun && !isIdle ? ['nothing was changed; without --dry-run it will be'] : []),
+    ...(dryRun && !isIdle ? ['dry run: nothing was changed'] : []),
   ].join('\n')
 }
 
@@ -109,7 +110,7 @@ interface KeptRange {
   reason: string
 }
 
-/** Neighbours that stay for the same reason take one line. */
+/** Consecutive files kept for the same reason share a line. */
 function rangesOf(kept: ArchiveReport['kept']): KeptRange[] {
   const ranges: KeptRange[] = []
   for (const { segment, reason } of kept) {
@@ -121,7 +122,7 @@ function rangesOf(kept: ArchiveReport['kept']): KeptRange[] {
 }
 
 const lineOf = ({ first, last, reason }: KeptRange): string =>
-  first === last ? `${first} stays: ${reason}` : `${first} to ${last} stay: ${reason}`
+  `${first === last ? first : `${first} to ${last}`} kept: ${reason}`
 
 const rowOf = ({ segment, lastAt, bytes }: ArchivedSegment, what: string): string[] => [
   `${segment}`,

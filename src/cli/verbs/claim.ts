@@ -19,11 +19,11 @@ interface ClaimFlags {
 export function claim(command: Command): void {
   command
     .description(
-      'Take mail of a role, so that nobody else does. A claim runs out after 15 min unless the work is done before.',
+      'Claim a message sent to a role, so that no other agent works on it. A claim expires after 15 minutes by default.',
     )
     .argument('[id]', 'the message')
-    .option('--next', 'take whatever is most urgent, then oldest, and print it')
-    .option('--role <role>', 'the role whose mail to take, with --next')
+    .option('--next', 'claim and print the most urgent message, oldest first')
+    .option('--role <role>', 'the role to claim from, with --next')
     .option('--ttl <duration>', 'how long the claim lasts: 90s, 15m, 24h', parseDuration)
     .addHelpText(
       'after',
@@ -32,7 +32,7 @@ export function claim(command: Command): void {
   action(command, async (cli, id: string | undefined, { next = false, role, ttl }: ClaimFlags) => {
     const options = given({ ttlMs: ttl })
     if (next === (id !== undefined) || next !== (role !== undefined)) {
-      throw new MailboxError('invalid', 'say what to claim', {
+      throw new MailboxError('invalid', 'give either a message id or --next with --role', {
         hint: 'mailbox claim ID, or mailbox claim --next --role ROLE',
       })
     }
@@ -41,7 +41,7 @@ export function claim(command: Command): void {
     const claimed =
       id !== undefined ? await mailbox.claim(id, options) : await mailbox.claimNext(role!, options)
     if (claimed === null) {
-      cli.answer({ message: null }, () => `nothing waits for role ${toPrintableLine(role!)}`)
+      cli.answer({ message: null }, () => `no mail for role ${toPrintableLine(role!)}`)
       return
     }
     const { message, state, claim: held } = claimed

@@ -10,10 +10,10 @@ import { addGlobals, type Globals } from '../globals.ts'
 import { open, openMailbox, spaceDir, spaceExists } from '../open.ts'
 import { verbs } from '../verbs.ts'
 
-/** What could stand at the cursor, and what it means. */
+/** A possible completion and its description. */
 type Candidate = readonly [value: string, about: string]
 
-/** `mailbox complete -- WORDS`: one candidate a line. A shell must never be kept waiting or be shown an error. */
+/** `mailbox complete -- WORDS` prints one candidate per line. It must never block a shell or show an error. */
 export function complete(command: Command): void {
   command.argument('[words...]', 'the words up to the cursor, the last one unfinished')
   command.action(async (words: string[]) => {
@@ -103,7 +103,7 @@ async function wordsOf(command: Command, place: number, globals: Globals): Promi
   return []
 }
 
-/** Only from a space that is there: pressing a key makes nothing. */
+/** Asks an existing space only: pressing Tab must not create one. */
 async function fromSpace(
   globals: Globals,
   ask: (space: DiskSpace, cli: Cli) => Promise<Candidate[]>,
@@ -131,9 +131,9 @@ async function addresses(space: DiskSpace): Promise<Candidate[]> {
   const tags = await tagNames(space)
   return [
     ...(await agentNames(space)),
-    ...roles.map((role): Candidate => [`role:${role}`, 'one holder of the role']),
-    ...tags.map((tag): Candidate => [tag, 'everybody with the tag']),
-    ['all', 'everybody'],
+    ...roles.map((role): Candidate => [`role:${role}`, 'one agent with this role']),
+    ...tags.map((tag): Candidate => [tag, 'every agent with this tag']),
+    ['all', 'every agent'],
   ]
 }
 

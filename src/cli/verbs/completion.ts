@@ -7,7 +7,7 @@ import { examples } from '../help.ts'
 export function completion(command: Command): void {
   const shells = Object.keys(scripts)
   command
-    .description('Print the completion script of a shell: verbs, options, agents, addresses and message ids.')
+    .description('Print a shell completion script for verbs, options, agents, addresses and message ids.')
     .argument('<shell>', shells.join(', '))
     .addHelpText(
       'after',
@@ -20,7 +20,7 @@ export function completion(command: Command): void {
   action(command, (cli, shell: string) => {
     const script = Object.hasOwn(scripts, shell) ? scripts[shell as keyof typeof scripts] : undefined
     if (script === undefined) {
-      throw new MailboxError('invalid', `there is no completion for ${JSON.stringify(shell)}`, {
+      throw new MailboxError('invalid', `no completion for shell ${JSON.stringify(shell)}`, {
         hint: `use ${shells.join(', ')}`,
       })
     }

@@ -10,7 +10,7 @@ import { spaceDir } from '../open.ts'
 
 export function config(command: Command): void {
   command
-    .description('Show and change the settings of the space.')
+    .description('Show and change the settings of a space.')
     .helpCommand(false)
     .addHelpText(
       'after',
@@ -22,7 +22,7 @@ export function config(command: Command): void {
       ),
     )
   action(
-    command.command('get').summary('print one setting').argument('<key>', 'its name'),
+    command.command('get').summary('print a setting').argument('<key>', 'name of the setting'),
     (cli, key: string) => {
       const value = readSettings(spaceDir(cli))[knownKey(key)]
       cli.answer({ [key]: value }, () => written(value))
@@ -31,9 +31,9 @@ export function config(command: Command): void {
   action(
     command
       .command('set')
-      .summary('change one setting')
-      .argument('<key>', 'its name')
-      .argument('<value>', 'a number, a word, or JSON'),
+      .summary('change a setting')
+      .argument('<key>', 'name of the setting')
+      .argument('<value>', 'a number, a word or JSON'),
     (cli, key: string, value: string) => {
       const dir = spaceDir(cli)
       ensureSpaceDir(dir)
@@ -41,7 +41,7 @@ export function config(command: Command): void {
       cli.confirm({ [key]: now }, () => `${key} is now ${written(now)}`)
     },
   )
-  action(command.command('list').summary('print every setting, what it does and its value'), list)
+  action(command.command('list').summary('list all settings with their values and meanings'), list)
 }
 
 function list(cli: Cli): void {
@@ -63,7 +63,7 @@ function list(cli: Cli): void {
 
 function knownKey(key: string): keyof typeof settings {
   if (isSettingKey(key)) return key
-  throw new MailboxError('invalid', `there is no setting ${JSON.stringify(key)}`, {
+  throw new MailboxError('invalid', `unknown setting ${JSON.stringify(key)}`, {
     hint: `settings: ${Object.keys(settings).join(', ')}`,
   })
 }
@@ -71,6 +71,6 @@ function knownKey(key: string): keyof typeof settings {
 const written = (value: unknown): string =>
   typeof value === 'object' ? JSON.stringify(value) : String(value)
 
-/** `500`, `true` and `[...]` are what they look like; everything else is a word. */
+/** Parses numbers, booleans and `[...]` as JSON; everything else is a string. */
 const parseValue = (text: string): unknown =>
   /^(-?\d+(\.\d+)?|true|false|\[.*\])$/s.test(text) ? parseStrictJson(text) : text

@@ -4,8 +4,8 @@ import { action } from '../cli.ts'
 import { deadLetterList } from '../format/dead.ts'
 import { examples } from '../help.ts'
 import { open, openMailbox } from '../open.ts'
-import { addPaging, collect, given, type PageFlags } from '../options.ts'
-import { hintNext } from './inbox.ts'
+import { collect, given } from '../options.ts'
+import { addPaging, hintNext, type PageFlags } from '../paging.ts'
 import { answerSent } from './send.ts'
 
 type DeadFlags = PageFlags & { from?: string; resend?: string; to?: string[] }
@@ -14,11 +14,11 @@ export function dead(command: Command): void {
   addPaging(
     command
       .description(
-        'List dead letters: mail whose agent is gone, whose life ended unread, or that was taken up too often. Nothing is deleted.',
+        'List dead letters: mail whose recipient is gone, that expired unread, or that was claimed too often. Nothing is deleted.',
       )
-      .option('--from <agent>', 'only what this agent sent')
-      .option('--resend <id>', 'send this one again, to whoever --to names')
-      .option('--to <address>', 'where to send it; repeatable', collect),
+      .option('--from <agent>', 'only from this sender')
+      .option('--resend <id>', 'resend this message to the address given by --to')
+      .option('--to <address>', 'the new recipient; repeatable', collect),
   ).addHelpText(
     'after',
     examples(
@@ -29,7 +29,7 @@ export function dead(command: Command): void {
   )
   action(command, async (cli, { resend, to, ...list }: DeadFlags) => {
     if ((resend === undefined) !== (to === undefined)) {
-      throw new MailboxError('invalid', '--resend and --to belong together', {
+      throw new MailboxError('invalid', '--resend and --to must be used together', {
         hint: 'mailbox dead --resend ID --to ADDRESS',
       })
     }
@@ -45,6 +45,6 @@ export function dead(command: Command): void {
     )
     hintNext(cli, 'dead', next)
     if (letters.length > 0)
-      cli.tip(`to send one to somebody else: ${cli.command('dead --resend ID --to ADDRESS')}`)
+      cli.tip(`to send one to someone else: ${cli.command('dead --resend ID --to ADDRESS')}`)
   })
 }

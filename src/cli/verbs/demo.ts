@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Command } from 'commander'
-import { fewestAgents, mostAgents, usualAgents } from '../../demo/cast.ts'
 import { openDemoSpace, playDemo, removeDemoSpace } from '../../demo/swarm.ts'
+import { defaultAgents, maxAgents, minAgents } from '../../demo/team.ts'
 import type { MessageEntry } from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { DiskSpace } from '../../space/space.ts'
@@ -11,7 +11,7 @@ import { truncate } from '../format/table.ts'
 import { clock } from '../format/time.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { numberIn, whole, wholeIn } from '../options.ts'
+import { numberIn, whole } from '../options.ts'
 import { write } from '../output.ts'
 import { count } from '../progress.ts'
 import { consoleDir } from './serve.ts'
@@ -30,21 +30,21 @@ interface DemoFlags {
 export function demo(command: Command): void {
   command
     .description(
-      'Try it: a temporary space in which a team of mock agents lives through a day of work, and the console on it.\n' +
-        'What you approve, answer or send there changes how it goes on. Nothing of yours is touched, and everything is\n' +
-        'removed at the end. Ctrl-C ends it.',
+      'Watch a team of mock agents work through a day in a temporary space, and open the console on it.\n' +
+        'What you approve, answer or send there changes what happens next. Your own spaces are not touched, and the\n' +
+        'temporary one is removed at the end. Press Ctrl-C to stop.',
     )
-    .option('--speed <n>', 'how fast the day passes, 1 to 20; at 1 it takes two hours', numberIn(1, 20), 5)
-    .option('--seed <n>', 'the same seed tells the same story (default: a new one)', whole(0))
+    .option('--speed <n>', 'how fast the day passes, 1 to 20; at 1 a day takes two hours', numberIn(1, 20), 5)
+    .option('--seed <n>', 'replay the story with this seed (default: a random one)', whole(0))
     .option(
       '--agents <n>',
-      `how many mock agents, ${fewestAgents} to ${mostAgents}`,
-      wholeIn(fewestAgents, mostAgents),
-      usualAgents,
+      `number of mock agents, ${minAgents} to ${maxAgents}`,
+      whole(minAgents, maxAgents),
+      defaultAgents,
     )
-    .option('--minutes <n>', 'end by itself after so many minutes', numberIn(0, 10_000))
-    .option('--port <n>', 'the port of the console (default 7337, or the next that is free)', whole(0))
-    .option('--keep', 'do not remove the space at the end')
+    .option('--minutes <n>', 'stop after this many minutes', numberIn(0, 10_000))
+    .option('--port <n>', 'port of the console (default: 7337, or the next free one)', whole(0))
+    .option('--keep', 'keep the space at the end')
     .addHelpText(
       'after',
       examples('mailbox demo', 'mailbox demo --speed 20 --seed 7', 'mailbox demo --agents 30 --keep'),
@@ -54,12 +54,12 @@ export function demo(command: Command): void {
     const { startHub } = await import('../../hub/hub.ts')
     const { createLog } = await import('../../hub/log.ts')
     const interrupted = interruptSignal()
-    // A terminal that is closed must not leave the space behind.
+    // Closing the terminal must not leave the space behind.
     process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'))
     const log = createLog()
     log.level = 'error'
     const space = await openDemoSpace()
-    // At the very end, however that comes: a reader that has seen enough, or a second Ctrl-C, does not wait.
+    // On exit, because a closed pipe or a second Ctrl-C ends the process without running the code below.
     if (!keep) process.once('exit', () => removeDemoSpace(space))
     try {
       const hub = await startHub({ space, port, log, version: __VERSION__, consoleDir: consoleDir() })
@@ -69,7 +69,7 @@ export function demo(command: Command): void {
         const signal = AbortSignal.any([interrupted, over.signal])
         if (minutes !== undefined) setTimeout(() => over.abort(), minutes * 60_000)
         const parts = [playDemo(space, { speed, seed, agents }, signal), tell(cli, space, signal)]
-        // Whichever ends first, by itself or by a defect, ends the other; both are waited for.
+        // Whichever part ends first, normally or by an error, stops the other; wait for both.
         const ended = await Promise.allSettled(parts.map((part) => part.finally(() => over.abort())))
         for (const part of ended) if (part.status === 'rejected') throw part.reason
       } finally {
@@ -78,8 +78,8 @@ export function demo(command: Command): void {
       const messages = (await space.stats()).all.sent
       cli.confirm({ ended: interrupted.aborted ? 'interrupted' : 'time', messages, kept: keep }, () =>
         keep
-          ? `${count(messages)} messages; the space is kept: ${cli.command(`serve --space ${shellWord(space.dir)}`)}`
-          : `${count(messages)} messages; the space is removed`,
+          ? `${count(messages)} messages; the space was kept: ${cli.command(`serve --space ${shellWord(space.dir)}`)}`
+          : `${count(messages)} messages; the space was removed`,
       )
     } finally {
       await space.close()
@@ -108,7 +108,7 @@ function greet(cli: Cli, facts: Facts, keep: boolean): void {
   )
 }
 
-/** What the agents write, as they write it. */
+/** Prints messages as the agents send them. */
 async function tell(cli: Cli, space: DiskSpace, signal: AbortSignal): Promise<void> {
   for await (const { entry } of space.follow({ signal })) {
     if (entry.kind !== 'message' || cli.quiet) continue

@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import { action } from '../cli.ts'
 import { messageBlock, messageLine } from '../format/message.ts'
 import { examples } from '../help.ts'
-import { giveWay, interruptSignal } from '../interrupt.ts'
-import { open, openMailbox } from '../open.ts'
+import { interruptSignal, yieldToSignals } from '../interrupt.ts'
+import { mailboxAction } from '../open.ts'
 import { collect, duration, type FilterFlags, given, priority } from '../options.ts'
 import { write } from '../output.ts'
 
@@ -21,12 +20,12 @@ const defaultTimeoutMs = 60_000
 export function wait(command: Command): void {
   command
     .description(
-      'Wait for a message, print it and mark it as shown. Whatever does not match stays unread. Exit code 6 when the time is up.',
+      'Wait for a message, print it and mark it as read. Messages that do not match stay unread. The exit code is 6 on timeout.',
     )
     .option('--type <type>', 'only this type; repeatable', collect)
     .option('--from <agent>', 'only from this sender')
-    .option('--reply-to <id>', 'only an answer to this message')
-    .option('--timeout <duration>', 'how long: 90s, 15m, forever (default 60s)', duration)
+    .option('--reply-to <id>', 'only a reply to this message')
+    .option('--timeout <duration>', 'how long to wait: 90s, 15m, forever (default 60s)', duration)
     .addHelpText(
       'after',
       examples(
@@ -34,15 +33,13 @@ export function wait(command: Command): void {
         'mailbox wait --as bob --type request --timeout forever',
       ),
     )
-  action(command, async (cli, { timeout = defaultTimeoutMs, ...wanted }: WaitFlags) => {
-    await using space = await open(cli)
-    const mailbox = await openMailbox(cli, space)
+  mailboxAction(command, async (cli, mailbox, { timeout = defaultTimeoutMs, ...wanted }: WaitFlags) => {
     const limit = Number.isFinite(timeout) ? { timeoutMs: timeout } : {}
     const signal = interruptSignal()
-    cli.hint(`waiting for mail to ${toPrintableLine(mailbox.name)}; Ctrl-C ends it`)
+    cli.hint(`Waiting for mail to ${toPrintableLine(mailbox.name)}. Press Ctrl-C to stop.`)
     const message = await mailbox.wait({ ...given(wanted), ...limit, signal })
     if (message === null) {
-      throw new MailboxError('timeout', `nothing came within ${timeout / 1_000} s`, {
+      throw new MailboxError('timeout', `no message within ${timeout / 1_000} s`, {
         hint: 'wait longer: --timeout 5m',
       })
     }
@@ -55,12 +52,12 @@ type WatchFlags = Pick<FilterFlags, 'type' | 'from' | 'minPriority'> & { backlog
 export function watch(command: Command): void {
   command
     .description(
-      'Print mail as it comes, beginning with what is unread now. Nothing is marked. Ctrl-C ends it.',
+      'Print mail as it arrives, starting with unread mail. Nothing is marked as read. Press Ctrl-C to stop.',
     )
     .option('--type <type>', 'only this type')
     .option('--from <agent>', 'only from this sender')
-    .option('--min-priority <priority>', 'this priority and above: low, normal, high, urgent', priority)
-    .option('--no-backlog', 'only what comes from now on')
+    .option('--min-priority <priority>', 'only this priority or higher: low, normal, high, urgent', priority)
+    .option('--no-backlog', 'only new mail from now on')
     .addHelpText(
       'after',
       examples(
@@ -68,14 +65,12 @@ export function watch(command: Command): void {
         'mailbox watch --as ada --no-backlog --json | while read -r line; do ...; done',
       ),
     )
-  action(command, async (cli, flags: WatchFlags) => {
-    await using space = await open(cli)
-    const mailbox = await openMailbox(cli, space)
+  mailboxAction(command, async (cli, mailbox, flags: WatchFlags) => {
     const signal = interruptSignal()
-    cli.hint(`watching the mail of ${toPrintableLine(mailbox.name)}; Ctrl-C ends it`)
+    cli.hint(`Watching mail to ${toPrintableLine(mailbox.name)}. Press Ctrl-C to stop.`)
     for await (const message of mailbox.watch({ ...given(flags), signal })) {
       await write(`${cli.json ? JSON.stringify({ message }) : messageLine(cli, message)}\n`)
-      await giveWay()
+      await yieldToSignals()
     }
   })
 }

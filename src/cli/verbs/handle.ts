@@ -2,20 +2,19 @@ import type { Command } from 'commander'
 import type { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { Handled, Mailbox } from '../../space/mailbox/api.ts'
-import { action, type Cli } from '../cli.ts'
+import type { Cli } from '../cli.ts'
 import { describe, exitCodeOf, forPeople, translate } from '../exit.ts'
 import { subjectOf } from '../format/message.ts'
 import { examples } from '../help.ts'
-import { open, openMailbox } from '../open.ts'
+import { mailboxAction } from '../open.ts'
 import { given } from '../options.ts'
 
 type Step<Flags> = (mailbox: Mailbox, id: string, flags: Flags) => Promise<Handled>
 
-/** A verb that takes one step with each of the messages it is given. */
+/** Makes a verb take a step with each of the given messages. */
 function handler<Flags>(command: Command, step: Step<Flags>): void {
-  action(command.argument('<id...>', 'one or more messages'), async (cli, ids: string[], flags: Flags) => {
-    await using space = await open(cli)
-    const mailbox = await openMailbox(cli, space)
+  command.argument('<id...>', 'one or more messages')
+  mailboxAction(command, async (cli, mailbox, ids: string[], flags: Flags) => {
     if (ids.length === 1) answerOne(cli, await step(mailbox, ids[0]!, flags))
     else await handleSeveral(cli, ids, (id) => step(mailbox, id, flags))
   })
@@ -27,7 +26,7 @@ export const handledLine = ({ message, state }: Handled): string =>
 const answerOne = (cli: Cli, { message, state }: Handled): void =>
   cli.confirm({ message, state }, () => handledLine({ message, state }))
 
-/** One message that refuses does not keep the others from their step; the first refusal is the exit code. */
+/** Continues after a message that fails; the first failure sets the exit code. */
 async function handleSeveral(
   cli: Cli,
   ids: readonly string[],
@@ -53,7 +52,7 @@ async function handleSeveral(
 
 export function ack(command: Command): void {
   command.addHelpText('after', examples('mailbox ack ID --as ada', 'mailbox ack ID1 ID2 --as ada'))
-  command.option('--note <text>', 'a word to go with it')
+  command.option('--note <text>', 'a note for the sender')
   handler(command, (mailbox, id, { note }: { note?: string }) => mailbox.ack(id, given({ note })))
 }
 
@@ -64,9 +63,9 @@ export function start(command: Command): void {
 
 export function done(command: Command): void {
   command
-    .description('Say that it is done. The message is archived with that.')
-    .option('--note <text>', 'what came of it, for the sender')
-    .option('--keep', 'leave it in the inbox')
+    .description('Mark a message as done. This also archives it.')
+    .option('--note <text>', 'the result, for the sender')
+    .option('--keep', 'do not archive it')
     .addHelpText('after', examples('mailbox done ID --as ada --note "merged"'))
   handler(command, (mailbox, id, { note, keep = false }: { note?: string; keep?: boolean }) =>
     mailbox.done(id, { ...given({ note }), archive: !keep }),
@@ -75,29 +74,29 @@ export function done(command: Command): void {
 
 export function fail(command: Command): void {
   command
-    .description('Say that it could not be done, and why. It can be retried.')
+    .description('Mark a message as failed, with a reason. `mailbox retry` undoes this.')
     .requiredOption('--reason <text>', 'what went wrong, for the sender')
-    .addHelpText('after', examples('mailbox fail ID --as ada --reason "the tests do not pass"'))
+    .addHelpText('after', examples('mailbox fail ID --as ada --reason "tests fail on main"'))
   handler(command, (mailbox, id, { reason }: { reason: string }) => mailbox.fail(id, { reason }))
 }
 
 export function release(command: Command): void {
   command
-    .description('Give it back unread: to the role it was claimed from, or to your own inbox.')
+    .description('Return a message unread: to the role it was claimed from, or to your own inbox.')
     .addHelpText('after', examples('mailbox release ID --as ada'))
   handler(command, (mailbox, id) => mailbox.release(id))
 }
 
 export function archive(command: Command): void {
   command
-    .description('Put it away. Nothing is deleted: `mailbox inbox --all` lists it.')
+    .description('Archive a message. Nothing is deleted: `mailbox inbox --all` lists it.')
     .addHelpText('after', examples('mailbox archive ID --as ada'))
   handler(command, (mailbox, id) => mailbox.archive(id))
 }
 
 export function retry(command: Command): void {
   command
-    .description('Put failed mail back among the unread.')
+    .description('Mark a failed message as unread again.')
     .addHelpText('after', examples('mailbox retry ID --as ada'))
   handler(command, (mailbox, id) => mailbox.retry(id))
 }

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { priorities } from '../../model/message.ts'
-import { action, type Cli } from '../cli.ts'
-import { messageBlock, messageList } from '../format/message.ts'
+import { messageBlock } from '../format/message.ts'
 import { examples } from '../help.ts'
-import { open, openMailbox } from '../open.ts'
-import { addFilters, addPaging, type FilterFlags, given, type PageFlags, whole } from '../options.ts'
+import { mailboxAction } from '../open.ts'
+import { addFilters, type FilterFlags, given, whole } from '../options.ts'
+import { addPaging, answerPage, type PageFlags } from '../paging.ts'
 import { count as grouped } from '../progress.ts'
 
 type CheckFlags = FilterFlags & { budget?: number; after?: string }
@@ -15,18 +15,16 @@ export function check(command: Command): void {
   addFilters(
     command
       .description(
-        'Read new mail, the most urgent first. What is printed is marked as shown; mail of your roles becomes yours.',
+        'Read new mail, most urgent first. Messages that are printed are marked as read; those sent to one of your roles become yours.',
       )
-      .option('--budget <tokens>', `how much text at once, roughly (default ${defaultBudget})`, whole(1)),
+      .option('--budget <tokens>', `roughly how much text to print (default ${defaultBudget})`, whole(1)),
   )
-    .option('--after <cursor>', 'go on behind a message: `next` of the check before')
+    .option('--after <cursor>', 'continue after a message: the `next` value of the previous check')
     .addHelpText(
       'after',
       examples('mailbox check --as ada', 'mailbox check --as ada --min-priority high --budget 500'),
     )
-  action(command, async (cli, { budget = defaultBudget, ...filter }: CheckFlags) => {
-    await using space = await open(cli)
-    const mailbox = await openMailbox(cli, space)
+  mailboxAction(command, async (cli, mailbox, { budget = defaultBudget, ...filter }: CheckFlags) => {
     const { messages, next, remaining } = await mailbox.check({ ...given(filter), budgetTokens: budget })
     cli.answer({ messages, next, remaining }, () => {
       if (messages.length === 0 && remaining.unread === 0) return 'no new mail'
@@ -46,40 +44,28 @@ export function inbox(command: Command): void {
   addPaging(
     addFilters(
       command
-        .description('List mail, the most urgent first, then the oldest. Nothing is marked.')
-        .option('--unread', 'only what is new')
-        .option('--all', 'finished mail as well'),
+        .description('List mail, most urgent first, then oldest first. Nothing is marked as read.')
+        .option('--unread', 'only unread mail')
+        .option('--all', 'include finished mail'),
     ),
   ).addHelpText(
     'after',
     examples('mailbox inbox --as ada --unread', 'mailbox inbox --from bob --type request --json'),
   )
-  action(command, async (cli, flags: InboxFlags) => {
-    await using space = await open(cli)
-    const mailbox = await openMailbox(cli, space)
-    const { messages, next } = await mailbox.inbox(given(flags))
-    cli.answer({ messages, next }, () =>
-      messages.length === 0 ? 'no mail' : messageList(cli, messages, 'from'),
-    )
-    hintNext(cli, 'inbox', next)
+  mailboxAction(command, async (cli, mailbox, flags: InboxFlags) => {
+    answerPage(cli, await mailbox.inbox(given(flags)), { who: 'from', empty: 'no mail', words: 'inbox' })
   })
-}
-
-export function hintNext(cli: Cli, words: string, next: string | null): void {
-  if (next !== null && !cli.json) cli.hint(`there is more: ${cli.command(`${words} --after ${next}`)}`)
 }
 
 export function read(command: Command): void {
   command
-    .description('Read one message in full. Marks it as shown if it is yours.')
-    .argument('<id>', 'the message; the beginning of its id is enough where no other begins so')
+    .description('Read one message in full. If it is addressed to you, it is marked as read.')
+    .argument('<id>', 'the message; a unique prefix of its id is enough')
     .addHelpText(
       'after',
       examples('mailbox read ID --as ada', 'mailbox read ID --json | jq -r .message.body'),
     )
-  action(command, async (cli, id: string) => {
-    await using space = await open(cli)
-    const mailbox = await openMailbox(cli, space)
+  mailboxAction(command, async (cli, mailbox, id: string) => {
     const message = await mailbox.read(id)
     cli.answer({ message }, () => messageBlock(cli, message))
   })
@@ -87,11 +73,9 @@ export function read(command: Command): void {
 
 export function count(command: Command): void {
   command
-    .description('Count what is unread, in all and by priority.')
+    .description('Count unread mail, in total and by priority.')
     .addHelpText('after', examples('mailbox count --as ada', 'mailbox count --json | jq .byPriority.urgent'))
-  action(command, async (cli) => {
-    await using space = await open(cli)
-    const mailbox = await openMailbox(cli, space)
+  mailboxAction(command, async (cli, mailbox) => {
     const { unread, byPriority } = await mailbox.count()
     cli.answer({ unread, byPriority }, () => {
       const parts = [...priorities]

@@ -3,7 +3,7 @@ import type { DiskSpace } from '../../space/space.ts'
 import { action, type Cli } from '../cli.ts'
 import { createEntryWriter } from '../format/entry.ts'
 import { examples } from '../help.ts'
-import { giveWay, interruptSignal } from '../interrupt.ts'
+import { interruptSignal, yieldToSignals } from '../interrupt.ts'
 import { open } from '../open.ts'
 import { whole } from '../options.ts'
 import { write } from '../output.ts'
@@ -18,11 +18,11 @@ interface LogFlags {
 export function log(command: Command): void {
   command
     .description(
-      'Show everything that happened in the space, in order: messages, receipts, who came and went.',
+      'Show everything that happened in the space, in order: messages, receipts, and agents joining and leaving.',
     )
-    .option('--follow', 'go on with what happens from now on; Ctrl-C ends it')
-    .option('--after <seq>', 'begin behind this entry', whole(0))
-    .option('--limit <n>', 'the newest n entries; with --after, the n entries that follow it', whole(1))
+    .option('--follow', 'keep printing new entries; press Ctrl-C to stop')
+    .option('--after <seq>', 'start after this entry', whole(0))
+    .option('--limit <n>', 'only the newest n entries; with --after, the next n entries', whole(1))
     .addHelpText(
       'after',
       examples('mailbox log --limit 20', 'mailbox log --follow', 'mailbox log --after 120 --json'),
@@ -30,16 +30,16 @@ export function log(command: Command): void {
   action(command, async (cli, flags: LogFlags) => {
     await using space = await open(cli)
     const end = await space.lastSeq()
-    greet(cli, space, end, flags)
+    printHints(cli, space, end, flags)
     const format = cli.json ? JSON.stringify : createEntryWriter(cli)
     for await (const { entry } of entries(space, end, flags)) {
       await write(`${format(entry)}\n`)
-      await giveWay()
+      await yieldToSignals()
     }
   })
 }
 
-/** The part of the journal that was asked for. */
+/** The requested part of the journal. */
 async function* entries(
   space: DiskSpace,
   end: number,
@@ -55,20 +55,19 @@ async function* entries(
   }
 }
 
-/** The journal of a new space begins with one entry of its own. */
+/** The journal of a new space has one entry. */
 const emptyEnd = 1
 
-function greet(cli: Cli, space: DiskSpace, end: number, { follow }: LogFlags): void {
-  cli.hint(
-    `space ${space.dir}, ${end === 1 ? '1 entry' : `${count(end)} entries`}${follow ? '; Ctrl-C ends this' : ''}`,
-  )
+function printHints(cli: Cli, space: DiskSpace, end: number, { follow }: LogFlags): void {
+  const entries = end === 1 ? '1 entry' : `${count(end)} entries`
+  cli.hint(`space ${space.dir}, ${entries}${follow ? '; press Ctrl-C to stop' : ''}`)
   if (end > emptyEnd) return
   const elsewhere = follow ? ', in another terminal' : ''
   cli.hint(
     [
-      `nothing has happened here yet. Try this${elsewhere}:`,
+      `Nothing has happened here yet. Try this${elsewhere}:`,
       `  ${cli.command('join ada --role architect')}`,
-      `  ${cli.command('send role:architect --subject Hello --body "Is anybody there?"')}`,
+      `  ${cli.command('send role:architect --subject Hello --body "Anyone there?"')}`,
       `  ${cli.command('check --as ada')}`,
     ].join('\n'),
   )

@@ -9,9 +9,9 @@ import { count, createProgress } from '../progress.ts'
 export function verify(command: Command): void {
   command
     .description(
-      'Check every line of the journal: its checksum, its link to the line before, its number. Changes nothing.',
+      'Check the checksum, sequence number and link of every line in the journal. Nothing is changed.',
     )
-    .option('--deep', 'compare the index with one built anew as well')
+    .option('--deep', 'also compare the index with a fresh rebuild')
     .addHelpText('after', examples('mailbox verify', 'mailbox verify --deep --json'))
   action(command, async (cli, { deep = false }: { deep?: boolean }) => {
     await using space = await open(cli, { existing: true })
@@ -26,8 +26,11 @@ export function verify(command: Command): void {
 
 function verdict({ colors }: Cli, { entries, messages, segments, torn, problems }: VerifyReport): string {
   const scope = `${count(entries)} entries, ${count(messages)} messages, ${segments} ${segments === 1 ? 'file' : 'files'}`
-  const cut = torn.length === 0 ? [] : [`${torn.length} cut-off writes; nothing acknowledged was lost`]
-  if (problems.length === 0) return [`${colors.green('sound:')} ${scope}`, ...cut].join('\n')
+  const cut =
+    torn.length === 0
+      ? []
+      : [`${torn.length} interrupted ${torn.length === 1 ? 'write' : 'writes'}; no confirmed mail was lost`]
+  if (problems.length === 0) return [`${colors.green('OK:')} ${scope}`, ...cut].join('\n')
   return [`${colors.red('damaged:')} ${scope}`, ...cut, ...problems.map((problem) => `  ${problem}`)].join(
     '\n',
   )
@@ -35,7 +38,7 @@ function verdict({ colors }: Cli, { entries, messages, segments, torn, problems 
 
 export function rebuild(command: Command): void {
   command
-    .description('Throw the index away and build it anew from the journal. Nothing but time is lost.')
+    .description('Delete the index and rebuild it from the journal. No data is lost.')
     .addHelpText('after', examples('mailbox rebuild'))
   action(command, async (cli) => {
     await using space = await open(cli, { existing: true })

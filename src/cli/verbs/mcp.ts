@@ -8,8 +8,8 @@ declare const __VERSION__: string
 export function mcp(command: Command): void {
   command
     .description(
-      'Serve the mailbox of one agent as MCP tools on standard input and output, for clients that start it themselves.\n' +
-        'The agent is the one that --as or MAILBOX_AGENT names, or is named after the client; it lives as long as the client does.',
+      "Serve one agent's mailbox as MCP tools over standard input and output. MCP clients start this themselves.\n" +
+        'The agent is the one named by --as or MAILBOX_AGENT, otherwise it is named after the client. It leaves when the client exits.',
     )
     .addHelpText('after', examples('mailbox mcp --as ada', 'claude mcp add mailbox -- mailbox mcp --as ada'))
   action(command, async (cli) => {

@@ -19,27 +19,28 @@ interface OwedFlags {
 export function owed(command: Command): void {
   command
     .description(
-      'List what is open: questions, plans, requests, tasks and acks, by whom and since when. For the agent that --as names, or for all.',
+      'List open questions, plans, requests, tasks and acknowledgements: who owes them, to whom and since when.\n' +
+        'Lists what the agent given by --as owes; for the person, what everyone owes.',
     )
-    .option('--all', 'what anybody owes (the default for the person)')
+    .option('--all', 'what everyone owes (default for the person)')
     .option('--to <agent>', 'only what is owed to this agent')
-    .option('--kind <kind>', kinds.join(', '))
+    .option('--kind <kind>', `only this kind: ${kinds.join(', ')}`)
     .addHelpText(
       'after',
       examples('mailbox owed --as ada', 'mailbox owed --all --json', 'mailbox owed --to lead --kind plan'),
     )
   action(command, async (cli, { all, to, kind }: OwedFlags) => {
     if (kind !== undefined && !kinds.some((one) => one === kind)) {
-      throw new MailboxError('invalid', `nothing is owed of the kind ${JSON.stringify(kind)}`, {
-        hint: `kinds: ${kinds.join(', ')}`,
+      throw new MailboxError('invalid', `unknown kind ${JSON.stringify(kind)}`, {
+        hint: `use ${kinds.join(', ')}`,
       })
     }
     await using space = await open(cli)
-    const everybody = all || to !== undefined || cli.actor === person
-    for (const name of [everybody ? undefined : cli.actor, to])
+    const everyone = all || to !== undefined || cli.actor === person
+    for (const name of [everyone ? undefined : cli.actor, to])
       if (name !== undefined) await space.mailbox(name, { join: false })
     const found = await space.owed(
-      given({ by: everybody ? undefined : cli.actor, to, kind: kind as Kind | undefined }),
+      given({ by: everyone ? undefined : cli.actor, to, kind: kind as Kind | undefined }),
     )
     cli.answer({ owed: found }, () => (found.length === 0 ? 'nothing is owed' : owedTable(cli, found)))
   })

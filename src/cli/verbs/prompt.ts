@@ -8,7 +8,7 @@ import { open } from '../open.ts'
 
 export function prompt(command: Command): void {
   command
-    .description('Print what a system prompt says about the mailbox, for one agent.')
+    .description("Print the mailbox section of an agent's system prompt.")
     .argument('<name>', 'the agent; it need not have joined yet')
     .addHelpText('after', examples('mailbox prompt ada >> CLAUDE.md'))
   action(command, async (cli, name: string) => {

@@ -20,14 +20,14 @@ interface JoinFlags {
 
 export function join(command: Command): void {
   command
-    .description('Join the roster, or start a new run of an agent that was here before.')
-    .argument('[name]', 'the name others write to')
-    .option('--role <role>', 'a duty to hold, such as architect; repeatable', collect)
-    .option('--tag <tag>', 'a label such as project:inscription; repeatable', collect)
-    .option('--note <text>', 'a line about this agent for the others')
-    .option('--pid <n>', 'the process that is this agent', whole(1))
+    .description('Join the roster, or start a new run of an agent that has joined before.')
+    .argument('[name]', 'the name of the agent')
+    .option('--role <role>', 'a role, such as architect; repeatable', collect)
+    .option('--tag <tag>', 'a tag, such as project:inscription; repeatable', collect)
+    .option('--note <text>', 'a line about this agent, shown to others')
+    .option('--pid <n>', "the agent's process id", whole(1))
     .option('--client <name>', 'the client it runs in, such as claude-code')
-    .option('--swarm <dir>', 'instead of one agent, expect all that DIR/agents/*.md names, as SWARM/NAME')
+    .option('--swarm <dir>', 'instead of one agent, register all agents in DIR/agents/*.md as SWARM/NAME')
     .addHelpText(
       'after',
       examples(
@@ -39,33 +39,33 @@ export function join(command: Command): void {
   action(command, async (cli, name: string | undefined, flags: JoinFlags) => {
     const { role, tag, note, pid, client, swarm } = flags
     if ((name === undefined) === (swarm === undefined)) {
-      throw new MailboxError('invalid', 'give either a name or --swarm', { hint: 'mailbox join ada' })
+      throw new MailboxError('invalid', 'give a name or --swarm, not both', { hint: 'mailbox join ada' })
     }
     await using space = await open(cli)
     if (name === undefined) {
       const agents = await space.seedSwarm(swarm!)
-      cli.confirm({ agents }, () => agents.map((agent) => `${summary(agent)} is expected`).join('\n'))
+      cli.confirm({ agents }, () => agents.map((agent) => `${summary(agent)} registered`).join('\n'))
       return
     }
     const session = given({ pid, client })
     const agent = await space.join(name, { ...given({ roles: role, tags: tag, note }), session })
     cli.confirm({ agent }, () => `${summary(agent)} joined`)
-    cli.tip(`its mail: ${cli.command(`check --as ${shellWord(name)}`)}`)
+    cli.tip(`to read its mail: ${cli.command(`check --as ${shellWord(name)}`)}`)
   })
 }
 
 export function leave(command: Command): void {
   command
-    .description('Leave the roster for good, or frozen: expected back, so that its mail waits.')
-    .argument('[name]', 'who leaves (default: whoever --as names)')
-    .option('--frozen', 'come back later: mail waits')
+    .description('Leave the roster, for good or, with --frozen, for a while.')
+    .argument('[name]', 'the agent that leaves (default: the one given by --as)')
+    .option('--frozen', 'the agent will return; keep its mail')
     .addHelpText('after', examples('mailbox leave ada --frozen', 'mailbox leave --as bob'))
   action(command, async (cli, name: string | undefined, { frozen = false }: { frozen?: boolean }) => {
     await using space = await open(cli)
     const agent = await space.leave(name ?? cli.actor, { frozen })
     cli.answer(
       { agent },
-      () => `${toPrintableLine(agent.name)} ${frozen ? 'is frozen; its mail waits' : 'has left'}`,
+      () => `${toPrintableLine(agent.name)} ${frozen ? 'is frozen; its mail is kept' : 'left'}`,
     )
   })
 }
@@ -77,11 +77,12 @@ export function agents(command: Command): void {
     const all = await space.agents()
     cli.answer({ agents: all }, () => agentTable(cli, all))
     for (const { warning } of space.helpers()) if (warning !== undefined) cli.warn(warning)
-    if (all.length === 1) cli.tip(`nobody has joined yet: ${cli.command('join NAME --role ROLE')}`)
+    if (all.length === 1)
+      cli.tip(`no agent has joined yet; to add one: ${cli.command('join NAME --role ROLE')}`)
   })
 }
 
-/** The decision checks it. */
+/** Checked by the space. */
 type UpdateState = Parameters<DiskSpace['update']>[1]['state']
 
 interface UpdateFlags {
@@ -96,14 +97,14 @@ interface UpdateFlags {
 
 export function update(command: Command): void {
   command
-    .description('Take on or give up roles and tags, as the agent that --as names.')
-    .option('--role <role>', 'take on a role; repeatable', collect)
-    .option('--remove-role <role>', 'give up a role; repeatable', collect)
-    .option('--tag <tag>', 'take on a tag; repeatable', collect)
-    .option('--remove-tag <tag>', 'give up a tag; repeatable', collect)
-    .option('--state <state>', 'say what it does: alive, idle or waiting')
-    .option('--alive', 'only say that it is still there (for agents on other machines)')
-    .option('--note <text>', 'a line about this agent for the others')
+    .description('Change the roles, tags, state or note of the agent given by --as.')
+    .option('--role <role>', 'add a role; repeatable', collect)
+    .option('--remove-role <role>', 'remove a role; repeatable', collect)
+    .option('--tag <tag>', 'add a tag; repeatable', collect)
+    .option('--remove-tag <tag>', 'remove a tag; repeatable', collect)
+    .option('--state <state>', 'set the state: alive, idle or waiting')
+    .option('--alive', 'send a heartbeat only (for agents on other machines)')
+    .option('--note <text>', 'a line about this agent, shown to others')
     .addHelpText(
       'after',
       examples('mailbox update --as ada --role reviewer --remove-tag project:inscription'),
@@ -119,8 +120,8 @@ export function update(command: Command): void {
       note,
     })
     if (Object.keys(change).length === 0 && !alive) {
-      throw new MailboxError('invalid', 'there is nothing to change', {
-        hint: 'give --role, --tag, --state, --note, a --remove or --alive',
+      throw new MailboxError('invalid', 'nothing to change', {
+        hint: 'use --role, --remove-role, --tag, --remove-tag, --state, --note or --alive',
       })
     }
     await using space = await open(cli)

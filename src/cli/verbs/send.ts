@@ -11,10 +11,10 @@ import { collect, given } from '../options.ts'
 export function send(command: Command): void {
   addMessageOptions(
     command
-      .description('Send a message. It is on disk when this returns.')
+      .description('Send a message. It has been saved to disk when this returns.')
       .argument(
         '[to...]',
-        'agents (ada), role:architect, a tag (project:x), all; - reads the body from standard input',
+        'agents (ada), role:architect, a tag (project:x) or all; - reads the body from standard input',
       ),
     'text',
   ).addHelpText(
@@ -45,13 +45,13 @@ export function send(command: Command): void {
 export function reply(command: Command): void {
   addMessageOptions(
     command
-      .description('Answer a message: to its sender, in its thread, with its priority unless told otherwise.')
-      .argument('<id>', 'the message to answer')
+      .description('Reply to a message: to its sender, in its thread and, by default, with its priority.')
+      .argument('<id>', 'the message to reply to')
       .argument('[-]', 'read the body from standard input'),
     'response',
     { without: ['replyTo'] },
   )
-    .option('--to <address>', 'answer somebody else instead; repeatable', collect)
+    .option('--to <address>', 'send the reply to this address instead; repeatable', collect)
     .addHelpText(
       'after',
       examples('mailbox reply ID --as ada --body "With the model."', 'mailbox reply ID - < answer.md'),
@@ -69,7 +69,7 @@ export function broadcast(command: Command): void {
   addMessageOptions(
     command
       .description(
-        'Send to every agent, newcomers too while the message lives (4 hours), or to the members of a swarm.',
+        'Send to every agent, or to the members of a swarm. Agents that join before the message expires (4 hours) get it too.',
       )
       .argument('[-]', 'read the body from standard input'),
     'broadcast',
@@ -91,19 +91,19 @@ export function broadcast(command: Command): void {
 
 function isStdin(dash: string | undefined): boolean {
   if (dash === undefined || dash === '-') return dash === '-'
-  throw new MailboxError('invalid', `${JSON.stringify(dash)} is one word too many`, {
-    hint: 'give the text with --body, or - for standard input',
+  throw new MailboxError('invalid', `unexpected argument ${JSON.stringify(dash)}`, {
+    hint: 'pass the text with --body, or use - for standard input',
   })
 }
 
-/** Scripts want the id, people want to know whom it goes to. */
+/** Scripts want the id; people want to see the recipients. */
 export function answerSent(cli: Cli, { warnings, ...message }: SentMessage): void {
   const { id, to, subject, body, payload, type } = message
   const empty = subject === '' && body === '' && payload === undefined && type === 'text'
   for (const warning of warnings) cli.warn(warning)
-  if (empty) cli.warn('the message is empty; give it a --subject or a --body')
+  if (empty) cli.warn('the message is empty; add a --subject or a --body')
   cli.answer({ message, warnings }, () =>
     cli.quiet ? id : `sent to ${toPrintableLine(to.join(', '))}: ${id}`,
   )
-  cli.tip(`how far it gets: ${cli.command(`show ${id}`)}`)
+  cli.tip(`to see its delivery status: ${cli.command(`show ${id}`)}`)
 }

@@ -18,12 +18,12 @@ interface ServeFlags {
 export function serve(command: Command): void {
   command
     .description(
-      'Serve the space over HTTP: the console for the person, the API, streams and MCP for agents on other machines.\n' +
-        'Only this machine can reach it unless --host says otherwise, and nobody without a token. Ctrl-C ends it.',
+      'Serve the space over HTTP: the console for the person; the API, streams and MCP for agents on other machines.\n' +
+        'By default only this machine can connect, and every request needs a token. Press Ctrl-C to stop.',
     )
-    .option('--host <address>', 'where to listen', '127.0.0.1')
-    .option('--port <n>', 'the port (default 7337, or the next that is free)', whole(0))
-    .option('--allow-host <name>', 'a name under which a proxy passes requests on; repeatable', collect)
+    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--port <n>', 'the port to listen on (default: 7337, or the next free one)', whole(0))
+    .option('--allow-host <name>', 'a host name that a proxy forwards requests for; repeatable', collect)
     .addHelpText(
       'after',
       examples('mailbox serve', 'mailbox serve --host 0.0.0.0 --port 8080 --allow-host hub.example.org'),
@@ -45,13 +45,13 @@ export function serve(command: Command): void {
     )
     cli.tip(`agents on other machines need a token: ${cli.command('token NAME')}`)
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve))
-    // Its streams are connections of the hub, which waits for them.
+    // Close MCP first: the hub waits for its streams, which are connections of the hub.
     await mcp.close()
     await hub.stop()
   })
 }
 
-/** Beside the program, wherever the bundler has put this file. */
+/** The console is next to the program, wherever the bundler puts this file. */
 export function consoleDir(): string | undefined {
   return ['./console', '../console']
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))

@@ -7,7 +7,7 @@ import { open } from '../open.ts'
 export function stats(command: Command): void {
   command
     .description(
-      'Show what was sent and received, what waits and for how long, and how long mail takes from stored to shown and to done.',
+      'Show how much mail was sent, received and is waiting, and how long it takes until it is read and done.',
     )
     .addHelpText('after', examples('mailbox stats', "mailbox stats --json | jq '.all.shown.p95'"))
   action(command, async (cli) => {

@@ -6,7 +6,7 @@ import type { DiskSpace } from '../../space/space.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
 import { readLines } from '../input.ts'
-import { giveWay, interruptSignal, wasInterrupted } from '../interrupt.ts'
+import { interruptSignal, wasInterrupted, yieldToSignals } from '../interrupt.ts'
 import { open } from '../open.ts'
 import { write } from '../output.ts'
 import { count, createProgress } from '../progress.ts'
@@ -14,9 +14,9 @@ import { count, createProgress } from '../progress.ts'
 export function exportMessages(command: Command): void {
   command
     .description(
-      'Write all messages with their receipts as JSON lines: {"message": ..., "receipts": [...]}, the oldest first.',
+      'Export all messages with their receipts, oldest first, as JSON lines: {"message": ..., "receipts": [...]}.',
     )
-    .option('--out <file>', 'write to a file, which appears when it is complete (default: standard output)')
+    .option('--out <file>', 'write to a file, which is created once complete (default: standard output)')
     .addHelpText('after', examples('mailbox export --out mail.jsonl', 'mailbox export | jq .message.subject'))
   action(command, async (cli, { out }: { out?: string }) => {
     await using space = await open(cli, { existing: true })
@@ -24,13 +24,13 @@ export function exportMessages(command: Command): void {
     const progress = createProgress(cli, 'exporting')
     const lines = exportedLines(space, end, (seq) => progress.report(seq, end))
     const exported = await (out === undefined ? print(lines) : writeFile(out, lines)).finally(progress.end)
-    mustGoOn()
+    throwIfInterrupted()
     if (out !== undefined)
-      cli.confirm({ exported, file: out }, () => `${count(exported)} messages written to ${out}`)
+      cli.confirm({ exported, file: out }, () => `exported ${count(exported)} messages to ${out}`)
   })
 }
 
-/** Every message up to a point. Whom a sender left out of a group belongs to it too. */
+/** Every message up to a point, with the agents its sender excluded. */
 async function* exportedLines(
   space: DiskSpace,
   end: number,
@@ -38,7 +38,7 @@ async function* exportedLines(
 ): AsyncGenerator<string> {
   for await (const { entry } of space.follow({ after: 0, signal: interruptSignal() })) {
     onProgress(entry.seq)
-    await giveWay()
+    await yieldToSignals()
     if (entry.kind === 'message') {
       const { message, exclude } = entry
       const { receipts } = await space.show(message.id)
@@ -48,7 +48,7 @@ async function* exportedLines(
   }
 }
 
-function mustGoOn(): void {
+function throwIfInterrupted(): void {
   if (wasInterrupted()) throw new MailboxError('interrupted', 'the export was cancelled')
 }
 
@@ -68,7 +68,7 @@ async function writeFile(path: string, lines: AsyncIterable<string>): Promise<nu
       await file.write(line)
       written++
     }
-    mustGoOn()
+    throwIfInterrupted()
   })
   return written
 }
@@ -76,9 +76,9 @@ async function writeFile(path: string, lines: AsyncIterable<string>): Promise<nu
 export function importMessages(command: Command): void {
   command
     .description(
-      'Take in messages that `mailbox export` wrote. They keep id, sender and time; those that are here already are skipped.',
+      'Import messages written by `mailbox export`. They keep their id, sender and time. Messages that already exist are skipped.',
     )
-    .argument('[file]', 'what to read; - is standard input', '-')
+    .argument('[file]', 'the file to read, or - for standard input', '-')
     .addHelpText(
       'after',
       examples('mailbox import mail.jsonl', 'mailbox --space a export | mailbox --space b import -'),
@@ -91,7 +91,7 @@ export function importMessages(command: Command): void {
       const { imported, skipped } = await space.importMessages(lines)
       cli.confirm(
         { imported, skipped },
-        () => `${count(imported)} messages imported, ${count(skipped)} were here already`,
+        () => `imported ${count(imported)} messages, skipped ${count(skipped)} that already exist`,
       )
     } catch (error) {
       throw atLine(error, at())
@@ -101,7 +101,7 @@ export function importMessages(command: Command): void {
   })
 }
 
-/** The lines as JSON, and how far they have been taken. */
+/** The lines as JSON, and the number of the last one read. */
 function parsedLines(path: string, onProgress: (line: number) => void) {
   let current = 0
   async function* parse(): AsyncGenerator<unknown> {
@@ -114,11 +114,11 @@ function parsedLines(path: string, onProgress: (line: number) => void) {
   return { lines: parse(), at: () => current }
 }
 
-/** What came before the line is in; running the import again skips it. */
+/** Earlier lines have been imported; importing again skips them. */
 function atLine(error: unknown, line: number): unknown {
   if (!(error instanceof MailboxError) || error.code !== 'invalid' || line === 0) return error
   return new MailboxError('invalid', `line ${line}: ${error.message}`, {
     cause: error,
-    hint: 'each line is one JSON object as `mailbox export` writes it; mend it and import again',
+    hint: 'each line must be a JSON object as written by `mailbox export`; fix the line and import again',
   })
 }

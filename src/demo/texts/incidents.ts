@@ -1,10 +1,10 @@
-/** What wakes the one on call. */
+/** An incident for the on-call agent. */
 export interface Incident {
   subject: string
   alert: string
-  /** Whom the team around it is called. */
+  /** The tag of the team to alert. */
   concern: string
-  /** What is taken to the lead, and what the lead says. */
+  /** What is escalated to the lead, and the lead's answer. */
   reason: string
   verdict: string
   end: string
@@ -12,39 +12,39 @@ export interface Incident {
 
 export const incidents: readonly Incident[] = [
   {
-    subject: 'Error rate of checkout above 2 %',
+    subject: 'Checkout error rate above 2 %',
     alert:
-      'Since four minutes: 2.6 % of checkouts end in an error, all with one payment method. Graphs point at the provider’s new certificate.',
+      '2.6 % of checkouts have been failing for four minutes, all with one payment method. The graphs point to the provider’s new certificate.',
     concern: 'concern:reliability',
     reason:
-      'The provider changed its certificate; we pin the old one. A fix is a line, but it is a line in payments.',
-    verdict:
-      'Take the line out behind a flag, have it read by one of the reviewers, ship it. I tell support.',
-    end: 'Back at 0.1 %. The pin is gone; a calendar entry for the next change is made.',
+      'The provider rotated its certificate and we pin the old one. It’s a one-line fix, but in payments.',
+    verdict: 'Put it behind a flag, get one of the reviewers to look at it, then ship. I’ll tell support.',
+    end: 'Back to 0.1 %. The pin is gone, and there’s a calendar reminder for the next rotation.',
   },
   {
     subject: 'Search node 3 is out of disk',
-    alert: 'Node 3 has 1 % left. Two old indexes from last week were never removed.',
+    alert: 'Node 3 has 1 % disk left. Two indexes from last week were never cleaned up.',
     concern: 'concern:performance',
-    reason: 'I can delete the two old indexes now, but then there is no way back to Tuesday.',
-    verdict: 'Delete the older one, keep Tuesday’s until tomorrow. Then let us automate this.',
-    end: 'Node 3 has 38 % free. A job removes indexes after seven days from now on.',
+    reason: 'I can delete the two old indexes now, but then we can’t roll back to Tuesday.',
+    verdict: 'Delete the older one and keep Tuesday’s until tomorrow. Then let’s automate this.',
+    end: 'Node 3 has 38 % free. A job now removes indexes after seven days.',
   },
   {
-    subject: 'Somebody tries passwords from a list',
-    alert: '14,000 sign-ins in ten minutes from 600 addresses, 11 successful. Those eleven are locked.',
+    subject: 'Credential stuffing on sign-in',
+    alert:
+      '14,000 sign-in attempts in ten minutes from 600 IPs, 11 successful. Those 11 accounts are locked.',
     concern: 'concern:security',
-    reason: 'The eleven customers have to be told today. It needs somebody who may sign that mail.',
-    verdict: 'I sign it. Please send me the list and the text; and slow down sign-ins from those networks.',
-    end: 'Blocked and slowed. Eleven customers have a mail and a new password.',
+    reason: 'We have to notify the 11 customers today, and someone has to sign off on that email.',
+    verdict: 'I’ll sign off. Send me the list and the draft, and rate-limit sign-ins from those networks.',
+    end: 'Attack blocked and rate limit in place. All 11 customers got an email and a password reset.',
   },
   {
-    subject: 'Night job has not run',
-    alert: 'The stock import of 02:00 did not start. Numbers are from yesterday.',
+    subject: 'Nightly stock import did not run',
+    alert: 'The 02:00 stock import never started. Stock numbers are from yesterday.',
     concern: 'concern:reliability',
     reason:
-      'The scheduler lost its clock after the host moved. I can run the import by hand, it takes 12 minutes of load.',
-    verdict: 'Run it now, before the lunch traffic. Put a check on the age of the stock numbers.',
-    end: 'Imported: 48,210 articles. The age of the numbers is on the board now.',
+      'The scheduler’s clock was off after the host migration. I can run the import manually; that’s 12 minutes of load.',
+    verdict: 'Run it now, before lunch traffic. And add an alert on the age of the stock data.',
+    end: 'Imported 48,210 products. The age of the stock data is on the dashboard now.',
   },
 ]

@@ -1,13 +1,13 @@
-/** What agents ask the person, and how each answer turns the story. */
+/** What agents ask the person, and what happens after each answer. */
 export interface Ask {
-  /** Who asks: somebody with this role. */
+  /** The role of the agent that asks. */
   role: string
   kind: 'help' | 'question' | 'escalation'
   subject: string
   body: string
-  /** The first whose words are in the answer tells the team what comes of it. */
+  /** The first whose words are in the answer says what the team is told. */
   turns: readonly { words: RegExp; to: string; subject: string; body: string }[]
-  /** For every other answer. */
+  /** For any other answer. */
   otherwise: { to: string; subject: string; body: string }
 }
 
@@ -16,150 +16,150 @@ export const asks: readonly Ask[] = [
     role: 'oncall',
     kind: 'help',
     subject: 'May I restart the payment worker?',
-    body: 'Its queue stands since a few minutes: 214 payments wait. A restart clears it in a minute, but the 3 payments in its hands will be tried again. Yes or no?',
+    body: 'Its queue has been stuck for a few minutes: 214 payments are waiting. A restart clears it within a minute, but the 3 payments in flight will be retried. Yes or no?',
     turns: [
       {
         words: /\b(yes|ok|okay|go|do it|restart|sure|approved?)\b/i,
         to: 'concern:reliability',
         subject: 'Payment worker restarted',
-        body: 'Restarted with the owner’s word. The queue is at zero; the three in its hands went through once each.',
+        body: 'Restarted with the owner’s approval. The queue is empty, and the three payments in flight went through exactly once.',
       },
       {
         words: /\b(no|don'?t|wait|stop|hold)\b/i,
         to: 'concern:reliability',
-        subject: 'Payment worker: we wait',
-        body: 'The owner does not want a restart. I let it drain: about 20 minutes. Support knows.',
+        subject: 'Payment worker: no restart',
+        body: 'The owner doesn’t want a restart, so I’m letting it drain. That takes about 20 minutes. Support knows.',
       },
     ],
     otherwise: {
       to: 'concern:reliability',
-      subject: 'Payment worker: a word from the owner',
-      body: 'The owner has answered; I go by that and keep the queue in sight.',
+      subject: 'Payment worker: answer from the owner',
+      body: 'The owner replied. I’ll follow that and keep an eye on the queue.',
     },
   },
   {
     role: 'lead',
     kind: 'question',
     subject: 'Ship the release today or tomorrow?',
-    body: 'Everything is green but the large-text pages. Today means without them, tomorrow means with them. Your choice: "today" or "tomorrow".',
+    body: 'Everything is green except the large-text pages. If we ship today, they’re not in; if we ship tomorrow, they are. Your call: "today" or "tomorrow"?',
     turns: [
       {
         words: /\btoday\b/i,
         to: 'all',
         subject: 'We ship today',
-        body: 'The owner has decided: today, without the large-text pages. Freeze in half an hour; only fixes from then on.',
+        body: 'The owner decided: we ship today, without the large-text pages. Code freeze in half an hour; only fixes after that.',
       },
       {
         words: /\b(tomorrow|later|wait)\b/i,
         to: 'all',
         subject: 'We ship tomorrow',
-        body: 'The owner has decided: tomorrow, complete. Nobody needs to hurry tonight. The freeze is at ten.',
+        body: 'The owner decided: we ship tomorrow, with everything. No rush tonight. Code freeze is at ten.',
       },
     ],
     otherwise: {
       to: 'all',
       subject: 'About the release',
-      body: 'The owner has answered without a date. I plan for tomorrow until I hear otherwise.',
+      body: 'The owner replied without naming a date. I’m planning for tomorrow unless I hear otherwise.',
     },
   },
   {
     role: 'docs',
     kind: 'question',
     subject: 'Do we say "basket" or "cart"?',
-    body: 'The app says basket, the web says cart, the help says both. I would like one word before I touch 40 pages.',
+    body: 'The app says basket, the web says cart, and the help pages say both. I’d like to settle on one before I edit 40 pages.',
     turns: [
       {
         words: /\bbasket\b/i,
         to: 'all',
-        subject: 'It is a basket',
-        body: 'One word from now on: basket. I change the help today; please change the web as you touch it.',
+        subject: 'We say "basket"',
+        body: 'It’s "basket" everywhere from now on. I’m updating the help pages today; please update the web as you touch it.',
       },
       {
         words: /\bcart\b/i,
         to: 'all',
-        subject: 'It is a cart',
-        body: 'One word from now on: cart. I change the help today; please change the app as you touch it.',
+        subject: 'We say "cart"',
+        body: 'It’s "cart" everywhere from now on. I’m updating the help pages today; please update the app as you touch it.',
       },
     ],
     otherwise: {
       to: 'role:lead',
       subject: 'Basket or cart: still open',
-      body: 'I had an answer, but neither word was in it. I leave the pages as they are.',
+      body: 'I got an answer, but it didn’t pick either word. I’m leaving the pages as they are.',
     },
   },
   {
     role: 'tester',
     kind: 'help',
-    subject: 'The device lab wants a new lease',
-    body: 'The lease of the phone rack ends tonight: 240 a month. Without it the device checks stop. Shall I prolong it?',
+    subject: 'Renew the device lab?',
+    body: 'Our lease on the phone rack ends tonight. It’s 240 a month, and without it the device checks stop. Should I renew it?',
     turns: [
       {
         words: /\b(yes|ok|okay|prolong|renew|sure|go)\b/i,
         to: 'project:mobile',
         subject: 'The phone rack stays',
-        body: 'Prolonged by a month. Device checks go on as before.',
+        body: 'Renewed for a month. Device checks continue as before.',
       },
       {
         words: /\b(no|not|cancel)\b/i,
         to: 'project:mobile',
         subject: 'The phone rack goes tonight',
-        body: 'No new lease. From tomorrow device checks run on two phones on my desk; expect them to take an hour.',
+        body: 'We’re not renewing. Starting tomorrow, device checks run on two phones on my desk; expect them to take an hour.',
       },
     ],
     otherwise: {
       to: 'project:mobile',
       subject: 'About the phone rack',
-      body: 'I have an answer from the owner and sort it out with the lab.',
+      body: 'I got an answer from the owner and will sort it out with the lab.',
     },
   },
   {
     role: 'lead',
     kind: 'escalation',
-    subject: 'Two teams want the same week of the database',
-    body: 'Checkout wants the ledger correction and search the rebuild, both on the weekend, both lock the same tables. I need to know which comes first: checkout or search.',
+    subject: 'Two teams need the same database window',
+    body: 'Checkout wants to run the ledger correction and search wants to rebuild its index, both this weekend, and both lock the same tables. Which goes first: checkout or search?',
     turns: [
       {
         words: /\bcheckout\b|\bledger\b/i,
         to: 'project:checkout',
         subject: 'The weekend is yours',
-        body: 'The owner gives the window to the ledger correction. Search moves by a week.',
+        body: 'The owner gave the window to the ledger correction. Search moves back a week.',
       },
       {
         words: /\bsearch\b|\brebuild\b/i,
         to: 'project:search',
         subject: 'The weekend is yours',
-        body: 'The owner gives the window to the rebuild. The ledger correction moves by a week.',
+        body: 'The owner gave the window to the rebuild. The ledger correction moves back a week.',
       },
     ],
     otherwise: {
       to: 'role:architect',
       subject: 'The database window',
-      body: 'The owner leaves it to us. Could you look whether both fit behind each other?',
+      body: 'The owner left it to us. Could you check whether we can run them back to back?',
     },
   },
   {
     role: 'worker',
     kind: 'help',
     subject: 'I need to see one real order',
-    body: 'The bug shows with one customer’s data only. May I look at that order, with the name and address blacked out?',
+    body: 'The bug only shows up with one customer’s data. May I look at that order, with the name and address redacted?',
     turns: [
       {
         words: /\b(yes|ok|okay|sure|go|may)\b/i,
         to: 'concern:security',
-        subject: 'Looking at one order, with the owner’s word',
-        body: 'For the record: one order, blacked out, for an hour. I delete my copy and say so here.',
+        subject: 'Looking at one order, approved by the owner',
+        body: 'For the record: one order, redacted, for an hour. I’ll delete my copy and confirm here.',
       },
       {
         words: /\b(no|not|never)\b/i,
         to: 'concern:security',
-        subject: 'No look at real orders',
-        body: 'The owner said no. I build the case by hand; it takes me the afternoon.',
+        subject: 'No access to real orders',
+        body: 'The owner said no. I’ll build a test case by hand; that takes the afternoon.',
       },
     ],
     otherwise: {
       to: 'role:lead',
       subject: 'About that order',
-      body: 'I have an answer from the owner, and try it without the data first.',
+      body: 'I got an answer from the owner. I’ll try without the data first.',
     },
   },
 ]

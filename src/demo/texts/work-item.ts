@@ -1,4 +1,4 @@
-/** A piece of work with everything that is said about it on its way through the team. */
+/** A task, with everything the team says about it. */
 export interface WorkItem {
   id: string
   project: string
@@ -6,23 +6,23 @@ export interface WorkItem {
   /** What the lead asks for. */
   brief: string
   files: readonly string[]
-  /** What the worker has to know first, and what the architect says to that. */
+  /** What the worker asks first, and the architect's answer. */
   question?: string
   answer?: string
-  /** How the worker means to do it; what may be held against that, and the plan after it. */
+  /** The worker's plan, an objection to it, and the revised plan. */
   plan?: string
   doubt?: string
   revised?: string
-  /** The plan is for the person to decide. */
+  /** The person decides on the plan. */
   byPerson?: boolean
-  /** What a reviewer finds. */
+  /** A review comment. */
   comment: { path: string; line: number; body: string }
-  /** Why a first try may come to nothing. */
+  /** Why a first attempt may fail. */
   trouble: string
   /** A check that may fail, and what it prints. */
   check: string
   log: string
-  /** What there is in the end, and what the docs say of it. */
+  /** The result, and what the docs say about it. */
   result: string
   doc: string
 }

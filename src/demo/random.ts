@@ -1,16 +1,16 @@
-/** Chance that can be repeated: the same seed gives the same numbers in the same order. */
-export interface Chance {
-  /** 0 up to 1. */
+/** Repeatable random numbers: the same seed gives the same sequence. */
+export interface Random {
+  /** From 0 up to, but not including, 1. */
   next(): number
-  /** True so often out of one. */
+  /** True with this probability. */
   happens(probability: number): boolean
   between(from: number, to: number): number
   pick<T>(list: readonly T[]): T
 }
 
-export function createChance(seed: number): Chance {
+export function createRandom(seed: number): Random {
   let state = seed >>> 0
-  // Mulberry32: small, and good enough to shuffle a day's work.
+  // Mulberry32: small, and good enough to shuffle tasks.
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
@@ -25,20 +25,20 @@ export function createChance(seed: number): Chance {
   }
 }
 
-/** Cards that come in a new order each time the deck is through: nothing repeats before everything was there. */
+/** Draws items in random order; nothing repeats until everything has been drawn. */
 export class Deck<T> {
   readonly #cards: readonly T[]
-  readonly #chance: Chance
+  readonly #random: Random
   #left: T[] = []
-  /** How often it was shuffled. */
+  /** How many times it was shuffled. */
   rounds = 0
 
-  constructor(cards: readonly T[], chance: Chance) {
+  constructor(cards: readonly T[], random: Random) {
     this.#cards = cards
-    this.#chance = chance
+    this.#random = random
   }
 
-  /** The next card, or the next one that fits. */
+  /** The next card, or the next that fits. */
   draw(fits: (card: T) => boolean = () => true): T {
     if (!this.#left.some(fits)) this.#shuffle()
     const at = Math.max(0, this.#left.findIndex(fits))
@@ -49,7 +49,7 @@ export class Deck<T> {
     this.rounds++
     this.#left = [...this.#cards]
     for (let at = this.#left.length - 1; at > 0; at--) {
-      const other = Math.floor(this.#chance.next() * (at + 1))
+      const other = Math.floor(this.#random.next() * (at + 1))
       ;[this.#left[at], this.#left[other]] = [this.#left[other]!, this.#left[at]!]
     }
   }

@@ -1,9 +1,9 @@
 import { type InboxMessage, respondStatus } from '../mod.ts'
 import { person } from '../model/agent.ts'
-import type { Behaviours, Player } from './player.ts'
+import type { Behaviours, MockAgent } from './mock-agent.ts'
 
-/** What everybody does with mail, whatever their trade. */
-export const manners: Behaviours = {
+/** What every agent does with mail, whatever its role. */
+export const commonBehaviours: Behaviours = {
   response: async (me, message) => {
     await takeAnswer(me, message)
   },
@@ -13,7 +13,9 @@ export const manners: Behaviours = {
   status_request: async (me, message) => {
     const status = me.job === undefined ? 'idle' : 'working'
     const body =
-      me.job === undefined ? 'Nothing in my hands.' : `${me.job}. ${me.stage.lines.statusWords.draw()}`
+      me.job === undefined
+        ? 'Nothing in progress; I can take something.'
+        : `${me.job}. ${me.demo.lines.statusWords.draw()}`
     await respondStatus(me.mailbox, message.id, { status, body })
     await me.mailbox.done(message.id)
   },
@@ -24,22 +26,22 @@ export const manners: Behaviours = {
   },
 }
 
-/** An answer to something that it has asked; false when it had not. */
-export async function takeAnswer(me: Player, message: InboxMessage): Promise<boolean> {
+/** Handles an answer to one of the agent's own questions; false if it had not asked. */
+export async function takeAnswer(me: MockAgent, message: InboxMessage): Promise<boolean> {
   const go = message.replyTo === undefined ? undefined : me.waiting.get(message.replyTo)
   await me.mailbox.done(message.id)
   if (go === undefined) return false
   me.waiting.delete(message.replyTo!)
-  me.stage.openAsks.delete(message.replyTo!)
+  me.demo.openAsks.delete(message.replyTo!)
   await go(message)
   return true
 }
 
-/** The person wrote: that comes before all else, and is answered. */
-export async function answerPerson(me: Player, message: InboxMessage): Promise<void> {
+/** Answers the person, as the next thing the agent does. */
+export async function answerPerson(me: MockAgent, message: InboxMessage): Promise<void> {
   await me.whenFree(() =>
     me.work(`Answering the owner: ${message.subject}`.slice(0, 200), [3, 8], message.id, async () => {
-      await me.mailbox.reply(message.id, { body: me.stage.lines.toPerson.draw() })
+      await me.mailbox.reply(message.id, { body: me.demo.lines.toPerson.draw() })
       await me.mailbox.done(message.id)
     }),
   )

@@ -1,19 +1,19 @@
 import { approvePlan, type InboxMessage, rejectPlan } from '../mod.ts'
 import { person } from '../model/agent.ts'
-import { handToTester } from './handing.ts'
-import { answerPerson, manners } from './manners.ts'
-import type { Behaviours, Player } from './player.ts'
-import { itemOf, mishap } from './stage.ts'
+import { answerPerson, commonBehaviours } from './common.ts'
+import { handToTester } from './handoffs.ts'
+import type { Behaviours, MockAgent } from './mock-agent.ts'
+import { itemOf, mishap } from './state.ts'
 import { worker } from './worker.ts'
 
 const reviewer: Behaviours = {
-  ...manners,
+  ...commonBehaviours,
   handoff: async (me, message) => {
-    const job = me.stage.jobs.get(message.threadId)
-    if (job === undefined) return manners['default']!(me, message)
+    const job = me.demo.jobs.get(message.threadId)
+    if (job === undefined) return commonBehaviours['default']!(me, message)
     await me.mailbox.start(message.id)
     await me.work(`Reviewing: ${job.item.title}`, [8, 24], message.id, async () => {
-      if (job.reviews++ === 0 && mishap(me.stage, 'review', 0.35)) {
+      if (job.reviews++ === 0 && mishap(me.demo, 'review', 0.35)) {
         const { comment } = job.item
         await me.mailbox.done(message.id, { note: 'one comment' })
         await me.mailbox.reply(message.id, {
@@ -26,29 +26,29 @@ const reviewer: Behaviours = {
     })
   },
   request: async (me, message) => {
-    if (!me.stage.jobs.has(message.threadId)) return answerAnybody(me, message)
-    await me.work(`Looking again: ${message.subject}`, [5, 12], message.id, () => approve(me, message))
+    if (!me.demo.jobs.has(message.threadId)) return answerAnybody(me, message)
+    await me.work(`Second review: ${message.subject}`, [5, 12], message.id, () => approve(me, message))
   },
 }
 
-async function approve(me: Player, message: InboxMessage): Promise<void> {
-  const job = me.stage.jobs.get(message.threadId)
+async function approve(me: MockAgent, message: InboxMessage): Promise<void> {
+  const job = me.demo.jobs.get(message.threadId)
   await me.mailbox.done(message.id, { note: 'approved' })
   if (job === undefined) return
-  const body = me.stage.lines.reviewGood.draw()
+  const body = me.demo.lines.reviewGood.draw()
   await me.mailbox.reply(message.id, { subject: `Approved: ${job.item.title}`, body })
   await handToTester(me, job, message.id, body)
 }
 
 const tester: Behaviours = {
-  ...manners,
+  ...commonBehaviours,
   handoff: async (me, message) => {
-    const job = me.stage.jobs.get(message.threadId)
-    if (job === undefined) return manners['default']!(me, message)
+    const job = me.demo.jobs.get(message.threadId)
+    if (job === undefined) return commonBehaviours['default']!(me, message)
     const { item, author } = job
     await me.mailbox.start(message.id)
     await me.work(`Testing: ${item.title}`, [8, 22], message.id, async () => {
-      const isRed = job.tests++ === 0 && mishap(me.stage, 'test', 0.25)
+      const isRed = job.tests++ === 0 && mishap(me.demo, 'test', 0.25)
       await me.mailbox.done(message.id, { note: isRed ? 'red' : 'green' })
       if (isRed) {
         await me.mailbox.reply(message.id, {
@@ -59,7 +59,7 @@ const tester: Behaviours = {
         return
       }
       job.isGreen = true
-      const body = me.stage.lines.testGood.draw()
+      const body = me.demo.lines.testGood.draw()
       await me.mailbox.reply(message.id, { to: author, subject: `Green: ${item.title}`, body })
       await me.mailbox.send({
         ...{ to: `project:${item.project}`, type: 'notification', subject: `Merged: ${item.title}` },
@@ -70,9 +70,9 @@ const tester: Behaviours = {
 }
 
 const docs: Behaviours = {
-  ...manners,
+  ...commonBehaviours,
   task_assignment: async (me, message) => {
-    const item = itemOf(me.stage, message)
+    const item = itemOf(me.demo, message)
     await me.mailbox.start(message.id)
     await me.work(`Writing: ${message.subject}`, [10, 26], message.id, async () => {
       await me.mailbox.done(message.id, { note: 'published' })
@@ -80,7 +80,7 @@ const docs: Behaviours = {
       const [, about = message.subject] = message.subject.split(/^Docs: /)
       await me.mailbox.send({
         to,
-        subject: `The page is up: ${about}`,
+        subject: `Docs published: ${about}`,
         body: message.body.split('\n')[0] ?? '',
       })
     })
@@ -88,9 +88,9 @@ const docs: Behaviours = {
 }
 
 const architect: Behaviours = {
-  ...manners,
+  ...commonBehaviours,
   request: async (me, message) => {
-    const item = me.stage.jobs.get(message.threadId)?.item
+    const item = me.demo.jobs.get(message.threadId)?.item
     if (item?.answer === undefined) return answerAnybody(me, message)
     await me.work(`Thinking about: ${item.title}`, [5, 12], message.id, async () => {
       await me.mailbox.reply(message.id, { body: item.answer! })
@@ -100,22 +100,22 @@ const architect: Behaviours = {
 }
 
 const lead: Behaviours = {
-  ...manners,
+  ...commonBehaviours,
   plan_submission: async (me, message) => {
-    const item = itemOf(me.stage, message)
+    const item = itemOf(me.demo, message)
     await me.work(`Reading: ${message.subject}`, [5, 12], message.id, async () => {
       const isFirst = message.replyTo === undefined
-      if (isFirst && item.doubt !== undefined && mishap(me.stage, 'plan', 0.3))
+      if (isFirst && item.doubt !== undefined && mishap(me.demo, 'plan', 0.3))
         await rejectPlan(me.mailbox, message.id, { feedback: item.doubt })
-      else await approvePlan(me.mailbox, message.id, { feedback: me.stage.lines.planGood.draw() })
+      else await approvePlan(me.mailbox, message.id, { feedback: me.demo.lines.planGood.draw() })
       await me.mailbox.done(message.id)
     })
   },
   escalation: async (me, message) => {
-    if (message.from === 'system') return manners['default']!(me, message)
-    const incident = me.stage.alarms.get(message.replyTo ?? '')
+    if (message.from === 'system') return commonBehaviours['default']!(me, message)
+    const incident = me.demo.alarms.get(message.replyTo ?? '')
     await me.work(`Deciding: ${message.subject}`.slice(0, 200), [4, 10], message.id, async () => {
-      const body = incident?.verdict ?? 'I take it from here. Thank you for saying it early.'
+      const body = incident?.verdict ?? "I'll take it from here. Thanks for raising it early."
       await me.mailbox.reply(message.id, { body })
       await me.mailbox.done(message.id)
     })
@@ -124,22 +124,22 @@ const lead: Behaviours = {
   request: answerAnybody,
 }
 
-/** A question that nobody wrote a part for. */
-async function answerAnybody(me: Player, message: InboxMessage): Promise<void> {
+/** A question that the demo has no answer for. */
+async function answerAnybody(me: MockAgent, message: InboxMessage): Promise<void> {
   if (message.from === person) return answerPerson(me, message)
   await me.work(`Answering: ${message.subject}`.slice(0, 200), [4, 10], message.id, async () => {
-    await me.mailbox.reply(message.id, { body: 'I would go the simple way first, and write down why.' })
+    await me.mailbox.reply(message.id, { body: "I'd start with the simple option and write down why." })
     await me.mailbox.done(message.id)
   })
 }
 
-/** What the holder of a role does; a role without a trade of its own has manners. */
-export const trades: Readonly<Record<string, Behaviours>> = {
+/** What an agent with a role does with its mail. */
+export const roleBehaviours: Readonly<Record<string, Behaviours>> = {
   worker,
   reviewer,
   tester,
   docs,
   architect,
   lead,
-  oncall: manners,
+  oncall: commonBehaviours,
 }

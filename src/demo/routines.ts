@@ -1,8 +1,8 @@
-import type { Player } from './player.ts'
+import type { MockAgent } from './mock-agent.ts'
 import { askForStatus, assign, chatter, decision, incident } from './scenes.ts'
 
-/** What the holder of a role does of its own accord, again and again. */
-export const habits: Readonly<Record<string, (me: Player) => void>> = {
+/** What an agent with a role does regularly, unprompted. */
+export const routines: Readonly<Record<string, (me: MockAgent) => void>> = {
   lead: (me) => {
     me.every([22, 40], () => assign(me))
     me.every([55, 95], () => askForStatus(me))

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 /**
- * A process that stands for one of the agents, so that it can really die: the others see it by its pid, as
- * they would with a client that crashed. All other agents live in this process.
+ * A separate process for one of the agents, so that it can really die: the others notice by its pid, as with
+ * a client that crashed. All other agents live in this process.
  */
-export class StandIn {
+export class KillableProcess {
   readonly name: string
   #child: ChildProcess | undefined
 
@@ -13,11 +13,11 @@ export class StandIn {
     this.name = name
   }
 
-  /** The process of a player; the one that can die has one of its own. */
+  /** The pid of an agent: that of the separate process for the one that can die. */
   async pidFor(name: string): Promise<number> {
     if (name !== this.name) return process.pid
     if (this.#child === undefined) {
-      // It ends by itself when we do, however we end: its standard input closes.
+      // It exits when this process ends, however that happens, because its standard input closes.
       this.#child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
         stdio: ['pipe', 'ignore', 'ignore'],
       })

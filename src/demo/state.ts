@@ -1,21 +1,21 @@
 import { fieldsOf } from '../conversation/field.ts'
 import type { InboxMessage, LocalSpace } from '../mod.ts'
-import { type Chance, Deck } from './chance.ts'
-import type { Player } from './player.ts'
+import type { MockAgent } from './mock-agent.ts'
+import { Deck, type Random } from './random.ts'
 import type { Schedule } from './schedule.ts'
 import { checkout } from './texts/checkout.ts'
 import { type Incident, incidents } from './texts/incidents.ts'
 import { mobile } from './texts/mobile.ts'
 import { type Ask, asks } from './texts/person.ts'
 import { search } from './texts/search.ts'
-import { talk } from './texts/talk.ts'
+import { smallTalk } from './texts/small-talk.ts'
 import type { WorkItem } from './texts/work-item.ts'
 
-/** A piece of work on its way; its thread is its thread of mail. */
+/** A task in progress, identified by its mail thread. */
 export interface Job {
   item: WorkItem
   taskId: string
-  /** The assignment, and who has it. */
+  /** The assignment, and who works on it. */
   task: InboxMessage
   author: string
   /** Who decides on its plan. */
@@ -27,49 +27,51 @@ export interface Job {
   isGreen: boolean
 }
 
-type Lines = { [K in keyof typeof talk]: Deck<(typeof talk)[K][number]> }
+type Lines = { [K in keyof typeof smallTalk]: Deck<(typeof smallTalk)[K][number]> }
 
-/** What all players share: the space they write in, time, chance, and what there is to say. */
-export interface Stage {
+/** What all agents share: the space, the schedule, random numbers and texts. */
+export interface DemoState {
   space: LocalSpace
   schedule: Schedule
-  /** How long a day is, in the time of the story. */
+  /** The length of a day in demo time. */
   daySeconds: number
-  chance: Chance
-  players: Map<string, Player>
-  /** Nobody comes in before the morning. */
+  random: Random
+  agents: Map<string, MockAgent>
+  /** At night nobody joins. */
   isNight: boolean
   backlog: Deck<WorkItem>
   incidents: Deck<Incident>
   asks: Deck<Ask>
   lines: Lines
-  /** Work under way, by the thread it is talked about in. */
+  /** Tasks in progress, by thread. */
   jobs: Map<string, Job>
-  /** Work that was given out, by task id. */
+  /** Assigned work, by task id. */
   given: Map<string, WorkItem>
-  /** What the one on call has called out, by the id of the alert. */
+  /** Incidents that the on-call agent has reported, by the id of the alert. */
   alarms: Map<string, Incident>
   /** What the person has not answered yet. */
   openAsks: Set<string>
   openPlans: Set<string>
-  /** How often something went wrong on purpose: the first ones are sure to. */
+  /** How often each kind of mishap has happened. */
   mishaps: Map<string, number>
 }
 
 const allWork = [...checkout, ...search, ...mobile]
 
-export function createStage(given: Pick<Stage, 'space' | 'schedule' | 'chance' | 'daySeconds'>): Stage {
-  const { chance } = given
+export function createDemoState(
+  given: Pick<DemoState, 'space' | 'schedule' | 'random' | 'daySeconds'>,
+): DemoState {
+  const { random } = given
   const lines = Object.fromEntries(
-    Object.entries(talk).map(([name, texts]) => [name, new Deck<unknown>(texts, chance)]),
+    Object.entries(smallTalk).map(([name, texts]) => [name, new Deck<unknown>(texts, random)]),
   ) as unknown as Lines
   return {
     ...{ ...given, lines },
-    players: new Map(),
+    agents: new Map(),
     isNight: false,
-    backlog: new Deck(allWork, chance),
-    incidents: new Deck(incidents, chance),
-    asks: new Deck(asks, chance),
+    backlog: new Deck(allWork, random),
+    incidents: new Deck(incidents, random),
+    asks: new Deck(asks, random),
     jobs: new Map(),
     given: new Map(),
     alarms: new Map(),
@@ -79,22 +81,22 @@ export function createStage(given: Pick<Stage, 'space' | 'schedule' | 'chance' |
   }
 }
 
-/** Whether something goes wrong this time. The first time it does, so that every day has one of each. */
-export function mishap(stage: Stage, what: string, probability: number): boolean {
-  const before = stage.mishaps.get(what) ?? 0
-  const happens = stage.chance.happens(probability) || before === 0
-  if (happens) stage.mishaps.set(what, before + 1)
+/** Whether something goes wrong this time. The first time it always does, so that every story has one of each. */
+export function mishap(demo: DemoState, what: string, probability: number): boolean {
+  const before = demo.mishaps.get(what) ?? 0
+  const happens = demo.random.happens(probability) || before === 0
+  if (happens) demo.mishaps.set(what, before + 1)
   return happens
 }
 
-/** Those who hold a role and are here, in the order of the cast. */
-export const holders = (stage: Stage, role: string): Player[] =>
-  [...stage.players.values()].filter((player) => player.here && player.part.roles.includes(role))
+/** Agents that have a role and are here, in team order. */
+export const holders = (demo: DemoState, role: string): MockAgent[] =>
+  [...demo.agents.values()].filter((agent) => agent.here && agent.member.roles.includes(role))
 
-/** The work an assignment is about; somebody from outside may ask for anything. */
-export function itemOf(stage: Stage, message: InboxMessage): WorkItem {
+/** The work that an assignment is about; an outsider may ask for anything. */
+export function itemOf(demo: DemoState, message: InboxMessage): WorkItem {
   const taskId = fieldsOf(message.payload)['taskId']
-  const known = typeof taskId === 'string' ? stage.given.get(taskId) : undefined
+  const known = typeof taskId === 'string' ? demo.given.get(taskId) : undefined
   return known ?? improvise(message)
 }
 
@@ -116,7 +118,7 @@ function improvise(message: InboxMessage): WorkItem {
       line: 7,
       body: 'What happens when this is empty? Please add a test.',
     },
-    trouble: 'My first try does half of it. I take another.',
+    trouble: 'My first attempt only does half of it. Trying again.',
     check: 'unit / new',
     log: 'expected a result but got nothing',
     result: `Done: ${title}`,

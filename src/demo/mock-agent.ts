@@ -1,92 +1,92 @@
 import { acceptShutdown, deferShutdown, type InboxMessage, type Mailbox, MailboxError } from '../mod.ts'
-import type { Part } from './cast.ts'
-import type { Stage } from './stage.ts'
+import type { DemoState } from './state.ts'
+import type { Member } from './team.ts'
 
-/** What an agent does with a message of a type. */
-type Behaviour = (me: Player, message: InboxMessage) => Promise<void>
+/** What an agent does with a message of some type. */
+type Behaviour = (me: MockAgent, message: InboxMessage) => Promise<void>
 export type Behaviours = Partial<Record<string, Behaviour>>
 type Range = readonly [from: number, to: number]
 
-/** What is read while work is under way; everything else waits until it is done. */
+/** Types that are read while the agent is busy; all others wait until it is free. */
 const interrupting = [
   ...['response', 'plan_approval', 'shutdown_request', 'status_request', 'status_response', 'status_update'],
   ...['broadcast', 'notification', 'text', 'shutdown_response'],
 ]
-/** What can be refused because the person, or time, was faster. */
+/** Errors that are expected when the person, or a timeout, was faster. */
 const refusals = ['conflict', 'not_permitted', 'not_found', 'over_limit', 'unknown_recipient']
-/** Seconds until the next look into the mailbox: right after a message, and while nothing comes. */
+/** Seconds until the mailbox is checked again: after a message, and without one. */
 const soon: Range = [2, 5]
 const idle: Range = [5, 11]
-/** How long somebody stays away who was asked to shut down. */
+/** How long an agent stays away after a shutdown. */
 const breakSeconds = 90
 
-export interface PlayerOptions {
-  part: Part
-  stage: Stage
+export interface MockAgentOptions {
+  member: Member
+  demo: DemoState
   /** By type of message; `default` for every type that is not named. */
   behaviours: Behaviours
-  /** What it does of its own accord, begun anew with each run. */
-  habits: (me: Player) => void
-  /** The process that it lives in. */
+  /** What it does unprompted; started with each run. */
+  routines: (me: MockAgent) => void
+  /** The process it runs in. */
   pid: () => Promise<number>
 }
 
-/** A mock agent: it looks into its mailbox, does one thing at a time, and answers. */
-export class Player {
-  readonly part: Part
-  readonly stage: Stage
-  readonly #options: PlayerOptions
+/** A mock agent: it checks its mailbox, does one thing at a time, and replies. */
+export class MockAgent {
+  readonly member: Member
+  readonly demo: DemoState
+  readonly #options: MockAgentOptions
   #mailbox: Mailbox | undefined
   #run = 0
   here = false
-  /** What it works on. */
+  /** What it is working on. */
   job: string | undefined
-  /** What to do once it is free again. */
+  /** What to do once it is free. */
   readonly #todo: (() => Promise<void>)[] = []
   /** What to do with an answer, by the id of the question. */
   readonly waiting = new Map<string, (answer: InboxMessage) => Promise<void>>()
-  /** Takes up the work under way again, in a later run. */
+  /** Resumes the current work in a later run. */
   #unfinished: (() => Promise<void>) | undefined
   #stopWhenDone: InboxMessage | undefined
 
-  constructor(options: PlayerOptions) {
-    this.part = options.part
-    this.stage = options.stage
+  constructor(options: MockAgentOptions) {
+    this.member = options.member
+    this.demo = options.demo
     this.#options = options
   }
 
   get name(): string {
-    return this.part.name
+    return this.member.name
   }
 
   get mailbox(): Mailbox {
-    if (this.#mailbox === undefined) throw new MailboxError('internal', `${this.name} has not come in yet`)
+    if (this.#mailbox === undefined) throw new MailboxError('internal', `${this.name} has not joined yet`)
     return this.#mailbox
   }
 
   async comeIn(): Promise<void> {
     if (this.here) return
     const pid = await this.#options.pid()
-    const { name, roles, tags, note } = this.part
-    await this.stage.space.join(name, {
+    const { name, roles, tags, note } = this.member
+    await this.demo.space.join(name, {
       roles: [...roles],
       tags: [...tags],
       note,
       session: { pid, client: 'demo' },
     })
-    this.#mailbox = await this.stage.space.mailbox(name, { join: false })
+    this.#mailbox = await this.demo.space.mailbox(name, { join: false })
     this.#run++
     this.here = true
     this.job = undefined
     this.#stopWhenDone = undefined
     this.#lookAfter(soon)
-    this.#options.habits(this)
+    this.#options.routines(this)
     this.after(soon, async () => {
       if (this.job === undefined) await this.#rest()
     })
   }
 
-  /** Its process is gone, or it has gone home: nothing of what it was about to do happens in this run. */
+  /** Ends this run, because its process died or it left: nothing it had scheduled happens. */
   goAway(): void {
     const unfinished = this.#unfinished
     if (this.job !== undefined && unfinished !== undefined) this.#todo.unshift(unfinished)
@@ -95,7 +95,7 @@ export class Player {
     this.job = undefined
   }
 
-  /** Expected back: its mail waits. */
+  /** Leaves frozen, so that its mail waits. */
   async goHome(): Promise<void> {
     if (!this.here) return
     await this.mailbox.leave({ frozen: true })
@@ -105,20 +105,20 @@ export class Player {
   /** Does something later, unless this run is over by then. */
   after([from, to]: Range, work: () => Promise<void>): void {
     const run = this.#run
-    this.stage.schedule.after(this.stage.chance.between(from, to), async () => {
+    this.demo.schedule.after(this.demo.random.between(from, to), async () => {
       if (run === this.#run && this.here) await this.#try(work)
     })
   }
 
-  /** Does something later; who is away by then does it on coming back. */
+  /** Does something later, or on returning if it is away by then. */
   later([from, to]: Range, work: () => Promise<void>): void {
-    this.stage.schedule.after(this.stage.chance.between(from, to), async () => {
+    this.demo.schedule.after(this.demo.random.between(from, to), async () => {
       if (this.here) await this.#try(work)
       else this.#todo.push(work)
     })
   }
 
-  /** Again and again as long as this run lasts. */
+  /** Repeats something as long as this run lasts. */
   every(range: Range, work: () => Promise<void>): void {
     this.after(range, async () => {
       this.every(range, work)
@@ -126,11 +126,11 @@ export class Player {
     })
   }
 
-  /** Is busy with a message for a while, then does the rest. */
+  /** Is busy with a message for a while, then calls `then`. */
   async work(what: string, range: Range, on: string | undefined, then: () => Promise<void>): Promise<void> {
     this.job = what
     this.#unfinished = async () => {
-      // What it had claimed may be somebody else's by now.
+      // Another agent may have claimed it by now.
       if (on === undefined || (await this.#isMine(on))) await this.work(what, range, on, then)
     }
     await this.mailbox.update({ state: 'alive', note: what })
@@ -141,7 +141,7 @@ export class Player {
     })
   }
 
-  /** At once, or when the work under way is done. */
+  /** Does something now, or when the current work is done. */
   async whenFree(work: () => Promise<void>): Promise<void> {
     if (this.job === undefined) await work()
     else this.#todo.push(work)
@@ -155,15 +155,15 @@ export class Player {
   async shutDown(message: InboxMessage): Promise<void> {
     if (this.job !== undefined) {
       this.#stopWhenDone = message
-      await deferShutdown(this.mailbox, message.id, { reason: `In the middle of it: ${this.job}` })
+      await deferShutdown(this.mailbox, message.id, { reason: `Still busy: ${this.job}` })
       return
     }
     await acceptShutdown(this.mailbox, message.id)
     await this.mailbox.done(message.id)
     this.#stopWhenDone = undefined
     await this.goHome()
-    this.stage.schedule.after(breakSeconds, async () => {
-      if (!this.stage.isNight) await this.comeIn()
+    this.demo.schedule.after(breakSeconds, async () => {
+      if (!this.demo.isNight) await this.comeIn()
     })
   }
 
@@ -174,7 +174,7 @@ export class Player {
     }
     const next = this.#todo.shift()
     if (next !== undefined) await this.#try(next)
-    else await this.mailbox.update({ state: 'idle', note: this.part.note })
+    else await this.mailbox.update({ state: 'idle', note: this.member.note })
   }
 
   #lookAfter(range: Range): void {
@@ -188,12 +188,12 @@ export class Player {
     })
   }
 
-  /** Reads the most urgent message that it can deal with now. */
+  /** Reads the most urgent message that it can handle now. */
   async #look(): Promise<boolean> {
     const { messages } = await this.mailbox.inbox({ unread: true, limit: 30 })
     for (const { id, type } of messages) {
       if (this.job !== undefined && !interrupting.includes(type)) continue
-      // Somebody else of the role may have been faster.
+      // Another agent with the role may have been faster.
       const message = await this.mailbox.read(id).catch(forgive)
       if (message === undefined) continue
       if (message.requiresAck) await this.mailbox.ack(id)
