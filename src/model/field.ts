@@ -33,7 +33,7 @@ export interface Given {
   reference: string | boolean
 }
 
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
+type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
 /** The same as it is stored, where that differs. */
 export interface Stored extends Omit<Given, 'json' | 'object' | 'list' | 'addresses'> {

@@ -21,7 +21,7 @@ const uuid = z
 export const prioritySchema = z.enum(priorities)
 
 /** The schema of a field. `json` says what any JSON is: in full where data is checked, open where it is described. */
-export function schemaOf(field: Field, json: z.ZodMiniType = z.json()): z.ZodMiniType {
+function schemaOf(field: Field, json: z.ZodMiniType = z.json()): z.ZodMiniType {
   const { kind, maxLength = messageLimits.wordLength } = field
   const list = (...least: z.core.$ZodCheck<string[]>[]) =>
     z
