@@ -35,7 +35,9 @@ export interface AskOptions {
 }
 
 /** A hub in this process, on a space and a port of its own, with everything it logs. */
-export async function stageHub(options: Partial<StartHubOptions> & { open?: Partial<OpenSpaceOptions> } = {}) {
+export async function stageHub(
+  options: Partial<StartHubOptions> & { open?: Partial<OpenSpaceOptions> } = {},
+) {
   const { open, ...hubOptions } = options
   const space = options.space ?? (await tempSpace(open))
   const lines: LogLine[] = []
