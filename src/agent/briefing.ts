@@ -72,7 +72,7 @@ async function look(
   mailbox: Mailbox,
   moment: Moment,
 ): Promise<{ unread: InboxMessage[]; wanted: InboxMessage[] }> {
-  await mailbox.comeIn()
+  await mailbox.touch()
   const { messages: unread, answers } = await mailbox.unread()
   const wanted = unread.filter((message) => answers.includes(message.id) || isFor(moment, message))
   return { unread, wanted }

@@ -76,7 +76,7 @@ export const handlingOperations = {
     input: z.strictObject({}),
     output: done,
     run: async (mailbox) => {
-      await mailbox.comeIn()
+      await mailbox.touch()
       return { result: null }
     },
   }),

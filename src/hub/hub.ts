@@ -19,7 +19,7 @@ import { personToken, Tokens } from './tokens.ts'
 import { serveUpgrades } from './upgrade.ts'
 import { runWebhook } from './webhook.ts'
 
-export interface HubOptions {
+export interface StartHubOptions {
   space: DiskSpace
   log: Logger
   version: string
@@ -54,7 +54,7 @@ const graceMs = 5_000
 const idleLookMs = 20
 
 /** Starts a hub on an open space. */
-export async function startHub(options: HubOptions): Promise<Hub> {
+export async function startHub(options: StartHubOptions): Promise<Hub> {
   const { space, log, version, host = '127.0.0.1', allowHosts = [] } = options
   const limits = { ...defaultLimits, ...options.limits }
   const stopping = new AbortController()

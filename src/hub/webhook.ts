@@ -27,7 +27,7 @@ export async function runWebhook(
   options: WebhookOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const cursor = new Cursor(space.dir)
+  const cursor = new PostedMark(space.dir)
   const seq = cursor.read() ?? (await space.lastSeq())
   cursor.write(seq)
   for await (const { entry } of space.follow({ after: seq, signal })) {
@@ -107,7 +107,7 @@ async function post(url: string, event: CloudEvent): Promise<Outcome> {
 }
 
 /** The sequence number of the last message that was posted, on disk. */
-class Cursor {
+class PostedMark {
   readonly #dir: string
   readonly #path: string
 

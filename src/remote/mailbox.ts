@@ -110,7 +110,7 @@ export class RemoteMailbox implements Mailbox {
   retry = (id: string) => this.#ask('retry', { id })
   archive = (id: string) => this.#ask('archive', { id })
 
-  comeIn = async () => void (await this.#ask('comeIn', {}))
+  touch = async () => void (await this.#ask('comeIn', {}))
   update = (input: UpdateInput) => this.#ask('update', input)
   heartbeat = () => this.#ask('heartbeat', {})
   leave = (options: { frozen?: boolean } = {}) => this.#ask('leave', options)

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
-import { decideCarry } from '../command/carry.ts'
+import { decideRestate } from '../command/restate-roster.ts'
 import { decodeLine } from '../journal/codec.ts'
 import {
   archivedPath,
@@ -219,7 +219,7 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   const segments = due.map(({ segment }) => segment)
   // Expired mail still counts as unread until its expiry has been recorded.
   await runDue(core)
-  await carryRoster(job)
+  await restateRoster(job)
   const total = await core.query(({ index }) => index.cursor.seq)
   core.dropSegments(() => removeArchived(dir, segments))
   await core.rebuild({
@@ -229,9 +229,9 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
 }
 
 /** Restates every agent in the remaining segments, synced to disk in case of a power loss right after. */
-async function carryRoster({ core, dir }: Job): Promise<void> {
+async function restateRoster({ core, dir }: Job): Promise<void> {
   const { placed } = await core.decide('directory', (view) => ({
-    drafts: decideCarry(view),
+    drafts: decideRestate(view),
     result: undefined,
   }))
   const last = placed.at(-1)

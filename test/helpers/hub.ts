@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
-import { type HubOptions, startHub } from '../../src/hub/hub.ts'
+import { type StartHubOptions, startHub } from '../../src/hub/hub.ts'
 import { createAgentToken } from '../../src/hub/tokens.ts'
 import type { OpenSpaceOptions } from '../../src/space/api.ts'
 import { tempSpace } from './temp.ts'
@@ -35,7 +35,9 @@ export interface AskOptions {
 }
 
 /** A hub in this process, on a space and a port of its own, with everything it logs. */
-export async function stageHub(options: Partial<HubOptions> & { open?: Partial<OpenSpaceOptions> } = {}) {
+export async function stageHub(
+  options: Partial<StartHubOptions> & { open?: Partial<OpenSpaceOptions> } = {},
+) {
   const { open, ...hubOptions } = options
   const space = options.space ?? (await tempSpace(open))
   const lines: LogLine[] = []

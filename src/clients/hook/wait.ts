@@ -14,7 +14,7 @@ const lookMs = 500
 /** For this long mail is left to others: to a hook of a turn that is just ending, or to the MCP server. */
 const graceMs = 3_000
 
-export interface WaitOptions {
+export interface WaitForMailOptions {
   /** Passes the text to the client, or throws. */
   deliver: (text: string) => Promise<void> | void
   /** `shown`: the text is the mail itself. `notified`: it only announces the mail. */
@@ -25,7 +25,7 @@ export interface WaitOptions {
  * Waits in the background until an idle agent has mail that is worth a turn, and delivers it. Ends silently when the
  * agent starts to work, its client ends, or another wait for it begins. True when it has delivered mail.
  */
-export async function waitForMail(context: HookContext, options: WaitOptions): Promise<boolean> {
+export async function waitForMail(context: HookContext, options: WaitForMailOptions): Promise<boolean> {
   const ending = new AbortController()
   const arrivals = new Arrivals(context.mailbox, ending.signal, isWorthATurn)
   try {
@@ -40,7 +40,7 @@ export async function waitForMail(context: HookContext, options: WaitOptions): P
 async function waitWhileIdle(
   context: HookContext,
   arrivals: Arrivals,
-  options: WaitOptions,
+  options: WaitForMailOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { space, mailbox, process: client } = context
@@ -59,7 +59,7 @@ async function waitWhileIdle(
 async function wake(
   { space, mailbox }: HookContext,
   unseen: readonly InboxMessage[],
-  { deliver, as }: WaitOptions,
+  { deliver, as }: WaitForMailOptions,
 ): Promise<boolean> {
   if (as === 'notified') {
     await deliver(newMailNotice(unseen))

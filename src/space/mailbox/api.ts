@@ -99,8 +99,8 @@ export interface Mailbox {
   update(input: UpdateInput): Promise<Agent>
   /** Reports that this agent is still there. Needed only where nobody can see its process. */
   heartbeat(): Promise<Agent>
-  /** Called before an agent looks for mail: reports that it is there if that is due, then does what is due. */
-  comeIn(): Promise<void>
+  /** Reports that this agent is there, if it has been silent for long, and does what is due. */
+  touch(): Promise<void>
   leave(options?: { frozen?: boolean }): Promise<Agent>
 }
 

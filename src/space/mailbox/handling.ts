@@ -37,7 +37,7 @@ export async function claim(
   id: string,
   options: { ttlMs?: number },
 ): Promise<Claimed> {
-  await comeIn(core, agent)
+  await touch(core, agent)
   const handled = await handle(core, agent, 'claimed', id, { claimTtlMs: options.ttlMs })
   return { ...handled, claim: await claimOf(core, agent, handled.message) }
 }
@@ -49,7 +49,7 @@ export async function claimNext(
   options: { ttlMs?: number },
 ): Promise<Claimed | null> {
   const ttlMs = options.ttlMs ?? core.settings.claimTtlMs
-  await comeIn(core, agent)
+  await touch(core, agent)
   const { result: id } = await core.decide('index', (view, context) => {
     const drafts = decideClaimNext(view, agent, role, ttlMs, context)
     const claimed = drafts.find((draft) => draft.kind === 'receipt')
@@ -60,7 +60,7 @@ export async function claimNext(
   return { message, state: 'shown', claim: await claimOf(core, agent, message) }
 }
 
-export const comeIn = (core: SpaceCore, agent: string): Promise<void> => lookIn(core, agent, () => undefined)
+export const touch = (core: SpaceCore, agent: string): Promise<void> => lookIn(core, agent, () => undefined)
 
 export async function notified(core: SpaceCore, agent: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return

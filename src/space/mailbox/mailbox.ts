@@ -112,6 +112,6 @@ export class LocalMailbox implements ServedMailbox {
   template = async (name: string) => readTemplate(this.#core.dir, name) ?? null
   update = (input: UpdateInput) => roster.update(this.#core, this.name, input)
   heartbeat = () => roster.update(this.#core, this.name, {})
-  comeIn = () => handling.comeIn(this.#core, this.name)
+  touch = () => handling.touch(this.#core, this.name)
   leave = (options: { frozen?: boolean } = {}) => roster.leave(this.#core, this.name, options)
 }

@@ -3,7 +3,7 @@ import { systemAgent } from '../model/agent.ts'
 import type { AgentDraft } from '../model/entry.ts'
 
 /** Restates every agent, so that the entries that introduced them can be removed. */
-export function decideCarry({ directory }: DirectoryView): AgentDraft[] {
+export function decideRestate({ directory }: DirectoryView): AgentDraft[] {
   return [...directory.agents.values()].map((agent) => ({
     kind: 'agent',
     change: 'updated',
