@@ -3,7 +3,7 @@ import { filter, id, ids, inboxFilter, page, replyTo, word } from './inputs.ts'
 import { operation } from './operation.ts'
 import * as s from './schemas.ts'
 
-const owedList = s.name('OwedList', z.strictObject({ owed: z.array(s.owed) }))
+const owedList = s.object('OwedList', { owed: z.array(s.owed) })
 
 export const readingOperations = {
   inbox: operation({
@@ -32,7 +32,7 @@ export const readingOperations = {
     summary: 'Get the thread of a message, oldest first',
     reads: true,
     input: z.strictObject(id),
-    output: s.name('Thread', z.strictObject({ messages: z.array(s.storedMessage) })),
+    output: s.object('Thread', { messages: z.array(s.storedMessage) }),
     run: async (mailbox, { id }) => ({ messages: await mailbox.thread(id) }),
   }),
   sent: operation({
@@ -67,7 +67,7 @@ export const readingOperations = {
     summary: 'Get the address of the lead',
     reads: true,
     input: z.strictObject({}),
-    output: s.name('Lead', z.strictObject({ result: s.text })),
+    output: s.object('Lead', { result: s.text }),
     run: async (mailbox) => ({ result: await mailbox.lead() }),
   }),
   owed: operation({
@@ -95,20 +95,20 @@ export const readingOperations = {
     summary: 'Get a handoff template of the space',
     reads: true,
     input: z.strictObject({ name: word }),
-    output: s.name('Template', z.strictObject({ result: z.nullable(z.record(z.string(), z.unknown())) })),
+    output: s.object('Template', { result: z.nullable(z.record(z.string(), z.unknown())) }),
     run: async (mailbox, { name }) => ({ result: await mailbox.template(name) }),
   }),
   unread: operation({
     summary: 'List all unread mail at one moment, with the sequence number to follow from',
     reads: true,
-    input: z.strictObject({ ...filter, ...replyTo }),
+    input: z.strictObject({ ...filter, replyTo }),
     output: s.unreadMail,
     run: (mailbox, options) => mailbox.unread(options),
   }),
   takeAll: operation({
     summary: 'Take unread messages by id; marks them as shown and skips those that are no longer unread',
     input: z.strictObject(ids),
-    output: s.name('Taken', z.strictObject({ messages: z.array(s.inboxMessage) })),
+    output: s.object('Taken', { messages: z.array(s.inboxMessage) }),
     run: async (mailbox, { ids }) => ({ messages: await mailbox.takeAll(ids) }),
   }),
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { asMailboxError, MailboxError } from '../base/errors.ts'
+import { asMailboxError } from '../base/errors.ts'
 import { HttpRefusal } from './errors.ts'
-import { credentialsOf, type Guard } from './guard.ts'
+import type { Guard } from './guard.ts'
 import { type HubLimits, Rate } from './limits.ts'
 import { brief, type Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -48,15 +48,14 @@ export class Admission {
   admit(incoming: IncomingMessage, options: { isPublic: boolean }): Caller | undefined
   admit(incoming: IncomingMessage, { isPublic = false } = {}): Caller | undefined {
     const { guard, limits } = this.#options
-    const credentials = credentialsOf(incoming.headers)
-    guard.checkPlace(credentials)
+    guard.checkPlace(incoming.headers)
     if (isPublic) return undefined
-    const caller = guard.checkToken(credentials)
+    const caller = guard.checkToken(incoming.headers)
     if (this.#rate.take(caller.digest)) return caller
-    const error = new MailboxError('over_limit', 'too many requests with this token', {
+    throw new HttpRefusal(429, 'rate', 'too many requests with this token', {
       hint: `the limit is ${limits.requestsPerSecond} per second: wait a moment, or follow the stream instead of polling`,
+      agent: caller.agent,
     })
-    throw new HttpRefusal(429, 'rate', error, caller.agent)
   }
 
   /** Counts a request from its arrival to its answer. */
@@ -84,8 +83,8 @@ export class Admission {
       return
     }
     const { reason, status, agent } = thrown
-    const { host, origin } = credentialsOf(incoming.headers)
-    const method = incoming.headers.upgrade === undefined ? incoming.method : 'WEBSOCKET'
+    const { host, origin, upgrade } = incoming.headers
+    const method = upgrade === undefined ? incoming.method : 'WEBSOCKET'
     metrics.refused.inc({ reason })
     log.warn(
       {

@@ -11,7 +11,7 @@ import type { Survey } from '../space/survey.ts'
 import type { Admission } from './admit.ts'
 import { readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
-import { HttpRefusal, toAnswer } from './errors.ts'
+import { toAnswer } from './errors.ts'
 import type { Feed } from './feed.ts'
 import { checkMailbox, type Guard } from './guard.ts'
 import { type HubLimits, Tally } from './limits.ts'
@@ -53,7 +53,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   const { space, survey, guard, admission, feed, streams, limits, metrics, pages, version, mcp, stopping } =
     options
   const app = new Hono<Env>()
-  const waits = new Tally()
+  const waits = new Tally('waits', limits.waitsPerToken, 'wait once and share the result')
   const document = openApi(version)
 
   app.use(async (c, next) => {
@@ -99,7 +99,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     app.get(reading.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
       const caller = c.get('caller')
       c.set('operation', name)
-      const query = checkInput(reading.query, { ...c.req.query(), ...c.req.param() })
+      const query = checkInput(reading.input, { ...c.req.query(), ...c.req.param() })
       return c.json(await reading.run({ space, core: space.core, survey, caller, version }, query))
     })
   }
@@ -122,15 +122,8 @@ export function createApp(options: AppOptions): Hono<Env> {
   })
 
   async function run(c: Ctx, operation: Runnable, name: string, input: unknown) {
-    if (!operation.waits) return operation.run({ space, name, signal: stopping, feed, survey }, input)
-    const { agent, digest } = c.get('caller')
-    const leave = waits.enter(digest, limits.waitsPerToken)
-    if (leave === undefined) {
-      const error = new MailboxError('over_limit', `this token has ${limits.waitsPerToken} waits open`, {
-        hint: 'wait once and share the result',
-      })
-      throw new HttpRefusal(429, 'waits', error, agent)
-    }
+    if (!operation.holds) return operation.run({ space, name, signal: stopping, feed, survey }, input)
+    const leave = waits.enter(c.get('caller'))
     const gone = new AbortController()
     const onClose = () => gone.abort()
     c.env.outgoing.once('close', onClose)

@@ -2,13 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { MailboxError } from '../base/errors.ts'
-import type { Entry } from '../model/entry.ts'
 import type { Space } from '../space/api.ts'
 import type { Survey } from '../space/survey.ts'
 import { securityHeaders } from './console.ts'
-import { HttpRefusal } from './errors.ts'
 import type { Feed } from './feed.ts'
-import { type Ending, Follower, type Sink } from './follower.ts'
+import { type Ending, Follower, type FollowerOptions, type Sink } from './follower.ts'
 import { sseFrame, webSocketFrame } from './frames.ts'
 import type { Guard } from './guard.ts'
 import { type HubLimits, Tally } from './limits.ts'
@@ -37,10 +35,7 @@ export interface StreamRequest {
 }
 
 /** Where a follower starts, and how it gives up its place among the streams of its token. */
-interface Start {
-  caller: Caller
-  after: number
-  wants?: (entry: Entry) => boolean
+interface Start extends Pick<FollowerOptions, 'caller' | 'after' | 'wants'> {
   leave: () => void
 }
 
@@ -53,7 +48,7 @@ const maxIncomingBytes = 1_024
 export class Streams {
   readonly #options: StreamsOptions
   readonly #followers = new Set<Follower>()
-  readonly #tally = new Tally()
+  readonly #tally: Tally
   readonly #beating: NodeJS.Timeout
   readonly #sockets = new WebSocketServer({
     noServer: true,
@@ -65,6 +60,8 @@ export class Streams {
 
   constructor(options: StreamsOptions) {
     this.#options = options
+    const hint = 'close some, or follow once and share the entries'
+    this.#tally = new Tally('streams', options.limits.streamsPerToken, hint)
     this.#beating = setInterval(() => this.#beat(), options.beatMs ?? 15_000)
     this.#beating.unref()
   }
@@ -157,18 +154,11 @@ export class Streams {
     return follower
   }
 
-  async #prepare(request: StreamRequest): Promise<Start> {
-    const { limits } = this.#options
-    const after = await this.#startOf(request.after)
-    const wants = request.mailbox === undefined ? {} : { wants: await this.#filterFor(request.mailbox) }
-    const leave = this.#tally.enter(request.caller.digest, limits.streamsPerToken)
-    if (leave === undefined) {
-      const error = new MailboxError('over_limit', `this token has ${limits.streamsPerToken} streams open`, {
-        hint: 'close some, or follow once and share the entries',
-      })
-      throw new HttpRefusal(429, 'streams', error, request.caller.agent)
-    }
-    return { caller: request.caller, after, leave, ...wants }
+  async #prepare({ caller, after, mailbox }: StreamRequest): Promise<Start> {
+    const start = await this.#startOf(after)
+    const agent = mailbox === undefined ? undefined : await this.#options.survey.agent(mailbox)
+    const wants = mailbox === undefined ? {} : { wants: concerns(mailbox, agent) }
+    return { caller, after: start, leave: this.#tally.enter(caller), ...wants }
   }
 
   async #startOf(after: string | undefined): Promise<number> {
@@ -179,10 +169,6 @@ export class Streams {
     throw new MailboxError('invalid', `there is no entry ${after.slice(0, 20)} to resume from`, {
       hint: `the last one is ${end}; omit \`after\` to start there`,
     })
-  }
-
-  async #filterFor(mailbox: string): Promise<(entry: Entry) => boolean> {
-    return concerns(mailbox, await this.#options.survey.agent(mailbox))
   }
 
   /** Ends all streams. Clients resume from their cursors when the hub is back. */

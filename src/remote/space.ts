@@ -31,7 +31,7 @@ const operations = {
 }
 type Operations = typeof operations
 type Readings = typeof readings
-type QueryOf<R extends keyof Readings> = InputOf<{ input: Readings[R]['query'] }>
+type QueryOf<R extends keyof Readings> = InputOf<Readings[R]>
 
 /** Opens a space behind a hub. */
 export async function openHub(options: HubOptions): Promise<RemoteSpace> {
