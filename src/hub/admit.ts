@@ -1,21 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { asMailboxError } from '../base/errors.ts'
 import { HttpRefusal } from './errors.ts'
-import type { Guard } from './guard.ts'
-import { type HubLimits, Rate } from './limits.ts'
-import { brief, type Logger } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import { Rate } from './limits.ts'
+import { brief } from './log.ts'
 import { heldOperations } from './operations.ts'
+import type { HubParts } from './parts.ts'
 import type { Caller } from './tokens.ts'
-
-export interface AdmissionOptions {
-  guard: Guard
-  limits: HubLimits
-  metrics: Metrics
-  log: Logger
-  /** Aborted when the hub stops. */
-  stopping: AbortSignal
-}
 
 /** What became of a request. */
 interface Outcome {
@@ -28,12 +18,12 @@ const sweepMs = 60_000
 
 /** Lets requests and WebSocket upgrades in, or refuses them, and counts them: the same code for both. */
 export class Admission {
-  readonly #options: AdmissionOptions
+  readonly #parts: HubParts
   readonly #rate: Rate
 
-  constructor(options: AdmissionOptions) {
-    const { limits, stopping } = options
-    this.#options = options
+  constructor(parts: HubParts) {
+    const { limits, stopping } = parts
+    this.#parts = parts
     this.#rate = new Rate(limits.requestsPerSecond, limits.requestBurst)
     const sweeping = setInterval(() => this.#rate.sweep(), sweepMs)
     sweeping.unref()
@@ -47,7 +37,7 @@ export class Admission {
   admit(incoming: IncomingMessage): Caller
   admit(incoming: IncomingMessage, options: { isPublic: boolean }): Caller | undefined
   admit(incoming: IncomingMessage, { isPublic = false } = {}): Caller | undefined {
-    const { guard, limits } = this.#options
+    const { guard, limits } = this.#parts
     guard.checkPlace(incoming.headers)
     if (isPublic) return undefined
     const caller = guard.checkToken(incoming.headers)
@@ -60,7 +50,7 @@ export class Admission {
 
   /** Counts a request from its arrival to its answer. */
   async count(work: () => Promise<Outcome>): Promise<void> {
-    const { metrics } = this.#options
+    const { metrics } = this.#parts
     const started = performance.now()
     metrics.inFlight.inc()
     try {
@@ -76,7 +66,7 @@ export class Admission {
 
   /** Logs a refusal or a defect of ours. Strangers write headers, so they are cut short; tokens are never logged. */
   report(incoming: IncomingMessage, thrown: unknown): void {
-    const { metrics, log } = this.#options
+    const { metrics, log } = this.#parts
     const path = brief(incoming.url?.split('?')[0])
     if (!(thrown instanceof HttpRefusal)) {
       if (asMailboxError(thrown).code === 'internal') log.error({ err: thrown, path }, 'failed')

@@ -47,26 +47,20 @@ export class ConsoleFiles {
 
   /** A file in the console's folder, if there is one. */
   file(path: string): Response | undefined {
-    const found = this.#find(path)
-    if (found === undefined) return undefined
+    const inside = normalize(path)
+    if (this.#dir === undefined || /\0|\.\./.test(inside) || !inside.startsWith('/')) return undefined
+    const file = join(this.#dir, inside)
+    const stat = statSync(file, { throwIfNoEntry: false })
+    if (!stat?.isFile()) return undefined
     // Their names contain a hash of their content.
     const isHashed = path.startsWith('/assets/')
-    return new Response(Readable.toWeb(createReadStream(found.path)) as ReadableStream, {
+    return new Response(Readable.toWeb(createReadStream(file)) as ReadableStream, {
       headers: {
-        'content-type': getMimeType(found.path) ?? 'application/octet-stream',
-        'content-length': String(found.size),
+        'content-type': getMimeType(file) ?? 'application/octet-stream',
+        'content-length': String(stat.size),
         'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
       },
     })
-  }
-
-  #find(path: string): { path: string; size: number } | undefined {
-    if (this.#dir === undefined || path.includes('\0')) return undefined
-    const inside = normalize(path)
-    if (inside.includes('..') || !inside.startsWith('/') || inside === '/') return undefined
-    const file = join(this.#dir, inside)
-    const stat = statSync(file, { throwIfNoEntry: false })
-    return stat?.isFile() ? { path: file, size: stat.size } : undefined
   }
 
   /** The page itself. */

@@ -1,23 +1,17 @@
 import { mailboxOperations } from '../api/mailbox-operations.ts'
-import { type Operation, type Schema, toPath } from '../api/operation.ts'
+import { type Operation, type Schema, type Served, toPath } from '../api/operation.ts'
 import { rosterOperations } from '../api/roster-operations.ts'
 import { talkOperations } from '../api/talk-operations.ts'
 import { waitingOperations } from '../api/waiting-operations.ts'
-import type { Follow } from '../delivery/watch.ts'
-import type { DiskSpace } from '../space/space.ts'
-import type { Survey } from '../space/survey.ts'
-import type { Feed } from './feed.ts'
 import { concerns } from './mailbox-filter.ts'
+import type { HubParts } from './parts.ts'
 
 /** What a request to a mailbox works with. */
-interface Call {
-  space: DiskSpace
+interface Call extends Pick<HubParts, 'space' | 'feed' | 'survey'> {
   /** Whose mailbox. */
   name: string
   /** Aborted when the client has gone, and when the hub stops. */
   signal: AbortSignal
-  feed: Feed
-  survey: Survey
 }
 
 /** A row of the API as the hub serves it. */
@@ -26,10 +20,10 @@ export type Runnable = Operation<Schema, Schema, unknown, Call>
 const mailboxOf = ({ space, name }: Call) => space.mailbox(name, { join: false })
 
 /** The hub reads the journal once for everyone who waits. */
-const followFor = ({ feed, survey, name, signal }: Call): Follow =>
+const followFor = ({ feed, survey, name, signal }: Call): Served['follow'] =>
   async function* (from) {
     const wants = concerns(name, await survey.agent(name))
-    yield* feed.follow({ wants, after: from.after, signal: from.signal ?? signal })
+    yield* feed.follow(from.after, wants, from.signal ?? signal)
   }
 
 /** The rows of a table by their paths; `on` makes what they work on. */

@@ -2,30 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { MailboxError } from '../base/errors.ts'
-import type { Space } from '../space/api.ts'
-import type { Survey } from '../space/survey.ts'
 import { securityHeaders } from './console.ts'
-import type { Feed } from './feed.ts'
-import { type Ending, Follower, type FollowerOptions, type Sink } from './follower.ts'
+import { type Ending, Follower, type FollowerStart, type Sink } from './follower.ts'
 import { sseFrame, webSocketFrame } from './frames.ts'
-import type { Guard } from './guard.ts'
-import { type HubLimits, Tally } from './limits.ts'
-import type { Logger } from './log.ts'
+import { Tally } from './limits.ts'
 import { concerns } from './mailbox-filter.ts'
-import type { Metrics } from './metrics.ts'
+import type { HubParts } from './parts.ts'
 import type { Caller } from './tokens.ts'
-
-export interface StreamsOptions {
-  space: Space
-  survey: Survey
-  feed: Feed
-  guard: Guard
-  limits: HubLimits
-  metrics: Metrics
-  log: Logger
-  /** @default 15_000 */
-  beatMs?: number
-}
 
 /** What a client asks of a stream. */
 export interface StreamRequest {
@@ -35,7 +18,7 @@ export interface StreamRequest {
 }
 
 /** Where a follower starts, and how it gives up its place among the streams of its token. */
-interface Start extends Pick<FollowerOptions, 'caller' | 'after' | 'wants'> {
+interface Start extends FollowerStart {
   leave: () => void
 }
 
@@ -46,7 +29,7 @@ const maxIncomingBytes = 1_024
 
 /** All clients that follow the journal over HTTP, by server-sent events or WebSocket. */
 export class Streams {
-  readonly #options: StreamsOptions
+  readonly #parts: HubParts
   readonly #followers = new Set<Follower>()
   readonly #tally: Tally
   readonly #beating: NodeJS.Timeout
@@ -58,17 +41,17 @@ export class Streams {
     handleProtocols: (offered) => (offered.has('mailbox') ? 'mailbox' : false),
   })
 
-  constructor(options: StreamsOptions) {
-    this.#options = options
+  constructor(parts: HubParts, beatMs = 15_000) {
+    this.#parts = parts
     const hint = 'close some, or follow once and share the entries'
-    this.#tally = new Tally('streams', options.limits.streamsPerToken, hint)
-    this.#beating = setInterval(() => this.#beat(), options.beatMs ?? 15_000)
+    this.#tally = new Tally('streams', parts.limits.streamsPerToken, hint)
+    this.#beating = setInterval(() => this.#beat(), beatMs)
     this.#beating.unref()
   }
 
   #beat(): void {
     for (const follower of [...this.#followers]) {
-      if (this.#options.guard.isStillGood(follower.caller)) follower.beat()
+      if (this.#parts.guard.isStillGood(follower.caller)) follower.beat()
       else follower.end('revoked')
     }
   }
@@ -140,14 +123,9 @@ export class Streams {
   }
 
   #follow(sink: Sink, start: Start): Follower {
-    const { feed, limits, metrics } = this.#options
-    const follower = new Follower({
-      ...{ feed, sink, limits, metrics },
-      ...start,
-      onEnd: () => {
-        this.#followers.delete(follower)
-        start.leave()
-      },
+    const follower = new Follower(this.#parts, sink, start, () => {
+      this.#followers.delete(follower)
+      start.leave()
     })
     this.#followers.add(follower)
     follower.pump()
@@ -156,13 +134,13 @@ export class Streams {
 
   async #prepare({ caller, after, mailbox }: StreamRequest): Promise<Start> {
     const start = await this.#startOf(after)
-    const agent = mailbox === undefined ? undefined : await this.#options.survey.agent(mailbox)
+    const agent = mailbox === undefined ? undefined : await this.#parts.survey.agent(mailbox)
     const wants = mailbox === undefined ? {} : { wants: concerns(mailbox, agent) }
     return { caller, after: start, leave: this.#tally.enter(caller), ...wants }
   }
 
   async #startOf(after: string | undefined): Promise<number> {
-    const end = await this.#options.space.lastSeq()
+    const end = await this.#parts.space.lastSeq()
     if (after === undefined) return end
     const seq = /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN
     if (seq <= end) return seq
