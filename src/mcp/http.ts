@@ -73,15 +73,14 @@ export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions)
   })
 
   async function serveModern(request: Request, caller: McpCaller, json: unknown): Promise<Response> {
-    const { isStillGood = () => true } = caller
     // The SDK confirms a subscription at once, so we must be following the journal by then.
     const isListening = (json as { method?: unknown } | null)?.method === 'subscriptions/listen'
     const release = isListening ? changes.subscribe(() => {}) : () => {}
     try {
       if (isListening) await changes.ready()
       const response = await modern.fetch(request, { parsedBody: json, authInfo: authInfoOf(caller) })
-      if (!isStillGood()) return refusal(401, -32_000, 'the token was revoked')
-      return watched(response, { mayGoOn: isStillGood, over: () => {} })
+      if (!caller.isStillGood()) return refusal(401, -32_000, 'the token was revoked')
+      return watched(response, { mayGoOn: caller.isStillGood, over: () => {} })
     } finally {
       release()
     }
