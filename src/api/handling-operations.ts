@@ -22,10 +22,7 @@ export const handlingOperations = {
     summary: 'Record that the agent was notified of mail without being shown it',
     input: z.strictObject(ids),
     output: done,
-    run: async (mailbox, { ids }) => {
-      await mailbox.notified(ids)
-      return { result: null }
-    },
+    run: (mailbox, { ids }) => mailbox.notified(ids).then(() => ({ result: null })),
   }),
   ack: operation({
     summary: 'Acknowledge a message',
@@ -65,10 +62,7 @@ export const handlingOperations = {
     summary: 'Record that the agent is active, and run what is due',
     input: z.strictObject({}),
     output: done,
-    run: async (mailbox) => {
-      await mailbox.touch()
-      return { result: null }
-    },
+    run: (mailbox) => mailbox.touch().then(() => ({ result: null })),
   }),
   update: operation({
     summary: "Change the agent's roles, tags, state or note",

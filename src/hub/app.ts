@@ -34,7 +34,6 @@ export interface AppParts extends HubParts {
 }
 
 type Env = { Bindings: HttpBindings; Variables: { caller: Caller; operation: string } }
-type Ctx = Context<Env>
 
 /** All routes of the hub. Those of the API come from the tables in `api/`. */
 export function createApp(parts: AppParts): Hono<Env> {
@@ -95,7 +94,10 @@ export function createApp(parts: AppParts): Hono<Env> {
   app.post('/api/mailboxes/:name/:operation', async (c) => {
     const { name, operation: path } = c.req.param()
     const operation = operations.get(path)
-    if (operation === undefined) throw unknownOperation(path)
+    if (operation === undefined)
+      throw new MailboxError('not_found', `a mailbox has no operation ${JSON.stringify(path.slice(0, 60))}`, {
+        hint: `operations: ${[...operations.keys()].join(', ')}`,
+      })
     c.set('operation', path)
     checkMailbox(c.get('caller'), name, operation.reads ?? false)
     const input = checkInput(operation.input, await readJson(c.req.raw, limits.bodyBytes))
@@ -108,7 +110,7 @@ export function createApp(parts: AppParts): Hono<Env> {
     return c.json(await inSpan(span, () => run(c, operation, name, input)))
   })
 
-  async function run(c: Ctx, operation: Runnable, name: string, input: unknown) {
+  async function run(c: Context<Env>, operation: Runnable, name: string, input: unknown) {
     if (!operation.holds) return operation.run({ space, name, signal: stopping, feed, survey }, input)
     const leave = waits.enter(c.get('caller'))
     const gone = new AbortController()
@@ -156,8 +158,3 @@ export function createApp(parts: AppParts): Hono<Env> {
 
 const notHere = (message: string) =>
   new MailboxError('not_found', message, { hint: 'see GET /api/openapi.json for all routes' })
-
-const unknownOperation = (path: string) =>
-  new MailboxError('not_found', `a mailbox has no operation ${JSON.stringify(path.slice(0, 60))}`, {
-    hint: `operations: ${[...operations.keys()].join(', ')}`,
-  })

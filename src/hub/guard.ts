@@ -4,15 +4,6 @@ import { networkInterfaces } from 'node:os'
 import { HttpRefusal } from './errors.ts'
 import type { Caller, Tokens } from './tokens.ts'
 
-export interface GuardOptions {
-  tokens: Tokens
-  /** Where the hub listens. */
-  host: string
-  port: number
-  /** Host names that a proxy uses. */
-  allowHosts: readonly string[]
-}
-
 const loopback = ['127.0.0.1', 'localhost', '[::1]']
 const wildcards = ['0.0.0.0', '::']
 
@@ -26,7 +17,8 @@ export class Guard {
   readonly #hosts: ReadonlySet<string>
   readonly #origins: ReadonlySet<string>
 
-  constructor({ tokens, host, port, allowHosts }: GuardOptions) {
+  /** Host and port are where the hub listens; `allowHosts` are the names that a proxy uses. */
+  constructor(tokens: Tokens, host: string, port: number, allowHosts: readonly string[]) {
     this.#tokens = tokens
     const own = [...loopback, ...(wildcards.includes(host) ? ownAddresses() : [bracketed(host)])]
     const hosts = own.flatMap((one) => [`${one}:${port}`, ...(port === 80 ? [one] : [])])

@@ -78,7 +78,7 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
     await feed.stop()
     throw error
   })
-  const guard = new Guard({ tokens, host, port, allowHosts })
+  const guard = new Guard(tokens, host, port, allowHosts)
   const parts = { space, survey, feed, guard, limits, metrics, log, version, stopping: stopping.signal }
   const streams = new Streams(parts, options.beatMs)
   const admission = new Admission(parts)

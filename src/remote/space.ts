@@ -115,9 +115,7 @@ export class RemoteSpace implements Space {
     this.#connection.close()
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
-  }
+  [Symbol.asyncDispose] = (): Promise<void> => this.close()
 }
 
 /** One reading of the hub, by its row in the API. */
