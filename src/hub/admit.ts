@@ -7,13 +7,6 @@ import { heldOperations } from './operations.ts'
 import type { HubParts } from './parts.ts'
 import type { Caller } from './tokens.ts'
 
-/** What became of a request. */
-interface Outcome {
-  /** The label in the metrics. */
-  operation: string
-  status: number
-}
-
 const sweepMs = 60_000
 
 /** Lets requests and WebSocket upgrades in, or refuses them, and counts them: the same code for both. */
@@ -30,16 +23,10 @@ export class Admission {
     stopping.addEventListener('abort', () => clearInterval(sweeping))
   }
 
-  /**
-   * Checks Host and Origin, then the token and its rate; a public request needs no token, and has no caller.
-   * Throws an {@link HttpRefusal}.
-   */
-  admit(incoming: IncomingMessage): Caller
-  admit(incoming: IncomingMessage, options: { isPublic: boolean }): Caller | undefined
-  admit(incoming: IncomingMessage, { isPublic = false } = {}): Caller | undefined {
+  /** Checks Host and Origin, then the token and its rate. Throws an {@link HttpRefusal}. */
+  admit(incoming: IncomingMessage): Caller {
     const { guard, limits } = this.#parts
     guard.checkPlace(incoming.headers)
-    if (isPublic) return undefined
     const caller = guard.checkToken(incoming.headers)
     if (this.#rate.take(caller.digest)) return caller
     throw new HttpRefusal(429, 'rate', 'too many requests with this token', {
@@ -48,8 +35,8 @@ export class Admission {
     })
   }
 
-  /** Counts a request from its arrival to its answer. */
-  async count(work: () => Promise<Outcome>): Promise<void> {
+  /** Counts a request from its arrival to its answer. `operation` is its label in the metrics. */
+  async count(work: () => Promise<{ operation: string; status: number }>): Promise<void> {
     const { metrics } = this.#parts
     const started = performance.now()
     metrics.inFlight.inc()

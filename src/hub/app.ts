@@ -56,9 +56,9 @@ export function createApp(parts: AppParts): Hono<Env> {
     await next()
   }
   for (const path of ['/api/*', '/mcp', '/metrics']) app.use(path, withToken)
-  // The rest is public: /health and the files of the console.
+  // The rest is public: /health and the files of the console need no token.
   app.use(async (c, next) => {
-    if (c.get('caller') === undefined) admission.admit(c.env.incoming, { isPublic: true })
+    if (c.get('caller') === undefined) guard.checkPlace(c.env.incoming.headers)
     await next()
   })
   app.onError((thrown, c) => {

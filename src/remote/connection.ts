@@ -47,6 +47,8 @@ export class Connection {
   readonly stream: 'sse' | 'websocket'
   readonly #retryForMs: number
   readonly #ending = new AbortController()
+  /** Aborted when the space is closed. */
+  readonly ending = this.#ending.signal
 
   constructor({ url, token, stream = 'sse', retryForMs = 15_000 }: HubOptions) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
@@ -61,11 +63,6 @@ export class Connection {
     this.token = token
     this.stream = stream
     this.#retryForMs = retryForMs
-  }
-
-  /** Aborted when the space is closed. */
-  get ending(): AbortSignal {
-    return this.#ending.signal
   }
 
   close(): void {
