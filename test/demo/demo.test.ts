@@ -146,7 +146,7 @@ describe('mailbox demo', () => {
     expect(decided.from).toBe(question.from)
     expect(decided.to).toEqual([turn.to])
     const begun = await demo.message(
-      ({ type, body }) => type === 'status_update' && /owner has approved/.test(body),
+      ({ type, body }) => type === 'status_update' && /owner approved/.test(body),
     )
     expect(begun.from).toBe(good.from)
     const revised = await demo.message(
@@ -194,9 +194,9 @@ describe('mailbox demo', () => {
 
   it('refuses what makes no sense, with the next step', async () => {
     for (const [flag, value, hint] of [
-      ['--speed', '21', 'from 1 to 20'],
-      ['--agents', '3', 'from 8 to 60'],
-      ['--minutes', 'soon', 'from 0 to'],
+      ['--speed', '21', 'a number, 1 to 20'],
+      ['--agents', '3', 'a whole number, 8 to 60'],
+      ['--minutes', 'soon', 'a number, 0 to'],
     ]) {
       const demo = startDemo(flag!, value!)
       expect((await demo.exit).code).toBe(2)

@@ -30,8 +30,8 @@ interface DemoFlags {
 export function demo(command: Command): void {
   command
     .description(
-      'Watch a team of mock agents work through a day in a temporary space, and open the console on it.\n' +
-        'What you approve, answer or send there changes what happens next. Your own spaces are not touched, and the\n' +
+      'Run a team of mock agents through a working day in a temporary space, and print the address of its console. ' +
+        'What you approve, answer or send there changes what happens next. Your own spaces are not touched, and the ' +
         'temporary one is removed at the end. Press Ctrl-C to stop.',
     )
     .option('--speed <n>', 'how fast the day passes, 1 to 20; at 1 a day takes two hours', numberIn(1, 20), 5)

@@ -39,7 +39,7 @@ export function join(command: Command): void {
   action(command, async (cli, name: string | undefined, flags: JoinFlags) => {
     const { role, tag, note, pid, client, swarm } = flags
     if ((name === undefined) === (swarm === undefined)) {
-      throw new MailboxError('invalid', 'give a name or --swarm, not both', { hint: 'mailbox join ada' })
+      throw new MailboxError('invalid', 'give either a name or --swarm', { hint: 'mailbox join ada' })
     }
     await using space = await open(cli)
     if (name === undefined) {
