@@ -95,14 +95,15 @@ function summarize(source: Source, id: string, lastSeq: number): ThreadSummary {
   }
 }
 
-/** A message and its state for each recipient, without its history. */
-export type ThreadMessage = StoredMessage & { receipts: Pick<Receipt, 'owner' | 'box' | 'state'>[] }
+/** The state of a message for a recipient, without its history. */
+export type BriefReceipt = Pick<Receipt, 'owner' | 'box' | 'state'>
+export type ThreadMessage = StoredMessage & { receipts: BriefReceipt[] }
 
 export const threadWithReceipts = (source: Source, id: string): ThreadMessage[] =>
   thread(source, id).map((message) => ({ ...message, receipts: briefReceipts(source, message) }))
 
 /** A group's own row only says that the mail is there; once somebody has read it, the readers' rows say more. */
-function briefReceipts(source: Source, { seq, to }: StoredMessage): ThreadMessage['receipts'] {
+function briefReceipts(source: Source, { seq, to }: StoredMessage): BriefReceipt[] {
   const all = receiptsOf(source, seq).map(({ owner, box, state }) => ({ owner, box, state }))
   const read = all.some(({ owner }) => !isGroupBox(owner))
   return all.filter(({ owner }) => !isGroupBox(owner) || !read || boxesTo(to).length > 1)
