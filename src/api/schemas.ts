@@ -20,7 +20,7 @@ import {
  */
 export const named = z.registry<{ id: string }>()
 
-export function name<S extends z.ZodMiniType>(id: string, schema: S): S {
+function name<S extends z.ZodMiniType>(id: string, schema: S): S {
   named.add(schema, { id })
   return schema
 }

@@ -11,7 +11,7 @@ export interface StreamOptions {
 }
 
 /** What a connection yields: entries, and how far the hub has read where there was nothing for us. */
-export type Piece = { entry: Entry } | { seen: number }
+type Piece = { entry: Entry } | { seen: number }
 
 /** One connection, from a point in the journal until it breaks. */
 export type Connect = (connection: Connection, path: string, signal: AbortSignal) => AsyncGenerator<Piece>
