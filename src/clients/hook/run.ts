@@ -62,14 +62,14 @@ async function handle(options: HookOptions, dialect: Dialect, event: HookEvent):
   if (mailbox === undefined) return 0
   const context = { space, mailbox, client, process: own }
   if (isWait) return await wait(context, dialect, event)
-  const { works } = readHookState(dir, mailbox.name)
+  const { works } = readHookState(context)
   let isPrinted = false
   await respond(context, event, (reply) => {
     isPrinted = true
     print(dialect.format(name, reply))
   })
   if (!isPrinted) print(dialect.emptyReply ?? '')
-  const isIdle = ['start', 'stop'].includes(event.moment) && readHookState(dir, mailbox.name).works === works
+  const isIdle = ['start', 'stop'].includes(event.moment) && readHookState(context).works === works
   // A client that cannot run our wait in the background leaves that to us.
   if (isIdle && typeof dialect.wake === 'function') await startWaiting(argsFor('Rewake'), event)
   clearTimeout(limit)
@@ -85,19 +85,16 @@ function startLimit(dir: string, hook: string, { moment }: HookEvent): NodeJS.Ti
   return setTimeout(giveUp, moment === 'end' ? endLimitMs : limitMs)
 }
 
-async function wait(
-  context: HookContext,
-  { wake, format }: Dialect,
-  { sessionId: id = '' }: HookEvent,
-): Promise<number> {
+async function wait(context: HookContext, dialect: Dialect, event: HookEvent): Promise<number> {
   const { waitForMail } = await import('./wait.ts')
+  const { wake, format } = dialect
   if (wake === 'exit') {
     const isDelivered = await waitForMail(context, { as: 'shown', deliver: (text) => print(text, 2) })
     return isDelivered ? 2 : 0
   }
-  const { pid } = context.process
+  const session = { id: event.sessionId ?? '', pid: context.process.pid }
   const deliver = (prompt: string) =>
-    typeof wake === 'function' ? wake({ id, pid }, prompt) : print(format('', { prompt }))
+    typeof wake === 'function' ? wake(session, prompt) : print(format('', { prompt }))
   await waitForMail(context, { as: 'notified', deliver })
   return 0
 }
@@ -105,9 +102,7 @@ async function wait(
 async function startWaiting(args: readonly string[], { sessionId }: HookEvent): Promise<void> {
   const { spawn } = await import('node:child_process')
   const child = spawn(process.execPath, args, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
-  await new Promise((resolve) =>
-    child.stdin.end(JSON.stringify({ session_id: sessionId }), () => resolve(undefined)),
-  )
+  await new Promise<void>((resolve) => child.stdin.end(JSON.stringify({ session_id: sessionId }), resolve))
   child.unref()
 }
 
@@ -123,10 +118,9 @@ function readAll(): string {
   for (;;) {
     const chunk = Buffer.allocUnsafe(65_536)
     const count = retrying(() => readSync(0, chunk))
-    if (count === 0) break
+    if (count === 0) return Buffer.concat(chunks).toString('utf8')
     chunks.push(chunk.subarray(0, count))
   }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** Writes everything before we exit: a stream would leave it to the event loop. */

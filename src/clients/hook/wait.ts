@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { brief, isWorthATurn } from '../../agent/briefing.ts'
+import { isWorthATurn } from '../../agent/briefing.ts'
 import { processState } from '../../base/process.ts'
 import type { InboxMessage } from '../../query/inbox.ts'
 import { Arrivals } from './arrivals.ts'
@@ -43,34 +43,26 @@ async function waitWhileIdle(
   options: WaitForMailOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { space, mailbox, process: client } = context
   const token = ownToken()
-  setWaiter(space.dir, mailbox.name, token)
-  const { works } = readHookState(space.dir, mailbox.name)
+  setWaiter(context, token)
+  const { works } = readHookState(context)
   for (;;) {
     await sleep(lookMs, undefined, { signal })
-    if (waiterOf(space.dir, mailbox.name) !== token || processState(client) === 'gone') return false
-    if (readHookState(space.dir, mailbox.name).works !== works) return false
+    if (waiterOf(context) !== token || processState(context.process) === 'gone') return false
+    if (readHookState(context).works !== works) return false
     const unseen = await arrivals.take(graceMs)
     if (unseen.length > 0 && (await wake(context, unseen, options))) return true
   }
 }
 
+/** Returns false when another hook was faster. */
 async function wake(
-  { space, mailbox }: HookContext,
+  context: HookContext,
   unseen: readonly InboxMessage[],
   { deliver, as }: WaitForMailOptions,
 ): Promise<boolean> {
-  if (as === 'notified') {
-    await deliver(newMailNotice(unseen))
-    await mailbox.notified(unseen.map(({ id }) => id))
-    return true
-  }
-  const note = new HandoverNote(space.dir, mailbox)
-  const { text, ids } = await brief(mailbox, 'wake', { onTake: (taken) => note.write(taken) })
-  note.write(ids)
-  // Another hook may have been faster.
-  if (ids.length === 0) return false
-  await note.handOver(() => deliver(text))
+  if (as === 'shown') return new HandoverNote(context).showMail('wake', deliver)
+  await deliver(newMailNotice(unseen))
+  await context.mailbox.notified(unseen.map(({ id }) => id))
   return true
 }
