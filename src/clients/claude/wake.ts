@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readJsonIfAny } from '../../base/files.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
-import { Arrivals } from '../hook/arrivals.ts'
-import { newMailNotice } from '../hook/notice.ts'
+import { Arrivals, newMailNotice } from '../hook/arrivals.ts'
 
 /** A client that only lists our tools is gone by then, and no agent has joined for it. */
 const settleMs = 1_500

@@ -4,10 +4,10 @@ import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
 import type { DiskSpace } from '../../space/space.ts'
+import { newMailNotice } from './arrivals.ts'
 import type { HookEvent, HookReply } from './dialect.ts'
 import { HandoverNote } from './handover-note.ts'
 import { readHookState, removeHookState, updateHookState } from './hook-state.ts'
-import { newMailNotice } from './notice.ts'
 import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
 
 /** For whom a hook runs: the space, the agent, and the process of its client. */
@@ -67,10 +67,9 @@ async function showMail(context: HookContext, moment: Moment, print: Print): Pro
 }
 
 async function respondToTool(context: HookContext, event: HookEvent, print: Print): Promise<void> {
-  const { space, client, process } = context
-  const seq = await space.lastSeq()
+  const seq = await context.space.lastSeq()
   const isSilent = await (event.fromSubagent ? hasNothingToShow(context) : showMail(context, 'tool', print))
-  if (isSilent && (await isOnlySession(context))) await putStamp(space, client, process, seq)
+  if (isSilent && (await isOnlySession(context))) await putStamp(context, seq)
 }
 
 /** Whether there is nothing to show after a tool call. Takes nothing. */
@@ -111,13 +110,12 @@ async function respondToStop(context: HookContext, event: HookEvent, print: Prin
 
 /** Unless our reply survives the compaction, the agent is reminded afterwards. */
 async function respondToCompaction(context: HookContext, event: HookEvent, print: Print): Promise<void> {
-  const { space, mailbox, client, process } = context
   if (event.survivesCompaction) {
-    const reminder = (await recall(mailbox)).join('\n\n')
+    const reminder = (await recall(context.mailbox)).join('\n\n')
     if (reminder !== '') print({ context: reminder })
     return
   }
-  removeStamp(space.dir, client, process)
+  removeStamp(context)
   updateHookState(context, { recall: true })
 }
 
@@ -131,8 +129,8 @@ async function respondToSubagentStop(context: HookContext, print: Print): Promis
 
 /** The session may be resumed: the agent's own mail waits for it, and what it took for a role is released. */
 async function endSession(context: HookContext): Promise<void> {
-  const { space, mailbox, client, process: own } = context
-  removeStamp(space.dir, client, own)
+  const { mailbox, process: own } = context
+  removeStamp(context)
   removeHookState(context)
   const agent = await mailbox.agent()
   // Another process has taken over the name; it is not ours to end.

@@ -5,7 +5,9 @@ import { sleepSync } from '../../base/timers.ts'
 import type { Client } from '../../model/client.ts'
 import { openDisk } from '../../space/open.ts'
 import { dialects } from '../registry.ts'
+import { newMailNotice } from './arrivals.ts'
 import type { Dialect, HookEvent, HookInput } from './dialect.ts'
+import { HandoverNote } from './handover-note.ts'
 import { readHookState } from './hook-state.ts'
 import { recordRun } from './last-run.ts'
 import { log } from './log.ts'
@@ -89,13 +91,16 @@ async function wait(context: HookContext, dialect: Dialect, event: HookEvent): P
   const { waitForMail } = await import('./wait.ts')
   const { wake, format } = dialect
   if (wake === 'exit') {
-    const isDelivered = await waitForMail(context, { as: 'shown', deliver: (text) => print(text, 2) })
-    return isDelivered ? 2 : 0
+    const show = () => new HandoverNote(context).showMail('wake', (text) => print(text, 2))
+    return (await waitForMail(context, show)) ? 2 : 0
   }
   const session = { id: event.sessionId ?? '', pid: context.process.pid }
-  const deliver = (prompt: string) =>
-    typeof wake === 'function' ? wake(session, prompt) : print(format('', { prompt }))
-  await waitForMail(context, { as: 'notified', deliver })
+  await waitForMail(context, async (messages) => {
+    const prompt = newMailNotice(messages)
+    await (typeof wake === 'function' ? wake(session, prompt) : print(format('', { prompt })))
+    await context.mailbox.notified(messages.map(({ id }) => id))
+    return true
+  })
   return 0
 }
 

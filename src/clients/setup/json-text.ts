@@ -28,8 +28,10 @@ function layoutOf(text: string): Layout {
 }
 
 /** What precedes it on its line, if that is only white space. */
-const indentAt = (text: string, offset: number): string | undefined =>
-  /(?<=^|\n)[ \t]*$/.exec(text.slice(0, offset))?.[0]
+function indentAt(text: string, offset: number): string | undefined {
+  const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
+  return /^[ \t]*$/.test(before) ? before : undefined
+}
 
 const lineIndent = (text: string, offset: number): string =>
   /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset))![0]
