@@ -9,22 +9,22 @@ import { acceptShutdown, deferShutdown, respondStatus } from './requests.ts'
 /** What a handler gets besides the message. */
 export interface AgentContext {
   mailbox: Mailbox
-  /** Mail that needs no handler and came since the last task: context for the next prompt. */
+  /** Mail without a handler that arrived since the last task: context for the next prompt. */
   gathered: readonly InboxMessage[]
-  /** Aborted when the work must end: the deadline of a shutdown is over, or the loop was stopped. */
+  /** Aborted when the work must end: a shutdown's deadline has passed, or the loop was stopped. */
   signal: AbortSignal
 }
 
-/** Does the work a message asks for; what it returns becomes the note of `done`. Throwing fails the message. */
+/** Does the work a message asks for. What it returns becomes the note of `done`; throwing fails the message. */
 export type Handler = (message: InboxMessage, context: AgentContext) => unknown
 
-/** By type of message; `default` for every type that is not named. Without it, such mail is gathered. */
+/** By type of message; `default` handles every other type. Without it, such mail is gathered. */
 export type AgentHandlers = Partial<Record<string, Handler>>
 
 export interface AgentLoopOptions {
-  /** Ends the loop: the work under way is told, and what was not begun stays unread. */
+  /** Ends the loop: work in progress is aborted, and what was not started stays unread. */
   signal?: AbortSignal
-  /** Told of everything the loop does, for logs. */
+  /** Called with everything the loop does, for logs. */
   onEvent?: (event: AgentEvent) => void
 }
 
@@ -42,15 +42,14 @@ export interface AgentLoopResult {
 
 /** A claim is renewed this many times before it would run out. */
 const renewals = 3
-/** How long a task that was told to end may take over it. */
+/** How long a task may take to end after it was aborted. */
 const graceMs = 1_000
 /** What a mailbox can refuse without anything being broken. */
 const refusals = ['conflict', 'not_permitted', 'over_limit', 'not_found', 'unknown_recipient']
 /**
- * The life of an agent: takes its mail as it comes, one task at a time, and between and during tasks what
- * cannot wait: requests for the status, and requests to shut down, which are deferred while a task runs.
- * What an earlier run had seen and not finished comes first. Ends when it has accepted a shutdown, or with
- * the signal.
+ * Runs an agent: handles its mail as it arrives, one task at a time. Status requests and shutdown requests are
+ * handled between and during tasks; a shutdown is deferred while a task runs. What an earlier run had read and
+ * not finished comes first. Ends when it has accepted a shutdown, or with the signal.
  */
 export async function runAgent(
   mailbox: Mailbox,
@@ -66,16 +65,16 @@ class AgentLoop {
   readonly #options: AgentLoopOptions
   readonly #result: AgentLoopResult = { handled: 0, failed: 0, ended: 'signal' }
   #gathered: InboxMessage[] = []
-  /** The task under way, and how to end it. */
+  /** The task in progress, and how to end it. */
   #task: { message: InboxMessage; over: Promise<void>; stop: AbortController } | undefined
   /** A shutdown that was deferred until the task is over. */
   #deferred: InboxMessage | undefined
   #deadline: NodeJS.Timeout | undefined
-  /** The task and what it was given to know. */
+  /** The task in progress and its context. */
   readonly #atHand = new Set<InboxMessage>()
-  /** What this agent last said of itself. */
+  /** The state this agent last reported. */
   #state = ''
-  /** What an earlier run has left, to be taken up before anything new. */
+  /** What an earlier run has left, to be handled before anything new. */
   #leftover: InboxMessage[] = []
   #renewing: NodeJS.Timeout | undefined
 
@@ -103,7 +102,7 @@ class AgentLoop {
     return this.#result
   }
 
-  /** What cannot wait first; a task only when none is under way. */
+  /** What cannot wait first; a task only when none is in progress. */
   #takeUp(): InboxMessage | undefined {
     const at = this.#leftover.findIndex((one) => this.#task === undefined || this.#canInterrupt(one))
     return at < 0 ? undefined : this.#leftover.splice(at, 1)[0]
@@ -119,7 +118,7 @@ class AgentLoop {
     return messages.filter(({ state }) => state === 'shown' || state === 'acked' || state === 'processing')
   }
 
-  /** The next message, or undefined when a task has ended or the loop was stopped meanwhile. */
+  /** The next message; undefined when a task has ended or the loop was stopped meanwhile. */
   async #next(): Promise<InboxMessage | undefined> {
     const isBusy = this.#task !== undefined
     if (!isBusy) await this.#say('idle')
@@ -149,11 +148,11 @@ class AgentLoop {
     else if (asked === 'status' && this.#handlers[message.type] === undefined) await this.#report(message)
     else if (this.#handlerOf(message) === undefined) await this.#gather(message)
     else if (this.#task === undefined) this.#begin(message, this.#handlerOf(message)!)
-    // Its own way to say how far it is: beside the task, not in its place.
+    // A handler of its own for status requests runs beside the task, not in its place.
     else await this.#work(message, this.#handlerOf(message)!, this.#task.stop.signal)
   }
 
-  /** Accepts when idle; while a task runs it defers, and the task is stopped when the deadline is over. */
+  /** Accepts when idle. While a task runs it defers, and aborts the task at the deadline. */
   async #shutDown(message: InboxMessage): Promise<void> {
     if (this.#task === undefined) {
       await this.#accept(message)
@@ -192,7 +191,7 @@ class AgentLoop {
     await this.#try(message, () => this.#mailbox.done(message.id))
   }
 
-  /** Says something that may have been said before, by an earlier run or by the person: that is no reason to end. */
+  /** Takes a step that an earlier run or the person may have taken already; that is no reason to end. */
   async #try(message: InboxMessage, work: () => Promise<unknown>): Promise<void> {
     try {
       await work()
@@ -216,7 +215,7 @@ class AgentLoop {
     this.#task = { message, over, stop }
   }
 
-  /** Never rejects: what is refused is told, and whatever else goes wrong ends the loop where it looks next. */
+  /** Never rejects: refusals are reported, and any other error ends the loop where it looks next. */
   async #work(message: InboxMessage, handler: Handler, signal: AbortSignal): Promise<void> {
     const mailbox = this.#mailbox
     const gathered = this.#gathered
@@ -232,17 +231,18 @@ class AgentLoop {
       this.#result.handled++
       this.#tell({ event: 'done', message })
     } catch (error) {
-      const reason = (error instanceof Error ? error.message : String(error)) || 'it threw'
+      const reason =
+        (error instanceof Error ? error.message : String(error)) || 'the handler threw without a message'
       this.#result.failed++
       await this.#try(message, () => mailbox.fail(message.id, { reason: reason.slice(0, 1_000) }))
       this.#tell({ event: 'failed', message, reason })
     }
-    // What the task was given to know has served.
+    // The task's context has done its work.
     for (const one of gathered) await this.#try(one, () => mailbox.done(one.id))
     for (const one of atHand) this.#atHand.delete(one)
   }
 
-  /** Keeps mail of a role while it is worked on, or kept for the next task. */
+  /** Renews the claims on role mail that is being worked on or kept for the next task. */
   #renew(): NodeJS.Timeout {
     const renew = () => {
       for (const { id, role } of [...this.#atHand, ...this.#gathered])
@@ -264,11 +264,11 @@ class AgentLoop {
   }
 }
 
-/** A task that was told to end and does not is left behind. */
+/** Gives up on a task that was aborted and does not end. */
 async function untilGrace(work: unknown, signal: AbortSignal): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined
   const left = new Promise<never>((_, reject) => {
-    const late = () => reject(new Error('it did not end when it was told to'))
+    const late = () => reject(new Error('it did not end after it was aborted'))
     const wait = () => {
       timer = setTimeout(late, graceMs)
     }

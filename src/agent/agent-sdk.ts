@@ -3,24 +3,24 @@ import type { Mailbox } from '../space/mailbox/api.ts'
 import { brief, goOnRequest, type Moment } from './briefing.ts'
 import { reportWaiting } from './waiting.ts'
 
-/** What an agent of the SDK has to do with its mail, as it is after a hook. */
+/** The state of an agent's mail after a hook. */
 export interface AgentMailState {
   unread: UnreadCount
-  /** Messages of this agent that it waits for an answer to. */
+  /** Questions this agent sent that have no answer yet. */
   waitingFor: string[]
   waitingForResponse: boolean
 }
 
 export interface MailboxHookOptions {
-  /** Say at the start who the agent is in the mailbox and how that works. @default true */
+  /** At the start, tell the agent who it is in the mailbox and how that works. @default true */
   instructions?: boolean
-  /** Tokens that one hook may say, by a rough count. @default 2000 */
+  /** How much text one hook may add, estimated in tokens. @default 2000 */
   budgetTokens?: number
-  /** How often mail keeps the agent from stopping before it is prompted again. @default 5 */
+  /** How often mail may keep the agent from stopping before the next prompt. @default 5 */
   turnsAtMost?: number
-  /** Told after every hook. */
+  /** Called after every hook. */
   onState?: (state: AgentMailState) => void
-  /** Told what went wrong; the agent goes on without its mail. */
+  /** Called when something goes wrong; the agent continues without its mail. */
   onError?: (error: unknown) => void
 }
 
@@ -30,7 +30,7 @@ interface HookInput {
   agent_id?: string | undefined
 }
 
-/** The part of the SDK's answers that is used here. */
+/** The part of the SDK's hook output that is used here. */
 export interface MailboxHookOutput {
   decision?: 'block'
   reason?: string
@@ -47,16 +47,16 @@ type HookCallback = (
   options: { signal: AbortSignal },
 ) => Promise<MailboxHookOutput>
 
-/** Events of the SDK that are listened to; the value is what its `hooks` option takes. */
+/** The SDK events that we handle; the value is what its `hooks` option takes. */
 export type MailboxHooks = Record<
   'SessionStart' | 'UserPromptSubmit' | 'PostToolUse' | 'Stop' | 'SubagentStop' | 'PreCompact',
   { hooks: HookCallback[] }[]
 >
 
 /**
- * The `hooks` option of `@anthropic-ai/claude-agent-sdk` for an agent with a mailbox: unread mail comes with its
- * prompts, what is urgent after a tool, and what must not be left behind when it would stop. When a subagent
- * stops over a question, the coordinator is told by mail and whoever looks on by a system message.
+ * The `hooks` option of `@anthropic-ai/claude-agent-sdk` for an agent with a mailbox: unread mail arrives with its
+ * prompts, urgent mail after a tool, and mail that asks for something before it stops. When a subagent stops over a
+ * question, the lead is told by mail and the person watching by a system message.
  *
  *     query({ prompt, options: { hooks: mailboxHooks(mailbox) } })
  */
@@ -68,7 +68,7 @@ export function mailboxHooks(mailbox: Mailbox, options: MailboxHookOptions = {})
   let turns = 0
   let reported: string[] = []
 
-  /** The text for a moment; its mail is unread again when nobody listens any more. */
+  /** The text for a moment. Its mail is unread again if the hook was aborted meanwhile. */
   async function tell(moment: Moment, signal: AbortSignal): Promise<string> {
     const { text, ids } = await brief(mailbox, moment, { ...budget, recall: needsRecall })
     if (signal.aborted) {
@@ -83,7 +83,7 @@ export function mailboxHooks(mailbox: Mailbox, options: MailboxHookOptions = {})
   const intoContext = (hookEventName: Event, additionalContext: string): MailboxHookOutput =>
     additionalContext === '' ? {} : { hookSpecificOutput: { hookEventName, additionalContext } }
 
-  /** The SDK starts sessions without saying so: then the first prompt does that work. */
+  /** The SDK does not always report the start of a session; then the first prompt counts as the start. */
   const begin = (): Moment => {
     const moment = hasBegun || !instructions ? 'prompt' : 'start'
     hasBegun = true
@@ -111,7 +111,7 @@ export function mailboxHooks(mailbox: Mailbox, options: MailboxHookOptions = {})
       return intoContext('UserPromptSubmit', await tell(begin(), signal))
     }),
     PostToolUse: on(async ({ agent_id: subagent }, signal) => {
-      // A subagent cannot act for the agent whose mail it is.
+      // A subagent cannot act for the agent that the mail is for.
       if (subagent !== undefined) return {}
       return intoContext('PostToolUse', await tell('tool', signal))
     }),

@@ -9,42 +9,42 @@ import { fitted, headTokens, mailHeading } from './pending.ts'
 import { promptFor } from './prompt.ts'
 
 /**
- * What an agent is told by itself, without asking, and when:
+ * What an agent is told without asking, and when:
  *
- * - `start`: who it is in the mailbox and how that works, what it has in hand, all that is unread
- * - `prompt`: all that is unread
+ * - `start`: who it is in the mailbox and how that works, what it is working on, everything unread
+ * - `prompt`: everything unread
  * - `tool`: what cannot wait for the end of the turn: high and urgent mail, and answers to its questions
- * - `stop`: what it must not go idle over
+ * - `stop`: what it should see before it goes idle
  * - `wake`: what is worth a turn of its own; the same as `stop`
  */
 export type Moment = 'start' | 'prompt' | 'tool' | 'stop' | 'wake'
 
 export interface BriefOptions {
-  /** Tokens in all, by a rough count. @default 2000 */
+  /** How long the text may be, estimated in tokens. @default 2000 */
   budgetTokens?: number
-  /** What a context has lost and needs again comes first: what is in hand, owed and waited for. @default false */
+  /** Start with what a compacted context has lost: what is in progress, owed and awaited. @default false */
   recall?: boolean
-  /** Told what is about to be marked as shown, before it is. */
+  /** Called with the mail that is about to be marked as shown. */
   onTake?: (ids: readonly string[]) => void
 }
 
 export interface Briefing {
   /** Empty when there is nothing to say. */
   text: string
-  /** The mail in it; marked as shown. */
+  /** The mail in it, now marked as shown. */
   ids: string[]
 }
 
-/** Claude Code puts more than 10,000 characters into a file instead, Codex more than 2,500 tokens. */
+/** Claude Code moves more than 10,000 characters to a file, Codex more than 2,500 tokens. */
 const defaultBudget = 2_000
-/** Of one message, so that a long one leaves room for others. */
+/** For one message, so that a long one leaves room for others. */
 const messageTokens = 700
 const recallTokens = 120
 const recallsAtMost = 4
 
 /**
- * What to put into an agent's context at a moment, within a budget, the most important first and fenced. Only
- * what fits is taken, and it counts as shown: whoever calls this puts the text there.
+ * What to put into an agent's context at a moment, fenced, the most important first, within a budget. Only what
+ * fits is taken, and it counts as shown: the caller must put the text there.
  */
 export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOptions = {}): Promise<Briefing> {
   const { budgetTokens = defaultBudget, onTake = () => {} } = options
@@ -57,13 +57,13 @@ export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOpti
   onTake([...blocks.keys()])
   const taken = await mailbox.takeAll([...blocks.keys()])
   if (taken.length > 0) parts.push(mailHeading, ...taken.map(({ id }) => blocks.get(id)!))
-  // Mail that waits for its moment is not worth a word by itself.
+  // Mail that can wait is not worth mentioning by itself.
   if (unread.length > taken.length && (taken.length > 0 || moment === 'start' || moment === 'prompt'))
     parts.push(`${(await mailbox.count()).unread} more unread: mailbox check`)
   return { text: parts.join('\n\n'), ids: taken.map(({ id }) => id) }
 }
 
-/** Whether there is mail for a moment. Changes nothing about it. */
+/** Whether there is mail for a moment. Marks nothing. */
 export const hasWord = async (mailbox: Mailbox, moment: Moment): Promise<boolean> =>
   (await look(mailbox, moment)).wanted.length > 0
 
@@ -89,11 +89,11 @@ function isFor(moment: Moment, message: InboxMessage): boolean {
   return moment === 'start' || moment === 'prompt' || isWorthATurn(message)
 }
 
-/** Whether an agent should not go idle over it, and is woken for it. */
+/** Whether an agent should see it before going idle, and is woken for it. */
 export const isWorthATurn = (message: InboxMessage): boolean =>
   atLeast(message, 'high') || (atLeast(message, 'normal') && !isQuiet(message.type))
 
-/** As many messages as have room, by id, cut where they are long; the first is always among them. */
+/** As many messages as fit, by id, cut when they are long. The first always fits. */
 function blocksWithin(messages: readonly InboxMessage[], tokens: number): Map<string, string> {
   const blocks = new Map<string, string>()
   let left = tokens
@@ -108,7 +108,7 @@ function blocksWithin(messages: readonly InboxMessage[], tokens: number): Map<st
   return blocks
 }
 
-/** What an agent has in hand, what it owes and what it waits for. */
+/** What an agent is working on, what it owes and what it waits for. */
 export async function recall(mailbox: Mailbox): Promise<string[]> {
   const { messages } = await mailbox.inbox({ limit: 200 })
   const inHand = messages.filter(
@@ -117,12 +117,12 @@ export async function recall(mailbox: Mailbox): Promise<string[]> {
   const owed = (await mailbox.owed()).filter(({ id }) => !inHand.some((message) => message.id === id))
   const awaited = await mailbox.awaited({ kind: 'question' })
   const matters: { why: string; id: string }[] = [
-    ...inHand.map(({ id, state }) => ({ why: `You have this in hand (${state}):`, id })),
-    ...owed.map(({ id, kind }) => ({ why: `You owe something for this ${kind}:`, id })),
-    ...awaited.map(({ id }) => ({ why: 'You wait for an answer to this, which you sent yourself:', id })),
+    ...inHand.map(({ id, state }) => ({ why: `You are working on this (${state}):`, id })),
+    ...owed.map(({ id, kind }) => ({ why: `This ${kind} is waiting for you:`, id })),
+    ...awaited.map(({ id }) => ({ why: 'You sent this and are waiting for an answer:', id })),
   ]
   if (matters.length === 0) return []
-  const lines: string[] = ['## What is open']
+  const lines: string[] = ['## Still open']
   for (const { why, id } of matters.slice(0, recallsAtMost)) {
     const { message } = await mailbox.show(id)
     lines.push(`${why}\n${fence(message, { chars: recallTokens * 2 })}`)
@@ -134,4 +134,4 @@ export async function recall(mailbox: Mailbox): Promise<string[]> {
 
 /** What to do with mail that keeps an agent from stopping. */
 export const goOnRequest =
-  'Deal with this mail before you stop: do what it asks or say why not, and answer where somebody waits.'
+  'Deal with this mail before you stop: do what it asks or say why not, and reply where somebody is waiting.'

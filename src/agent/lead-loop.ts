@@ -14,18 +14,18 @@ import { approvePlan, rejectPlan } from './requests.ts'
 
 export interface PlanVerdict {
   approved: boolean
-  /** Needed when it is rejected. */
+  /** Required when it is rejected. */
   feedback?: string
 }
 
-/** What a lead does with what its team sends; what has no handler is gathered, as with any agent. */
+/** How a lead handles what its team sends. Mail without a handler is gathered, as with any agent. */
 export type LeadHandlers = Omit<AgentHandlers, 'plan_submission' | 'help_request'> & {
   plan_submission?: (message: InboxMessage, context: AgentContext) => Promise<PlanVerdict> | PlanVerdict
-  /** What it returns is the answer. */
+  /** Returns the answer. */
   help_request?: (message: InboxMessage, context: AgentContext) => Promise<string> | string
 }
 
-/** The life of a lead: judges plans, answers those who wait for help, takes in what its team reports. */
+/** Runs a lead: decides on plans, answers requests for help, collects its team's reports. */
 export async function runLead(
   mailbox: Mailbox,
   handlers: LeadHandlers,
@@ -59,8 +59,8 @@ const helpHandler =
   }
 
 /**
- * Puts a team away: mail that its members have seen is archived, and they leave. What nobody has read is
- * not touched by that; it becomes a dead letter that its sender is told of.
+ * Dissolves a team: archives the mail its members have seen, and lets them leave. Mail that nobody has read
+ * becomes a dead letter, and its sender is told.
  */
 export async function cleanUpTeam(space: Space, members: readonly string[]): Promise<{ archived: number }> {
   let archived = 0
@@ -73,7 +73,7 @@ export async function cleanUpTeam(space: Space, members: readonly string[]): Pro
     ) {
       for (const { id, state, role } of page.messages) {
         if (state === 'stored' || state === 'notified') continue
-        // What it had taken from a role is for the next holder to do.
+        // What it had claimed for a role goes to the next holder.
         if (role !== undefined && state !== 'failed') await mailbox.release(id)
         else await mailbox.archive(id)
         archived++

@@ -9,7 +9,7 @@ import { status } from '../conversation/status.ts'
 import { task } from '../conversation/task.ts'
 import { toFunctions } from './say.ts'
 
-/** The actions of the conversations as functions on a mailbox. What each says stands in its declaration. */
+/** The actions of the conversations as functions on a mailbox. Each is declared in its conversation. */
 export const { handOff } = toFunctions(handoff.actions())
 export const { escalate } = toFunctions(escalation.actions())
 export const { askForHelp } = toFunctions(help.actions())

@@ -2,7 +2,7 @@ import type { Action } from '../conversation/conversation.ts'
 import type { Fields, InputOf } from '../conversation/field.ts'
 import type { Mailbox, SentMessage } from '../space/mailbox/api.ts'
 
-/** Says what an action says: as a reply to `id`, or to the recipient that was given, or to the lead. */
+/** Sends what an action says: as a reply to `id`, to the given recipient, or to the lead. */
 export async function say<F extends Fields, P extends readonly (keyof F & string)[]>(
   mailbox: Mailbox,
   action: Action<F, P>,

@@ -4,16 +4,16 @@ import type { Owed } from '../query/owed.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 
 export interface WaitingReport {
-  /** What this report is about; the next one need not repeat it. */
+  /** What this report covers; the next one need not repeat it. */
   ids: string[]
-  /** Lines for whoever looks on, where somebody is stuck. Empty when nobody is. */
+  /** Lines for the person watching, when somebody is stuck. Empty when nobody is. */
   notice: string
 }
 
 /**
- * An agent, or one that works for it, has stopped. Whoever leads is told of each question of it that nobody has
- * answered, once, unless the lead is who was asked: it knows. And whoever looks on is told of those who are
- * stuck: the agent itself, and those who have asked it for help.
+ * Called when an agent, or a subagent of it, has stopped. Tells the lead once about each of its unanswered
+ * questions, unless the lead was the one asked. The notice is for the person watching: it names who is stuck, the
+ * agent itself or those who asked it for help.
  */
 export async function reportWaiting(mailbox: Mailbox, reported: readonly string[]): Promise<WaitingReport> {
   const open = await mailbox.awaited({ kind: 'question' })
@@ -38,16 +38,16 @@ async function tellLead(mailbox: Mailbox, question: Owed): Promise<void> {
     to: lead,
     type: 'notification',
     priority: isUrgent(question) ? 'urgent' : 'normal',
-    subject: `${mailbox.name} waits for an answer: ${subject}`.slice(0, 500),
-    body: `${mailbox.name} has stopped with a question to ${by} open. See it with: mailbox show ${id}`,
+    subject: `${mailbox.name} is waiting for an answer: ${subject}`.slice(0, 500),
+    body: `${mailbox.name} has stopped while its question to ${by} is unanswered. See it: mailbox show ${id}`,
     payload: { about: id },
     key: `waits-for-${id}`,
   })
 }
 
-/** Somebody is blocked and says so. */
+/** Somebody is blocked and said so. */
 const isUrgent = ({ type, priority }: { type: string; priority: string }): boolean =>
   priority === 'urgent' || (type === helpRequest && priority === 'high')
 
 const stuckLine = (agent: string, { id, by }: Owed): string =>
-  `${agent} is stuck and waits for ${by === 'user' ? 'you' : by}. See it: mailbox show ${id}. Answer: mailbox reply ${id} --body "..."`
+  `${agent} is stuck waiting for ${by === 'user' ? 'you' : by}. See it: mailbox show ${id}. Answer: mailbox reply ${id} --body "..."`

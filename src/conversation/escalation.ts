@@ -3,7 +3,7 @@ import { request } from './request.ts'
 
 export const escalationType = 'escalation'
 
-/** A matter goes one level up: to the lead, and from the lead to the person. */
+/** An issue goes one level up: to the lead, and from the lead to the person. */
 export const escalation = conversation({
   name: 'escalation',
   messages: {
@@ -14,7 +14,7 @@ export const escalation = conversation({
         reason: { kind: 'text', label: 'Reason' },
         related: { kind: 'texts', label: 'Related' },
       },
-      // Whoever takes a question to somebody else has not answered it.
+      // Escalating a question is not answering it.
       settlesNothing: true,
       need: { kind: 'escalation', label: 'escalation' },
     },
@@ -22,7 +22,7 @@ export const escalation = conversation({
   actions: () => ({
     escalate: action({
       type: escalationType,
-      summary: 'Take a matter one level up',
+      summary: 'Raise an issue with the lead or the person',
       input: {
         about: { kind: 'word', flag: '[id]', about: 'the message it is about' },
         reason: { kind: 'word', required: true, flag: '--reason <text>', about: 'why' },
@@ -32,10 +32,10 @@ export const escalation = conversation({
         related: {
           kind: 'texts',
           flag: '--related <id>',
-          about: 'another message that belongs to it; repeatable',
+          about: 'another related message; repeatable',
         },
       },
-      // The beginning of an id is enough to find a message, but not to refer to it later.
+      // A prefix of an id finds a message now, but may be ambiguous later.
       prepare: async (mailbox, input) =>
         input.about === undefined ? input : { ...input, about: (await mailbox.show(input.about)).message.id },
       says: ({ about, reason, subject, body = reason, priority = 'urgent', related = [] }, { to }) => ({
@@ -53,8 +53,8 @@ export const escalation = conversation({
   verb: {
     name: 'escalate',
     group: 'send',
-    summary: 'Take a matter to the lead, or to the person',
-    description: 'Take a matter to the lead, or from the lead to the person.',
+    summary: 'Raise an issue with the lead or the person',
+    description: 'Raise an issue with the lead. A lead raises it with the person.',
     examples: ['mailbox escalate ID --as ada --reason "Blocked for two hours."'],
   },
 })

@@ -40,9 +40,9 @@ const handoffFields = {
   },
   relatedEscalations: {
     ...{ kind: 'texts', label: 'Related escalations' },
-    ...{ flag: '--escalation <id>', about: 'an escalation that it belongs to; repeatable' },
+    ...{ flag: '--escalation <id>', about: 'a related escalation; repeatable' },
   },
-  jobId: { kind: 'text', label: 'Job', flag: '--job <id>', about: 'the job that it belongs to' },
+  jobId: { kind: 'text', label: 'Job', flag: '--job <id>', about: 'the job it is part of' },
   notes: { kind: 'text', label: 'Notes', flag: '--notes <text>', about: 'anything else' },
 } as const satisfies Fields
 
@@ -126,7 +126,7 @@ export const handoff = conversation({
   name: 'handoff',
   messages: {
     handoff: {
-      sentence: 'Work is handed over: continue from its current state.',
+      sentence: 'Work was handed over: continue from its current state.',
       opens: 'task',
       answerWith: taskAnswers,
       bodySaysContext: true,
@@ -135,7 +135,7 @@ export const handoff = conversation({
   actions: () => ({
     handOff: action({
       type: 'handoff',
-      summary: 'Hand work over with everything needed to continue it',
+      summary: 'Hand over work with everything needed to continue it',
       input: {
         to: { ...request.to, required: true, flag: '<to>', about: 'who takes it on: an agent, role:NAME' },
         subject: { kind: 'word', required: true, flag: '--subject <text>', about: 'one line' },
@@ -145,7 +145,7 @@ export const handoff = conversation({
           about: `start from ${Object.keys(templates).join(', ')} or a template of the space`,
         },
         priority: { ...request.priority, about: 'low, normal, high, urgent (default high)' },
-        swarm: { kind: 'word', flag: '--swarm <name>', about: 'the swarm that this belongs to' },
+        swarm: { kind: 'word', flag: '--swarm <name>', about: 'the swarm it is for' },
         replyTo: { kind: 'word' },
       },
       async prepare(mailbox, { to, subject, priority, template, swarm, replyTo, ...own }) {
@@ -165,7 +165,7 @@ export const handoff = conversation({
   verb: {
     name: 'handoff',
     group: 'send',
-    summary: 'Hand work over, with its state and its next steps',
+    summary: 'Hand over work with its state and next steps',
     description:
       'Hand work over, with what was done, its current state and what comes next. Files are attached by their paths.',
     examples: [

@@ -14,7 +14,7 @@ export const plan = conversation({
       need: { kind: 'plan', label: 'plan to approve' },
     },
     plan_approval: {
-      sentence: 'It is the decision on a plan.',
+      sentence: 'A plan was decided.',
       payload: {
         approved: {
           kind: 'boolean',

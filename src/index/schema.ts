@@ -69,7 +69,7 @@ CREATE TABLE trail (
   PRIMARY KEY (message, entry)
 ) WITHOUT ROWID;
 
--- What is open between agents, and what came of it: protocol/matter.ts.
+-- What is open between agents, and what came of it: conversation/matter.ts.
 CREATE TABLE matter (
   seq INTEGER, owner TEXT, kind TEXT, state TEXT NOT NULL, asker TEXT NOT NULL, key TEXT,
   since INTEGER NOT NULL, until INTEGER, level INTEGER NOT NULL, open INTEGER NOT NULL,

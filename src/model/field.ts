@@ -61,7 +61,7 @@ export interface Field {
   items?: 'name' | 'tag'
   /** A word that may not contain spaces. */
   solid?: true
-  /** How to put it right, for whoever got it wrong. */
+  /** How to fix an invalid value. */
   hint?: string
   /** Its option on the command line, and what the help says about it. Absent: there is none. */
   cli?: readonly [option: string, help: string]

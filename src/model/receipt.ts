@@ -2,12 +2,12 @@ import type * as z from 'zod/mini'
 import type { receiptChangeSchema } from './schemas.ts'
 
 /**
- * The ladder of one message for one recipient:
+ * The steps of one message for one recipient:
  *
  * `stored -> notified -> shown -> acked -> processing -> completed | failed -> archived`
  *
- * and the three ends that nobody climbs to: `expired`, `dead`, `withdrawn`.
- * `shown` says that the text was handed into the agent's context, not that it was queued for it.
+ * and three other ends: `expired`, `dead`, `withdrawn`.
+ * `shown` means that the text is in the agent's context, not just queued for it.
  */
 export const receiptStates = [
   'stored',
@@ -43,7 +43,7 @@ export function classOf(state: ReceiptState): ReceiptClass {
   }
 }
 
-/** The recipient has said that it has the message, or has done more than that. */
+/** The recipient has acknowledged the message or done more than that. */
 export const isAcked = (state: ReceiptState): boolean =>
   state === 'acked' ||
   state === 'processing' ||
@@ -52,9 +52,9 @@ export const isAcked = (state: ReceiptState): boolean =>
   state === 'archived'
 
 /**
- * What moved a receipt: the states themselves, the steps that lead back to `stored` (`released`, `retried`,
- * `repeated` for want of an ack, `revived` when its agent is back), and notes that change no state:
- * `escalated`, `stale`, `overdue` (somebody waits for an answer), `extended`.
+ * What changed a receipt: the states themselves, the steps that lead back to `stored` (`released`, `retried`,
+ * `repeated` without an ack, `revived` when its agent is back), and notes that change no state: `escalated`,
+ * `stale`, `overdue` (the answer is late), `extended`.
  */
 export const receiptSteps = [
   ...receiptStates,
@@ -72,9 +72,16 @@ export type ReceiptStep = (typeof receiptSteps)[number]
 
 /**
  * A change of one receipt, as the journal records it. The decision is taken with the exclusive right to
- * append, so what it saw (`was`) is exact: whoever folds the journal needs no look-up to keep counts.
+ * append, so what it saw (`was`) is exact, and folding the journal into counts needs no lookup.
  */
 export type ReceiptChange = z.infer<typeof receiptChangeSchema>
+
+/** Whether the recipient sees the message for the first time. */
+export const showsFirst = ({ state, was = 'stored' }: ReceiptChange): boolean =>
+  classOf(was) === 'unread' && classOf(state) !== 'unread' && !isDeadLetter(state) && state !== 'withdrawn'
+
+export const finishes = ({ state, was }: ReceiptChange): boolean =>
+  (state === 'archived' || state === 'completed') && was !== 'completed' && was !== 'archived'
 
 /** One receipt as the index keeps it. */
 export interface Receipt {
@@ -84,36 +91,36 @@ export interface Receipt {
   rank: number
   state: ReceiptState
   attempts: number
-  /** End of the claim in ms, when an agent has claimed it. */
+  /** End of the claim in ms, if it is claimed. */
   claimUntil: number | null
-  /** End of the message's life in ms. */
+  /** When the message expires, in ms. */
   expiresAt: number | null
-  /** When an ack is overdue, in ms, and how often it was shown again for want of one. */
+  /** When an ack is overdue, in ms, and how often the message was shown again without one. */
   ackBy: number | null
   repeats: number
   /** One of {@link escalation}. */
   level: number
-  /** The agent has it as one of a group. */
+  /** The agent got it as a member of a group. */
   viaGroup: boolean
-  /** Somebody has seen it, wherever it stands now. */
+  /** It has been seen, whatever its state is now. */
   seen: boolean
 }
 
 /**
  * How far a message was escalated. `person`: the person was told, and nothing more will be done about it.
- * `muted`: nobody is told that it is unread; an ack that does not come is another matter.
+ * `muted`: nobody is notified that it is unread; a missing ack is handled separately.
  */
 export const escalation = { none: 0, lead: 1, person: 2, muted: 3 } as const
 
-/** A dead letter: it will not reach anybody any more, and its sender is told. */
+/** A dead letter cannot reach anyone, and its sender is notified. */
 export const isDeadLetter = (state: ReceiptState): boolean => state === 'dead' || state === 'expired'
 
-/** Unread mail whose life is over has expired, whether or not somebody has written it down. */
+/** The state at a time: unread mail past its expiry has expired, even if that is not recorded yet. */
 export function stateNow({ state, expiresAt }: Receipt, now: number): ReceiptState {
   return classOf(state) === 'unread' && expiresAt !== null && expiresAt <= now ? 'expired' : state
 }
 
-/** A rung that was reached: when, and by whom. */
+/** A step that was taken: when, and by whom. */
 export interface LadderStep {
   state: ReceiptStep
   at: string
@@ -127,7 +134,7 @@ export interface ReceiptView {
   state: ReceiptState
   claimedBy?: string
   attempts: number
-  /** How often it was shown again for want of an ack. */
+  /** How often it was shown again without an ack. */
   repeats: number
   steps: LadderStep[]
 }

@@ -101,19 +101,19 @@ export const receiptChangeSchema = z.strictObject({
   box: word,
   wasBox: z.optional(word),
   state: receiptState,
-  /** Absent when this agent had no receipt yet: its first sight of a message to a group. */
+  /** Absent if the agent had no receipt yet, when it first sees a message to a group. */
   was: z.optional(receiptState),
-  /** How often the message was taken up, and until when the present claim lasts. */
+  /** How often the message was claimed, and until when the current claim lasts. */
   attempts: z.optional(z.int()),
   claimUntil: z.optional(isoDate),
-  /** When an ack is overdue, and how often the message was shown again for want of one. */
+  /** When an ack is overdue, and how often the message was shown again without one. */
   ackBy: z.optional(isoDate),
   repeats: z.optional(z.int()),
   /** How far it was escalated: see receipt.ts. Absent when that does not change. */
   level: z.optional(z.int()),
-  /** The agent has it because it is in a group, not because it was named. */
+  /** The agent got it as a member of a group, not by name. */
   viaGroup: z.optional(z.boolean()),
-  /** A new end of its life, for mail that waited for a frozen agent. */
+  /** A later expiry, for mail that waited for a frozen agent. */
   expiresAt: z.optional(isoDate),
 })
 
@@ -135,7 +135,7 @@ export const sessionSchema = z.strictObject({
 export const agentSchema = z.strictObject({
   name: word,
   state: z.enum(agentStates),
-  /** How it went, when it is dead: of its own will, with its process, or because nothing was heard of it. */
+  /** Why it is dead: it left, its process ended, or it was silent for too long. */
   gone: z.optional(z.enum(['left', 'ended', 'silent'])),
   roles: z.array(word),
   tags: z.array(word),
@@ -144,15 +144,15 @@ export const agentSchema = z.strictObject({
   note: z.optional(z.string()),
 })
 
-/** Somebody said something. One entry, whoever it addresses. */
+/** A message was sent: one entry, however many recipients it has. */
 export const messageDraft = z.strictObject({
   kind: z.literal('message'),
   message: messageSchema,
-  /** Agents that a group address would reach and that the sender left out. */
+  /** Agents in an addressed group that the sender excluded. */
   exclude: z.optional(z.array(word)),
 })
 
-/** Somebody moved receipts. All changes of one command stand in one entry, so they happen together. */
+/** Receipts changed. All changes of one command are in one entry, so they happen together. */
 export const receiptDraft = z.strictObject({
   kind: z.literal('receipt'),
   step: z.enum(receiptSteps),
@@ -169,7 +169,7 @@ export const agentDraft = z.strictObject({
   agent: agentSchema,
 })
 
-/** The journal's own notes: a segment opens with one, a torn write is sealed with one. */
+/** The journal's own entries: one opens a segment, one seals a torn write. */
 export const segmentDraft = z.strictObject({
   kind: z.literal('segment'),
   format: z.literal(1),
@@ -178,7 +178,7 @@ export const segmentDraft = z.strictObject({
 })
 export const tornDraft = z.strictObject({
   kind: z.literal('torn'),
-  /** Where the fragment lies in its segment, how long it is, and its SHA-256 as hex. */
+  /** The fragment's offset in its segment, its length, and its SHA-256 as hex. */
   offset: z.int(),
   bytes: z.int(),
   digest: z.string(),

@@ -6,9 +6,9 @@ import { priorities } from './message.ts'
 import { receiptStates, receiptSteps } from './receipt.ts'
 
 /**
- * Whether something read from the journal has the shape that folding it relies on. Its checksum says that
- * it is what was written, and what was written was checked; this keeps a forged line from doing harm.
- * Everything that schemas.ts accepts passes here.
+ * Whether a value read from the journal has the shape that folding relies on. Its checksum proves that it is
+ * what was written, and writes are checked; this guards against forged lines. Everything that schemas.ts
+ * accepts passes here.
  */
 export function isDraft(value: Fields): value is Draft & Fields {
   switch (value['kind']) {
@@ -51,7 +51,7 @@ const isStrings: Check = (value) => Array.isArray(value) && value.every(isString
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isOptional = (value: unknown, check: Check) => value === undefined || check(value)
-// Every text that matches is a date; asking Date.parse instead takes several times as long.
+// Every text that matches is a date; Date.parse takes several times as long.
 const time = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 export const isTime: Check = (value) => typeof value === 'string' && time.test(value)
 const oneOf = (known: readonly string[], value: unknown) => known.includes(value as string)
@@ -85,10 +85,10 @@ const messageFields = new Map<string, StoredCheck>(
   ]),
 )
 const alwaysCount = storedFields.filter((field) => field.stored === 'always').length
-/** The fields of the last message in their order: those of the next one nearly always come in the same. */
+/** The fields of the last message in order; those of the next one nearly always have the same order. */
 const lastOrder: StoredCheck[] = []
 
-/** Goes by the fields that are there: asking for the others as well takes twice the time. */
+/** Checks only the fields that are present: looking up the others as well takes twice the time. */
 function isMessage(value: unknown): boolean {
   if (!isObject(value)) return false
   let missing = alwaysCount

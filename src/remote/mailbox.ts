@@ -5,7 +5,13 @@ import { MailboxError } from '../base/errors.ts'
 import { checkJsonValue } from '../base/json.ts'
 import { inSpan } from '../base/trace.ts'
 import type { UpdateInput } from '../command/roster.ts'
-import { checkTimeout, type WatchOptions, waitForMail, watchMail } from '../delivery/watch.ts'
+import {
+  checkTimeout,
+  type WaitOptions,
+  type WatchOptions,
+  waitForMail,
+  watchMail,
+} from '../delivery/watch.ts'
 import type { SendInput } from '../model/fields.ts'
 import type { InboxMessage, InboxOptions } from '../query/inbox.ts'
 import type { ListOptions } from '../query/page.ts'
@@ -15,7 +21,6 @@ import type {
   HandleOptions,
   Mailbox,
   ReplyInput,
-  WaitOptions,
 } from '../space/mailbox/api.ts'
 import type { CallOptions, Connection } from './connection.ts'
 import { followHub } from './stream.ts'

@@ -127,7 +127,7 @@ it('meets a damaged archive with an error that says what to do', async () => {
   expect(await box.refused(1, 'show', ids[0]!)).toMatchObject({
     code: 'damaged',
     message: expect.stringContaining(file),
-    hint: expect.stringContaining('put a copy of the file in its place'),
+    hint: expect.stringContaining('restore the file from a backup'),
   })
   const { code, stdout } = await box.run(['verify'])
   expect(code).toBe(1)

@@ -82,7 +82,7 @@ it('makes, lists and takes back the tokens of agents', async () => {
   const count = () =>
     fetch(`${url}/api/mailboxes/ada/count`, { method: 'POST', headers: { authorization: `Bearer ${made}` } })
   expect((await count()).status).toBe(200)
-  expect(await box.ok('token')).toMatch(/^AGENT +MADE\nada +/)
+  expect(await box.ok('token')).toMatch(/^AGENT +CREATED\nada +/)
   expect(await box.ok('token', 'ada', '--revoke')).toBe('revoked the token of ada\n')
   expect((await count()).status).toBe(401)
   expect(await box.refused(3, 'token', 'ada', '--revoke')).toMatchObject({ code: 'not_found' })

@@ -262,6 +262,6 @@ describe('warnings at inbox > 50, unacked > 10', () => {
     const { code, stdout, stderr } = await box.run(['send', 'bob', '--as', 'ada', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout).warnings).toEqual(['bob already has 50 unfinished messages'])
-    expect(stderr).toContain('warning: bob has 50 messages')
+    expect(stderr).toContain('warning: bob already has 50 unfinished messages')
   })
 })

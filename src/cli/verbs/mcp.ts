@@ -9,7 +9,7 @@ export function mcp(command: Command): void {
   command
     .description(
       "Serve one agent's mailbox as MCP tools over standard input and output. MCP clients start this themselves.\n" +
-        'The agent is the one named by --as or MAILBOX_AGENT, otherwise it is named after the client. It leaves when the client exits.',
+        'The agent is the one named by --as or MAILBOX_AGENT, otherwise it is named after the client. It stays alive as long as the client runs.',
     )
     .addHelpText('after', examples('mailbox mcp --as ada', 'claude mcp add mailbox -- mailbox mcp --as ada'))
   action(command, async (cli) => {

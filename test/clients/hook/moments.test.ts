@@ -105,7 +105,7 @@ describe('when a context was shortened', () => {
     // No reason to go on.
     expect(client.hook('Stop').stdout).toBe('')
     const { text } = client.hook('PostToolUse')
-    expect(text).toContain('You have this in hand (processing)')
+    expect(text).toContain('You are working on this (processing)')
     expect(text).toContain('THE WORK')
     expect(client.hook('PostToolUse').text).toBe('')
     expect(client.hook('SessionStart', { input: { source: 'compact' } }).text).toContain('THE WORK')
