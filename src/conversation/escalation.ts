@@ -50,11 +50,11 @@ export const escalation = conversation({
       }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'escalate',
     group: 'send',
     summary: 'Take a matter to the lead, or to the person',
     description: 'Take a matter to the lead, or from the lead to the person.',
     examples: ['mailbox escalate ID --as ada --reason "Blocked for two hours."'],
-  },
+  }),
 })

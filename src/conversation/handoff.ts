@@ -162,7 +162,7 @@ export const handoff = conversation({
       }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'handoff',
     group: 'send',
     summary: 'Hand work over, with its state and its next steps',
@@ -172,7 +172,7 @@ export const handoff = conversation({
       'mailbox handoff bob --as ada --subject "Parser" --work-completed "Design in DESIGN.md" --next-step "Build it" --file-modified DESIGN.md',
       'mailbox handoff role:reviewer --as bob --subject "Parser" --work-completed "Built, 40 tests" --template review',
     ],
-  },
+  }),
 })
 
 export type HandoffInput = InputOf<ReturnType<typeof handoff.actions>['handOff']['input']>

@@ -39,11 +39,11 @@ export const help = conversation({
       }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'help-request',
     summary: 'Ask for help and count as waiting',
     description:
       'Ask for help. You count as waiting until somebody answers; the answer is the first mail you see.',
     examples: ['mailbox help-request --as ada --body "Which port does the API use?"'],
-  },
+  }),
 })

@@ -91,7 +91,7 @@ export const plan = conversation({
       says: ({ feedback }) => ({ body: feedback, payload: { approved: false, feedback } }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'plan',
     summary: 'Submit, approve or reject a plan',
     description: 'Submit a plan, and approve or reject one. An agent has one open plan for a task at a time.',
@@ -101,7 +101,7 @@ export const plan = conversation({
       'mailbox plan reject ID --as lead --feedback "Too large: start with the lexer."',
       'mailbox plan submit --as ada --subject "Split the lexer" --body "..." --task T-7 --revises ID',
     ],
-  },
+  }),
 })
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

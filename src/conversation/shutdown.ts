@@ -82,7 +82,7 @@ export const shutdown = conversation({
       says: ({ reason }) => ({ body: reason, payload: { accepted: false, reason } }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'shutdown',
     summary: 'Ask an agent to stop; accept or defer that',
     description:
@@ -92,5 +92,5 @@ export const shutdown = conversation({
       'mailbox shutdown defer ID --as ada --reason "Finishing the tests."',
       'mailbox shutdown accept ID --as ada',
     ],
-  },
+  }),
 })

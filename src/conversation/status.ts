@@ -94,7 +94,7 @@ export const status = conversation({
       }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'status',
     summary: 'Ask for a status, answer, or report',
     description:
@@ -123,5 +123,5 @@ export const status = conversation({
         ? { action: 'updateStatus', input: given({ body, ...rest }) }
         : { action: 'respondStatus', input: given({ body, ...answer }) }
     },
-  },
+  }),
 })
