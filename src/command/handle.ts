@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import type { View } from '../conversation/view.ts'
 import { type Agent, clockOf } from '../model/agent.ts'
-import type { Draft, ReceiptDraft } from '../model/entry.ts'
+import { type Draft, type ReceiptDraft, receiptDrafts } from '../model/entry.ts'
 import { hasExpired, type MessageFacts, reachOf } from '../model/reach.ts'
 import {
   classOf,
@@ -67,7 +67,7 @@ export function decideHandle(view: View, command: HandleCommand, context: Contex
   const changes = changesOf(view, agent, message, command, context)
   return [
     ...tellOfDeath(view, changes, command, context),
-    ...draftOf(command.step, agent.name, changes, command.note),
+    ...receiptDrafts(command.step, agent.name, changes, command.note),
   ]
 }
 
@@ -129,7 +129,7 @@ export function decideShow(
       if (!(error instanceof MailboxError)) throw error
     }
   }
-  return draftOf(step, agent.name, changes)
+  return receiptDrafts(step, agent.name, changes)
 }
 
 /** The next piece of work for a role: the oldest of the most urgent, to exactly one taker. */
@@ -158,11 +158,6 @@ export function requireMessage(view: Pick<View, 'message'>, id: string): Message
   throw new MailboxError('not_found', `no message ${JSON.stringify(id.slice(0, 60))}`, {
     hint: 'see `mailbox inbox` or `mailbox search`',
   })
-}
-
-function draftOf(step: HandleStep, by: string, changes: ReceiptChange[], note?: string): ReceiptDraft[] {
-  if (changes.length === 0) return []
-  return [{ kind: 'receipt', step, by, changes, ...(note === undefined ? {} : { note }) }]
 }
 
 function changesOf(

@@ -1,5 +1,5 @@
 import { action, conversation } from './conversation.ts'
-import { request } from './request.ts'
+import { needed, option, request } from './request.ts'
 
 export const escalationType = 'escalation'
 
@@ -24,16 +24,12 @@ export const escalation = conversation({
       type: escalationType,
       summary: 'Take a matter one level up',
       input: {
-        about: { kind: 'word', flag: '[id]', about: 'the message it is about' },
-        reason: { kind: 'word', required: true, flag: '--reason <text>', about: 'why' },
+        about: option('word', '[id]', 'the message it is about'),
+        reason: needed('--reason <text>', 'why'),
         ...request,
         to: { ...request.to, about: 'who to tell (default: the lead, or the person)' },
         body: { ...request.body, about: 'more about it; - reads standard input' },
-        related: {
-          kind: 'texts',
-          flag: '--related <id>',
-          about: 'another message that belongs to it; repeatable',
-        },
+        related: option('texts', '--related <id>', 'another message that belongs to it; repeatable'),
       },
       // The beginning of an id is enough to find a message, but not to refer to it later.
       prepare: async (mailbox, input) =>
