@@ -158,11 +158,8 @@ export function decideUpdate(
   input: UpdateInput,
   { now }: Context,
 ): AgentDraft[] {
-  if (input === null || typeof input !== 'object') {
-    throw new MailboxError('invalid', 'nothing to update', {
-      hint: 'pass roles, tags, a state or a note',
-    })
-  }
+  if (input === null || typeof input !== 'object')
+    throw new MailboxError('invalid', 'nothing to update', { hint: 'pass roles, tags, a state or a note' })
   const { addRoles = [], removeRoles = [], addTags = [], removeTags = [], note } = input
   const before = requirePresent(directory, name)
   checkText('note', note)

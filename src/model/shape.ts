@@ -7,9 +7,8 @@ import { priorities } from './message.ts'
 import { receiptStates, receiptSteps } from './receipt.ts'
 
 /**
- * Whether a value read from the journal has the shape that folding relies on. Its checksum proves that it is
- * what was written, and writes are checked; this guards against forged lines. Everything that schemas.ts
- * accepts passes here.
+ * Whether a value read from the journal has the shape that folding relies on. Its checksum proves that it is what was
+ * written, and writes are checked; this guards against forged lines. Everything that schemas.ts accepts passes here.
  */
 export function isDraft(value: Fields): value is Draft & Fields {
   switch (value['kind']) {
@@ -32,15 +31,9 @@ export function isDraft(value: Fields): value is Draft & Fields {
 export function isGist(value: unknown): value is Gist {
   if (!isObject(value) || value['kind'] !== 'message' || !isObject(value['message'])) return false
   const { id, from, to, type, priority } = value['message']
-  return (
-    isInt(value['seq']) &&
-    isString(value['at']) &&
-    isString(id) &&
-    isString(from) &&
-    isStrings(to) &&
-    isString(type) &&
-    oneOf(priorities, priority)
-  )
+  const isAddressed = isString(id) && isString(from) && isStrings(to)
+  const isKnown = isString(type) && oneOf(priorities, priority)
+  return isInt(value['seq']) && isString(value['at']) && isAddressed && isKnown
 }
 
 type Fields = Record<string, unknown>
@@ -59,10 +52,9 @@ const time = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])
 export const isTime: Check = (value) => typeof value === 'string' && time.test(value)
 const oneOf = (known: readonly string[], value: unknown) => known.includes(value as string)
 
-const isFlag: Check = (value) => typeof value === 'boolean'
 /** What a field holds once it is stored, where it is not text. */
 const stored: Partial<Record<Kind, Check>> = {
-  flag: isFlag,
+  flag: (value) => typeof value === 'boolean',
   priority: (value) => oneOf(priorities, value),
   time: isTime,
   whole: isInt,
