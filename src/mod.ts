@@ -47,7 +47,7 @@ export type { RequestInput } from './conversation/request.ts'
 export type { ReviewComment } from './conversation/review.ts'
 export { payloadSchemas } from './conversation/schema.ts'
 export type { StatusInput } from './conversation/status.ts'
-export type { WatchOptions } from './delivery/watch.ts'
+export type { WaitOptions, WatchOptions } from './delivery/watch.ts'
 export type { Agent, Session } from './model/agent.ts'
 export type { Claim } from './model/claim.ts'
 export type { Draft, Entry } from './model/entry.ts'
@@ -77,7 +77,6 @@ export type {
   Mailbox,
   ReplyInput,
   SentMessage,
-  WaitOptions,
 } from './space/mailbox/api.ts'
 export { openSpace } from './space/open.ts'
 export type { ArchivedSegment, ArchiveOptions, ArchiveProgress, ArchiveReport } from './space/retention.ts'

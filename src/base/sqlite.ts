@@ -10,10 +10,11 @@ import type Libsql from 'libsql'
 export type SqlValue = string | number | bigint | Buffer | null
 export type SqlRow = SqlValue[]
 
+/** `Row`: the types of the selected columns, which the caller knows. */
 export interface Statement {
   run(parameters?: readonly SqlValue[]): void
-  get(parameters?: readonly SqlValue[]): SqlRow | undefined
-  all(parameters?: readonly SqlValue[]): SqlRow[]
+  get<Row extends SqlRow>(parameters?: readonly SqlValue[]): Row | undefined
+  all<Row extends SqlRow>(parameters?: readonly SqlValue[]): Row[]
 }
 
 export interface Database {
@@ -23,18 +24,8 @@ export interface Database {
   close(): void
 }
 
-export interface OpenDatabaseOptions {
-  /** How long a statement waits for another process's lock. */
-  busyMs: number
-}
-
 // Loaded on first use: in a short-lived process, loading the native library takes longer than the work.
 let driver: typeof Libsql | undefined
-
-function loadDriver(): typeof Libsql {
-  driver ??= withShortReport(() => createRequire(import.meta.url)('libsql') as typeof Libsql)
-  return driver
-}
 
 /**
  * To detect the C library, the driver's loader creates a full diagnostic report of the process, twice, which
@@ -53,11 +44,12 @@ function withShortReport<T>(load: () => T): T {
   }
 }
 
-export function openDatabase(path: string, options: OpenDatabaseOptions): Database {
-  const Driver = loadDriver()
+/** `busyMs`: how long a statement waits for another process's lock. */
+export function openDatabase(path: string, busyMs: number): Database {
+  driver ??= withShortReport(() => createRequire(import.meta.url)('libsql') as typeof Libsql)
   // The driver's timeout is in seconds by its types and in milliseconds in its code; the pragma is unambiguous.
-  const handle = new Driver(path)
-  handle.exec(`PRAGMA busy_timeout = ${options.busyMs}`)
+  const handle = new driver(path)
+  handle.exec(`PRAGMA busy_timeout = ${busyMs}`)
   return {
     path,
     exec: (sql) => void handle.exec(sql),
@@ -67,8 +59,9 @@ export function openDatabase(path: string, options: OpenDatabaseOptions): Databa
       if (statement.reader) statement.raw()
       return {
         run: (parameters = []) => void statement.run(parameters),
-        get: (parameters = []) => statement.get(parameters) as SqlRow | undefined,
-        all: (parameters = []) => statement.all(parameters) as SqlRow[],
+        get: <Row extends SqlRow>(parameters: readonly SqlValue[] = []) =>
+          statement.get(parameters) as Row | undefined,
+        all: <Row extends SqlRow>(parameters: readonly SqlValue[] = []) => statement.all(parameters) as Row[],
       }
     },
     close: () => void handle.close(),
@@ -80,10 +73,10 @@ const primaryCode = (error: unknown): number =>
     ? (error as unknown as { rawCode: number }).rawCode & 0xff
     : 0
 
-const sqliteBusy = 5
-const sqliteLocked = 6
-const sqliteFull = 13
+/** SQLITE_BUSY, SQLITE_LOCKED and SQLITE_FULL. */
+const busyCodes = [5, 6]
+const fullCode = 13
 
 export const isSqliteError = (error: unknown): boolean => primaryCode(error) !== 0
-export const isBusy = (error: unknown): boolean => [sqliteBusy, sqliteLocked].includes(primaryCode(error))
-export const isDiskFull = (error: unknown): boolean => primaryCode(error) === sqliteFull
+export const isBusy = (error: unknown): boolean => busyCodes.includes(primaryCode(error))
+export const isDiskFull = (error: unknown): boolean => primaryCode(error) === fullCode

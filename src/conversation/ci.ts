@@ -28,7 +28,7 @@ export const ci = conversation({
   actions: () => ({
     reportCiFailure: action({
       type: 'fix_ci_failure',
-      summary: 'Report a failed check to whoever can fix it',
+      summary: 'Report a failed CI check',
       input: {
         ...request,
         to: { ...request.to, required: true },

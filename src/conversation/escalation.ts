@@ -3,7 +3,7 @@ import { needed, option, request } from './request.ts'
 
 export const escalationType = 'escalation'
 
-/** A matter goes one level up: to the lead, and from the lead to the person. */
+/** An issue goes one level up: to the lead, and from the lead to the person. */
 export const escalation = conversation({
   name: 'escalation',
   messages: {
@@ -14,7 +14,7 @@ export const escalation = conversation({
         reason: { kind: 'text', label: 'Reason' },
         related: { kind: 'texts', label: 'Related' },
       },
-      // Whoever takes a question to somebody else has not answered it.
+      // Escalating a question is not answering it.
       settlesNothing: true,
       need: { kind: 'escalation', label: 'escalation' },
     },
@@ -22,16 +22,16 @@ export const escalation = conversation({
   actions: () => ({
     escalate: action({
       type: escalationType,
-      summary: 'Take a matter one level up',
+      summary: 'Raise an issue with the lead or the person',
       input: {
         about: option('word', '[id]', 'the message it is about'),
         reason: needed('--reason <text>', 'why'),
         ...request,
         to: { ...request.to, about: 'who to tell (default: the lead, or the person)' },
         body: { ...request.body, about: 'more about it; - reads standard input' },
-        related: option('texts', '--related <id>', 'another message that belongs to it; repeatable'),
+        related: option('texts', '--related <id>', 'another related message; repeatable'),
       },
-      // The beginning of an id is enough to find a message, but not to refer to it later.
+      // A prefix of an id finds a message now, but may be ambiguous later.
       prepare: async (mailbox, input) =>
         input.about === undefined ? input : { ...input, about: (await mailbox.show(input.about)).message.id },
       says: ({ about, reason, subject, body = reason, priority = 'urgent', related = [] }, { to }) => ({
@@ -49,8 +49,8 @@ export const escalation = conversation({
   verb: () => ({
     name: 'escalate',
     group: 'send',
-    summary: 'Take a matter to the lead, or to the person',
-    description: 'Take a matter to the lead, or from the lead to the person.',
+    summary: 'Raise an issue with the lead or the person',
+    description: 'Raise an issue with the lead. A lead raises it with the person.',
     examples: ['mailbox escalate ID --as ada --reason "Blocked for two hours."'],
   }),
 })

@@ -18,12 +18,8 @@ const handoffFields = {
   filesModified: texts('Files modified', '--file-modified <path>', 'a file that was changed; repeatable'),
   filesCreated: texts('Files created', '--file-created <path>', 'a file that was created; repeatable'),
   stateFile: text('State file', '--state-file <path>', 'a file that says more, such as STATE.md'),
-  relatedEscalations: texts(
-    'Related escalations',
-    '--escalation <id>',
-    'an escalation that it belongs to; repeatable',
-  ),
-  jobId: text('Job', '--job <id>', 'the job that it belongs to'),
+  relatedEscalations: texts('Related escalations', '--escalation <id>', 'a related escalation; repeatable'),
+  jobId: text('Job', '--job <id>', 'the job it is part of'),
   notes: text('Notes', '--notes <text>', 'anything else'),
 } as const satisfies Fields
 
@@ -103,7 +99,7 @@ export const handoff = conversation({
   name: 'handoff',
   messages: {
     handoff: {
-      sentence: 'Work is handed over: continue from its current state.',
+      sentence: 'Work was handed over: continue from its current state.',
       opens: 'task',
       answerWith: taskAnswers,
       bodySaysContext: true,
@@ -112,7 +108,7 @@ export const handoff = conversation({
   actions: () => ({
     handOff: action({
       type: 'handoff',
-      summary: 'Hand work over with everything needed to continue it',
+      summary: 'Hand over work with everything needed to continue it',
       input: {
         to: needed('<to>', 'who takes it on: an agent, role:NAME'),
         subject: needed('--subject <text>', 'one line'),
@@ -123,7 +119,7 @@ export const handoff = conversation({
           `start from ${Object.keys(templates).join(', ')} or a template of the space`,
         ),
         priority: { ...request.priority, about: 'low, normal, high, urgent (default high)' },
-        swarm: option('word', '--swarm <name>', 'the swarm that this belongs to'),
+        swarm: option('word', '--swarm <name>', 'the swarm it is for'),
         replyTo: { kind: 'word' },
       },
       async prepare(mailbox, { to, subject, priority, template, swarm, replyTo, ...own }) {
@@ -143,7 +139,7 @@ export const handoff = conversation({
   verb: () => ({
     name: 'handoff',
     group: 'send',
-    summary: 'Hand work over, with its state and its next steps',
+    summary: 'Hand over work with its state and next steps',
     description:
       'Hand work over, with what was done, its current state and what comes next. Files are attached by their paths.',
     examples: [

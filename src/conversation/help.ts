@@ -4,7 +4,7 @@ import { needed, request, withinMs } from './request.ts'
 
 export const helpRequest = 'help_request'
 
-/** An agent that is stuck asks a question and counts as waiting until somebody answers. */
+/** An agent that is stuck asks a question and is shown as waiting until somebody answers. */
 export const help = conversation({
   name: 'help request',
   messages: {
@@ -20,7 +20,7 @@ export const help = conversation({
   actions: () => ({
     askForHelp: action({
       type: helpRequest,
-      summary: 'Ask for help and count as waiting',
+      summary: 'Ask for help; shows you as waiting',
       input: {
         ...request,
         to: { ...request.to, about: 'who to ask (default: the lead)' },
@@ -36,9 +36,9 @@ export const help = conversation({
   }),
   verb: () => ({
     name: 'help-request',
-    summary: 'Ask for help and count as waiting',
+    summary: 'Ask for help; shows you as waiting',
     description:
-      'Ask for help. You count as waiting until somebody answers; the answer is the first mail you see.',
+      'Ask for help. You are shown as waiting until somebody answers, and the answer is the first mail you get.',
     examples: ['mailbox help-request --as ada --body "Which port does the API use?"'],
   }),
 })

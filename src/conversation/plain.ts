@@ -5,13 +5,13 @@ export const plain = conversation({
   name: 'question',
   messages: {
     text: { isComposed: true },
-    request: { sentence: 'It asks for something.', isComposed: true },
-    response: { sentence: 'It is a reply.' },
+    request: { isComposed: true },
+    response: {},
     notification: { isQuiet: true, isComposed: true },
-    // To have received a question is not to have answered it.
+    // Receiving a question is not answering it.
     ack: { isQuiet: true, settlesNothing: true },
-    error: { sentence: 'It reports an error.' },
-    broadcast: { sentence: 'It was sent to everyone.', isQuiet: true },
+    error: {},
+    broadcast: { isQuiet: true },
   },
   matter: {
     kind: 'question',

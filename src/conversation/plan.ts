@@ -17,7 +17,7 @@ export const plan = conversation({
       need: { kind: 'plan', label: 'plan to approve' },
     },
     plan_approval: {
-      sentence: 'It is the decision on a plan.',
+      sentence: 'A plan was decided.',
       payload: {
         approved: verdict('Verdict', 'approved', 'rejected'),
         feedback: { kind: 'text', label: 'Feedback' },

@@ -12,7 +12,7 @@ export function toMarkdown(message: Message): string {
     '',
     `**From:** ${message.from}`,
     `**To:** ${message.to.join(', ')}`,
-    `**Type:** ${[message.type, typeOf(message.type)?.sentence].filter(Boolean).join('. ')}`,
+    `**Type:** ${message.type}`,
     `**Priority:** ${message.priority}`,
     `**Sent:** ${message.createdAt.slice(0, 16).replace('T', ' ')} UTC`,
     `**Id:** ${message.id}`,
@@ -23,6 +23,8 @@ export function toMarkdown(message: Message): string {
   const { facts, rest } = sayPayload(message)
   const [short, long] = [facts.filter(isShort), facts.filter((fact) => !isShort(fact))]
   lines.push(...short.map(({ label, text }) => `**${label}:** ${oneLine(text)}`), ...asks(message))
+  const sentence = typeOf(message.type)?.sentence
+  if (sentence !== undefined) lines.push('', sentence)
   lines.push('', '---', '', message.body)
   if (message.context !== undefined) lines.push('', '### Context', '', ...contextLines(message.context))
   if (message.attachments.length > 0) {

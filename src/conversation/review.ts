@@ -18,7 +18,7 @@ export const review = conversation({
   name: 'review',
   messages: {
     fix_review_comments: {
-      sentence: 'A review has comments: address each of them.',
+      sentence: 'A review has comments: address each one.',
       payload: {
         pr: { kind: 'any', label: 'PR' },
         url: { kind: 'text', label: 'URL' },
@@ -32,7 +32,7 @@ export const review = conversation({
   actions: () => ({
     reportReview: action({
       type: 'fix_review_comments',
-      summary: 'Pass on the comments of a review',
+      summary: 'Pass on review comments',
       input: {
         ...request,
         to: { ...request.to, required: true },

@@ -17,7 +17,7 @@ export const shutdown = conversation({
       isEmergency: true,
     },
     shutdown_response: {
-      sentence: 'It answers a shutdown request.',
+      sentence: 'A shutdown request was answered.',
       payload: {
         accepted: verdict('Answer', 'accepted', 'deferred'),
         reason: { kind: 'text', label: 'Reason' },
@@ -63,7 +63,7 @@ export const shutdown = conversation({
     deferShutdown: action({
       type: 'shutdown_response',
       command: 'defer',
-      summary: 'Stop later, and say why',
+      summary: 'Postpone stopping, with a reason',
       positional: ['id'],
       input: { id: requestId, reason: needed('--reason <text>', 'what has to be finished first') },
       step: 'defer',
@@ -73,7 +73,7 @@ export const shutdown = conversation({
   }),
   verb: () => ({
     name: 'shutdown',
-    summary: 'Ask an agent to stop; accept or defer that',
+    summary: 'Ask an agent to stop; accept or defer a request',
     description:
       'Ask an agent to stop, and answer such a request. It is for the current run of the agent, never for its successor.',
     examples: [

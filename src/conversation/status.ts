@@ -27,7 +27,7 @@ export const status = conversation({
   name: 'status',
   messages: {
     status_request: {
-      sentence: 'It asks for a status: task, branch, what is blocked, when it will be done.',
+      sentence: 'A status was requested: task, branch, what is blocked, when it will be done.',
       payload: { withinMs },
       opens: 'status',
       interrupts: true,
@@ -35,14 +35,14 @@ export const status = conversation({
       isComposed: true,
     },
     status_response: {
-      sentence: 'It answers a status request.',
+      sentence: 'A status request was answered.',
       // Others say any id here.
       payload: { ...payload, taskId: { kind: 'any', label: 'Task' } },
       answers: 'status_request',
       takes: () => 'respond',
     },
     status_update: {
-      sentence: 'It reports on a task; no answer is needed.',
+      sentence: 'A report on a task; no answer is needed.',
       payload,
       isQuiet: true,
       reports: ({ taskId: key, status: word }): Report | undefined => {

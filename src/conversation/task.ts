@@ -10,7 +10,7 @@ export const task = conversation({
   name: 'task',
   messages: {
     task_assignment: {
-      sentence: 'It assigns a task.',
+      sentence: 'A task was assigned.',
       payload: { taskId, withinMs },
       opens: 'task',
       answerWith: taskAnswers,
@@ -33,7 +33,7 @@ export const task = conversation({
   actions: () => ({
     assignTask: action({
       type: 'task_assignment',
-      summary: 'Give somebody a task',
+      summary: 'Assign a task',
       input: {
         ...request,
         to: { ...request.to, required: true },

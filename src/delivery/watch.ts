@@ -8,7 +8,7 @@ import type { Unread } from '../query/next-mail.ts'
 export interface WatchOptions extends Pick<InboxOptions, 'type' | 'from' | 'minPriority' | 'replyTo'> {
   /** Start with what is unread now. @default true */
   backlog?: boolean
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /** What watching needs of a mailbox, whether it is here or behind a hub. */
@@ -70,8 +70,10 @@ function arrivals(entry: Entry): number[] {
     .map(({ seq }) => seq)
 }
 
-export interface WaitMailOptions extends Pick<WatchOptions, 'type' | 'from' | 'replyTo' | 'signal'> {
+export interface WaitOptions extends Pick<WatchOptions, 'type' | 'from' | 'replyTo' | 'signal'> {
+  /** Only what this accepts; everything else stays unread. */
   match?: ((message: InboxMessage) => boolean) | undefined
+  /** @default no limit */
   timeoutMs?: number | undefined
 }
 
@@ -89,7 +91,7 @@ export function checkTimeout(timeoutMs: number | undefined): void {
  */
 export async function waitForMail(
   mailbox: Watched & { take(message: InboxMessage): Promise<InboxMessage | null> },
-  { match = () => true, timeoutMs, signal, ...filter }: WaitMailOptions,
+  { match = () => true, timeoutMs, signal, ...filter }: WaitOptions,
 ): Promise<InboxMessage | null> {
   const over = new AbortController()
   // A longer wait has no limit.

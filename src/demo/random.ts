@@ -1,28 +1,23 @@
 /** Repeatable random numbers: the same seed gives the same sequence. */
-export interface Random {
-  /** From 0 up to, but not including, 1. */
-  next(): number
-  /** True with this probability. */
-  happens(probability: number): boolean
-  between(from: number, to: number): number
-  pick<T>(list: readonly T[]): T
-}
+export class Random {
+  #state: number
 
-export function createRandom(seed: number): Random {
-  let state = seed >>> 0
-  // Mulberry32: small, and good enough to shuffle tasks.
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+  constructor(seed: number) {
+    this.#state = seed >>> 0
+  }
+
+  /** From 0 up to, but not including, 1. Mulberry32: small, and good enough to shuffle tasks. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000
   }
-  return {
-    next,
-    happens: (probability) => next() < probability,
-    between: (from, to) => from + next() * (to - from),
-    pick: (list) => list[Math.floor(next() * list.length)]!,
-  }
+
+  /** True with this probability. */
+  happens = (probability: number): boolean => this.next() < probability
+  between = (from: number, to: number): number => from + this.next() * (to - from)
+  pick = <T>(list: readonly T[]): T => list[Math.floor(this.next() * list.length)]!
 }
 
 /** Draws items in random order; nothing repeats until everything has been drawn. */

@@ -3,16 +3,17 @@ import type { Place } from '../journal/journal.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
 import { systemAgent } from '../model/agent.ts'
 import { actorOf, foldTallies, isOfRemoved } from '../model/directory.ts'
-import type { AgentEntry, MessageEntry, ReceiptEntry } from '../model/entry.ts'
+import type { MessageEntry, ReceiptEntry } from '../model/entry.ts'
 import { bucketOf } from '../model/latency.ts'
 import { type Message, priorityRank } from '../model/message.ts'
 import {
   classOf,
   escalation,
-  isDeadLetter,
+  finishes,
   type ReceiptChange,
   type ReceiptState,
   receiptClasses,
+  showsFirst,
 } from '../model/receipt.ts'
 import { createMatterKeeper } from './matter-keeper.ts'
 import type { Applier } from './projection.ts'
@@ -119,7 +120,7 @@ export function createApplier(database: Database): Applier {
 
   function applyMessage({ seq, at, message, exclude }: MessageEntry, place: Place): void {
     const rank = priorityRank(message.priority)
-    const expires = message.expiresAt === undefined ? null : Date.parse(message.expiresAt)
+    const expires = timeOf(message.expiresAt)
     const thread = message.threadId === message.id ? null : message.threadId
     const { segment, offset, bytes } = place
     const excluded = exclude === undefined ? null : JSON.stringify(exclude)
@@ -152,7 +153,7 @@ export function createApplier(database: Database): Applier {
     { segment, offset, bytes }: Place,
   ): void {
     flushRows()
-    firstMessage ??= (readFirstMessage.get()?.[0] as number | null) ?? undefined
+    firstMessage ??= readFirstMessage.get<[number | null]>()?.[0] ?? undefined
     for (const change of changes) {
       if (isOfRemoved(change, firstMessage)) continue
       const until = timeOf(change.claimUntil)
@@ -188,35 +189,30 @@ export function createApplier(database: Database): Applier {
   }
 
   /** How long it took until the recipient was first shown the message, and until it was finished. */
-  function measureChange({ seq, box, state, was = 'stored' }: ReceiptChange, at: string): void {
-    const before = classOf(was)
-    const after = classOf(state)
-    const shown = before === 'unread' && after !== 'unread' && !isDeadLetter(state) && state !== 'withdrawn'
-    const done = (state === 'archived' || state === 'completed') && was !== 'completed' && was !== 'archived'
+  function measureChange(change: ReceiptChange, at: string): void {
+    const shown = showsFirst(change)
+    const done = finishes(change)
     if (!shown && !done) return
-    const created = createdAt.get([seq])?.[0] as number | undefined
+    const created = createdAt.get<[number]>([change.seq])?.[0]
     if (created === undefined) return
     const bucket = bucketOf(Date.parse(at) - created)
-    if (shown) measure(box, measureKinds.shown, bucket)
-    if (done) measure(box, measureKinds.done, bucket)
+    if (shown) measure(change.box, measureKinds.shown, bucket)
+    if (done) measure(change.box, measureKinds.done, bucket)
   }
 
   /** An agent saw group mail for the first time: everything up to there may now be settled for it. */
   function settle({ seq, owner, rank }: ReceiptChange): void {
-    for (const [box] of ownersOf.all([seq])) {
-      if (isGroupBox(box as string)) advanceFloor(owner, box as string, rank)
-    }
-  }
-
-  function applyAgent({ agent }: AgentEntry): void {
-    putAgent.run([agent.name, JSON.stringify(agent), agent.session.generation])
+    for (const [box] of ownersOf.all<[string]>([seq])) if (isGroupBox(box)) advanceFloor(owner, box, rank)
   }
 
   return {
     apply({ entry, place }) {
       if (entry.kind === 'message') applyMessage(entry, place)
       else if (entry.kind === 'receipt') applyReceipt(entry, place)
-      else if (entry.kind === 'agent') applyAgent(entry)
+      else if (entry.kind === 'agent') {
+        const { agent } = entry
+        putAgent.run([agent.name, JSON.stringify(agent), agent.session.generation])
+      }
       const actor = actorOf(entry)
       if (actor !== undefined) seen.set(actor, entry.at)
       foldTallies(entry, firstMessage, (box, slot, by) => {
@@ -253,12 +249,12 @@ function createFloor(database: Database): (agent: string, box: string, rank: num
      WHERE g.box = ?2 AND g.class = 0 AND g.rank = ?3 AND g.seq > ?4 ORDER BY g.seq LIMIT 1`,
   )
   return (agent, box, rank) => {
-    const start = (readFloor.get([agent, box, rank])?.[0] as number | undefined) ?? 0
+    const start = readFloor.get<[number]>([agent, box, rank])?.[0] ?? 0
     let floor = start
     for (;;) {
-      const next = nextAbove.get([agent, box, rank, floor])
-      if (next === undefined || next[1] === 0) break
-      floor = next[0] as number
+      const [seq, isSettled] = nextAbove.get<[number, number]>([agent, box, rank, floor]) ?? []
+      if (seq === undefined || isSettled === 0) break
+      floor = seq
     }
     if (floor !== start) writeFloor.run([agent, box, rank, floor])
   }

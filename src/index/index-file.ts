@@ -80,7 +80,7 @@ export class IndexFile {
   }
 
   #connect(): void {
-    const database = openDatabase(this.#options.path, { busyMs })
+    const database = openDatabase(this.#options.path, busyMs)
     this.#database = database
     database.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000')
     this.#identity = identityOf(this.#options.path)
@@ -88,7 +88,7 @@ export class IndexFile {
 
   #create(): Cursor {
     const { path, schema, format, journal } = this.#options
-    const database = openDatabase(path, { busyMs })
+    const database = openDatabase(path, busyMs)
     chmodSync(path, 0o600)
     const { seq, segment, offset, sum } = startCursor
     const meta = [1, format, `'${journal.space}'`, `'${thisBoot()}'`, seq, segment, offset, `'${sum}'`]

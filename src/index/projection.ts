@@ -22,7 +22,7 @@ export interface CatchUpOptions {
   opportunistic?: boolean
   /** Stop after this many transactions. @default at the end of the journal */
   chunks?: number
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /** How often and how long to wait while segments are being removed from the journal. */

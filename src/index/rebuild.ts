@@ -37,8 +37,7 @@ async function build(
   onProgress: (seq: number) => void,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  while (projection.catchUp({ onProgress, chunks: 1, ...(signal === undefined ? {} : { signal }) }))
-    await new Promise(setImmediate)
+  while (projection.catchUp({ onProgress, chunks: 1, signal })) await new Promise(setImmediate)
 }
 
 const aborted = (signal: AbortSignal | undefined) =>

@@ -131,8 +131,8 @@ export const fields = {
     cli: ['--swarm <name>', 'the swarm it belongs to; a broadcast reaches only its members'],
     label: 'Swarm',
   },
-  /** Keep the message for agents that have yet to join. */
-  hold: { kind: 'flag', input: 'optional', cli: ['--hold', 'keep it for agents that have yet to join'] },
+  /** Keep the message for agents that have not joined yet. */
+  hold: { kind: 'flag', input: 'optional', cli: ['--hold', 'keep it for agents that have not joined yet'] },
   /** Agents that a group address would reach and that must not get it. */
   exclude: {
     kind: 'list',
@@ -153,10 +153,7 @@ export const fields = {
   supersede: {
     kind: 'reference',
     input: 'optional',
-    cli: [
-      '--supersede [id]',
-      'replace a message of yours in the same thread that nobody has seen (default: the last)',
-    ],
+    cli: ['--supersede [id]', 'replace your own unseen message in the same thread (default: the last)'],
   },
   /**
    * Only for this run of the agent; a later run never gets it. Requests to shut down and answers to plans are for

@@ -72,6 +72,13 @@ export type ReceiptStep = (typeof receiptSteps)[number]
  */
 export type ReceiptChange = z.infer<typeof receiptChangeSchema>
 
+/** Whether the recipient sees the message for the first time. */
+export const showsFirst = ({ state, was = 'stored' }: ReceiptChange): boolean =>
+  classOf(was) === 'unread' && classOf(state) !== 'unread' && !isDeadLetter(state) && state !== 'withdrawn'
+
+export const finishes = ({ state, was }: ReceiptChange): boolean =>
+  (state === 'archived' || state === 'completed') && was !== 'completed' && was !== 'archived'
+
 /** One receipt as the index keeps it. */
 export interface Receipt {
   seq: number

@@ -1,3 +1,4 @@
+import { isoTime } from '../model/time.ts'
 import type { Source } from './message.ts'
 
 /** All messages with a tag, or addressed to it. */
@@ -14,13 +15,9 @@ export function channels({ index }: Source): Channel[] {
       `SELECT tag, n, created FROM (SELECT tag, count(*) AS n, max(seq) AS last FROM label GROUP BY tag)
        JOIN message ON seq = last ORDER BY last DESC`,
     )
-    .all()
-    .map(([tag, messages, created]) => ({
-      tag: tag as string,
-      messages: messages as number,
-      lastAt: new Date(created as number).toISOString(),
-    }))
+    .all<[string, number, number]>()
+    .map(([tag, messages, created]) => ({ tag, messages, lastAt: isoTime(created) }))
 }
 
 export const countMessages = ({ index }: Source): number =>
-  index.sql('SELECT count(*) FROM message').get()?.[0] as number
+  index.sql('SELECT count(*) FROM message').get<[number]>()![0]

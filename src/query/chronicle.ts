@@ -5,7 +5,7 @@ import { Directory, foldTallies } from '../model/directory.ts'
 import type { Entry, ReceiptEntry } from '../model/entry.ts'
 import { bucketOf } from '../model/latency.ts'
 import { priorities } from '../model/message.ts'
-import { classOf, isDeadLetter, type ReceiptChange } from '../model/receipt.ts'
+import { finishes, showsFirst } from '../model/receipt.ts'
 
 /** What happened in one slot of time. */
 export interface Slot {
@@ -105,13 +105,13 @@ export class Chronicle {
 
   #foldReceipt({ at, changes }: ReceiptEntry, slot: Slot): void {
     for (const change of changes) {
-      if (isShown(change)) {
+      if (showsFirst(change)) {
         const created = this.#awaited.get(change.seq)
         if (created === undefined) continue
         const bucket = bucketOf(Date.parse(at) - created)
         slot.shownAfter.set(bucket, (slot.shownAfter.get(bucket) ?? 0) + 1)
       }
-      if (isHandled(change)) {
+      if (finishes(change)) {
         slot.handled++
         this.#awaited.delete(change.seq)
       }
@@ -135,9 +135,3 @@ export class Chronicle {
     return slot
   }
 }
-
-const isShown = ({ state, was = 'stored' }: ReceiptChange): boolean =>
-  classOf(was) === 'unread' && classOf(state) !== 'unread' && !isDeadLetter(state) && state !== 'withdrawn'
-
-const isHandled = ({ state, was }: ReceiptChange): boolean =>
-  (state === 'archived' || state === 'completed') && was !== 'completed' && was !== 'archived'

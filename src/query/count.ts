@@ -1,6 +1,4 @@
-import type { SqlValue } from '../base/sqlite.ts'
-import type { Agent } from '../model/agent.ts'
-import { boxesOf, clockOf } from '../model/agent.ts'
+import { type Agent, boxesOf, clockOf } from '../model/agent.ts'
 import { type Priority, priorities } from '../model/message.ts'
 import { inboxRows } from './inbox.ts'
 import type { Source } from './message.ts'
@@ -19,16 +17,16 @@ const portion = 256
  */
 export function count(source: Source, agent: Agent, now: number): UnreadCount {
   const byPriority = Object.fromEntries(priorities.map((name) => [name, 0])) as Record<Priority, number>
-  const add = (rank: SqlValue | undefined, n: number) => {
-    byPriority[priorities[rank as number]!] += n
+  const add = (rank: number, n: number) => {
+    byPriority[priorities[rank]!] += n
   }
   const { index } = source
   const own = [agent.name, ...boxesOf(agent).roles]
   const tally = index.sql(`SELECT slot, n FROM tally WHERE box = ? AND slot < ${priorities.length}`)
   const shared = index.sql('SELECT rank, count(*) FROM shared WHERE box = ? GROUP BY rank')
   for (const box of own) {
-    for (const [rank, n] of tally.all([box])) add(rank, n as number)
-    for (const [rank, n] of shared.all([box])) add(rank, -(n as number))
+    for (const [rank, n] of tally.all<[number, number]>([box])) add(rank, n)
+    for (const [rank, n] of shared.all<[number, number]>([box])) add(rank, -n)
   }
   // Mail that has expired but is not recorded so yet is still in its tally.
   const lapsed = index.sql(
@@ -36,15 +34,16 @@ export function count(source: Source, agent: Agent, now: number): UnreadCount {
      WHERE r.box = ? AND d.at <= ? AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.box = r.box AND s.seq = r.seq AND s.owner = r.owner)`,
   )
   for (const box of own) {
-    for (const [rank] of lapsed.all([box, box === agent.name ? clockOf(agent, now) : now])) add(rank, -1)
+    const clock = box === agent.name ? clockOf(agent, now) : now
+    for (const [rank] of lapsed.all<[number]>([box, clock])) add(rank, -1)
   }
   // So is mail for an earlier run.
   const outdated = index.sql(
     `SELECT r.rank FROM bound b JOIN message m ON m.seq = b.seq JOIN receipt r ON r.seq = b.seq AND r.owner = b.owner
      WHERE b.owner = ? AND m.generation < ? AND r.class = 0 AND (r.expires IS NULL OR r.expires > ?)`,
   )
-  for (const [rank] of outdated.all([agent.name, agent.session.generation, clockOf(agent, now)]))
-    add(rank, -1)
+  const { name, session } = agent
+  for (const [rank] of outdated.all<[number]>([name, session.generation, clockOf(agent, now)])) add(rank, -1)
   for (const row of inboxRows(source, agent, { uncounted: true }, now, portion)) add(row.rank, 1)
   return { unread: Object.values(byPriority).reduce((sum, n) => sum + n, 0), byPriority }
 }

@@ -1,7 +1,15 @@
-import type { ReceiptState } from '../model/receipt.ts'
-import { messageBySeq, receiptColumns, type Source, type StoredMessage, toReceipt } from './message.ts'
+import { isDeadLetter, type ReceiptState } from '../model/receipt.ts'
+import { isoTime } from '../model/time.ts'
+import {
+  messageBySeq,
+  type ReceiptRow,
+  receiptColumns,
+  type Source,
+  type StoredMessage,
+  toReceipt,
+} from './message.ts'
 import { badCursor, type ListOptions, limitOf } from './page.ts'
-import { roster } from './roster.ts'
+import { frozenBoxes } from './roster.ts'
 import { trailOf } from './show.ts'
 
 const isGroup = (owner: string) =>
@@ -32,13 +40,8 @@ const dead = `SELECT ${receiptColumns} FROM receipt r
    SELECT ${receiptColumns} FROM due d JOIN receipt r ON r.seq = d.seq AND r.owner = d.box
      WHERE d.at <= ?1 AND d.box NOT IN (SELECT value FROM json_each(?2)) AND NOT (${isGroup('r.owner')} AND ${hasReader})`
 
-export function countDead(source: Source, now: number): number {
-  return source.index.sql(`SELECT count(*) FROM (${dead})`).get([now, frozenBoxes(source)])?.[0] as number
-}
-
-/** Boxes whose mail does not expire, as a JSON list. */
-const frozenBoxes = (source: Source): string =>
-  JSON.stringify(roster(source).flatMap(({ state, name }) => (state === 'frozen' ? name : [])))
+export const countDead = (source: Source, now: number): number =>
+  source.index.sql(`SELECT count(*) FROM (${dead})`).get<[number]>([now, frozenBoxes(source)])![0]
 
 /** A position in the list: the message, and which of its recipients. */
 function readSpot(after: string | undefined): [seq: number, owner: string] {
@@ -58,26 +61,25 @@ export function deadLetters(
   now: number,
 ): DeadLetters {
   const limit = limitOf(options.limit)
-  const waiting = frozenBoxes(source)
-  const rows = source.index
+  const found = source.index
     .sql(
       `SELECT r.* FROM (${dead}) r JOIN message m ON m.seq = r.seq
        WHERE (r.seq < ?3 OR (r.seq = ?3 AND r.owner > ?4)) AND (?5 IS NULL OR m.sender = ?5)
        ORDER BY r.seq DESC, r.owner LIMIT ?6`,
     )
-    .all([now, waiting, ...readSpot(options.after), from ?? null, limit + 1])
-  const found = rows.map(toReceipt)
+    .all<ReceiptRow>([now, frozenBoxes(source), ...readSpot(options.after), from ?? null, limit + 1])
+    .map(toReceipt)
   const letters = found.slice(0, limit).map(({ seq, owner, state, expiresAt }): DeadLetter => {
     const last = trailOf(source, seq).findLast(({ changes }) =>
       changes.some((change) => change.seq === seq && change.owner === owner && change.state === state),
     )
-    const marked = state === 'dead' || state === 'expired'
+    const marked = isDeadLetter(state)
     return {
       message: messageBySeq(source, seq),
       recipient: owner,
       state: marked ? state : 'expired',
       reason: (marked ? last?.note : undefined) ?? 'it expired before anybody read it',
-      at: marked && last !== undefined ? last.at : new Date(expiresAt ?? now).toISOString(),
+      at: marked && last !== undefined ? last.at : isoTime(expiresAt ?? now),
     }
   })
   const last = letters.at(-1)

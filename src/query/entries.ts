@@ -1,5 +1,4 @@
-import type { Cursor } from '../journal/journal.ts'
-import { startCursor } from '../journal/journal.ts'
+import { type Cursor, startCursor } from '../journal/journal.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Source } from './message.ts'
 
@@ -10,9 +9,9 @@ import type { Source } from './message.ts'
 function cursorNear({ index, journal }: Source, seq: number): Cursor {
   const row = index
     .sql('SELECT seq, segment, offset FROM message WHERE seq <= ? ORDER BY seq DESC LIMIT 1')
-    .get([seq])
+    .get<[number, number, number]>([seq])
   if (row === undefined) return journal.locate(seq)
-  const [at, segment, offset] = row as [number, number, number]
+  const [at, segment, offset] = row
   return { ...startCursor, seq: at - 1, segment, offset }
 }
 

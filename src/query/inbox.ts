@@ -1,10 +1,10 @@
 import { MailboxError } from '../base/errors.ts'
-import type { SqlRow } from '../base/sqlite.ts'
+import type { SqlValue } from '../base/sqlite.ts'
 import { boxOf } from '../model/address.ts'
 import { type Agent, boxesOf, clockOf } from '../model/agent.ts'
 import { type Priority, priorities, priorityRank } from '../model/message.ts'
 import { classOf, type ReceiptState, receiptClasses } from '../model/receipt.ts'
-import { readMessage, type Source, type StoredMessage } from './message.ts'
+import { type PlaceRow, readMessage, type Source, type StoredMessage } from './message.ts'
 import { badCursor, limitOf, type Page } from './page.ts'
 
 export interface InboxOptions {
@@ -37,7 +37,7 @@ interface Spot {
 interface InboxRow extends Spot {
   owner: string
   state: ReceiptState
-  place: SqlRow
+  place: PlaceRow
 }
 
 /** Never changes anything; `check` is the verb that does. */
@@ -47,9 +47,7 @@ export function inbox(source: Source, agent: Agent, options: InboxOptions, now: 
   for (const row of inboxRows(source, agent, options, now, limit)) {
     const message = readMessage(source.journal, row.place)
     if (!matches(message, options)) continue
-    if (messages.length === limit) {
-      return { messages, next: cursorAfter(messages.at(-1)!) }
-    }
+    if (messages.length === limit) return { messages, next: cursorAfter(messages.at(-1)!) }
     const role = row.owner.startsWith('role:') ? { role: row.owner.slice('role:'.length) } : {}
     messages.push({ ...message, state: row.state, ...role })
   }
@@ -70,10 +68,7 @@ export function matches(
 }
 
 /** The cursor after a message, where the next page starts. */
-export const cursorAfter = ({ priority, seq }: StoredMessage): string =>
-  writeSpot({ rank: priorityRank(priority), seq })
-
-const writeSpot = ({ rank, seq }: Spot): string => `${rank}-${seq}`
+export const cursorAfter = ({ priority, seq }: StoredMessage): string => `${priorityRank(priority)}-${seq}`
 
 function readSpot(text: string | undefined): Spot {
   if (text === undefined) return { rank: priorities.length - 1, seq: 0 }
@@ -122,67 +117,57 @@ function streamsOf(
   rank: number,
   portion: number,
 ): Stream[] {
-  const ownNow = clockOf(agent, now)
-  const columns = 'r.seq, r.owner, r.state, m.segment, m.offset, m.bytes'
-  const joined = 'FROM receipt r JOIN message m ON m.seq = r.seq'
+  /** A stream for any box; in `rows` ?1 is the box, ?2 the rank, ?3 where to start, ?4 the time. */
+  const streaming = (rows: string, state = 'r.state') => {
+    const query = index.sql(
+      `SELECT r.seq, r.owner, ${state}, m.segment, m.offset, m.bytes FROM ${rows} ORDER BY r.seq LIMIT ${portion}`,
+    )
+    return (box: string, at: number, ...more: SqlValue[]): Stream =>
+      (after) =>
+        query
+          .all<[number, string, ReceiptState, ...PlaceRow]>([box, rank, after, at, ...more])
+          .map(([seq, owner, state, ...place]) => ({ rank, seq, owner, state, place }))
+  }
   const alive = '(r.expires IS NULL OR r.expires > ?4)'
-  const order = `ORDER BY r.seq LIMIT ${portion}`
-  const own = index.sql(
-    `SELECT ${columns} ${joined} WHERE r.box = ?1 AND r.class = ?5 AND r.rank = ?2 AND r.seq > ?3 AND (r.class <> 0 OR ${alive})
-     AND r.state NOT IN ('expired', 'dead') AND (m.generation IS NULL OR m.generation >= ?6) ${order}`,
+  const own = streaming(
+    `receipt r JOIN message m ON m.seq = r.seq
+     WHERE r.box = ?1 AND r.class = ?5 AND r.rank = ?2 AND r.seq > ?3 AND (r.class <> 0 OR ${alive})
+     AND r.state NOT IN ('expired', 'dead') AND (m.generation IS NULL OR m.generation >= ?6)`,
   )
-  const classes = all ? [0, 1, 2] : unread ? [0] : [0, 1]
-  const box =
-    (name: string, receiptClass: number): Stream =>
-    (after) =>
-      own
-        .all([name, rank, after, ownNow, receiptClass, agent.session.generation])
-        .map((row) => toRow(row, rank))
-
-  const group = index.sql(
-    `SELECT ${columns} ${joined} WHERE r.box = ?1 AND r.class = 0 AND r.rank = ?2 AND r.seq > ?3 AND ${alive}
+  const group = streaming(
+    `receipt r JOIN message m ON m.seq = r.seq
+     WHERE r.box = ?1 AND r.class = 0 AND r.rank = ?2 AND r.seq > ?3 AND ${alive}
      AND m.sender <> ?5 AND NOT EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND x.owner = ?5)
-     AND NOT EXISTS (SELECT 1 FROM json_each(m.excluded) WHERE value = ?5) ${order}`,
+     AND NOT EXISTS (SELECT 1 FROM json_each(m.excluded) WHERE value = ?5)`,
   )
   const floor = index.sql('SELECT seq FROM floor WHERE agent = ? AND box = ? AND rank = ?')
   const groupBox = (name: string): Stream => {
-    const settled = (floor.get([agent.name, name, rank])?.[0] as number | undefined) ?? 0
-    return (after) =>
-      group.all([name, rank, Math.max(after, settled), now, agent.name]).map((row) => toRow(row, rank))
+    const [settled = 0] = floor.get<[number]>([agent.name, name, rank]) ?? []
+    const stream = group(name, now, agent.name)
+    return (after) => stream(Math.max(after, settled))
   }
-  const lapsed = index.sql(
-    `SELECT ${columns} FROM lease l JOIN receipt r ON r.seq = l.seq AND r.owner = l.owner JOIN message m ON m.seq = l.seq
-     WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?4 AND l.seq > ?3 AND r.box <> ?5 AND r.class = 1 AND ${alive} ${order}`,
+  const lapsed = streaming(
+    `lease l JOIN receipt r ON r.seq = l.seq AND r.owner = l.owner JOIN message m ON m.seq = l.seq
+     WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?4 AND l.seq > ?3 AND r.box <> ?5 AND r.class = 1 AND ${alive}`,
+    "'stored'",
   )
-  const lapsedOf =
-    (name: string): Stream =>
-    (after) =>
-      lapsed
-        .all([name, rank, after, now, agent.name])
-        .map((row) => ({ ...toRow(row, rank), state: 'stored' }))
-
+  const ownNow = clockOf(agent, now)
   const { roles, groups } = boxesOf(agent)
+  const others = [...roles.map((name) => lapsed(name, now, agent.name)), ...groups.map(groupBox)]
   if (uncounted) {
-    const shared = index.sql(
-      `SELECT ${columns} FROM shared s JOIN receipt r ON r.seq = s.seq AND r.owner = s.owner JOIN message m ON m.seq = s.seq
-       WHERE s.box = ?1 AND s.rank = ?2 AND s.seq > ?3 AND ${alive} ${order}`,
+    const shared = streaming(
+      `shared s JOIN receipt r ON r.seq = s.seq AND r.owner = s.owner JOIN message m ON m.seq = s.seq
+       WHERE s.box = ?1 AND s.rank = ?2 AND s.seq > ?3 AND ${alive}`,
     )
-    const sharedOf =
-      (name: string): Stream =>
-      (after) =>
-        shared.all([name, rank, after, name === agent.name ? ownNow : now]).map((row) => toRow(row, rank))
-    return [...[agent.name, ...roles].map(sharedOf), ...roles.map(lapsedOf), ...groups.map(groupBox)]
+    return [shared(agent.name, ownNow), ...roles.map((name) => shared(name, now)), ...others]
   }
+  const classes = all ? [0, 1, 2] : unread ? [0] : [0, 1]
+  const { generation } = agent.session
   return [
-    ...classes.map((number) => box(agent.name, number)),
-    ...roles.map((name) => box(name, 0)),
-    ...roles.map(lapsedOf),
-    ...groups.map(groupBox),
+    ...classes.map((number) => own(agent.name, ownNow, number, generation)),
+    ...roles.map((name) => own(name, ownNow, 0, generation)),
+    ...others,
   ]
-}
-
-function toRow([seq, owner, state, ...place]: SqlRow, rank: number): InboxRow {
-  return { rank, seq: seq as number, owner: owner as string, state: state as ReceiptState, place }
 }
 
 /** Of several copies of one message, show the least finished; of equals, the agent's own. */

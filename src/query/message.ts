@@ -16,7 +16,8 @@ export interface Source {
 /** A message with its seq. */
 export type StoredMessage = Message & { seq: number }
 
-const place = 'm.segment, m.offset, m.bytes'
+/** The columns segment, offset and bytes, and perhaps more. */
+export type PlaceRow = [segment: number, offset: number, bytes: number, ...SqlRow]
 
 export function messageBySeq(source: Source, seq: number): StoredMessage {
   const message = messageIfThere(source, seq)
@@ -26,13 +27,13 @@ export function messageBySeq(source: Source, seq: number): StoredMessage {
 
 /** Undefined when it was removed a moment ago. */
 export function messageIfThere({ index, journal }: Source, seq: number): StoredMessage | undefined {
-  const row = index.sql(`SELECT ${place} FROM message m WHERE seq = ?`).get([seq])
+  const row = index.sql('SELECT segment, offset, bytes FROM message WHERE seq = ?').get<PlaceRow>([seq])
   return row === undefined ? undefined : readMessage(journal, row)
 }
 
 /** Reads the message whose place the row starts with. */
-export function readMessage(journal: Journal, [segment, offset, bytes]: SqlRow): StoredMessage {
-  const entry = journal.at({ segment: segment as number, offset: offset as number, bytes: bytes as number })
+export function readMessage(journal: Journal, [segment, offset, bytes]: PlaceRow): StoredMessage {
+  const entry = journal.at({ segment, offset, bytes })
   if (entry.kind !== 'message')
     throw new MailboxError('damaged', 'the index points at the wrong line', {
       hint: 'rebuild it: mailbox rebuild',
@@ -43,15 +44,13 @@ export function readMessage(journal: Journal, [segment, offset, bytes]: SqlRow):
 /** The seq of a message by its id, or by a unique prefix of it. */
 export function findSeq({ index }: Source, id: string): number | undefined {
   checkId(id)
-  const exact = index.sql('SELECT seq FROM message WHERE id = ?').get([id])?.[0]
-  if (exact !== undefined) return exact as number
+  const exact = index.sql('SELECT seq FROM message WHERE id = ?').get<[number]>([id])
+  if (exact !== undefined) return exact[0]
   if (!/^[0-9a-f-]{4,35}$/.test(id)) return undefined
-  const starting = index.sql('SELECT seq FROM message WHERE id >= ? AND id < ? LIMIT 2').all([id, `${id}~`])
-  if (starting.length === 1) return starting[0]![0] as number
-  if (starting.length > 1) {
-    throw new MailboxError('invalid', `several messages start with ${id}`, { hint: 'give more of the id' })
-  }
-  return undefined
+  const starting = index.sql('SELECT seq FROM message WHERE id >= ? AND id < ? LIMIT 2')
+  const [first, second] = starting.all<[number]>([id, `${id}~`])
+  if (second === undefined) return first?.[0]
+  throw new MailboxError('invalid', `several messages start with ${id}`, { hint: 'give more of the id' })
 }
 
 export function requireSeq(source: Source, id: string): number {
@@ -65,31 +64,29 @@ export function requireSeq(source: Source, id: string): number {
 export function factsOf({ index }: Source, seq: number): MessageFacts {
   const row = index
     .sql('SELECT id, sender, rank, expires, excluded, wants_ack, generation FROM message WHERE seq = ?')
-    .get([seq])
+    .get<[string, string, number, number | null, string | null, number, number | null]>([seq])
   if (row === undefined) throw new MailboxError('not_found', `no message with seq ${seq}`)
-  const [id, sender, rank, expiresAt, excluded, wantsAck, generation] = row
-  return {
-    seq,
-    id: id as string,
-    sender: sender as string,
-    rank: rank as number,
-    expiresAt: expiresAt as number | null,
-    excluded: excluded === null ? [] : (JSON.parse(excluded as string) as string[]),
-    requiresAck: wantsAck === 1,
-    generation: generation as number | null,
-  }
+  const [id, sender, rank, expiresAt, names, wantsAck, generation] = row
+  const excluded = names === null ? [] : (JSON.parse(names) as string[])
+  return { seq, id, sender, rank, expiresAt, excluded, requiresAck: wantsAck === 1, generation }
 }
 
-export function receiptsOf({ index }: Source, seq: number): Receipt[] {
-  return index.sql(`SELECT ${receiptColumns} FROM receipt r WHERE seq = ?`).all([seq]).map(toReceipt)
-}
+export const receiptsOf = ({ index }: Source, seq: number): Receipt[] =>
+  index.sql(`SELECT ${receiptColumns} FROM receipt r WHERE seq = ?`).all<ReceiptRow>([seq]).map(toReceipt)
 
 export const receiptColumns =
   'r.seq, r.owner, r.box, r.rank, r.state, r.attempts, r.claim_until, r.expires, r.ack_by, r.repeats, r.level, r.via_group, r.seen'
 
-/** A receipt from a row that starts with {@link receiptColumns}. */
-export function toReceipt(row: SqlRow): Receipt {
-  const [
+/** A row that starts with {@link receiptColumns}. */
+export type ReceiptRow = [
+  ...[seq: number, owner: string, box: string, rank: number, state: ReceiptState, attempts: number],
+  ...[claimUntil: number | null, expiresAt: number | null, ackBy: number | null, repeats: number],
+  ...[level: number, viaGroup: number, seen: number, ...SqlRow],
+]
+
+export function toReceipt(row: ReceiptRow): Receipt {
+  const [seq, owner, box, rank, state, attempts, claimUntil, expiresAt, ackBy, repeats, level] = row
+  return {
     seq,
     owner,
     box,
@@ -101,22 +98,7 @@ export function toReceipt(row: SqlRow): Receipt {
     ackBy,
     repeats,
     level,
-    viaGroup,
-    seen,
-  ] = row
-  return {
-    seq: seq as number,
-    owner: owner as string,
-    box: box as string,
-    rank: rank as number,
-    state: state as ReceiptState,
-    attempts: attempts as number,
-    claimUntil: claimUntil as number | null,
-    expiresAt: expiresAt as number | null,
-    ackBy: ackBy as number | null,
-    repeats: repeats as number,
-    level: level as number,
-    viaGroup: viaGroup === 1,
-    seen: seen === 1,
+    viaGroup: row[11] === 1,
+    seen: row[12] === 1,
   }
 }

@@ -1,8 +1,10 @@
-import type { SqlRow, SqlValue } from '../base/sqlite.ts'
+import type { SqlValue } from '../base/sqlite.ts'
 import type { Matter } from '../conversation/matter.ts'
 import type { Kind, MatterState } from '../conversation/registry.ts'
 import { boxesOf, clockOf } from '../model/agent.ts'
+import type { Message } from '../model/message.ts'
 import { stateNow } from '../model/receipt.ts'
+import { isoTime } from '../model/time.ts'
 import { messageBySeq, receiptsOf, type Source } from './message.ts'
 import { agentByName } from './roster.ts'
 
@@ -33,23 +35,20 @@ export interface OwedOptions {
   kind?: Kind
 }
 
+type MatterRow = [
+  ...[seq: number, id: string, owner: string, kind: Kind, state: MatterState, asker: string],
+  ...[key: string | null, since: number, until: number | null, level: number],
+]
 const columns = 'x.seq, m.id, x.owner, x.kind, x.state, x.asker, x.key, x.since, x.until, x.level'
 
 /** Matters with the ids of their messages; `where` may use x (matter) and m (message). */
 export const mattersWhere = ({ index }: Source, where: string, parameters: SqlValue[]): Matter[] =>
   index
     .sql(`SELECT ${columns} FROM matter x JOIN message m ON m.seq = x.seq WHERE ${where}`)
-    .all(parameters)
-    .map(toMatter)
-
-function toMatter(row: SqlRow): Matter {
-  const [seq, id, owner, kind, state, asker, key, since, until, level] = row
-  return {
-    ...{ seq: seq as number, id: id as string, owner: owner as string, kind: kind as Kind },
-    ...{ state: state as MatterState, asker: asker as string, key: key as string | null },
-    ...{ since: since as number, until: until as number | null, level: level as number },
-  }
-}
+    .all<MatterRow>(parameters)
+    .map(([seq, id, owner, kind, state, asker, key, since, until, level]) => {
+      return { seq, id, owner, kind, state, asker, key, since, until, level }
+    })
 
 /** What is open, the oldest first. */
 export function owed(source: Source, options: OwedOptions, now: number): Owed[] {
@@ -68,34 +67,22 @@ export function owed(source: Source, options: OwedOptions, now: number): Owed[] 
 function toOwed(source: Source, matter: Matter, now: number): Owed {
   const { seq, id, owner, kind, state, asker, since, until } = matter
   const { subject, type, priority } = messageBySeq(source, seq)
-  const box = source.index.sql('SELECT box FROM receipt WHERE seq = ? AND owner = ?').get([seq, owner])?.[0]
+  const holder = source.index.sql('SELECT box FROM receipt WHERE seq = ? AND owner = ?')
+  const [by = owner] = holder.get<[string]>([seq, owner]) ?? []
   return {
-    ...{
-      kind,
-      id,
-      subject,
-      type,
-      priority,
-      from: asker,
-      to: owner,
-      by: (box as string | undefined) ?? owner,
-      state,
-    },
-    since: new Date(since).toISOString(),
-    until: until === null ? null : new Date(until).toISOString(),
+    ...{ kind, id, subject, type, priority, from: asker, to: owner, by, state },
+    since: isoTime(since),
+    until: until === null ? null : isoTime(until),
     overdue: until !== null && until <= now,
   }
 }
 
 /** Whether a message answers a question of this agent. */
-export const isAnswerTo = (
-  source: Source,
-  agent: string,
-  { replyTo }: { replyTo?: string | undefined },
-): boolean =>
-  replyTo !== undefined &&
-  mattersWhere(source, "m.id = ? AND x.asker = ? AND x.kind = 'question' LIMIT 1", [replyTo, agent]).length >
-    0
+export function isAnswerTo(source: Source, agent: string, { replyTo }: Pick<Message, 'replyTo'>): boolean {
+  if (replyTo === undefined) return false
+  const asked = "m.id = ? AND x.asker = ? AND x.kind = 'question' LIMIT 1"
+  return mattersWhere(source, asked, [replyTo, agent]).length > 0
+}
 
 /** For each agent that waits for answers, the questions it sent. */
 export function waiting(source: Source, now: number): Map<string, string[]> {

@@ -11,7 +11,11 @@ interface Told {
   at: string
   kind: Entry['kind']
   text: string
-  message?: Pick<Message, 'id' | 'from' | 'to' | 'subject' | 'type' | 'priority'>
+  message?: ReturnType<typeof headOf>
+}
+
+const headOf = ({ id, from, to, subject, type, priority }: Message) => {
+  return { id, from, to, subject, type, priority }
 }
 
 /** A space as it was after an entry. */
@@ -91,24 +95,22 @@ function tell(source: Source, entry: Entry): Told {
   const { seq, at, kind } = entry
   switch (entry.kind) {
     case 'message': {
-      const { id, from, to, subject, type, priority } = entry.message
-      const text = `${from} → ${to.join(', ')}: ${subject}`
-      return { seq, at, kind, text, message: { id, from, to, subject, type, priority } }
+      const message = headOf(entry.message)
+      return {
+        seq,
+        at,
+        kind,
+        text: `${message.from} → ${message.to.join(', ')}: ${message.subject}`,
+        message,
+      }
     }
     case 'receipt': {
       const [change] = entry.changes
       const message = change === undefined ? undefined : messageIfThere(source, change.seq)
       const others = entry.changes.length > 1 ? ` and ${entry.changes.length - 1} more` : ''
       const about = message === undefined ? 'a deleted message' : message.subject || message.id
-      const told = {
-        seq,
-        at,
-        kind,
-        text: `${entry.by} ${stepVerbs[entry.step] ?? entry.step}: ${about}${others}`,
-      }
-      if (message === undefined) return told
-      const { id, from, to, subject, type, priority } = message
-      return { ...told, message: { id, from, to, subject, type, priority } }
+      const text = `${entry.by} ${stepVerbs[entry.step] ?? entry.step}: ${about}${others}`
+      return { seq, at, kind, text, ...(message && { message: headOf(message) }) }
     }
     case 'agent':
       return { seq, at, kind, text: `${entry.agent.name} ${entry.change}` }

@@ -1,14 +1,19 @@
 import { type Agent, implicitPerson, person } from '../model/agent.ts'
+import type { Settings } from '../model/settings.ts'
 import type { Source } from './message.ts'
 
 /** All agents by name; the person is always among them. */
 export function roster({ index }: Source): Agent[] {
   const agents = index
     .sql('SELECT a.json, s.at FROM agent a LEFT JOIN seen s ON s.agent = a.name ORDER BY a.name')
-    .all()
-    .map(([json, at]) => withSeen(JSON.parse(json as string) as Agent, at as string | null))
+    .all<[string, string | null]>()
+    .map(([json, at]) => withSeen(JSON.parse(json) as Agent, at))
   return agents.some(({ name }) => name === person) ? agents : [implicitPerson(), ...agents]
 }
+
+/** Boxes whose mail does not expire, as a JSON list. */
+export const frozenBoxes = (source: Source): string =>
+  JSON.stringify(roster(source).flatMap(({ state, name }) => (state === 'frozen' ? name : [])))
 
 /** When an agent last did something. For a frozen or dead agent, since when it has been so. */
 function withSeen(agent: Agent, at: string | null): Agent {
@@ -17,25 +22,17 @@ function withSeen(agent: Agent, at: string | null): Agent {
 }
 
 export function agentByName({ index }: Source, name: string): Agent | undefined {
-  const row = index.sql('SELECT json FROM agent WHERE name = ?').get([name])
-  if (row !== undefined) return JSON.parse(row[0] as string) as Agent
+  const row = index.sql('SELECT json FROM agent WHERE name = ?').get<[string]>([name])
+  if (row !== undefined) return JSON.parse(row[0]) as Agent
   return name === person ? implicitPerson() : undefined
 }
 
-/** How long an agent may be silent before it counts as dead, in ms. */
-interface Patience {
-  silentAfterMs: number
-  heartbeatMs: number
-}
-
 /** Whether an agent should report that it is there: it has been silent for a good part of what is allowed. */
-export function isLongSilent(source: Source, agent: Agent, patience: Patience, now: number): boolean {
+export function isLongSilent(source: Source, agent: Agent, settings: Settings, now: number): boolean {
   if (agent.name === person || agent.state === 'frozen') return false
   if (agent.state === 'dead') return agent.gone === 'silent'
-  const at = source.index.sql('SELECT at FROM seen WHERE agent = ?').get([agent.name])?.[0] as
-    | string
-    | undefined
+  const [at] = source.index.sql('SELECT at FROM seen WHERE agent = ?').get<[string]>([agent.name]) ?? []
   const seen = Date.parse(at !== undefined && at > agent.lastSeenAt ? at : agent.lastSeenAt)
-  const allowed = agent.session.pid === undefined ? patience.silentAfterMs : patience.heartbeatMs
+  const allowed = agent.session.pid === undefined ? settings.silentAfterMs : settings.heartbeatMs
   return allowed > 0 && now - seen > allowed / 4
 }

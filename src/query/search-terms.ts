@@ -14,20 +14,16 @@ const termPattern = /(-?)(?:([a-z]+):)?("[^"]*"|[^\s"]+"?)/g
 
 /** Reads `from:ada -type:ack "two words" plan` into terms. An unknown prefix is text: `http://x` is not an operator. */
 export function parseSearch(query: string): SearchTerm[] {
-  if (
-    typeof query !== 'string' ||
-    query.length > 1_000 ||
-    /[\p{Cc}\p{Cs}]/u.test(query.replace(/\s/g, ' '))
-  ) {
+  if (typeof query !== 'string' || query.length > 1_000 || /[\p{Cc}\p{Cs}]/u.test(query.replace(/\s/g, ' ')))
     invalid('the search has characters that cannot be typed', 'use words, from:NAME, tag:NS:VALUE, is:unread')
-  }
   const terms: SearchTerm[] = []
   for (const match of query.matchAll(termPattern)) {
-    const operator = operators.find((name) => name === match[2])
-    const written = match[3]!.replaceAll('"', '')
-    const value = operator === undefined && match[2] !== undefined ? `${match[2]}:${written}` : written
+    const [, minus, prefix, quoted = ''] = match
+    const operator = operators.find((name) => name === prefix)
+    const written = quoted.replaceAll('"', '')
+    const value = operator === undefined && prefix !== undefined ? `${prefix}:${written}` : written
     if (value === '') continue
-    const term = { negated: match[1] === '-', operator: operator ?? ('text' as const), value }
+    const term = { negated: minus === '-', operator: operator ?? ('text' as const), value }
     checkTerm(term)
     terms.push(term)
   }
@@ -63,11 +59,9 @@ export function wordQuery(terms: readonly SearchTerm[]): WordQuery {
     texts
       .filter((term) => term.negated === negated && hasWord(term))
       .map(({ value }) => (value.endsWith('*') ? `"${value.slice(0, -1)}"*` : `"${value}"`))
-  const wanted = quoted(false)
-  const unwanted = quoted(true)
   return {
-    wanted: wanted.length === 0 ? undefined : wanted.join(' AND '),
-    unwanted: unwanted.length === 0 ? undefined : unwanted.join(' OR '),
+    wanted: quoted(false).join(' AND ') || undefined,
+    unwanted: quoted(true).join(' OR ') || undefined,
     hopeless: texts.some((term) => !term.negated && !hasWord(term)),
   }
 }

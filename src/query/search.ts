@@ -46,36 +46,31 @@ export function search(
   }
 }
 
-interface Candidates {
-  fitting: number[]
-  /** Where to continue; undefined at the end. */
-  last: number | undefined
-}
-
-/** Seqs whose words match, newest first; all of them when the search has no words. */
+/**
+ * Seqs whose words match, newest first; all of them when the search has no words. `last`: where to continue,
+ * undefined at the end.
+ */
 function candidates(
   { index }: Source,
   words: Projection,
   terms: readonly SearchTerm[],
   { wanted, unwanted }: WordQuery,
   before: number,
-): Candidates {
+): { fitting: number[]; last: number | undefined } {
   const from = terms.find(({ operator, negated }) => operator === 'from' && !negated)?.value
-  const list = (sql: string, parameters: (string | number)[]) =>
-    index.read(() => index.sql(`${sql} ORDER BY seq DESC LIMIT ${portion}`).all(parameters))
+  const list = (database: Projection, where: string, parameters: (string | number)[]) =>
+    database.read(() =>
+      database
+        .sql(`SELECT rowid FROM ${where} ORDER BY rowid DESC LIMIT ${portion}`)
+        .all<[number]>(parameters),
+    )
   const rows =
     wanted !== undefined
-      ? words.read(() =>
-          words
-            .sql(
-              `SELECT rowid FROM words WHERE words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ${portion}`,
-            )
-            .all([wanted, before]),
-        )
+      ? list(words, 'words WHERE words MATCH ? AND rowid < ?', [wanted, before])
       : from === undefined
-        ? list('SELECT seq FROM message WHERE seq < ?', [before])
-        : list('SELECT seq FROM message WHERE sender = ? AND seq < ?', [from, before])
-  const seqs = rows.map(([seq]) => seq as number)
+        ? list(index, 'message WHERE seq < ?', [before])
+        : list(index, 'message WHERE sender = ? AND seq < ?', [from, before])
+  const seqs = rows.map(([seq]) => seq)
   return { fitting: without(seqs, words, unwanted), last: seqs.length < portion ? undefined : seqs.at(-1) }
 }
 

@@ -2,7 +2,15 @@ import { isGroupBox } from '../model/address.ts'
 import { clockOf, systemAgent } from '../model/agent.ts'
 import type { ReceiptEntry } from '../model/entry.ts'
 import { type LadderStep, type Receipt, type ReceiptView, stateNow } from '../model/receipt.ts'
-import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from './message.ts'
+import { isoTime } from '../model/time.ts'
+import {
+  messageBySeq,
+  type PlaceRow,
+  receiptsOf,
+  requireSeq,
+  type Source,
+  type StoredMessage,
+} from './message.ts'
 import { agentByName } from './roster.ts'
 
 export interface ShownMessage {
@@ -29,10 +37,8 @@ export function show(source: Source, id: string, now: number): ShownMessage {
 export function trailOf({ index, journal }: Source, seq: number): ReceiptEntry[] {
   return index
     .sql('SELECT segment, offset, bytes FROM trail WHERE message = ? ORDER BY entry')
-    .all([seq])
-    .map(([segment, offset, bytes]) =>
-      journal.at({ segment: segment as number, offset: offset as number, bytes: bytes as number }),
-    )
+    .all<PlaceRow>([seq])
+    .map(([segment, offset, bytes]) => journal.at({ segment, offset, bytes }))
     .filter((entry) => entry.kind === 'receipt')
 }
 
@@ -54,7 +60,6 @@ function stepsOf(receipt: Receipt, trail: ReceiptEntry[], seq: number): LadderSt
 function viewOf(receipt: Receipt, steps: LadderStep[], now: number): ReceiptView {
   const { owner, box, attempts, repeats } = receipt
   const state = stateNow(receipt, now)
-  if (state !== receipt.state)
-    steps.push({ state, at: new Date(receipt.expiresAt!).toISOString(), by: 'system' })
+  if (state !== receipt.state) steps.push({ state, at: isoTime(receipt.expiresAt!), by: systemAgent })
   return { recipient: owner, state, ...(box === owner ? {} : { claimedBy: box }), attempts, repeats, steps }
 }

@@ -1,5 +1,6 @@
 import { measureKinds } from '../index/apply.ts'
 import { percentile } from '../model/latency.ts'
+import { isoTime } from '../model/time.ts'
 import { countDead } from './dead.ts'
 import type { Source } from './message.ts'
 import { roster } from './roster.ts'
@@ -45,24 +46,26 @@ type Buckets = { bucket: number; n: number }[]
 export function stats(source: Source, now: number): Stats {
   const { index } = source
   const measures = new Map<string, Buckets>()
-  for (const [agent, kind, bucket, n] of index.sql('SELECT agent, kind, bucket, n FROM measure').all()) {
+  const measured = index.sql('SELECT agent, kind, bucket, n FROM measure')
+  for (const [agent, kind, bucket, n] of measured.all<[string, number, number, number]>()) {
     const key = `${kind} ${agent}`
-    measures.set(key, [...(measures.get(key) ?? []), { bucket: bucket as number, n: n as number }])
+    measures.set(key, [...(measures.get(key) ?? []), { bucket, n }])
   }
   const bucketsOf = (kind: number, agent: string) => measures.get(`${kind} ${agent}`) ?? []
   const all = (kind: number) =>
     [...measures].filter(([key]) => key.startsWith(`${kind} `)).flatMap(([, found]) => found)
-  const unacked = numbers(source, 'SELECT box, count(*) FROM receipt WHERE ack_by IS NOT NULL GROUP BY box')
-  const pending = numbers(source, 'SELECT box, sum(n) FROM tally WHERE slot < 4 GROUP BY box')
+  const numbers = (sql: string) => new Map(index.sql(sql).all<[box: string, n: number]>())
+  const unacked = numbers('SELECT box, count(*) FROM receipt WHERE ack_by IS NOT NULL GROUP BY box')
+  const pending = numbers('SELECT box, sum(n) FROM tally WHERE slot < 4 GROUP BY box')
+  const sum = (counts: Map<string, number>, boxes: readonly string[]) =>
+    boxes.reduce((total, box) => total + (counts.get(box) ?? 0), 0)
 
   const figures = (boxes: readonly string[], kindsOf: (kind: number) => Buckets): Figures => ({
     sent: total(kindsOf(measureKinds.sent)),
     received: total(kindsOf(measureKinds.shown)),
-    pending: boxes.reduce((sum, box) => sum + (pending.get(box) ?? 0), 0),
-    unacked: boxes.reduce((sum, box) => sum + (unacked.get(box) ?? 0), 0),
-    oldestWaiting: earliest(
-      boxes.filter((box) => (pending.get(box) ?? 0) > 0).map((box) => oldestIn(source, box)),
-    ),
+    pending: sum(pending, boxes),
+    unacked: sum(unacked, boxes),
+    oldestWaiting: earliest(boxes.flatMap((box) => (pending.get(box) ? oldestIn(source, box) : []))),
     shown: latency(kindsOf(measureKinds.shown)),
     done: latency(kindsOf(measureKinds.done)),
   })
@@ -83,15 +86,9 @@ export function stats(source: Source, now: number): Stats {
   }
 }
 
-function warningsOf({
-  name,
-  pending,
-  unacked = 0,
-}: {
-  name: string
-  pending: number
-  unacked?: number
-}): string[] {
+type Watched = Pick<Figures, 'pending'> & { name: string; unacked?: number }
+
+function warningsOf({ name, pending, unacked = 0 }: Watched): string[] {
   return [
     ...(pending > manyPending ? [`${name} has ${pending} unread messages`] : []),
     ...(unacked > manyUnacked ? [`${name} has ${unacked} unacknowledged messages`] : []),
@@ -106,20 +103,10 @@ const latency = (buckets: Buckets): Latency => ({
   p99: percentile(buckets, 0.99),
 })
 
-const numbers = ({ index }: Source, sql: string): Map<string, number> =>
-  new Map(
-    index
-      .sql(sql)
-      .all()
-      .map(([box, n]) => [box as string, n as number]),
-  )
-
 function oldestIn({ index }: Source, box: string): string | null {
-  const oldest = index.sql('SELECT min(created) FROM receipt WHERE box = ? AND class = 0').get([box])?.[0] as
-    | number
-    | null
-    | undefined
-  return oldest == null ? null : new Date(oldest).toISOString()
+  const oldest = index.sql('SELECT min(created) FROM receipt WHERE box = ? AND class = 0')
+  const [created] = oldest.get<[number | null]>([box])!
+  return created === null ? null : isoTime(created)
 }
 
 const earliest = (times: readonly (string | null)[]): string | null =>

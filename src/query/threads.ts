@@ -1,6 +1,6 @@
 import { boxesTo, isGroupBox } from '../model/address.ts'
 import type { Priority } from '../model/message.ts'
-import type { ReceiptState } from '../model/receipt.ts'
+import type { Receipt } from '../model/receipt.ts'
 import { messageBySeq, receiptsOf, type Source, type StoredMessage } from './message.ts'
 import { type ListOptions, limitOf, readBefore } from './page.ts'
 import { thread } from './thread.ts'
@@ -58,10 +58,12 @@ export function threads(source: Source, options: ThreadsOptions): ThreadPage {
   const names = [tag, agent].filter((name) => name !== undefined)
   const found = tag === undefined ? ofAgent : agent === undefined ? tagged : ofBoth
   const sql = names.length === 0 ? everyThread : someThreads(found)
-  const rows = source.index.sql(sql).all([readBefore(options.after), limit + 1, ...names])
+  const rows = source.index
+    .sql(sql)
+    .all<[id: string, last: number]>([readBefore(options.after), limit + 1, ...names])
   const page = rows.slice(0, limit)
   return {
-    threads: page.map(([id, last]) => summarize(source, id as string, last as number)),
+    threads: page.map(([id, last]) => summarize(source, id, last)),
     next: rows.length > limit ? String(page.at(-1)![1]) : null,
   }
 }
@@ -70,9 +72,10 @@ const inThread = 'SELECT seq FROM message WHERE thread = ?1 UNION SELECT seq FRO
 
 function summarize(source: Source, id: string, lastSeq: number): ThreadSummary {
   const { index } = source
-  const [firstSeq, messages] = index.sql(`SELECT min(seq), count(*) FROM (${inThread})`).get([id])!
+  const ends = index.sql(`SELECT min(seq), count(*) FROM (${inThread})`)
+  const [firstSeq, messages] = ends.get<[number, number]>([id])!
   const last = messageBySeq(source, lastSeq)
-  const first = firstSeq === lastSeq ? last : messageBySeq(source, firstSeq as number)
+  const first = firstSeq === lastSeq ? last : messageBySeq(source, firstSeq)
   const people = index.sql(
     `SELECT DISTINCT sender FROM message WHERE seq IN (${inThread})
      UNION SELECT owner FROM receipt WHERE seq IN (${inThread})`,
@@ -81,9 +84,9 @@ function summarize(source: Source, id: string, lastSeq: number): ThreadSummary {
   return {
     id,
     subject: first.subject,
-    messages: messages as number,
-    participants: people.all([id]).flatMap(([name]) => (isGroupBox(name as string) ? [] : (name as string))),
-    tags: tags.all([id]).map(([tag]) => tag as string),
+    messages,
+    participants: people.all<[string]>([id]).flatMap(([name]) => (isGroupBox(name) ? [] : name)),
+    tags: tags.all<[string]>([id]).map(([tag]) => tag),
     firstAt: first.createdAt,
     lastAt: last.createdAt,
     lastFrom: last.from,
@@ -92,13 +95,8 @@ function summarize(source: Source, id: string, lastSeq: number): ThreadSummary {
   }
 }
 
-/** The state of a message for each recipient, without its history. */
-export interface BriefReceipt {
-  owner: string
-  box: string
-  state: ReceiptState
-}
-
+/** The state of a message for a recipient, without its history. */
+export type BriefReceipt = Pick<Receipt, 'owner' | 'box' | 'state'>
 export type ThreadMessage = StoredMessage & { receipts: BriefReceipt[] }
 
 export const threadWithReceipts = (source: Source, id: string): ThreadMessage[] =>

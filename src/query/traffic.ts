@@ -1,3 +1,4 @@
+import { isoTime } from '../model/time.ts'
 import type { Source } from './message.ts'
 
 /** How much an agent has sent to an address, and when it last did. */
@@ -19,11 +20,6 @@ export function traffic({ index }: Source, sinceMs: number): Traffic[] {
       `SELECT m.sender, r.owner, count(*) AS n, max(m.created) FROM message m JOIN receipt r ON r.seq = m.seq
        WHERE m.created >= ? AND r.via_group = 0 GROUP BY 1, 2 ORDER BY n DESC, 1, 2 LIMIT ${pairsAtMost}`,
     )
-    .all([sinceMs])
-    .map(([from, to, messages, last]) => ({
-      from: from as string,
-      to: to as string,
-      messages: messages as number,
-      lastAt: new Date(last as number).toISOString(),
-    }))
+    .all<[string, string, number, number]>([sinceMs])
+    .map(([from, to, messages, last]) => ({ from, to, messages, lastAt: isoTime(last) }))
 }

@@ -1,12 +1,11 @@
 import type { Source } from './message.ts'
-import { roster } from './roster.ts'
+import { frozenBoxes } from './roster.ts'
 
 /**
  * The oldest message that somebody has yet to read or finish, and its segment. Group mail that was read is
  * finished: nothing more is expected of its readers.
  */
 export function firstUnfinished(source: Source, now: number): { id: string; segment: number } | undefined {
-  const frozen = roster(source).flatMap(({ state, name }) => (state === 'frozen' ? name : []))
   const row = source.index
     .sql(
       `SELECT m.id, m.segment FROM receipt r JOIN message m ON m.seq = r.seq
@@ -14,6 +13,6 @@ export function firstUnfinished(source: Source, now: number): { id: string; segm
           OR (r.class = 0 AND (r.expires IS NULL OR r.expires > ?1 OR r.owner IN (SELECT value FROM json_each(?2))))
        ORDER BY r.seq LIMIT 1`,
     )
-    .get([now, JSON.stringify(frozen)])
-  return row && { id: row[0] as string, segment: row[1] as number }
+    .get<[string, number]>([now, frozenBoxes(source)])
+  return row && { id: row[0], segment: row[1] }
 }

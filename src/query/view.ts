@@ -7,6 +7,7 @@ import {
   factsOf,
   findSeq,
   messageBySeq,
+  type ReceiptRow,
   receiptColumns,
   receiptsOf,
   type Source,
@@ -23,7 +24,7 @@ export function createView(source: Source): View {
       .sql(
         `SELECT ${receiptColumns}, m.id FROM ${join || 'receipt r'} JOIN message m ON m.seq = r.seq WHERE ${where}`,
       )
-      .all(parameters)
+      .all<ReceiptRow>(parameters)
       .map((row) => ({ ...toReceipt(row), id: row.at(-1) as string }))
   const joined = (table: string, box: string) =>
     `${table} JOIN receipt r ON r.seq = ${table}.seq AND r.owner = ${table}.${box}`
@@ -36,19 +37,17 @@ export function createView(source: Source): View {
     text: (seq) => messageBySeq(source, seq),
     receipts: (seq) => receiptsOf(source, seq),
     keyed(sender, key) {
-      const row = index
+      return index
         .sql('SELECT m.id FROM keyed k JOIN message m ON m.seq = k.seq WHERE k.sender = ? AND k.key = ?')
-        .get([sender, key])
-      return row?.[0] as string | undefined
+        .get<[string]>([sender, key])?.[0]
     },
     lastOf(sender, threadId) {
-      const row = index
+      return index
         .sql(
           `SELECT id, seq FROM message WHERE thread = ?1 AND sender = ?2
            UNION SELECT id, seq FROM message WHERE id = ?1 AND sender = ?2 ORDER BY seq DESC LIMIT 1`,
         )
-        .get([threadId, sender])
-      return row?.[0] as string | undefined
+        .get<[string]>([threadId, sender])?.[0]
     },
     lapsed: (now, waiting, limit) =>
       letters(
@@ -106,14 +105,13 @@ export function createView(source: Source): View {
       ),
     ],
     threadLength(threadId, limit) {
-      const found = index
+      return index
         .sql(
           `SELECT count(*) FROM (SELECT 1 FROM message WHERE thread = ?1
              AND seq > coalesce((SELECT max(seq) FROM message WHERE thread = ?1 AND sender = '${person}'), 0)
              AND sender <> '${systemAgent}' LIMIT ?2)`,
         )
-        .get([threadId, limit])
-      return found?.[0] as number
+        .get<[number]>([threadId, limit])![0]
     },
     nextOfRole(role, now) {
       const first = index.sql(
@@ -125,9 +123,11 @@ export function createView(source: Source): View {
          WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?3 AND r.class = 1 AND (r.expires IS NULL OR r.expires > ?3) ORDER BY l.seq LIMIT 1`,
       )
       for (let rank = priorities.length - 1; rank >= 0; rank--) {
-        const waiting = [first, lapsed].flatMap((query) => query.get([`role:${role}`, rank, now]) ?? [])
-        const [id, seq, otherId, otherSeq] = waiting as [string?, number?, string?, number?]
-        if (id !== undefined) return otherId !== undefined && otherSeq! < seq! ? otherId : id
+        const [oldest] = [first, lapsed]
+          .map((query) => query.get<[id: string, seq: number]>([`role:${role}`, rank, now]))
+          .filter((row) => row !== undefined)
+          .sort((a, b) => a[1] - b[1])
+        if (oldest !== undefined) return oldest[0]
       }
       return undefined
     },

@@ -5,7 +5,13 @@ import { MailboxError } from '../base/errors.ts'
 import { checkJsonValue } from '../base/json.ts'
 import { inSpan } from '../base/trace.ts'
 import type { UpdateInput } from '../command/roster.ts'
-import { checkTimeout, type WatchOptions, waitForMail, watchMail } from '../delivery/watch.ts'
+import {
+  checkTimeout,
+  type WaitOptions,
+  type WatchOptions,
+  waitForMail,
+  watchMail,
+} from '../delivery/watch.ts'
 import type { SendInput } from '../model/fields.ts'
 import type { InboxMessage, InboxOptions } from '../query/inbox.ts'
 import type { ListOptions } from '../query/page.ts'
@@ -15,7 +21,6 @@ import type {
   HandleOptions,
   Mailbox,
   ReplyInput,
-  WaitOptions,
 } from '../space/mailbox/api.ts'
 import type { CallOptions, Connection } from './connection.ts'
 import { followHub } from './stream.ts'
@@ -24,14 +29,6 @@ import { followHub } from './stream.ts'
 const waitMs = waitAtMostMs - 5_000
 /** How long an answer may take on its way. */
 const answerMs = 30_000
-
-export interface RemoteMailboxOptions {
-  connection: Connection
-  name: string
-  claimTtlMs: number
-  /** Called when the hub has heard from the agent. */
-  onHeard: () => void
-}
 
 const operations = { ...mailboxOperations, ...waitingOperations }
 type Operations = typeof operations
@@ -42,9 +39,10 @@ export class RemoteMailbox implements Mailbox {
   readonly name: string
   readonly claimTtlMs: number
   readonly #connection: Connection
+  /** Called when the hub has heard from the agent. */
   readonly #onHeard: () => void
 
-  constructor({ connection, name, claimTtlMs, onHeard }: RemoteMailboxOptions) {
+  constructor(connection: Connection, name: string, claimTtlMs: number, onHeard: () => void) {
     this.#connection = connection
     this.name = name
     this.claimTtlMs = claimTtlMs
@@ -60,7 +58,6 @@ export class RemoteMailbox implements Mailbox {
     const { reads = false }: Pick<Operation, 'reads'> = operations[method]
     const call = (headers: Record<string, string> = {}) =>
       this.#connection.call<AnswerOf<Operations[M]>>({
-        method: 'POST',
         path: `/api/mailboxes/${encodeURIComponent(this.name)}/${toPath(method)}`,
         body: input,
         headers,

@@ -9,7 +9,7 @@ import type { CatchUpOptions, Projection } from '../index/projection.ts'
 import { type LastSegment, lastSegment } from '../journal/file/segment.ts'
 import type { Journal, PlacedEntry } from '../journal/journal.ts'
 import type { Directory } from '../model/directory.ts'
-import type { Gist } from '../model/entry.ts'
+import type { Draft, Gist } from '../model/entry.ts'
 import { createIdSource } from '../model/id.ts'
 import type { Settings } from '../model/settings.ts'
 import type { Source } from '../query/message.ts'
@@ -95,6 +95,15 @@ export class SpaceCore {
       { settled: needsIndex },
     )
     return { result: decision!.result, placed }
+  }
+
+  /** The same for a decision that has no result but its entries. */
+  async record(
+    on: 'directory' | 'index',
+    decide: (view: View, context: Context) => Draft[],
+  ): Promise<PlacedEntry[]> {
+    const decided = this.decide(on, (view, context) => ({ drafts: decide(view, context), result: undefined }))
+    return (await decided).placed
   }
 
   /** Answers a question from one snapshot that has everything appended so far. */

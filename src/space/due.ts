@@ -28,13 +28,7 @@ export function findDue(core: SpaceCore, source: Source): (() => Promise<number>
   const view = core.viewOf(source)
   const processes = processStates(view.directory.agents.values())
   if (decideDue(view, processes, core.context).length === 0) return undefined
-  return async () => {
-    const decide = core.decide('index', (now, context) => ({
-      drafts: decideDue(now, processes, context),
-      result: undefined,
-    }))
-    return (await decide).placed.length
-  }
+  return async () => (await core.record('index', (now, context) => decideDue(now, processes, context))).length
 }
 
 /** Runs what is due again and again, until it is stopped or the space is closed. */

@@ -64,9 +64,9 @@ const dayMs = 86_400_000
 export async function archiveOld(core: SpaceCore, options: ArchiveOptions): Promise<ArchiveReport> {
   const job = jobOf(core, options)
   try {
-    const planned = await plan(job)
+    const planned = await run(job, true)
     const nothing = planned.gzipped.length === 0 && planned.removed.length === 0
-    return options.dryRun || nothing ? planned : await withArchive(job.dir, () => run(job))
+    return options.dryRun || nothing ? planned : await withArchive(job.dir, () => run(job, false))
   } finally {
     job.reader.close()
   }
@@ -104,30 +104,20 @@ function checkAge(ageMs: number): number {
   })
 }
 
-async function plan(job: Job): Promise<ArchiveReport> {
+async function run(job: Job, dryRun: boolean): Promise<ArchiveReport> {
   const gzip = dueForGzip(job)
-  const removal = await dueForRemoval(
-    job,
-    gzip.due.map(({ segment }) => segment),
-  )
-  return { gzipped: gzip.due, removed: removal.due, kept: keptBy(gzip, removal) }
-}
-
-async function run(job: Job): Promise<ArchiveReport> {
-  const gzip = dueForGzip(job)
-  const gzipped = await gzipAll(job, gzip.due)
-  const removal = await dueForRemoval(job, [])
-  if (removal.due.length > 0) await removeAll(job, removal.due)
-  return { gzipped, removed: removal.due, kept: keptBy(gzip, removal) }
+  const gzipped = dryRun ? gzip.due : await gzipAll(job, gzip.due)
+  const archived = gzipped.map(({ segment }) => segment)
+  const removal = await dueForRemoval(job, archived)
+  if (!dryRun && removal.due.length > 0) await removeAll(job, removal.due)
+  const kept = [...gzip.kept, ...removal.kept].sort((a, b) => a.segment - b.segment)
+  return { gzipped, removed: removal.due, kept }
 }
 
 interface Plan {
   due: ArchivedSegment[]
   kept: ArchiveReport['kept']
 }
-
-const keptBy = (...plans: Plan[]): Plan['kept'] =>
-  plans.flatMap(({ kept }) => kept).sort((a, b) => a.segment - b.segment)
 
 function dueForGzip(job: Job): Plan {
   if (job.gzipBefore === Number.NEGATIVE_INFINITY) return { due: [], kept: [] }
@@ -140,7 +130,7 @@ function dueForGzip(job: Job): Plan {
   return { due: plan.due, kept: [...plan.kept, ...last] }
 }
 
-/** `gzipped` are segments that would be archived by then. Segments after an unarchived one must be kept. */
+/** `gzipped` are segments that are archived by then, or would be. Segments after an unarchived one must be kept. */
 async function dueForRemoval(job: Job, gzipped: readonly number[]): Promise<Plan> {
   if (job.removeBefore === Number.NEGATIVE_INFINITY) return { due: [], kept: [] }
   const unfinished = await job.core.query((source) => firstUnfinished(source, job.now))
@@ -213,8 +203,8 @@ async function gzipAll(job: Job, due: readonly ArchivedSegment[]): Promise<Archi
  * stays finished, so what held when they were checked still holds.
  */
 async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<void> {
-  const { core, dir, options } = job
-  const { signal, onProgress } = options
+  const { core, dir } = job
+  const { signal, onProgress } = job.options
   signal?.throwIfAborted()
   const segments = due.map(({ segment }) => segment)
   // Expired mail still counts as unread until its expiry has been recorded.
@@ -222,18 +212,11 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   await restateRoster(job)
   const total = await core.query(({ index }) => index.cursor.seq)
   core.dropSegments(() => removeArchived(dir, segments))
-  await core.rebuild({
-    onProgress: (done) => onProgress?.({ task: 'rebuild', done, total }),
-    ...(signal === undefined ? {} : { signal }),
-  })
+  await core.rebuild({ onProgress: (done) => onProgress?.({ task: 'rebuild', done, total }), signal })
 }
 
 /** Restates every agent in the remaining segments, synced to disk in case of a power loss right after. */
 async function restateRoster({ core, dir }: Job): Promise<void> {
-  const { placed } = await core.decide('directory', (view) => ({
-    drafts: decideRestate(view),
-    result: undefined,
-  }))
-  const last = placed.at(-1)
+  const last = (await core.record('directory', decideRestate)).at(-1)
   if (last !== undefined) syncSegment(dir, last.place.segment)
 }

@@ -1,6 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
 import { identifyProcess } from '../base/process.ts'
-import type { Context } from '../command/context.ts'
 import { findDeaths, isRunning } from '../command/due/deaths.ts'
 import {
   decideJoin,
@@ -13,9 +12,7 @@ import {
   type SeatInput,
   type UpdateInput,
 } from '../command/roster.ts'
-import type { View } from '../conversation/view.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
-import type { Draft } from '../model/entry.ts'
 import { checkName } from '../model/name.ts'
 import { presence, type RosterAgent } from '../query/presence.ts'
 import { agentByName } from '../query/roster.ts'
@@ -81,13 +78,10 @@ export async function leave(core: SpaceCore, name: string, options: { frozen?: b
 export async function seedSwarm(core: SpaceCore, dir: string): Promise<Agent[]> {
   const { membersOf } = await import('./swarm.ts')
   const { swarm, names } = membersOf(dir)
+  const tag = `swarm:${swarm}`
   const agents: Agent[] = []
   for (const name of names)
-    agents.push(
-      await changeAgent(core, 'directory', (view, context) =>
-        decideSeed(view, name, `swarm:${swarm}`, context),
-      ),
-    )
+    agents.push(await changeAgent(core, 'directory', (view, context) => decideSeed(view, name, tag, context)))
   return agents
 }
 
@@ -112,15 +106,11 @@ export async function leadOf(core: SpaceCore, name: string): Promise<string> {
 
 async function changeAgent(
   core: SpaceCore,
-  on: 'directory' | 'index',
-  decide: (view: View, context: Context) => Draft[],
+  ...[on, decide]: Parameters<SpaceCore['record']>
 ): Promise<Agent> {
-  const { result } = await core.decide(on, (view, context) => {
-    const drafts = decide(view, context)
-    return { drafts, result: drafts.find((draft) => draft.kind === 'agent')?.agent }
-  })
-  if (result === undefined) throw new MailboxError('internal', 'the roster did not change')
-  return result
+  const placed = await core.record(on, decide)
+  for (const { entry } of placed) if (entry.kind === 'agent') return entry.agent
+  throw new MailboxError('internal', 'the roster did not change')
 }
 
 /** A session with what tells its process from others. The process of another host is described by its caller. */

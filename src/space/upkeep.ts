@@ -26,11 +26,12 @@ export async function importMessages(
   const underWay = new Set<Promise<void>>()
   for await (const line of lines) {
     const draft = checkImport(line)
-    const decide = core.decide('index', (view) => ({ drafts: decideImport(view, draft), result: undefined }))
-    const one = decide.then(({ placed }) => {
-      count[placed.length > 0 ? 'imported' : 'skipped']++
-      underWay.delete(one)
-    })
+    const one = core
+      .record('index', (view) => decideImport(view, draft))
+      .then((placed) => {
+        count[placed.length > 0 ? 'imported' : 'skipped']++
+        underWay.delete(one)
+      })
     underWay.add(one)
     if (underWay.size >= importsAtOnce) await Promise.race(underWay)
   }

@@ -157,6 +157,10 @@ const markdown = [
   `# <img src=x onerror=${call}>`,
   `> <svg onload=${call}>`,
   `- [ ] <img src=x onerror=${call}>`,
+  // Links that only contain the beginning of a web address.
+  '[x](/x?http://evil.example)',
+  '[x](//evil.example/http://x)',
+  '[x](ftp://evil.example/http://x)',
   `| a | <img src=x onerror=${call}> |\n|---|---|\n| [x](javascript:${call}) | y |`,
   `[a](https://a.example"onmouseover="${call})`,
   `[a](https://a.example "x" onmouseover=${call})`,

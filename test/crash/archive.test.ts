@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, realpathSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { FileJournal } from '../../src/journal/file/file-journal.ts'
@@ -140,6 +140,27 @@ async function failEach(call: string, what: string, step: number) {
     }
   }
 }
+
+it('makes the name of the archived copy durable before it deletes the plain one', async () => {
+  const { dir } = await template()
+  const root = realpathSync(tempDir())
+  const log = join(root, 'calls.log')
+  const copy = join(root, 'space')
+  cpSync(dir, copy, { recursive: true })
+  const args = [copy, now, ages.gzipAfterMs, Number.POSITIVE_INFINITY].map(String)
+  expect(runScript(archiver, args).stdout).toBe('done 4 0\n')
+  // As if that run had been killed after each rename: both copies are there, and no name is known to be durable.
+  cpSync(join(dir, 'journal'), join(copy, 'journal'), { recursive: true })
+  const under = ['strace', '-f', '-qq', '-y', '-o', log, '-e', 'trace=fsync,unlink']
+  expect(runScript(archiver, args, { under, env: { UV_THREADPOOL_SIZE: '1' } }).stdout).toBe('done 4 0\n')
+  const calls = readFileSync(log, 'latin1').split('\n')
+  const unlinks = calls.flatMap((call, at) => (/unlink\(".*\/journal\/\d+\.jsonl"/.test(call) ? [at] : []))
+  expect(unlinks).toHaveLength(4)
+  for (const [nth, at] of unlinks.entries()) {
+    const since = calls.slice((unlinks[nth - 1] ?? -1) + 1, at)
+    expect(since.some((call) => /fsync\(\d+<.*\/archive>/.test(call))).toBe(true)
+  }
+})
 
 const timeout = inStorm(900_000, 120_000)
 

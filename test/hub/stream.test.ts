@@ -1,8 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
+import { Feed } from '../../src/hub/feed.ts'
+import { sseFrame } from '../../src/hub/frames.ts'
 import type { Entry } from '../../src/model/entry.ts'
 import { openSpace } from '../../src/space/open.ts'
+import { Survey } from '../../src/space/survey.ts'
 import { type Stage, stageHub } from '../helpers/hub.ts'
 import { letPass, until } from '../helpers/wait.ts'
 
@@ -52,6 +55,27 @@ function overEvents({ url, token }: Stage, query = '', headers: Record<string, s
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
+
+it('continues from every entry without a gap, at the edge of what is kept in memory too', async () => {
+  const { space } = await stageHub()
+  const ada = await space.mailbox('ada')
+  const survey = new Survey(space.core)
+  // A window so small that it is halved again and again while the entries come in.
+  const feed = new Feed(space, survey, { keptChars: 2_000 })
+  await feed.start()
+  onTestFinished(() => feed.stop())
+  for (let n = 0; n < 40; n++) await ada.send({ to: 'user', subject: `${n}` })
+  const end = await space.lastSeq()
+  await until(async () => feed.last === end)
+  const firstOf = (chunk: { bytes: Buffer } | undefined) =>
+    chunk === undefined ? undefined : Number(/^id: (\d+)\n/.exec(chunk.bytes.toString())?.[1])
+  expect(feed.chunkAfter(0, sseFrame)).toBeUndefined()
+  for (let after = 0; after < end; after++) {
+    const chunk = feed.chunkAfter(after, sseFrame) ?? (await feed.readAfter(after, sseFrame))
+    expect(firstOf(chunk)).toBe(after + 1)
+  }
+  expect(feed.chunkAfter(end, sseFrame)).toBeUndefined()
+})
 
 it('streams the same entries over both, from the start, from a place, and from the end', async () => {
   const stage = await stageHub()

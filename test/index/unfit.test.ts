@@ -38,7 +38,7 @@ async function closedSpace(): Promise<string> {
 }
 
 function changeMeta(dir: string, sql: string): void {
-  const database = openDatabase(indexOf(dir), { busyMs: 1_000 })
+  const database = openDatabase(indexOf(dir), 1_000)
   database.exec(`UPDATE meta SET ${sql}`)
   database.close()
 }
@@ -56,7 +56,7 @@ describe('an index that does not fit its journal is built anew', () => {
     const dir = await closedSpace()
     const before = rowsOf(dir)
     changeMeta(dir, change)
-    const database = openDatabase(indexOf(dir), { busyMs: 1_000 })
+    const database = openDatabase(indexOf(dir), 1_000)
     database.exec("DELETE FROM receipt WHERE owner = 'bob'")
     database.close()
     const space = await tempSpace({ dir })

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import { appendMessage, subjectsIn, upTo } from '../helpers/drafts.ts'
-import { linesIn, segmentFile, verifyDir, withOwnSum, writeLines } from '../helpers/segments.ts'
+import { linesIn, segmentFile, segmentFiles, verifyDir, withOwnSum, writeLines } from '../helpers/segments.ts'
 import { tempDir, tempJournal, tempSpace } from '../helpers/temp.ts'
 
 /** A closed journal of a header and messages `1` to `count`. */
@@ -13,6 +13,16 @@ async function closedJournal(count: number, segmentBytes?: number): Promise<stri
   await journal.close()
   return dir
 }
+
+describe('a line that is missing', () => {
+  it('at the end of a closed segment is reported: the next segment continues a chain that is not there', async () => {
+    const dir = await closedJournal(12, 1_500)
+    expect(segmentFiles(dir).length).toBeGreaterThan(2)
+    writeLines(dir, linesIn(dir, 1).slice(0, -1), 1)
+    const { problems } = await verifyDir(dir)
+    expect(problems).toContainEqual(expect.stringContaining('segment 2'))
+  })
+})
 
 describe('damage in the middle', () => {
   it('is reported with its place, and reading goes on behind it', async () => {

@@ -54,6 +54,20 @@ describe('it expires (lease, default 15 min, renewable)', () => {
     expect(await ladderOf(space, id)).toEqual(['stored', 'claimed', 'shown', 'released', 'claimed', 'shown'])
   })
 
+  it('ends on time although a missing ack was escalated meanwhile', async () => {
+    const { space, pass } = await scene({ ackTimeoutMs: minute, ackRepeats: 0, urgentAfterMs: 0 })
+    const ada = await byHand(space, 'ada')
+    await byHand(space, 'lea', 'lead')
+    const [bob, cy] = [await byHand(space, 'bob', 'r'), await byHand(space, 'cy', 'r')]
+    const { id } = await ada.send({ to: 'role:r', requiresAck: true })
+    await bob.claim(id)
+    await pass(3 * minute)
+    expect(await ladderOf(space, id)).toContain('escalated')
+    expect(await cy.claimNext('r')).toBeNull()
+    await pass(13 * minute)
+    expect((await cy.claimNext('r'))?.message.id).toBe(id)
+  })
+
   it('claiming again renews it, without another attempt', async () => {
     const { space, clock } = await scene()
     const ada = await byHand(space, 'ada')

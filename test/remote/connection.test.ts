@@ -153,9 +153,9 @@ it('resumes after what the hub has read for it, however the events are cut up', 
     .join('')}id: 900\n\n: beat 900\n\n`
   const asked: string[] = []
   const over = new AbortController()
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     if (request.url!.startsWith('/api/space'))
-      return response.end(JSON.stringify({ id: space.id, at: new Date().toISOString(), settings: {} }))
+      return void response.end(JSON.stringify({ id: space.id, at: new Date().toISOString(), settings: {} }))
     asked.push(new URL(request.url!, 'http://hub').searchParams.get('after')!)
     if (asked.length > 1) return over.abort()
     response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -116,6 +116,14 @@ describe('a search', () => {
     await expect(ada.search(query)).resolves.toMatchObject({ next: null })
   })
 
+  test('leaves out mail that has any of several excluded words', async () => {
+    const space = await tempSpace()
+    const { ada, bob } = await trio(space)
+    for (const fruit of ['apple', 'pear', 'plum']) await bob.send({ to: 'ada', subject: fruit, body: fruit })
+    expect(await find(ada, '-apple -pear')).toEqual(['plum'])
+    expect(await find(ada, 'plum -apple -pear')).toEqual(['plum'])
+  })
+
   test('knows no operator that is not one', async () => {
     const { ada } = await library()
     expect(await find(ada, 'https://example.org/plan')).toEqual(['five'])

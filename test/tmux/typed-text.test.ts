@@ -29,7 +29,7 @@ describe('a message for an agent', () => {
   })
 
   it('says of every known type that asks for something what it asks for', () => {
-    const plain = new Set(['text', 'notification', 'ack'])
+    const plain = new Set(['text', 'request', 'response', 'notification', 'ack', 'error', 'broadcast'])
     for (const type of knownTypes) {
       const head = typed({ type }).split(' ⏎ ')[0]!
       const asked = head.slice(head.indexOf(`, ${type}, normal.`) + `, ${type}, normal.`.length)

@@ -29,7 +29,7 @@ export class WriterLock {
 
   /** Opened when first taken: a process that only reads does not need it. */
   #open(): Database {
-    const database = openDatabase(this.#path, { busyMs: 0 })
+    const database = openDatabase(this.#path, 0)
     // Nothing is ever stored: the file stays empty, so it cannot be torn, and without a rollback journal
     // there is no file to create and delete at every BEGIN.
     database.exec('PRAGMA journal_mode = MEMORY')

@@ -1,6 +1,6 @@
 import type { UpdateInput } from '../../command/roster.ts'
 import type { Kind } from '../../conversation/registry.ts'
-import type { Follow, WatchOptions } from '../../delivery/watch.ts'
+import type { Follow, WaitOptions, WatchOptions } from '../../delivery/watch.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { Claim } from '../../model/claim.ts'
 import type { SendInput } from '../../model/fields.ts'
@@ -135,18 +135,6 @@ export interface Checked {
   /** Unread mail that did not fit, counted. */
   remaining: UnreadCount
   next: string | null
-}
-
-export interface WaitOptions {
-  type?: string | readonly string[]
-  from?: string
-  /** Only a reply to this message. */
-  replyTo?: string
-  /** Only what this accepts; everything else stays unread. */
-  match?: (message: InboxMessage) => boolean
-  /** @default no limit */
-  timeoutMs?: number
-  signal?: AbortSignal
 }
 
 export interface HandleOptions {

@@ -9,12 +9,17 @@ import { standing } from '../../query/standing.ts'
 import type { SpaceCore } from '../core.ts'
 import { findDue } from '../due.ts'
 
+/** The agent whose mailbox it is, and the space. */
+export interface Holder {
+  readonly core: SpaceCore
+  readonly name: string
+}
+
+type Look<T> = (source: Source, agent: Agent, now: number) => T
+
 /** Asks something about one agent's mail, from one snapshot. */
-export const queryAs = <T>(
-  core: SpaceCore,
-  name: string,
-  work: (source: Source, agent: Agent) => T,
-): Promise<T> => core.query((source) => work(source, requireKnown(source, name)))
+export const queryAs = <T>({ core, name }: Holder, work: Look<T>): Promise<T> =>
+  core.query((source) => work(source, requireKnown(source, name), core.now()))
 
 /** As often as what is due may make more become due. */
 const maxRounds = 100
@@ -24,16 +29,13 @@ const maxRounds = 100
  * for long is recorded as present. Nearly always there is nothing to do, and the one snapshot that shows so
  * also answers the question.
  */
-export async function lookIn<T>(
-  core: SpaceCore,
-  name: string,
-  work: (source: Source, agent: Agent) => T,
-): Promise<T> {
+export async function lookIn<T>(holder: Holder, work: Look<T>): Promise<T> {
+  const { core } = holder
   for (let round = 0; ; round++) {
-    const look = await queryAs(core, name, (source, agent) => {
+    const look = await queryAs(holder, (source, agent, now) => {
       const silence = round === 0 ? findSilence(core, source, agent) : undefined
       const first = silence ?? (round < maxRounds ? findDue(core, source) : undefined)
-      return first === undefined ? { answer: work(source, agent) } : { first }
+      return first === undefined ? { answer: work(source, agent, now) } : { first }
     })
     if (look.first === undefined) return look.answer
     await look.first()
@@ -44,11 +46,7 @@ export async function lookIn<T>(
 function findSilence(core: SpaceCore, source: Source, agent: Agent): (() => Promise<unknown>) | undefined {
   if (processState(agent.session) === 'running' || !isLongSilent(source, agent, core.settings, core.now()))
     return undefined
-  return () =>
-    core.decide('directory', (view, context) => ({
-      drafts: decideUpdate(view, agent.name, {}, context),
-      result: undefined,
-    }))
+  return () => core.record('directory', (view, context) => decideUpdate(view, agent.name, {}, context))
 }
 
 export function requireKnown(source: Source, name: string): Agent {
@@ -63,14 +61,10 @@ export const messageOf = (core: SpaceCore, id: string): Promise<StoredMessage> =
   core.query((source) => messageBySeq(source, requireSeq(source, id)))
 
 /** A message and where it stands for an agent. For one that it did not reach, how far any recipient is. */
-export function standingOf(
-  core: SpaceCore,
-  source: Source,
-  agent: Agent,
-  id: string,
-): { message: StoredMessage; state: ReceiptState; isMine: boolean } {
-  const message = messageBySeq(source, requireSeq(source, id))
-  const own = standing(source, agent, message.seq, core.now())
-  const state = own ?? receiptsOf(source, message.seq)[0]?.state ?? 'stored'
-  return { message, state, isMine: own !== undefined }
-}
+export const standingOf = (holder: Holder, id: string) =>
+  queryAs(holder, (source, agent, now) => {
+    const message = messageBySeq(source, requireSeq(source, id))
+    const own = standing(source, agent, message.seq, now)
+    const state: ReceiptState = own ?? receiptsOf(source, message.seq)[0]?.state ?? 'stored'
+    return { message, state, isMine: own !== undefined }
+  })

@@ -7,30 +7,27 @@ import { cursorAfter, type InboxMessage } from '../../query/inbox.ts'
 import { requireSeq } from '../../query/message.ts'
 import { nextMail, withinBudget } from '../../query/next-mail.ts'
 import { unreadFor } from '../../query/standing.ts'
-import type { SpaceCore } from '../core.ts'
 import type { Checked, CheckOptions } from './api.ts'
 import { handle } from './handling.ts'
-import { lookIn, queryAs, standingOf } from './looking.ts'
+import { type Holder, lookIn, queryAs, standingOf } from './looking.ts'
 import { traceDelivery } from './trace.ts'
 
 /** How far into the unread mail `check` looks for what fits. */
 const checkDepth = 200
 
-export async function check(core: SpaceCore, name: string, options: CheckOptions): Promise<Checked> {
+export async function check(holder: Holder, options: CheckOptions): Promise<Checked> {
   const { budgetTokens = 2_000, limit = checkDepth, ...filter } = options
   if (!(budgetTokens > 0))
     throw new MailboxError('invalid', 'budgetTokens must be a number above 0', { hint: 'try 2000' })
-  const found = await lookIn(core, name, (source, agent) => ({
-    ...nextMail(source, agent, filter, core.now(), Math.max(limit, checkDepth)),
-    unread: count(source, agent, core.now()),
+  const found = await lookIn(holder, (source, agent, now) => ({
+    ...nextMail(source, agent, filter, now, Math.max(limit, checkDepth)),
+    unread: count(source, agent, now),
   }))
   const chosen = withinBudget(found.messages.slice(0, limit), budgetTokens)
-  const messages = await take(core, name, chosen)
+  const messages = await take(holder, chosen)
   // What somebody else took in the meantime is not ours to count.
   const remaining =
-    messages.length === chosen.length
-      ? without(found.unread, messages)
-      : await queryAs(core, name, (source, agent) => count(source, agent, core.now()))
+    messages.length === chosen.length ? without(found.unread, messages) : await queryAs(holder, count)
   const isCut = chosen.length < found.messages.length
   const last = chosen.findLast(({ id }) => !found.answers.includes(id))
   const next = !isCut ? found.next : last === undefined ? (filter.after ?? null) : cursorAfter(last)
@@ -45,20 +42,17 @@ function without({ unread, byPriority }: UnreadCount, taken: readonly InboxMessa
   return { unread: unread - taken.length, byPriority: Object.fromEntries(left) as UnreadCount['byPriority'] }
 }
 
-export async function read(core: SpaceCore, name: string, id: string): Promise<InboxMessage> {
-  const { message, state, isMine } = await queryAs(core, name, (source, agent) =>
-    standingOf(core, source, agent, id),
-  )
+export async function read(holder: Holder, id: string): Promise<InboxMessage> {
+  const { message, state, isMine } = await standingOf(holder, id)
   if (!isMine || classOf(state) !== 'unread') return { ...message, state }
-  const shown = await handle(core, name, 'shown', message.id)
-  traceDelivery(name, [message])
+  const shown = await handle(holder, 'shown', message.id)
+  traceDelivery(holder.name, [message])
   return { ...message, state: shown.state }
 }
 
 /** Marks messages as shown; returns those that were still there to take. */
 export async function take(
-  core: SpaceCore,
-  name: string,
+  { core, name }: Holder,
   messages: readonly InboxMessage[],
 ): Promise<InboxMessage[]> {
   if (messages.length === 0) return []
@@ -72,18 +66,14 @@ export async function take(
   return taken.map((message) => ({ ...message, state: 'shown' }))
 }
 
-export async function takeAll(
-  core: SpaceCore,
-  name: string,
-  ids: readonly string[],
-): Promise<InboxMessage[]> {
+export async function takeAll(holder: Holder, ids: readonly string[]): Promise<InboxMessage[]> {
   if (ids.length === 0) return []
-  const unread = await queryAs(core, name, (source, agent) =>
-    ids.flatMap((id) => unreadFor(source, agent, requireSeq(source, id), {}, core.now()) ?? []),
+  const unread = await queryAs(holder, (source, agent, now) =>
+    ids.flatMap((id) => unreadFor(source, agent, requireSeq(source, id), {}, now) ?? []),
   )
-  return take(core, name, unread)
+  return take(holder, unread)
 }
 
 /** The message with this seq if it is unread for the agent. Changes nothing. */
-export const peek = (core: SpaceCore, name: string, seq: number): Promise<InboxMessage | null> =>
-  queryAs(core, name, (source, agent) => unreadFor(source, agent, seq, {}, core.now()) ?? null)
+export const peek = (holder: Holder, seq: number): Promise<InboxMessage | null> =>
+  queryAs(holder, (source, agent, now) => unreadFor(source, agent, seq, {}, now) ?? null)

@@ -12,10 +12,10 @@ import type { StoredMessage } from '../../query/message.ts'
 import type { Decided, SpaceCore } from '../core.ts'
 import { runDue } from '../due.ts'
 import type { ReplyInput, SentMessage } from './api.ts'
-import { messageOf } from './looking.ts'
+import { type Holder, messageOf } from './looking.ts'
 import { traceOf } from './trace.ts'
 
-export async function send(core: SpaceCore, name: string, input: SendInput): Promise<SentMessage> {
+export async function send({ core, name }: Holder, input: SendInput): Promise<SentMessage> {
   checkSend(input, core.settings['limits.messageBytes'])
   checkPayload(input.type, input.payload, input.replyTo !== undefined)
   const to = typeof input.to === 'string' ? input.to : input.to.join(', ')
@@ -45,13 +45,8 @@ function toSent({ result: { message, warnings }, placed }: Decided<Sent>): SentM
   return { seq, ...message, warnings } as SentMessage
 }
 
-export async function reply(
-  core: SpaceCore,
-  name: string,
-  id: string,
-  input: ReplyInput,
-): Promise<SentMessage> {
-  const original = await messageOf(core, id)
+export async function reply(holder: Holder, id: string, input: ReplyInput): Promise<SentMessage> {
+  const original = await messageOf(holder.core, id)
   if (original.from === systemAgent && input.to === undefined) {
     throw new MailboxError('not_permitted', 'the system does not read mail', {
       hint: 'name a recipient: --to',
@@ -59,27 +54,23 @@ export async function reply(
   }
   const subject = /^re:/i.test(original.subject) ? original.subject : `Re: ${original.subject}`
   const defaults = {
-    to: original.from === name ? original.to : original.from,
+    to: original.from === holder.name ? original.to : original.from,
     subject: subject.slice(0, 500),
     type: 'response',
     priority: original.priority,
   }
-  return send(core, name, { ...defaults, ...input, replyTo: original.id })
+  return send(holder, { ...defaults, ...input, replyTo: original.id })
 }
 
-export async function withdraw(core: SpaceCore, name: string, id: string): Promise<StoredMessage> {
+export async function withdraw({ core, name }: Holder, id: string): Promise<StoredMessage> {
   checkId(id)
-  await core.decide('index', (view) => ({ drafts: decideWithdraw(view, name, id), result: undefined }))
+  await core.record('index', (view) => decideWithdraw(view, name, id))
   return messageOf(core, id)
 }
 
-export async function resend(
-  core: SpaceCore,
-  agent: string,
-  id: string,
-  to: SendInput['to'],
-): Promise<SentMessage> {
+export async function resend(holder: Holder, id: string, to: SendInput['to']): Promise<SentMessage> {
   checkId(id)
+  const { core, name: agent } = holder
   // Expired mail is listed as dead before anybody has recorded it.
   await runDue(core)
   return toSent(await core.decide('index', (view, context) => decideResend(view, { agent, id, to }, context)))
