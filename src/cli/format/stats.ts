@@ -6,7 +6,8 @@ import { relative } from './time.ts'
 
 /** One line per agent, after the total. */
 export function statsTable({ colors, width, now }: Cli, { all, agents, roles, deadLetters }: Stats): string {
-  const waiting = (time: string | null) => (time === null ? '' : relative(time, now).replace(/ ago|just /, ''))
+  const waiting = (time: string | null) =>
+    time === null ? '' : relative(time, now).replace(/ ago|just /, '')
   const line = (name: string, figures: Figures) => [
     name,
     count(figures.sent),
