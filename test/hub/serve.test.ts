@@ -115,7 +115,7 @@ it('loses and doubles nothing for those who follow when it is killed and started
   const ada = await local.mailbox('ada')
   const waiting = followers[0]!.space
     .mailbox('user')
-    .then((user) => user.wait({ type: 'last', timeoutMs: 50_000 }))
+    .then((user) => user.wait({ type: 'last', timeoutMs: 150_000 }))
   let sent = 0
   const writing = new AbortController()
   const writer = (async () => {
