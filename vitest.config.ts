@@ -8,8 +8,9 @@ export default defineConfig({
   test: {
     include: isQuick ? quickFiles : ['test/**/*.test.ts'],
     globalSetup: './test/helpers/bring-tools.ts',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Only ends what hangs: on a busy machine everything takes its time.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Two cores: more workers than that only make the process tests slower.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
