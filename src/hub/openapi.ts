@@ -114,22 +114,18 @@ const streamPath = {
   },
 }
 
+const health = {
+  type: 'object',
+  properties: { ok: { type: 'boolean' }, version: text },
+  required: ['ok', 'version'],
+}
 const healthPath = {
   get: {
     operationId: 'health',
     tags: ['hub'],
     summary: 'Check that the hub is running',
     security: [],
-    responses: {
-      200: {
-        description: 'The hub is running',
-        ...json({
-          type: 'object',
-          properties: { ok: { type: 'boolean' }, version: text },
-          required: ['ok', 'version'],
-        }),
-      },
-    },
+    responses: { 200: { description: 'The hub is running', ...json(health) } },
   },
 }
 
