@@ -12,16 +12,21 @@ export async function takeAnswer(me: MockAgent, message: InboxMessage): Promise<
   return go !== undefined
 }
 
-/** Answers a question that the demo has no text for, as the next thing the agent does. */
-export const answer: Behaviour = (me, { id, from, subject }) => {
-  const isPerson = from === person
-  return me.whenFree(() =>
-    me.work(`Answering${isPerson ? ' the owner' : ''}: ${subject}`, [3, 8], id, async () => {
-      const advice = "I'd start with the simple option and write down why."
-      await me.mailbox.reply(id, { body: isPerson ? me.demo.texts.toPerson.draw() : advice })
-      await me.mailbox.done(id)
-    }),
-  )
+/** Thinks about a message for a while, then answers it. */
+export const answerWith = (me: MockAgent, { id }: InboxMessage, what: string, body: string) =>
+  me.work(what, [4, 10], id, async () => {
+    await me.mailbox.reply(id, { body })
+    await me.mailbox.done(id)
+  })
+
+/** Answers what the demo has no text for, as the next thing the agent does. */
+export const answer: Behaviour = (me, message) => {
+  const { from, subject } = message
+  const [whom, body] =
+    from === person
+      ? [' the owner', me.demo.texts.toPerson.draw()]
+      : ['', "I'd start with the simple option and write down why."]
+  return me.whenFree(() => answerWith(me, message, `Answering${whom}: ${subject}`, body))
 }
 
 /** Only the person gets an answer to mail that the agent does not expect. */
@@ -42,7 +47,6 @@ export const commonMail: Role['mail'] = {
     await me.mailbox.done(id)
   },
   shutdown_request: (me, message) => me.shutDown(message),
-  default: otherMail,
 }
 
 /** Tells everyone, or those with a role or a tag. */

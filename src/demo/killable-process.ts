@@ -12,8 +12,7 @@ export class KillableProcess {
   async pid(): Promise<number> {
     if (this.#child === undefined) {
       // It exits when this process ends, however that happens, because its standard input closes.
-      const stdio = ['pipe', 'ignore', 'ignore'] as const
-      this.#child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: [...stdio] })
+      this.#child = spawn(process.execPath, ['-e', 'process.stdin.resume()'])
       await once(this.#child, 'spawn')
     }
     return this.#child.pid!

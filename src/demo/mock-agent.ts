@@ -1,4 +1,5 @@
 import { acceptShutdown, deferShutdown, type InboxMessage, type Mailbox, MailboxError } from '../mod.ts'
+import { commonMail, otherMail } from './common.ts'
 import type { Demo } from './demo.ts'
 import type { KillableProcess } from './killable-process.ts'
 import type { Member } from './team.ts'
@@ -6,7 +7,7 @@ import type { Member } from './team.ts'
 /** What an agent does with a message. */
 export type Behaviour = (me: MockAgent, message: InboxMessage) => Promise<unknown>
 export interface Role {
-  /** By type of message; `default` for every type that is not named. */
+  /** By type of message, in addition to what every agent does. */
   mail: Partial<Record<string, Behaviour>>
   /** Starts what the agent does unprompted, with each run. */
   start?: (me: MockAgent) => void
@@ -29,11 +30,13 @@ const breakSeconds = 90
 
 /** A mock agent: it checks its mailbox, does one thing at a time, and replies. */
 export class MockAgent {
+  readonly name: string
   readonly demo: Demo
   readonly member: Member
   readonly #role: Role
   readonly #ownProcess: KillableProcess | undefined
-  #mailbox: Mailbox | undefined
+  /** Set when it joins. */
+  mailbox!: Mailbox
   #run = 0
   here = false
   /** What it is working on. */
@@ -48,19 +51,11 @@ export class MockAgent {
 
   /** @param ownProcess where it runs, if it can die. @default this process */
   constructor(demo: Demo, member: Member, role: Role, ownProcess?: KillableProcess) {
+    this.name = member.name
     this.demo = demo
     this.member = member
     this.#role = role
     this.#ownProcess = ownProcess
-  }
-
-  get name(): string {
-    return this.member.name
-  }
-
-  /** Only after it has joined. */
-  get mailbox(): Mailbox {
-    return this.#mailbox!
   }
 
   async comeIn(): Promise<void> {
@@ -68,7 +63,7 @@ export class MockAgent {
     const pid = (await this.#ownProcess?.pid()) ?? process.pid
     const { name, role, tags, note } = this.member
     await this.demo.space.join(name, { roles: [role], tags, note, session: { pid, client: 'demo' } })
-    this.#mailbox = await this.demo.space.mailbox(name, { join: false })
+    this.mailbox = await this.demo.space.mailbox(name, { join: false })
     this.#run++
     this.here = true
     this.#stopWhenDone = undefined
@@ -128,11 +123,10 @@ export class MockAgent {
 
   /** Is busy with a message for a while, then calls `then`. */
   async work(what: string, range: Range, on: string | undefined, then: Work): Promise<void> {
+    if (on !== undefined) await this.mailbox.start(on)
     this.job = what.slice(0, 200)
-    this.#unfinished = async () => {
-      // Another agent may have claimed it by now.
-      if (on === undefined || (await this.#isMine(on))) await this.work(what, range, on, then)
-    }
+    // Refused if another agent has claimed it by then.
+    this.#unfinished = () => this.work(what, range, on, then)
     await this.mailbox.update({ state: 'alive', note: this.job })
     this.after(range, async () => {
       this.job = undefined
@@ -145,11 +139,6 @@ export class MockAgent {
   async whenFree(work: Work): Promise<void> {
     if (this.job === undefined) await work()
     else this.#todo.push(work)
-  }
-
-  async #isMine(id: string): Promise<boolean> {
-    const { messages } = await this.mailbox.inbox({ limit: 500 })
-    return messages.some((message) => message.id === id)
   }
 
   async shutDown(message: InboxMessage): Promise<void> {
@@ -175,16 +164,12 @@ export class MockAgent {
 
   #checkMail(range: Range): void {
     this.after(range, async () => {
-      let found = false
-      try {
-        found = await this.#readNext()
-      } finally {
-        if (this.here) this.#checkMail(found ? soon : idle)
-      }
+      const found = await this.#readNext()
+      if (this.here) this.#checkMail(found ? soon : idle)
     })
   }
 
-  /** Reads the most urgent message that it can handle now. */
+  /** Handles the most urgent message that it can handle now. */
   async #readNext(): Promise<boolean> {
     const { messages } = await this.mailbox.inbox({ unread: true, limit: 30 })
     for (const { id, type } of messages) {
@@ -193,8 +178,8 @@ export class MockAgent {
       const message = await this.mailbox.read(id).catch(forgive)
       if (message === undefined) continue
       if (message.requiresAck) await this.mailbox.ack(id)
-      const { mail } = this.#role
-      await (mail[type] ?? mail['default'])?.(this, message)
+      const handle = this.#role.mail[type] ?? commonMail[type] ?? otherMail
+      await handle(this, message).catch(forgive)
       return true
     }
     return false

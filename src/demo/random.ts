@@ -25,7 +25,7 @@ export class Deck<T> {
   readonly #cards: readonly T[]
   readonly #random: Random
   #left: T[] = []
-  /** How many times it was shuffled. */
+  /** How many times it was refilled. */
   rounds = 0
 
   constructor(cards: readonly T[], random: Random) {
@@ -33,19 +33,15 @@ export class Deck<T> {
     this.#random = random
   }
 
-  /** The next card, or the next that fits. */
+  /** The next card, or the next that fits; if none does, any. */
   draw(fits: (card: T) => boolean = () => true): T {
-    if (!this.#left.some(fits)) this.#shuffle()
-    const at = Math.max(0, this.#left.findIndex(fits))
-    return this.#left.splice(at, 1)[0]!
-  }
-
-  #shuffle(): void {
-    this.rounds++
-    this.#left = [...this.#cards]
-    for (let at = this.#left.length - 1; at > 0; at--) {
-      const other = Math.floor(this.#random.next() * (at + 1))
-      ;[this.#left[at], this.#left[other]] = [this.#left[other]!, this.#left[at]!]
+    if (!this.#left.some(fits)) {
+      this.rounds++
+      this.#left = [...this.#cards]
     }
+    const fitting = this.#left.filter(fits)
+    const card = this.#random.pick(fitting.length > 0 ? fitting : this.#left)
+    this.#left.splice(this.#left.indexOf(card), 1)
+    return card
   }
 }

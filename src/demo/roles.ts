@@ -1,6 +1,6 @@
 import { approvePlan, type InboxMessage, rejectPlan } from '../mod.ts'
 import { person } from '../model/agent.ts'
-import { announce, answer, commonMail, otherMail } from './common.ts'
+import { announce, answer, answerWith, otherMail } from './common.ts'
 import type { Job } from './demo.ts'
 import type { MockAgent, Role } from './mock-agent.ts'
 import { askForStatus, assign, chatter, decision, incident } from './scenes.ts'
@@ -8,11 +8,9 @@ import { incidents } from './texts/incidents.ts'
 import { handToTester, workerMail } from './worker.ts'
 
 const reviewer: Role['mail'] = {
-  ...commonMail,
   handoff: async (me, message) => {
     const job = me.demo.jobs.get(message.threadId)
     if (job === undefined) return otherMail(me, message)
-    await me.mailbox.start(message.id)
     await me.work(`Reviewing: ${job.item.title}`, [8, 24], message.id, async () => {
       if (job.reviews++ > 0 || !me.demo.goesWrong('review', 0.35)) return approve(me, message, job)
       const { title, comment } = job.item
@@ -43,12 +41,10 @@ async function approve(me: MockAgent, { id }: InboxMessage, job: Job): Promise<v
 }
 
 const tester: Role['mail'] = {
-  ...commonMail,
   handoff: async (me, message) => {
     const job = me.demo.jobs.get(message.threadId)
     if (job === undefined) return otherMail(me, message)
     const { id: taskId, title, check, log, project, result } = job.item
-    await me.mailbox.start(message.id)
     await me.work(`Testing: ${title}`, [8, 22], message.id, async () => {
       job.isGreen = job.tests++ > 0 || !me.demo.goesWrong('test', 0.25)
       await me.mailbox.done(message.id, { note: job.isGreen ? 'green' : 'red' })
@@ -67,11 +63,9 @@ const tester: Role['mail'] = {
 }
 
 const docs: Role['mail'] = {
-  ...commonMail,
   task_assignment: async (me, message) => {
     const { id, from, subject, body } = message
     const to = from === person ? person : `project:${me.demo.itemOf(message).project}`
-    await me.mailbox.start(id)
     await me.work(`Writing: ${subject}`, [10, 26], id, async () => {
       await me.mailbox.done(id, { note: 'published' })
       const about = subject.replace(/^Docs: /, '')
@@ -81,19 +75,14 @@ const docs: Role['mail'] = {
 }
 
 const architect: Role['mail'] = {
-  ...commonMail,
   request: async (me, message) => {
     const item = me.demo.jobs.get(message.threadId)?.item
     if (item?.answer === undefined) return answer(me, message)
-    await me.work(`Thinking about: ${item.title}`, [5, 12], message.id, async () => {
-      await me.mailbox.reply(message.id, { body: item.answer! })
-      await me.mailbox.done(message.id)
-    })
+    await answerWith(me, message, `Thinking about: ${item.title}`, item.answer)
   },
 }
 
 const lead: Role['mail'] = {
-  ...commonMail,
   plan_submission: async (me, message) => {
     const { id, subject, replyTo } = message
     const { doubt } = me.demo.itemOf(message)
@@ -105,13 +94,10 @@ const lead: Role['mail'] = {
     })
   },
   escalation: async (me, message) => {
-    const { id, from, subject, body } = message
-    if (from === 'system') return otherMail(me, message)
-    const verdict = incidents.find(({ reason }) => reason === body)?.verdict
-    await me.work(`Deciding: ${subject}`, [4, 10], id, async () => {
-      await me.mailbox.reply(id, { body: verdict ?? "I'll take it from here. Thanks for raising it early." })
-      await me.mailbox.done(id)
-    })
+    if (message.from === 'system') return otherMail(me, message)
+    const verdict = incidents.find(({ reason }) => reason === message.body)?.verdict
+    const body = verdict ?? "I'll take it from here. Thanks for raising it early."
+    await answerWith(me, message, `Deciding: ${message.subject}`, body)
   },
   help_request: answer,
   request: answer,
@@ -126,7 +112,7 @@ export const roles: Readonly<Record<string, Role>> = {
     },
   },
   architect: { mail: architect, start: (me) => me.every([50, 120], () => decision(me)) },
-  oncall: { mail: commonMail, start: (me) => me.every([400, 800], () => incident(me)) },
+  oncall: { mail: {}, start: (me) => me.every([400, 800], () => incident(me)) },
   worker: { mail: workerMail, start: (me) => me.every([90, 220], () => chatter(me)) },
   reviewer: { mail: reviewer },
   tester: { mail: tester },

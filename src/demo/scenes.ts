@@ -76,7 +76,8 @@ export async function chatter(me: MockAgent): Promise<void> {
   const tag = me.member.tags[0]!
   const toTag = random.happens(0.4)
   const to = toTag ? tag : random.pick(others).name
-  await me.mailbox.send({ to, ...texts.chatter.draw(), priority: 'low', tags: toTag ? [tag] : [] })
+  const [subject, body] = texts.chatter.draw()
+  await me.mailbox.send({ to, subject, body, priority: 'low', tags: toTag ? [tag] : [] })
 }
 
 export async function askForStatus(me: MockAgent): Promise<void> {

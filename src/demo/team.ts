@@ -6,9 +6,9 @@ export interface Member {
   tags: string[]
 }
 
-const member = (name: string, role: string, note: string, ...tags: string[]): Member => ({
-  ...{ name, role, note, tags },
-})
+function member(name: string, role: string, note: string, ...tags: string[]): Member {
+  return { name, role, note, tags }
+}
 
 const [checkout, search, mobile] = ['project:checkout', 'project:search', 'project:mobile'] as const
 const [performance, reliability] = ['concern:performance', 'concern:reliability'] as const

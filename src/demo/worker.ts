@@ -1,7 +1,7 @@
 import { fieldsOf } from '../conversation/field.ts'
 import { assignTask, handOff, type InboxMessage, submitPlan, updateStatus } from '../mod.ts'
 import { person } from '../model/agent.ts'
-import { commonMail, takeAnswer } from './common.ts'
+import { takeAnswer } from './common.ts'
 import type { Job } from './demo.ts'
 import type { MockAgent, Role } from './mock-agent.ts'
 
@@ -10,11 +10,9 @@ const plansOpen = 3
 
 /** Plans, asks, builds, fixes and finishes its work. */
 export const workerMail: Role['mail'] = {
-  ...commonMail,
   task_assignment: async (me, message) => {
     const job = jobOf(me, message)
     const { title, plan, question } = job.item
-    await me.mailbox.start(message.id)
     if (job.tries++ > 0) await build(me, job)
     else if (plan !== undefined)
       await me.work(`Planning: ${title}`, [6, 16], message.id, () => propose(me, job))
@@ -23,7 +21,6 @@ export const workerMail: Role['mail'] = {
     else await build(me, job)
   },
   fix_review_comments: async (me, { id, subject }) => {
-    await me.mailbox.start(id)
     await me.work(`Fixing: ${subject}`, [8, 20], id, async () => {
       await me.mailbox.done(id, { note: 'fixed' })
       const body = `${me.demo.texts.reviewFixed.draw()} Could you take another look?`
@@ -31,7 +28,6 @@ export const workerMail: Role['mail'] = {
     })
   },
   fix_ci_failure: async (me, { id, subject, threadId }) => {
-    await me.mailbox.start(id)
     await me.work(`Fixing: ${subject}`, [8, 22], id, async () => {
       const body = me.demo.texts.ciFixed.draw()
       await me.mailbox.done(id, { note: body })

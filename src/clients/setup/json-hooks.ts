@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { MailboxError } from '../../base/errors.ts'
-import { isObject } from '../../model/shape.ts'
+import { isObject } from '../../base/objects.ts'
 import { addAt, nodeAt, removeAt, replaceValue } from './json-text.ts'
 import { type Json, parseSettings } from './json-value.ts'
 import { ourEvent } from './our-entries.ts'

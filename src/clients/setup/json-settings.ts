@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { MailboxError } from '../../base/errors.ts'
-import { isObject } from '../../model/shape.ts'
+import { isObject } from '../../base/objects.ts'
 import { type Hooks, hooksWithoutOurs, installHooks, removeHooks, removeIfEmpty } from './json-hooks.ts'
 import { addAt, removeAt, replaceValue } from './json-text.ts'
 import { type Json, parseSettings } from './json-value.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type ParseError, parse, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { MailboxError } from '../../base/errors.ts'
-import { isObject } from '../../model/shape.ts'
+import { isObject } from '../../base/objects.ts'
 
 export type Json = Record<string, unknown>
 
