@@ -54,12 +54,9 @@ export function compareWithRebuild(dir: string, journal: Journal, index: Project
       fresh.read(() => dump(fresh)),
       index.read(() => dump(index)),
     ])
-    const problems: string[] = []
-    for (const [table, rows] of wanted) {
-      if (found.get(table) !== rows)
-        problems.push(`index: table ${table} in ${dir} differs from a rebuilt one; run \`mailbox rebuild\``)
-    }
-    return problems
+    return [...wanted.keys()]
+      .filter((table) => found.get(table) !== wanted.get(table))
+      .map((table) => `index: table ${table} in ${dir} differs from a rebuilt one; run \`mailbox rebuild\``)
   } finally {
     fresh.close()
     rmSync(scratch, { recursive: true, force: true })
@@ -69,11 +66,6 @@ export function compareWithRebuild(dir: string, journal: Journal, index: Project
 function dump(index: Projection): Map<string, string> {
   const tables = index
     .sql("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta' ORDER BY name")
-    .all()
-  return new Map(
-    tables.map(([name]) => {
-      const rows = index.sql(`SELECT * FROM ${name as string}`).all()
-      return [name as string, rows.map((row) => JSON.stringify(row)).join('\n')]
-    }),
-  )
+    .all<[string]>()
+  return new Map(tables.map(([name]) => [name, JSON.stringify(index.sql(`SELECT * FROM ${name}`).all())]))
 }

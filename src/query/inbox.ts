@@ -5,9 +5,9 @@ import { type Agent, boxesOf, clockOf } from '../model/agent.ts'
 import { type Priority, priorities, priorityRank } from '../model/message.ts'
 import { classOf, type ReceiptState, receiptClasses } from '../model/receipt.ts'
 import { type PlaceRow, readMessage, type Source, type StoredMessage } from './message.ts'
-import { badCursor, limitOf, type Page } from './page.ts'
+import { badCursor, type ListOptions, limitOf, type Page } from './page.ts'
 
-export interface InboxOptions {
+export interface InboxOptions extends ListOptions {
   /** Only what the agent has not been shown yet. @default false */
   unread?: boolean
   /** Include finished mail. @default false */
@@ -19,10 +19,6 @@ export interface InboxOptions {
   thread?: string
   /** Only replies to this message. */
   replyTo?: string
-  /** @default 50 */
-  limit?: number
-  /** Where the previous page ended (`next`). */
-  after?: string
 }
 
 /** A message in an inbox, and its state there. */

@@ -79,12 +79,10 @@ export class AppendQueue {
       try {
         if (this.#contended) this.#readAhead()
         this.#contended = false
-        await this.#lock.with(() => this.#decideBatch(this.#nextBatch()), {
-          timeoutMs: this.#lockTimeoutMs,
-          waiting: () => {
-            this.#contended = true
-            this.#readAhead()
-          },
+        const decideNext = () => this.#decideBatch(this.#nextBatch())
+        await this.#lock.with(decideNext, this.#lockTimeoutMs, () => {
+          this.#contended = true
+          this.#readAhead()
         })
       } catch (error) {
         for (const request of this.#waiting.splice(0)) request.reject(error)

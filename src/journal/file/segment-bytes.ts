@@ -77,7 +77,11 @@ export class Archive {
   }
 
   #with<T>(segment: number, work: (file: ArchivedFile) => T): T | undefined {
-    const file = this.#open(segment) ?? this.#findAndOpen(segment)
+    let file = this.#open(segment)
+    if (file === undefined) {
+      this.#paths = listArchived(this.#dir)
+      file = this.#open(segment)
+    }
     if (file === undefined) return undefined
     try {
       return work(file)
@@ -90,11 +94,6 @@ export class Archive {
     const path = this.#paths.get(segment)
     const fd = path === undefined ? undefined : openForRead(path)
     return fd === undefined ? undefined : { path: path!, fd }
-  }
-
-  #findAndOpen(segment: number): ArchivedFile | undefined {
-    this.#paths = listArchived(this.#dir)
-    return this.#open(segment)
   }
 }
 
