@@ -38,16 +38,16 @@ export function writeFileAtomically(
   content: string | Buffer,
   options: WriteFileOptions = {},
 ): void {
-  const { temporary = temporaryFor(path), durable = false, beforeRename } = options
+  const { temporary = temporaryFor(path) } = options
   try {
     writeNewFile(temporary, content, options)
-    beforeRename?.()
+    options.beforeRename?.()
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error
   }
-  if (durable) syncDirectory(dirname(path))
+  if (options.durable) syncDirectory(dirname(path))
 }
 
 const temporaryFor = (path: string): string => `${path}.${process.pid}.tmp`

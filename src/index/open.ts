@@ -36,10 +36,7 @@ export interface DirectoryOptions {
 }
 
 /** The directory as the index has it, with the cursor of that state. */
-export const loadDirectory = (
-  index: Projection,
-  options: DirectoryOptions,
-): { directory: Directory; cursor: Cursor } =>
+export const loadDirectory = (index: Projection, options: DirectoryOptions) =>
   index.peek((cursor) => ({ directory: readDirectory(index, cursor, options), cursor }))
 
 /** The same, within a query that is running. */

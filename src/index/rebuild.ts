@@ -23,21 +23,17 @@ export async function rebuild(
   words.discard()
   const besides = thread.catchUp(report('words'))
   try {
-    await build(tables, report('tables'), signal)
+    await build(tables, { onProgress: report('tables'), signal })
     await Promise.race([besides, aborted(signal)])
-    await build(words, report('words'), signal)
+    await build(words, { onProgress: report('words'), signal })
   } finally {
     await thread.close()
   }
 }
 
 /** Lets other work run between chunks. */
-async function build(
-  projection: Projection,
-  onProgress: (seq: number) => void,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  while (projection.catchUp({ onProgress, chunks: 1, signal })) await new Promise(setImmediate)
+async function build(projection: Projection, options: CatchUpOptions): Promise<void> {
+  while (projection.catchUp({ ...options, chunks: 1 })) await new Promise(setImmediate)
 }
 
 const aborted = (signal: AbortSignal | undefined) =>

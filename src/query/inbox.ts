@@ -24,13 +24,9 @@ export interface InboxOptions extends ListOptions {
 /** A message in an inbox, and its state there. */
 export type InboxMessage = StoredMessage & { state: ReceiptState; role?: string }
 
-/** A position in an inbox: most urgent first, then oldest. */
-interface Spot {
+interface InboxRow {
   rank: number
   seq: number
-}
-
-interface InboxRow extends Spot {
   owner: string
   state: ReceiptState
   place: PlaceRow
@@ -66,7 +62,8 @@ export function matches(
 /** The cursor after a message, where the next page starts. */
 export const cursorAfter = ({ priority, seq }: StoredMessage): string => `${priorityRank(priority)}-${seq}`
 
-function readSpot(text: string | undefined): Spot {
+/** A position in an inbox: most urgent first, then oldest. */
+function readSpot(text: string | undefined): Pick<InboxRow, 'rank' | 'seq'> {
   if (text === undefined) return { rank: priorities.length - 1, seq: 0 }
   const match = /^([0-3])-(\d{1,15})$/.exec(text)
   if (match === null) throw badCursor(text)

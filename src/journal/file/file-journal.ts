@@ -60,14 +60,9 @@ export class FileJournal implements Journal {
     this.space = this.#readSpace() ?? this.withLock(() => this.#readSpace() ?? this.#create(options))
     this.#writer = new SegmentWriter(this.#dir, { ...writerDefaults, ...options, space: this.space })
     const { onWritten } = options
-    this.#queue = new AppendQueue({
-      writer: this.#writer,
-      lock: this.#lock,
-      lockTimeoutMs: this.#lockTimeoutMs,
-      onWritten: () => {
-        this.#wake.ring()
-        onWritten?.()
-      },
+    this.#queue = new AppendQueue(this.#writer, this.#lock, this.#lockTimeoutMs, () => {
+      this.#wake.ring()
+      onWritten?.()
     })
   }
 

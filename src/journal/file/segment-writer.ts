@@ -133,8 +133,12 @@ export class SegmentWriter {
   /** Before the first line of a batch: a new segment if this one is full or failed, a seal if it is torn. */
   #prepare(): void {
     this.#open()
-    const reason = this.#failure() ?? this.#rotation.fullBy(this.#cursor)
-    if (reason !== undefined) this.#rotate(reason)
+    if (this.#file.syncFailed) this.#rotate('sync_failed')
+    else if (this.#writeFailed) this.#rotate('write_failed')
+    else {
+      const reason = this.#rotation.fullBy(this.#cursor)
+      if (reason !== undefined) this.#rotate(reason)
+    }
     const { space } = this.#options
     if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#buffer.addSeal()
     if (this.#cursor.offset === 0)
@@ -143,11 +147,6 @@ export class SegmentWriter {
       const { offset, bytes } = this.#fragment
       this.#add({ kind: 'torn', offset, bytes: bytes.length, digest: hash('sha256', bytes, 'hex') })
     }
-  }
-
-  #failure(): SegmentReason | undefined {
-    if (this.#file.syncFailed) return 'sync_failed'
-    return this.#writeFailed ? 'write_failed' : undefined
   }
 
   #rotate(reason: SegmentReason): void {
