@@ -46,18 +46,17 @@ const renewals = 3
 const graceMs = 1_000
 /** What a mailbox can refuse without anything being broken. */
 const refusals = ['conflict', 'not_permitted', 'over_limit', 'not_found', 'unknown_recipient']
+
 /**
  * Runs an agent: handles its mail as it arrives, one task at a time. Status requests and shutdown requests are
  * handled between and during tasks; a shutdown is deferred while a task runs. What an earlier run had read and
  * not finished comes first. Ends when it has accepted a shutdown, or with the signal.
  */
-export async function runAgent(
+export const runAgent = (
   mailbox: Mailbox,
   handlers: AgentHandlers,
   options: AgentLoopOptions = {},
-): Promise<AgentLoopResult> {
-  return new AgentLoop(mailbox, handlers, options).run()
-}
+): Promise<AgentLoopResult> => new AgentLoop(mailbox, handlers, options).run()
 
 class AgentLoop {
   readonly #mailbox: Mailbox
@@ -76,7 +75,6 @@ class AgentLoop {
   #state = ''
   /** What an earlier run has left, to be handled before anything new. */
   #leftover: InboxMessage[] = []
-  #renewing: NodeJS.Timeout | undefined
 
   constructor(mailbox: Mailbox, handlers: AgentHandlers, options: AgentLoopOptions) {
     this.#mailbox = mailbox
@@ -85,7 +83,7 @@ class AgentLoop {
   }
 
   async run(): Promise<AgentLoopResult> {
-    this.#renewing = this.#renew()
+    const renewing = setInterval(() => this.#renew(), this.#mailbox.claimTtlMs / renewals).unref()
     try {
       this.#leftover = await this.#unfinished()
       while (!this.#stopped && this.#result.ended !== 'shutdown') {
@@ -97,7 +95,7 @@ class AgentLoop {
       this.#task?.stop.abort()
       await this.#task?.over
       clearTimeout(this.#deadline)
-      clearInterval(this.#renewing)
+      clearInterval(renewing)
     }
     return this.#result
   }
@@ -154,17 +152,13 @@ class AgentLoop {
 
   /** Accepts when idle. While a task runs it defers, and aborts the task at the deadline. */
   async #shutDown(message: InboxMessage): Promise<void> {
-    if (this.#task === undefined) {
-      await this.#accept(message)
-      return
-    }
+    if (this.#task === undefined) return this.#accept(message)
     this.#deferred = message
     const reason = `finishing: ${this.#task.message.subject}`
     await this.#try(message, () => deferShutdown(this.#mailbox, message.id, { reason }))
     this.#tell({ event: 'deferred', message })
     const { withinMs } = fieldsOf(message.payload)
-    if (typeof withinMs !== 'number') return
-    this.#endTaskAt(Date.parse(message.createdAt) + withinMs)
+    if (typeof withinMs === 'number') this.#endTaskAt(Date.parse(message.createdAt) + withinMs)
   }
 
   #endTaskAt(deadline: number): void {
@@ -243,14 +237,9 @@ class AgentLoop {
   }
 
   /** Renews the claims on role mail that is being worked on or kept for the next task. */
-  #renew(): NodeJS.Timeout {
-    const renew = () => {
-      for (const { id, role } of [...this.#atHand, ...this.#gathered])
-        if (role !== undefined) void this.#mailbox.claim(id).catch(() => {})
-    }
-    const timer = setInterval(renew, this.#mailbox.claimTtlMs / renewals)
-    timer.unref()
-    return timer
+  #renew(): void {
+    for (const { id, role } of [...this.#atHand, ...this.#gathered])
+      if (role !== undefined) void this.#mailbox.claim(id).catch(() => {})
   }
 
   async #say(state: 'idle' | 'alive'): Promise<void> {

@@ -1,3 +1,4 @@
+import { given } from '../base/objects.ts'
 import { plan } from '../conversation/plan.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Space } from '../space/api.ts'
@@ -45,7 +46,7 @@ const planHandler =
   (judge: NonNullable<LeadHandlers['plan_submission']>): Handler =>
   async (message, context) => {
     const { approved, feedback } = await judge(message, context)
-    if (approved) await approvePlan(context.mailbox, message.id, feedback === undefined ? {} : { feedback })
+    if (approved) await approvePlan(context.mailbox, message.id, given({ feedback }))
     else await rejectPlan(context.mailbox, message.id, { feedback: feedback ?? unexplained })
     return approved ? 'approved' : 'rejected'
   }
@@ -66,11 +67,9 @@ export async function cleanUpTeam(space: Space, members: readonly string[]): Pro
   let archived = 0
   for (const name of members) {
     const mailbox = await space.mailbox(name, { join: false })
-    for (
-      let page = await mailbox.inbox({ limit: 1_000 });
-      ;
-      page = await mailbox.inbox({ limit: 1_000, after: page.next! })
-    ) {
+    let after: string | undefined
+    do {
+      const page = await mailbox.inbox({ limit: 1_000, ...given({ after }) })
       for (const { id, state, role } of page.messages) {
         if (state === 'stored' || state === 'notified') continue
         // What it had claimed for a role goes to the next holder.
@@ -78,8 +77,8 @@ export async function cleanUpTeam(space: Space, members: readonly string[]): Pro
         else await mailbox.archive(id)
         archived++
       }
-      if (page.next === null) break
-    }
+      after = page.next ?? undefined
+    } while (after !== undefined)
     await mailbox.leave()
   }
   return { archived }

@@ -1,10 +1,20 @@
 import * as z from 'zod/mini'
-import { durationMs, id, ids, note, word, words } from './inputs.ts'
+import type { Handled, Mailbox } from '../space/mailbox/api.ts'
+import { id, ids, note, word, words } from './inputs.ts'
 import { operation } from './operation.ts'
 import * as s from './schemas.ts'
 
-const done = s.name('Done', z.strictObject({ result: z.null() }))
-const ttlMs = z.exactOptional(durationMs)
+const done = s.object('Done', { result: z.null() })
+const ttlMs = z.exactOptional(z.number().check(z.positive()))
+
+/** A step on a message that takes nothing but its id. */
+const step = (summary: string, run: (mailbox: Mailbox, id: string) => Promise<Handled>) =>
+  operation({
+    summary,
+    input: z.strictObject(id),
+    output: s.handled,
+    run: (mailbox, { id }) => run(mailbox, id),
+  })
 
 /** What became of mail, and of the agent itself. */
 export const handlingOperations = {
@@ -12,10 +22,7 @@ export const handlingOperations = {
     summary: 'Record that the agent was notified of mail without being shown it',
     input: z.strictObject(ids),
     output: done,
-    run: async (mailbox, { ids }) => {
-      await mailbox.notified(ids)
-      return { result: null }
-    },
+    run: (mailbox, { ids }) => mailbox.notified(ids).then(() => ({ result: null })),
   }),
   ack: operation({
     summary: 'Acknowledge a message',
@@ -32,15 +39,10 @@ export const handlingOperations = {
   claimNext: operation({
     summary: 'Claim the next mail of a role: the oldest of the most urgent',
     input: z.strictObject({ role: word, ttlMs }),
-    output: s.name('MaybeClaimed', z.strictObject({ result: z.nullable(s.claimed) })),
+    output: s.object('MaybeClaimed', { result: z.nullable(s.claimed) }),
     run: async (mailbox, { role, ...options }) => ({ result: await mailbox.claimNext(role, options) }),
   }),
-  start: operation({
-    summary: 'Mark a message as in progress',
-    input: z.strictObject(id),
-    output: s.handled,
-    run: (mailbox, { id }) => mailbox.start(id),
-  }),
+  start: step('Mark a message as in progress', (mailbox, id) => mailbox.start(id)),
   done: operation({
     summary: 'Mark a message as done; archives it unless `archive` is false',
     input: z.strictObject({ ...id, ...note, archive: z.exactOptional(z.boolean()) }),
@@ -53,32 +55,14 @@ export const handlingOperations = {
     output: s.handled,
     run: (mailbox, { id, reason }) => mailbox.fail(id, { reason }),
   }),
-  release: operation({
-    summary: 'Give a message back unread',
-    input: z.strictObject(id),
-    output: s.handled,
-    run: (mailbox, { id }) => mailbox.release(id),
-  }),
-  retry: operation({
-    summary: 'Mark a failed message as unread again',
-    input: z.strictObject(id),
-    output: s.handled,
-    run: (mailbox, { id }) => mailbox.retry(id),
-  }),
-  archive: operation({
-    summary: 'Archive a message',
-    input: z.strictObject(id),
-    output: s.handled,
-    run: (mailbox, { id }) => mailbox.archive(id),
-  }),
+  release: step('Give a message back unread', (mailbox, id) => mailbox.release(id)),
+  retry: step('Mark a failed message as unread again', (mailbox, id) => mailbox.retry(id)),
+  archive: step('Archive a message', (mailbox, id) => mailbox.archive(id)),
   comeIn: operation({
     summary: 'Record that the agent is active, and run what is due',
     input: z.strictObject({}),
     output: done,
-    run: async (mailbox) => {
-      await mailbox.touch()
-      return { result: null }
-    },
+    run: (mailbox) => mailbox.touch().then(() => ({ result: null })),
   }),
   update: operation({
     summary: "Change the agent's roles, tags, state or note",

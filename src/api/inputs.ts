@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { messageLimits } from '../model/message.ts'
-import { inputShape } from '../model/schemas.ts'
+import { inputShape, sessionSchema } from '../model/schemas.ts'
 import * as s from './schemas.ts'
 
 /** Parts that the inputs of several operations share. */
@@ -9,12 +9,9 @@ export const words = z.array(word)
 export const id = { id: z.string().check(z.minLength(1)) }
 export const ids = { ids: z.array(z.string()).check(z.maxLength(1_000)) }
 export const note = { note: z.exactOptional(z.string()) }
-export const durationMs = z.number().check(z.positive())
 
-const { replyTo: isReply, ...rest } = inputShape(z.unknown())
 /** What goes beside the addresses of a message. */
-export const content = rest
-export const replyTo = { replyTo: isReply }
+export const { replyTo, ...content } = inputShape(z.unknown())
 
 export const page = { limit: z.exactOptional(z.int()), after: z.exactOptional(z.string()) }
 export const filter = {
@@ -26,19 +23,12 @@ export const inboxFilter = {
   ...filter,
   tag: z.exactOptional(word),
   thread: z.exactOptional(word),
-  ...replyTo,
+  replyTo,
 }
 
-const session = z.strictObject({
-  pid: z.optional(z.int()),
-  pidStart: z.optional(word),
-  host: z.optional(word),
-  client: z.optional(word),
-  id: z.optional(word),
-})
 export const joinFields = {
   roles: z.exactOptional(words),
   tags: z.exactOptional(words),
   ...note,
-  session: z.exactOptional(session),
+  session: z.exactOptional(z.omit(sessionSchema, { generation: true, startedAt: true })),
 }

@@ -3,12 +3,14 @@ import { filter, id, ids, inboxFilter, page, replyTo, word } from './inputs.ts'
 import { operation } from './operation.ts'
 import * as s from './schemas.ts'
 
-const owedList = s.name('OwedList', z.strictObject({ owed: z.array(s.owed) }))
+const owedList = s.object('OwedList', { owed: z.array(s.owed) })
+
+/** An operation that changes nothing. */
+const lookup: typeof operation = (row) => ({ ...row, reads: true })
 
 export const readingOperations = {
-  inbox: operation({
+  inbox: lookup({
     summary: 'List mail, the most urgent first, then the oldest',
-    reads: true,
     input: z.strictObject({
       ...{ unread: z.exactOptional(z.boolean()), all: z.exactOptional(z.boolean()) },
       ...{ ...inboxFilter, ...page },
@@ -28,87 +30,76 @@ export const readingOperations = {
     output: s.inboxMessage,
     run: (mailbox, { id }) => mailbox.read(id),
   }),
-  thread: operation({
+  thread: lookup({
     summary: 'Get the thread of a message, oldest first',
-    reads: true,
     input: z.strictObject(id),
-    output: s.name('Thread', z.strictObject({ messages: z.array(s.storedMessage) })),
+    output: s.object('Thread', { messages: z.array(s.storedMessage) }),
     run: async (mailbox, { id }) => ({ messages: await mailbox.thread(id) }),
   }),
-  sent: operation({
+  sent: lookup({
     summary: 'List what the agent has sent, newest first',
-    reads: true,
     input: z.strictObject(page),
     output: s.messagePage,
     run: (mailbox, options) => mailbox.sent(options),
   }),
-  search: operation({
+  search: lookup({
     summary: 'Search by words and operators: from: to: tag: type: is:unread has:attachment before: after:',
-    reads: true,
     input: z.strictObject({ query: z.string(), ...page }),
     output: s.messagePage,
     run: (mailbox, { query, ...options }) => mailbox.search(query, options),
   }),
-  show: operation({
+  show: lookup({
     summary: 'Get a message and its state for each recipient',
-    reads: true,
     input: z.strictObject(id),
     output: s.shownMessage,
     run: (mailbox, { id }) => mailbox.show(id),
   }),
-  count: operation({
+  count: lookup({
     summary: 'Count unread mail',
-    reads: true,
     input: z.strictObject({}),
     output: s.unreadCount,
     run: (mailbox) => mailbox.count(),
   }),
-  lead: operation({
+  lead: lookup({
     summary: 'Get the address of the lead',
-    reads: true,
     input: z.strictObject({}),
-    output: s.name('Lead', z.strictObject({ result: s.text })),
+    output: s.object('Lead', { result: s.text }),
     run: async (mailbox) => ({ result: await mailbox.lead() }),
   }),
-  owed: operation({
+  owed: lookup({
     summary: 'List what the agent owes others',
-    reads: true,
     input: z.strictObject({ kind: z.exactOptional(s.kind) }),
     output: owedList,
     run: async (mailbox, options) => ({ owed: await mailbox.owed(options) }),
   }),
-  awaited: operation({
+  awaited: lookup({
     summary: 'List what others owe the agent',
-    reads: true,
     input: z.strictObject({ kind: z.exactOptional(s.kind) }),
     output: owedList,
     run: async (mailbox, options) => ({ owed: await mailbox.awaited(options) }),
   }),
-  agent: operation({
+  agent: lookup({
     summary: "Get the agent's entry in the roster",
-    reads: true,
     input: z.strictObject({}),
     output: s.agent,
     run: (mailbox) => mailbox.agent(),
   }),
-  template: operation({
+  template: lookup({
     summary: 'Get a handoff template of the space',
-    reads: true,
     input: z.strictObject({ name: word }),
-    output: s.name('Template', z.strictObject({ result: z.nullable(z.record(z.string(), z.unknown())) })),
+    output: s.object('Template', { result: z.nullable(z.record(z.string(), z.unknown())) }),
     run: async (mailbox, { name }) => ({ result: await mailbox.template(name) }),
   }),
-  unread: operation({
+  unread: lookup({
     summary: 'List all unread mail at one moment, with the sequence number to follow from',
-    reads: true,
-    input: z.strictObject({ ...filter, ...replyTo }),
+    input: z.strictObject({ ...filter, replyTo }),
     output: s.unreadMail,
     run: (mailbox, options) => mailbox.unread(options),
   }),
   takeAll: operation({
     summary: 'Take unread messages by id; marks them as shown and skips those that are no longer unread',
     input: z.strictObject(ids),
-    output: s.name('Taken', z.strictObject({ messages: z.array(s.inboxMessage) })),
+    output: s.object('Taken', { messages: z.array(s.inboxMessage) }),
     run: async (mailbox, { ids }) => ({ messages: await mailbox.takeAll(ids) }),
   }),
 }

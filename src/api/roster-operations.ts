@@ -10,15 +10,15 @@ export const rosterOperations = {
     summary: 'Start a new run of the agent, known or not',
     input: z.strictObject(joinFields),
     output: s.agent,
-    run: (space, name, input) => space.join(name, withHost(input)),
+    run: ({ space, name }, input) => space.join(name, withHost(input)),
   }),
   open: rosterOperation({
     summary: 'Join unless the agent is already running; `join: false` fails if the agent is unknown',
     input: z.strictObject({
       join: z.exactOptional(z.union([z.literal(false), z.strictObject(joinFields)])),
     }),
-    output: s.name('Opened', z.strictObject({ name: s.text })),
-    async run(space, name, { join = {} }) {
+    output: s.object('Opened', { name: s.text }),
+    async run({ space, name }, { join = {} }) {
       await space.mailbox(name, { join: join === false ? false : { session: {}, ...withHost(join) } })
       return { name }
     },

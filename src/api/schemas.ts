@@ -20,14 +20,25 @@ import {
  */
 export const named = z.registry<{ id: string }>()
 
-export function name<S extends z.ZodMiniType>(id: string, schema: S): S {
+function name<S extends z.ZodMiniType>(id: string, schema: S): S {
   named.add(schema, { id })
   return schema
 }
 
+export const object = <Shape extends z.core.$ZodShape>(id: string, fields: Shape) =>
+  name(id, z.strictObject(fields))
+
 export const text = z.string()
 export const count = z.int().check(z.minimum(0))
-const time = z.string()
+
+/** Fields that all have the same schema. */
+const all =
+  <S extends z.ZodMiniType>(schema: S) =>
+  <Name extends string>(...names: Name[]) =>
+    Object.fromEntries(names.map((field) => [field, schema])) as Record<Name, S>
+export const texts = all(text)
+export const counts = all(count)
+export const durations = all(z.nullable(z.number()))
 
 /** Any JSON. Depth and size are checked elsewhere. */
 const message = z.strictObject(storedShape(z.unknown()))
@@ -43,98 +54,66 @@ export const inboxMessage = name(
   z.extend(storedMessage, { state: receiptState, role: z.optional(text) }),
 )
 export const sentMessage = name('SentMessage', z.extend(storedMessage, { warnings: z.array(text) }))
-export const unreadCount = name(
-  'UnreadCount',
-  z.strictObject({
-    unread: count,
-    byPriority: z.strictObject({ low: count, normal: count, high: count, urgent: count }),
-  }),
-)
+export const unreadCount = object('UnreadCount', {
+  unread: count,
+  byPriority: z.strictObject(counts('low', 'normal', 'high', 'urgent')),
+})
 
 const next = z.nullable(text)
-export const messagePage = name('MessagePage', z.strictObject({ messages: z.array(storedMessage), next }))
-export const inboxPage = name('InboxPage', z.strictObject({ messages: z.array(inboxMessage), next }))
-export const checked = name(
-  'Checked',
-  z.strictObject({ messages: z.array(inboxMessage), remaining: unreadCount, next }),
-)
-export const handled = name('Handled', z.strictObject({ message: storedMessage, state: receiptState }))
+export const messagePage = object('MessagePage', { messages: z.array(storedMessage), next })
+export const inboxPage = object('InboxPage', { messages: z.array(inboxMessage), next })
+export const checked = object('Checked', { messages: z.array(inboxMessage), remaining: unreadCount, next })
+export const handled = object('Handled', { message: storedMessage, state: receiptState })
 export const claimed = name('Claimed', z.extend(handled, { claim }))
 
-const ladderStep = z.strictObject({ state: z.enum(receiptSteps), at: time, by: text, note: z.optional(text) })
+const ladderStep = z.strictObject({
+  state: z.enum(receiptSteps),
+  ...texts('at', 'by'),
+  note: z.optional(text),
+})
 const receiptView = z.strictObject({
   recipient: text,
   state: receiptState,
   claimedBy: z.optional(text),
-  attempts: count,
-  repeats: count,
+  ...counts('attempts', 'repeats'),
   steps: z.array(ladderStep),
 })
-export const shownMessage = name(
-  'ShownMessage',
-  z.strictObject({ message: storedMessage, receipts: z.array(receiptView) }),
-)
+export const shownMessage = object('ShownMessage', { message: storedMessage, receipts: z.array(receiptView) })
 
-export const owed = name(
-  'Owed',
-  z.strictObject({
-    kind,
-    id: text,
-    subject: text,
-    type: text,
-    priority: text,
-    from: text,
-    to: text,
-    by: text,
-    state: z.enum(matterStates),
-    since: time,
-    until: z.nullable(time),
-    overdue: z.boolean(),
-  }),
-)
-
-export const deadLetters = name(
-  'DeadLetters',
-  z.strictObject({
-    letters: z.array(
-      z.strictObject({
-        message: storedMessage,
-        recipient: text,
-        state: receiptState,
-        reason: text,
-        at: time,
-      }),
-    ),
-    next,
-  }),
-)
-
-const latency = z.strictObject({
-  p50: z.nullable(z.number()),
-  p95: z.nullable(z.number()),
-  p99: z.nullable(z.number()),
+export const owed = object('Owed', {
+  kind,
+  ...texts('id', 'subject', 'type', 'priority', 'from', 'to', 'by'),
+  state: z.enum(matterStates),
+  since: text,
+  until: z.nullable(text),
+  overdue: z.boolean(),
 })
+
+const deadLetter = z.strictObject({
+  message: storedMessage,
+  recipient: text,
+  state: receiptState,
+  ...texts('reason', 'at'),
+})
+export const deadLetters = object('DeadLetters', { letters: z.array(deadLetter), next })
+
+const latency = z.strictObject(durations('p50', 'p95', 'p99'))
+const oldestWaiting = z.nullable(text)
 const figures = {
-  sent: count,
-  received: count,
-  pending: count,
-  unacked: count,
-  oldestWaiting: z.nullable(time),
+  ...counts('sent', 'received', 'pending', 'unacked'),
+  oldestWaiting,
   shown: latency,
   done: latency,
 }
-export const stats = name(
-  'Stats',
-  z.strictObject({
-    all: z.strictObject(figures),
-    agents: z.array(z.strictObject({ name: text, ...figures })),
-    roles: z.array(z.strictObject({ name: text, pending: count, oldestWaiting: z.nullable(time) })),
-    deadLetters: count,
-    warnings: z.array(text),
-  }),
-)
+export const stats = object('Stats', {
+  all: z.strictObject(figures),
+  agents: z.array(z.strictObject({ name: text, ...figures })),
+  roles: z.array(z.strictObject({ name: text, pending: count, oldestWaiting })),
+  deadLetters: count,
+  warnings: z.array(text),
+})
 
-const place = { seq: count, at: time }
+const place = { seq: count, at: text }
 export const entry = name(
   'Entry',
   z.discriminatedUnion('kind', [
@@ -146,16 +125,16 @@ export const entry = name(
   ]),
 )
 
-export const unreadMail = name(
-  'Unread',
-  z.strictObject({ seq: count, messages: z.array(inboxMessage), answers: z.array(text) }),
-)
-export const maybeMessage = name('MaybeMessage', z.strictObject({ message: z.nullable(inboxMessage) }))
+export const unreadMail = object('Unread', {
+  seq: count,
+  messages: z.array(inboxMessage),
+  answers: z.array(text),
+})
+export const maybeMessage = object('MaybeMessage', { message: z.nullable(inboxMessage) })
 
-export const errorAnswer = name(
-  'Error',
-  z.strictObject({ error: z.strictObject({ code: text, message: text, hint: z.optional(text) }) }),
-)
+export const errorAnswer = object('Error', {
+  error: z.strictObject({ ...texts('code', 'message'), hint: z.optional(text) }),
+})
 
 /** The values of `to`. */
 export const addresses = z.union([text, z.array(text).check(z.maxLength(messageLimits.recipients))])

@@ -6,7 +6,7 @@ import * as s from './schemas.ts'
 export const sendingOperations = {
   send: operation({
     summary: 'Send a message',
-    input: z.strictObject({ to: s.addresses, ...replyTo, ...content }),
+    input: z.strictObject({ to: s.addresses, replyTo, ...content }),
     output: s.sentMessage,
     run: (mailbox, input) => mailbox.send(input),
   }),
@@ -18,7 +18,7 @@ export const sendingOperations = {
   }),
   broadcast: operation({
     summary: 'Send to everyone, or to everyone in a swarm',
-    input: z.strictObject({ ...replyTo, ...content }),
+    input: z.strictObject({ replyTo, ...content }),
     output: s.sentMessage,
     run: (mailbox, input) => mailbox.broadcast(input),
   }),

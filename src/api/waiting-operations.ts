@@ -15,20 +15,20 @@ export const waitingOperations = {
     reads: true,
     input: z.strictObject({ seq: s.count }),
     output: s.maybeMessage,
-    run: async (mailbox, { seq }) => ({ message: await mailbox.peek(seq) }),
+    run: async ({ mailbox }, { seq }) => ({ message: await mailbox.peek(seq) }),
   }),
   take: servedOperation({
     summary: 'Take an unread message as `wait` does; marks it as shown',
     input: z.strictObject(id),
     output: s.maybeMessage,
-    run: async (mailbox, { id }) => ({ message: await mailbox.take(id) }),
+    run: async ({ mailbox }, { id }) => ({ message: await mailbox.take(id) }),
   }),
   wait: servedOperation({
     summary: 'Wait for a message, up to a minute; marks it as shown. Null when the time is up',
     holds: true,
-    input: z.strictObject({ type: filter.type, from: filter.from, ...replyTo, timeoutMs }),
+    input: z.strictObject({ type: filter.type, from: filter.from, replyTo, timeoutMs }),
     output: s.maybeMessage,
-    async run(mailbox, input, { signal, follow }) {
+    async run({ mailbox, signal, follow }, input) {
       const message = await unlessAborted(null, () =>
         mailbox.waitAlong({ timeoutMs: waitAtMostMs, ...input, signal }, follow),
       )
@@ -42,8 +42,8 @@ export const waitingOperations = {
     holds: true,
     reads: true,
     input: z.strictObject({ ...id, timeoutMs }),
-    output: s.name('Acked', z.strictObject({ result: z.boolean() })),
-    run: async (mailbox, { id, ...options }, { signal }) => ({
+    output: s.object('Acked', { result: z.boolean() }),
+    run: async ({ mailbox, signal }, { id, ...options }) => ({
       result: await unlessAborted(false, () =>
         mailbox.waitForAck(id, { timeoutMs: waitAtMostMs, ...options, signal }),
       ),

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
 import { parseStrictJson } from '../base/json.ts'
+import { isObject } from '../base/objects.ts'
 import { checkFieldNames, checkFields } from '../model/check-fields.ts'
 import type { Kind } from '../model/field.ts'
 import { type FieldName, inputFields, optionName, type SendInput } from '../model/fields.ts'
-import { isObject } from '../model/shape.ts'
 import { readJson, readText } from './input.ts'
 import { collect, duration, priority, whole } from './options.ts'
 

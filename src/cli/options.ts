@@ -38,10 +38,7 @@ export function priority(text: string): Priority {
   })
 }
 
-/** The options that were given, without the undefined ones. */
-export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
-}
+export { given } from '../base/objects.ts'
 
 /** Filters of the verbs that read an inbox. */
 export interface FilterFlags {

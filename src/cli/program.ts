@@ -4,14 +4,14 @@ import { addGlobals } from './globals.ts'
 import { helpStyle, quickStart } from './help.ts'
 import { wasInterrupted } from './interrupt.ts'
 import { ignoreClosedPipes, settle } from './output.ts'
-import { verbs } from './verbs.ts'
+import { allVerbs, findVerb, type Verb } from './verbs.ts'
 
 declare const __VERSION__: string
 
 /** Runs one command line and ends the process with its exit code. */
 export async function run(words: readonly string[]): Promise<never> {
   ignoreClosedPipes()
-  const program = createProgram(words)
+  const program = await createProgram(words)
   let code = 0
   try {
     if (words.length === 0) program.outputHelp()
@@ -36,7 +36,7 @@ const asVerbHelp = ([first, second, ...rest]: readonly string[]): string[] =>
  * Registers the verbs by name and summary; a verb's options and code are loaded when it is called. When the
  * first word is a verb, only that one is registered: registering all of them takes longer than most verbs run.
  */
-function createProgram(words: readonly string[]): Command {
+async function createProgram(words: readonly string[]): Promise<Command> {
   const program = new Command('mailbox')
     .description('Durable, addressed mail for AI agents. A person can see and steer everything.')
     .usage('[options] <verb> [arguments]')
@@ -51,18 +51,23 @@ function createProgram(words: readonly string[]): Command {
   program.addHelpCommand(
     new Command('help')
       .argument('[verb]')
-      .helpGroup(verbs[0]!.heading)
+      .helpGroup('Set up:')
       .summary('Show the options and examples of a verb'),
   )
-  const called = verbs.filter(({ name, needsOtherVerbs = false }) => name === words[0] && !needsOtherVerbs)
-  for (const { name, heading, summary, hidden = false } of called.length > 0 ? called : verbs) {
+  for (const { name, heading, summary, hidden = false } of await verbsFor(words[0])) {
     program.command(name, { hidden }).helpGroup(heading).summary(summary).description(`${summary}.`)
   }
   program.hook('preSubcommand', async (_, command) => {
-    const verb = verbs.find(({ name }) => name === command.name())
+    const verb = await findVerb(command.name())
     const define = await verb?.load()
     define?.(command)
     addGlobals(command)
   })
   return program
+}
+
+async function verbsFor(first: string | undefined): Promise<readonly Verb[]> {
+  if (first === '--version' || first === '-V') return []
+  const called = first?.startsWith('-') ? undefined : await findVerb(first)
+  return called === undefined || called.needsOtherVerbs ? allVerbs() : [called]
 }

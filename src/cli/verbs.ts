@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { conversations } from '../conversation/registry.ts'
 
 /** Adds arguments, options and an action to a verb's command. */
 type Define = (command: Command) => void
@@ -55,17 +54,8 @@ const token = () => import('./verbs/token.ts')
 const transfer = () => import('./verbs/transfer.ts')
 const withdraw = () => import('./verbs/withdraw.ts')
 
-/** The verbs of the conversations, which stand under Conversations unless they name another group. */
-const conversationVerbs = (group?: 'send'): Row[] =>
-  conversations.flatMap((conversation) => {
-    const { verb: own } = conversation
-    if (own === undefined || own.group !== group) return []
-    const load = async () => (await import('./verbs/talk.ts')).talkVerb({ ...conversation, verb: own })
-    return [verb(own.name, own.summary, load)]
-  })
-
 /** Every verb by heading, in the order of the help. */
-const headings: Record<string, readonly Row[]> = {
+const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string, readonly Row[]> => ({
   'Set up:': [
     verb('init', 'Set up the agent clients on this machine', from(init, 'init')),
     verb('uninit', 'Undo what init did, byte for byte', from(init, 'uninit')),
@@ -140,8 +130,28 @@ const headings: Record<string, readonly Row[]> = {
     verb('export', 'Export all messages as JSON lines', from(transfer, 'exportMessages')),
     verb('import', 'Import exported messages', from(transfer, 'importMessages')),
   ],
+})
+
+const toVerbs = (headings: Record<string, readonly Row[]>): Verb[] =>
+  Object.entries(headings).flatMap(([heading, rows]) => rows.map((row) => ({ heading, ...row })))
+
+/** Those that are known without loading the conversations. */
+const ownVerbs = toVerbs(byHeading(() => []))
+
+/** With the verbs of the conversations, which stand under Conversations unless they name another group. */
+export async function allVerbs(): Promise<Verb[]> {
+  const { conversations } = await import('../conversation/registry.ts')
+  const inGroup = (group?: 'send') =>
+    conversations.flatMap((conversation) => {
+      const own = conversation.verb?.()
+      if (own === undefined || own.group !== group) return []
+      const load = async () => (await import('./verbs/talk.ts')).talkVerb(conversation, own)
+      return verb(own.name, own.summary, load)
+    })
+  return toVerbs(byHeading(inGroup))
 }
 
-export const verbs: readonly Verb[] = Object.entries(headings).flatMap(([heading, rows]) =>
-  rows.map((row) => ({ heading, ...row })),
-)
+export async function findVerb(name: string | undefined): Promise<Verb | undefined> {
+  const isCalled = (one: Verb) => one.name === name
+  return ownVerbs.find(isCalled) ?? (await allVerbs()).find(isCalled)
+}

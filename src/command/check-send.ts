@@ -29,14 +29,12 @@ function checkSize(input: SendInput, maxBytes: number): void {
       size += Buffer.byteLength(kind === 'text' ? (value as string) : JSON.stringify(value))
   }
   if (size > maxBytes) {
-    throw new MailboxError(
-      'over_limit',
-      `the message has ${size} bytes; the limit is ${maxBytes} (limits.messageBytes)`,
-      { limit: 'size', hint: 'write the content to a file and attach its path' },
-    )
+    const message = `the message has ${size} bytes; the limit is ${maxBytes} (limits.messageBytes)`
+    const hint = 'write the content to a file and attach its path'
+    throw new MailboxError('over_limit', message, { limit: 'size', hint })
   }
 }
 
-function invalid(message: string, hint: string): never {
+export function invalid(message: string, hint: string): never {
   throw new MailboxError('invalid', message, { hint })
 }

@@ -11,12 +11,7 @@ import type { Context } from './context.ts'
 import { notice } from './notice.ts'
 import { findAgent } from './roster.ts'
 
-interface Traits {
-  id?: string | undefined
-  type?: string | undefined
-  replyTo?: string | undefined
-  threadId?: string | undefined
-}
+type Traits = Partial<Pick<Message, 'id' | 'type' | 'replyTo' | 'threadId'>>
 
 /**
  * Whether a message can have a part in a conversation. Those that cannot are decided without a look at any
@@ -62,16 +57,11 @@ function checkAnswer(view: View, message: Message): void {
   // In a group that was asked, each member may answer, whoever was first.
   if (isGroupBox(owner) && step.each && state === step.to) return
   if (next(step, kind, state) === undefined) {
-    throw new MailboxError(
-      'conflict',
-      `the ${kind} is ${words[state] ?? state}; it cannot be ${step.done ?? step.to}`,
-      { hint: `see how it got there: mailbox thread ${parent.id}` },
-    )
+    const now = state === 'void' ? 'over: it was withdrawn, expired or meant for an earlier run' : state
+    throw new MailboxError('conflict', `the ${kind} is ${now}; it cannot be ${step.done ?? step.to}`, {
+      hint: `see how it got there: mailbox thread ${parent.id}`,
+    })
   }
-}
-
-const words: Partial<Record<Matter['state'], string>> = {
-  void: 'over: it was withdrawn, expired or meant for an earlier run',
 }
 
 /** Who owes it may settle it, and so may the person. Whoever asked may ask again. */

@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import type { View } from '../conversation/view.ts'
 import { type Agent, clockOf } from '../model/agent.ts'
-import type { Draft, ReceiptDraft } from '../model/entry.ts'
+import { type Draft, type ReceiptDraft, receiptDrafts } from '../model/entry.ts'
 import { hasExpired, type MessageFacts, reachOf } from '../model/reach.ts'
 import {
   classOf,
@@ -67,7 +67,7 @@ export function decideHandle(view: View, command: HandleCommand, context: Contex
   const changes = changesOf(view, agent, message, command, context)
   return [
     ...tellOfDeath(view, changes, command, context),
-    ...draftOf(command.step, agent.name, changes, command.note),
+    ...receiptDrafts(command.step, agent.name, changes, command.note),
   ]
 }
 
@@ -84,7 +84,7 @@ function tellOfDeath(
     const reason = `${step} by ${agent}${note === undefined ? '' : ` (${note})`}, and it was claimed ${context.policy.maxAttempts} times`
     return { letter: { ...receipt, id: change.id }, reason }
   })
-  return letters.length === 0 ? [] : bounces(view, letters, context)
+  return bounces(view, letters, context)
 }
 
 function checkHandle({ note, claimTtlMs: ttlMs }: HandleCommand): void {
@@ -92,13 +92,8 @@ function checkHandle({ note, claimTtlMs: ttlMs }: HandleCommand): void {
     throw new MailboxError('invalid', 'note must be a string', { hint: 'pass a string' })
   }
   if (note !== undefined && note.length > maxNoteLength) {
-    throw new MailboxError(
-      'over_limit',
-      `the note has ${note.length} characters; the limit is ${maxNoteLength}`,
-      {
-        hint: 'send a message instead',
-      },
-    )
+    const message = `the note has ${note.length} characters; the limit is ${maxNoteLength}`
+    throw new MailboxError('over_limit', message, { hint: 'send a message instead' })
   }
   if (ttlMs !== undefined && !(Number.isFinite(ttlMs) && ttlMs > 0 && ttlMs <= maxLifeMs)) {
     throw new MailboxError('invalid', `a claim cannot last ${ttlMs} ms`, {
@@ -129,7 +124,7 @@ export function decideShow(
       if (!(error instanceof MailboxError)) throw error
     }
   }
-  return draftOf(step, agent.name, changes)
+  return receiptDrafts(step, agent.name, changes)
 }
 
 /** The next piece of work for a role: the oldest of the most urgent, to exactly one taker. */
@@ -147,9 +142,8 @@ export function decideClaimNext(
     })
   }
   const id = view.nextOfRole(role, context.now)
-  return id === undefined
-    ? []
-    : decideHandle(view, { agent: agentName, step: 'claimed', id, claimTtlMs: ttlMs }, context)
+  if (id === undefined) return []
+  return decideHandle(view, { agent: agentName, step: 'claimed', id, claimTtlMs: ttlMs }, context)
 }
 
 export function requireMessage(view: Pick<View, 'message'>, id: string): MessageFacts {
@@ -158,11 +152,6 @@ export function requireMessage(view: Pick<View, 'message'>, id: string): Message
   throw new MailboxError('not_found', `no message ${JSON.stringify(id.slice(0, 60))}`, {
     hint: 'see `mailbox inbox` or `mailbox search`',
   })
-}
-
-function draftOf(step: HandleStep, by: string, changes: ReceiptChange[], note?: string): ReceiptDraft[] {
-  if (changes.length === 0) return []
-  return [{ kind: 'receipt', step, by, changes, ...(note === undefined ? {} : { note }) }]
 }
 
 function changesOf(
@@ -265,12 +254,9 @@ function changeOf(
   const until = fresh ? now + (command.claimTtlMs ?? policy.claimTtlMs) : receipt.claimUntil!
   // A failure stays with its agent until it is retried; the claim is over.
   const keepsClaim = isRole && !gives && classOf(state) === 'open' && state !== 'failed'
+  const { id, seq, rank } = message
   return {
-    id: message.id,
-    seq: message.seq,
-    rank: message.rank,
-    owner: receipt.owner,
-    box,
+    ...{ id, seq, rank, owner: receipt.owner, box },
     ...(box === receipt.box ? {} : { wasBox: receipt.box }),
     state,
     was: receipt.state,

@@ -1,7 +1,8 @@
 import { MailboxError } from '../base/errors.ts'
+import { given } from '../base/objects.ts'
 import type { View } from '../conversation/view.ts'
 import { person } from '../model/agent.ts'
-import type { ReceiptDraft } from '../model/entry.ts'
+import { receiptDrafts } from '../model/entry.ts'
 import { inputFields, type SendInput } from '../model/fields.ts'
 import type { Message } from '../model/message.ts'
 import { isDeadLetter } from '../model/receipt.ts'
@@ -27,28 +28,20 @@ export function decideResend(view: View, { agent, id, to }: ResendCommand, conte
   if (dead.length === 0) {
     throw new MailboxError('conflict', `message ${id} is not a dead letter`, { hint: `mailbox show ${id}` })
   }
-  const decision = decideSend(
-    view,
-    { from: agent, input: contentOf(view.text(seq), to), parent: undefined },
-    context,
-  )
-  const archived: ReceiptDraft = {
-    kind: 'receipt',
-    step: 'archived',
-    by: agent,
-    changes: dead.map(({ rank, owner, box, state }) => ({
-      ...{ id: view.text(seq).id, seq, rank, owner, box, was: state },
-      state: 'archived',
-    })),
-    note: `resent as ${decision.result.message.id}`,
-  }
-  return { ...decision, drafts: [...decision.drafts, archived] }
+  const input = contentOf(view.text(seq), to)
+  const decision = decideSend(view, { from: agent, input, parent: undefined }, context)
+  const changes = dead.map(({ rank, owner, box, state }) => ({
+    ...{ id: view.text(seq).id, seq, rank, owner, box, was: state },
+    state: 'archived' as const,
+  }))
+  const archived = receiptDrafts('archived', agent, changes, `resent as ${decision.result.message.id}`)
+  return { ...decision, drafts: [...decision.drafts, ...archived] }
 }
 
 const resentFields = inputFields.filter(({ stored, once }) => stored !== undefined && !once)
 
 /** What was said, without what belonged to that one sending. */
 function contentOf(message: Message, to: SendInput['to']): SendInput {
-  const kept = resentFields.map(({ name }) => [name, message[name as keyof Message]] as const)
-  return { to, ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)) }
+  const kept = resentFields.map(({ name }) => [name, message[name as keyof Message]])
+  return { to, ...given(Object.fromEntries(kept)) }
 }

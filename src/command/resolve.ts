@@ -10,9 +10,8 @@ export interface Resolved {
 }
 
 /**
- * Resolves the recipients of a message. A bare name is an agent, or a role if no agent has that name. An
- * unknown name is rejected with the closest matches, unless the sender wants the mail held for an agent that
- * has not joined yet.
+ * Resolves the recipients of a message. A bare name is an agent, or a role if no agent has that name. An unknown name
+ * is rejected with the closest matches, unless the sender wants the mail held for an agent that has not joined yet.
  */
 export function resolveAddresses(directory: Directory, written: readonly string[], hold: boolean): Resolved {
   const addresses: Address[] = []

@@ -1,6 +1,6 @@
 import type { View } from '../conversation/view.ts'
 import { type Agent, systemAgent } from '../model/agent.ts'
-import type { Draft, ReceiptDraft } from '../model/entry.ts'
+import { agentDraft, type Draft, type ReceiptDraft, receiptDrafts } from '../model/entry.ts'
 import { classOf } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context } from './context.ts'
@@ -23,9 +23,7 @@ export function extend(view: View, { name, lastSeenAt }: Agent, now: number): Re
     ...(letter.ackBy === null ? {} : { ackBy: isoTime(letter.ackBy) }),
     expiresAt: isoTime(letter.expiresAt! + frozenMs(letter.seq)),
   }))
-  return changes.length === 0
-    ? []
-    : [{ kind: 'receipt', step: 'extended', by: systemAgent, changes, note: `${name} was frozen` }]
+  return receiptDrafts('extended', systemAgent, changes, `${name} was frozen`)
 }
 
 /**
@@ -41,21 +39,12 @@ export function revive(view: View, name: string, { now, policy }: Context): Rece
       return state === 'dead' && lives && mayTry && view.message(id)?.generation === null
     })
     .map((letter) => ({ ...unchanged(letter), state: 'stored' as const }))
-  return changes.length === 0
-    ? []
-    : [{ kind: 'receipt', step: 'revived', by: systemAgent, changes, note: `${name} is back` }]
+  return receiptDrafts('revived', systemAgent, changes, `${name} is back`)
 }
 
 /** An agent wrongly considered dead continues the same run and gets its mail back. */
 export function comeBack(view: View, agent: Agent, context: Context): Draft[] {
   const { gone: _, note: __, ...rest } = agent
-  return [
-    {
-      kind: 'agent',
-      change: 'updated',
-      by: systemAgent,
-      agent: { ...rest, state: 'alive', lastSeenAt: isoTime(context.now) },
-    },
-    ...revive(view, agent.name, context),
-  ]
+  const back = { ...rest, state: 'alive', lastSeenAt: isoTime(context.now) } as const
+  return [agentDraft('updated', systemAgent, back), ...revive(view, agent.name, context)]
 }

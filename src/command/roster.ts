@@ -1,9 +1,10 @@
 import { MailboxError } from '../base/errors.ts'
+import { given } from '../base/objects.ts'
 import type { DirectoryView, View } from '../conversation/view.ts'
 import { checkTag } from '../model/address.ts'
 import { type Agent, implicitPerson, person, type Session, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
-import type { AgentDraft, Draft } from '../model/entry.ts'
+import { type AgentDraft, agentDraft, type Draft } from '../model/entry.ts'
 import { checkName } from '../model/name.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context, Decision } from './context.ts'
@@ -52,12 +53,9 @@ export function requireAgent(directory: Directory, name: string): Agent {
 /** The agent, or an error if it has left: it must join again first. */
 export function requirePresent(directory: Directory, name: string): Agent {
   const agent = requireAgent(directory, name)
-  if (agent.state === 'dead' && agent.gone === 'left') throw hasLeft(name)
-  return agent
+  if (agent.state !== 'dead' || agent.gone !== 'left') return agent
+  throw new MailboxError('conflict', `${name} has left`, { hint: `join again: mailbox join ${name}` })
 }
-
-const hasLeft = (name: string) =>
-  new MailboxError('conflict', `${name} has left`, { hint: `join again: mailbox join ${name}` })
 
 /** Starts a new run of an agent. Its generation rises, so that mail for an old run can be recognized. */
 export function decideJoin(view: View, name: string, input: JoinInput, context: Context): Draft[] {
@@ -74,26 +72,18 @@ export function decideJoin(view: View, name: string, input: JoinInput, context: 
   const session: Session = {
     generation: (before?.session.generation ?? 0) + 1,
     startedAt: at,
-    ...(pid === undefined ? {} : { pid }),
-    ...(pidStart === undefined ? {} : { pidStart }),
-    ...(host === undefined ? {} : { host }),
-    ...(client === undefined ? {} : { client }),
-    ...(id === undefined ? {} : { id }),
+    ...given({ pid, pidStart, host, client, id }),
   }
   const roles = checkRoles(input.roles ?? before?.roles ?? [])
   const tags = checkTags(input.tags ?? before?.tags ?? [])
-  const note = input.note === undefined ? {} : { note: input.note }
-  const agent: Agent = { name, state: 'alive', roles, tags, session, lastSeenAt: at, ...note }
-  const joined: AgentDraft = {
-    kind: 'agent',
-    change: before?.state === 'frozen' ? 'resumed' : 'joined',
-    by: name,
-    agent,
+  const { note } = input
+  const agent: Agent = { name, state: 'alive', roles, tags, session, lastSeenAt: at, ...given({ note }) }
+  if (before?.state === 'frozen') {
+    const resumed = agentDraft('resumed', name, agent)
+    return [...extend(view, before, now), resumed, ...revive(view, name, context)]
   }
-  if (before?.state === 'frozen')
-    return [...extend(view, before, now), joined, ...revive(view, name, context)]
   const inherited = before?.state === 'dead' ? revive(view, name, context) : []
-  return [joined, ...freeClaims(view, name, context), ...inherited]
+  return [agentDraft('joined', name, agent), ...freeClaims(view, name, context), ...inherited]
 }
 
 export interface SeatInput {
@@ -168,14 +158,11 @@ export function decideUpdate(
   input: UpdateInput,
   { now }: Context,
 ): AgentDraft[] {
-  if (input === null || typeof input !== 'object') {
-    throw new MailboxError('invalid', 'nothing to update', {
-      hint: 'pass roles, tags, a state or a note',
-    })
-  }
-  const before = requireAgent(directory, name)
-  const { addRoles = [], removeRoles = [], addTags = [], removeTags = [] } = input
-  checkText('note', input.note)
+  if (input === null || typeof input !== 'object')
+    throw new MailboxError('invalid', 'nothing to update', { hint: 'pass roles, tags, a state or a note' })
+  const { addRoles = [], removeRoles = [], addTags = [], removeTags = [], note } = input
+  const before = requirePresent(directory, name)
+  checkText('note', note)
   if (input.state !== undefined && !chosenStates.includes(input.state)) {
     throw new MailboxError('invalid', `an agent cannot set its state to ${JSON.stringify(input.state)}`, {
       hint: `use ${chosenStates.join(', ')}; to leave or freeze: mailbox leave`,
@@ -183,15 +170,10 @@ export function decideUpdate(
   }
   const roles = checkRoles([...before.roles.filter((role) => !removeRoles.includes(role)), ...addRoles])
   const tags = checkTags([...before.tags.filter((tag) => !removeTags.includes(tag)), ...addTags])
-  const note = input.note === undefined ? {} : { note: input.note }
-  if (before.state === 'dead' && before.gone === 'left') {
-    throw hasLeft(name)
-  }
   // For a frozen or dead agent, lastSeenAt records since when, so it must not change.
   const isHere = before.state !== 'frozen' && before.state !== 'dead'
   const moves = isHere ? { state: input.state ?? before.state, lastSeenAt: isoTime(now) } : {}
-  const agent: Agent = { ...before, roles, tags, ...moves, ...note }
-  return [{ kind: 'agent', change: 'updated', by: name, agent }]
+  return [agentDraft('updated', name, { ...before, roles, tags, ...moves, ...given({ note }) })]
 }
 
 /** Registers a swarm member that has not joined yet, so that its mail waits. A known agent only gets the tag. */
@@ -210,7 +192,7 @@ export function decideSeed(
     tags,
   }
   const agent = before === undefined ? expected : { ...before, tags }
-  return [{ kind: 'agent', change: before === undefined ? 'frozen' : 'updated', by: systemAgent, agent }]
+  return [agentDraft(before === undefined ? 'frozen' : 'updated', systemAgent, agent)]
 }
 
 /** Leaves for good, or frozen: then its mail waits until it returns. */
@@ -231,8 +213,12 @@ export function decideLeave(
     ...(frozen ? {} : { gone: 'left' }),
     lastSeenAt: frozen && before.state === 'frozen' ? before.lastSeenAt : isoTime(now),
   }
-  return [{ kind: 'agent', change: frozen ? 'frozen' : 'left', by: name, agent }]
+  return [agentDraft(frozen ? 'frozen' : 'left', name, agent)]
 }
+
+/** Restates every agent, so that the entries that introduced them can be removed. */
+export const decideRestate = ({ directory }: DirectoryView): AgentDraft[] =>
+  [...directory.agents.values()].map((agent) => agentDraft('updated', systemAgent, agent))
 
 const checkRoles = (roles: readonly string[]) => [
   ...new Set(list(roles, 'roles').map((role) => checkName(role, 'role'))),
@@ -255,13 +241,10 @@ function checkText(field: string, value: string | undefined): void {
 }
 
 function checkSession({ pid, pidStart, host, client, id }: NonNullable<JoinInput['session']>): void {
-  if (pid !== undefined && !(Number.isSafeInteger(pid) && pid > 0)) {
+  if (pid !== undefined && !(Number.isSafeInteger(pid) && pid > 0))
     throw new MailboxError('invalid', `${JSON.stringify(pid)} is not a pid`, {
       hint: 'a pid is a whole number above 0',
     })
-  }
-  checkText('pidStart', pidStart)
-  checkText('host', host)
-  checkText('client', client)
-  checkText('session id', id)
+  const texts = { pidStart, host, client, 'session id': id }
+  for (const [field, value] of Object.entries(texts)) checkText(field, value)
 }

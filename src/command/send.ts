@@ -9,7 +9,7 @@ import type { SendInput } from '../model/fields.ts'
 import { type Message, messageLimits } from '../model/message.ts'
 import { forbidden } from '../model/rules.ts'
 import { buildMessage } from './build-message.ts'
-import { toList } from './check-send.ts'
+import { invalid, toList } from './check-send.ts'
 import type { Context, Decision } from './context.ts'
 import { checkTalk, guardLoop, isTalk } from './conversation-check.ts'
 import { requireMessage } from './handle.ts'
@@ -62,11 +62,8 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
     checkTalk(view, message)
     drafts.push(...guardLoop(view, message, context))
   }
-  if (countWords(message.body) > messageLimits.bodyWordsBeforeHint) {
-    warnings.push(
-      `the body has over ${messageLimits.bodyWordsBeforeHint} words; attach a file instead of long text`,
-    )
-  }
+  if (isLong(message.body))
+    warnings.push(`the body has over ${bodyWordsBeforeHint} words; attach a file instead of long text`)
   if (input.supersede) {
     const superseded = decideSupersede(view, from, message, input.supersede)
     drafts.push(...superseded.drafts)
@@ -75,17 +72,16 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
   return { drafts, result: { message, warnings } }
 }
 
-/** Stops counting at the limit, because a body can be a megabyte. */
-function countWords(text: string): number {
-  // Each word needs at least one character and a space.
-  if (text.length < 2 * messageLimits.bodyWordsBeforeHint) return 0
-  let words = 0
-  for (const _ of text.matchAll(/\S+/g)) if (++words > messageLimits.bodyWordsBeforeHint) break
-  return words
-}
+const { bodyWordsBeforeHint } = messageLimits
 
-/** Whether messages of a type are meant for one run of an agent and must not reach the next. */
-const isBound = (type: string): boolean => typeOf(type)?.isBound ?? false
+/** Stops counting words at the limit, because a body can be a megabyte. */
+function isLong(text: string): boolean {
+  // Each word needs at least one character and a space.
+  if (text.length < 2 * bodyWordsBeforeHint) return false
+  let words = 0
+  for (const _ of text.matchAll(/\S+/g)) if (++words > bodyWordsBeforeHint) return true
+  return false
+}
 
 function generationOf(
   directory: Directory,
@@ -97,9 +93,10 @@ function generationOf(
   const agent =
     addresses.length === 1 && address?.kind === 'agent' ? directory.agents.get(address.name) : undefined
   if (generation === undefined) {
-    if (isBound(type) && (addresses.length > 1 || (address?.kind !== 'agent' && address?.kind !== undefined)))
+    if (!typeOf(type)?.isBound) return undefined
+    if (addresses.length > 1 || (address !== undefined && address.kind !== 'agent'))
       invalid(`a ${type} must be addressed to one agent`, 'send one to each agent')
-    return isBound(type) ? agent?.session.generation : undefined
+    return agent?.session.generation
   }
   if (agent === undefined) invalid('generation requires a single agent as recipient', 'address one agent')
   const { name, session } = agent
@@ -143,13 +140,10 @@ function checkLimits(
   if (from === systemAgent) return
   const { 'limits.ratePerMinute': rate, 'limits.inbox': inbox } = policy
   if (rate > 0 && directory.sentLately(from, now) >= rate) {
-    throw new MailboxError(
-      'over_limit',
-      `${from} has sent ${rate} messages in the last minute (limits.ratePerMinute)`,
-      {
-        hint: 'wait a moment, combine messages, or raise the limit: mailbox config set limits.ratePerMinute N',
-      },
-    )
+    const message = `${from} has sent ${rate} messages in the last minute (limits.ratePerMinute)`
+    throw new MailboxError('over_limit', message, {
+      hint: 'wait a moment, combine messages, or raise the limit: mailbox config set limits.ratePerMinute N',
+    })
   }
   for (const address of addresses) {
     if (address.kind !== 'agent' && address.kind !== 'role') continue
@@ -162,8 +156,4 @@ function checkLimits(
     }
     if (waiting >= fullishBox) warnings.push(`${box} already has ${waiting} unfinished messages`)
   }
-}
-
-function invalid(message: string, hint: string): never {
-  throw new MailboxError('invalid', message, { hint })
 }

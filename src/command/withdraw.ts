@@ -1,6 +1,6 @@
 import { MailboxError } from '../base/errors.ts'
 import type { View } from '../conversation/view.ts'
-import type { ReceiptDraft } from '../model/entry.ts'
+import { type ReceiptDraft, receiptDrafts } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
 import { classOf } from '../model/receipt.ts'
 import { requireMessage } from './handle.ts'
@@ -26,7 +26,7 @@ export function decideWithdraw(view: View, sender: string, id: string): ReceiptD
     state: 'withdrawn' as const,
     was: state,
   }))
-  return [{ kind: 'receipt', step: 'withdrawn', by: sender, changes }]
+  return receiptDrafts('withdrawn', sender, changes)
 }
 
 /** Withdraws the message that another one replaces. If it has been seen, both remain. */

@@ -13,12 +13,12 @@ export interface Conversation {
   /** What a message can leave open between its sender and a recipient. */
   matter?: MatterKind
   /**
-   * By the name of the library's function; over HTTP `submitPlan` is `submit-plan`. A function, because a hook
-   * lives 50 ms and needs none of them.
+   * By the name of the library's function; over HTTP `submitPlan` is `submit-plan`. A function, as the verb is,
+   * because a hook lives 50 ms and needs none of them.
    */
   actions?: () => Readonly<Record<string, AnyAction>>
   /** Its verb on the command line. */
-  verb?: Verb
+  verb?: () => Verb
 }
 
 export interface MessageType {

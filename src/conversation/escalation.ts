@@ -1,5 +1,5 @@
 import { action, conversation } from './conversation.ts'
-import { request } from './request.ts'
+import { needed, option, request } from './request.ts'
 
 export const escalationType = 'escalation'
 
@@ -24,16 +24,12 @@ export const escalation = conversation({
       type: escalationType,
       summary: 'Raise an issue with the lead or the person',
       input: {
-        about: { kind: 'word', flag: '[id]', about: 'the message it is about' },
-        reason: { kind: 'word', required: true, flag: '--reason <text>', about: 'why' },
+        about: option('word', '[id]', 'the message it is about'),
+        reason: needed('--reason <text>', 'why'),
         ...request,
         to: { ...request.to, about: 'who to tell (default: the lead, or the person)' },
         body: { ...request.body, about: 'more about it; - reads standard input' },
-        related: {
-          kind: 'texts',
-          flag: '--related <id>',
-          about: 'another related message; repeatable',
-        },
+        related: option('texts', '--related <id>', 'another related message; repeatable'),
       },
       // A prefix of an id finds a message now, but may be ambiguous later.
       prepare: async (mailbox, input) =>
@@ -50,11 +46,11 @@ export const escalation = conversation({
       }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'escalate',
     group: 'send',
     summary: 'Raise an issue with the lead or the person',
     description: 'Raise an issue with the lead. A lead raises it with the person.',
     examples: ['mailbox escalate ID --as ada --reason "Blocked for two hours."'],
-  },
+  }),
 })

@@ -1,3 +1,4 @@
+import { isObject } from '../base/objects.ts'
 import { type Priority, priorities } from '../model/message.ts'
 
 /** What the value of a field can be. */
@@ -81,10 +82,9 @@ export interface Misfit {
 
 /** The first thing in an object that its fields do not allow. Fields that are not named are nobody's concern here. */
 export function findMisfit(fields: Fields, object: unknown): Misfit | undefined {
-  if (object === null || typeof object !== 'object' || Array.isArray(object))
-    return { path: [], problem: 'must be an object' }
+  if (!isObject(object)) return { path: [], problem: 'must be an object' }
   for (const [name, field] of Object.entries(fields)) {
-    const value = (object as Record<string, unknown>)[name]
+    const value = object[name]
     const found = value === undefined ? missing(field) : misfitOf(field, value)
     if (found !== undefined) return { path: [name, ...found.path], problem: found.problem }
   }
@@ -126,12 +126,4 @@ export function sayValue(field: Field, value: unknown): string[] {
 }
 
 /** The fields of a payload that is an object. */
-export const fieldsOf = (payload: unknown): Record<string, unknown> =>
-  payload !== null && typeof payload === 'object' && !Array.isArray(payload)
-    ? (payload as Record<string, unknown>)
-    : {}
-
-/** What was given, without what was not. */
-export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
-}
+export const fieldsOf = (payload: unknown): Record<string, unknown> => (isObject(payload) ? payload : {})

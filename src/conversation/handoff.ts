@@ -1,61 +1,34 @@
 import { MailboxError } from '../base/errors.ts'
+import { given } from '../base/objects.ts'
 import { action, conversation, type Surroundings } from './conversation.ts'
-import { type Field, type Fields, findMisfit, given, type InputOf } from './field.ts'
-import { request } from './request.ts'
+import { type Fields, findMisfit, type InputOf } from './field.ts'
+import { needed, option, request } from './request.ts'
 import { taskAnswers } from './task.ts'
+
+const text = (label: string, flag: string, about: string) => ({ ...option('text', flag, about), label })
+const texts = (label: string, flag: string, about: string) => ({ ...option('texts', flag, about), label })
 
 /** What somebody needs to continue another's work. It is the context of the message, and its body in words. */
 const handoffFields = {
-  workCompleted: {
-    ...{ kind: 'word', required: true, label: 'Work completed' },
-    ...{ flag: '--work-completed <text>', about: 'what was done' },
-  },
-  currentState: {
-    ...{ kind: 'text', label: 'Current state' },
-    ...{ flag: '--current-state <text>', about: 'the current state of the work' },
-  },
-  nextSteps: {
-    ...{ kind: 'texts', label: 'Next steps' },
-    ...{ flag: '--next-step <text>', about: 'what to do next; repeatable' },
-  },
-  blockers: {
-    ...{ kind: 'texts', label: 'Blockers' },
-    ...{ flag: '--blocker <text>', about: 'what is in the way; repeatable' },
-  },
-  dependencies: {
-    ...{ kind: 'texts', label: 'Dependencies' },
-    ...{ flag: '--dependency <text>', about: 'what it depends on; repeatable' },
-  },
-  filesModified: {
-    ...{ kind: 'texts', label: 'Files modified' },
-    ...{ flag: '--file-modified <path>', about: 'a file that was changed; repeatable' },
-  },
-  filesCreated: {
-    ...{ kind: 'texts', label: 'Files created' },
-    ...{ flag: '--file-created <path>', about: 'a file that was created; repeatable' },
-  },
-  stateFile: {
-    ...{ kind: 'text', label: 'State file' },
-    ...{ flag: '--state-file <path>', about: 'a file that says more, such as STATE.md' },
-  },
-  relatedEscalations: {
-    ...{ kind: 'texts', label: 'Related escalations' },
-    ...{ flag: '--escalation <id>', about: 'a related escalation; repeatable' },
-  },
-  jobId: { kind: 'text', label: 'Job', flag: '--job <id>', about: 'the job it is part of' },
-  notes: { kind: 'text', label: 'Notes', flag: '--notes <text>', about: 'anything else' },
+  workCompleted: { ...needed('--work-completed <text>', 'what was done'), label: 'Work completed' },
+  currentState: text('Current state', '--current-state <text>', 'the current state of the work'),
+  nextSteps: texts('Next steps', '--next-step <text>', 'what to do next; repeatable'),
+  blockers: texts('Blockers', '--blocker <text>', 'what is in the way; repeatable'),
+  dependencies: texts('Dependencies', '--dependency <text>', 'what it depends on; repeatable'),
+  filesModified: texts('Files modified', '--file-modified <path>', 'a file that was changed; repeatable'),
+  filesCreated: texts('Files created', '--file-created <path>', 'a file that was created; repeatable'),
+  stateFile: text('State file', '--state-file <path>', 'a file that says more, such as STATE.md'),
+  relatedEscalations: texts('Related escalations', '--escalation <id>', 'a related escalation; repeatable'),
+  jobId: text('Job', '--job <id>', 'the job it is part of'),
+  notes: text('Notes', '--notes <text>', 'anything else'),
 } as const satisfies Fields
 
-/** What somebody needs to continue another's work. */
 export type Handoff = InputOf<typeof handoffFields>
 
 /** Fields of a handoff from outside: known names, each of its kind, as many of them as there are. */
 function checkHandoff(value: Record<string, unknown>): Partial<Handoff> {
   const fields: Fields = handoffFields
-  const optional = Object.entries(fields).map(([name, field]): [string, Field] => [
-    name,
-    { ...field, required: false },
-  ])
+  const optional = Object.entries(fields).map(([name, field]) => [name, { ...field, required: false }])
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(fields, name))
   const misfit = findMisfit(Object.fromEntries(optional), value)
   if (unknown === undefined && misfit === undefined) return value as Partial<Handoff>
@@ -137,15 +110,16 @@ export const handoff = conversation({
       type: 'handoff',
       summary: 'Hand over work with everything needed to continue it',
       input: {
-        to: { ...request.to, required: true, flag: '<to>', about: 'who takes it on: an agent, role:NAME' },
-        subject: { kind: 'word', required: true, flag: '--subject <text>', about: 'one line' },
+        to: needed('<to>', 'who takes it on: an agent, role:NAME'),
+        subject: needed('--subject <text>', 'one line'),
         ...handoffFields,
-        template: {
-          ...{ kind: 'word', flag: '--template <name>' },
-          about: `start from ${Object.keys(templates).join(', ')} or a template of the space`,
-        },
+        template: option(
+          'word',
+          '--template <name>',
+          `start from ${Object.keys(templates).join(', ')} or a template of the space`,
+        ),
         priority: { ...request.priority, about: 'low, normal, high, urgent (default high)' },
-        swarm: { kind: 'word', flag: '--swarm <name>', about: 'the swarm it is for' },
+        swarm: option('word', '--swarm <name>', 'the swarm it is for'),
         replyTo: { kind: 'word' },
       },
       async prepare(mailbox, { to, subject, priority, template, swarm, replyTo, ...own }) {
@@ -162,7 +136,7 @@ export const handoff = conversation({
       }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'handoff',
     group: 'send',
     summary: 'Hand over work with its state and next steps',
@@ -172,7 +146,7 @@ export const handoff = conversation({
       'mailbox handoff bob --as ada --subject "Parser" --work-completed "Design in DESIGN.md" --next-step "Build it" --file-modified DESIGN.md',
       'mailbox handoff role:reviewer --as bob --subject "Parser" --work-completed "Built, 40 tests" --template review',
     ],
-  },
+  }),
 })
 
 export type HandoffInput = InputOf<ReturnType<typeof handoff.actions>['handOff']['input']>

@@ -1,6 +1,6 @@
+import { given } from '../base/objects.ts'
 import { action, conversation } from './conversation.ts'
-import { given } from './field.ts'
-import { request, withinMs } from './request.ts'
+import { needed, request, withinMs } from './request.ts'
 
 export const helpRequest = 'help_request'
 
@@ -24,12 +24,7 @@ export const help = conversation({
       input: {
         ...request,
         to: { ...request.to, about: 'who to ask (default: the lead)' },
-        body: {
-          ...request.body,
-          kind: 'word',
-          required: true,
-          about: 'what you need to know; - reads standard input',
-        },
+        body: needed('--body <text>', 'what you need to know; - reads standard input'),
         priority: { ...request.priority, about: 'low, normal, high, urgent (default urgent)' },
       },
       tip: ['wait for the answer', 'wait --reply-to ID'],
@@ -39,11 +34,11 @@ export const help = conversation({
       }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'help-request',
     summary: 'Ask for help; shows you as waiting',
     description:
       'Ask for help. You are shown as waiting until somebody answers, and the answer is the first mail you get.',
     examples: ['mailbox help-request --as ada --body "Which port does the API use?"'],
-  },
+  }),
 })

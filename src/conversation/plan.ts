@@ -1,6 +1,9 @@
+import { given } from '../base/objects.ts'
 import { action, conversation } from './conversation.ts'
-import { fieldsOf, given } from './field.ts'
-import { idField, request, taskId, withinMs } from './request.ts'
+import { fieldsOf } from './field.ts'
+import { needed, option, request, taskId, verdict, withinMs } from './request.ts'
+
+const planId = needed('<id>', 'the plan')
 
 /** An agent submits a plan; whoever it asks approves or rejects it; a rejected plan can be revised. */
 export const plan = conversation({
@@ -16,12 +19,7 @@ export const plan = conversation({
     plan_approval: {
       sentence: 'A plan was decided.',
       payload: {
-        approved: {
-          kind: 'boolean',
-          required: true,
-          label: 'Verdict',
-          says: (yes: boolean) => (yes ? 'approved' : 'rejected'),
-        },
+        approved: verdict('Verdict', 'approved', 'rejected'),
         feedback: { kind: 'text', label: 'Feedback' },
       },
       answers: 'plan_submission',
@@ -37,7 +35,10 @@ export const plan = conversation({
       revise: { from: ['rejected'], to: 'revised', by: 'asker' },
     },
     // An agent has one open plan for a task at a time.
-    key: ({ from, payload }) => `${from} ${textOf(fieldsOf(payload)['taskId'])}`,
+    key: ({ from, payload }) => {
+      const { taskId: about } = fieldsOf(payload)
+      return `${from} ${typeof about === 'string' ? about : ''}`
+    },
     isOnly: true,
     owes: 'approval',
   },
@@ -49,10 +50,10 @@ export const plan = conversation({
       input: {
         ...request,
         to: { ...request.to, about: 'who decides (default: the lead)' },
-        subject: { kind: 'word', required: true, flag: '--subject <text>', about: 'what the plan is about' },
+        subject: needed('--subject <text>', 'what the plan is about'),
         body: { ...request.body, required: true, about: 'the plan, in Markdown; - reads standard input' },
-        taskId: { kind: 'word', flag: '--task <id>', about: 'the task it is for' },
-        revises: { kind: 'word', flag: '--revises <id>', about: 'the rejected plan that this one replaces' },
+        taskId: option('word', '--task <id>', 'the task it is for'),
+        revises: option('word', '--revises <id>', 'the rejected plan that this one replaces'),
       },
       says: ({ to, subject, body, priority = 'high', taskId: task, withinMs: within, revises }) => ({
         ...{ subject, body, priority, payload: given({ taskId: task, withinMs: within }) },
@@ -64,10 +65,7 @@ export const plan = conversation({
       command: 'approve',
       summary: 'Approve a plan',
       positional: ['id'],
-      input: {
-        id: { ...idField, about: 'the plan' },
-        feedback: { kind: 'text', flag: '--feedback <text>', about: 'what to keep in mind' },
-      },
+      input: { id: planId, feedback: option('text', '--feedback <text>', 'what to keep in mind') },
       step: 'approve',
       reason: { field: 'feedback' },
       button: { label: 'Approve', done: 'Plan approved' },
@@ -81,17 +79,14 @@ export const plan = conversation({
       command: 'reject',
       summary: 'Reject a plan, with what has to change',
       positional: ['id'],
-      input: {
-        id: { ...idField, about: 'the plan' },
-        feedback: { kind: 'word', required: true, flag: '--feedback <text>', about: 'what has to change' },
-      },
+      input: { id: planId, feedback: needed('--feedback <text>', 'what has to change') },
       step: 'reject',
       reason: { field: 'feedback', otherwise: 'Rejected without feedback.' },
       button: { label: 'Reject', done: 'Plan rejected', asks: 'What should change' },
       says: ({ feedback }) => ({ body: feedback, payload: { approved: false, feedback } }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'plan',
     summary: 'Submit, approve or reject a plan',
     description: 'Submit a plan, and approve or reject one. An agent has one open plan for a task at a time.',
@@ -101,7 +96,5 @@ export const plan = conversation({
       'mailbox plan reject ID --as lead --feedback "Too large: start with the lexer."',
       'mailbox plan submit --as ada --subject "Split the lexer" --body "..." --task T-7 --revises ID',
     ],
-  },
+  }),
 })
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

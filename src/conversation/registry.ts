@@ -138,7 +138,8 @@ export function waysToAnswer(type: string, id: string): string[] {
 }
 
 /** `mailbox plan reject ID --feedback F` */
-function toCommand({ conversation: { verb }, command, input }: NamedAction): string {
+function toCommand({ conversation, command, input }: NamedAction): string {
+  const verb = conversation.verb?.()
   const words = Object.entries(input as Fields).flatMap(([name, field]) => {
     const { flag = '' } = verb?.options?.[name] ?? field
     if (!field.required) return []

@@ -1,22 +1,34 @@
+import { given } from '../base/objects.ts'
 import type { Saying } from './conversation.ts'
-import type { Fields, InputOf } from './field.ts'
-import { given } from './field.ts'
+import type { Field, Fields, InputOf } from './field.ts'
+
+/** A field with its option on the command line. */
+export const option = <const K extends Field['kind']>(kind: K, flag: string, about: string) =>
+  ({ kind, flag, about }) as const
+export const needed = (flag: string, about: string) =>
+  ({ ...option('word', flag, about), required: true }) as const
+
+/** What a payload says that can be one thing or the other. */
+export const verdict = (label: string, yes: string, no: string) =>
+  ({ kind: 'boolean', required: true, label, says: (value: boolean) => (value ? yes : no) }) as const
 
 export const withinMs = {
-  kind: 'duration',
+  ...option(
+    'duration',
+    '--within <duration>',
+    'the deadline, such as 15m or 2h; you are told when it passes',
+  ),
   label: 'Within',
-  flag: '--within <duration>',
-  about: 'the deadline, such as 15m or 2h; you are told when it passes',
 } as const
 
 export const taskId = { kind: 'text', label: 'Task' } as const
 
 /** What every request takes. */
 export const request = {
-  to: { kind: 'word', flag: '--to <address>', about: 'the recipient (default: the lead)' },
-  subject: { kind: 'text', flag: '--subject <text>', about: 'one line' },
-  body: { kind: 'text', flag: '--body <text>', about: 'the text, in Markdown; - reads standard input' },
-  priority: { kind: 'priority', flag: '--priority <priority>', about: 'low, normal, high, urgent' },
+  to: option('word', '--to <address>', 'the recipient (default: the lead)'),
+  subject: option('text', '--subject <text>', 'one line'),
+  body: option('text', '--body <text>', 'the text, in Markdown; - reads standard input'),
+  priority: option('priority', '--priority <priority>', 'low, normal, high, urgent'),
   withinMs,
 } as const satisfies Fields
 
@@ -24,7 +36,7 @@ export const request = {
 export type RequestInput = InputOf<typeof request>
 
 /** The message that an answer is to. */
-export const idField = { kind: 'word', required: true, flag: '<id>', about: 'the message to answer' } as const
+export const idField = needed('<id>', 'the message to answer')
 
 /** Work for somebody: it is settled when that is done. */
 export const sayTask = (

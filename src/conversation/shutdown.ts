@@ -1,6 +1,8 @@
+import { given } from '../base/objects.ts'
 import { action, conversation } from './conversation.ts'
-import { given } from './field.ts'
-import { idField, request, withinMs } from './request.ts'
+import { needed, option, verdict, withinMs } from './request.ts'
+
+const requestId = needed('<id>', 'the request')
 
 /** Somebody asks an agent to stop; it accepts, or defers until its work is done. */
 export const shutdown = conversation({
@@ -17,12 +19,7 @@ export const shutdown = conversation({
     shutdown_response: {
       sentence: 'A shutdown request was answered.',
       payload: {
-        accepted: {
-          kind: 'boolean',
-          required: true,
-          label: 'Answer',
-          says: (yes: boolean) => (yes ? 'accepted' : 'deferred'),
-        },
+        accepted: verdict('Answer', 'accepted', 'deferred'),
         reason: { kind: 'text', label: 'Reason' },
       },
       answers: 'shutdown_request',
@@ -45,8 +42,8 @@ export const shutdown = conversation({
       summary: 'Ask an agent to stop',
       positional: ['to'],
       input: {
-        to: { ...request.to, required: true, flag: '<to>', about: 'the agent that should stop' },
-        reason: { kind: 'text', flag: '--reason <text>', about: 'why' },
+        to: needed('<to>', 'the agent that should stop'),
+        reason: option('text', '--reason <text>', 'why'),
         withinMs,
       },
       says: ({ reason, withinMs: within }) => ({
@@ -59,7 +56,7 @@ export const shutdown = conversation({
       command: 'accept',
       summary: 'Agree to stop',
       positional: ['id'],
-      input: { id: { ...idField, about: 'the request' } },
+      input: { id: requestId },
       step: 'accept',
       says: () => ({ body: 'Shutting down.', payload: { accepted: true } }),
     }),
@@ -68,21 +65,13 @@ export const shutdown = conversation({
       command: 'defer',
       summary: 'Postpone stopping, with a reason',
       positional: ['id'],
-      input: {
-        id: { ...idField, about: 'the request' },
-        reason: {
-          kind: 'word',
-          required: true,
-          flag: '--reason <text>',
-          about: 'what has to be finished first',
-        },
-      },
+      input: { id: requestId, reason: needed('--reason <text>', 'what has to be finished first') },
       step: 'defer',
       reason: { field: 'reason', otherwise: 'Busy.' },
       says: ({ reason }) => ({ body: reason, payload: { accepted: false, reason } }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'shutdown',
     summary: 'Ask an agent to stop; accept or defer a request',
     description:
@@ -92,5 +81,5 @@ export const shutdown = conversation({
       'mailbox shutdown defer ID --as ada --reason "Finishing the tests."',
       'mailbox shutdown accept ID --as ada',
     ],
-  },
+  }),
 })

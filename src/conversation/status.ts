@@ -1,23 +1,16 @@
 import { MailboxError } from '../base/errors.ts'
+import { given } from '../base/objects.ts'
 import { action, conversation, type Report } from './conversation.ts'
-import { type Fields, given, type InputOf } from './field.ts'
-import { idField, request, taskId, withinMs } from './request.ts'
+import type { Fields, InputOf } from './field.ts'
+import { idField, needed, option, request, taskId, withinMs } from './request.ts'
 
 const report = {
-  status: {
-    kind: 'word',
-    required: true,
-    flag: '--status <word>',
-    about: 'working, blocked, completed, failed ...',
-  },
-  body: { kind: 'text', flag: '--body <text>', about: 'more about it' },
-  taskId: {
-    kind: 'word',
-    flag: '--task <id>',
-    about: 'the task it is about; completed and failed settle it',
-  },
-  progress: { kind: 'share', flag: '--progress <share>', about: 'from 0 to 1' },
+  status: needed('--status <word>', 'working, blocked, completed, failed ...'),
+  body: option('text', '--body <text>', 'more about it'),
+  taskId: option('word', '--task <id>', 'the task it is about; completed and failed settle it'),
+  progress: option('share', '--progress <share>', 'from 0 to 1'),
 } as const satisfies Fields
+const reportTo = { ...request.to, about: 'who gets the report (default: the lead)' } as const
 export type StatusInput = InputOf<typeof report>
 
 const toPayload = ({ status, taskId: task, progress }: StatusInput) =>
@@ -85,7 +78,7 @@ export const status = conversation({
     updateStatus: action({
       type: 'status_update',
       summary: 'Report on a task without being asked',
-      input: { ...report, to: { ...request.to, about: 'who gets the report (default: the lead)' } },
+      input: { ...report, to: reportTo },
       says: (input, { name }) => ({
         ...given({ to: input.to }),
         subject: `${input.taskId ?? name}: ${input.status}`.slice(0, 500),
@@ -94,7 +87,7 @@ export const status = conversation({
       }),
     }),
   }),
-  verb: {
+  verb: () => ({
     name: 'status',
     summary: 'Ask for a status, answer, or report',
     description:
@@ -105,11 +98,11 @@ export const status = conversation({
       'mailbox status --as ada --task T-7 --status completed',
     ],
     options: {
-      of: { kind: 'word', flag: '--of <agent>', about: 'ask this agent' },
-      id: { kind: 'word', flag: '--reply-to <id>', about: 'the request that this answers' },
+      of: option('word', '--of <agent>', 'ask this agent'),
+      id: option('word', '--reply-to <id>', 'the request that this answers'),
       ...report,
       status: { ...report.status, required: false },
-      to: { ...request.to, about: 'who gets the report (default: the lead)' },
+      to: reportTo,
     },
     choose({ of, body, ...rest }) {
       if (of !== undefined) return { action: 'requestStatus', input: given({ to: of, body }) }
@@ -123,5 +116,5 @@ export const status = conversation({
         ? { action: 'updateStatus', input: given({ body, ...rest }) }
         : { action: 'respondStatus', input: given({ body, ...answer }) }
     },
-  },
+  }),
 })

@@ -1,5 +1,6 @@
+import { isObject } from '../base/objects.ts'
 import type { Message } from '../model/message.ts'
-import { fieldsOf, sayValue } from './field.ts'
+import { sayValue } from './field.ts'
 import { typeOf } from './registry.ts'
 
 /** A value of a payload in words. */
@@ -21,9 +22,8 @@ export function sayPayload({
   body,
 }: Pick<Message, 'type' | 'payload' | 'body'>): PayloadWords {
   const known = typeOf(type)?.payload
-  if (known === undefined || payload === null || typeof payload !== 'object' || Array.isArray(payload))
-    return { facts: [], rest: payload }
-  const fields = Object.entries(fieldsOf(payload))
+  if (known === undefined || !isObject(payload)) return { facts: [], rest: payload }
+  const fields = Object.entries<unknown>(payload)
   const labelOf = (name: string) => (Object.hasOwn(known, name) ? known[name]!.label : undefined)
   const facts = fields.flatMap(([name, value]) => {
     const label = labelOf(name)

@@ -1,10 +1,18 @@
 import { acceptShutdown, deferShutdown, type InboxMessage, type Mailbox, MailboxError } from '../mod.ts'
-import type { DemoState } from './state.ts'
+import { commonMail, otherMail } from './common.ts'
+import type { Demo } from './demo.ts'
+import type { KillableProcess } from './killable-process.ts'
 import type { Member } from './team.ts'
 
-/** What an agent does with a message of some type. */
-type Behaviour = (me: MockAgent, message: InboxMessage) => Promise<void>
-export type Behaviours = Partial<Record<string, Behaviour>>
+/** What an agent does with a message. */
+export type Behaviour = (me: MockAgent, message: InboxMessage) => Promise<unknown>
+export interface Role {
+  /** By type of message, in addition to what every agent does. */
+  mail: Partial<Record<string, Behaviour>>
+  /** Starts what the agent does unprompted, with each run. */
+  start?: (me: MockAgent) => void
+}
+type Work = () => Promise<unknown>
 type Range = readonly [from: number, to: number]
 
 /** Types that are read while the agent is busy; all others wait until it is free. */
@@ -20,67 +28,47 @@ const idle: Range = [5, 11]
 /** How long an agent stays away after a shutdown. */
 const breakSeconds = 90
 
-export interface MockAgentOptions {
-  member: Member
-  demo: DemoState
-  /** By type of message; `default` for every type that is not named. */
-  behaviours: Behaviours
-  /** What it does unprompted; started with each run. */
-  routines: (me: MockAgent) => void
-  /** The process it runs in. */
-  pid: () => Promise<number>
-}
-
 /** A mock agent: it checks its mailbox, does one thing at a time, and replies. */
 export class MockAgent {
+  readonly name: string
+  readonly demo: Demo
   readonly member: Member
-  readonly demo: DemoState
-  readonly #options: MockAgentOptions
-  #mailbox: Mailbox | undefined
+  readonly #role: Role
+  readonly #ownProcess: KillableProcess | undefined
+  /** Set when it joins. */
+  mailbox!: Mailbox
   #run = 0
   here = false
   /** What it is working on. */
   job: string | undefined
   /** What to do once it is free. */
-  readonly #todo: (() => Promise<void>)[] = []
+  readonly #todo: Work[] = []
   /** What to do with an answer, by the id of the question. */
   readonly waiting = new Map<string, (answer: InboxMessage) => Promise<void>>()
   /** Resumes the current work in a later run. */
-  #unfinished: (() => Promise<void>) | undefined
+  #unfinished: Work | undefined
   #stopWhenDone: InboxMessage | undefined
 
-  constructor(options: MockAgentOptions) {
-    this.member = options.member
-    this.demo = options.demo
-    this.#options = options
-  }
-
-  get name(): string {
-    return this.member.name
-  }
-
-  get mailbox(): Mailbox {
-    if (this.#mailbox === undefined) throw new MailboxError('internal', `${this.name} has not joined yet`)
-    return this.#mailbox
+  /** @param ownProcess where it runs, if it can die. @default this process */
+  constructor(demo: Demo, member: Member, role: Role, ownProcess?: KillableProcess) {
+    this.name = member.name
+    this.demo = demo
+    this.member = member
+    this.#role = role
+    this.#ownProcess = ownProcess
   }
 
   async comeIn(): Promise<void> {
     if (this.here) return
-    const pid = await this.#options.pid()
-    const { name, roles, tags, note } = this.member
-    await this.demo.space.join(name, {
-      roles: [...roles],
-      tags: [...tags],
-      note,
-      session: { pid, client: 'demo' },
-    })
-    this.#mailbox = await this.demo.space.mailbox(name, { join: false })
+    const pid = (await this.#ownProcess?.pid()) ?? process.pid
+    const { name, role, tags, note } = this.member
+    await this.demo.space.join(name, { roles: [role], tags, note, session: { pid, client: 'demo' } })
+    this.mailbox = await this.demo.space.mailbox(name, { join: false })
     this.#run++
     this.here = true
-    this.job = undefined
     this.#stopWhenDone = undefined
-    this.#lookAfter(soon)
-    this.#options.routines(this)
+    this.#checkMail(soon)
+    this.#role.start?.(this)
     this.after(soon, async () => {
       if (this.job === undefined) await this.#rest()
     })
@@ -88,8 +76,7 @@ export class MockAgent {
 
   /** Ends this run, because its process died or it left: nothing it had scheduled happens. */
   goAway(): void {
-    const unfinished = this.#unfinished
-    if (this.job !== undefined && unfinished !== undefined) this.#todo.unshift(unfinished)
+    if (this.job !== undefined) this.#todo.unshift(this.#unfinished!)
     this.#run++
     this.here = false
     this.job = undefined
@@ -102,24 +89,32 @@ export class MockAgent {
     this.goAway()
   }
 
+  async die(): Promise<void> {
+    if (!this.here) return
+    this.goAway()
+    await this.#ownProcess?.kill()
+    // The others notice, and its claims become free.
+    await this.demo.space.runDue()
+  }
+
   /** Does something later, unless this run is over by then. */
-  after([from, to]: Range, work: () => Promise<void>): void {
+  after([from, to]: Range, work: Work): void {
     const run = this.#run
     this.demo.schedule.after(this.demo.random.between(from, to), async () => {
-      if (run === this.#run && this.here) await this.#try(work)
+      if (run === this.#run) await work().catch(forgive)
     })
   }
 
   /** Does something later, or on returning if it is away by then. */
-  later([from, to]: Range, work: () => Promise<void>): void {
+  later([from, to]: Range, work: Work): void {
     this.demo.schedule.after(this.demo.random.between(from, to), async () => {
-      if (this.here) await this.#try(work)
+      if (this.here) await work().catch(forgive)
       else this.#todo.push(work)
     })
   }
 
   /** Repeats something as long as this run lasts. */
-  every(range: Range, work: () => Promise<void>): void {
+  every(range: Range, work: Work): void {
     this.after(range, async () => {
       this.every(range, work)
       await work()
@@ -127,29 +122,23 @@ export class MockAgent {
   }
 
   /** Is busy with a message for a while, then calls `then`. */
-  async work(what: string, range: Range, on: string | undefined, then: () => Promise<void>): Promise<void> {
-    this.job = what
-    this.#unfinished = async () => {
-      // Another agent may have claimed it by now.
-      if (on === undefined || (await this.#isMine(on))) await this.work(what, range, on, then)
-    }
-    await this.mailbox.update({ state: 'alive', note: what })
+  async work(what: string, range: Range, on: string | undefined, then: Work): Promise<void> {
+    if (on !== undefined) await this.mailbox.start(on)
+    this.job = what.slice(0, 200)
+    // Refused if another agent has claimed it by then.
+    this.#unfinished = () => this.work(what, range, on, then)
+    await this.mailbox.update({ state: 'alive', note: this.job })
     this.after(range, async () => {
       this.job = undefined
-      await this.#try(then)
+      await then().catch(forgive)
       if (this.job === undefined) await this.#rest()
     })
   }
 
   /** Does something now, or when the current work is done. */
-  async whenFree(work: () => Promise<void>): Promise<void> {
+  async whenFree(work: Work): Promise<void> {
     if (this.job === undefined) await work()
     else this.#todo.push(work)
-  }
-
-  async #isMine(id: string): Promise<boolean> {
-    const { messages } = await this.mailbox.inbox({ limit: 500 })
-    return messages.some((message) => message.id === id)
   }
 
   async shutDown(message: InboxMessage): Promise<void> {
@@ -160,7 +149,6 @@ export class MockAgent {
     }
     await acceptShutdown(this.mailbox, message.id)
     await this.mailbox.done(message.id)
-    this.#stopWhenDone = undefined
     await this.goHome()
     this.demo.schedule.after(breakSeconds, async () => {
       if (!this.demo.isNight) await this.comeIn()
@@ -168,28 +156,21 @@ export class MockAgent {
   }
 
   async #rest(): Promise<void> {
-    if (this.#stopWhenDone !== undefined) {
-      await this.shutDown(this.#stopWhenDone)
-      return
-    }
+    if (this.#stopWhenDone !== undefined) return this.shutDown(this.#stopWhenDone)
     const next = this.#todo.shift()
-    if (next !== undefined) await this.#try(next)
+    if (next !== undefined) await next().catch(forgive)
     else await this.mailbox.update({ state: 'idle', note: this.member.note })
   }
 
-  #lookAfter(range: Range): void {
+  #checkMail(range: Range): void {
     this.after(range, async () => {
-      let found = false
-      try {
-        found = await this.#look()
-      } finally {
-        if (this.here) this.#lookAfter(found ? soon : idle)
-      }
+      const found = await this.#readNext()
+      if (this.here) this.#checkMail(found ? soon : idle)
     })
   }
 
-  /** Reads the most urgent message that it can handle now. */
-  async #look(): Promise<boolean> {
+  /** Handles the most urgent message that it can handle now. */
+  async #readNext(): Promise<boolean> {
     const { messages } = await this.mailbox.inbox({ unread: true, limit: 30 })
     for (const { id, type } of messages) {
       if (this.job !== undefined && !interrupting.includes(type)) continue
@@ -197,15 +178,11 @@ export class MockAgent {
       const message = await this.mailbox.read(id).catch(forgive)
       if (message === undefined) continue
       if (message.requiresAck) await this.mailbox.ack(id)
-      const behaviour = this.#options.behaviours[message.type] ?? this.#options.behaviours['default']
-      await behaviour?.(this, message)
+      const handle = this.#role.mail[type] ?? commonMail[type] ?? otherMail
+      await handle(this, message).catch(forgive)
       return true
     }
     return false
-  }
-
-  async #try(work: () => Promise<void>): Promise<void> {
-    await work().catch(forgive)
   }
 }
 

@@ -1,67 +1,43 @@
 import type { IncomingMessage } from 'node:http'
-import { asMailboxError, MailboxError } from '../base/errors.ts'
+import { asMailboxError } from '../base/errors.ts'
 import { HttpRefusal } from './errors.ts'
-import { credentialsOf, type Guard } from './guard.ts'
-import { type HubLimits, Rate } from './limits.ts'
-import { brief, type Logger } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import { Rate } from './limits.ts'
+import { brief } from './log.ts'
 import { heldOperations } from './operations.ts'
+import type { HubParts } from './parts.ts'
 import type { Caller } from './tokens.ts'
-
-export interface AdmissionOptions {
-  guard: Guard
-  limits: HubLimits
-  metrics: Metrics
-  log: Logger
-  /** Aborted when the hub stops. */
-  stopping: AbortSignal
-}
-
-/** What became of a request. */
-interface Outcome {
-  /** The label in the metrics. */
-  operation: string
-  status: number
-}
 
 const sweepMs = 60_000
 
 /** Lets requests and WebSocket upgrades in, or refuses them, and counts them: the same code for both. */
 export class Admission {
-  readonly #options: AdmissionOptions
+  readonly #parts: HubParts
   readonly #rate: Rate
 
-  constructor(options: AdmissionOptions) {
-    const { limits, stopping } = options
-    this.#options = options
+  constructor(parts: HubParts) {
+    const { limits, stopping } = parts
+    this.#parts = parts
     this.#rate = new Rate(limits.requestsPerSecond, limits.requestBurst)
     const sweeping = setInterval(() => this.#rate.sweep(), sweepMs)
     sweeping.unref()
     stopping.addEventListener('abort', () => clearInterval(sweeping))
   }
 
-  /**
-   * Checks Host and Origin, then the token and its rate; a public request needs no token, and has no caller.
-   * Throws an {@link HttpRefusal}.
-   */
-  admit(incoming: IncomingMessage): Caller
-  admit(incoming: IncomingMessage, options: { isPublic: boolean }): Caller | undefined
-  admit(incoming: IncomingMessage, { isPublic = false } = {}): Caller | undefined {
-    const { guard, limits } = this.#options
-    const credentials = credentialsOf(incoming.headers)
-    guard.checkPlace(credentials)
-    if (isPublic) return undefined
-    const caller = guard.checkToken(credentials)
+  /** Checks Host and Origin, then the token and its rate. Throws an {@link HttpRefusal}. */
+  admit(incoming: IncomingMessage): Caller {
+    const { guard, limits } = this.#parts
+    guard.checkPlace(incoming.headers)
+    const caller = guard.checkToken(incoming.headers)
     if (this.#rate.take(caller.digest)) return caller
-    const error = new MailboxError('over_limit', 'too many requests with this token', {
+    throw new HttpRefusal(429, 'rate', 'too many requests with this token', {
       hint: `the limit is ${limits.requestsPerSecond} per second: wait a moment, or follow the stream instead of polling`,
+      agent: caller.agent,
     })
-    throw new HttpRefusal(429, 'rate', error, caller.agent)
   }
 
-  /** Counts a request from its arrival to its answer. */
-  async count(work: () => Promise<Outcome>): Promise<void> {
-    const { metrics } = this.#options
+  /** Counts a request from its arrival to its answer. `operation` is its label in the metrics. */
+  async count(work: () => Promise<{ operation: string; status: number }>): Promise<void> {
+    const { metrics } = this.#parts
     const started = performance.now()
     metrics.inFlight.inc()
     try {
@@ -77,15 +53,15 @@ export class Admission {
 
   /** Logs a refusal or a defect of ours. Strangers write headers, so they are cut short; tokens are never logged. */
   report(incoming: IncomingMessage, thrown: unknown): void {
-    const { metrics, log } = this.#options
+    const { metrics, log } = this.#parts
     const path = brief(incoming.url?.split('?')[0])
     if (!(thrown instanceof HttpRefusal)) {
       if (asMailboxError(thrown).code === 'internal') log.error({ err: thrown, path }, 'failed')
       return
     }
     const { reason, status, agent } = thrown
-    const { host, origin } = credentialsOf(incoming.headers)
-    const method = incoming.headers.upgrade === undefined ? incoming.method : 'WEBSOCKET'
+    const { host, origin, upgrade } = incoming.headers
+    const method = upgrade === undefined ? incoming.method : 'WEBSOCKET'
     metrics.refused.inc({ reason })
     log.warn(
       {

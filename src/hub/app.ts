@@ -6,19 +6,16 @@ import { checkInput } from '../api/check-input.ts'
 import { type Reading, readings } from '../api/readings.ts'
 import { MailboxError } from '../base/errors.ts'
 import { inSpan, type SpanOptions } from '../base/trace.ts'
-import type { DiskSpace } from '../space/space.ts'
-import type { Survey } from '../space/survey.ts'
 import type { Admission } from './admit.ts'
 import { readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
-import { HttpRefusal, toAnswer } from './errors.ts'
-import type { Feed } from './feed.ts'
-import { checkMailbox, type Guard } from './guard.ts'
-import { type HubLimits, Tally } from './limits.ts'
+import { toAnswer } from './errors.ts'
+import { checkMailbox } from './guard.ts'
+import { Tally } from './limits.ts'
 import { brief } from './log.ts'
-import type { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
 import { operations, type Runnable } from './operations.ts'
+import type { HubParts } from './parts.ts'
 import type { Streams } from './streams.ts'
 import type { Caller } from './tokens.ts'
 
@@ -29,31 +26,21 @@ export interface McpDoor {
   counts(): { sessions: number; calls: number; listeners: number }
 }
 
-export interface AppOptions {
-  space: DiskSpace
-  survey: Survey
-  guard: Guard
+export interface AppParts extends HubParts {
   admission: Admission
-  feed: Feed
   streams: Streams
-  limits: HubLimits
-  metrics: Metrics
   pages: ConsoleFiles
-  version: string
-  mcp?: McpDoor | undefined
-  /** Aborted when the hub stops. */
-  stopping: AbortSignal
+  mcp: McpDoor | undefined
 }
 
 type Env = { Bindings: HttpBindings; Variables: { caller: Caller; operation: string } }
-type Ctx = Context<Env>
 
 /** All routes of the hub. Those of the API come from the tables in `api/`. */
-export function createApp(options: AppOptions): Hono<Env> {
+export function createApp(parts: AppParts): Hono<Env> {
   const { space, survey, guard, admission, feed, streams, limits, metrics, pages, version, mcp, stopping } =
-    options
+    parts
   const app = new Hono<Env>()
-  const waits = new Tally()
+  const waits = new Tally('waits', limits.waitsPerToken, 'wait once and share the result')
   const document = openApi(version)
 
   app.use(async (c, next) => {
@@ -69,9 +56,9 @@ export function createApp(options: AppOptions): Hono<Env> {
     await next()
   }
   for (const path of ['/api/*', '/mcp', '/metrics']) app.use(path, withToken)
-  // The rest is public: /health and the files of the console.
+  // The rest is public: /health and the files of the console need no token.
   app.use(async (c, next) => {
-    if (c.get('caller') === undefined) admission.admit(c.env.incoming, { isPublic: true })
+    if (c.get('caller') === undefined) guard.checkPlace(c.env.incoming.headers)
     await next()
   })
   app.onError((thrown, c) => {
@@ -97,20 +84,22 @@ export function createApp(options: AppOptions): Hono<Env> {
 
   for (const [name, reading] of Object.entries<Reading>(readings)) {
     app.get(reading.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
-      const caller = c.get('caller')
       c.set('operation', name)
-      const query = checkInput(reading.query, { ...c.req.query(), ...c.req.param() })
-      return c.json(await reading.run({ space, core: space.core, survey, caller, version }, query))
+      const input = checkInput(reading.input, { ...c.req.query(), ...c.req.param() })
+      const look = { space, core: space.core, survey, caller: c.get('caller'), version }
+      return c.json(await reading.run(look, input))
     })
   }
 
   app.post('/api/mailboxes/:name/:operation', async (c) => {
-    const caller = c.get('caller')
     const { name, operation: path } = c.req.param()
     const operation = operations.get(path)
-    if (operation === undefined) throw unknownOperation(path)
+    if (operation === undefined)
+      throw new MailboxError('not_found', `a mailbox has no operation ${JSON.stringify(path.slice(0, 60))}`, {
+        hint: `operations: ${[...operations.keys()].join(', ')}`,
+      })
     c.set('operation', path)
-    checkMailbox(caller, name, operation.reads ?? false)
+    checkMailbox(c.get('caller'), name, operation.reads ?? false)
     const input = checkInput(operation.input, await readJson(c.req.raw, limits.bodyBytes))
     const span: SpanOptions = {
       name: `POST ${path}`,
@@ -121,16 +110,9 @@ export function createApp(options: AppOptions): Hono<Env> {
     return c.json(await inSpan(span, () => run(c, operation, name, input)))
   })
 
-  async function run(c: Ctx, operation: Runnable, name: string, input: unknown) {
-    if (!operation.waits) return operation.run({ space, name, signal: stopping, feed, survey }, input)
-    const { agent, digest } = c.get('caller')
-    const leave = waits.enter(digest, limits.waitsPerToken)
-    if (leave === undefined) {
-      const error = new MailboxError('over_limit', `this token has ${limits.waitsPerToken} waits open`, {
-        hint: 'wait once and share the result',
-      })
-      throw new HttpRefusal(429, 'waits', error, agent)
-    }
+  async function run(c: Context<Env>, operation: Runnable, name: string, input: unknown) {
+    if (!operation.holds) return operation.run({ space, name, signal: stopping, feed, survey }, input)
+    const leave = waits.enter(c.get('caller'))
     const gone = new AbortController()
     const onClose = () => gone.abort()
     c.env.outgoing.once('close', onClose)
@@ -176,8 +158,3 @@ export function createApp(options: AppOptions): Hono<Env> {
 
 const notHere = (message: string) =>
   new MailboxError('not_found', message, { hint: 'see GET /api/openapi.json for all routes' })
-
-const unknownOperation = (path: string) =>
-  new MailboxError('not_found', `a mailbox has no operation ${JSON.stringify(path.slice(0, 60))}`, {
-    hint: `operations: ${[...operations.keys()].join(', ')}`,
-  })

@@ -1,5 +1,5 @@
 import { readTextBody } from '../base/body.ts'
-import { MailboxError } from '../base/errors.ts'
+import type { MailboxError } from '../base/errors.ts'
 import { maxJsonDepth, parseStrictJson } from '../base/json.ts'
 import { HttpRefusal } from './errors.ts'
 
@@ -7,13 +7,13 @@ import { HttpRefusal } from './errors.ts'
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   const type = request.headers.get('content-type')
   if (type !== null && !/^application\/(?:[\w.+-]*\+)?json\s*(?:;|$)/i.test(type)) {
-    const error = new MailboxError('invalid', 'the body is not JSON', {
+    throw new HttpRefusal(415, 'type', 'the body is not JSON', {
       hint: 'send `Content-Type: application/json`',
     })
-    throw new HttpRefusal(415, 'type', error)
   }
   const text = await readTextBody(request, maxBytes).catch((error: MailboxError) => {
-    throw error.limit === 'size' ? new HttpRefusal(413, 'size', error) : error
+    const { message, hint = '' } = error
+    throw error.limit === 'size' ? new HttpRefusal(413, 'size', message, { hint }) : error
   })
   // A payload of the greatest depth is a field of the input.
   return text.trim() === '' ? {} : parseStrictJson(text, maxJsonDepth + 1)

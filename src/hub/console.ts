@@ -1,20 +1,7 @@
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
-import { extname, join, normalize } from 'node:path'
+import { join, normalize } from 'node:path'
 import { Readable } from 'node:stream'
-
-const types: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.ico': 'image/x-icon',
-  '.json': 'application/json',
-  '.map': 'application/json',
-  '.webmanifest': 'application/manifest+json',
-  '.woff2': 'font/woff2',
-  '.txt': 'text/plain; charset=utf-8',
-}
+import { getMimeType } from 'hono/utils/mime'
 
 /** Nothing from other hosts, only our own scripts and styles, and no text becomes markup unchecked. */
 const contentPolicy = [
@@ -60,26 +47,20 @@ export class ConsoleFiles {
 
   /** A file in the console's folder, if there is one. */
   file(path: string): Response | undefined {
-    const found = this.#find(path)
-    if (found === undefined) return undefined
+    const inside = normalize(path)
+    if (this.#dir === undefined || /\0|\.\./.test(inside) || !inside.startsWith('/')) return undefined
+    const file = join(this.#dir, inside)
+    const stat = statSync(file, { throwIfNoEntry: false })
+    if (!stat?.isFile()) return undefined
     // Their names contain a hash of their content.
     const isHashed = path.startsWith('/assets/')
-    return new Response(Readable.toWeb(createReadStream(found.path)) as ReadableStream, {
+    return new Response(Readable.toWeb(createReadStream(file)) as ReadableStream, {
       headers: {
-        'content-type': types[extname(found.path)] ?? 'application/octet-stream',
-        'content-length': String(found.size),
+        'content-type': getMimeType(file) ?? 'application/octet-stream',
+        'content-length': String(stat.size),
         'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
       },
     })
-  }
-
-  #find(path: string): { path: string; size: number } | undefined {
-    if (this.#dir === undefined || path.includes('\0')) return undefined
-    const inside = normalize(path)
-    if (inside.includes('..') || !inside.startsWith('/') || inside === '/') return undefined
-    const file = join(this.#dir, inside)
-    const stat = statSync(file, { throwIfNoEntry: false })
-    return stat?.isFile() ? { path: file, size: stat.size } : undefined
   }
 
   /** The page itself. */
@@ -88,7 +69,7 @@ export class ConsoleFiles {
     const isThere = index !== undefined && existsSync(index)
     return new Response(isThere ? readFileSync(index) : missing, {
       status: isThere ? 200 : 503,
-      headers: { 'content-type': types['.html']!, 'cache-control': 'no-cache' },
+      headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' },
     })
   }
 }

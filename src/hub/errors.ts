@@ -18,6 +18,11 @@ const statusOfCode: Record<ErrorCode, number> = {
   internal: 500,
 }
 
+/** The codes of the statuses that the hub refuses with by itself. */
+const codeOfStatus: Record<number, ErrorCode> = {
+  ...{ 401: 'not_permitted', 403: 'not_permitted', 413: 'over_limit', 415: 'invalid', 429: 'over_limit' },
+}
+
 /** A refusal by the hub itself, with a status that its code does not imply. */
 export class HttpRefusal extends MailboxError {
   readonly status: number
@@ -26,11 +31,11 @@ export class HttpRefusal extends MailboxError {
   /** Whose token it was, once that is known. */
   readonly agent: string | undefined
 
-  constructor(status: number, reason: string, error: MailboxError, agent?: string) {
-    super(error.code, error.message, error.hint === undefined ? {} : { hint: error.hint })
+  constructor(status: number, reason: string, message: string, options: { hint: string; agent?: string }) {
+    super(codeOfStatus[status]!, message, options)
     this.status = status
     this.reason = reason
-    this.agent = agent
+    this.agent = options.agent
   }
 }
 

@@ -3,6 +3,7 @@ import type { Entry } from '../model/entry.ts'
 import type { Space } from '../space/api.ts'
 import type { Survey } from '../space/survey.ts'
 import { type Frame, toFrame, type Wrap } from './frames.ts'
+import type { Wants } from './mailbox-filter.ts'
 
 /** Part of the journal as bytes, and the entry it ends with. */
 export interface Chunk {
@@ -119,40 +120,30 @@ export class Feed {
   }
 
   /** What comes after an entry, if it is in memory. Undefined: it has to be read from the journal. */
-  chunkAfter(after: number, wrap: Wrap, wants?: (entry: Entry) => boolean): Chunk | undefined {
+  chunkAfter(after: number, wrap: Wrap, wants?: Wants): Chunk | undefined {
     const at = this.#placeAfter(after)
     if (at === undefined) return undefined
     if (wants !== undefined) return toChunk(this.#frames, at, wrap, wants)
     const shared = this.#shared.get(wrap) ?? new Map<number, Chunk>()
     this.#shared.set(wrap, shared)
-    const known = shared.get(after)
-    if (known !== undefined) return known
-    const chunk = toChunk(this.#frames, at, wrap)
+    const chunk = shared.get(after) ?? toChunk(this.#frames, at, wrap)
     if (chunk !== undefined) shared.set(after, chunk)
     return chunk
   }
 
   /** The same from the journal. Undefined at its end. */
-  async readAfter(after: number, wrap: Wrap, wants?: (entry: Entry) => boolean): Promise<Chunk | undefined> {
+  async readAfter(after: number, wrap: Wrap, wants?: Wants): Promise<Chunk | undefined> {
     const { entries } = await this.#survey.entries(after, pageEntries, chunkBytes)
     return toChunk(entries.map(toFrame), 0, wrap, wants)
   }
 
   /** The entries themselves, for waits in this process: the journal is not read again for each of them. */
-  async *follow({
-    after,
-    wants = () => true,
-    signal,
-  }: {
-    after: number
-    wants?: (entry: Entry) => boolean
-    signal: AbortSignal
-  }): AsyncGenerator<{ entry: Entry }> {
+  async *follow(after: number, wants: Wants, signal: AbortSignal): AsyncGenerator<{ entry: Entry }> {
     let cursor = after
-    let ring = () => {}
-    const unlisten = this.onMore(() => ring())
-    const onAbort = () => ring()
-    signal.addEventListener('abort', onAbort)
+    let wake = () => {}
+    const ring = () => wake()
+    const unlisten = this.onMore(ring)
+    signal.addEventListener('abort', ring)
     try {
       while (!signal.aborted && !this.#ending.signal.aborted) {
         for (const entry of await this.#entriesAfter(cursor)) {
@@ -160,14 +151,11 @@ export class Feed {
           if (wants(entry)) yield { entry }
           if (signal.aborted) return
         }
-        if (cursor >= this.last && !signal.aborted)
-          await new Promise<void>((resolve) => {
-            ring = resolve
-          })
+        if (cursor >= this.last && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve))
       }
     } finally {
       unlisten()
-      signal.removeEventListener('abort', onAbort)
+      signal.removeEventListener('abort', ring)
     }
   }
 
@@ -186,23 +174,17 @@ export class Feed {
   }
 }
 
-function toChunk(
-  frames: readonly Frame[],
-  from: number,
-  wrap: Wrap,
-  wants: (entry: Entry) => boolean = () => true,
-): Chunk | undefined {
+function toChunk(frames: readonly Frame[], from: number, wrap: Wrap, wants?: Wants): Chunk | undefined {
   const parts: Buffer[] = []
   let size = 0
   let at = from
   for (; at < frames.length && size < chunkBytes; at++) {
     const frame = frames[at]!
-    if (!wants(frame.entry)) continue
+    if (wants?.(frame.entry) === false) continue
     const bytes = wrap(frame)
     parts.push(bytes)
     size += bytes.length
   }
-  const last = frames[at - 1]
-  if (at === from || last === undefined) return undefined
-  return { bytes: Buffer.concat(parts, size), to: last.entry.seq, entries: parts.length }
+  if (at === from) return undefined
+  return { bytes: Buffer.concat(parts, size), to: frames[at - 1]!.entry.seq, entries: parts.length }
 }

@@ -1,8 +1,7 @@
-import type { Entry } from '../model/entry.ts'
-import type { Feed } from './feed.ts'
 import type { Wrap } from './frames.ts'
-import type { HubLimits } from './limits.ts'
-import type { Metrics, StreamKind } from './metrics.ts'
+import type { Wants } from './mailbox-filter.ts'
+import type { StreamKind } from './metrics.ts'
+import type { HubParts } from './parts.ts'
 import type { Caller } from './tokens.ts'
 
 /** Why a stream ends before its client wants it to. */
@@ -20,16 +19,11 @@ export interface Sink {
   end(why: Ending, cursor: number): void
 }
 
-export interface FollowerOptions {
-  feed: Feed
-  sink: Sink
+export interface FollowerStart {
   caller: Caller
-  limits: HubLimits
-  metrics: Metrics
   after: number
   /** Which entries. @default all */
-  wants?: (entry: Entry) => boolean
-  onEnd: () => void
+  wants?: Wants
 }
 
 /**
@@ -38,7 +32,10 @@ export interface FollowerOptions {
  */
 export class Follower {
   readonly caller: Caller
-  readonly #options: FollowerOptions
+  readonly #parts: HubParts
+  readonly #sink: Sink
+  readonly #wants: Wants | undefined
+  readonly #onEnd: () => void
   readonly #unlisten: () => void
   #cursor: number
   #pumping = false
@@ -46,12 +43,15 @@ export class Follower {
   /** Since when it has accepted nothing, in ms. */
   #blockedAt: number | undefined
 
-  constructor(options: FollowerOptions) {
-    this.#options = options
-    this.caller = options.caller
-    this.#cursor = options.after
-    this.#unlisten = options.feed.onMore(() => this.pump())
-    options.metrics.streams.inc({ kind: options.sink.kind })
+  constructor(parts: HubParts, sink: Sink, { caller, after, wants }: FollowerStart, onEnd: () => void) {
+    this.#parts = parts
+    this.#sink = sink
+    this.caller = caller
+    this.#cursor = after
+    this.#wants = wants
+    this.#onEnd = onEnd
+    this.#unlisten = parts.feed.onMore(() => this.pump())
+    parts.metrics.streams.inc({ kind: sink.kind })
   }
 
   /** Sends what there is room for. Call it at the start, and when the connection has room again. */
@@ -68,41 +68,40 @@ export class Follower {
   }
 
   #hasMore(): boolean {
-    return !this.#ended && this.#cursor < this.#options.feed.last
+    return !this.#ended && this.#cursor < this.#parts.feed.last
   }
 
   #hasRoom(): boolean {
-    const { sink, limits } = this.#options
-    return sink.buffered() < limits.followerBytes
+    return this.#sink.buffered() < this.#parts.limits.followerBytes
   }
 
   async #pump(): Promise<void> {
-    const { feed, sink, metrics, wants } = this.#options
+    const { feed, metrics } = this.#parts
+    const { wrap } = this.#sink
     while (this.#hasMore()) {
       if (!this.#hasRoom()) {
         this.#blockedAt ??= performance.now()
         return
       }
       this.#blockedAt = undefined
-      const atHand = feed.chunkAfter(this.#cursor, sink.wrap, wants)
-      const chunk = atHand ?? (await feed.readAfter(this.#cursor, sink.wrap, wants))
+      const atHand = feed.chunkAfter(this.#cursor, wrap, this.#wants)
+      const chunk = atHand ?? (await feed.readAfter(this.#cursor, wrap, this.#wants))
       if (this.#ended) return
       // The journal is shorter than before: after a reconnect the follower starts with what there is.
       if (chunk === undefined) return this.end('failed')
       this.#cursor = chunk.to
       if (chunk.entries === 0) continue
       metrics.streamed.inc(chunk.entries)
-      sink.write(chunk.bytes)
+      this.#sink.write(chunk.bytes)
     }
   }
 
   /** Called every few seconds. Disconnects a client that has not read for too long. */
   beat(): void {
-    const { sink, limits, metrics } = this.#options
-    const isStuck = !this.#hasRoom()
-    if (!isStuck) {
+    const { limits, metrics } = this.#parts
+    if (this.#hasRoom()) {
       this.#blockedAt = undefined
-      sink.beat(this.#cursor)
+      this.#sink.beat(this.#cursor)
       this.pump()
       return
     }
@@ -115,7 +114,7 @@ export class Follower {
   /** Ends it from our side. */
   end(why: Ending): void {
     if (this.#ended) return
-    this.#options.sink.end(why, this.#cursor)
+    this.#sink.end(why, this.#cursor)
     this.gone()
   }
 
@@ -124,7 +123,7 @@ export class Follower {
     if (this.#ended) return
     this.#ended = true
     this.#unlisten()
-    this.#options.metrics.streams.dec({ kind: this.#options.sink.kind })
-    this.#options.onEnd()
+    this.#parts.metrics.streams.dec({ kind: this.#sink.kind })
+    this.#onEnd()
   }
 }

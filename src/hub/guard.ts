@@ -1,39 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { MailboxError } from '../base/errors.ts'
 import { HttpRefusal } from './errors.ts'
 import type { Caller, Tokens } from './tokens.ts'
-
-export interface GuardOptions {
-  tokens: Tokens
-  /** Where the hub listens. */
-  host: string
-  port: number
-  /** Host names that a proxy uses. */
-  allowHosts: readonly string[]
-}
-
-/** The headers that decide whether a request is admitted. */
-export interface Credentials {
-  host: string | undefined
-  origin: string | undefined
-  authorization: string | undefined
-  /** Subprotocols of a WebSocket: a browser can send no other headers with it. */
-  protocols?: string | undefined
-}
-
-export const credentialsOf = (headers: NodeJS.Dict<string | string[]>): Credentials => {
-  const one = (name: string) => {
-    const value = headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
-  }
-  return {
-    host: one('host'),
-    origin: one('origin'),
-    authorization: one('authorization'),
-    protocols: one('sec-websocket-protocol'),
-  }
-}
 
 const loopback = ['127.0.0.1', 'localhost', '[::1]']
 const wildcards = ['0.0.0.0', '::']
@@ -48,7 +17,8 @@ export class Guard {
   readonly #hosts: ReadonlySet<string>
   readonly #origins: ReadonlySet<string>
 
-  constructor({ tokens, host, port, allowHosts }: GuardOptions) {
+  /** Host and port are where the hub listens; `allowHosts` are the names that a proxy uses. */
+  constructor(tokens: Tokens, host: string, port: number, allowHosts: readonly string[]) {
     this.#tokens = tokens
     const own = [...loopback, ...(wildcards.includes(host) ? ownAddresses() : [bracketed(host)])]
     const hosts = own.flatMap((one) => [`${one}:${port}`, ...(port === 80 ? [one] : [])])
@@ -61,27 +31,28 @@ export class Guard {
   }
 
   /** Refuses requests that did not use an address of ours, or that come from pages of other sites. */
-  checkPlace({ host, origin }: Credentials): void {
+  checkPlace({ host, origin }: IncomingHttpHeaders): void {
     if (host === undefined || !this.#hosts.has(host.toLowerCase())) {
-      throw refusal(403, 'host', 'the hub does not answer to this host name', {
+      throw new HttpRefusal(403, 'host', 'the hub does not answer to this host name', {
         hint: 'open the address that `mailbox serve` printed, or start it with --allow-host NAME',
       })
     }
     if (origin !== undefined && !this.#origins.has(origin.toLowerCase())) {
-      throw refusal(403, 'origin', 'pages of other sites cannot use the hub', {
+      throw new HttpRefusal(403, 'origin', 'pages of other sites cannot use the hub', {
         hint: 'use the console of this hub, or a program that sends no Origin',
       })
     }
   }
 
-  checkToken({ authorization, protocols }: Credentials): Caller {
+  checkToken({ authorization, 'sec-websocket-protocol': protocols }: IncomingHttpHeaders): Caller {
     const token =
       /^Bearer ([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ??
+      // A browser can send no other headers with a WebSocket.
       /(?:^|,)\s*bearer\.([\w.~-]+)/.exec(protocols ?? '')?.[1]
     const caller = token === undefined ? undefined : this.#tokens.callerOf(token)
     if (caller !== undefined) return caller
     const what = token === undefined ? 'the request has no token' : 'the token is not valid'
-    throw refusal(401, 'token', what, {
+    throw new HttpRefusal(401, 'token', what, {
       hint: "send `Authorization: Bearer TOKEN`; the person's is in SPACE/hub/token, `mailbox token NAME` creates an agent's",
     })
   }
@@ -94,14 +65,11 @@ export class Guard {
 /** Agents act in their own mailbox only; the person can read any. */
 export function checkMailbox(caller: Caller, name: string, reads: boolean): void {
   if (caller.agent === name || (caller.isPerson && reads)) return
-  const error = new MailboxError('not_permitted', `${caller.agent} cannot act as ${name}`, {
+  throw new HttpRefusal(403, 'agent', `${caller.agent} cannot act as ${name}`, {
     hint: `use /api/mailboxes/${encodeURIComponent(caller.agent)}/…, or the token of that agent`,
+    agent: caller.agent,
   })
-  throw new HttpRefusal(403, 'agent', error, caller.agent)
 }
-
-const refusal = (status: number, reason: string, message: string, options: { hint: string }) =>
-  new HttpRefusal(status, reason, new MailboxError('not_permitted', message, options))
 
 const bracketed = (host: string) => (isIP(host) === 6 ? `[${host}]` : host.toLowerCase())
 

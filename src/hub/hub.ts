@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -74,19 +74,16 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
     serverOptions: { headersTimeout: 10_000, requestTimeout: 60_000, maxHeaderSize: 16_384 },
   }) as Server
   server.maxConnections = limits.connections
-  const { port } = await listen(server, host, options.port).catch(async (error: unknown) => {
+  const port = await listen(server, host, options.port).catch(async (error: unknown) => {
     await feed.stop()
     throw error
   })
-  const guard = new Guard({ tokens, host, port, allowHosts })
-  const beat = options.beatMs === undefined ? {} : { beatMs: options.beatMs }
-  const streams = new Streams({ space, survey, feed, guard, limits, metrics, log, ...beat })
-  const admission = new Admission({ guard, limits, metrics, log, stopping: stopping.signal })
-  app = createApp({
-    ...{ space, survey, guard, admission, feed, streams, limits, metrics, version, mcp: options.mcp },
-    pages: new ConsoleFiles(options.consoleDir),
-    stopping: stopping.signal,
-  })
+  const guard = new Guard(tokens, host, port, allowHosts)
+  const parts = { space, survey, feed, guard, limits, metrics, log, version, stopping: stopping.signal }
+  const streams = new Streams(parts, options.beatMs)
+  const admission = new Admission(parts)
+  const pages = new ConsoleFiles(options.consoleDir)
+  app = createApp({ ...parts, admission, streams, pages, mcp: options.mcp })
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     metrics.connections.inc()
@@ -145,16 +142,12 @@ async function postOutside(space: DiskSpace, log: Logger, signal: AbortSignal): 
 }
 
 /** Listens on the given port, or on the first free one from the default on. */
-async function listen(server: Server, host: string, port: number | undefined): Promise<{ port: number }> {
+async function listen(server: Server, host: string, port: number | undefined): Promise<number> {
   for (let at = port ?? usualPort; ; at++) {
     try {
-      return await new Promise((resolve, reject) => {
-        server.once('error', reject)
-        server.listen(at, host, () => {
-          server.off('error', reject)
-          resolve({ port: (server.address() as AddressInfo).port })
-        })
-      })
+      // `once` also rejects on an error.
+      await once(server.listen(at, host), 'listening')
+      return (server.address() as AddressInfo).port
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
       if (code === 'EADDRINUSE' && port === undefined && at < usualPort + portsToTry) continue

@@ -1,4 +1,6 @@
 import { messageLimits } from '../model/message.ts'
+import { HttpRefusal } from './errors.ts'
+import type { Caller } from './tokens.ts'
 
 /** The limits of one hub. */
 export interface HubLimits {
@@ -60,22 +62,34 @@ export class Rate {
   }
 }
 
-/** How many of something each key has open. */
+/** How many streams or waits each token has open. */
 export class Tally {
+  readonly #what: string
+  readonly #atMost: number
+  readonly #hint: string
   readonly #open = new Map<string, number>()
 
-  /** Counts one and returns a function that uncounts it; undefined when the limit is reached. */
-  enter(key: string, atMost: number): (() => void) | undefined {
-    const open = this.#open.get(key) ?? 0
-    if (open >= atMost) return undefined
-    this.#open.set(key, open + 1)
+  constructor(what: string, atMost: number, hint: string) {
+    this.#what = what
+    this.#atMost = atMost
+    this.#hint = hint
+  }
+
+  /** Counts one and returns a function that uncounts it. Throws when the limit is reached. */
+  enter({ digest, agent }: Caller): () => void {
+    const open = this.#open.get(digest) ?? 0
+    if (open >= this.#atMost)
+      throw new HttpRefusal(429, this.#what, `this token has ${this.#atMost} ${this.#what} open`, {
+        ...{ hint: this.#hint, agent },
+      })
+    this.#open.set(digest, open + 1)
     let left = false
     return () => {
       if (left) return
       left = true
-      const now = (this.#open.get(key) ?? 1) - 1
-      if (now === 0) this.#open.delete(key)
-      else this.#open.set(key, now)
+      const now = (this.#open.get(digest) ?? 1) - 1
+      if (now === 0) this.#open.delete(digest)
+      else this.#open.set(digest, now)
     }
   }
 }

@@ -2,11 +2,13 @@ import { boxesTo } from '../model/address.ts'
 import { type Agent, boxesOf } from '../model/agent.ts'
 import type { Entry } from '../model/entry.ts'
 
+export type Wants = (entry: Entry) => boolean
+
 /**
  * Which entries concern a mailbox: mail from it or to a box that it reads, receipts that its agent changed or
  * that are in its boxes, and changes of the agent. Its roles and tags are followed as the entries pass by.
  */
-export function concerns(name: string, agent: Agent | undefined): (entry: Entry) => boolean {
+export function concerns(name: string, agent: Agent | undefined): Wants {
   let boxes = boxesRead(name, agent)
   return (entry) => {
     switch (entry.kind) {

@@ -10,31 +10,19 @@ export function createMetrics(space: Space, mcp?: McpDoor) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
-  const roster = new Gauge({
-    name: 'mailbox_agents',
-    help: 'Agents by state',
-    labelNames: ['state'],
-    registers,
-  })
-  const pending = new Gauge({
-    name: 'mailbox_pending',
-    help: 'Unread messages in the box of an agent',
-    labelNames: ['agent'],
-    registers,
-  })
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers })
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers })
+  const roster = gauge('mailbox_agents', 'Agents by state', 'state')
+  const pending = gauge('mailbox_pending', 'Unread messages in the box of an agent', 'agent')
   const dead = gauge('mailbox_dead_letters', 'Dead letters')
   const mcpSessions = gauge('mailbox_mcp_sessions', 'Open MCP sessions')
   const mcpCalls = gauge('mailbox_mcp_calls', 'MCP tool calls in progress')
   const mcpListeners = gauge('mailbox_mcp_listeners', 'MCP clients subscribed to changes')
   const entries = gauge('mailbox_journal_seq', 'Sequence number of the last journal entry')
   const metrics = {
-    requests: new Counter({
-      name: 'mailbox_http_requests_total',
-      help: 'Answered requests',
-      labelNames: ['operation', 'status'],
-      registers,
-    }),
+    requests: counter('mailbox_http_requests_total', 'Answered requests', 'operation', 'status'),
     seconds: new Histogram({
       name: 'mailbox_http_request_seconds',
       help: 'Time to respond, without waits and streams',
@@ -42,31 +30,16 @@ export function createMetrics(space: Space, mcp?: McpDoor) {
       buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3],
       registers,
     }),
-    refused: new Counter({
-      name: 'mailbox_http_refused_total',
-      help: 'Refused requests',
-      labelNames: ['reason'],
-      registers,
-    }),
+    refused: counter('mailbox_http_refused_total', 'Refused requests', 'reason'),
     inFlight: gauge('mailbox_http_in_flight', 'Requests in progress, including waits'),
     waits: gauge('mailbox_waits', 'Requests that wait for mail'),
     connections: gauge('mailbox_connections', 'Open sockets'),
-    streams: new Gauge({
-      name: 'mailbox_streams',
-      help: 'Followers of the journal',
-      labelNames: ['kind'],
-      registers,
-    }),
-    streamed: new Counter({
-      name: 'mailbox_streamed_entries_total',
-      help: 'Entries sent to followers',
-      registers,
-    }),
-    stalled: new Counter({
-      name: 'mailbox_stalled_followers_total',
-      help: 'Followers that were disconnected because they did not read',
-      registers,
-    }),
+    streams: gauge('mailbox_streams', 'Followers of the journal', 'kind'),
+    streamed: counter('mailbox_streamed_entries_total', 'Entries sent to followers'),
+    stalled: counter(
+      'mailbox_stalled_followers_total',
+      'Followers that were disconnected because they did not read',
+    ),
   }
   for (const kind of streamKinds) metrics.streams.set({ kind }, 0)
   return {

@@ -4,40 +4,27 @@ import { type Reading, readings } from '../api/readings.ts'
 import { entry, errorAnswer, named } from '../api/schemas.ts'
 import { operations } from './operations.ts'
 
-interface JsonSchema {
-  type?: string
-  properties?: Record<string, JsonSchema>
-  required?: string[]
-  [keyword: string]: unknown
-}
-
-const reference = (id: string) => ({ $ref: `#/components/schemas/${id}` })
-const json = (schema: object) => ({ content: { 'application/json': { schema } } })
+const uri = (id: string) => `#/components/schemas/${id}`
+const content = (type: string, schema: object) => ({ content: { [type]: { schema } } })
+const json = (schema: object) => content('application/json', schema)
+const text = { type: 'string' }
 const pascal = (path: string) => path.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 const camel = (path: string) => path.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** The API as OpenAPI 3.1, generated from the same tables as the routes. */
 export function openApi(version: string): object {
   const inputs = z.registry<{ id: string }>()
-  for (const { path, input } of operations.values()) inputs.add(input, { id: `${pascal(path)}Input` })
-  const failed = {
-    description: 'What went wrong, and what to do about it',
-    ...json(reference(idOf(errorAnswer))),
-  }
-  const answered = (output: Schema) => ({
-    200: { description: 'Success', ...json(reference(idOf(output))) },
-    default: failed,
-  })
-  const acting = [...operations.values()].map(({ path, summary, output, reads }) => [
+  for (const [path, { input }] of operations) inputs.add(input, { id: `${pascal(path)}Input` })
+  const acting = [...operations].map(([path, { summary, output, reads }]) => [
     `/api/mailboxes/{mailbox}/${path}`,
     {
       post: {
         operationId: camel(path),
         tags: [reads ? 'mailbox: looking' : 'mailbox: acting'],
         summary,
-        parameters: [parameter('mailbox', 'path', { type: 'string' }, true)],
-        requestBody: { required: true, ...json(reference(`${pascal(path)}Input`)) },
-        responses: answered(output),
+        parameters: [parameter('mailbox', 'path', text, true)],
+        requestBody: { required: true, ...json({ $ref: uri(`${pascal(path)}Input`) }) },
+        responses: { 200: jsonAnswer('Success', output), default: failed },
       },
     },
   ])
@@ -49,7 +36,7 @@ export function openApi(version: string): object {
         tags: ['space'],
         summary: reading.summary,
         parameters: parametersOf(reading),
-        responses: answered(reading.output),
+        responses: { 200: jsonAnswer('Success', reading.output), default: failed },
       },
     },
   ])
@@ -84,32 +71,29 @@ function idOf(schema: Schema): string {
 }
 
 function schemasOf(registry: typeof named, io: 'input' | 'output'): Record<string, object> {
-  const uri = (id: string) => `#/components/schemas/${id}`
   const { schemas } = z.toJSONSchema(registry, { uri, io, unrepresentable: 'any' })
   return Object.fromEntries(
     Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema]),
   )
 }
 
+const jsonAnswer = (description: string, schema: Schema) => ({
+  ...{ description, ...json({ $ref: uri(idOf(schema)) }) },
+})
+const failed = jsonAnswer('What went wrong, and what to do about it', errorAnswer)
+
 const parameter = (name: string, place: 'path' | 'query', schema: object, required: boolean) => ({
   ...{ name, in: place, required, schema },
 })
 
-function parametersOf({ path, query }: Reading): object[] {
-  const { properties = {}, required = [] } = z.toJSONSchema(query, {
-    io: 'output',
-    unrepresentable: 'any',
-  }) as JsonSchema
+function parametersOf({ path, input }: Reading): object[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'output', unrepresentable: 'any' })
   return Object.entries(properties).map(([name, schema]) => {
     const isInPath = path.includes(`{${name}}`)
-    return parameter(name, isInPath ? 'path' : 'query', schema, isInPath || required.includes(name))
+    const place = isInPath ? 'path' : 'query'
+    return parameter(name, place, schema as object, isInPath || required.includes(name))
   })
 }
-
-const plain = (description: string) => ({
-  description,
-  content: { 'text/plain': { schema: { type: 'string' } } },
-})
 
 const streamPath = {
   get: {
@@ -118,34 +102,30 @@ const streamPath = {
     summary: 'Follow the journal: server-sent events, or a WebSocket with the same entries',
     parameters: [
       parameter('after', 'query', { type: 'integer', minimum: 0 }, false),
-      parameter('mailbox', 'query', { type: 'string' }, false),
+      parameter('mailbox', 'query', text, false),
     ],
     responses: {
       200: {
         description: `Events named \`entry\`: \`id\` is the sequence number in the journal, the data is an ${idOf(entry)}. Resume with Last-Event-ID or \`after\`.`,
-        content: { 'text/event-stream': { schema: { type: 'string' } } },
+        ...content('text/event-stream', text),
       },
-      default: { description: 'What went wrong', ...json(reference(idOf(errorAnswer))) },
+      default: jsonAnswer('What went wrong', errorAnswer),
     },
   },
 }
 
+const health = {
+  type: 'object',
+  properties: { ok: { type: 'boolean' }, version: text },
+  required: ['ok', 'version'],
+}
 const healthPath = {
   get: {
     operationId: 'health',
     tags: ['hub'],
     summary: 'Check that the hub is running',
     security: [],
-    responses: {
-      200: {
-        description: 'The hub is running',
-        ...json({
-          type: 'object',
-          properties: { ok: { type: 'boolean' }, version: { type: 'string' } },
-          required: ['ok', 'version'],
-        }),
-      },
-    },
+    responses: { 200: { description: 'The hub is running', ...json(health) } },
   },
 }
 
@@ -154,6 +134,6 @@ const metricsPath = {
     operationId: 'metrics',
     tags: ['hub'],
     summary: 'Get metrics for Prometheus',
-    responses: { 200: plain('The metrics') },
+    responses: { 200: { description: 'The metrics', ...content('text/plain', text) } },
   },
 }

@@ -2,32 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { MailboxError } from '../base/errors.ts'
-import type { Entry } from '../model/entry.ts'
-import type { Space } from '../space/api.ts'
-import type { Survey } from '../space/survey.ts'
 import { securityHeaders } from './console.ts'
-import { HttpRefusal } from './errors.ts'
-import type { Feed } from './feed.ts'
-import { type Ending, Follower, type Sink } from './follower.ts'
+import { type Ending, Follower, type FollowerStart, type Sink } from './follower.ts'
 import { sseFrame, webSocketFrame } from './frames.ts'
-import type { Guard } from './guard.ts'
-import { type HubLimits, Tally } from './limits.ts'
-import type { Logger } from './log.ts'
+import { Tally } from './limits.ts'
 import { concerns } from './mailbox-filter.ts'
-import type { Metrics } from './metrics.ts'
+import type { HubParts } from './parts.ts'
 import type { Caller } from './tokens.ts'
-
-export interface StreamsOptions {
-  space: Space
-  survey: Survey
-  feed: Feed
-  guard: Guard
-  limits: HubLimits
-  metrics: Metrics
-  log: Logger
-  /** @default 15_000 */
-  beatMs?: number
-}
 
 /** What a client asks of a stream. */
 export interface StreamRequest {
@@ -37,10 +18,7 @@ export interface StreamRequest {
 }
 
 /** Where a follower starts, and how it gives up its place among the streams of its token. */
-interface Start {
-  caller: Caller
-  after: number
-  wants?: (entry: Entry) => boolean
+interface Start extends FollowerStart {
   leave: () => void
 }
 
@@ -51,9 +29,9 @@ const maxIncomingBytes = 1_024
 
 /** All clients that follow the journal over HTTP, by server-sent events or WebSocket. */
 export class Streams {
-  readonly #options: StreamsOptions
+  readonly #parts: HubParts
   readonly #followers = new Set<Follower>()
-  readonly #tally = new Tally()
+  readonly #tally: Tally
   readonly #beating: NodeJS.Timeout
   readonly #sockets = new WebSocketServer({
     noServer: true,
@@ -63,15 +41,17 @@ export class Streams {
     handleProtocols: (offered) => (offered.has('mailbox') ? 'mailbox' : false),
   })
 
-  constructor(options: StreamsOptions) {
-    this.#options = options
-    this.#beating = setInterval(() => this.#beat(), options.beatMs ?? 15_000)
+  constructor(parts: HubParts, beatMs = 15_000) {
+    this.#parts = parts
+    const hint = 'close some, or follow once and share the entries'
+    this.#tally = new Tally('streams', parts.limits.streamsPerToken, hint)
+    this.#beating = setInterval(() => this.#beat(), beatMs)
     this.#beating.unref()
   }
 
   #beat(): void {
     for (const follower of [...this.#followers]) {
-      if (this.#options.guard.isStillGood(follower.caller)) follower.beat()
+      if (this.#parts.guard.isStillGood(follower.caller)) follower.beat()
       else follower.end('revoked')
     }
   }
@@ -143,46 +123,30 @@ export class Streams {
   }
 
   #follow(sink: Sink, start: Start): Follower {
-    const { feed, limits, metrics } = this.#options
-    const follower = new Follower({
-      ...{ feed, sink, limits, metrics },
-      ...start,
-      onEnd: () => {
-        this.#followers.delete(follower)
-        start.leave()
-      },
+    const follower = new Follower(this.#parts, sink, start, () => {
+      this.#followers.delete(follower)
+      start.leave()
     })
     this.#followers.add(follower)
     follower.pump()
     return follower
   }
 
-  async #prepare(request: StreamRequest): Promise<Start> {
-    const { limits } = this.#options
-    const after = await this.#startOf(request.after)
-    const wants = request.mailbox === undefined ? {} : { wants: await this.#filterFor(request.mailbox) }
-    const leave = this.#tally.enter(request.caller.digest, limits.streamsPerToken)
-    if (leave === undefined) {
-      const error = new MailboxError('over_limit', `this token has ${limits.streamsPerToken} streams open`, {
-        hint: 'close some, or follow once and share the entries',
-      })
-      throw new HttpRefusal(429, 'streams', error, request.caller.agent)
-    }
-    return { caller: request.caller, after, leave, ...wants }
+  async #prepare({ caller, after, mailbox }: StreamRequest): Promise<Start> {
+    const start = await this.#startOf(after)
+    const agent = mailbox === undefined ? undefined : await this.#parts.survey.agent(mailbox)
+    const wants = mailbox === undefined ? {} : { wants: concerns(mailbox, agent) }
+    return { caller, after: start, leave: this.#tally.enter(caller), ...wants }
   }
 
   async #startOf(after: string | undefined): Promise<number> {
-    const end = await this.#options.space.lastSeq()
+    const end = await this.#parts.space.lastSeq()
     if (after === undefined) return end
     const seq = /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN
     if (seq <= end) return seq
     throw new MailboxError('invalid', `there is no entry ${after.slice(0, 20)} to resume from`, {
       hint: `the last one is ${end}; omit \`after\` to start there`,
     })
-  }
-
-  async #filterFor(mailbox: string): Promise<(entry: Entry) => boolean> {
-    return concerns(mailbox, await this.#options.survey.agent(mailbox))
   }
 
   /** Ends all streams. Clients resume from their cursors when the hub is back. */

@@ -1,14 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import {
-  closeSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { writeFileAtomically } from '../base/files.ts'
@@ -26,11 +17,7 @@ export interface Caller {
   digest: string
 }
 
-interface AgentToken {
-  sha256: string
-  createdAt: string
-}
-type AgentTokens = Record<string, AgentToken>
+type AgentTokens = Record<string, { sha256: string; createdAt: string }>
 
 const hubDir = (dir: string) => join(dir, 'hub')
 const personFile = (dir: string) => join(hubDir(dir), 'token')
@@ -65,15 +52,9 @@ function mustBePrivate(file: string): void {
 
 function readAgents(dir: string): AgentTokens {
   const file = agentsFile(dir)
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw error
-  }
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return {}
   mustBePrivate(file)
-  return parseStrictJson(text) as AgentTokens
+  return parseStrictJson(readFileSync(file, 'utf8')) as AgentTokens
 }
 
 /** Creates a token for an agent and revokes the one it had. Only its digest is stored. */
@@ -123,7 +104,7 @@ function changeAgents(dir: string, change: (agents: AgentTokens) => AgentTokens)
 function takeLock(path: string): void {
   for (const deadline = Date.now() + changeWithinMs; ; ) {
     try {
-      closeSync(openSync(path, 'wx', 0o600))
+      writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
       return
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

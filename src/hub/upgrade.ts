@@ -15,7 +15,10 @@ export function serveUpgrades(server: Server, admission: Admission, streams: Str
       try {
         const caller = admission.admit(incoming)
         const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://hub')
-        if (pathname !== '/api/stream') throw noSocketAt(pathname)
+        if (pathname !== '/api/stream')
+          throw new MailboxError('not_found', `there is no WebSocket at ${brief(pathname)}`, {
+            hint: 'connect to /api/stream',
+          })
         outcome.operation = 'stream'
         const query = (name: string) => searchParams.get(name) ?? undefined
         const request = { caller, after: query('after'), mailbox: query('mailbox') }
@@ -41,6 +44,3 @@ export function serveUpgrades(server: Server, admission: Admission, streams: Str
     return status
   }
 }
-
-const noSocketAt = (path: string) =>
-  new MailboxError('not_found', `there is no WebSocket at ${brief(path)}`, { hint: 'connect to /api/stream' })

@@ -27,21 +27,25 @@ export async function runWebhook(
   options: WebhookOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const cursor = new PostedMark(space.dir)
-  const seq = cursor.read() ?? (await space.lastSeq())
-  cursor.write(seq)
+  const dir = join(space.dir, 'hub')
+  const file = join(dir, 'webhook.json')
+  /** Records the sequence number of the last message that was posted. */
+  const save = (seq: number) => writeFileAtomically(file, JSON.stringify({ seq }))
+  const posted = readJsonIfAny<{ seq: unknown }>(file)?.seq
+  const seq = Number.isSafeInteger(posted) ? (posted as number) : await space.lastSeq()
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  save(seq)
   for await (const { entry } of space.follow({ after: seq, signal })) {
     if (entry.kind !== 'message') continue
+    const { message } = entry
     const isOver =
-      !isForPerson(entry.message) || (await deliver(cloudEvent(space.id, entry.message), options, signal))
+      !message.to.includes(person) || (await deliver(cloudEvent(space.id, message), options, signal))
     if (!isOver) return
-    cursor.write(entry.seq)
+    save(entry.seq)
   }
 }
 
-const isForPerson = ({ to }: Message): boolean => to.includes(person)
-
-/** A message as a CloudEvent. */
+/** A message as a CloudEvent. Fields that are undefined are not in its JSON. */
 function cloudEvent(spaceId: string, message: Message) {
   const { id, type, threadId, createdAt, from, priority, subject, body, replyTo, traceparent } = message
   return {
@@ -52,17 +56,8 @@ function cloudEvent(spaceId: string, message: Message) {
     subject: threadId,
     time: createdAt,
     datacontenttype: 'application/json',
-    ...(traceparent === undefined ? {} : { traceparent }),
-    data: {
-      id,
-      from,
-      type,
-      priority,
-      subject,
-      body,
-      threadId,
-      ...(replyTo === undefined ? {} : { replyTo }),
-    },
+    traceparent,
+    data: { id, from, type, priority, subject, body, threadId, replyTo },
   }
 }
 
@@ -82,12 +77,7 @@ async function deliver(event: CloudEvent, options: WebhookOptions, signal: Abort
   return false
 }
 
-interface Outcome {
-  reason?: string
-  again: boolean
-}
-
-async function post(url: string, event: CloudEvent): Promise<Outcome> {
+async function post(url: string, event: CloudEvent): Promise<{ reason?: string; again: boolean }> {
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -103,26 +93,5 @@ async function post(url: string, event: CloudEvent): Promise<Outcome> {
     return { reason: `it answered ${response.status}`, again: isBusy }
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error), again: true }
-  }
-}
-
-/** The sequence number of the last message that was posted, on disk. */
-class PostedMark {
-  readonly #dir: string
-  readonly #path: string
-
-  constructor(space: string) {
-    this.#dir = join(space, 'hub')
-    this.#path = join(this.#dir, 'webhook.json')
-  }
-
-  read(): number | undefined {
-    const seq = readJsonIfAny<{ seq: unknown }>(this.#path)?.seq
-    return Number.isSafeInteger(seq) ? (seq as number) : undefined
-  }
-
-  write(seq: number): void {
-    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
-    writeFileAtomically(this.#path, JSON.stringify({ seq }))
   }
 }

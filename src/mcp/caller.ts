@@ -3,8 +3,8 @@ import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server'
 /** Who sent a request over HTTP. The hub has checked the token. */
 export interface McpCaller {
   agent: string
-  /** False once the token is revoked; then everything it has open ends. @default always true */
-  isStillGood?: () => boolean
+  /** False once the token is revoked; then everything it has open ends. */
+  isStillGood: () => boolean
 }
 
 /** In the form that the SDK passes to tools. */

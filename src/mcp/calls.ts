@@ -14,18 +14,14 @@ export class Calls {
     return this.#open.size
   }
 
-  run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.size >= maxAtOnce) {
-      const error = new MailboxError('over_limit', `${maxAtOnce} calls are already in progress`, {
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.size >= maxAtOnce)
+      throw new MailboxError('over_limit', `${maxAtOnce} calls are already in progress`, {
         hint: 'wait once and share the result',
       })
-      return Promise.reject(error)
-    }
     const call = work()
     this.#open.add(call)
-    const over = () => void this.#open.delete(call)
-    call.then(over, over)
-    return call
+    return call.finally(() => this.#open.delete(call))
   }
 
   async settled(): Promise<void> {

@@ -11,17 +11,13 @@ export const messageUri = (id: string): string => `mailbox://message/${id}`
 /** When the journal cannot be read, it is tried again after this long. */
 const retryMs = 1_000
 
-interface Following {
-  stop: AbortController
-  /** Settled when every later entry will be reported. */
-  ready: Promise<void>
-}
-
 /** Tells listeners which resources have changed. Follows the journal only while there are listeners. */
 export class Changes {
   readonly #space: Pick<Space, 'lastSeq' | 'follow'>
   readonly #listeners = new Set<Listener>()
-  #following: Following | undefined
+  #following: AbortController | undefined
+  /** Settled when every later entry will be reported. */
+  #ready = Promise.resolve()
 
   constructor(space: Pick<Space, 'lastSeq' | 'follow'>) {
     this.#space = space
@@ -35,24 +31,24 @@ export class Changes {
   /** Returns a function that unsubscribes. Changes may be missed until {@link ready}. */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener)
-    this.#following ??= this.#begin()
+    if (this.#following === undefined) this.#begin()
     return () => {
       this.#listeners.delete(listener)
       if (this.#listeners.size > 0) return
-      this.#following?.stop.abort()
+      this.#following?.abort()
       this.#following = undefined
     }
   }
 
   /** Wait for this before confirming a subscription, or changes in between are missed. */
-  async ready(): Promise<void> {
-    await this.#following?.ready
+  ready(): Promise<void> {
+    return this.#ready
   }
 
-  #begin(): Following {
+  #begin(): void {
     const stop = new AbortController()
-    const ready = new Promise<void>((resolve) => void this.#follow(stop.signal, resolve).finally(resolve))
-    return { stop, ready }
+    this.#following = stop
+    this.#ready = new Promise((resolve) => void this.#follow(stop.signal, resolve).finally(resolve))
   }
 
   async #follow(signal: AbortSignal, isReady: () => void): Promise<void> {

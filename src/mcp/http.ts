@@ -1,16 +1,12 @@
-import {
-  createMcpHandler,
-  isLegacyRequest,
-  type McpServer,
-  type ServerEventBus,
-} from '@modelcontextprotocol/server'
+import { createMcpHandler, isLegacyRequest, type McpServer } from '@modelcontextprotocol/server'
 import type { DiskSpace } from '../space/space.ts'
 import { readBody, refusal } from './body.ts'
 import { authInfoOf, type McpCaller } from './caller.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './changes.ts'
+import { Identity } from './identity.ts'
 import { honourSubscriptions } from './resources.ts'
-import { createMailboxServer, Identity } from './server.ts'
+import { createMailboxServer } from './server.ts'
 import { Sessions } from './sessions.ts'
 import { watched } from './stream.ts'
 
@@ -69,19 +65,21 @@ export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions)
   })
   const modern = createMcpHandler(({ authInfo }) => serverFor(authInfo!.clientId), {
     legacy: 'reject',
-    bus: busOf(changes),
+    bus: {
+      publish() {}, // Changes come from the journal only.
+      subscribe: (listener) => changes.subscribe((uri) => listener({ kind: 'resource_updated', uri })),
+    },
   })
 
   async function serveModern(request: Request, caller: McpCaller, json: unknown): Promise<Response> {
-    const { isStillGood = () => true } = caller
     // The SDK confirms a subscription at once, so we must be following the journal by then.
     const isListening = (json as { method?: unknown } | null)?.method === 'subscriptions/listen'
     const release = isListening ? changes.subscribe(() => {}) : () => {}
     try {
       if (isListening) await changes.ready()
       const response = await modern.fetch(request, { parsedBody: json, authInfo: authInfoOf(caller) })
-      if (!isStillGood()) return refusal(401, -32_000, 'the token was revoked')
-      return watched(response, { mayGoOn: isStillGood, over: () => {} })
+      if (!caller.isStillGood()) return refusal(401, -32_000, 'the token was revoked')
+      return watched(response, { mayGoOn: caller.isStillGood, over: () => {} })
     } finally {
       release()
     }
@@ -108,9 +106,3 @@ export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions)
     },
   }
 }
-
-/** Changed resources, in the form that the SDK's listeners expect. */
-const busOf = (changes: Changes): ServerEventBus => ({
-  publish() {}, // Changes come from the journal only.
-  subscribe: (listener) => changes.subscribe((uri) => listener({ kind: 'resource_updated', uri })),
-})

@@ -34,11 +34,14 @@ export class Identity {
 
   /** The agent's mailbox. Joins with the client, its process and its session. */
   mailbox(client: ClientInfo): Promise<Mailbox> {
-    const { name } = this.#options
+    const { name, pid } = this.#options
     const key = name === undefined ? client.sessionId : undefined
     const known = this.#mailboxes.get(key)
     if (known !== undefined) return known
-    const joining = name === undefined ? this.#sit(client) : this.#open(name, client)
+    // The session of a client on another machine is not recorded: it could be mistaken for one of a client here.
+    const id = client.sessionId === undefined ? {} : { id: client.sessionId }
+    const session = pid === undefined ? {} : { pid, ...id }
+    const joining = this.#join(name, clientWord(client.name) ?? 'mcp', session)
     // Simultaneous calls join once.
     this.#mailboxes.set(key, joining)
     const forget = () => void this.#mailboxes.delete(key)
@@ -47,19 +50,13 @@ export class Identity {
     return joining
   }
 
-  #sit({ name, sessionId: id }: ClientInfo): Promise<Mailbox> {
-    return this.#space.joinAs({ client: clientWord(name) ?? 'mcp', session: this.#session(id) })
-  }
-
-  async #open(name: string, client: ClientInfo): Promise<Mailbox> {
+  async #join(
+    name: string | undefined,
+    client: string,
+    session: { pid?: number; id?: string },
+  ): Promise<Mailbox> {
+    if (name === undefined) return this.#space.joinAs({ client, session })
     checkName(name, 'agent name')
-    const session = { ...this.#session(client.sessionId), client: clientWord(client.name) ?? 'mcp' }
-    return this.#space.mailbox(name, { join: { session } })
-  }
-
-  /** The session of a client on another machine is not recorded: it could be mistaken for one of a client here. */
-  #session(id: string | undefined): { pid?: number; id?: string } {
-    const { pid } = this.#options
-    return pid === undefined ? {} : { pid, ...(id === undefined ? {} : { id }) }
+    return this.#space.mailbox(name, { join: { session: { ...session, client } } })
   }
 }

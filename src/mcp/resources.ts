@@ -2,6 +2,7 @@ import {
   type McpServer,
   ProtocolError,
   ProtocolErrorCode,
+  type ReadResourceTemplateCallback,
   ResourceNotFoundError,
   ResourceTemplate,
   type ServerContext,
@@ -21,18 +22,21 @@ export function registerResources(
   server: McpServer,
   mailboxOf: (context: ServerContext) => Promise<Mailbox>,
 ): void {
+  /** Reports what is not there with the protocol's own error. */
+  const reading =
+    (print: (mailbox: Mailbox, id: string) => Promise<string>): ReadResourceTemplateCallback =>
+    async ({ href: uri }, { id }, context) => {
+      try {
+        return { contents: [{ uri, mimeType, text: await print(await mailboxOf(context), String(id)) }] }
+      } catch (error) {
+        throw asMailboxError(error).code === 'not_found' ? new ResourceNotFoundError(uri) : error
+      }
+    }
   server.registerResource(
     'thread',
     new ResourceTemplate('mailbox://thread/{id}', { list: undefined }),
-    {
-      description: 'A thread, by the id of any message in it; subscribe by its threadId',
-      mimeType,
-    },
-    async (uri, { id }, context) => {
-      const mailbox = await mailboxOf(context)
-      const messages = await found(uri, mailbox.thread(String(id)))
-      return { contents: [{ uri: uri.href, mimeType, text: fenced(messages, true) }] }
-    },
+    { description: 'A thread, by the id of any message in it; subscribe by its threadId', mimeType },
+    reading(async (mailbox, id) => fenced(await mailbox.thread(id), true)),
   )
   server.registerResource(
     'message',
@@ -49,23 +53,12 @@ export function registerResources(
       },
     }),
     { description: 'A message and its state for each recipient', mimeType },
-    async (uri, { id }, context) => {
-      const mailbox = await mailboxOf(context)
-      const { message, receipts } = await found(uri, mailbox.show(String(id)))
+    reading(async (mailbox, id) => {
+      const { message, receipts } = await mailbox.show(id)
       const ladder = receipts.map(({ recipient, state }) => toPrintableLine(`- ${recipient}: ${state}`))
-      const text = [fenced([message], true), ...ladder].join('\n')
-      return { contents: [{ uri: uri.href, mimeType, text }] }
-    },
+      return [fenced([message], true), ...ladder].join('\n')
+    }),
   )
-}
-
-/** Reports what is not there with the protocol's own error. */
-async function found<T>(uri: URL, asked: Promise<T>): Promise<T> {
-  try {
-    return await asked
-  } catch (error) {
-    throw asMailboxError(error).code === 'not_found' ? new ResourceNotFoundError(uri.href) : error
-  }
 }
 
 /** Resources that one connection can subscribe to. */

@@ -49,18 +49,17 @@ export class Sessions {
   }
 
   async serve(request: Request, caller: McpCaller, json: unknown): Promise<Response> {
-    const messages = json === undefined ? [] : Array.isArray(json) ? json : [json]
     const id = request.headers.get('mcp-session-id')
     const known = id === null ? undefined : this.#open.get(id)
     // For this agent, another agent's session does not exist.
     if (id !== null && known?.agent !== caller.agent) return refusal(404, -32_001, 'there is no such session')
-    if (known !== undefined) return this.#answer(known, request, caller, messages, json)
-    if (!messages.some((one) => isInitializeRequest(one)))
+    if (known !== undefined) return this.#answer(known, request, caller, json)
+    if (!messagesOf(json).some((one) => isInitializeRequest(one)))
       return refusal(400, -32_000, 'there is no session yet: send initialize first')
     if (!(await this.#makeRoom(caller.agent)))
       return refusal(503, -32_000, 'too many sessions: end one, or try again later')
     const session = await this.#begin(caller.agent)
-    const response = await this.#answer(session, request, caller, messages, json)
+    const response = await this.#answer(session, request, caller, json)
     const { sessionId } = session.transport
     // A handshake that failed, or came too late, leaves nothing behind.
     if (sessionId === undefined) await session.server.close()
@@ -80,13 +79,8 @@ export class Sessions {
     return session
   }
 
-  async #answer(
-    session: Session,
-    request: Request,
-    caller: McpCaller,
-    messages: readonly unknown[],
-    json: unknown,
-  ): Promise<Response> {
+  async #answer(session: Session, request: Request, caller: McpCaller, json: unknown): Promise<Response> {
+    const messages = messagesOf(json)
     const ids = messages.filter(isJSONRPCRequest).map(({ id }) => id)
     for (const id of ids) session.calls.set(id, ids)
     session.usedAt = performance.now()
@@ -97,17 +91,14 @@ export class Sessions {
       for (const id of ids) session.calls.delete(id)
       if (!isWhole) for (const id of ids) abandon(session, id)
     }
-    let response: Response
-    try {
-      const authInfo = authInfoOf(caller)
-      response = await session.transport.handleRequest(request, { parsedBody: json, authInfo })
-    } catch (error) {
+    const options = { parsedBody: json, authInfo: authInfoOf(caller) }
+    const response = await session.transport.handleRequest(request, options).catch((error: unknown) => {
       over(false)
       throw error
-    }
+    })
     for (const id of messages.flatMap(cancelledBy)) dismiss(session, id)
     if (response.body === null) over(true)
-    return watched(response, { mayGoOn: caller.isStillGood ?? (() => true), over })
+    return watched(response, { mayGoOn: caller.isStillGood, over })
   }
 
   /** Ends the agent's least recently used session when there are too many. */
@@ -115,9 +106,9 @@ export class Sessions {
     const { maxSessions, maxSessionsPerAgent } = this.#options
     const own = [...this.#open].filter(([, session]) => session.agent === agent)
     if (own.length < maxSessionsPerAgent && this.#open.size < maxSessions) return true
-    const idle = own.filter(([, { streams }]) => streams === 0).sort(([, a], [, b]) => a.usedAt - b.usedAt)
-    const oldest = idle[0]?.[0]
-    if (oldest !== undefined) await this.#end(oldest)
+    const idle = own.filter(([, { streams }]) => streams === 0)
+    const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt)
+    if (oldest !== undefined) await this.#end(oldest[0])
     return oldest !== undefined
   }
 
@@ -139,6 +130,8 @@ export class Sessions {
     await Promise.all([...this.#open.keys()].map((id) => this.#end(id)))
   }
 }
+
+const messagesOf = (json: unknown): readonly unknown[] => (json === undefined ? [] : [json].flat())
 
 /** The call that a message cancels. Malformed messages have been refused by then. */
 function cancelledBy(message: unknown): RequestId[] {

@@ -1,4 +1,4 @@
-import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
+import type { CallToolResult, McpServer, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { MailboxError } from '../base/errors.ts'
 import { priorities } from '../model/message.ts'
@@ -22,6 +22,14 @@ const messages = z
   .object({ text, messages: z.array(z.object({ id: z.string(), from: z.string() }).loose()) })
   .loose()
 
+interface Tool<Input> {
+  description: string
+  inputSchema: z.ZodType<Input>
+  outputSchema: z.ZodObject
+  annotations?: ToolAnnotations
+  run(mailbox: Mailbox, input: Input, context: ServerContext): Promise<CallToolResult>
+}
+
 /** Eight short tools: every agent pays for their descriptions in every turn. */
 export function registerTools(
   server: McpServer,
@@ -30,87 +38,70 @@ export function registerTools(
   calls: Calls,
 ): void {
   /** Gives a tool its mailbox, and turns errors into results. */
-  const as =
-    <Input>(
-      work: (mailbox: Mailbox, input: Input, context: ServerContext) => Promise<ReturnType<typeof answer>>,
-    ) =>
-    (input: Input, context: ServerContext) =>
-      calls.run(async () => work(await mailboxOf(context), input, context)).catch(failure)
+  const tool = <Input extends object>(name: string, { run, ...config }: Tool<Input>) =>
+    server.registerTool(name, config, (input: Input, context: ServerContext) =>
+      calls.run(async () => run(await mailboxOf(context), input, context)).catch(failure),
+    )
 
-  server.registerTool(
-    'send',
-    {
-      description: `Send a message. replyTo without to replies; handoff hands over work. Types: ${sendTypes}.`,
-      inputSchema: sendSchema,
-      outputSchema: one,
-    },
-    as(async (mailbox, input) => {
+  tool('send', {
+    description: `Send a message. replyTo without to replies; handoff hands over work. Types: ${sendTypes}.`,
+    inputSchema: sendSchema,
+    outputSchema: one,
+    async run(mailbox, input) {
       const sent = await sendFrom(mailbox, input)
       const warnings = sent.warnings.map((warning) => `\nwarning: ${toPrintableLine(warning)}`).join('')
       return answer(`sent ${sent.id} to ${toPrintableLine(sent.to.join(', '))}${warnings}`, factsOf(sent))
-    }),
-  )
-
-  server.registerTool(
-    'check',
-    {
-      description: 'Read new mail, most urgent first. Marks it as shown and claims mail to your roles.',
-      inputSchema: z.object({
-        limit: z.number().exactOptional(),
-        minPriority: z.enum(priorities).exactOptional(),
-        full: z.boolean().exactOptional(),
-      }),
-      outputSchema: messages,
     },
-    as(async (mailbox, { limit = 20, minPriority = 'low', full = false }, context) => {
+  })
+
+  tool('check', {
+    description: 'Read new mail, most urgent first. Marks it as shown and claims mail to your roles.',
+    inputSchema: z.object({
+      limit: z.number().exactOptional(),
+      minPriority: z.enum(priorities).exactOptional(),
+      full: z.boolean().exactOptional(),
+    }),
+    outputSchema: messages,
+    async run(mailbox, { limit = 20, minPriority = 'low', full = false }, context) {
       const { messages: found, remaining } = await mailbox.check({ limit, minPriority })
       if (isGone(context)) return giveBack(mailbox, found)
       const rest = remaining.unread === 0 ? '' : `\n\n${remaining.unread} more unread: call check again`
       const text = found.length === 0 ? 'no new mail' : fenced(found, full)
       return answer(text + rest, { messages: found.map(factsOf), unread: remaining.unread })
-    }),
-  )
-
-  server.registerTool(
-    'read',
-    {
-      description: 'Read a message in full, or its thread.',
-      inputSchema: z.object({ id: z.string(), thread: z.boolean().exactOptional() }),
-      outputSchema: messages,
     },
-    as(async (mailbox, { id, thread = false }) => {
+  })
+
+  tool('read', {
+    description: 'Read a message in full, or its thread.',
+    inputSchema: z.object({ id: z.string(), thread: z.boolean().exactOptional() }),
+    outputSchema: messages,
+    async run(mailbox, { id, thread = false }) {
       const found = thread ? await mailbox.thread(id) : [await mailbox.read(id)]
       return answer(fenced(found, true), { messages: found.map(factsOf) })
-    }),
-  )
-
-  server.registerTool(
-    'handle',
-    {
-      description: `Record what you did with a message. ${stepHelp}. note: the reason.`,
-      inputSchema: z.object({ id: z.string(), step: z.enum(steps), note: z.string().exactOptional() }),
-      outputSchema: one,
-      annotations: { idempotentHint: true },
     },
-    as(async (mailbox, { id, step, note }) => {
+  })
+
+  tool('handle', {
+    description: `Record what you did with a message. ${stepHelp}. note: the reason.`,
+    inputSchema: z.object({ id: z.string(), step: z.enum(steps), note: z.string().exactOptional() }),
+    outputSchema: one,
+    annotations: { idempotentHint: true },
+    async run(mailbox, { id, step, note }) {
       const done = await handle(mailbox, id, step, note)
       return answer(done.text, { id: done.id, state: done.state })
-    }),
-  )
-
-  server.registerTool(
-    'wait',
-    {
-      description: 'Wait for mail. Mail that does not match stays unread.',
-      inputSchema: z.object({
-        from: z.string().exactOptional(),
-        type: z.string().exactOptional(),
-        replyTo: z.string().exactOptional(),
-        seconds: z.number().exactOptional().describe('default 60'),
-      }),
-      outputSchema: messages,
     },
-    as(async (mailbox, { seconds = 60, ...filter }, context) => {
+  })
+
+  tool('wait', {
+    description: 'Wait for mail. Mail that does not match stays unread.',
+    inputSchema: z.object({
+      from: z.string().exactOptional(),
+      type: z.string().exactOptional(),
+      replyTo: z.string().exactOptional(),
+      seconds: z.number().exactOptional().describe('default 60'),
+    }),
+    outputSchema: messages,
+    async run(mailbox, { seconds = 60, ...filter }, context) {
       const stop = reportProgress(context)
       try {
         const timeoutMs = Math.min(Math.max(seconds, 0), longestWaitS) * 1_000
@@ -121,40 +112,34 @@ export function registerTools(
       } finally {
         stop()
       }
-    }),
-  )
-
-  server.registerTool(
-    'search',
-    {
-      description: 'Search all mail by words and from: to: tag: type: is:unread before: after:',
-      inputSchema: z.object({ query: z.string(), limit: z.number().exactOptional() }),
-      outputSchema: messages,
-      annotations: { readOnlyHint: true },
     },
-    as(async (mailbox, { query, limit = 10 }) => {
+  })
+
+  tool('search', {
+    description: 'Search all mail by words and from: to: tag: type: is:unread before: after:',
+    inputSchema: z.object({ query: z.string(), limit: z.number().exactOptional() }),
+    outputSchema: messages,
+    annotations: { readOnlyHint: true },
+    async run(mailbox, { query, limit = 10 }) {
       const { messages: found } = await mailbox.search(query, { limit })
       return answer(found.length === 0 ? 'no messages found' : fenced(found, false), {
         messages: found.map(factsOf),
       })
-    }),
-  )
-
-  server.registerTool(
-    'agents',
-    {
-      description: 'List agents and their roles. roles, tags: add these to yourself.',
-      inputSchema: z.object({
-        roles: z.array(z.string()).exactOptional(),
-        tags: z.array(z.string()).exactOptional(),
-      }),
-      outputSchema: z.object({
-        text,
-        you: z.string(),
-        agents: z.array(z.object({ name: z.string() }).loose()),
-      }),
     },
-    as(async (mailbox, { roles: addRoles = [], tags: addTags = [] }) => {
+  })
+
+  tool('agents', {
+    description: 'List agents and their roles. roles, tags: add these to yourself.',
+    inputSchema: z.object({
+      roles: z.array(z.string()).exactOptional(),
+      tags: z.array(z.string()).exactOptional(),
+    }),
+    outputSchema: z.object({
+      text,
+      you: z.string(),
+      agents: z.array(z.object({ name: z.string() }).loose()),
+    }),
+    async run(mailbox, { roles: addRoles = [], tags: addTags = [] }) {
       if (addRoles.length + addTags.length > 0) await mailbox.update({ addRoles, addTags })
       const agents = (await space.agents()).map(({ name, state, roles, tags, note }) => ({
         ...{ name, state, roles, tags, note },
@@ -166,26 +151,23 @@ export function registerTools(
         you: mailbox.name,
         agents,
       })
-    }),
-  )
-
-  server.registerTool(
-    'owed',
-    {
-      description: 'List what you owe: answers, tasks, acknowledgements. all: what everyone owes.',
-      inputSchema: z.object({ all: z.boolean().exactOptional() }),
-      outputSchema: z.object({ text, owed: z.array(z.object({ id: z.string() }).loose()) }),
-      annotations: { readOnlyHint: true },
     },
-    as(async (mailbox, { all = false }) => {
+  })
+
+  tool('owed', {
+    description: 'List what you owe: answers, tasks, acknowledgements. all: what everyone owes.',
+    inputSchema: z.object({ all: z.boolean().exactOptional() }),
+    outputSchema: z.object({ text, owed: z.array(z.object({ id: z.string() }).loose()) }),
+    annotations: { readOnlyHint: true },
+    async run(mailbox, { all = false }) {
       const found = all ? await space.owed() : await mailbox.owed()
       const owed = found.map(({ id, kind, from, by, since, until }) => ({ id, kind, from, by, since, until }))
       const lines = owed.map(({ id, kind, from, by, since }) =>
         toPrintableLine(`${kind} ${id}: ${by} owes ${from}, since ${since}`),
       )
       return answer(lines.length === 0 ? 'nothing is owed' : lines.join('\n'), { owed })
-    }),
-  )
+    },
+  })
 }
 
 /** Makes mail unread again that was taken for a client that has gone, so that the next call finds it. */
@@ -201,12 +183,8 @@ function reportProgress({ mcpReq }: ServerContext): () => void {
   let progress = 0
   const timer = setInterval(() => {
     progress++
-    void mcpReq
-      .notify({
-        method: 'notifications/progress',
-        params: { progressToken: token, progress, message: 'waiting' },
-      })
-      .catch(() => {})
+    const params = { progressToken: token, progress, message: 'waiting' }
+    void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
   }, progressMs)
   return () => clearInterval(timer)
 }

@@ -1,11 +1,12 @@
 import { MailboxError } from '../base/errors.ts'
 import { checkJsonValue } from '../base/json.ts'
+import { isObject } from '../base/objects.ts'
 import { checkTag } from './address.ts'
 import type { Kind } from './field.ts'
 import { inputFields, type NamedField } from './fields.ts'
 import { messageLimits, priorities } from './message.ts'
 import { checkName } from './name.ts'
-import { isObject, isTime } from './shape.ts'
+import { isTime } from './shape.ts'
 import { maxLifeMs } from './time.ts'
 
 const byName = new Map<string, { field: NamedField; check: Check }>(

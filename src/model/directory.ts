@@ -81,8 +81,7 @@ export class Directory {
 
   /** Whether any agent, alive or not, holds the role. */
   knowsRole(role: string): boolean {
-    for (const agent of this.agents.values()) if (agent.roles.includes(role)) return true
-    return false
+    return [...this.agents.values()].some(({ roles }) => roles.includes(role))
   }
 
   /** Agents that have the tag and are not dead. */
@@ -92,12 +91,8 @@ export class Directory {
 
   /** Unread and open mail in a box, not counting group mail. */
   unhandled(box: string): number {
-    return (
-      this.tallies
-        .get(box)
-        ?.slice(0, 2 * ranks)
-        .reduce((sum, n) => sum + n, 0) ?? 0
-    )
+    const tally = this.tallies.get(box) ?? []
+    return tally.slice(0, 2 * ranks).reduce((sum, n) => sum + n, 0)
   }
 
   /** Whether nothing in a box is unread or open. */
@@ -106,11 +101,8 @@ export class Directory {
   }
 
   unread(box: string): Record<Priority, number> {
-    const tally = this.tallies.get(box)
-    return Object.fromEntries(priorities.map((name, rank) => [name, tally?.[rank] ?? 0])) as Record<
-      Priority,
-      number
-    >
+    const [low = 0, normal = 0, high = 0, urgent = 0] = this.tallies.get(box) ?? []
+    return { low, normal, high, urgent }
   }
 }
 

@@ -1,6 +1,8 @@
 import type * as z from 'zod/mini'
+import { given } from '../base/objects.ts'
+import type { Agent } from './agent.ts'
 import type { Message } from './message.ts'
-import type { agentDraft, receiptDraft, segmentDraft, tornDraft } from './schemas.ts'
+import type { agentDraft as agentSchema, receiptDraft, segmentDraft, tornDraft } from './schemas.ts'
 
 /** What can happen to an agent. */
 export const agentChanges = ['joined', 'updated', 'frozen', 'resumed', 'left', 'died'] as const
@@ -25,7 +27,21 @@ export type MessageDraft = {
   exclude?: string[] | undefined
 }
 export type ReceiptDraft = z.infer<typeof receiptDraft>
-export type AgentDraft = z.infer<typeof agentDraft>
+export type AgentDraft = z.infer<typeof agentSchema>
+export const agentDraft = (change: AgentDraft['change'], by: string, agent: Agent): AgentDraft => ({
+  kind: 'agent',
+  change,
+  by,
+  agent,
+})
+/** Receipts change together, in one entry; none without a change. */
+export const receiptDrafts = (
+  step: ReceiptDraft['step'],
+  by: string,
+  changes: ReceiptDraft['changes'],
+  note?: string,
+): ReceiptDraft[] =>
+  changes.length === 0 ? [] : [{ kind: 'receipt', step, by, changes, ...given({ note }) }]
 
 /** Added by the journal: the entry's position and time. */
 interface Placed {

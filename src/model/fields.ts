@@ -1,6 +1,10 @@
 import type { Field, Given, Stored } from './field.ts'
 import { messageLimits } from './message.ts'
 
+/** A sender may give it, and every message has it or only some. */
+const always = { input: 'optional', stored: 'always' } as const
+const sometimes = { input: 'optional', stored: 'optional' } as const
+
 /**
  * Every field of a message, once. The types of the library, the checks, the options of `mailbox send`, `--input`,
  * the MCP tool, the HTTP API and its document, import, and what readers see all follow from here, so a field that
@@ -24,8 +28,7 @@ export const fields = {
   /** @default '' */
   subject: {
     kind: 'text',
-    input: 'optional',
-    stored: 'always',
+    ...always,
     default: '',
     maxLength: messageLimits.subjectLength,
     hint: `The limit is ${messageLimits.subjectLength} characters; put the rest in the body.`,
@@ -35,8 +38,7 @@ export const fields = {
   /** Markdown. @default '' */
   body: {
     kind: 'text',
-    input: 'optional',
-    stored: 'always',
+    ...always,
     default: '',
     hint: 'put structured data in the payload',
     cli: ['--body <text>', 'the text, in Markdown; - reads standard input'],
@@ -45,8 +47,7 @@ export const fields = {
   /** What kind of message it is: any word; some have a meaning of their own. @default 'text' */
   type: {
     kind: 'word',
-    input: 'optional',
-    stored: 'always',
+    ...always,
     default: 'text',
     solid: true,
     hint: 'use a word such as text or request',
@@ -56,8 +57,7 @@ export const fields = {
   /** @default 'normal' */
   priority: {
     kind: 'priority',
-    input: 'optional',
-    stored: 'always',
+    ...always,
     default: 'normal',
     cli: ['--priority <priority>', 'low, normal, high, urgent'],
     mcp: '',
@@ -66,16 +66,14 @@ export const fields = {
   /** @default the thread of the message it replies to, or a new one */
   threadId: {
     kind: 'word',
-    input: 'optional',
-    stored: 'always',
+    ...always,
     decided: true,
     cli: ['--thread <id>', 'put it in this thread'],
   },
   /** The message it replies to. The beginning of the id is enough if no other begins the same. */
   replyTo: {
     kind: 'word',
-    input: 'optional',
-    stored: 'optional',
+    ...sometimes,
     decided: true,
     once: true,
     cli: ['--reply-to <id>', 'the message it replies to'],
@@ -95,8 +93,7 @@ export const fields = {
   /** Ask the recipient to acknowledge it. @default false */
   requiresAck: {
     kind: 'flag',
-    input: 'optional',
-    stored: 'always',
+    ...always,
     default: false,
     cli: ['--ack', 'ask for an acknowledgement'],
     mcp: 'request an acknowledgement',
@@ -104,8 +101,7 @@ export const fields = {
   /** Expect a reply: the sender counts as waiting until it comes. @default false */
   awaitingResponse: {
     kind: 'flag',
-    input: 'optional',
-    stored: 'always',
+    ...always,
     default: false,
     cli: ['--await', 'expect a reply'],
     mcp: 'you expect a reply',
@@ -113,8 +109,7 @@ export const fields = {
   /** Labels such as `concern:security`. */
   tags: {
     kind: 'list',
-    input: 'optional',
-    stored: 'always',
+    ...always,
     items: 'tag',
     maxItems: messageLimits.tags,
     cli: ['--tag <tag>', 'a label such as concern:security; repeatable'],
@@ -122,8 +117,7 @@ export const fields = {
   /** Paths of files. */
   attachments: {
     kind: 'list',
-    input: 'optional',
-    stored: 'always',
+    ...always,
     maxItems: messageLimits.attachments,
     maxLength: messageLimits.pathLength,
     cli: ['--attach <path>', 'the path of a file; repeatable'],
@@ -133,8 +127,7 @@ export const fields = {
   /** The swarm it belongs to. A broadcast reaches only the members of its swarm. */
   swarm: {
     kind: 'name',
-    input: 'optional',
-    stored: 'optional',
+    ...sometimes,
     cli: ['--swarm <name>', 'the swarm it belongs to; a broadcast reaches only its members'],
     label: 'Swarm',
   },
@@ -151,8 +144,7 @@ export const fields = {
   /** A second send with the same key returns the first message. */
   key: {
     kind: 'word',
-    input: 'optional',
-    stored: 'optional',
+    ...sometimes,
     once: true,
     cli: ['--key <key>', 'send it once, however often this is run with the same key'],
     mcp: 'send once per key',
@@ -169,20 +161,18 @@ export const fields = {
    */
   generation: {
     kind: 'whole',
-    input: 'optional',
-    stored: 'optional',
+    ...sometimes,
     decided: true,
     once: true,
     hint: 'see `mailbox agents`',
     cli: ['--generation <n>', 'only for this run of the agent; see `mailbox agents`'],
   },
   /** W3C trace context. @default that of the active trace */
-  traceparent: { kind: 'word', input: 'optional', stored: 'optional', once: true },
+  traceparent: { kind: 'word', ...sometimes, once: true },
   /** Data for programs: any JSON. */
   payload: {
     kind: 'json',
-    input: 'optional',
-    stored: 'optional',
+    ...sometimes,
     cli: ['--payload <json>', 'data for programs; any JSON, - reads standard input'],
     label: 'Payload',
     section: true,
@@ -190,8 +180,7 @@ export const fields = {
   /** Structured context of a handoff. */
   context: {
     kind: 'object',
-    input: 'optional',
-    stored: 'optional',
+    ...sometimes,
     hint: 'pass an object of named values',
     cli: ['--context <json>', 'structured context; a JSON object'],
     label: 'Context',

@@ -45,11 +45,7 @@ export function classOf(state: ReceiptState): ReceiptClass {
 
 /** The recipient has acknowledged the message or done more than that. */
 export const isAcked = (state: ReceiptState): boolean =>
-  state === 'acked' ||
-  state === 'processing' ||
-  state === 'completed' ||
-  state === 'failed' ||
-  state === 'archived'
+  ['acked', 'processing', 'completed', 'failed', 'archived'].includes(state)
 
 /**
  * What changed a receipt: the states themselves, the steps that lead back to `stored` (`released`, `retried`,

@@ -1,3 +1,4 @@
+import { isObject } from '../base/objects.ts'
 import { type Address, writeAddress } from './address.ts'
 import { type Agent, person, systemAgent } from './agent.ts'
 import type { Directory } from './directory.ts'
@@ -17,20 +18,14 @@ export type Rules = 'open' | 'hub' | readonly Rule[]
 export const leadRoles = ['lead', 'orchestrator', 'coordinator', 'coo', 'ceo']
 
 export function isRules(value: unknown): value is Rules {
-  if (value === 'open' || value === 'hub') return true
-  return (
-    Array.isArray(value) &&
-    value.every(
-      (rule: unknown) =>
-        rule !== null &&
-        typeof rule === 'object' &&
-        Object.entries(rule).every(([key, of]) =>
-          key === 'allow' ? typeof of === 'boolean' : ['from', 'to'].includes(key) && typeof of === 'string',
-        ) &&
-        'from' in rule &&
-        'to' in rule,
-    )
-  )
+  return value === 'open' || value === 'hub' || (Array.isArray(value) && value.every(isRule))
+}
+
+function isRule(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { from, to, allow = true, ...others } = value
+  const isWritten = typeof from === 'string' && typeof to === 'string' && typeof allow === 'boolean'
+  return isWritten && Object.keys(others).length === 0
 }
 
 /**

@@ -1,16 +1,15 @@
 import * as z from 'zod/mini'
 import { agentStates } from './agent.ts'
 import { agentChanges, segmentReasons } from './entry.ts'
-import type { Field } from './field.ts'
+import type { Field, Kind } from './field.ts'
 import { inputFields, type NamedField, type SendInput, storedFields } from './fields.ts'
 import { type Message, messageLimits, priorities } from './message.ts'
 import { receiptStates, receiptSteps } from './receipt.ts'
 
 /**
- * The shapes on disk, in full. A message's follows from the table in fields.ts; the
- * other types of the model are inferred from here. At run time only those load
- * this file who check strangers' data or export JSON Schema. What the journal reads back a million times
- * goes through the plain functions of shape.ts, and a test holds the two together.
+ * The shapes on disk, in full. A message's follows from the table in fields.ts; the other types of the model are
+ * inferred from here. Only what checks strangers' data or exports JSON Schema loads this file. What the journal
+ * reads back a million times goes through the plain functions of shape.ts, and a test holds the two together.
  */
 const word = z.string().check(z.minLength(1), z.maxLength(messageLimits.wordLength))
 const isoDate = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))
@@ -20,43 +19,32 @@ const uuid = z
 
 export const prioritySchema = z.enum(priorities)
 
-/** The schema of a field. `json` says what any JSON is: in full where data is checked, open where it is described. */
-function schemaOf(field: Field, json: z.ZodMiniType = z.json()): z.ZodMiniType {
-  const { kind, maxLength = messageLimits.wordLength } = field
-  const list = (...least: z.core.$ZodCheck<string[]>[]) =>
-    z
-      .array(z.string().check(z.minLength(1), z.maxLength(maxLength)))
-      .check(...least, ...(field.maxItems === undefined ? [] : [z.maxLength(field.maxItems)]))
-  switch (kind) {
-    case 'id':
-      return uuid
-    case 'word':
-    case 'name':
-      return word
-    case 'text':
-      return field.maxLength === undefined ? z.string() : z.string().check(z.maxLength(field.maxLength))
-    case 'flag':
-      return z.boolean()
-    case 'priority':
-      return prioritySchema
-    case 'time':
-      return isoDate
-    case 'whole':
-      return z.int()
-    case 'duration':
-      return z.nullable(z.number().check(z.positive()))
-    case 'json':
-      return json
-    case 'object':
-      return z.record(z.string(), json)
-    case 'list':
-      return list()
-    case 'addresses':
-      return list(z.minLength(1))
-    case 'reference':
-      return z.union([z.boolean(), word])
-  }
+const text = (maxLength?: number) =>
+  maxLength === undefined ? z.string() : z.string().check(z.maxLength(maxLength))
+
+function list({ maxLength, maxItems }: Field, ...least: z.core.$ZodCheck<string[]>[]): z.ZodMiniType {
+  const item = z.string().check(z.minLength(1), z.maxLength(maxLength ?? messageLimits.wordLength))
+  return z.array(item).check(...least, ...(maxItems === undefined ? [] : [z.maxLength(maxItems)]))
 }
+
+/** By kind. `json` says what any JSON is: in full where data is checked, open where it is described. */
+const schemas: Record<Kind, (field: Field, json: z.ZodMiniType) => z.ZodMiniType> = {
+  id: () => uuid,
+  word: () => word,
+  name: () => word,
+  text: ({ maxLength }) => text(maxLength),
+  flag: () => z.boolean(),
+  priority: () => prioritySchema,
+  time: () => isoDate,
+  whole: () => z.int(),
+  duration: () => z.nullable(z.number().check(z.positive())),
+  json: (_, json) => json,
+  object: (_, json) => z.record(z.string(), json),
+  list: (field) => list(field),
+  addresses: (field) => list(field, z.minLength(1)),
+  reference: () => z.union([z.boolean(), word]),
+}
+const schemaOf = (field: Field, json: z.ZodMiniType = z.json()) => schemas[field.kind](field, json)
 
 type StoredShape = {
   [Name in keyof Message]-?: undefined extends Message[Name]

@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCodes, MailboxError } from '../base/errors.ts'
-import { pause } from '../base/timers.ts'
+import { backoffMs, pause } from '../base/timers.ts'
+import { interrupted } from '../delivery/bell.ts'
 
 export interface HubOptions {
   /** Where `mailbox serve` listens: `http://127.0.0.1:7337`. */
@@ -13,8 +14,8 @@ export interface HubOptions {
 }
 
 export interface CallOptions {
-  method: 'GET' | 'POST'
   path: string
+  /** With a body it is a POST, without one a GET. */
   body?: object
   headers?: Record<string, string>
   /** Sending it twice does no harm, so it is repeated when the response was lost. */
@@ -27,8 +28,7 @@ export interface CallOptions {
 }
 
 const answerWithinMs = 30_000
-const firstPauseMs = 50
-const longestPauseMs = 2_000
+const pauseMs = (retry: number) => backoffMs(retry, 50, 2_000)
 
 /** Codes of errors that happen before the request is sent: it was certainly not carried out. */
 const neverSent = [
@@ -47,6 +47,8 @@ export class Connection {
   readonly stream: 'sse' | 'websocket'
   readonly #retryForMs: number
   readonly #ending = new AbortController()
+  /** Aborted when the space is closed. */
+  readonly ending = this.#ending.signal
 
   constructor({ url, token, stream = 'sse', retryForMs = 15_000 }: HubOptions) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
@@ -63,11 +65,6 @@ export class Connection {
     this.#retryForMs = retryForMs
   }
 
-  /** Aborted when the space is closed. */
-  get ending(): AbortSignal {
-    return this.#ending.signal
-  }
-
   close(): void {
     this.#ending.abort()
   }
@@ -75,21 +72,21 @@ export class Connection {
   /** Sends a request, and repeats it where the hub did not answer and repeating is safe. */
   async call<T>(options: CallOptions): Promise<T> {
     const deadline = performance.now() + Math.max(options.retryForMs ?? 0, this.#retryForMs)
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    for (let retry = 0; ; retry++) {
       this.mustRun(options.signal)
       const answer = await this.#ask(options)
       if ('body' in answer) return answer.body as T
       const isSafe = options.repeatable || answer.neverSent
-      if (!isSafe || performance.now() + pauseMs > deadline) throw unreachable(this.url, isSafe, answer.cause)
-      await this.pause(pauseMs, options.signal)
+      if (!isSafe || performance.now() + pauseMs(retry) > deadline)
+        throw unreachable(this.url, isSafe, answer.cause)
+      await this.pause(retry, options.signal)
     }
   }
 
   /** Sleeps until it is time to retry, or until it is cancelled. */
-  async pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
-    // So that clients do not all come at once when a hub is back.
-    const ms = pauseMs * (0.5 + Math.random())
-    await pause(ms, this.until(signal))
+  async pause(retry: number, signal: AbortSignal | undefined): Promise<void> {
+    // Not all clients at once when a hub is back.
+    await pause(pauseMs(retry) * (0.5 + Math.random()), this.until(signal))
     this.mustRun(signal)
   }
 
@@ -101,19 +98,18 @@ export class Connection {
   mustRun(signal: AbortSignal | undefined): void {
     if (this.ending.aborted)
       throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
-    if (signal?.aborted) throw cancelled()
+    if (signal?.aborted) throw interrupted()
   }
 
   async #ask(options: CallOptions): Promise<{ body: unknown } | { neverSent: boolean; cause: unknown }> {
-    const { method, path, body, headers = {}, signal, timeoutMs = answerWithinMs } = options
+    const { path, body, headers, signal, timeoutMs = answerWithinMs } = options
     const limit = AbortSignal.timeout(Math.ceil(timeoutMs))
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
     try {
       const response = await fetch(`${this.url}${path}`, {
-        method,
-        headers: this.headers(
-          body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-        ),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        method: body === undefined ? 'GET' : 'POST',
+        headers: this.headers({ ...type, ...headers }),
+        body: body === undefined ? null : JSON.stringify(body),
         signal: AbortSignal.any([this.until(signal), limit]),
       })
       const text = await response.text()
@@ -164,8 +160,3 @@ const unreachable = (url: string, isSafe: boolean, cause: unknown) =>
         : 'check whether it was; a send with a `key` can be repeated safely',
     },
   )
-
-const cancelled = (): MailboxError =>
-  new MailboxError('interrupted', 'the wait was cancelled', {
-    hint: 'nothing was taken; you can wait again',
-  })

@@ -30,14 +30,6 @@ const waitMs = waitAtMostMs - 5_000
 /** How long an answer may take on its way. */
 const answerMs = 30_000
 
-export interface RemoteMailboxOptions {
-  connection: Connection
-  name: string
-  claimTtlMs: number
-  /** Called when the hub has heard from the agent. */
-  onHeard: () => void
-}
-
 const operations = { ...mailboxOperations, ...waitingOperations }
 type Operations = typeof operations
 type Kind = InputOf<Operations['owed']>
@@ -47,9 +39,10 @@ export class RemoteMailbox implements Mailbox {
   readonly name: string
   readonly claimTtlMs: number
   readonly #connection: Connection
+  /** Called when the hub has heard from the agent. */
   readonly #onHeard: () => void
 
-  constructor({ connection, name, claimTtlMs, onHeard }: RemoteMailboxOptions) {
+  constructor(connection: Connection, name: string, claimTtlMs: number, onHeard: () => void) {
     this.#connection = connection
     this.name = name
     this.claimTtlMs = claimTtlMs
@@ -65,7 +58,6 @@ export class RemoteMailbox implements Mailbox {
     const { reads = false }: Pick<Operation, 'reads'> = operations[method]
     const call = (headers: Record<string, string> = {}) =>
       this.#connection.call<AnswerOf<Operations[M]>>({
-        method: 'POST',
         path: `/api/mailboxes/${encodeURIComponent(this.name)}/${toPath(method)}`,
         body: input,
         headers,

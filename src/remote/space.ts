@@ -1,18 +1,11 @@
-import { handlingOperations } from '../api/handling-operations.ts'
+import type { handlingOperations } from '../api/handling-operations.ts'
 import { type AnswerOf, type InputOf, toPath } from '../api/operation.ts'
 import { readings } from '../api/readings.ts'
-import { rosterOperations } from '../api/roster-operations.ts'
+import type { rosterOperations } from '../api/roster-operations.ts'
 import { identifyProcess } from '../base/process.ts'
-import type { JoinInput } from '../command/roster.ts'
+import type { JoinInput, UpdateInput } from '../command/roster.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
-import type { Agent } from '../model/agent.ts'
-import type { Entry } from '../model/entry.ts'
 import type { Settings } from '../model/settings.ts'
-import type { DeadLetters } from '../query/dead.ts'
-import type { Owed } from '../query/owed.ts'
-import type { RosterAgent } from '../query/presence.ts'
-import type { ShownMessage } from '../query/show.ts'
-import type { Stats } from '../query/stats.ts'
 import type { MailboxOptions, Space } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { Connection, type HubOptions } from './connection.ts'
@@ -24,14 +17,8 @@ type SpaceInfo = AnswerOf<(typeof readings)['space']>
 /** Heartbeats in the time after which a silent agent counts as dead. */
 const beatsInTime = 4
 
-const operations = {
-  ...rosterOperations,
-  update: handlingOperations.update,
-  leave: handlingOperations.leave,
-}
-type Operations = typeof operations
+type Operations = typeof rosterOperations & Pick<typeof handlingOperations, 'update' | 'leave'>
 type Readings = typeof readings
-type QueryOf<R extends keyof Readings> = InputOf<{ input: Readings[R]['query'] }>
 
 /** Opens a space behind a hub. */
 export async function openHub(options: HubOptions): Promise<RemoteSpace> {
@@ -64,53 +51,24 @@ export class RemoteSpace implements Space {
   async mailbox(name: string, options: MailboxOptions = {}): Promise<Mailbox> {
     const join = options.join === false ? false : this.#fromHere(options.join ?? {})
     await this.#act(name, 'open', { join })
-    const mailbox = new RemoteMailbox({
-      ...{ connection: this.#connection, name, claimTtlMs: this.settings.claimTtlMs },
-      onHeard: () => this.#heard(name),
-    })
+    const onHeard = () => this.#heard(name)
+    const mailbox = new RemoteMailbox(this.#connection, name, this.settings.claimTtlMs, onHeard)
     if (join !== false) this.#beat(name, mailbox)
     return mailbox
   }
 
-  async join(name: string, input: JoinInput = {}): Promise<Agent> {
-    return this.#act(name, 'join', input.session?.pid === process.pid ? this.#fromHere(input) : input)
-  }
+  join = (name: string, input: JoinInput = {}) =>
+    this.#act(name, 'join', input.session?.pid === process.pid ? this.#fromHere(input) : input)
+  update = (name: string, input: UpdateInput) => this.#act(name, 'update', input)
+  leave = (name: string, options: { frozen?: boolean } = {}) => this.#act(name, 'leave', options)
 
-  update(name: string, input: Parameters<Space['update']>[1]): Promise<Agent> {
-    return this.#act(name, 'update', input)
-  }
-
-  leave(name: string, options: { frozen?: boolean } = {}): Promise<Agent> {
-    return this.#act(name, 'leave', options)
-  }
-
-  async agents(): Promise<RosterAgent[]> {
-    return (await this.#look('agents', {})).agents
-  }
-
-  deadLetters(options: QueryOf<'dead'> = {}): Promise<DeadLetters> {
-    return this.#look('dead', options)
-  }
-
-  async owed(options: QueryOf<'owed'> = {}): Promise<Owed[]> {
-    return (await this.#look('owed', options)).owed
-  }
-
-  stats(): Promise<Stats> {
-    return this.#look('stats', {})
-  }
-
-  show(id: string): Promise<ShownMessage> {
-    return this.#look('message', { id })
-  }
-
-  async lastSeq(): Promise<number> {
-    return (await this.#look('space', {})).seq
-  }
-
-  follow({ after = 0, signal }: FollowOptions = {}): AsyncGenerator<{ entry: Entry }> {
-    return followHub(this.#connection, { after, signal })
-  }
+  agents = async () => (await this.#look('agents', {})).agents
+  deadLetters = (options: InputOf<Readings['dead']> = {}) => this.#look('dead', options)
+  owed = async (options: InputOf<Readings['owed']> = {}) => (await this.#look('owed', options)).owed
+  stats = () => this.#look('stats', {})
+  show = (id: string) => this.#look('message', { id })
+  lastSeq = async () => (await this.#look('space', {})).seq
+  follow = ({ after = 0, signal }: FollowOptions = {}) => followHub(this.#connection, { after, signal })
 
   /** Our process, as our own machine describes it. A hub on the same machine can see it; others need to hear from it. */
   #fromHere(input: JoinInput): JoinInput {
@@ -123,10 +81,10 @@ export class RemoteSpace implements Space {
     body: InputOf<Operations[M]>,
   ): Promise<AnswerOf<Operations[M]>> {
     const path = `/api/mailboxes/${encodeURIComponent(name)}/${toPath(method)}`
-    return this.#connection.call({ method: 'POST', path, body, repeatable: method === 'open' })
+    return this.#connection.call({ path, body, repeatable: method === 'open' })
   }
 
-  #look<R extends keyof Readings>(name: R, query: QueryOf<R>): Promise<AnswerOf<Readings[R]>> {
+  #look<R extends keyof Readings>(name: R, query: InputOf<Readings[R]>): Promise<AnswerOf<Readings[R]>> {
     return look(this.#connection, name, query)
   }
 
@@ -157,16 +115,14 @@ export class RemoteSpace implements Space {
     this.#connection.close()
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
-  }
+  [Symbol.asyncDispose] = (): Promise<void> => this.close()
 }
 
 /** One reading of the hub, by its row in the API. */
 function look<R extends keyof Readings>(
   connection: Connection,
   name: R,
-  query: QueryOf<R>,
+  query: InputOf<Readings[R]>,
 ): Promise<AnswerOf<Readings[R]>> {
   const search = new URLSearchParams()
   let { path }: { path: string } = readings[name]
@@ -174,5 +130,5 @@ function look<R extends keyof Readings>(
     if (path.includes(`{${key}}`)) path = path.replace(`{${key}}`, encodeURIComponent(String(value)))
     else if (value !== undefined) search.set(key, String(value))
   }
-  return connection.call({ method: 'GET', path: `${path}?${search}`, repeatable: true })
+  return connection.call({ path: `${path}?${search}`, repeatable: true })
 }

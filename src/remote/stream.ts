@@ -11,13 +11,10 @@ export interface StreamOptions {
 }
 
 /** What a connection yields: entries, and how far the hub has read where there was nothing for us. */
-export type Piece = { entry: Entry } | { seen: number }
+type Piece = { entry: Entry } | { seen: number }
 
 /** One connection, from a point in the journal until it breaks. */
 export type Connect = (connection: Connection, path: string, signal: AbortSignal) => AsyncGenerator<Piece>
-
-const firstPauseMs = 50
-const longestPauseMs = 2_000
 
 /**
  * Every entry after a point, and then every new one, until the signal ends it. When the connection breaks,
@@ -32,11 +29,11 @@ export async function* followHub(
   const ending = connection.until(signal)
   const connect = connection.stream === 'sse' ? events : (await import('./socket.ts')).frames
   let after = options.after
-  for (let pauseMs = firstPauseMs; !ending.aborted; ) {
+  for (let retry = 0; !ending.aborted; retry++) {
     const query = new URLSearchParams({ after: String(after), ...(mailbox === undefined ? {} : { mailbox }) })
     try {
       for await (const piece of connect(connection, `/api/stream?${query}`, ending)) {
-        pauseMs = firstPauseMs
+        retry = 0
         if ('seen' in piece) after = Math.max(after, piece.seen)
         else if (piece.entry.seq > after) {
           after = piece.entry.seq
@@ -50,13 +47,12 @@ export async function* followHub(
         throw error
     }
     if (ending.aborted) return
-    await connection.pause(pauseMs, signal).catch(() => {})
-    pauseMs = Math.min(2 * pauseMs, longestPauseMs)
+    await connection.pause(retry, signal).catch(() => {})
   }
 }
 
-/** How long a connection may be silent, heartbeats included, before it counts as broken. */
-const silentMs = 45_000
+/** How long a connection may be silent before it counts as broken. The hub sends a heartbeat every 15 s. */
+export const silentMs = 45_000
 
 /** Server-sent events. Entries are events; heartbeats are comments: `beat SEQ`. */
 const events: Connect = async function* (connection, path, ending) {

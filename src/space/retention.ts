@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
-import { decideRestate } from '../command/restate-roster.ts'
+import { decideRestate } from '../command/roster.ts'
 import { decodeLine } from '../journal/codec.ts'
 import {
   archivedPath,

@@ -74,18 +74,22 @@ export class Delivery {
       return true
     } catch (error) {
       if (!(error instanceof MailboxError)) throw error
-      this.context.store.endAttempt(this.agent)
-      this.context.tell({ event: 'skipped', agent: this.agent, ids: attempt.ids, note: error.message })
+      this.end(attempt, 'skipped', error.message)
       return false
     }
+  }
+
+  /** The attempt is over. */
+  end({ ids }: Attempt, event: Event['event'], note: string): void {
+    this.context.store.endAttempt(this.agent)
+    this.context.tell({ event, agent: this.agent, ids, note })
   }
 
   /** Gives an attempt up. The mail is unread as before, and will be tried again. */
   async skip(attempt: Attempt, note: string): Promise<void> {
     const mailbox = await this.mailbox()
     if (attempt.isRole && !attempt.isNotice) await ignoreRefusal(mailbox.release(attempt.ids[0]!))
-    this.context.store.endAttempt(this.agent)
-    this.context.tell({ event: 'skipped', agent: this.agent, ids: attempt.ids, note })
+    this.end(attempt, 'skipped', note)
   }
 
   /** It has arrived: shown, and acknowledged if it asks for that. Both can be repeated after a crash. */
@@ -95,8 +99,7 @@ export class Delivery {
       const { requiresAck, state } = await mailbox.read(id)
       if (requiresAck && acks && state === 'shown') await mailbox.ack(id, { note: `seen in ${where}` })
     }
-    this.context.store.endAttempt(this.agent)
-    this.context.tell({ event: 'shown', agent: this.agent, ids: attempt.ids, note: where })
+    this.end(attempt, 'shown', where)
   }
 
   /** It cannot be delivered this way. Its receipt says why, and so does a message to its sender. */
@@ -107,8 +110,7 @@ export class Delivery {
       await ignoreRefusal(mailbox.fail(id, { reason }))
       await this.#report(message.from, id, message.subject, reason)
     }
-    this.context.store.endAttempt(this.agent)
-    this.context.tell({ event: 'failed', agent: this.agent, ids: attempt.ids, note: reason })
+    this.end(attempt, 'failed', reason)
   }
 
   async #report(sender: string, id: string, subject: string, reason: string): Promise<void> {

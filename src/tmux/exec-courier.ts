@@ -1,13 +1,13 @@
-import { execFile, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, readFileSync } from 'node:fs'
-import { writeFileAtomically } from '../base/files.ts'
+import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { readFileIfAny, writeFileAtomically } from '../base/files.ts'
 import { backoffMs } from '../base/timers.ts'
 import type { Message } from '../model/message.ts'
 import { withoutControls } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import { type Courier, Delivery, idle, type Turn, underway, type WatcherContext, waiting } from './courier.ts'
-import type { Attempt, Registration } from './store.ts'
+import { psOf } from './foreground.ts'
+import { type Attempt, newToken, type Registration } from './store.ts'
 
 const firstPauseMs = 1_000
 const longestPauseMs = 60_000
@@ -67,11 +67,7 @@ export class ExecCourier implements Courier {
   }
 
   #read(attempt: Attempt, what: 'started' | 'result'): string | undefined {
-    try {
-      return readFileSync(this.#file(attempt, what), 'utf8').trim() || undefined
-    } catch {
-      return undefined
-    }
+    return readFileIfAny(this.#file(attempt, what))?.trim() || undefined
   }
 
   async #start(attempt: Attempt): Promise<Turn> {
@@ -83,13 +79,10 @@ export class ExecCourier implements Courier {
   }
 
   #spawn(attempt: Attempt, message: Message): void {
-    const { agent } = this.registration
-    const { space } = this.#context
-    const [started, result] = [this.#file(attempt, 'started'), this.#file(attempt, 'result')]
     const input = openSync(this.#file(attempt, 'text'), 'r')
     const fields = {
-      MAILBOX_SPACE: space.dir,
-      MAILBOX_AGENT: agent,
+      MAILBOX_SPACE: this.#context.space.dir,
+      MAILBOX_AGENT: this.registration.agent,
       MAILBOX_ID: message.id,
       MAILBOX_FROM: message.from,
       MAILBOX_TYPE: message.type,
@@ -102,7 +95,8 @@ export class ExecCourier implements Courier {
       Object.entries(fields).map(([name, value]) => [name, withoutControls(value)]),
     )
     // In its own process group: it can be killed as a whole, and does not end with us.
-    const child = spawn('sh', ['-c', runner, 'sh', this.#command, started, result], {
+    const files = [this.#file(attempt, 'started'), this.#file(attempt, 'result')]
+    const child = spawn('sh', ['-c', runner, 'sh', this.#command, ...files], {
       ...{ stdio: [input, 'ignore', 'ignore'], detached: true, env: { ...process.env, ...env } },
     })
     closeSync(input)
@@ -135,24 +129,16 @@ export class ExecCourier implements Courier {
       return underway('failed')
     }
     const pauseMs = backoffMs(tries - 1, firstPauseMs, longestPauseMs)
-    tell({
-      event: 'ran',
-      agent,
-      ids: attempt.ids,
-      note: `the command ${said}; retrying in ${pauseMs / 1_000} s`,
-    })
+    const note = `the command ${said}; retrying in ${pauseMs / 1_000} s`
+    tell({ event: 'ran', agent, ids: attempt.ids, note })
     store.intend(agent, { ...attempt, token: newToken(), tries, notBefore: space.now() + pauseMs })
     return waiting(`the command ${said}; retrying`)
   }
 }
 
-const newToken = () => randomBytes(6).toString('hex')
-
 /** Whether the process is the one that wrote its pid there: pids are reused. */
-function isRunner(pid: number, started: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    execFile('ps', ['-o', 'args=', '-p', String(pid)], (error, stdout) =>
-      resolve(error === null && stdout.includes(started)),
-    )
-  })
-}
+const isRunner = (pid: number, started: string): Promise<boolean> =>
+  psOf(pid, 'args=').then(
+    (args) => args.includes(started),
+    () => false,
+  )

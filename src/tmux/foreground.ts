@@ -4,8 +4,6 @@ import { basename } from 'node:path'
 import { promisify } from 'node:util'
 import { readProcStat } from '../base/process.ts'
 
-const run = promisify(execFile)
-
 /** Programs that run scripts: the script's name is what counts. */
 const interpreters = /^(python|node|nodejs|bun|ruby|perl|sh|bash|dash|zsh|ksh)[\d.]*$/
 
@@ -30,8 +28,14 @@ async function fromProc(panePid: number): Promise<string[]> {
 }
 
 async function fromPs(panePid: number): Promise<string[]> {
-  const group = (await run('ps', ['-o', 'tpgid=', '-p', String(panePid)])).stdout.trim()
-  return (await run('ps', ['-o', 'args=', '-p', group])).stdout.trim().split(/\s+/)
+  const group = await psOf(panePid, 'tpgid=')
+  return (await psOf(group, 'args=')).split(/\s+/)
+}
+
+/** What `ps` prints about a process. Rejects if there is none. */
+export async function psOf(pid: number | string, column: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', column, '-p', String(pid)])
+  return stdout.trim()
 }
 
 /** The program's name, without its directory, the dash of a login shell, and a file extension. */

@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { writeFileAtomically } from '../base/files.ts'
 import { typeOf } from '../conversation/registry.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import { type Courier, Delivery, idle, type Turn, underway, type WatcherContext, waiting } from './courier.ts'
 import { type PaneState, readPaneState } from './pane-state.ts'
-import { inputOf, isBeforeCursor, isOnScreen } from './screen.ts'
-import type { Attempt, PanePlace, Registration } from './store.ts'
+import { inputOf, isBeforeCursor, isOnScreen, promptPattern } from './screen.ts'
+import { type Attempt, newToken, type PanePlace, type Registration } from './store.ts'
 import { type PaneSnapshot, Tmux, type TypeGuard } from './tmux.ts'
 import { noticeFor, wordsFor } from './typed-text.ts'
 
@@ -63,9 +62,7 @@ export class PaneCourier implements Courier {
     this.#steps = new Delivery(context, registration.agent)
     this.#place = place
     this.#tmux = new Tmux(place.socket)
-    // The whole line must be the prompt: anything after it is half-typed input.
-    this.#prompt =
-      registration.prompt === undefined ? undefined : new RegExp(`^(?:${registration.prompt})$`, 'u')
+    this.#prompt = promptPattern(registration.prompt)
   }
 
   async turn(unread: readonly InboxMessage[]): Promise<Turn> {
@@ -129,7 +126,7 @@ export class PaneCourier implements Courier {
       ? unread.filter(({ id, state }) => state === 'stored' && !told.includes(id)).slice(0, noticesAtOnce)
       : [unread.find(isEmergency) ?? unread[0]!]
     if (next.length === 0) return toldOf
-    const token = randomBytes(6).toString('hex')
+    const token = newToken()
     const attempt: Attempt = {
       token,
       ids: next.map(({ id }) => id),
@@ -277,12 +274,12 @@ export class PaneCourier implements Courier {
 
   async #finish(attempt: Attempt): Promise<Turn> {
     const { agent, noAck } = this.registration
+    const { pane } = this.#place
     if (attempt.isNotice) {
       this.#context.store.noteTold(agent, attempt.ids)
-      this.#context.store.endAttempt(agent)
-      this.#context.tell({ event: 'told', agent, ids: attempt.ids, note: this.#place.pane })
+      this.#steps.end(attempt, 'told', pane)
     } else {
-      await this.#steps.shown(attempt, `pane ${this.#place.pane}`, noAck !== true)
+      await this.#steps.shown(attempt, `pane ${pane}`, noAck !== true)
     }
     return underway('delivered')
   }

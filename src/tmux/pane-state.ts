@@ -11,7 +11,7 @@ export interface PaneState {
   /** Another program than the one that the mail is for is in the foreground. */
   isOther: boolean
   /** Why nothing can be typed, whatever the screen shows. */
-  obstacle?: string
+  obstacle: string | undefined
 }
 
 /** The state of a pane; undefined when it is gone, or its number belongs to another pane now. */
@@ -34,8 +34,7 @@ export async function readPaneState(
     isOther && `${name} is in the pane; waiting for ${wanted}`,
     !plainCommand.test(look.command) && 'the name of the program is not supported',
   ].filter((one) => one !== false)
-  const program = programFor(name, wanted !== undefined)
-  return { look, program, isOther, ...(obstacle === undefined ? {} : { obstacle }) }
+  return { look, program: programFor(name, wanted !== undefined), isOther, obstacle }
 }
 
 /** A server that has ended cannot tell us, but then the pane's process has ended too. */

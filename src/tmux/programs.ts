@@ -25,32 +25,22 @@ const shellPrompt = /^[^$#%❯➜λ]*(?:[$#❯➜λ]|(?<!\d)%) ?$/u
 const talkPrompt = /^[^>❯›»$#%]*(?:[>❯›»$#]|(?<!\d)%) ?$/u
 
 const shell: Program = { takes: 'commands', prompt: shellPrompt, comment: ' # ', pauseMs: 0 }
-// Other shells use `> ` to ask for the rest of a command, so it counts only for these.
-const arrowShell: Program = { ...shell, prompt: /^[^>]*> ?$/ }
 // At their prompts a comment is a command too; `:` does nothing, whatever follows.
 const colonShell: Program = { ...shell, comment: ' : ' }
 const talk: Program = { takes: 'talk', prompt: talkPrompt, comment: '# ', pauseMs: 100 }
 const fullScreen: Program = { ...talk, pauseMs: 400, keepsInput: true }
 
-const programs: Record<string, Program> = {
-  sh: shell,
-  bash: shell,
-  dash: shell,
-  ash: shell,
-  ksh: shell,
-  mksh: shell,
-  busybox: shell,
-  fish: arrowShell,
+const byNames: Record<string, Program> = {
+  'sh bash dash ash ksh mksh busybox': shell,
+  // Other shells use `> ` to ask for the rest of a command, so it counts only for these.
+  'fish nu': { ...shell, prompt: /^[^>]*> ?$/ },
   pwsh: { ...shell, prompt: /^PS [^>]*> ?$/ },
-  nu: arrowShell,
   zsh: colonShell,
-  csh: { ...colonShell, prompt: /^[^%>#]*[%>#] ?$/ },
-  tcsh: { ...colonShell, prompt: /^[^%>#]*[%>#] ?$/ },
+  'csh tcsh': { ...colonShell, prompt: /^[^%>#]*[%>#] ?$/ },
   python: { ...shell, prompt: /^>>> ?$/, comment: '# ' },
   ipython: { ...shell, prompt: /^In \[\d+\]: ?$/, comment: '# ' },
   irb: { ...shell, prompt: /^irb\([^)]*\):\d+(:0)?[>*] ?$/, comment: '# ' },
-  node: { ...shell, prompt: /^> ?$/, comment: '// ' },
-  deno: { ...shell, prompt: /^> ?$/, comment: '// ' },
+  'node deno': { ...shell, prompt: /^> ?$/, comment: '// ' },
   psql: { ...shell, prompt: /^\w*=[#>] ?$/, comment: '-- ' },
   sqlite3: { ...shell, prompt: /^sqlite> ?$/, comment: '-- ' },
   mysql: { ...shell, prompt: /^mysql> ?$/, comment: '-- ' },
@@ -70,15 +60,18 @@ const programs: Record<string, Program> = {
     folded: /\[Pasted Text: \d+[^\]]*\]\s*$/,
   },
   opencode: { ...talk, pauseMs: 400 },
-  goose: talk,
-  'cursor-agent': talk,
-  llm: talk,
+  'goose cursor-agent llm': talk,
   ollama: { ...talk, prompt: /^>>> ?$/, emptyInput: /^>>> Send a message/ },
 }
+
+const programs = new Map(
+  Object.entries(byNames).flatMap(([names, program]) =>
+    names.split(' ').map((name) => [name, program] as const),
+  ),
+)
 
 /** How to treat a program. An unknown one gets messages if the user names it; a shell never does. */
 export function programFor(name: string, isNamed: boolean): Program {
   const plain = name.replace(/^(python|ruby|node)[\d.]+$/, '$1')
-  if (Object.hasOwn(programs, plain)) return programs[plain]!
-  return isNamed ? talk : shell
+  return programs.get(plain) ?? (isNamed ? talk : shell)
 }

@@ -3,6 +3,7 @@ import { checkName } from '../model/name.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { foreground } from './foreground.ts'
 import { programFor } from './programs.ts'
+import { promptPattern } from './screen.ts'
 import type { PanePlace, Registration } from './store.ts'
 import { Tmux } from './tmux.ts'
 
@@ -39,17 +40,14 @@ export async function registerPane(
   target: string,
   { socket = ownSocket(), ...options }: DeliveryOptions,
 ): Promise<Registration & { place: PanePlace }> {
-  checkPrompt(options.prompt)
-  const tmux = new Tmux(socket)
-  const place = await tmux.find(target)
+  promptPattern(options.prompt) // Throws if it is not valid.
+  const place = await new Tmux(socket).find(target)
   const look = await new Tmux(place.socket).look(place.pane)
   const name = await foreground(place.panePid, look?.command ?? '')
   const isTalkedTo = programFor(name, false).takes === 'talk'
   const program = options.program ?? (isTalkedTo ? name : undefined)
-  const isRunning = (await space.agents()).some(
-    ({ name: known, state, session }) =>
-      known === agent && !['dead', 'frozen'].includes(state) && session.pid !== undefined,
-  )
+  const known = (await space.agents()).find((one) => one.name === agent)
+  const isRunning = known?.session.pid !== undefined && !['dead', 'frozen'].includes(known.state)
   // An agent that joined by hand would count as dead after a day without activity.
   if (!isRunning) await space.join(agent, { session: { pid: place.panePid, client: program ?? 'tmux' } })
   return { ...options, agent, place, ...(program === undefined ? {} : { program }) }
@@ -63,15 +61,4 @@ export async function registerCommand(
 ): Promise<Registration> {
   await space.mailbox(agent, { join: { session: { client: 'exec' } } })
   return { ...options, agent, exec }
-}
-
-function checkPrompt(prompt: string | undefined): void {
-  try {
-    if (prompt !== undefined) new RegExp(`^(?:${prompt})$`, 'u')
-  } catch (cause) {
-    throw new MailboxError('invalid', `${JSON.stringify(prompt)} is not a regular expression`, {
-      hint: 'describe the whole line up to the cursor while nothing is typed, for example: --prompt "myagent> "',
-      cause,
-    })
-  }
 }

@@ -1,3 +1,4 @@
+import { MailboxError } from '../base/errors.ts'
 import type { Program } from './programs.ts'
 import type { PaneSnapshot } from './tmux.ts'
 
@@ -15,6 +16,18 @@ export function inputOf(look: Seen, program: Program, prompt = program.prompt): 
   const { before, behind } = lineAtCursor(look)
   if (prompt.test(before)) return behind.trim() === '' ? 'empty' : 'half-typed'
   return beginsWithPrompt(before, prompt) ? 'half-typed' : 'busy'
+}
+
+/** What a user says about the prompt. The whole line must be the prompt: anything after it is half-typed input. */
+export function promptPattern(prompt: string | undefined): RegExp | undefined {
+  try {
+    return prompt === undefined ? undefined : new RegExp(`^(?:${prompt})$`, 'u')
+  } catch (cause) {
+    throw new MailboxError('invalid', `${JSON.stringify(prompt)} is not a regular expression`, {
+      hint: 'describe the whole line up to the cursor while nothing is typed, for example: --prompt "myagent> "',
+      cause,
+    })
+  }
 }
 
 /** The whole line with the cursor. It may span several rows, of which the last alone can look like a prompt. */

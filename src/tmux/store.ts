@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { MailboxError } from '../base/errors.ts'
 import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import type { ProcessIdentity } from '../base/process.ts'
@@ -57,6 +59,8 @@ export interface Attempt {
   tries?: number
   notBefore?: number
 }
+
+export const newToken = (): string => randomBytes(6).toString('hex')
 
 /** Where one agent's mail stands with the watcher. */
 export interface WatchedAgent {
@@ -128,15 +132,13 @@ export class Store {
   /** Two agents in one pane would interfere with each other. */
   register(registration: Registration): void {
     const { agent, place } = registration
-    const other = this.registrations().find(
-      (one) =>
-        one.agent !== agent && place !== undefined && JSON.stringify(one.place) === JSON.stringify(place),
-    )
-    if (other !== undefined)
-      throw new MailboxError('conflict', `pane ${place!.pane} belongs to ${other.agent}`, {
-        hint: `detach it first: mailbox tmux detach ${other.agent}`,
-      })
-    writeFileAtomically(this.#agentFile(registration.agent), JSON.stringify(registration), { durable: true })
+    const others = this.registrations().filter((one) => one.agent !== agent)
+    const other = place && others.find((one) => isDeepStrictEqual(one.place, place))
+    if (other !== undefined) {
+      const hint = `detach it first: mailbox tmux detach ${other.agent}`
+      throw new MailboxError('conflict', `pane ${place!.pane} belongs to ${other.agent}`, { hint })
+    }
+    writeFileAtomically(this.#agentFile(agent), JSON.stringify(registration), { durable: true })
   }
 
   /** Returns whether it was registered. */
@@ -148,17 +150,17 @@ export class Store {
 
   attempt(agent: string): Attempt | undefined {
     if (!this.#attempts.has(agent))
-      this.#attempts.set(agent, readJsonIfAny<Attempt>(this.#attemptFile(agent)))
+      this.#attempts.set(agent, readJsonIfAny<Attempt>(this.file(agent, 'json')))
     return this.#attempts.get(agent)
   }
 
   intend(agent: string, attempt: Attempt): void {
-    writeFileAtomically(this.#attemptFile(agent), JSON.stringify(attempt), { durable: true })
+    writeFileAtomically(this.file(agent, 'json'), JSON.stringify(attempt), { durable: true })
     this.#attempts.set(agent, attempt)
   }
 
   endAttempt(agent: string): void {
-    rmSync(this.#attemptFile(agent), { force: true })
+    rmSync(this.file(agent, 'json'), { force: true })
     this.#attempts.set(agent, undefined)
     // Its other files are removed afterwards: without it they mean nothing, should we crash in between.
     const own = `${nameToFile(agent)}.`
@@ -184,9 +186,5 @@ export class Store {
 
   #agentFile(agent: string): string {
     return join(this.paths.agents, `${nameToFile(agent)}.json`)
-  }
-
-  #attemptFile(agent: string): string {
-    return this.file(agent, 'json')
   }
 }

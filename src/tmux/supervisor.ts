@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MailboxError } from '../base/errors.ts'
@@ -39,13 +40,9 @@ export function takeWatch(space: DiskSpace): Store {
   space.core.exclusively(() => {
     const holder = readJsonIfAny<ProcessIdentity>(store.paths.supervisor)
     if (holder !== undefined && isWatching(space, store, holder)) {
-      throw new MailboxError(
-        'conflict',
-        `a watcher is already running: process ${holder.pid} on ${holder.host}`,
-        {
-          hint: 'add a pane to it: mailbox tmux attach AGENT --pane %N; or stop it first',
-        },
-      )
+      const found = `a watcher is already running: process ${holder.pid} on ${holder.host}`
+      const hint = 'add a pane to it: mailbox tmux attach AGENT --pane %N; or stop it first'
+      throw new MailboxError('conflict', found, { hint })
     }
     writeFileAtomically(store.paths.supervisor, JSON.stringify(identifyProcess(process.pid)))
   })
@@ -83,7 +80,7 @@ async function previousWorkerEnded(store: Store): Promise<void> {
 }
 
 /** Resolves when the worker has ended, with the reason. */
-function runWorker({ command, signal, onLine }: SuperviseOptions): Promise<string> {
+async function runWorker({ command, signal, onLine }: SuperviseOptions): Promise<string> {
   const [program = '', ...words] = command
   // It ends when its standard input closes, which happens however we end.
   const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -101,14 +98,14 @@ function runWorker({ command, signal, onLine }: SuperviseOptions): Promise<strin
     ending = setTimeout(() => child.kill('SIGKILL'), endWithinMs)
   }
   signal.addEventListener('abort', stop)
-  return new Promise((resolve) => {
-    const end = (why: string) => {
-      clearInterval(ticking)
-      clearTimeout(ending)
-      signal.removeEventListener('abort', stop)
-      resolve(why)
-    }
-    child.once('error', (error) => end(error.message))
-    child.once('close', (code, killed) => end(killed === null ? `exit code ${code}` : killed))
-  })
+  try {
+    const [code, killed] = (await once(child, 'close')) as [number | null, string | null]
+    return killed ?? `exit code ${code}`
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    clearInterval(ticking)
+    clearTimeout(ending)
+    signal.removeEventListener('abort', stop)
+  }
 }

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { MailboxError } from '../base/errors.ts'
 import { continuedRows } from './screen.ts'
 import type { PanePlace } from './store.ts'
@@ -64,10 +66,7 @@ export class Tmux {
     this.socket = socket
   }
 
-  /**
-   * A pane and its screen at one moment; undefined when there is no such pane. Throws when the server cannot be
-   * reached.
-   */
+  /** A pane and its screen at one moment; undefined without such a pane. Throws if the server cannot be reached. */
   async look(pane: string): Promise<PaneSnapshot | undefined> {
     const { code, stdout, stderr } = await this.#run([
       ...['display-message', '-p', '-t', pane, lookFormat, ';'],
@@ -112,14 +111,7 @@ export class Tmux {
     // The file is complete before tmux starts, so killing us cannot cut the text short.
     const input = openSync(file, 'r')
     try {
-      return await this.#ifUnchanged(
-        pane,
-        guard,
-        doing,
-        ['load-buffer', '-b', buffer, '-', ';'],
-        buffer,
-        input,
-      )
+      return await this.#ifUnchanged(pane, guard, doing, { buffer, input })
     } finally {
       closeSync(input)
     }
@@ -140,20 +132,13 @@ export class Tmux {
     pane: string,
     guard: TypeGuard,
     doing: readonly string[],
-    before: readonly string[] = [],
-    buffer?: string,
-    input?: number,
+    paste?: { buffer: string; input: number },
   ): Promise<boolean> {
-    const otherwise = buffer === undefined ? ['display-message -p no'] : [`delete-buffer -b ${buffer}`]
-    const { code, stdout } = await this.#run(
-      [
-        ...before,
-        ...['if-shell', '-F', '-t', pane, conditionOf(guard)],
-        [...doing, 'display-message -p done'].join(' ; '),
-        otherwise.join(' ; '),
-      ],
-      input,
-    )
+    const load = paste === undefined ? [] : ['load-buffer', '-b', paste.buffer, '-', ';']
+    const done = [...doing, 'display-message -p done'].join(' ; ')
+    const otherwise = paste === undefined ? 'display-message -p no' : `delete-buffer -b ${paste.buffer}`
+    const check = ['if-shell', '-F', '-t', pane, conditionOf(guard), done, otherwise]
+    const { code, stdout } = await this.#run([...load, ...check], paste?.input)
     return code === 0 && stdout.trim() === 'done'
   }
 
@@ -163,43 +148,34 @@ export class Tmux {
     const { code, stdout, stderr } = await this.#run(['display-message', '-p', '-t', target, format])
     const [pid = '', pane = '', ...socket] = stdout.trim().split(' ')
     if (code === 0 && /^%\d+$/.test(pane)) return { socket: socket.join(' '), pane, panePid: Number(pid) }
-    throw new MailboxError('not_found', `tmux has no pane ${JSON.stringify(target)}`, {
-      hint: `list panes with: tmux list-panes -a; use --socket for another server${stderr.trim() === '' ? '' : ` (${stderr.trim()})`}`,
-    })
+    const said = stderr.trim() === '' ? '' : ` (${stderr.trim()})`
+    const hint = `list panes with: tmux list-panes -a; use --socket for another server${said}`
+    throw new MailboxError('not_found', `tmux has no pane ${JSON.stringify(target)}`, { hint })
   }
 
-  #run(args: readonly string[], input?: number): Promise<{ code: number; stdout: string; stderr: string }> {
+  async #run(args: readonly string[], input?: number) {
     // A name is looked up in tmux's own directory. -u: screens are UTF-8, whatever the locale.
     const where = this.socket === '' ? [] : [this.socket.includes('/') ? '-S' : '-L', this.socket]
-    return new Promise((resolve, reject) => {
-      const child = spawn('tmux', ['-u', ...where, ...args], { stdio: [input ?? 'ignore', 'pipe', 'pipe'] })
-      const said = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
-      const timer = setTimeout(() => child.kill('SIGKILL'), patienceMs)
-      child.stdout!.on('data', (data: Buffer) => said.stdout.push(data))
-      child.stderr!.on('data', (data: Buffer) => said.stderr.push(data))
-      child.once('error', (cause) => {
-        clearTimeout(timer)
-        reject(noTmux(cause))
-      })
-      child.once('close', (code) => {
-        clearTimeout(timer)
-        const text = (parts: Buffer[]) => Buffer.concat(parts).toString()
-        resolve({ code: code ?? 1, stdout: text(said.stdout), stderr: text(said.stderr) })
-      })
+    const child = spawn('tmux', ['-u', ...where, ...args], {
+      stdio: [input ?? 'ignore', 'pipe', 'pipe'],
+      timeout: patienceMs,
+      killSignal: 'SIGKILL',
     })
+    try {
+      const ended = once(child, 'close') as Promise<[code: number | null]>
+      const [[code], stdout, stderr] = await Promise.all([ended, text(child.stdout!), text(child.stderr!)])
+      return { code: code ?? 1, stdout, stderr }
+    } catch (cause) {
+      const hint = 'install tmux 3.0 or later, or use --exec'
+      throw new MailboxError('not_found', 'cannot start tmux', { hint, cause })
+    }
   }
 }
 
-const unreachable = (socket: string, said: string) =>
-  new MailboxError('timeout', `tmux does not respond at ${socket}`, {
-    hint: said.trim() || 'is its server stopped?',
-  })
-
-const noTmux = (cause: unknown) =>
-  new MailboxError('not_found', 'cannot start tmux', {
-    hint: 'install tmux 3.0 or later, or use --exec',
-    cause,
-  })
+function unreachable(socket: string, said: string): MailboxError {
+  const hint = said.trim() || 'is its server stopped?'
+  return new MailboxError('timeout', `tmux does not respond at ${socket}`, { hint })
+}
 
 /** Names of programs that need no quoting in a condition. Nothing is typed into others. */
 export const plainCommand = /^[\w.+-]{1,64}$/
@@ -214,12 +190,9 @@ function conditionOf({ epoch, look, cursorStands }: TypeGuard): string {
     ['pane_synchronized', 0],
     ['pane_input_off', 0],
     ['pane_current_command', command],
-    ...(cursorStands
-      ? [
-          ['cursor_x', cursor.x],
-          ['cursor_y', cursor.y],
-        ]
-      : []),
-  ].map(([name, value]) => `#{==:#{${name}},${value}}`)
-  return conditions.reduce((all, one) => `#{&&:${all},${one}}`)
+  ]
+  if (cursorStands) conditions.push(['cursor_x', cursor.x], ['cursor_y', cursor.y])
+  return conditions
+    .map(([name, value]) => `#{==:#{${name}},${value}}`)
+    .reduce((all, one) => `#{&&:${all},${one}}`)
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { asMailboxError } from '../base/errors.ts'
 import { writeFileAtomically } from '../base/files.ts'
 import { identifyProcess } from '../base/process.ts'
@@ -8,7 +7,7 @@ import type { DiskSpace } from '../space/space.ts'
 import { type Courier, type Event, idle, type Turn, type WatcherContext, waiting } from './courier.ts'
 import { ExecCourier } from './exec-courier.ts'
 import { PaneCourier } from './pane-courier.ts'
-import { type Heartbeat, type Registration, Store, type WatchedAgent } from './store.ts'
+import { type Heartbeat, newToken, type Registration, Store, type WatchedAgent } from './store.ts'
 
 export interface WorkOptions {
   signal: AbortSignal
@@ -43,7 +42,7 @@ export async function work(space: DiskSpace, { signal, tell, beat }: WorkOptions
   const store = new Store(space.dir)
   const bell = space.core.bell(signal)
   const keeper = space.runDueEvery()
-  const context: WatcherContext = { space, store, epoch: randomBytes(6).toString('hex'), tell }
+  const context: WatcherContext = { space, store, epoch: newToken(), tell }
   const lines = new Map<string, Line>()
   const me = identifyProcess(process.pid)
   let beatAt = Number.NEGATIVE_INFINITY

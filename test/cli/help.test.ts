@@ -3,8 +3,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { verbs } from '../../src/cli/verbs.ts'
+import { allVerbs } from '../../src/cli/verbs.ts'
 import { createBox } from '../helpers/cli.ts'
+
+const verbs = await allVerbs()
 
 it('greets with help that shows the groups and a way to begin', async () => {
   const box = await createBox()

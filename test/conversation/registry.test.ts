@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { talkOperations } from '../../src/api/talk-operations.ts'
-import { verbs } from '../../src/cli/verbs.ts'
+import { allVerbs } from '../../src/cli/verbs.ts'
 import { type Fields, findMisfit } from '../../src/conversation/field.ts'
 import { checkPayload } from '../../src/conversation/payload.ts'
 import {
@@ -24,6 +24,8 @@ import { steps as toolSteps } from '../../src/mcp/handle.ts'
 import { fence, type Message, toMarkdown } from '../../src/mod.ts'
 import { wordsFor } from '../../src/tmux/typed-text.ts'
 import { message } from '../helpers/samples.ts'
+
+const verbs = await allVerbs()
 
 const actions = allActions()
 const src = new URL('../../src', import.meta.url).pathname
@@ -130,11 +132,12 @@ describe('an action', () => {
     if (action.button?.asks !== undefined) expect(action.input[action.reason!.field].required).toBe(true)
   })
 
-  it.each(declared.filter(({ verb }) => verb !== undefined).map((one) => [one.verb!.name, one] as const))(
+  it.each(declared.filter(({ verb }) => verb !== undefined).map((one) => [one.verb!().name, one] as const))(
     'of %s is on the command line',
     (name, { verb }) => {
-      expect(verbs.find((each) => each.name === name)?.summary).toBe(verb!.summary)
-      for (const example of verb!.examples) expect(example.startsWith(`mailbox ${name} `)).toBe(true)
+      const { summary, examples } = verb!()
+      expect(verbs.find((each) => each.name === name)?.summary).toBe(summary)
+      for (const example of examples) expect(example.startsWith(`mailbox ${name} `)).toBe(true)
     },
   )
 })

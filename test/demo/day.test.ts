@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { playDemo } from '../../src/demo/swarm.ts'
+import { playDemo } from '../../src/demo/run.ts'
 import { tempSpace } from '../helpers/temp.ts'
 
 /** So fast that nobody waits for the clock. */

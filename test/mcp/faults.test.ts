@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Calls } from '../../src/mcp/calls.ts'
-import { createMailboxServer, type Identity } from '../../src/mcp/server.ts'
+import type { Identity } from '../../src/mcp/identity.ts'
+import { createMailboxServer } from '../../src/mcp/server.ts'
 import type { Mailbox } from '../../src/space/mailbox/api.ts'
 import { connectHttp, eras, serveHub } from '../helpers/mcp.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'

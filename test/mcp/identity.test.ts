@@ -51,7 +51,7 @@ describe('over HTTP', () => {
     const init = { method: 'POST', headers, body: JSON.stringify(callOf('agents', {}, true)) }
     // Handed over directly: on sockets of their own they would hardly ever meet.
     const wishes = Array.from({ length: 10 }, () =>
-      mcp.fetch(new Request('http://127.0.0.1/mcp', init), { agent: 'bob' }),
+      mcp.fetch(new Request('http://127.0.0.1/mcp', init), { agent: 'bob', isStillGood: () => true }),
     )
     for (const { status } of await Promise.all(wishes)) expect(status).toBe(200)
     const found = (await space.agents()).find(({ name }) => name === 'bob')

@@ -6,7 +6,8 @@ import { relative } from './time.ts'
 
 /** One line per agent, after the total. */
 export function statsTable({ colors, width, now }: Cli, { all, agents, roles, deadLetters }: Stats): string {
-  const waiting = (time: string | null) => (time === null ? '' : relative(time, now).replace(' ago', ''))
+  const waiting = (time: string | null) =>
+    time === null ? '' : relative(time, now).replace(/ ago|just /, '')
   const line = (name: string, figures: Figures) => [
     name,
     count(figures.sent),
@@ -29,7 +30,7 @@ export function statsTable({ colors, width, now }: Cli, { all, agents, roles, de
       { head: 'SENT', right: true },
       { head: 'RECEIVED', right: true },
       { head: 'UNREAD', right: true },
-      { head: 'UNACKED', right: true },
+      { head: 'NO ACK', right: true },
       { head: 'OLDEST', right: true },
       { head: 'TIME TO READ', paint: colors.dim },
       { head: 'TIME TO DONE', paint: colors.dim },

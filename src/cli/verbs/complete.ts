@@ -8,7 +8,7 @@ import { type Cli, createCli } from '../cli.ts'
 import { scripts } from '../completion-scripts.ts'
 import { addGlobals, type Globals } from '../globals.ts'
 import { open, openMailbox, spaceDir, spaceExists } from '../open.ts'
-import { verbs } from '../verbs.ts'
+import { findVerb } from '../verbs.ts'
 
 /** A possible completion and its description. */
 type Candidate = readonly [value: string, about: string]
@@ -57,7 +57,7 @@ async function candidatesFor(
 }
 
 async function defined(command: Command): Promise<Command> {
-  const verb = verbs.find(({ name }) => name === command.name())
+  const verb = await findVerb(command.name())
   if (verb === undefined || command.parent?.parent) return command
   const define = await verb.load()
   define(command)

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { Command } from 'commander'
-import { openDemoSpace, playDemo, removeDemoSpace } from '../../demo/swarm.ts'
+import { openDemoSpace, playDemo, removeDemoSpace } from '../../demo/run.ts'
 import { defaultAgents, maxAgents, minAgents } from '../../demo/team.ts'
 import type { MessageEntry } from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
@@ -58,62 +58,45 @@ export function demo(command: Command): void {
     process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'))
     const log = createLog()
     log.level = 'error'
-    const space = await openDemoSpace()
+    await using space = await openDemoSpace()
     // On exit, because a closed pipe or a second Ctrl-C ends the process without running the code below.
     if (!keep) process.once('exit', () => removeDemoSpace(space))
+    const hub = await startHub({ space, port, log, version: __VERSION__, consoleDir: consoleDir() })
     try {
-      const hub = await startHub({ space, port, log, version: __VERSION__, consoleDir: consoleDir() })
-      try {
-        greet(cli, { url: hub.url, token: hub.token, space: space.dir, seed, speed, agents }, keep)
-        const over = new AbortController()
-        const signal = AbortSignal.any([interrupted, over.signal])
-        if (minutes !== undefined) setTimeout(() => over.abort(), minutes * 60_000)
-        const parts = [playDemo(space, { speed, seed, agents }, signal), tell(cli, space, signal)]
-        // Whichever part ends first, normally or by an error, stops the other; wait for both.
-        const ended = await Promise.allSettled(parts.map((part) => part.finally(() => over.abort())))
-        for (const part of ended) if (part.status === 'rejected') throw part.reason
-      } finally {
-        await hub.stop()
-      }
-      const messages = (await space.stats()).all.sent
-      cli.confirm({ ended: interrupted.aborted ? 'interrupted' : 'time', messages, kept: keep }, () =>
-        keep
-          ? `${count(messages)} messages; the space was kept: ${cli.command(`serve --space ${shellWord(space.dir)}`)}`
-          : `${count(messages)} messages; the space was removed`,
+      const { url, token } = hub
+      cli.answer({ url, token, space: space.dir, seed, speed, agents }, () =>
+        [
+          `open    ${url}/#token=${token}`,
+          `space   ${space.dir} (${keep ? 'kept' : 'removed at the end'})`,
+          `story   ${agents} agents at ${speed}x, seed ${seed}`,
+          'stop    Ctrl-C',
+        ].join('\n'),
       )
+      const over = new AbortController()
+      const signal = AbortSignal.any([interrupted, over.signal])
+      if (minutes !== undefined) setTimeout(() => over.abort(), minutes * 60_000)
+      const parts = [playDemo(space, { speed, seed, agents }, signal), tell(cli, space, signal)]
+      // Whichever part ends first, normally or by an error, stops the other; wait for both.
+      const ended = await Promise.allSettled(parts.map((part) => part.finally(() => over.abort())))
+      for (const part of ended) if (part.status === 'rejected') throw part.reason
     } finally {
-      await space.close()
+      await hub.stop()
     }
+    const messages = (await space.stats()).all.sent
+    cli.confirm({ ended: interrupted.aborted ? 'interrupted' : 'time', messages, kept: keep }, () =>
+      keep
+        ? `${count(messages)} messages; the space was kept: ${cli.command(`serve --space ${shellWord(space.dir)}`)}`
+        : `${count(messages)} messages; the space was removed`,
+    )
   })
-}
-
-interface Facts {
-  url: string
-  token: string
-  space: string
-  seed: number
-  speed: number
-  agents: number
-}
-
-function greet(cli: Cli, facts: Facts, keep: boolean): void {
-  const { url, token, space, seed, speed, agents } = facts
-  cli.answer(facts, () =>
-    [
-      `open    ${url}/#token=${token}`,
-      `space   ${space} (${keep ? 'kept' : 'removed at the end'})`,
-      `story   ${agents} agents at ${speed}x, seed ${seed}`,
-      'stop    Ctrl-C',
-    ].join('\n'),
-  )
 }
 
 /** Prints messages as the agents send them. */
 async function tell(cli: Cli, space: DiskSpace, signal: AbortSignal): Promise<void> {
   for await (const { entry } of space.follow({ signal })) {
     if (entry.kind !== 'message' || cli.quiet) continue
-    await write(`${cli.json ? JSON.stringify({ message: { seq: entry.seq, ...entry.message } }) : line(cli, entry)}
-`)
+    const message = { seq: entry.seq, ...entry.message }
+    await write(`${cli.json ? JSON.stringify({ message }) : line(cli, entry)}\n`)
   }
 }
 

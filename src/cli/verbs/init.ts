@@ -57,7 +57,7 @@ export function init(command: Command): void {
     const isWanted = flags.dryRun !== true && plan.some(({ isChanged }) => isChanged)
     const applied = isWanted && (flags.yes === true || (await ask(cli, files, again)))
     if (applied) install(plan, place)
-    const keptIn = setupDir(place.env, place.scope, place.project)
+    const keptIn = setupDir(place)
     cli.answer({ files, applied }, () => initText(cli, { clients, files, applied, keptIn, again }))
     warnOfPlace(cli, place)
   })

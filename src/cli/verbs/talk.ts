@@ -13,10 +13,7 @@ import { answerSent } from './send.ts'
 type Values = Record<string, unknown>
 
 /** The verb of a conversation: a subcommand for each action that has one, or the one action that is the verb. */
-export function talkVerb({
-  verb,
-  actions: declared,
-}: Conversation & { verb: Verb }): (command: Command) => void {
+export function talkVerb({ actions: declared }: Conversation, verb: Verb): (command: Command) => void {
   return (command) => {
     command.description(verb.description).addHelpText('after', examples(...verb.examples))
     const actions = declared?.() ?? {}

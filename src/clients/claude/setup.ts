@@ -24,16 +24,14 @@ export const claudeSetup: ClientSetup = {
   home: (env) => configDir(env) ?? join(userHome(env), '.claude'),
   files(place) {
     const { scope, project, env } = place
-    const [settings, servers] =
-      scope === 'project'
-        ? [join(project, '.claude', 'settings.json'), join(project, '.mcp.json')]
-        : // With CLAUDE_CONFIG_DIR everything is in that directory; otherwise the servers are beside it.
-          [
-            join(claudeSetup.home(env), 'settings.json'),
-            join(configDir(env) ?? userHome(env), '.claude.json'),
-          ]
+    const isProject = scope === 'project'
+    const dir = isProject ? join(project, '.claude') : claudeSetup.home(env)
+    // With CLAUDE_CONFIG_DIR everything is in that directory; otherwise the servers are beside it.
+    const servers = isProject
+      ? join(project, '.mcp.json')
+      : join(configDir(env) ?? userHome(env), '.claude.json')
     return [
-      jsonFile('claude', 'settings', settings, { hooks: hooks(place) }),
+      jsonFile('claude', 'settings', join(dir, 'settings.json'), { hooks: hooks(place) }),
       jsonFile('claude', 'servers', servers, { server: { under: 'mcpServers', value: server(place) } }),
     ]
   },
@@ -56,7 +54,7 @@ const settingsOf = ({ env, project }: Place): Json[] =>
     join(project, '.claude', 'settings.json'),
     join(project, '.claude', 'settings.local.json'),
   ]
-    .map(readSettingsFile)
+    .map((path) => readSettingsFile(path))
     .filter((settings) => settings !== undefined)
 
 function hooks(place: Place): Hooks {

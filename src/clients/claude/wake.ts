@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readJsonIfAny } from '../../base/files.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
-import { Arrivals } from '../hook/arrivals.ts'
-import { newMailNotice } from '../hook/notice.ts'
+import { Arrivals, newMailNotice } from '../hook/arrivals.ts'
 
 /** A client that only lists our tools is gone by then, and no agent has joined for it. */
 const settleMs = 1_500
@@ -33,23 +32,21 @@ export async function wakeClaude({ mailbox: openMailbox, pid, signal }: WakeOpti
     await sleep(settleMs, undefined, { signal })
     const mailbox = await openMailbox()
     const arrivals = new Arrivals(mailbox, signal)
-    await Promise.race([arrivals.ended, announceWhileIdle(arrivals, { mailbox, pid, path, token, signal })])
+    const announcing = announceWhileIdle(mailbox, arrivals, { path, token, pid, signal })
+    await Promise.race([arrivals.ended, announcing])
   } catch (error) {
     // Without waking, the mail is shown at the next turn. Only unexpected problems are reported.
     if (!signal.aborted) process.stderr.write(`mailbox: cannot wake this client: ${String(error)}\n`)
   }
 }
 
-interface Target {
-  mailbox: Mailbox
-  pid: number
+interface Target extends Pick<WakeOptions, 'pid' | 'signal'> {
   path: string
   token: string | undefined
-  signal: AbortSignal
 }
 
-async function announceWhileIdle(arrivals: Arrivals, target: Target): Promise<void> {
-  const { mailbox, pid, path, token, signal } = target
+async function announceWhileIdle(mailbox: Mailbox, arrivals: Arrivals, target: Target): Promise<void> {
+  const { pid, path, token, signal } = target
   for (let failures = 0; ; ) {
     await sleep(lookMs, undefined, { signal })
     if (!isIdle(pid)) continue
@@ -70,11 +67,7 @@ async function announceWhileIdle(arrivals: Arrivals, target: Target): Promise<vo
 /** Claude Code keeps its status beside its settings. Without one we assume that it is busy. */
 function isIdle(pid: number): boolean {
   const home = process.env['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude')
-  try {
-    return JSON.parse(readFileSync(join(home, 'sessions', `${pid}.json`), 'utf8')).status === 'idle'
-  } catch {
-    return false
-  }
+  return readJsonIfAny<{ status?: unknown }>(join(home, 'sessions', `${pid}.json`))?.status === 'idle'
 }
 
 /** The socket answers nothing; that it accepts the lines is all we can know. */

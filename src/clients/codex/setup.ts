@@ -8,7 +8,8 @@ import {
   userHome,
 } from '../setup/client-setup.ts'
 import { findProgram } from '../setup/find-program.ts'
-import { installToml, readToml, uninstallToml } from '../setup/toml-settings.ts'
+import { readSettingsFile } from '../setup/json-value.ts'
+import { installToml, parseToml, uninstallToml } from '../setup/toml-settings.ts'
 import { listCodexHooks } from './trust.ts'
 
 /** Codex allows no more. */
@@ -40,10 +41,9 @@ export const codexSetup: ClientSetup = {
   next: 'Codex skips new hooks until you trust them: start codex, which asks about them, or type /hooks there',
   removePlugin: 'codex plugin remove mailbox@agent-mailbox',
   hasPlugin({ env }) {
-    const { plugins = {} } = readToml(join(codexSetup.home(env), 'config.toml')) as Plugins
-    return Object.entries(plugins).some(
-      ([name, { enabled }]) => name.startsWith('mailbox@') && enabled === true,
-    )
+    const config = readSettingsFile(join(codexSetup.home(env), 'config.toml'), parseToml)
+    const plugins = Object.entries((config?.['plugins'] ?? {}) as Record<string, { enabled?: boolean }>)
+    return plugins.some(([name, { enabled }]) => name.startsWith('mailbox@') && enabled === true)
   },
   async obstacle({ env, project }) {
     const program = findProgram('codex', env)
@@ -54,18 +54,13 @@ export const codexSetup: ClientSetup = {
       return { found: 'Codex did not say whether its hooks are trusted', next: howToTrust }
     const skipped = hooks.filter(({ trustStatus, enabled }) => !enabled || !trusted.includes(trustStatus))
     if (hooks.length > 0 && skipped.length === 0) return undefined
-    const found = `Codex skips ${skipped.length} of ${hooks.length} hooks: not trusted`
-    return { found, next: howToTrust }
+    return { found: `Codex skips ${skipped.length} of ${hooks.length} hooks: not trusted`, next: howToTrust }
   },
-}
-
-interface Plugins {
-  plugins?: Record<string, { enabled?: boolean }>
 }
 
 function server(place: Place) {
   const { env, ...command } = stdioServer(place)
   // Codex passes a server only the variables that are named here.
-  const forwarded = ['MAILBOX_SPACE', 'MAILBOX_AGENT'].filter((name) => env?.[name] === undefined)
+  const forwarded = env === undefined ? ['MAILBOX_SPACE', 'MAILBOX_AGENT'] : ['MAILBOX_AGENT']
   return { ...command, env_vars: forwarded, ...(env && { env }) }
 }

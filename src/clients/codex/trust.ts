@@ -22,28 +22,22 @@ export async function listCodexHooks(
   env: NodeJS.ProcessEnv,
 ): Promise<ListedHook[] | undefined> {
   const child = spawn(program, ['app-server'], { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const lines = createInterface({ input: child.stdout, signal: AbortSignal.timeout(timeoutMs) })
   const send = (message: object) => void child.stdin.write(`${JSON.stringify(message)}\n`)
   child.stdin.on('error', () => {}) // It may be another program with that name that has ended already.
+  for (const end of ['error', 'close']) child.once(end, () => lines.close())
   try {
-    return await new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(undefined), timeoutMs)
-      const end = (hooks: ListedHook[] | undefined) => {
-        clearTimeout(timer)
-        resolve(hooks)
+    const clientInfo = { name: 'mailbox-doctor', title: 'mailbox doctor', version: '1' }
+    send({ id: 1, method: 'initialize', params: { clientInfo } })
+    for await (const line of lines) {
+      const { id, result } = parseLine(line)
+      if (id === 1) {
+        send({ method: 'initialized' })
+        send({ id: 2, method: 'hooks/list', params: { cwds: [cwd] } })
       }
-      child.once('error', () => end(undefined))
-      child.once('close', () => end(undefined))
-      createInterface({ input: child.stdout }).on('line', (line) => {
-        const { id, result } = parseLine(line)
-        if (id === 1) {
-          send({ method: 'initialized' })
-          send({ id: 2, method: 'hooks/list', params: { cwds: [cwd] } })
-        }
-        if (id === 2) end(hooksIn(result))
-      })
-      const clientInfo = { name: 'mailbox-doctor', title: 'mailbox doctor', version: '1' }
-      send({ id: 1, method: 'initialize', params: { clientInfo } })
-    })
+      if (id === 2) return hooksIn(result)
+    }
+    return undefined
   } finally {
     child.kill('SIGKILL')
   }

@@ -30,7 +30,8 @@ export const geminiSetup: ClientSetup = {
   async obstacle({ env, project }) {
     for (const dir of [geminiSetup.home(env), join(project, '.gemini')]) {
       const settings = readSettingsFile(join(dir, 'settings.json'))
-      const { enabled = true, disabled = [] } = (settings?.['hooksConfig'] ?? {}) as HooksConfig
+      const config = (settings?.['hooksConfig'] ?? {}) as { enabled?: boolean; disabled?: string[] }
+      const { enabled = true, disabled = [] } = config
       const ours = disabled.some((name) => name.startsWith('mailbox-') || ourEvent(name) !== undefined)
       if (enabled && !ours) continue
       const next = `change "hooksConfig" in ${join(dir, 'settings.json')}, or type /hooks enable-all in Gemini CLI`
@@ -38,11 +39,6 @@ export const geminiSetup: ClientSetup = {
     }
     return undefined
   },
-}
-
-interface HooksConfig {
-  enabled?: boolean
-  disabled?: string[]
 }
 
 const hooks = (place: Place): Hooks =>

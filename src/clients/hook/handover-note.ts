@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type BriefOptions, brief, type Moment } from '../../agent/briefing.ts'
 import { MailboxError } from '../../base/errors.ts'
 import { listIfAny } from '../../base/files.ts'
 import { localProcess, processState } from '../../base/process.ts'
 import { nameToFile } from '../../model/name.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import { ownToken } from './process.ts'
 
 /**
@@ -16,47 +18,51 @@ import { ownToken } from './process.ts'
  * Killed before the mark: nothing has happened. Between mark and print: the mail is shown again. Between print and
  * removal, a few microseconds: it is shown twice, with the same id; that is better than losing it.
  */
-const notesDir = (space: string): string => join(space, 'hooks', 'handing')
-
-/** A file name made from an agent's name contains no dot. */
-const prefixOf = (agent: string): string => `${nameToFile(agent)}.`
-
 export class HandoverNote {
   readonly #mailbox: Mailbox
   readonly #dir: string
+  /** A file name made from an agent's name contains no dot. */
+  readonly #prefix: string
   readonly #path: string
   #ids: readonly string[] = []
 
-  constructor(space: string, mailbox: Mailbox) {
+  constructor({ space, mailbox }: { space: DiskSpace; mailbox: Mailbox }) {
     this.#mailbox = mailbox
-    this.#dir = notesDir(space)
-    this.#path = join(this.#dir, `${prefixOf(mailbox.name)}${ownToken()}`)
+    this.#dir = join(space.dir, 'hooks', 'handing')
+    this.#prefix = `${nameToFile(mailbox.name)}.`
+    this.#path = join(this.#dir, `${this.#prefix}${ownToken()}`)
   }
 
   /**
-   * Call it before the mail is marked, and again afterwards with what was really marked: another hook may have been
-   * faster with some of it, and has printed that.
+   * Takes the mail for a moment and delivers it as text. Returns false when there is nothing to say. If the delivery
+   * fails, the mail becomes unread again.
    */
-  write(ids: readonly string[]): void {
-    if (ids.length === 0) {
-      this.#remove()
-      return
-    }
-    this.#ids = ids
-    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
-    writeFileSync(this.#path, ids.join('\n'), { mode: 0o600 })
-  }
-
-  /** Delivers the mail and removes the note. If delivery fails, the mail becomes unread again. */
-  async handOver(deliver: () => Promise<void> | void): Promise<void> {
+  async showMail(
+    moment: Moment,
+    deliver: (text: string) => Promise<void> | void,
+    options: Pick<BriefOptions, 'recall'> = {},
+  ): Promise<boolean> {
+    const onTake = (ids: readonly string[]) => this.#write(ids)
+    const { text, ids } = await brief(this.#mailbox, moment, { ...options, onTake })
+    // Another hook may have been faster with some of it, and has printed that.
+    this.#write(ids)
+    if (text === '') return false
     try {
-      await deliver()
+      await deliver(text)
     } catch (error) {
       await makeUnread(this.#mailbox, this.#ids)
       this.#remove()
       throw error
     }
     this.#remove()
+    return true
+  }
+
+  #write(ids: readonly string[]): void {
+    if (ids.length === 0) return void this.#remove()
+    this.#ids = ids
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    writeFileSync(this.#path, ids.join('\n'), { mode: 0o600 })
   }
 
   #remove(): void {
@@ -66,13 +72,17 @@ export class HandoverNote {
 
   /** Whether any process is handing mail over to this agent, or was when it died. */
   get isUnderWay(): boolean {
-    return notesFor(this.#dir, this.#mailbox.name).length > 0
+    return this.#notes().length > 0
+  }
+
+  #notes(): string[] {
+    return listIfAny(this.#dir).filter((file) => file.startsWith(this.#prefix))
   }
 
   /** Makes mail unread again that killed hooks have marked and not printed. */
   async recover(): Promise<void> {
-    for (const file of notesFor(this.#dir, this.#mailbox.name)) {
-      const [pid, startTime = ''] = file.slice(prefixOf(this.#mailbox.name).length).split('.')
+    for (const file of this.#notes()) {
+      const [pid, startTime = ''] = file.slice(this.#prefix.length).split('.')
       if (processState(localProcess(Number(pid), startTime)) !== 'gone') continue
       // Several hooks may find it at once; the one that can rename it takes care of it.
       const own = `${this.#path}.again`
@@ -92,9 +102,6 @@ function isRenamed(from: string, to: string): boolean {
     return false
   }
 }
-
-const notesFor = (dir: string, agent: string): string[] =>
-  listIfAny(dir).filter((file) => file.startsWith(prefixOf(agent)))
 
 /** Only mail that is still just shown: an ack proves that the agent has seen it after all. */
 async function makeUnread(mailbox: Mailbox, ids: readonly string[]): Promise<void> {

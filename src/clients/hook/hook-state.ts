@@ -20,30 +20,33 @@ export interface HookState {
 
 const initialState: HookState = { turns: 0, recall: false, works: 0, reported: [] }
 
-const pathOf = (space: string, agent: string, ending: string): string =>
-  join(space, 'hooks', 'agents', `${nameToFile(agent)}.${ending}`)
+/** Whose state it is. */
+interface Owner {
+  space: { dir: string }
+  mailbox: { name: string }
+}
 
-export const readHookState = (space: string, agent: string): HookState => ({
+const pathOf = ({ space, mailbox }: Owner, ending: 'json' | 'waiter'): string =>
+  join(space.dir, 'hooks', 'agents', `${nameToFile(mailbox.name)}.${ending}`)
+
+export const readHookState = (owner: Owner): HookState => ({
   ...initialState,
-  ...readJsonIfAny<Partial<HookState>>(pathOf(space, agent, 'json')),
+  ...readJsonIfAny<Partial<HookState>>(pathOf(owner, 'json')),
 })
 
-export function updateHookState(space: string, agent: string, change: Partial<HookState>): void {
-  write(pathOf(space, agent, 'json'), JSON.stringify({ ...readHookState(space, agent), ...change }))
-}
+export const updateHookState = (owner: Owner, change: Partial<HookState>): void =>
+  write(pathOf(owner, 'json'), JSON.stringify({ ...readHookState(owner), ...change }))
 
 /**
  * The process that waits for mail while the agent is idle: the last one to start. In a file of its own, because it
  * starts at the same moment as the hook that records whether the agent is idle.
  */
-export const waiterOf = (space: string, agent: string): string =>
-  readFileIfAny(pathOf(space, agent, 'waiter')) ?? ''
+export const waiterOf = (owner: Owner): string => readFileIfAny(pathOf(owner, 'waiter')) ?? ''
 
-export const setWaiter = (space: string, agent: string, token: string): void =>
-  write(pathOf(space, agent, 'waiter'), token)
+export const setWaiter = (owner: Owner, token: string): void => write(pathOf(owner, 'waiter'), token)
 
-export function removeHookState(space: string, agent: string): void {
-  for (const ending of ['json', 'waiter']) rmSync(pathOf(space, agent, ending), { force: true })
+export function removeHookState(owner: Owner): void {
+  for (const ending of ['json', 'waiter'] as const) rmSync(pathOf(owner, ending), { force: true })
 }
 
 function write(path: string, text: string): void {

@@ -1,13 +1,13 @@
-import { brief, goOnRequest, hasWord, isWorthATurn, type Moment, recall } from '../../agent/briefing.ts'
+import { goOnRequest, hasWord, isWorthATurn, type Moment, recall } from '../../agent/briefing.ts'
 import { reportWaiting } from '../../agent/waiting.ts'
 import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
 import type { DiskSpace } from '../../space/space.ts'
+import { newMailNotice } from './arrivals.ts'
 import type { HookEvent, HookReply } from './dialect.ts'
 import { HandoverNote } from './handover-note.ts'
 import { readHookState, removeHookState, updateHookState } from './hook-state.ts'
-import { newMailNotice } from './notice.ts'
 import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
 
 /** For whom a hook runs: the space, the agent, and the process of its client. */
@@ -27,17 +27,17 @@ const maxReported = 100
 
 /** Replies to an event, and records what the next hook has to know. */
 export async function respond(context: HookContext, event: HookEvent, print: Print): Promise<void> {
-  const { space, mailbox } = context
-  await new HandoverNote(space.dir, mailbox).recover()
+  await new HandoverNote(context).recover()
   switch (event.moment) {
     case 'start':
-      sweepStamps(space.dir)
-      updateHookState(space.dir, mailbox.name, { turns: 0, recall: false })
-      return void (await showMail(context, 'start', (text) => print({ context: text })))
+      sweepStamps(context.space.dir)
+      updateHookState(context, { turns: 0, recall: false })
+      return void (await showMail(context, 'start', print))
     case 'prompt':
-      return respondToPrompt(context, print)
+      updateHookState(context, { turns: 0, works: readHookState(context).works + 1 })
+      return void (await showMail(context, 'prompt', print))
     case 'wake':
-      return void (await showMail(context, 'wake', (text) => print({ context: text })))
+      return void (await showMail(context, 'wake', print))
     case 'tool':
       return respondToTool(context, event, print)
     case 'stop':
@@ -54,51 +54,28 @@ export async function respond(context: HookContext, event: HookEvent, print: Pri
 }
 
 /**
- * Takes the mail for a moment and prints it. If it cannot be printed, it becomes unread again. Returns true when
- * there was nothing to say, and no other hook is about to say something either.
+ * Adds the mail for a moment to the agent's context. Returns true when there was nothing to say, and no other hook is
+ * about to say something either.
  */
-async function showMail(
-  { space, mailbox }: HookContext,
-  moment: Moment,
-  print: (text: string) => void,
-): Promise<boolean> {
-  const note = new HandoverNote(space.dir, mailbox)
+async function showMail(context: HookContext, moment: Moment, print: Print): Promise<boolean> {
+  const note = new HandoverNote(context)
   // A reminder of what is open is useful to an agent at work, but not worth a turn of its own.
-  const mayRecall = moment === 'prompt' || moment === 'tool'
-  const wantsRecall = mayRecall && readHookState(space.dir, mailbox.name).recall
-  const { text, ids } = await brief(mailbox, moment, {
-    recall: wantsRecall,
-    onTake: (some) => note.write(some),
-  })
-  note.write(ids)
-  if (text !== '') {
-    await note.handOver(() => print(text))
-    if (wantsRecall) updateHookState(space.dir, mailbox.name, { recall: false })
-  }
-  return text === '' && !note.isUnderWay
-}
-
-async function respondToPrompt(context: HookContext, print: Print): Promise<void> {
-  const { space, mailbox } = context
-  const { works } = readHookState(space.dir, mailbox.name)
-  updateHookState(space.dir, mailbox.name, { turns: 0, works: works + 1 })
-  await showMail(context, 'prompt', (text) => print({ context: text }))
+  const wantsRecall = (moment === 'prompt' || moment === 'tool') && readHookState(context).recall
+  const isShown = await note.showMail(moment, (text) => print({ context: text }), { recall: wantsRecall })
+  if (isShown && wantsRecall) updateHookState(context, { recall: false })
+  return !isShown && !note.isUnderWay
 }
 
 async function respondToTool(context: HookContext, event: HookEvent, print: Print): Promise<void> {
-  const { space, client, process } = context
-  const seq = await space.lastSeq()
-  const isSilent = event.fromSubagent
-    ? await hasNothingToShow(context)
-    : await showMail(context, 'tool', (text) => print({ context: text }))
-  if (isSilent && (await isOnlySession(context))) await putStamp(space, client, process, seq)
+  const seq = await context.space.lastSeq()
+  const isSilent = await (event.fromSubagent ? hasNothingToShow(context) : showMail(context, 'tool', print))
+  if (isSilent && (await isOnlySession(context))) await putStamp(context, seq)
 }
 
 /** Whether there is nothing to show after a tool call. Takes nothing. */
-async function hasNothingToShow({ space, mailbox }: HookContext): Promise<boolean> {
-  if (readHookState(space.dir, mailbox.name).recall || new HandoverNote(space.dir, mailbox).isUnderWay)
-    return false
-  return !(await hasWord(mailbox, 'tool'))
+async function hasNothingToShow(context: HookContext): Promise<boolean> {
+  if (readHookState(context).recall || new HandoverNote(context).isUnderWay) return false
+  return !(await hasWord(context.mailbox, 'tool'))
 }
 
 /** A stamp is for a process. Some clients run several sessions in one, and it must be true of all of them. */
@@ -111,13 +88,13 @@ async function isOnlySession({ space, mailbox, process: { pid } }: HookContext):
 }
 
 async function respondToStop(context: HookContext, event: HookEvent, print: Print): Promise<void> {
-  const { space, mailbox } = context
-  const { turns, works } = readHookState(space.dir, mailbox.name)
+  const { mailbox } = context
+  const { turns, works } = readHookState(context)
   // A steady stream of mail must not keep an agent busy, and costing money, without end. The mail stays unread.
   if (turns >= maxTurns) return
-  const recordTurn = () => updateHookState(space.dir, mailbox.name, { turns: turns + 1, works: works + 1 })
+  const recordTurn = () => updateHookState(context, { turns: turns + 1, works: works + 1 })
   if (!event.announceOnly) {
-    await showMail(context, 'stop', (text) => {
+    await new HandoverNote(context).showMail('stop', (text) => {
       recordTurn()
       print({ continueWith: `${text}\n\n${goOnRequest}` })
     })
@@ -133,29 +110,28 @@ async function respondToStop(context: HookContext, event: HookEvent, print: Prin
 
 /** Unless our reply survives the compaction, the agent is reminded afterwards. */
 async function respondToCompaction(context: HookContext, event: HookEvent, print: Print): Promise<void> {
-  const { space, mailbox, client, process } = context
   if (event.survivesCompaction) {
-    const reminder = (await recall(mailbox)).join('\n\n')
+    const reminder = (await recall(context.mailbox)).join('\n\n')
     if (reminder !== '') print({ context: reminder })
     return
   }
-  removeStamp(space.dir, client, process)
-  updateHookState(space.dir, mailbox.name, { recall: true })
+  removeStamp(context)
+  updateHookState(context, { recall: true })
 }
 
 /** The lead is told of questions that a subagent has left open. */
-async function respondToSubagentStop({ space, mailbox }: HookContext, print: Print): Promise<void> {
-  const { reported } = readHookState(space.dir, mailbox.name)
-  const { ids, notice } = await reportWaiting(mailbox, reported)
-  if (ids.length > 0)
-    updateHookState(space.dir, mailbox.name, { reported: [...reported, ...ids].slice(-maxReported) })
+async function respondToSubagentStop(context: HookContext, print: Print): Promise<void> {
+  const { reported } = readHookState(context)
+  const { ids, notice } = await reportWaiting(context.mailbox, reported)
+  if (ids.length > 0) updateHookState(context, { reported: [...reported, ...ids].slice(-maxReported) })
   if (notice !== '') print({ notice })
 }
 
 /** The session may be resumed: the agent's own mail waits for it, and what it took for a role is released. */
-async function endSession({ space, mailbox, client, process: own }: HookContext): Promise<void> {
-  removeStamp(space.dir, client, own)
-  removeHookState(space.dir, mailbox.name)
+async function endSession(context: HookContext): Promise<void> {
+  const { mailbox, process: own } = context
+  removeStamp(context)
+  removeHookState(context)
   const agent = await mailbox.agent()
   // Another process has taken over the name; it is not ours to end.
   if (agent.session.pid !== own.pid || agent.state === 'dead') return

@@ -5,7 +5,9 @@ import { sleepSync } from '../../base/timers.ts'
 import type { Client } from '../../model/client.ts'
 import { openDisk } from '../../space/open.ts'
 import { dialects } from '../registry.ts'
+import { newMailNotice } from './arrivals.ts'
 import type { Dialect, HookEvent, HookInput } from './dialect.ts'
+import { HandoverNote } from './handover-note.ts'
 import { readHookState } from './hook-state.ts'
 import { recordRun } from './last-run.ts'
 import { log } from './log.ts'
@@ -62,14 +64,14 @@ async function handle(options: HookOptions, dialect: Dialect, event: HookEvent):
   if (mailbox === undefined) return 0
   const context = { space, mailbox, client, process: own }
   if (isWait) return await wait(context, dialect, event)
-  const { works } = readHookState(dir, mailbox.name)
+  const { works } = readHookState(context)
   let isPrinted = false
   await respond(context, event, (reply) => {
     isPrinted = true
     print(dialect.format(name, reply))
   })
   if (!isPrinted) print(dialect.emptyReply ?? '')
-  const isIdle = ['start', 'stop'].includes(event.moment) && readHookState(dir, mailbox.name).works === works
+  const isIdle = ['start', 'stop'].includes(event.moment) && readHookState(context).works === works
   // A client that cannot run our wait in the background leaves that to us.
   if (isIdle && typeof dialect.wake === 'function') await startWaiting(argsFor('Rewake'), event)
   clearTimeout(limit)
@@ -85,29 +87,27 @@ function startLimit(dir: string, hook: string, { moment }: HookEvent): NodeJS.Ti
   return setTimeout(giveUp, moment === 'end' ? endLimitMs : limitMs)
 }
 
-async function wait(
-  context: HookContext,
-  { wake, format }: Dialect,
-  { sessionId: id = '' }: HookEvent,
-): Promise<number> {
+async function wait(context: HookContext, dialect: Dialect, event: HookEvent): Promise<number> {
   const { waitForMail } = await import('./wait.ts')
+  const { wake, format } = dialect
   if (wake === 'exit') {
-    const isDelivered = await waitForMail(context, { as: 'shown', deliver: (text) => print(text, 2) })
-    return isDelivered ? 2 : 0
+    const show = () => new HandoverNote(context).showMail('wake', (text) => print(text, 2))
+    return (await waitForMail(context, show)) ? 2 : 0
   }
-  const { pid } = context.process
-  const deliver = (prompt: string) =>
-    typeof wake === 'function' ? wake({ id, pid }, prompt) : print(format('', { prompt }))
-  await waitForMail(context, { as: 'notified', deliver })
+  const session = { id: event.sessionId ?? '', pid: context.process.pid }
+  await waitForMail(context, async (messages) => {
+    const prompt = newMailNotice(messages)
+    await (typeof wake === 'function' ? wake(session, prompt) : print(format('', { prompt })))
+    await context.mailbox.notified(messages.map(({ id }) => id))
+    return true
+  })
   return 0
 }
 
 async function startWaiting(args: readonly string[], { sessionId }: HookEvent): Promise<void> {
   const { spawn } = await import('node:child_process')
   const child = spawn(process.execPath, args, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
-  await new Promise((resolve) =>
-    child.stdin.end(JSON.stringify({ session_id: sessionId }), () => resolve(undefined)),
-  )
+  await new Promise<void>((resolve) => child.stdin.end(JSON.stringify({ session_id: sessionId }), resolve))
   child.unref()
 }
 
@@ -123,10 +123,9 @@ function readAll(): string {
   for (;;) {
     const chunk = Buffer.allocUnsafe(65_536)
     const count = retrying(() => readSync(0, chunk))
-    if (count === 0) break
+    if (count === 0) return Buffer.concat(chunks).toString('utf8')
     chunks.push(chunk.subarray(0, count))
   }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** Writes everything before we exit: a stream would leave it to the event loop. */

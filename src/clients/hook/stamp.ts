@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { listIfAny, readFileIfAny, writeFileAtomically } from '../../base/files.ts'
-import { localProcess, type ProcessIdentity, processState, startTimeOf } from '../../base/process.ts'
-import type { DiskSpace } from '../../space/space.ts'
+import { localProcess, processState, startTimeOf } from '../../base/process.ts'
+import type { HookContext } from './respond.ts'
 
 /**
  * The quick path: `hook.sh` ends without starting Node as long as a stamp says that nothing has been written.
@@ -29,27 +29,22 @@ const lookAgainS = 60
 
 const stampDir = (space: string): string => join(space, 'hooks', 'stamps')
 
-const nameOf = (client: string, owner: ProcessIdentity): string =>
-  `${client}-${owner.pid}-${startTimeOf(owner)}`
+const stampOf = ({ space, client, process: owner }: HookContext): string =>
+  join(stampDir(space.dir), `${client}-${owner.pid}-${startTimeOf(owner)}`)
 
 /** Records that there is nothing to say about anything in the journal up to `seq`, if the journal has been quiet. */
-export async function putStamp(
-  space: DiskSpace,
-  client: string,
-  owner: ProcessIdentity,
-  seq: number,
-): Promise<void> {
-  const dir = stampDir(space.dir)
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
-  const stamp = join(dir, nameOf(client, owner))
+export async function putStamp(context: HookContext, seq: number): Promise<void> {
+  const { core, dir } = context.space
+  mkdirSync(stampDir(dir), { recursive: true, mode: 0o700 })
+  const stamp = stampOf(context)
   const probe = `${stamp}.${process.pid}.now`
   writeFileSync(probe, '', { mode: 0o600 })
   const nowMs = statSync(probe).mtimeMs
   const isSettled = ({ writtenMs }: { writtenMs: number }) => nowMs > writtenMs + marginMs
   try {
     // First without the lock: in a busy space there will be no stamp.
-    if (!isSettled(space.core.lastSegment())) return
-    const last = await space.core.whileStill((end) => (end === seq ? space.core.lastSegment() : undefined))
+    if (!isSettled(core.lastSegment())) return
+    const last = await core.whileStill((end) => (end === seq ? core.lastSegment() : undefined))
     if (last === undefined || !isSettled(last)) return
     // Each file gets its time atomically: the shell may be reading it.
     writeFileAtomically(`${stamp}.low`, '', { modifiedMs: last.writtenMs - marginMs })
@@ -60,9 +55,8 @@ export async function putStamp(
   }
 }
 
-export function removeStamp(space: string, client: string, owner: ProcessIdentity): void {
-  const stamp = join(stampDir(space), nameOf(client, owner))
-  for (const path of [stamp, `${stamp}.low`]) rmSync(path, { force: true })
+export function removeStamp(context: HookContext): void {
+  for (const ending of ['', '.low']) rmSync(`${stampOf(context)}${ending}`, { force: true })
 }
 
 /** Removes the stamps of processes that have ended. */

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { brief, isWorthATurn } from '../../agent/briefing.ts'
+import { isWorthATurn } from '../../agent/briefing.ts'
 import { processState } from '../../base/process.ts'
 import type { InboxMessage } from '../../query/inbox.ts'
 import { Arrivals } from './arrivals.ts'
-import { HandoverNote } from './handover-note.ts'
 import { readHookState, setWaiter, waiterOf } from './hook-state.ts'
-import { newMailNotice } from './notice.ts'
 import { ownToken } from './process.ts'
 import type { HookContext } from './respond.ts'
 
@@ -14,22 +12,18 @@ const lookMs = 500
 /** For this long mail is left to others: to a hook of a turn that is just ending, or to the MCP server. */
 const graceMs = 3_000
 
-export interface WaitForMailOptions {
-  /** Passes the text to the client, or throws. */
-  deliver: (text: string) => Promise<void> | void
-  /** `shown`: the text is the mail itself. `notified`: it only announces the mail. */
-  as: 'shown' | 'notified'
-}
+/** Returns false when another hook was faster. */
+type Deliver = (messages: readonly InboxMessage[]) => Promise<boolean>
 
 /**
  * Waits in the background until an idle agent has mail that is worth a turn, and delivers it. Ends silently when the
  * agent starts to work, its client ends, or another wait for it begins. True when it has delivered mail.
  */
-export async function waitForMail(context: HookContext, options: WaitForMailOptions): Promise<boolean> {
+export async function waitForMail(context: HookContext, deliver: Deliver): Promise<boolean> {
   const ending = new AbortController()
   const arrivals = new Arrivals(context.mailbox, ending.signal, isWorthATurn)
   try {
-    const waiting = waitWhileIdle(context, arrivals, options, ending.signal)
+    const waiting = waitWhileIdle(context, arrivals, deliver, ending.signal)
     // The mailbox is watched until we end; it ends earlier only by throwing.
     return await Promise.race([waiting, arrivals.ended.then(() => false)])
   } finally {
@@ -40,37 +34,17 @@ export async function waitForMail(context: HookContext, options: WaitForMailOpti
 async function waitWhileIdle(
   context: HookContext,
   arrivals: Arrivals,
-  options: WaitForMailOptions,
+  deliver: Deliver,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { space, mailbox, process: client } = context
   const token = ownToken()
-  setWaiter(space.dir, mailbox.name, token)
-  const { works } = readHookState(space.dir, mailbox.name)
+  setWaiter(context, token)
+  const { works } = readHookState(context)
   for (;;) {
     await sleep(lookMs, undefined, { signal })
-    if (waiterOf(space.dir, mailbox.name) !== token || processState(client) === 'gone') return false
-    if (readHookState(space.dir, mailbox.name).works !== works) return false
+    if (waiterOf(context) !== token || processState(context.process) === 'gone') return false
+    if (readHookState(context).works !== works) return false
     const unseen = await arrivals.take(graceMs)
-    if (unseen.length > 0 && (await wake(context, unseen, options))) return true
+    if (unseen.length > 0 && (await deliver(unseen))) return true
   }
-}
-
-async function wake(
-  { space, mailbox }: HookContext,
-  unseen: readonly InboxMessage[],
-  { deliver, as }: WaitForMailOptions,
-): Promise<boolean> {
-  if (as === 'notified') {
-    await deliver(newMailNotice(unseen))
-    await mailbox.notified(unseen.map(({ id }) => id))
-    return true
-  }
-  const note = new HandoverNote(space.dir, mailbox)
-  const { text, ids } = await brief(mailbox, 'wake', { onTake: (taken) => note.write(taken) })
-  note.write(ids)
-  // Another hook may have been faster.
-  if (ids.length === 0) return false
-  await note.handOver(() => deliver(text))
-  return true
 }

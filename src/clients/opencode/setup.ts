@@ -2,14 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { MailboxError } from '../../base/errors.ts'
-import {
-  type ClientSetup,
-  jsonFile,
-  type Place,
-  serverCommand,
-  serverEnv,
-  userHome,
-} from '../setup/client-setup.ts'
+import { type ClientSetup, jsonFile, type Place, stdioServer, userHome } from '../setup/client-setup.ts'
 
 // `uninit` recognises the file by this line, so it never changes.
 const mark = '// Written by `mailbox init`; `mailbox uninit` takes it away.'
@@ -55,6 +48,6 @@ function installPlugin(text: string, { dist, space }: Place): string {
 }
 
 function server(place: Place) {
-  const environment = serverEnv(place)
-  return { type: 'local', command: serverCommand(place), ...(environment && { environment }), enabled: true }
+  const { command, args, env } = stdioServer(place)
+  return { type: 'local', command: [command, ...args], ...(env && { environment: env }), enabled: true }
 }

@@ -25,12 +25,7 @@ export interface ClientSetup {
   /** The command that removes that plugin. */
   removePlugin?: string
   /** What keeps the client from running hooks that are set up. */
-  obstacle?(place: Place): Promise<Obstacle | undefined>
-}
-
-interface Obstacle {
-  found: string
-  next: string
+  obstacle?(place: Place): Promise<{ found: string; next: string } | undefined>
 }
 
 export type Scope = 'user' | 'project'
@@ -72,35 +67,21 @@ export function commandHook(client: Client, event: string, timeout: number, { di
   return { type: 'command', command, timeout }
 }
 
-/** One hook per event, with how many seconds it may take before the client continues without it. */
+/** How many seconds a hook may take before the client continues without it. */
+const hookSeconds = 30
+const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'Stop', 'SubagentStop', 'PreCompact']
+
 export function claudeHooks(client: Client, place: Place, endSeconds: number): Hooks {
-  const seconds = { ...claudeTimeouts, SessionEnd: endSeconds }
-  return Object.fromEntries(
-    Object.entries(seconds).map(([event, timeout]) => [
-      event,
-      [{ hooks: [commandHook(client, event, timeout, place)] }],
-    ]),
-  )
+  const groups = (event: string, seconds = hookSeconds) => [
+    { hooks: [commandHook(client, event, seconds, place)] },
+  ]
+  const hooks = Object.fromEntries(claudeEvents.map((event) => [event, groups(event)]))
+  return { ...hooks, SessionEnd: groups('SessionEnd', endSeconds) }
 }
-
-const claudeTimeouts = {
-  SessionStart: 30,
-  UserPromptSubmit: 30,
-  PostToolUse: 30,
-  Stop: 30,
-  SubagentStop: 30,
-  PreCompact: 30,
-}
-
-/** The command that starts the MCP server. */
-export const serverCommand = ({ dist }: Place): string[] => ['node', `${dist}/cli.cjs`, 'mcp']
-
-export const serverEnv = ({ space }: Place): Record<string, string> | undefined =>
-  space === undefined ? undefined : { MAILBOX_SPACE: space }
 
 /** The MCP server as most clients describe it. */
-export function stdioServer(place: Place): { command: string; args: string[]; env?: Record<string, string> } {
-  const [command = '', ...args] = serverCommand(place)
-  const env = serverEnv(place)
-  return { command, args, ...(env && { env }) }
-}
+export const stdioServer = ({ dist, space }: Place) => ({
+  command: 'node',
+  args: [`${dist}/cli.cjs`, 'mcp'],
+  ...(space !== undefined && { env: { MAILBOX_SPACE: space } }),
+})

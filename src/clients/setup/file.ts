@@ -3,7 +3,6 @@ import {
   constants,
   existsSync,
   lstatSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -12,7 +11,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
-import { writeFileAtomically } from '../../base/files.ts'
+import { listIfAny, writeFileAtomically } from '../../base/files.ts'
 import { pidExists } from '../../base/process.ts'
 
 /** A file as it is, or where one will be. */
@@ -33,15 +32,10 @@ export function inspectFile(path: string): FileState {
   const stats = statSync(target)
   if (!stats.isFile()) throw new MailboxError('invalid', 'it is not a file')
   // Root may write anything, but somebody has made the file read-only on purpose.
-  if ((stats.mode & 0o222) === 0 || !mayWrite(target))
-    throw new MailboxError('not_permitted', 'it is read-only', {
-      hint: `make it writable: chmod u+w ${target}`,
-    })
-  if (stats.nlink > 1) {
-    throw new MailboxError('not_permitted', 'it is a hard link, and replacing it would break the link', {
-      hint: 'use a symbolic link instead',
-    })
-  }
+  if ((stats.mode & 0o222) === 0 || !mayAccess(target, constants.W_OK))
+    throw refusal('it is read-only', `make it writable: chmod u+w ${target}`)
+  if (stats.nlink > 1)
+    throw refusal('it is a hard link, and replacing it would break the link', 'use a symbolic link instead')
   const uid = process.getuid?.()
   if (uid !== undefined && uid !== 0 && stats.uid !== uid)
     throw new MailboxError('not_permitted', 'it belongs to another user')
@@ -68,57 +62,47 @@ function nearestDirectory(dir: string): string {
 
 function checkDirectory(dir: string): void {
   if (!statSync(dir).isDirectory()) throw new MailboxError('invalid', `${dir} is not a directory`)
-  if (!mayWrite(dir)) {
-    throw new MailboxError('not_permitted', `its directory ${dir} is read-only`, {
-      hint: `make it writable: chmod u+w ${dir}`,
-    })
-  }
+  if (!mayAccess(dir, constants.W_OK))
+    throw refusal(`its directory ${dir} is read-only`, `make it writable: chmod u+w ${dir}`)
 }
 
-function mayWrite(path: string): boolean {
+const refusal = (why: string, hint: string): MailboxError => new MailboxError('not_permitted', why, { hint })
+
+/** Whether the file exists and this process may do that with it. */
+export function mayAccess(path: string, mode: number): boolean {
   try {
-    accessSync(path, constants.W_OK)
+    accessSync(path, mode)
     return true
   } catch {
     return false
   }
 }
 
-const temporaryEnd = '.mailbox-tmp'
-
-/**
- * Replaces a file as a whole: readers see the old file or the new one, also after a crash. Its mode and owner are
- * kept.
- */
+/** Replaces a file that was inspected. Its mode and owner are kept. */
 export function replaceFile({ target, bytes, stats }: FileState, content: Buffer, newMode: number): void {
-  const temporary = join(dirname(target), `.${basename(target)}.${process.pid}${temporaryEnd}`)
   const isOurs = stats === undefined || (stats.uid === process.getuid?.() && stats.gid === process.getgid?.())
   writeFileAtomically(target, content, {
     mode: stats === undefined ? newMode : stats.mode & 0o7777,
     ...(isOurs ? {} : { owner: stats }),
     durable: true,
-    temporary,
+    temporary: temporaryOf(target, process.pid),
     beforeRename: () => {
-      if (!isStill(target, bytes))
-        throw new MailboxError('conflict', 'another program has changed it in the meantime', {
-          hint: 'try again',
-        })
+      const isSame = existsSync(target) ? bytes?.equals(readFileSync(target)) : bytes === undefined
+      if (isSame) return
+      const message = 'another program has changed it in the meantime'
+      throw new MailboxError('conflict', message, { hint: 'try again' })
     },
   })
 }
 
-const isStill = (path: string, bytes: Buffer | undefined): boolean =>
-  existsSync(path) ? bytes?.equals(readFileSync(path)) === true : bytes === undefined
-
-const isOther = (pid: number): boolean => pid !== process.pid && pidExists(pid)
+const temporaryOf = (target: string, pid: number): string =>
+  join(dirname(target), `.${basename(target)}.${pid}.mailbox-tmp`)
 
 /** Removes temporary files that killed runs have left beside a file. */
 export function sweepTemporaries(target: string): void {
-  const dir = dirname(target)
-  if (!existsSync(dir)) return
-  const left = readdirSync(dir).filter((name) => name.startsWith(`.${basename(target)}.`))
-  for (const name of left) {
-    const pid = /\.(\d+)\.mailbox-tmp$/.exec(name)?.[1]
-    if (pid !== undefined && !isOther(Number(pid))) rmSync(join(dir, name), { force: true })
+  for (const name of listIfAny(dirname(target))) {
+    const pid = Number(/\.(\d+)\.mailbox-tmp$/.exec(name)?.[1])
+    const path = temporaryOf(target, pid)
+    if (basename(path) === name && (pid === process.pid || !pidExists(pid))) rmSync(path, { force: true })
   }
 }

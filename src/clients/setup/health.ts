@@ -2,16 +2,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { asMailboxError } from '../../base/errors.ts'
 import { lastRunOf } from '../hook/last-run.ts'
 import { findClients } from '../registry.ts'
-import type { ClientSetup, Place } from './client-setup.ts'
+import type { ClientSetup, Place, SettingsFile } from './client-setup.ts'
 import { editBytes } from './edit-bytes.ts'
 import { findOurHooks } from './json-hooks.ts'
-import { parseSettings } from './json-value.ts'
-import { readManifest, setupDir } from './manifest.ts'
+import { readSettingsFile } from './json-value.ts'
+import { readManifest } from './manifest.ts'
 import { hookPath } from './our-entries.ts'
 
 /** The state of a client's setup, in one sentence, and what to do about it. */
-export interface ClientHealth {
-  client: ClientSetup
+interface Finding {
   state: 'ok' | 'warn' | 'fail'
   found: string
   next?: string
@@ -28,21 +27,19 @@ export interface HealthOptions {
 }
 
 /** Checks every client on this machine: is it set up, may it run our hooks, and has it run them? */
-export async function* clientsHealth(options: HealthOptions): AsyncGenerator<ClientHealth> {
-  for (const client of findClients(options.place.env)) {
+export async function* clientsHealth(
+  options: HealthOptions,
+): AsyncGenerator<Finding & { client: ClientSetup }> {
+  for (const client of findClients(options.place.env))
     yield { client, ...(await checkClient(client, options).catch(asFinding)) }
-  }
 }
 
-function asFinding(thrown: unknown): Omit<ClientHealth, 'client'> {
+function asFinding(thrown: unknown): Finding {
   const { message, hint } = asMailboxError(thrown)
   return { state: 'fail', found: message, ...(hint === undefined ? {} : { next: hint }) }
 }
 
-async function checkClient(
-  client: ClientSetup,
-  options: HealthOptions,
-): Promise<Omit<ClientHealth, 'client'>> {
+async function checkClient(client: ClientSetup, options: HealthOptions): Promise<Finding> {
   const { place, command } = options
   const again = command(`init --client ${client.name}`)
   const scopes = (['user', 'project'] as const).map((scope) => ({ ...place, scope }))
@@ -58,12 +55,10 @@ async function checkClient(
   const gone = best.flatMap(({ programs }) => programs).find((path) => !existsSync(path))
   if (gone !== undefined)
     return { state: 'fail', found: `its hooks run ${gone}, which does not exist`, next: again }
-  if (best.some(({ state }) => state !== 'current'))
-    return {
-      state: 'warn',
-      found: 'set up by another copy or version of the mailbox, or incompletely',
-      next: again,
-    }
+  if (best.some(({ state }) => state !== 'current')) {
+    const found = 'set up by another copy or version of the mailbox, or incompletely'
+    return { state: 'warn', found, next: again }
+  }
   const isTwice = client.hasPlugin?.(place) === true || more.some(([part]) => part?.path !== best[0]?.path)
   if (isTwice) {
     const found = 'set up twice (for you, for this project or as a plugin), so its hooks may run twice'
@@ -80,42 +75,33 @@ interface Part {
 }
 
 function partsIn(client: ClientSetup, place: Place): Part[] {
-  const records = readManifest(setupDir(place.env, place.scope, place.project))?.files ?? []
-  const { space = null } = records.find((record) => record.client === client.name) ?? {}
-  const files = client.files({ ...place, space: space ?? undefined })
-  return files.map(({ path, install, uninstall }): Part => {
-    if (!existsSync(path)) return { path, state: 'absent', programs: [] }
-    try {
-      const bytes = readFileSync(path)
-      if (editBytes(bytes, uninstall).equals(bytes)) return { path, state: 'absent', programs: [] }
-      const isCurrent = editBytes(bytes, install).equals(bytes)
-      return { path, state: isCurrent ? 'current' : 'outdated', programs: programsIn(path, bytes) }
-    } catch {
-      return { path, state: 'broken', programs: [] }
-    }
-  })
+  const record = readManifest(place).files.find(({ client: name }) => name === client.name)
+  const files = client.files({ ...place, space: record?.space ?? undefined })
+  return files.map((file) => ({ path: file.path, state: stateOf(file), programs: programsIn(file.path) }))
 }
 
-function programsIn(path: string, bytes: Buffer): string[] {
-  if (!path.endsWith('.json')) return []
-  const paths = findOurHooks(parseSettings(bytes.toString('utf8').replace(/^\ufeff/, '')))
-  return paths.map(({ hook }) => hookPath(hook.command)).filter((each) => each !== undefined)
+function stateOf({ path, install, uninstall }: SettingsFile): Part['state'] {
+  if (!existsSync(path)) return 'absent'
+  try {
+    const bytes = readFileSync(path)
+    if (editBytes(bytes, uninstall).equals(bytes)) return 'absent'
+    return editBytes(bytes, install).equals(bytes) ? 'current' : 'outdated'
+  } catch {
+    return 'broken'
+  }
 }
+
+const programsIn = (path: string): string[] =>
+  findOurHooks(readSettingsFile(path) ?? {}).flatMap(({ hook }) => hookPath(hook.command) ?? [])
 
 /** Whether its hooks may run, and have: that they have is the only proof. */
-async function running(
-  client: ClientSetup,
-  { place, space, ago }: HealthOptions,
-  how: string,
-): Promise<Omit<ClientHealth, 'client'>> {
+async function running(client: ClientSetup, options: HealthOptions, how: string): Promise<Finding> {
+  const { place, space, ago } = options
   const obstacle = await client.obstacle?.(place)
   if (obstacle !== undefined)
     return { state: 'warn', found: `${how}, but ${obstacle.found}`, next: obstacle.next }
   const at = lastRunOf(space, client.name)
   if (at !== undefined) return { state: 'ok', found: `${how}; a hook last ran ${ago(at)}` }
-  return {
-    state: 'warn',
-    found: `${how}; no hook has run in this space yet`,
-    next: `restart ${client.label}, send it a prompt, and check again`,
-  }
+  const next = `restart ${client.label}, send it a prompt, and check again`
+  return { state: 'warn', found: `${how}; no hook has run in this space yet`, next }
 }

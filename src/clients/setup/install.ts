@@ -6,12 +6,11 @@ import { editBytes, isBlank } from './edit-bytes.ts'
 import { inspectFile, replaceFile, sweepTemporaries } from './file.ts'
 import {
   digest,
-  emptyManifest,
   type FileRecord,
   keepBackup,
   type Manifest,
   readManifest,
-  removeEmpty,
+  removeMadeDirs,
   setupDir,
   tidyManifest,
   writeManifest,
@@ -26,8 +25,8 @@ export function install(plan: readonly PlannedFile[], place: Place): void {
   const changes = plan.filter(({ isChanged }) => isChanged)
   for (const { state } of plan) sweepTemporaries(state.target)
   if (changes.length === 0) return
-  const dir = setupDir(place.env, place.scope, place.project)
-  const before = readManifest(dir) ?? emptyManifest(place)
+  const dir = setupDir(place)
+  const before = readManifest(place)
   let after = before
   const begun: PlannedFile[] = []
   try {
@@ -50,8 +49,7 @@ export function install(plan: readonly PlannedFile[], place: Place): void {
 
 /** Backs the files up and records what is about to change. From then on `uninit` can undo it. */
 function writeAhead(dir: string, changes: readonly PlannedFile[], before: Manifest, place: Place): Manifest {
-  const space = place.space ?? null
-  const records = changes.map((change) => ({ ...recordOf(dir, change, before), space }))
+  const records = changes.map((change) => ({ ...recordOf(dir, change, before), space: place.space ?? null }))
   const others = before.files.filter(({ path }) => !records.some((record) => record.path === path))
   const after = { ...before, files: [...others, ...records] }
   writeManifest(dir, after)
@@ -59,13 +57,10 @@ function writeAhead(dir: string, changes: readonly PlannedFile[], before: Manife
 }
 
 /** What `uninit` needs to know about a file, after this change and any earlier ones. */
-function recordOf(
-  dir: string,
-  { file, state, after }: PlannedFile,
-  manifest: Manifest,
-): Omit<FileRecord, 'space'> {
+function recordOf(dir: string, change: PlannedFile, { files }: Manifest): Omit<FileRecord, 'space'> {
+  const { file, state, after } = change
   const { client, id, path } = file
-  const known = manifest.files.find((record) => record.path === path)
+  const known = files.find((record) => record.path === path)
   const now = state.bytes === undefined ? null : digest(state.bytes)
   const written = digest(after)
   if (known !== undefined && (known.before === now || known.written.includes(now ?? '')))
@@ -86,7 +81,7 @@ function putAllBack(begun: readonly PlannedFile[], { files }: Manifest, cause: u
     const message = `${(cause as Error).message}; restoring the other files failed too: ${(error as Error).message}`
     throw new MailboxError('internal', message, { cause, hint: 'fix the problem, then run: mailbox uninit' })
   }
-  for (const each of files.flatMap(({ madeDirs }) => madeDirs.toReversed())) removeEmpty(each)
+  removeMadeDirs(files)
 }
 
 /** It may have failed before or after the new file was in place. */

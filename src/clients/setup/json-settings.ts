@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { MailboxError } from '../../base/errors.ts'
+import { isObject } from '../../base/objects.ts'
 import { type Hooks, hooksWithoutOurs, installHooks, removeHooks, removeIfEmpty } from './json-hooks.ts'
-import { addProperty, removeAt, replaceValue } from './json-text.ts'
-import { isObject, type Json, parseSettings } from './json-value.ts'
+import { addAt, removeAt, replaceValue } from './json-text.ts'
+import { type Json, parseSettings } from './json-value.ts'
 import { isOurServer, updateServer } from './our-entries.ts'
 
 /** The entries that we add to a JSON settings file. */
@@ -42,19 +43,17 @@ export function uninstallJson(text: string): string {
 
 function installServer(text: string, under: string, value: Json): string {
   const servers = parseSettings(text)[under]
-  if (servers === undefined) return addProperty(text, [], under, { [serverName]: value })
+  if (servers === undefined) return addAt(text, [], { [serverName]: value }, under)
   if (!isObject(servers)) throw new MailboxError('invalid', `its ${JSON.stringify(under)} is not an object`)
   const there = servers[serverName]
-  if (there === undefined) return addProperty(text, [under], serverName, value)
+  if (there === undefined) return addAt(text, [under], value, serverName)
   if (!isOurServer(there)) throw foreignServer(`${under}.${serverName}`)
   const updated = updateServer(there as Json, value)
   return isDeepStrictEqual(updated, there) ? text : replaceValue(text, [under, serverName], updated)
 }
 
 export const foreignServer = (name: string): MailboxError =>
-  new MailboxError('conflict', `its ${name} belongs to another program`, {
-    hint: 'rename that server',
-  })
+  new MailboxError('conflict', `its ${name} belongs to another program`, { hint: 'rename that server' })
 
 /** Whatever an edit does, everything that is not ours must stay the same, in the same order. */
 function checkRest(before: Json, after: Json): void {
@@ -67,10 +66,9 @@ function withoutOurs(settings: Json): Json {
   for (const key of serverKeys) {
     const servers = settings[key]
     if (!isObject(servers)) continue
-    const others = Object.entries(servers).filter(
-      ([name, server]) => name !== serverName || !isOurServer(server),
-    )
-    rest[key] = others.length === 0 ? undefined : Object.fromEntries(others)
+    const { [serverName]: ours, ...others } = servers
+    const kept = isOurServer(ours) ? others : servers
+    rest[key] = Object.keys(kept).length === 0 ? undefined : kept
   }
   return rest
 }

@@ -1,4 +1,4 @@
-import { applyEdits, type Edit, type Node, parseTree } from 'jsonc-parser'
+import { applyEdits, type Node, parseTree } from 'jsonc-parser'
 
 /**
  * Edits a JSON file, possibly with comments, and touches nothing but the entry that is added or removed: its
@@ -17,17 +17,14 @@ interface Layout {
 
 const treeOf = (text: string): Node => parseTree(text, [], { allowTrailingComma: true })!
 
+const sourceOf = (text: string, { offset, length }: Node): string => text.slice(offset, offset + length)
+
 function layoutOf(text: string): Layout {
   const root = treeOf(text)
   const first = root.children?.[0]
   const eol = /\r?\n/.exec(text)?.[0] ?? '\n'
   if (first === undefined) return { unit: '  ', eol, minified: false }
-  const indent = indentAt(text, first.offset)
-  return {
-    unit: indent || '  ',
-    eol,
-    minified: !/\n/.test(text.slice(root.offset, root.offset + root.length)),
-  }
+  return { unit: indentAt(text, first.offset) || '  ', eol, minified: !sourceOf(text, root).includes('\n') }
 }
 
 /** What precedes it on its line, if that is only white space. */
@@ -52,34 +49,19 @@ export function nodeAt(text: string, path: Path): Node | undefined {
 const propertiesOf = (object: Node, key: string): Node[] =>
   (object.children ?? []).filter((property) => property.children?.[0]?.value === key)
 
-/** Adds a property after the others. The object at `path` must exist. */
-export const addProperty = (text: string, path: Path, key: string, value: unknown): string =>
-  addChild(text, nodeAt(text, path)!, value, key)
-
-/** Adds an element after the others. The array at `path` must exist. */
-export const addElement = (text: string, path: Path, value: unknown): string =>
-  addChild(text, nodeAt(text, path)!, value, undefined)
-
 export function replaceValue(text: string, path: Path, value: unknown): string {
   const node = nodeAt(text, path)!
-  const layout = layoutOf(text)
-  const oneLine = !text.slice(node.offset, node.offset + node.length).includes('\n')
-  const content = oneLine
-    ? writtenOnOneLine(value, layout)
-    : written(value, layout, lineIndent(text, node.offset))
-  return applyEdits(text, [{ offset: node.offset, length: node.length, content }])
+  const { offset, length } = node
+  const indent = sourceOf(text, node).includes('\n') ? lineIndent(text, offset) : undefined
+  return applyEdits(text, [{ offset, length, content: written(value, layoutOf(text), indent) }])
 }
 
-function written(value: unknown, layout: Layout, indent: string, key?: string): string {
+/** Without an indent it is on one line, like what surrounds it. */
+function written(value: unknown, layout: Layout, indent: string | undefined, key?: string): string {
   const label = key === undefined ? '' : `${JSON.stringify(key)}:${layout.minified ? '' : ' '}`
-  return label + (layout.minified ? JSON.stringify(value) : formatted(value, layout, indent, label.length))
+  if (layout.minified) return label + JSON.stringify(value)
+  return label + (indent === undefined ? onOneLine(value) : formatted(value, layout, indent, label.length))
 }
-
-/** For an object or array that is on one line. */
-const writtenOnOneLine = (value: unknown, layout: Layout, key?: string): string =>
-  layout.minified
-    ? written(value, layout, '', key)
-    : (key === undefined ? '' : `${JSON.stringify(key)}: `) + onOneLine(value)
 
 /** What fits on a line is put on one: a person reviews this. */
 const lineWidth = 160
@@ -105,28 +87,27 @@ function onOneLine(value: unknown): string {
   return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`
 }
 
-function addChild(text: string, container: Node, value: unknown, key: string | undefined): string {
+/** Adds a property, or without a key an element, after the others of the object or array at `path`. */
+export function addAt(text: string, path: Path, value: unknown, key?: string): string {
+  const container = nodeAt(text, path)!
   const layout = layoutOf(text)
   const last = container.children?.at(-1)
-  if (last === undefined) return addOnlyChild(text, container, value, key)
-  const oneLine = !text.slice(container.offset, container.offset + container.length).includes('\n')
-  const indent = indentAt(text, last.offset) ?? lineIndent(text, container.offset) + layout.unit
+  if (last === undefined) return addOnlyChild(text, container, layout, value, key)
+  const indent = sourceOf(text, container).includes('\n')
+    ? (indentAt(text, last.offset) ?? lineIndent(text, container.offset) + layout.unit)
+    : undefined
+  const lead = indent === undefined ? (layout.minified ? '' : ' ') : layout.eol + indent
+  const added = lead + written(value, layout, indent, key)
   const comma = commaBehind(text, last)
+  if (comma !== undefined) return insert(text, endOfComments(text, comma + 1), `${added},`)
   const end = last.offset + last.length
-  const lead = oneLine ? (layout.minified ? '' : ' ') : layout.eol + indent
-  const added = lead + (oneLine ? writtenOnOneLine(value, layout, key) : written(value, layout, indent, key))
-  const edits: Edit[] =
-    comma === undefined
-      ? [
-          { offset: end, length: 0, content: ',' },
-          { offset: endOfComments(text, end), length: 0, content: added },
-        ]
-      : [{ offset: endOfComments(text, comma + 1), length: 0, content: `${added},` }]
-  return applyEdits(text, edits)
+  return insert(insert(text, endOfComments(text, end), added), end, ',')
 }
 
-function addOnlyChild(text: string, container: Node, value: unknown, key: string | undefined): string {
-  const layout = layoutOf(text)
+const insert = (text: string, offset: number, content: string): string =>
+  applyEdits(text, [{ offset, length: 0, content }])
+
+function addOnlyChild(text: string, container: Node, layout: Layout, value: unknown, key?: string): string {
   const open = container.offset + 1
   const close = container.offset + container.length - 1
   const outer = lineIndent(text, container.offset)
@@ -160,32 +141,24 @@ export function removeAt(text: string, path: Path): string {
   const siblings = child.parent!.children!
   const previous = siblings[siblings.indexOf(child) - 1]
   const comma = commaBehind(text, child)
-  const edits: Edit[] = []
-  const end = comma === undefined ? child.offset + child.length : comma + 1
-  const indent = indentAt(text, child.offset)
-  if (indent !== undefined) {
-    // An entry with lines to itself is removed with them and the preceding line break.
-    const start = child.offset - indent.length
-    const lineEnd = text.slice(0, start).endsWith('\r\n') ? 2 : start > 0 ? 1 : 0
-    edits.push({ offset: start - lineEnd, length: end - start + lineEnd, content: '' })
-  } else if (comma !== undefined && previous === undefined) {
-    const blanks = /^[ \t]*/.exec(text.slice(end))![0].length
-    edits.push({ offset: child.offset, length: end + blanks - child.offset, content: '' })
-  } else {
-    const blanks = /[ \t]*$/.exec(text.slice(0, child.offset))![0].length
-    edits.push({ offset: child.offset - blanks, length: end - child.offset + blanks, content: '' })
-  }
+  const before = text.slice(0, child.offset)
+  const after = text.slice(comma === undefined ? child.offset + child.length : comma + 1)
+  const isFirstOnLine = indentAt(text, child.offset) === undefined && comma !== undefined && !previous
+  // An entry with lines to itself is removed with them and the preceding line break.
+  let now = isFirstOnLine
+    ? before + after.replace(/^[ \t]+/, '')
+    : before.replace(/(?:(?:^|\r?\n)[ \t]*|[ \t]+)$/, '') + after
   if (comma === undefined && previous !== undefined) {
-    const before = commaBehind(text, previous)
-    if (before !== undefined) edits.unshift({ offset: before, length: 1, content: '' })
+    const spare = commaBehind(text, previous)!
+    now = now.slice(0, spare) + now.slice(spare + 1)
   }
-  return collapse(applyEdits(text, edits), path.slice(0, -1))
+  return collapse(now, path.slice(0, -1))
 }
 
 /** An object or array that is empty now, with not even a comment, becomes `{}` or `[]`. */
 function collapse(text: string, path: Path): string {
   const node = nodeAt(text, path)!
-  const inner = text.slice(node.offset + 1, node.offset + node.length - 1)
-  if (inner.trim() !== '' || inner === '') return text
+  const inner = sourceOf(text, node).slice(1, -1)
+  if (inner.trim() !== '') return text
   return applyEdits(text, [{ offset: node.offset + 1, length: inner.length, content: '' }])
 }

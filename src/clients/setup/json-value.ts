@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { type ParseError, parse, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { MailboxError } from '../../base/errors.ts'
+import { isObject } from '../../base/objects.ts'
 
 export type Json = Record<string, unknown>
-
-export const isObject = (value: unknown): value is Json =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** Parses a settings file. Comments and trailing commas are allowed, whether or not the client accepts them. */
 export function parseSettings(text: string): Json {
@@ -33,9 +31,12 @@ function refuseDuplicates(text: string): void {
 }
 
 /** A parsed settings file; undefined when there is none, or it cannot be parsed. */
-export function readSettingsFile(path: string): Json | undefined {
+export function readSettingsFile(
+  path: string,
+  parse: (text: string) => Json = parseSettings,
+): Json | undefined {
   try {
-    return parseSettings(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
+    return parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
   } catch {
     return undefined
   }

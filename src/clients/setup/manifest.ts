@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
+import { listIfAny } from '../../base/files.ts'
 import { parseStrictJson } from '../../base/json.ts'
 import type { Client } from '../../model/client.ts'
-import type { Place, Scope } from './client-setup.ts'
+import { type Place, type Scope, userHome } from './client-setup.ts'
 import { inspectFile, replaceFile, sweepTemporaries } from './file.ts'
 
 /**
@@ -40,14 +40,16 @@ export const digest = (bytes: Buffer): string => createHash('sha256').update(byt
  * In the home directory for projects too: a project is often under version control, and backups of its files may
  * contain secrets that must not get there.
  */
-export function setupDir(env: NodeJS.ProcessEnv, scope: Scope, project: string): string {
+export function setupDir({ env, scope, project }: Place): string {
   const name = scope === 'user' ? 'user' : `${basename(project)}-${digest(Buffer.from(project)).slice(0, 12)}`
-  return join(env['HOME'] ?? homedir(), '.mailbox', 'setup', name)
+  return join(userHome(env), '.mailbox', 'setup', name)
 }
 
-export function readManifest(dir: string): Manifest | undefined {
-  const path = join(dir, 'manifest.json')
-  if (!existsSync(path)) return undefined
+/** The manifest for a place; one without files where nothing is set up. */
+export function readManifest(place: Place): Manifest {
+  const { scope, project } = place
+  const path = join(setupDir(place), 'manifest.json')
+  if (!existsSync(path)) return { format: 1, scope, project: scope === 'project' ? project : null, files: [] }
   try {
     const manifest = parseStrictJson(readFileSync(path, 'utf8')) as Manifest
     if (manifest.format === 1 && Array.isArray(manifest.files)) return manifest
@@ -56,13 +58,6 @@ export function readManifest(dir: string): Manifest | undefined {
     hint: 'move it away; `mailbox uninit` then removes our entries from the files it finds',
   })
 }
-
-export const emptyManifest = ({ scope, project }: Place): Manifest => ({
-  format: 1,
-  scope,
-  project: scope === 'project' ? project : null,
-  files: [],
-})
 
 export function writeManifest(dir: string, manifest: Manifest): void {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
@@ -95,20 +90,23 @@ export function readBackup(dir: string, sha: string): Buffer {
 export function tidyManifest(dir: string, manifest: Manifest): void {
   const wanted = new Set(manifest.files.map(({ before }) => before))
   const backups = join(dir, 'backups')
-  for (const name of existsSync(backups) ? readdirSync(backups) : [])
-    if (!wanted.has(name)) rmSync(join(backups, name), { force: true })
+  for (const name of listIfAny(backups)) if (!wanted.has(name)) rmSync(join(backups, name), { force: true })
   sweepTemporaries(join(dir, 'manifest.json'))
   if (manifest.files.length > 0) return
   rmSync(join(dir, 'manifest.json'), { force: true })
-  for (const each of [backups, dir, dirname(dir), dirname(dirname(dir))]) removeEmpty(each)
+  removeEmpty([backups, dir, dirname(dir), dirname(dirname(dir))])
 }
 
-/** Returns true when the directory is gone. */
-export function removeEmpty(dir: string): boolean {
-  try {
-    rmdirSync(dir)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+/** Removes the directories that were created for files, unless something else is in them now. */
+export const removeMadeDirs = (files: readonly FileRecord[]): void =>
+  removeEmpty(files.flatMap(({ madeDirs }) => madeDirs.toReversed()))
+
+function removeEmpty(dirs: readonly string[]): void {
+  for (const dir of dirs) {
+    try {
+      rmdirSync(dir)
+    } catch {
+      // It is not empty, or gone already.
+    }
   }
 }

@@ -9,13 +9,8 @@ export interface Statement {
   /** From the root: the path of the table, or of the table and the key. */
   path: string[]
   start: number
-  end: number
-  /** Of a pair. */
-  value: Span
-}
-
-interface Span {
-  start: number
+  /** Where the value of a pair starts, which ends where the pair does. */
+  value: number
   end: number
 }
 
@@ -28,7 +23,7 @@ export function scanToml(text: string): Statement[] {
       const key = scanKey(text, at + (text[at + 1] === '[' ? 2 : 1))
       at = text.indexOf(']', key.end) + (text[start + 1] === '[' ? 2 : 1)
       table = key.path
-      found.push({ kind: 'table', path: table, start, end: at, value: { start: at, end: at } })
+      found.push({ kind: 'table', path: table, start, value: at, end: at })
     } else {
       const pair = scanPair(text, at)
       at = pair.end
@@ -53,9 +48,8 @@ export function scanInline(text: string, open: number): Statement[] {
 
 function scanPair(text: string, start: number): Statement {
   const key = scanKey(text, start)
-  const from = skipBlank(text, text.indexOf('=', key.end) + 1)
-  const end = skipValue(text, from)
-  return { kind: 'pair', path: key.path, start, end, value: { start: from, end } }
+  const value = skipBlank(text, text.indexOf('=', key.end) + 1)
+  return { kind: 'pair', path: key.path, start, value, end: skipValue(text, value) }
 }
 
 /** `a.b."c d"`, and where it ends. */

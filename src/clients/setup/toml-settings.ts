@@ -1,22 +1,22 @@
-import { readFileSync } from 'node:fs'
 import { parse, stringify, type TomlTable } from 'smol-toml'
 import { MailboxError } from '../../base/errors.ts'
 import { foreignServer } from './json-settings.ts'
 import { isOurServer, updateServer } from './our-entries.ts'
 import { type Statement, scanInline, scanToml } from './toml-scan.ts'
 
-const section = ['mcp_servers', 'mailbox']
-const name = 'mcp_servers.mailbox'
+const servers = 'mcp_servers'
+const server = 'mailbox'
+const name = `${servers}.${server}`
 
 /** Adds the MCP server as a table, or updates the existing one. */
-export function installToml(text: string, server: TomlTable): string {
+export function installToml(text: string, entry: TomlTable): string {
   const before = parseToml(text)
   const there = serverIn(before)
   if (there !== undefined && !isOurServer(there)) throw foreignServer(name)
-  const wanted = updateServer(there, server)
+  const wanted = updateServer(there, entry)
   if (there !== undefined && isSame(there, wanted)) return text
   const candidates = [
-    () => updateInPlace(text, server),
+    () => updateInPlace(text, entry),
     () => addTable(removeServer(text), wanted),
     () => addInline(removeServer(text), wanted),
   ]
@@ -39,31 +39,20 @@ export function uninstallToml(text: string): string {
   })
 }
 
-/** A parsed file; empty when there is none, or it cannot be parsed. */
-export function readToml(path: string): TomlTable {
-  try {
-    return parseToml(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
-  } catch {
-    return {}
-  }
-}
-
-function parseToml(text: string): TomlTable {
+export function parseToml(text: string): TomlTable {
   try {
     return parse(text, { integersAsBigInt: 'asNeeded' })
   } catch (error) {
     const [reason] = (error as Error).message.split('\n')
     const { line, column } = error as { line?: number; column?: number }
     const where = line === undefined ? '' : ` at line ${line}, column ${column}`
-    throw new MailboxError(
-      'invalid',
-      `it is not TOML: ${reason!.replace(/^Invalid TOML document: /, '')}${where}`,
-    )
+    const what = reason!.replace(/^Invalid TOML document: /, '')
+    throw new MailboxError('invalid', `it is not TOML: ${what}${where}`)
   }
 }
 
 const serverIn = (settings: TomlTable): TomlTable | undefined =>
-  (settings[section[0]!] as TomlTable | undefined)?.[section[1]!] as TomlTable | undefined
+  (settings[servers] as TomlTable | undefined)?.[server] as TomlTable | undefined
 
 /** Whether the text differs from before only in our server, which is as wanted. */
 function isAsWanted(before: TomlTable, text: string, wanted: TomlTable | undefined): boolean {
@@ -79,20 +68,17 @@ function isAsWanted(before: TomlTable, text: string, wanted: TomlTable | undefin
 const isSame = (a: TomlTable, b: TomlTable): boolean => stringify(a) === stringify(b)
 
 function withoutServer(settings: TomlTable): TomlTable {
-  const { [section[0]!]: servers, ...rest } = settings
-  const others = Object.entries((servers ?? {}) as TomlTable).filter(([key]) => key !== section[1])
-  return others.length === 0 ? rest : { ...rest, [section[0]!]: Object.fromEntries(others) }
+  const { [servers]: all = {}, ...rest } = settings
+  const { [server]: _, ...others } = all as TomlTable
+  return Object.keys(others).length === 0 ? rest : { ...rest, [servers]: others }
 }
 
 const eolOf = (text: string): string => (/\r\n/.test(text) ? '\r\n' : '\n')
-const isUnder = (path: readonly string[], head: readonly string[]): boolean =>
-  head.every((key, at) => path[at] === key)
+const isOurs = ({ path }: Statement): boolean => path[0] === servers && path[1] === server
 
 /** One pair per key. smol-toml would write an inner table as a header, which cannot be inside ours. */
-const pairs = (server: TomlTable): string[] =>
-  Object.entries(server).map(
-    ([key, value]) => `${stringify({ [key]: 0 }).split(' = ')[0]} = ${inline(value)}`,
-  )
+const pairs = (table: TomlTable): string[] =>
+  Object.entries(table).map(([key, value]) => `${stringify({ [key]: 0 }).split(' = ')[0]} = ${inline(value)}`)
 
 function inline(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inline).join(', ')}]`
@@ -103,64 +89,59 @@ function inline(value: unknown): string {
   return `{ ${pairs(value as TomlTable).join(', ')} }`
 }
 
-function addTable(text: string, server: TomlTable): string {
+function addTable(text: string, entry: TomlTable): string {
   const eol = eolOf(text)
   const gap = text === '' ? '' : text.endsWith('\n') ? eol : eol + eol
-  return `${text}${gap}${[`[${name}]`, ...pairs(server)].join(eol)}${eol}`
+  return `${text}${gap}${[`[${name}]`, ...pairs(entry)].join(eol)}${eol}`
 }
 
-/** Entries can be added to `mcp_servers = { … }` only inside its braces. */
-function addInline(text: string, server: TomlTable): string | undefined {
-  const outer = scanToml(text).find(({ kind, path }) => kind === 'pair' && path.join('.') === section[0])
-  if (outer === undefined || text[outer.value.start] !== '{') return undefined
-  const last = scanInline(text, outer.value.start).at(-1)
-  const at = last?.end ?? outer.value.start + 1
-  const added = `${section[1]} = ${inline(server)}`
-  const rest =
-    last === undefined ? ` ${added} }${text.slice(outer.value.end)}` : `, ${added}${text.slice(at)}`
-  return text.slice(0, at) + rest
+/** `mcp_servers = { … }` as a whole. */
+const inlineServers = (text: string): Statement | undefined =>
+  scanToml(text).find(
+    ({ kind, path, value }) => kind === 'pair' && path.join('.') === servers && text[value] === '{',
+  )
+
+/** Entries can be added to inline servers only inside the braces. */
+function addInline(text: string, entry: TomlTable): string | undefined {
+  const outer = inlineServers(text)
+  if (outer === undefined) return undefined
+  const last = scanInline(text, outer.value).at(-1)
+  const added = `${server} = ${inline(entry)}`
+  if (last === undefined) return `${text.slice(0, outer.value)}{ ${added} }${text.slice(outer.end)}`
+  return `${text.slice(0, last.end)}, ${added}${text.slice(last.end)}`
 }
 
 /** Replaces the values of our own keys in place, and adds the missing ones. */
-function updateInPlace(text: string, server: TomlTable): string | undefined {
-  const statements = scanToml(text)
-  const header = statements.find(({ kind, path }) => kind === 'table' && isSection(path))
+function updateInPlace(text: string, entry: TomlTable): string | undefined {
+  const ours = scanToml(text).filter(isOurs)
+  const header = ours.find(({ kind, path }) => kind === 'table' && path.length === 2)
   if (header === undefined) return undefined
   let now = text
-  const wanted = new Map(Object.entries(server))
-  for (const { kind, path, value } of statements.reverse()) {
-    const key = path[section.length]
-    if (kind !== 'pair' || !isUnder(path, section) || path.length !== section.length + 1 || !wanted.has(key!))
-      continue
-    now = now.slice(0, value.start) + inline(wanted.get(key!)) + now.slice(value.end)
-    wanted.delete(key!)
+  const wanted = new Map(Object.entries(entry))
+  for (const { kind, path, value, end } of ours.reverse()) {
+    const key = path[2]!
+    if (kind !== 'pair' || path.length !== 3 || !wanted.has(key)) continue
+    now = now.slice(0, value) + inline(wanted.get(key)) + now.slice(end)
+    wanted.delete(key)
   }
   const added = pairs(Object.fromEntries(wanted)).map((pair) => eolOf(text) + pair)
   const at = lineEnd(now, header.end)
   return now.slice(0, at) + added.join('') + now.slice(at)
 }
 
-const isSection = (path: readonly string[]): boolean =>
-  path.length === section.length && isUnder(path, section)
-
 /** The text without the server, however it is written there. */
 function removeServer(text: string): string {
-  const ours = scanToml(text).filter(({ path }) => isUnder(path, section))
-  const shorter = ours.reverse().reduce(removeLine, text)
-  const outer = scanToml(shorter).find(({ kind, path }) => kind === 'pair' && path.join('.') === section[0])
-  if (outer === undefined || shorter[outer.value.start] !== '{') return shorter
-  return scanInline(shorter, outer.value.start)
-    .filter(({ path }) => path[0] === section[1])
-    .reverse()
-    .reduce(removeMember, shorter)
+  const shorter = scanToml(text).filter(isOurs).reduceRight(removeLine, text)
+  const outer = inlineServers(shorter)
+  const members = outer === undefined ? [] : scanInline(shorter, outer.value)
+  return members.filter(({ path }) => path[0] === server).reduceRight(removeMember, shorter)
 }
 
 function removeLine(text: string, { kind, start, end }: Statement): string {
-  let from = text.lastIndexOf('\n', start) + 1
-  const to = Math.min(text.length, lineEnd(text, end) + (text.startsWith('\r\n', lineEnd(text, end)) ? 2 : 1))
+  const before = text.slice(0, text.lastIndexOf('\n', start) + 1)
+  const after = text.slice(lineEnd(text, end)).replace(/^\r?\n/, '')
   // The empty line before the table was added with it.
-  if (kind === 'table') from -= /(?<=\n)\r?\n$/.exec(text.slice(0, from))?.[0].length ?? 0
-  return text.slice(0, from) + text.slice(to)
+  return (kind === 'table' ? before.replace(/(?<=\n)\r?\n$/, '') : before) + after
 }
 
 function removeMember(text: string, { start, end }: Statement): string {

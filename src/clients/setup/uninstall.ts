@@ -8,11 +8,10 @@ import { editBytes, isBlank } from './edit-bytes.ts'
 import { inspectFile, replaceFile, sweepTemporaries, targetOf } from './file.ts'
 import {
   digest,
-  emptyManifest,
   type FileRecord,
   readBackup,
   readManifest,
-  removeEmpty,
+  removeMadeDirs,
   setupDir,
   tidyManifest,
   writeManifest,
@@ -33,7 +32,7 @@ export interface UndoneFile {
 }
 
 interface Undo extends UndoneFile {
-  /** undefined: the file is removed. */
+  /** What the file is to contain; undefined when it is removed or not touched. */
   content: Buffer | undefined
 }
 
@@ -45,74 +44,58 @@ export interface UninstallOptions {
 
 /** Restores the files. Every step can be repeated, so the next run continues after an interruption. */
 export function uninstall(place: Place, { clients, dryRun = false }: UninstallOptions): UndoneFile[] {
-  const dir = setupDir(place.env, place.scope, place.project)
-  const manifest = readManifest(dir) ?? emptyManifest(place)
-  const files = clientSetups
-    .filter(({ name }) => clients.includes(name))
-    .flatMap((client) => client.files(place))
+  const dir = setupDir(place)
+  const manifest = readManifest(place)
+  const files = clientSetups.flatMap((setup) => setup.files(place))
   const records = manifest.files.filter(({ client }) => clients.includes(client))
-  const recorded = records.map((record) => undoRecord(record, dir, place))
+  const recorded = records.map((record) => undoRecord(record, dir, files))
   const known = new Set(records.map(({ path }) => path))
-  const unrecorded = files.filter(({ path }) => !known.has(path)).map(undoUnrecorded)
-  const undos = [...recorded, ...unrecorded]
-  if (dryRun) return undos.map(withoutContent)
-  for (const undo of undos) carryOut(undo)
-  for (const each of records.flatMap(({ madeDirs }) => madeDirs.toReversed())) removeEmpty(each)
-  const rest = { ...manifest, files: manifest.files.filter((record) => !records.includes(record)) }
-  if (rest.files.length > 0) writeManifest(dir, rest)
-  tidyManifest(dir, rest)
-  return undos.map(withoutContent)
+  const unrecorded = files.filter(({ client, path }) => clients.includes(client) && !known.has(path))
+  const undos = [...recorded, ...unrecorded.map(undoUnrecorded)]
+  if (!dryRun) {
+    for (const undo of undos) carryOut(undo)
+    removeMadeDirs(records)
+    const rest = { ...manifest, files: manifest.files.filter((record) => !records.includes(record)) }
+    if (rest.files.length > 0) writeManifest(dir, rest)
+    tidyManifest(dir, rest)
+  }
+  return undos.map(({ content: _, ...undone }) => undone)
 }
 
-const withoutContent = ({ content: _, ...undone }: Undo): UndoneFile => undone
+function undoBy(file: SettingsFile, how: UndoneFile['how'], content?: Buffer, olderEntries = false): Undo {
+  const { client, path } = file
+  return { client, path, how, olderEntries, content }
+}
 
-function undoRecord(record: FileRecord, dir: string, place: Place): Undo {
+function undoRecord(record: FileRecord, dir: string, files: readonly SettingsFile[]): Undo {
   const { client, id, path, before, written } = record
-  const file = { ...fileOf(client, id, place), path }
+  const file = { ...files.find((each) => each.client === client && each.id === id)!, path }
   return about(file, () => {
     const now = existsSync(path) ? readFileSync(path) : undefined
-    const sha = now === undefined ? null : digest(now)
-    const same = { client, path, olderEntries: false }
-    if (now === undefined || sha === before) return { ...same, how: 'untouched', content: now }
-    if (!written.includes(sha!)) return takeOut(file, now, before === null)
-    if (before === null) return { ...same, how: 'removed', content: undefined }
+    if (now === undefined || digest(now) === before) return undoBy(file, 'untouched')
+    if (!written.includes(digest(now))) return takeOut(file, now, before === null)
+    if (before === null) return undoBy(file, 'removed')
     const content = readBackup(dir, before)
-    return { ...same, how: 'restored', content, olderEntries: hasOurs(file, content) }
+    return undoBy(file, 'restored', content, takeOutIfPossible(file, () => content).how !== 'untouched')
   })
 }
 
 /** A file without a record may have our entries: copied from another machine, or the manifest was lost. */
-function undoUnrecorded(file: SettingsFile): Undo {
-  const untouched = { client: file.client, path: file.path, how: 'untouched', olderEntries: false } as const
-  if (!existsSync(file.path)) return { ...untouched, content: undefined }
+const undoUnrecorded = (file: SettingsFile): Undo => takeOutIfPossible(file, () => readFileSync(file.path))
+
+/** For content that we have never touched: that we cannot read it is no problem. */
+function takeOutIfPossible(file: SettingsFile, read: () => Buffer): Undo {
   try {
-    return takeOut(file, readFileSync(file.path), true)
+    return takeOut(file, read(), true)
   } catch {
-    // We have never touched this file, so that we cannot read it is no problem.
-    return { ...untouched, content: undefined }
+    return undoBy(file, 'untouched')
   }
 }
 
 function takeOut(file: SettingsFile, now: Buffer, isMadeByUs: boolean): Undo {
   const content = editBytes(now, file.uninstall)
-  const { client, path } = file
-  const undone = { client, path, olderEntries: false }
-  if (content.equals(now)) return { ...undone, how: 'untouched', content: now }
-  if (isBlank(content) && isMadeByUs) return { ...undone, how: 'removed', content: undefined }
-  return { ...undone, how: 'edited', content }
-}
-
-function hasOurs(file: SettingsFile, bytes: Buffer): boolean {
-  try {
-    return !editBytes(bytes, file.uninstall).equals(bytes)
-  } catch {
-    return false
-  }
-}
-
-function fileOf(client: Client, id: string, place: Place): SettingsFile {
-  const files = clientSetups.flatMap((setup) => setup.files(place))
-  return files.find((file) => file.client === client && file.id === id)!
+  if (content.equals(now)) return undoBy(file, 'untouched')
+  return isBlank(content) && isMadeByUs ? undoBy(file, 'removed') : undoBy(file, 'edited', content)
 }
 
 function carryOut(undo: Undo): void {
@@ -120,10 +103,8 @@ function carryOut(undo: Undo): void {
     sweepTemporaries(targetOf(undo.path))
     if (undo.how === 'untouched') return
     const state = inspectFile(undo.path)
-    if (undo.content !== undefined) replaceFile(state, undo.content, 0o600)
-    else {
-      rmSync(state.target, { force: true })
-      syncDirectory(dirname(state.target))
-    }
+    if (undo.content !== undefined) return replaceFile(state, undo.content, 0o600)
+    rmSync(state.target, { force: true })
+    syncDirectory(dirname(state.target))
   })
 }

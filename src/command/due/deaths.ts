@@ -1,7 +1,7 @@
 import { isOpenMatter } from '../../conversation/registry.ts'
 import type { DirectoryView, Letter, View } from '../../conversation/view.ts'
 import { type Agent, person, systemAgent } from '../../model/agent.ts'
-import type { AgentDraft, Draft } from '../../model/entry.ts'
+import { type AgentDraft, agentDraft, type Draft } from '../../model/entry.ts'
 import { isoTime } from '../../model/time.ts'
 import type { Context } from '../context.ts'
 import { comeBack } from '../revive.ts'
@@ -26,12 +26,8 @@ export function findDeaths(
   { running, gone }: ProcessStates,
   { now, policy }: Context,
 ): AgentDraft[] {
-  const died = (agent: Agent, gone: 'ended' | 'silent', note: string): AgentDraft => ({
-    kind: 'agent',
-    change: 'died',
-    by: systemAgent,
-    agent: { ...agent, state: 'dead', gone, lastSeenAt: isoTime(now), note },
-  })
+  const died = (agent: Agent, gone: 'ended' | 'silent', note: string): AgentDraft =>
+    agentDraft('died', systemAgent, { ...agent, state: 'dead', gone, lastSeenAt: isoTime(now), note })
   return [...directory.agents.values()].flatMap((agent) => {
     if (agent.state === 'dead' || agent.state === 'frozen' || agent.name === person) return []
     const run = runOf(agent)

@@ -1,6 +1,6 @@
 import type { Letter, View } from '../../conversation/view.ts'
 import { systemAgent } from '../../model/agent.ts'
-import type { Draft, ReceiptDraft } from '../../model/entry.ts'
+import { type Draft, receiptDrafts } from '../../model/entry.ts'
 import type { ReceiptChange, ReceiptState, ReceiptStep } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
 import type { Context } from '../context.ts'
@@ -65,8 +65,8 @@ export class LetterChanges {
   /** Notices come first: if this were cut short, senders would be told twice rather than never. */
   drafts(): Draft[] {
     const told = bounces(this.#view, this.#undelivered, this.#context)
-    const done = [...this.#changes.values()].map(
-      ({ step, note, changes }): ReceiptDraft => ({ kind: 'receipt', step, by: systemAgent, changes, note }),
+    const done = [...this.#changes.values()].flatMap(({ step, note, changes }) =>
+      receiptDrafts(step, systemAgent, changes, note),
     )
     return [...told, ...this.#notices, ...done]
   }

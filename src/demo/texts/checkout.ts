@@ -1,9 +1,7 @@
-import type { WorkItem } from './work-item.ts'
+import type { Project } from './work-item.ts'
 
-export const checkout: readonly WorkItem[] = [
-  {
-    id: 'CHK-41',
-    project: 'checkout',
+export const checkout: Project = {
+  'CHK-41': {
     title: 'Round totals the same way everywhere',
     brief:
       'The cart rounds each line, the invoice rounds the sum, so customers see a one-cent difference. We need one rule in one place.',
@@ -11,20 +9,15 @@ export const checkout: readonly WorkItem[] = [
     question: 'Do we round per line or on the sum? Tax wants per line, the cart team wants the sum.',
     answer:
       'Per line, half to even, and the total adds up the rounded lines. The tax office decides this one for us.',
-    comment: {
-      path: 'src/money/round.ts',
-      line: 18,
-      body: 'Negative amounts (refunds) round the other way here. Please add a refund to the tests.',
-    },
+    comment:
+      'src/money/round.ts:18 Negative amounts (refunds) round the other way here. Please add a refund to the tests.',
     trouble: 'The old fixtures have the wrong cents baked in; 40 tests fail for the right reason.',
     check: 'unit / money',
     log: 'expected 1999 but got 2000 in refund of a split line',
     result: 'All totals go through roundLine(). No differences left in last week’s 2,000 orders.',
     doc: 'How totals are rounded, with three worked examples.',
   },
-  {
-    id: 'CHK-44',
-    project: 'checkout',
+  'CHK-44': {
     title: 'Keep the cart when a session ends',
     brief: 'People lose their cart overnight. Keep it for 30 days, and across devices once they sign in.',
     files: ['src/cart/store.ts', 'migrations/0071_saved_carts.sql'],
@@ -33,11 +26,8 @@ export const checkout: readonly WorkItem[] = [
       '"Newer wins" can drop something a customer added on their phone a minute ago. Please merge by adding.',
     revised:
       'Quantities are now added up on sign-in, capped at stock. Only the delivery option comes from the newer cart.',
-    comment: {
-      path: 'migrations/0071_saved_carts.sql',
-      line: 9,
-      body: 'This index locks the table while it builds. Create it concurrently.',
-    },
+    comment:
+      'migrations/0071_saved_carts.sql:9 This index locks the table while it builds. Create it concurrently.',
     trouble:
       'The session service in staging has been down since this morning, so I have nothing to test against.',
     check: 'integration / cart',
@@ -45,9 +35,7 @@ export const checkout: readonly WorkItem[] = [
     result: 'Carts are kept for 30 days and merged on sign-in, behind the saved-carts flag.',
     doc: 'What happens to a cart over time, for support.',
   },
-  {
-    id: 'CHK-47',
-    project: 'checkout',
+  'CHK-47': {
     title: 'Retry a payment that timed out',
     brief:
       'One in 900 payments times out at the provider. We show an error, although most of them went through.',
@@ -57,20 +45,15 @@ export const checkout: readonly WorkItem[] = [
     revised:
       'The page says "We are checking with your bank" and polls. After 15 s it offers to email the customer once it’s settled.',
     byPerson: true,
-    comment: {
-      path: 'src/payment/outbox.ts',
-      line: 52,
-      body: 'If we crash between the charge and this write, the key is lost. Write first, charge second.',
-    },
+    comment:
+      'src/payment/outbox.ts:52 If we crash between the charge and this write, the key is lost. Write first, charge second.',
     trouble: 'The provider’s sandbox rejects every key as "duplicate". Their status page confirms it.',
     check: 'contract / payments',
     log: 'key 7f3a was charged twice when the response took 2.1 s',
     result: 'After a timeout we check the status before retrying. 300 forced timeouts, no double charges.',
     doc: 'What a customer sees while a payment is being checked.',
   },
-  {
-    id: 'CHK-52',
-    project: 'checkout',
+  'CHK-52': {
     title: 'Show delivery dates before the address',
     brief: 'Half of all drop-offs happen at the address form. Show a delivery date from the postcode alone.',
     files: ['src/delivery/estimate.ts', 'web/cart/DeliveryHint.tsx'],
@@ -78,20 +61,15 @@ export const checkout: readonly WorkItem[] = [
       'Can I call the carrier’s API on every page view, or do we need our own table of transit times?',
     answer:
       'Our own table, refreshed nightly. The carrier allows 50 calls a minute and we get 400 carts a minute.',
-    comment: {
-      path: 'src/delivery/estimate.ts',
-      line: 31,
-      body: 'Public holidays are missing. On 1 November this promises a date we can’t keep.',
-    },
+    comment:
+      'src/delivery/estimate.ts:31 Public holidays are missing. On 1 November this promises a date we can’t keep.',
     trouble: 'The carrier changed the column order of its export, so now everything arrives on a Sunday.',
     check: 'e2e / cart',
     log: 'DeliveryHint: expected "Thu 14" but the page says "Invalid Date"',
     result: 'The cart shows "with you by Thursday" as soon as we have a postcode, in 4 ms.',
     doc: 'Where delivery dates come from and how to correct them.',
   },
-  {
-    id: 'CHK-55',
-    project: 'checkout',
+  'CHK-55': {
     title: 'Book vouchers as payment, not as a discount',
     brief:
       'Vouchers are booked as a discount, so revenue looks lower than it is. Book them as a payment method.',
@@ -100,11 +78,8 @@ export const checkout: readonly WorkItem[] = [
     doubt: 'Finance needs to see the dry run before we correct a whole quarter.',
     revised: 'Added a step: the dry run goes to finance as a CSV, and nothing is booked until they sign off.',
     byPerson: true,
-    comment: {
-      path: 'src/ledger/accounts.ts',
-      line: 77,
-      body: 'Expired vouchers stay in this account forever. Who writes them off, and when?',
-    },
+    comment:
+      'src/ledger/accounts.ts:77 Expired vouchers stay in this account forever. Who writes them off, and when?',
     trouble:
       'Vouchers from before March have no issue date, so the correction cannot tell which quarter they belong to.',
     check: 'unit / ledger',
@@ -112,9 +87,7 @@ export const checkout: readonly WorkItem[] = [
     result: 'Vouchers are booked as payments. The sample day’s books balance to the cent.',
     doc: 'How vouchers appear in the ledger export.',
   },
-  {
-    id: 'CHK-58',
-    project: 'checkout',
+  'CHK-58': {
     title: 'Let guests track their orders',
     brief:
       'We get 60 support emails a day from guests asking where their parcel is. Give them a tracking link.',
@@ -122,20 +95,15 @@ export const checkout: readonly WorkItem[] = [
     question: 'How long should such a link be valid, and may it show the address?',
     answer:
       'Ninety days, signed, and only the town, not the address. These links end up in forwarded emails.',
-    comment: {
-      path: 'src/order/guest-link.ts',
-      line: 12,
-      body: 'The signature covers the order but not the expiry, so anyone can extend a link.',
-    },
+    comment:
+      'src/order/guest-link.ts:12 The signature covers the order but not the expiry, so anyone can extend a link.',
     trouble: 'The email template service rejects links with a plus sign, and base64 is full of them.',
     check: 'security / links',
     log: 'link with a modified expiry was accepted',
     result: 'Every confirmation email has a signed link. Support has a button to issue a new one.',
     doc: 'The tracking link: what it shows, how long, how to revoke it.',
   },
-  {
-    id: 'CHK-61',
-    project: 'checkout',
+  'CHK-61': {
     title: 'Stop overselling',
     brief:
       'Two warehouses report stock every 15 minutes. During sales we oversell by 3 %. Reserve stock at checkout.',
@@ -143,15 +111,12 @@ export const checkout: readonly WorkItem[] = [
     plan: 'Reserve for 10 minutes when checkout starts, release on timeout, and reconcile with the warehouse reports.',
     doubt: 'Ten minutes is long during a sale. What about people who open checkout and leave?',
     revised: 'Four minutes, extended by activity, and at most three reservations per visitor.',
-    comment: {
-      path: 'src/stock/reserve.ts',
-      line: 40,
-      body: 'Two reservations in the same millisecond both see a stock of 1. This needs a conditional update.',
-    },
+    comment:
+      'src/stock/reserve.ts:40 Two reservations in the same millisecond both see a stock of 1. This needs a conditional update.',
     trouble: 'The load test reserves everything, so the other tests find nothing to buy.',
     check: 'race / stock',
     log: '2 of 500 runs: stock is -1 after parallel reservations',
     result: 'No overselling in a replay of the spring sale: 11,400 orders, stock never below zero.',
     doc: 'What "reserved" means and how to release stock manually.',
   },
-]
+}

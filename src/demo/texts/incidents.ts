@@ -1,16 +1,8 @@
-/** An incident for the on-call agent. */
-export interface Incident {
-  subject: string
-  alert: string
-  /** The tag of the team to alert. */
-  concern: string
-  /** What is escalated to the lead, and the lead's answer. */
-  reason: string
-  verdict: string
-  end: string
-}
-
-export const incidents: readonly Incident[] = [
+/**
+ * What breaks: the on-call agent sends the alert to the concern and the reason to the lead, gets the verdict,
+ * and reports the end.
+ */
+export const incidents = [
   {
     subject: 'Checkout error rate above 2 %',
     alert:

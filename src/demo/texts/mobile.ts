@@ -1,48 +1,35 @@
-import type { WorkItem } from './work-item.ts'
+import type { Project } from './work-item.ts'
 
-export const mobile: readonly WorkItem[] = [
-  {
-    id: 'MOB-07',
-    project: 'mobile',
+export const mobile: Project = {
+  'MOB-07': {
     title: 'Start in under two seconds on old phones',
     brief: 'A five-year-old phone takes 4.8 s to the first screen. The goal is two.',
     files: ['app/start.ts', 'app/modules.ts'],
     plan: 'Load the map, scanner and chat on first use, and show a snapshot of the last home screen until the real one is ready.',
     doubt: 'A snapshot with yesterday’s prices is worse than a blank screen. Please leave prices out.',
     revised: 'The snapshot only has the layout, no prices or counts. It disappears once the data has loaded.',
-    comment: {
-      path: 'app/start.ts',
-      line: 44,
-      body: 'The crash reporter now starts after the modules, so it never sees their crashes.',
-    },
+    comment:
+      'app/start.ts:44 The crash reporter now starts after the modules, so it never sees their crashes.',
     trouble: 'The scanner can’t be lazy-loaded: the permission dialog only works at launch.',
     check: 'device / start-up',
     log: 'first screen after 2,340 ms on the oldest phone in the rack',
     result: '1.7 s on the oldest phone in the rack, 0.6 s on a new one.',
     doc: 'What may load at launch and what may not.',
   },
-  {
-    id: 'MOB-11',
-    project: 'mobile',
+  'MOB-11': {
     title: 'Make the app usable offline',
     brief: 'Without a network the app shows an empty page. Show the last data and how old it is.',
     files: ['app/offline/store.ts', 'app/offline/Banner.tsx'],
     question: 'How old can a price be before we hide it?',
     answer: 'Four hours, then show a dash. A wrong price is a support ticket; a dash isn’t.',
-    comment: {
-      path: 'app/offline/store.ts',
-      line: 71,
-      body: 'This keeps the previous user’s address book. Clear it on sign-out.',
-    },
+    comment: 'app/offline/store.ts:71 This keeps the previous user’s address book. Clear it on sign-out.',
     trouble: 'The phone reports "online" behind a hotel’s captive portal, which answers everything with 200.',
     check: 'device / offline',
     log: 'banner still visible 10 s after reconnecting',
     result: 'Recent lists and the basket work offline and show how old they are.',
     doc: 'What works offline, for the help pages.',
   },
-  {
-    id: 'MOB-14',
-    project: 'mobile',
+  'MOB-14': {
     title: 'Fewer, better notifications',
     brief: 'A third of our users have turned notifications off. Send only what matters, at a decent hour.',
     files: ['src/notify/decide.ts', 'app/settings/Notify.tsx'],
@@ -51,39 +38,29 @@ export const mobile: readonly WorkItem[] = [
       'Someone expecting a parcel at 7:30 wants to know. Delivery-day messages should ignore quiet hours.',
     revised: 'Delivery-day messages now ignore quiet hours; everything else waits until eight.',
     byPerson: true,
-    comment: {
-      path: 'src/notify/decide.ts',
-      line: 58,
-      body: 'This uses the server’s clock, not the phone’s. Lisbon gets it an hour early.',
-    },
+    comment:
+      'src/notify/decide.ts:58 This uses the server’s clock, not the phone’s. Lisbon gets it an hour early.',
     trouble: 'Old app versions don’t send a time zone, and they’re 22 % of installs.',
     check: 'unit / notify',
     log: 'sent at 21:04 local time for Atlantic/Azores',
     result: 'Three switches, quiet hours, at most one news item a day. Rolled out to 5 %.',
     doc: 'Which notifications are sent when, for support and the settings page.',
   },
-  {
-    id: 'MOB-16',
-    project: 'mobile',
+  'MOB-16': {
     title: 'Scan a label to find the spare part',
     brief: 'People photograph the label on the old part. Read the number and open the product page.',
     files: ['app/scan/read.ts', 'app/scan/Viewfinder.tsx'],
     question: 'On the device or on the server? The photo may show more than the label.',
     answer: 'On the device. Photos never leave it, only the number does.',
-    comment: {
-      path: 'app/scan/read.ts',
-      line: 29,
-      body: 'O and 0: two brands use both in part numbers. Try both, and ask if both exist.',
-    },
+    comment:
+      'app/scan/read.ts:29 O and 0: two brands use both in part numbers. Try both, and ask if both exist.',
     trouble: 'Labels on pumps are curved and greasy, and the OCR returns gibberish.',
     check: 'quality / scan',
     log: '61 of 80 labels read (goal 70)',
     result: '74 of 80 labels are read on the first try, entirely on the device.',
     doc: 'How scanning works and what never leaves the device.',
   },
-  {
-    id: 'MOB-19',
-    project: 'mobile',
+  'MOB-19': {
     title: 'Sign in with a passkey',
     brief: 'Password resets are the email we send most. Offer passkeys at the next sign-in.',
     files: ['app/auth/passkey.ts', 'src/auth/challenge.ts'],
@@ -91,34 +68,26 @@ export const mobile: readonly WorkItem[] = [
     doubt: 'What if someone loses the phone with their only passkey?',
     revised: 'Setup now asks for a second method: another device or a recovery code.',
     byPerson: true,
-    comment: {
-      path: 'src/auth/challenge.ts',
-      line: 17,
-      body: 'The challenge is compared with ===. Please use a constant-time comparison.',
-    },
+    comment:
+      'src/auth/challenge.ts:17 The challenge is compared with ===. Please use a constant-time comparison.',
     trouble: 'The test devices share one account, and each new passkey replaces the last one.',
     check: 'security / auth',
     log: 'challenge was accepted a second time within 60 s',
     result: 'Passkeys are live for staff accounts. 31 of 40 people set one up on the first day.',
     doc: 'Passkeys for customers: setup, lost phones, going back to a password.',
   },
-  {
-    id: 'MOB-22',
-    project: 'mobile',
+  'MOB-22': {
     title: 'Support large text sizes',
     brief: 'At 200 % text size the buy button moves off the screen.',
     files: ['app/ui/Button.tsx', 'app/product/Page.tsx'],
     question: 'Can the image shrink below half the screen to make room?',
     answer: 'Yes, down to a third. The button and the price matter more than the image.',
-    comment: {
-      path: 'app/product/Page.tsx',
-      line: 133,
-      body: 'At 200 % in German, "In den Warenkorb legen" breaks into four lines. Shorten it or let it wrap to two.',
-    },
+    comment:
+      'app/product/Page.tsx:133 At 200 % in German, "In den Warenkorb legen" breaks into four lines. Shorten it or let it wrap to two.',
     trouble: 'Two of our icons don’t scale because they’re bitmaps.',
     check: 'visual / large text',
     log: '3 of 48 pages differ: buy button off screen',
     result: 'All 48 pages work at 200 %, in five languages.',
     doc: 'Checklist: text sizes.',
   },
-]
+}

@@ -73,28 +73,17 @@ export const smallTalk = {
       body: 'One signature over path, parameters and expiry. There’s a helper for it; hand-rolled ones won’t pass review.',
     },
   ],
-  chatter: [
-    {
-      subject: 'Naming: order, sale or purchase?',
-      body: 'We use all three in three different files. I’d pick "order" and rename as we go. Objections?',
-    },
-    {
-      subject: 'Local setup is faster now',
-      body: 'Fixtures load in 3 s instead of 40. Pull, and delete your old volume once.',
-    },
-    {
-      subject: 'Who owns the tax export?',
-      body: 'There’s no owner listed. If it’s you, or used to be, I have a quick question.',
-    },
-    {
-      subject: 'Flaky: stock.test',
-      body: 'It only fails when it runs after cart.test. They share a clock; I’m separating them.',
-    },
-    {
-      subject: 'Release notes',
-      body: 'If customers will notice your change, add a sentence to notes.md. I’ll polish it.',
-    },
-  ],
+  /** Subject and body. */
+  chatter: Object.entries({
+    'Naming: order, sale or purchase?':
+      'We use all three in three different files. I’d pick "order" and rename as we go. Objections?',
+    'Local setup is faster now': 'Fixtures load in 3 s instead of 40. Pull, and delete your old volume once.',
+    'Who owns the tax export?':
+      'There’s no owner listed. If it’s you, or used to be, I have a quick question.',
+    'Flaky: stock.test':
+      'It only fails when it runs after cart.test. They share a clock; I’m separating them.',
+    'Release notes': 'If customers will notice your change, add a sentence to notes.md. I’ll polish it.',
+  }),
   thanks: [
     'Thanks, that helps.',
     'Got it, moving on.',

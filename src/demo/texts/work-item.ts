@@ -15,8 +15,8 @@ export interface WorkItem {
   revised?: string
   /** The person decides on the plan. */
   byPerson?: boolean
-  /** A review comment. */
-  comment: { path: string; line: number; body: string }
+  /** A review comment: `path:line text`. */
+  comment: string
   /** Why a first attempt may fail. */
   trouble: string
   /** A check that may fail, and what it prints. */
@@ -26,3 +26,6 @@ export interface WorkItem {
   result: string
   doc: string
 }
+
+/** The work of a project, by id. */
+export type Project = Readonly<Record<string, Omit<WorkItem, 'id' | 'project'>>>

@@ -6,23 +6,11 @@ import { openDisk } from '../space/open.ts'
 import { writeSetting } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { beginDay } from './day.ts'
+import { Demo, type DemoOptions } from './demo.ts'
 import { KillableProcess } from './killable-process.ts'
 import { MockAgent } from './mock-agent.ts'
-import { createRandom } from './random.ts'
-import { roleBehaviours } from './roles.ts'
-import { routines } from './routines.ts'
-import { Schedule } from './schedule.ts'
-import { createDemoState } from './state.ts'
+import { roles } from './roles.ts'
 import { teamOf } from './team.ts'
-
-export interface DemoOptions {
-  /** 1 to 20. */
-  speed: number
-  seed: number
-  agents: number
-  /** Length of a day in demo time. @default 7_200: two hours at 1x, 24 minutes at 5x, six at 20x */
-  daySeconds?: number
-}
 
 /** A new space in the system's directory for temporary files; the demo writes nowhere else. */
 export async function openDemoSpace(): Promise<DiskSpace> {
@@ -38,22 +26,17 @@ export const removeDemoSpace = ({ dir }: LocalSpace): void =>
 
 /** Runs a team of mock agents in a space until the signal stops it. */
 export async function playDemo(space: LocalSpace, options: DemoOptions, signal: AbortSignal): Promise<void> {
-  const schedule = new Schedule(options.speed)
-  const { seed, agents, daySeconds = 7_200 } = options
-  const demo = createDemoState({ space, schedule, daySeconds, random: createRandom(seed) })
-  const team = teamOf(agents)
-  const killable = new KillableProcess(team.findLast(({ roles }) => roles.includes('worker'))?.name ?? '')
+  const demo = new Demo(space, options)
+  const team = teamOf(options.agents)
+  const mortal = team.findLast(({ role }) => role === 'worker')
+  const killable = new KillableProcess()
   for (const member of team) {
-    const role = member.roles[0] ?? ''
-    const agent = new MockAgent({
-      ...{ member, demo, behaviours: roleBehaviours[role] ?? {}, routines: routines[role] ?? (() => {}) },
-      pid: () => killable.pidFor(member.name),
-    })
+    const agent = new MockAgent(demo, member, roles[member.role]!, member === mortal ? killable : undefined)
     demo.agents.set(member.name, agent)
   }
   try {
-    await beginDay(demo, killable)
-    await schedule.run(signal)
+    await beginDay(demo)
+    await demo.schedule.run(signal)
   } finally {
     await killable.kill()
   }
