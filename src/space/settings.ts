@@ -4,9 +4,9 @@ import { dirname, join, resolve } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
+import { isObject } from '../base/objects.ts'
 import { nameToFile } from '../model/name.ts'
 import { defaultSettings, isSettingKey, type Settings, settings } from '../model/settings.ts'
-import { isObject } from '../model/shape.ts'
 
 /** The settings in effect. */
 export function readSettings(dir: string): Settings {
