@@ -1,3 +1,4 @@
+import { given } from '../base/objects.ts'
 import type { UnreadCount } from '../query/count.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { brief, goOnRequest, type Moment } from './briefing.ts'
@@ -62,7 +63,7 @@ export type MailboxHooks = Record<
  */
 export function mailboxHooks(mailbox: Mailbox, options: MailboxHookOptions = {}): MailboxHooks {
   const { instructions = true, turnsAtMost = 5, onState, onError = () => {} } = options
-  const budget = options.budgetTokens === undefined ? {} : { budgetTokens: options.budgetTokens }
+  const budget = given({ budgetTokens: options.budgetTokens })
   let hasBegun = false
   let needsRecall = false
   let turns = 0

@@ -52,7 +52,8 @@ export interface TakenStep extends Step {
   name: string
 }
 
-const types = new Map<string, MessageType & { conversation: Conversation }>()
+type KnownType = MessageType & { conversation: Conversation }
+const types = new Map<string, KnownType>()
 const matters = new Map<string, MatterKind>()
 const steps = new Map<string, TakenStep>()
 for (const conversation of conversations) {
@@ -66,8 +67,7 @@ for (const conversation of conversations) {
 
 /** `type` is an open string; these are the ones that have a meaning. */
 export const knownTypes: readonly string[] = [...types.keys()]
-export const typeOf = (name: string): (MessageType & { conversation: Conversation }) | undefined =>
-  types.get(name)
+export const typeOf = (name: string): KnownType | undefined => types.get(name)
 export const matterOf = (kind: string): MatterKind | undefined => matters.get(kind)
 
 export const findStep = (kind: string, name: string): TakenStep | undefined => steps.get(`${kind} ${name}`)
@@ -98,11 +98,7 @@ let known: readonly NamedAction[] | undefined
 /** Every action of every conversation. */
 export function allActions(): readonly NamedAction[] {
   known ??= conversations.flatMap((conversation) =>
-    Object.entries(conversation.actions?.() ?? {}).map(([name, action]) => ({
-      ...action,
-      name,
-      conversation,
-    })),
+    Object.entries(conversation.actions?.() ?? {}).map(([name, one]) => ({ ...one, name, conversation })),
   )
   return known
 }

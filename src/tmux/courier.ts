@@ -36,24 +36,23 @@ export const waiting = (doing: string): Turn => ({ doing, againMs: 120 })
 export const underway = (doing: string): Turn => ({ doing, againMs: 25 })
 export const idle: Turn = { doing: 'waiting for mail' }
 
-/** Delivers one agent's mail. A turn never waits for anything that may take long. */
-export interface Courier {
+/** Delivers one agent's mail. The steps that all couriers share are here; when to take them differs. */
+export abstract class Courier {
   readonly registration: Registration
-  turn(unread: readonly InboxMessage[]): Promise<Turn>
-}
-
-/** The steps of a delivery that all couriers share. */
-export class Delivery {
-  readonly context: WatcherContext
-  readonly agent: string
+  protected readonly agent: string
+  protected readonly context: WatcherContext
   #mailbox: Mailbox | undefined
 
-  constructor(context: WatcherContext, agent: string) {
+  constructor(context: WatcherContext, registration: Registration) {
     this.context = context
-    this.agent = agent
+    this.registration = registration
+    this.agent = registration.agent
   }
 
-  async mailbox(): Promise<Mailbox> {
+  /** A turn never waits for anything that may take long. */
+  abstract turn(unread: readonly InboxMessage[]): Promise<Turn>
+
+  protected async mailbox(): Promise<Mailbox> {
     this.#mailbox ??= await this.context.space.mailbox(this.agent, { join: false })
     return this.#mailbox
   }
@@ -62,7 +61,7 @@ export class Delivery {
    * Records what is about to be done. Mail to a role is claimed, so that no other holder takes it in the meantime;
    * returns false when another was first. Both can be repeated after a crash in between.
    */
-  async intend(attempt: Attempt): Promise<boolean> {
+  protected async intend(attempt: Attempt): Promise<boolean> {
     this.context.store.intend(this.agent, attempt)
     const mailbox = await this.mailbox()
     if (!attempt.isRole || attempt.isNotice) {
@@ -80,30 +79,33 @@ export class Delivery {
   }
 
   /** The attempt is over. */
-  end({ ids }: Attempt, event: Event['event'], note: string): void {
+  protected end({ ids }: Attempt, event: Event['event'], note: string): void {
     this.context.store.endAttempt(this.agent)
     this.context.tell({ event, agent: this.agent, ids, note })
   }
 
   /** Gives an attempt up. The mail is unread as before, and will be tried again. */
-  async skip(attempt: Attempt, note: string): Promise<void> {
+  protected async skip(attempt: Attempt, note: string): Promise<Turn> {
     const mailbox = await this.mailbox()
     if (attempt.isRole && !attempt.isNotice) await ignoreRefusal(mailbox.release(attempt.ids[0]!))
     this.end(attempt, 'skipped', note)
+    return underway('starting over')
   }
 
   /** It has arrived: shown, and acknowledged if it asks for that. Both can be repeated after a crash. */
-  async shown(attempt: Attempt, where: string, acks: boolean): Promise<void> {
+  protected async shown(attempt: Attempt, where: string): Promise<Turn> {
     const mailbox = await this.mailbox()
+    const acks = this.registration.noAck !== true
     for (const id of attempt.ids) {
       const { requiresAck, state } = await mailbox.read(id)
       if (requiresAck && acks && state === 'shown') await mailbox.ack(id, { note: `seen in ${where}` })
     }
     this.end(attempt, 'shown', where)
+    return underway('delivered')
   }
 
   /** It cannot be delivered this way. Its receipt says why, and so does a message to its sender. */
-  async fail(attempt: Attempt, reason: string): Promise<void> {
+  protected async fail(attempt: Attempt, reason: string): Promise<void> {
     const mailbox = await this.mailbox()
     for (const id of attempt.ids) {
       const { message } = await mailbox.show(id)

@@ -5,7 +5,7 @@ import { backoffMs } from '../base/timers.ts'
 import type { Message } from '../model/message.ts'
 import { withoutControls } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import { type Courier, Delivery, idle, type Turn, underway, type WatcherContext, waiting } from './courier.ts'
+import { Courier, idle, type Turn, underway, type WatcherContext, waiting } from './courier.ts'
 import { psOf } from './foreground.ts'
 import { type Attempt, newToken, type Registration } from './store.ts'
 
@@ -25,23 +25,17 @@ sh -c "$1"; code=$?; echo $code >"$3.tmp" && mv "$3.tmp" "$3"`
  * environment. Exit code 0 means shown. Its input comes from a file and its exit code goes to a file, so killing the
  * watcher changes nothing: the next one reads how the command ended.
  */
-export class ExecCourier implements Courier {
-  readonly registration: Registration
-  readonly #context: WatcherContext
-  readonly #steps: Delivery
+export class ExecCourier extends Courier {
   readonly #command: string
 
   constructor(context: WatcherContext, registration: Registration, command: string) {
-    this.registration = registration
-    this.#context = context
-    this.#steps = new Delivery(context, registration.agent)
+    super(context, registration)
     this.#command = command
   }
 
   async turn(unread: readonly InboxMessage[]): Promise<Turn> {
-    const { store, space } = this.#context
-    const { agent } = this.registration
-    const attempt = store.attempt(agent)
+    const { store, space } = this.context
+    const attempt = store.attempt(this.agent)
     if (attempt === undefined) {
       const [next] = unread
       if (next === undefined) return idle
@@ -54,16 +48,14 @@ export class ExecCourier implements Courier {
     if (started !== undefined) return this.#running(attempt, Number(started))
     if ((attempt.notBefore ?? 0) > space.now())
       return waiting(`the command has failed ${attempt.tries} times; retrying soon`)
-    if (!attempt.isRole && !unread.some(({ id }) => id === attempt.ids[0])) {
-      await this.#steps.skip(attempt, 'it was read in the meantime')
-      return underway('starting over')
-    }
+    if (!attempt.isRole && !unread.some(({ id }) => id === attempt.ids[0]))
+      return this.skip(attempt, 'it was read in the meantime')
     // Recorded and apparently not started. With the same token it is started at most once.
     return this.#start({ ...attempt, at: space.now() })
   }
 
   #file(attempt: Attempt, what: 'started' | 'result' | 'text'): string {
-    return this.#context.store.file(this.registration.agent, `${attempt.token}.${what}`)
+    return this.context.store.file(this.agent, `${attempt.token}.${what}`)
   }
 
   #read(attempt: Attempt, what: 'started' | 'result'): string | undefined {
@@ -71,9 +63,9 @@ export class ExecCourier implements Courier {
   }
 
   async #start(attempt: Attempt): Promise<Turn> {
-    const { message } = await (await this.#steps.mailbox()).show(attempt.ids[0]!)
+    const { message } = await (await this.mailbox()).show(attempt.ids[0]!)
     writeFileAtomically(this.#file(attempt, 'text'), JSON.stringify({ message }), { durable: true })
-    if (!(await this.#steps.intend(attempt))) return waiting('another agent has taken it')
+    if (!(await this.intend(attempt))) return waiting('another agent has taken it')
     this.#spawn(attempt, message)
     return waiting('running the command')
   }
@@ -81,8 +73,8 @@ export class ExecCourier implements Courier {
   #spawn(attempt: Attempt, message: Message): void {
     const input = openSync(this.#file(attempt, 'text'), 'r')
     const fields = {
-      MAILBOX_SPACE: this.#context.space.dir,
-      MAILBOX_AGENT: this.registration.agent,
+      MAILBOX_SPACE: this.context.space.dir,
+      MAILBOX_AGENT: this.agent,
       MAILBOX_ID: message.id,
       MAILBOX_FROM: message.from,
       MAILBOX_TYPE: message.type,
@@ -106,7 +98,7 @@ export class ExecCourier implements Courier {
   }
 
   async #running(attempt: Attempt, pid: number): Promise<Turn> {
-    const isOver = this.#context.space.now() - attempt.at > timeoutMs
+    const isOver = this.context.space.now() - attempt.at > timeoutMs
     const isThere = await isRunner(pid, this.#file(attempt, 'started'))
     if (isThere && !isOver) return waiting('running the command')
     if (isThere) process.kill(-pid, 'SIGKILL')
@@ -116,16 +108,13 @@ export class ExecCourier implements Courier {
   }
 
   async #ended(attempt: Attempt, how: number | 'timeout' | 'killed'): Promise<Turn> {
-    const { agent, noAck } = this.registration
-    const { store, space, tell } = this.#context
-    if (how === 0) {
-      await this.#steps.shown(attempt, 'a command', noAck !== true)
-      return underway('delivered')
-    }
+    if (how === 0) return this.shown(attempt, 'a command')
+    const { agent } = this
+    const { store, space, tell } = this.context
     const said = how === 'timeout' ? 'took too long' : how === 'killed' ? 'was killed' : `exited with ${how}`
     const tries = (attempt.tries ?? 0) + 1
     if (tries >= space.settings.maxAttempts) {
-      await this.#steps.fail(attempt, `The command for ${agent} ${said}, after ${tries} attempts.`)
+      await this.fail(attempt, `The command for ${agent} ${said}, after ${tries} attempts.`)
       return underway('failed')
     }
     const pauseMs = backoffMs(tries - 1, firstPauseMs, longestPauseMs)

@@ -1,7 +1,7 @@
 import { writeFileAtomically } from '../base/files.ts'
 import { typeOf } from '../conversation/registry.ts'
 import type { InboxMessage } from '../query/inbox.ts'
-import { type Courier, Delivery, idle, type Turn, underway, type WatcherContext, waiting } from './courier.ts'
+import { Courier, idle, type Turn, underway, type WatcherContext, waiting } from './courier.ts'
 import { type PaneState, readPaneState } from './pane-state.ts'
 import { inputOf, isBeforeCursor, isOnScreen, promptPattern } from './screen.ts'
 import { type Attempt, newToken, type PanePlace, type Registration } from './store.ts'
@@ -37,11 +37,7 @@ const toldOf: Turn = { doing: 'notified', againMs: 2_000 }
  * between any two steps: the next one finds the intent, asks the server, and continues from there. Nothing is ever
  * pasted twice.
  */
-export class PaneCourier implements Courier {
-  readonly registration: Registration
-  readonly #context: WatcherContext
-  readonly #agent: string
-  readonly #steps: Delivery
+export class PaneCourier extends Courier {
   readonly #tmux: Tmux
   readonly #place: PanePlace
   readonly #prompt: RegExp | undefined
@@ -56,30 +52,25 @@ export class PaneCourier implements Courier {
   #entered = { times: 0, atMs: 0 }
 
   constructor(context: WatcherContext, registration: Registration, place: PanePlace) {
-    this.registration = registration
-    this.#context = context
-    this.#agent = registration.agent
-    this.#steps = new Delivery(context, registration.agent)
+    super(context, registration)
     this.#place = place
     this.#tmux = new Tmux(place.socket)
     this.#prompt = promptPattern(registration.prompt)
   }
 
   async turn(unread: readonly InboxMessage[]): Promise<Turn> {
-    const attempt = this.#context.store.attempt(this.#agent)
+    const attempt = this.context.store.attempt(this.agent)
     if (attempt?.token !== this.#token) this.#forgetProgress(attempt?.token)
     if (attempt === undefined && unread.length === 0) return idle
     const front = await this.#front()
     // Whatever was typed is gone with the pane.
     if (front === undefined) {
-      if (attempt !== undefined) await this.#steps.skip(attempt, 'its pane is gone')
-      return waiting(`the pane ${this.#place.pane} is gone: mailbox tmux attach ${this.#agent}`)
+      if (attempt !== undefined) await this.skip(attempt, 'its pane is gone')
+      return waiting(`the pane ${this.#place.pane} is gone: mailbox tmux attach ${this.agent}`)
     }
     if (attempt === undefined) return this.#begin(front, unread)
-    if (attempt.place?.panePid !== this.#place.panePid || attempt.place.socket !== this.#place.socket) {
-      await this.#steps.skip(attempt, 'the agent has another pane now')
-      return underway('starting over')
-    }
+    if (attempt.place?.panePid !== this.#place.panePid || attempt.place.socket !== this.#place.socket)
+      return this.skip(attempt, 'the agent has another pane now')
     if (front.look.entered === attempt.token) return this.#confirm(attempt, front)
     if (front.look.typed === attempt.token) return this.#goOn(attempt, front)
     return this.#tryAgain(attempt, front, unread)
@@ -95,23 +86,19 @@ export class PaneCourier implements Courier {
   }
 
   async #front(): Promise<PaneState | undefined> {
-    const { epoch } = this.#context
+    const { epoch } = this.context
     if (!this.#isTaken) {
       await this.#tmux.take(this.#place.pane, epoch)
       this.#isTaken = true
     }
     const front = await readPaneState(this.#tmux, this.#place, this.registration.program, epoch)
-    if (front !== undefined) this.#watchScreen(front.look)
+    const text = JSON.stringify([front?.look.rows, front?.look.cursor])
+    if (text !== this.#screen.text) this.#screen = { text, sinceMs: performance.now() }
     return front
   }
 
-  #watchScreen({ rows, cursor }: PaneSnapshot): void {
-    const text = JSON.stringify([rows, cursor])
-    if (text !== this.#screen.text) this.#screen = { text, sinceMs: performance.now() }
-  }
-
   get #textFile(): string {
-    return this.#context.store.file(this.#agent, 'text')
+    return this.context.store.file(this.agent, 'text')
   }
 
   get #isQuiet(): boolean {
@@ -121,7 +108,7 @@ export class PaneCourier implements Courier {
   async #begin(front: PaneState, unread: readonly InboxMessage[]): Promise<Turn> {
     const isNotice = front.program.takes === 'commands'
     // Announce each message once, even if it is not read. For mail to a role no receipt records that.
-    const told = isNotice ? this.#context.store.told(this.#agent) : []
+    const told = isNotice ? this.context.store.told(this.agent) : []
     const next = isNotice
       ? unread.filter(({ id, state }) => state === 'stored' && !told.includes(id)).slice(0, noticesAtOnce)
       : [unread.find(isEmergency) ?? unread[0]!]
@@ -131,7 +118,7 @@ export class PaneCourier implements Courier {
       token,
       ids: next.map(({ id }) => id),
       isRole: next[0]!.role !== undefined,
-      at: this.#context.space.now(),
+      at: this.context.space.now(),
       place: this.#place,
       ...(isNotice ? { isNotice } : {}),
       ...(!isNotice && isEmergency(next[0]!) ? { atOnce: true } : {}),
@@ -140,11 +127,11 @@ export class PaneCourier implements Courier {
     if (wait !== undefined) return this.#wait(wait)
     const { comment } = front.program
     const { text, end } = isNotice
-      ? noticeFor(next, { agent: this.#agent, comment, token })
+      ? noticeFor(next, { agent: this.agent, comment, token })
       : wordsFor(next[0]!, { ...this.registration, token, comment })
     writeFileAtomically(this.#textFile, text, { durable: true })
     const intended = { ...attempt, end }
-    if (!(await this.#steps.intend(intended))) return waiting('another agent has taken it')
+    if (!(await this.intend(intended))) return waiting('another agent has taken it')
     return this.#paste(intended, front)
   }
 
@@ -170,12 +157,12 @@ export class PaneCourier implements Courier {
     const guard = this.#guard(attempt, look)
     const done = await this.#tmux.paste(this.#place.pane, attempt.token, this.#textFile, guard)
     if (!done) return underway('the pane changed at the last moment')
-    this.#context.tell({ event: 'typed', agent: this.#agent, ids: attempt.ids })
+    this.context.tell({ event: 'typed', agent: this.agent, ids: attempt.ids })
     return underway('typed; waiting to see it')
   }
 
   #guard({ atOnce }: Attempt, look: PaneSnapshot): TypeGuard {
-    return { epoch: this.#context.epoch, look, cursorStands: atOnce !== true }
+    return { epoch: this.context.epoch, look, cursorStands: atOnce !== true }
   }
 
   /** Recorded and not pasted: a watcher was killed, or the pane changed at the last moment. */
@@ -184,15 +171,12 @@ export class PaneCourier implements Courier {
       (!attempt.atOnce && unread.some(isEmergency)) ||
       (front.program.takes === 'commands') !== (attempt.isNotice ?? false) ||
       (!attempt.isRole && !attempt.ids.every((id) => unread.some((message) => message.id === id)))
-    if (isStale) {
-      await this.#steps.skip(attempt, 'it was read, or something else comes first now')
-      return underway('starting over')
-    }
+    if (isStale) return this.skip(attempt, 'it was read, or something else comes first now')
     const isUrgent = unread.find(({ id }) => id === attempt.ids[0])?.priority === 'urgent'
     const wait = this.#mustWait(front, attempt, isUrgent)
     if (wait !== undefined) return this.#wait(wait)
     // An earlier watcher may have been killed before it recorded the receipt.
-    if (!(await this.#steps.intend(attempt))) return waiting('another agent has taken it')
+    if (!(await this.intend(attempt))) return waiting('another agent has taken it')
     return this.#paste(attempt, front)
   }
 
@@ -225,13 +209,13 @@ export class PaneCourier implements Courier {
       return waitedMs < 1_000 ? underway('typed; waiting to see it') : waiting('typed; not visible yet')
     if (attempt.isNotice) {
       // Nothing is lost: the mail is still unread, and this was only the notice.
-      this.#context.store.noteTold(this.#agent, attempt.ids)
-      await this.#steps.skip(attempt, 'the notice was typed but did not appear')
+      this.context.store.noteTold(this.agent, attempt.ids)
+      await this.skip(attempt, 'the notice was typed but did not appear')
       return waiting('the notice did not appear')
     }
     // Not typed again: the program may have it without showing it.
-    await this.#fail(attempt, `but it did not appear there within ${seenMs / 1_000} s.`)
-    return waiting('it did not appear')
+    const reason = `but it did not appear there within ${seenMs / 1_000} s.`
+    return this.#failTyped(attempt, reason, 'it did not appear')
   }
 
   async #enter(attempt: Attempt, { look, program }: PaneState): Promise<Turn> {
@@ -249,8 +233,7 @@ export class PaneCourier implements Courier {
     if (!program.keepsInput || !isThere || obstacle !== undefined) return this.#finish(attempt)
     if (performance.now() - this.#entered.atMs < confirmMs) return underway(confirming)
     if (this.#entered.times < mostEnters) return this.#enter(attempt, front)
-    await this.#fail(attempt, 'which does not accept Enter.')
-    return waiting('Enter was not accepted')
+    return this.#failTyped(attempt, 'which does not accept Enter.', 'Enter was not accepted')
   }
 
   /**
@@ -264,23 +247,19 @@ export class PaneCourier implements Courier {
     if (sinceMs > sureMs && isLeftOver && !look.isDead && !look.inMode)
       await this.#tmux.wipe(this.#place.pane, this.#guard(attempt, look))
     if (sinceMs < surfaceMs) return waiting('the program has exited')
-    await this.#steps.skip(attempt, 'the program exited before Enter was pressed')
-    return underway('starting over')
+    return this.skip(attempt, 'the program exited before Enter was pressed')
   }
 
-  #fail(attempt: Attempt, reason: string): Promise<void> {
-    return this.#steps.fail(attempt, `It was typed into pane ${this.#place.pane}, ${reason}`)
+  async #failTyped(attempt: Attempt, reason: string, doing: string): Promise<Turn> {
+    await this.fail(attempt, `It was typed into pane ${this.#place.pane}, ${reason}`)
+    return waiting(doing)
   }
 
   async #finish(attempt: Attempt): Promise<Turn> {
-    const { agent, noAck } = this.registration
     const { pane } = this.#place
-    if (attempt.isNotice) {
-      this.#context.store.noteTold(agent, attempt.ids)
-      this.#steps.end(attempt, 'told', pane)
-    } else {
-      await this.#steps.shown(attempt, `pane ${pane}`, noAck !== true)
-    }
+    if (!attempt.isNotice) return this.shown(attempt, `pane ${pane}`)
+    this.context.store.noteTold(this.agent, attempt.ids)
+    this.end(attempt, 'told', pane)
     return underway('delivered')
   }
 }

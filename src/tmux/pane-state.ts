@@ -21,8 +21,11 @@ export async function readPaneState(
   wanted: string | undefined,
   epoch: string,
 ): Promise<PaneState | undefined> {
-  const look = await lookAt(tmux, pane, panePid)
-  if (look === undefined || look.panePid !== panePid) return undefined
+  const look = await tmux.look(pane).catch((error: unknown) => {
+    // A server that has ended cannot tell us, but then the pane's process has ended too.
+    if (pidExists(panePid)) throw error
+  })
+  if (!look || look.panePid !== panePid) return undefined
   const name = await foreground(panePid, look.command)
   const isOther = wanted !== undefined && name !== wanted
   const [obstacle] = [
@@ -35,14 +38,4 @@ export async function readPaneState(
     !plainCommand.test(look.command) && 'the name of the program is not supported',
   ].filter((one) => one !== false)
   return { look, program: programFor(name, wanted !== undefined), isOther, obstacle }
-}
-
-/** A server that has ended cannot tell us, but then the pane's process has ended too. */
-async function lookAt(tmux: Tmux, pane: string, panePid: number): Promise<PaneSnapshot | undefined> {
-  try {
-    return await tmux.look(pane)
-  } catch (error) {
-    if (pidExists(panePid)) throw error
-    return undefined
-  }
 }

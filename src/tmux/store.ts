@@ -123,10 +123,8 @@ export class Store {
   }
 
   registrations(): Registration[] {
-    return readdirSync(this.paths.agents)
-      .filter((file) => file.endsWith('.json'))
-      .sort()
-      .flatMap((file) => readJsonIfAny<Registration>(join(this.paths.agents, file)) ?? [])
+    const files = readdirSync(this.paths.agents).filter((file) => file.endsWith('.json'))
+    return files.sort().flatMap((file) => readJsonIfAny<Registration>(join(this.paths.agents, file)) ?? [])
   }
 
   /** Two agents in one pane would interfere with each other. */
@@ -163,10 +161,9 @@ export class Store {
     rmSync(this.file(agent, 'json'), { force: true })
     this.#attempts.set(agent, undefined)
     // Its other files are removed afterwards: without it they mean nothing, should we crash in between.
-    const own = `${nameToFile(agent)}.`
-    for (const file of readdirSync(this.paths.attempts))
-      if (file.startsWith(own) && /\.(text|started|result)$/.test(file))
-        rmSync(join(this.paths.attempts, file), { force: true })
+    const left = readdirSync(this.paths.attempts).filter((file) => file.startsWith(`${nameToFile(agent)}.`))
+    for (const file of left.filter((each) => /\.(text|started|result)$/.test(each)))
+      rmSync(join(this.paths.attempts, file), { force: true })
   }
 
   /** The latest messages that were announced to an agent. */

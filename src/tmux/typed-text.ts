@@ -30,7 +30,7 @@ const defaultBudgetBytes = process.platform === 'linux' ? 2_000 : 900
  */
 export function wordsFor(message: Message, options: WordsOptions): Words {
   const { token, budgetBytes = defaultBudgetBytes, multiline = false } = options
-  const room = Math.min(budgetBytes, multiline ? budgetBytes : mostBytes)
+  const room = multiline ? budgetBytes : Math.min(budgetBytes, mostBytes)
   for (let chars = room; ; chars = Math.floor(chars * 0.8)) {
     const typed = withMark(message, { ...options, chars })
     if (Buffer.byteLength(typed) <= room || chars < 40)
@@ -50,13 +50,6 @@ function withMark(message: Message, options: WordsOptions & { chars: number }): 
     : `${comment}${lines.filter((line) => line.trim() !== '').join(' ⏎ ')}`
 }
 
-export interface NoticeOptions {
-  agent: string
-  /** How a comment begins there. */
-  comment: string
-  token: string
-}
-
 /** Everything that means something to a shell, anywhere in a line, is not in here. */
 const unplain = /[^A-Za-z0-9@._/+-]+/g
 const plain = (word: string, most: number): string => word.replace(unplain, '_').slice(0, most) || '_'
@@ -65,10 +58,11 @@ const plain = (word: string, most: number): string => word.replace(unplain, '_')
  * A line for a program that runs what is typed. Not a word of it is the sender's but its name and the type,
  * and of those only letters and digits are left: even where the comment is none, nothing is run.
  */
-export function noticeFor(messages: readonly Message[], options: NoticeOptions): Words {
-  const { agent, comment, token } = options
-  const [first] = messages
-  const { id, from, type, priority } = first!
+export function noticeFor(
+  messages: readonly Message[],
+  { agent, comment, token }: Pick<WordsOptions, 'comment' | 'token'> & { agent: string },
+): Words {
+  const { id, from, type, priority } = messages[0]!
   const more = messages.length > 1 ? ` and ${messages.length - 1} more` : ''
   const head = `mail for ${plain(agent, 40)} from ${plain(from, 40)}${more}, ${plain(type, 30)}, ${priority}`
   const verb = messages.length > 1 ? 'check - the first is' : 'read'

@@ -109,13 +109,10 @@ async function lookForMail(lines: Map<string, Line>, space: DiskSpace): Promise<
     if (exec !== undefined && space.now() - Date.parse(lastSeenAt) > sayHereMs) await space.update(agent, {})
     const before = newsOf(line)
     line.unread = []
-    line.absent =
-      state === undefined
-        ? `unknown: mailbox join ${agent}`
-        : state === 'frozen'
-          ? 'frozen; its mail is waiting'
-          : undefined
-    if (line.absent === undefined) line.unread = await unreadOf(await space.mailbox(agent, { join: false }))
+    line.absent = undefined
+    if (state === undefined) line.absent = `unknown: mailbox join ${agent}`
+    else if (state === 'frozen') line.absent = 'frozen; its mail is waiting'
+    else line.unread = await unreadOf(await space.mailbox(agent, { join: false }))
     if (newsOf(line) !== before) line.dueMs = 0
   }
 }

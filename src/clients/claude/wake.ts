@@ -32,28 +32,26 @@ export async function wakeClaude({ mailbox: openMailbox, pid, signal }: WakeOpti
     await sleep(settleMs, undefined, { signal })
     const mailbox = await openMailbox()
     const arrivals = new Arrivals(mailbox, signal)
-    const announcing = announceWhileIdle(mailbox, arrivals, { path, token, pid, signal })
-    await Promise.race([arrivals.ended, announcing])
+    const say = (notice: string) => post(path, token, notice)
+    await Promise.race([arrivals.ended, announceWhileIdle(arrivals, say, { mailbox, pid, signal })])
   } catch (error) {
     // Without waking, the mail is shown at the next turn. Only unexpected problems are reported.
     if (!signal.aborted) process.stderr.write(`mailbox: cannot wake this client: ${String(error)}\n`)
   }
 }
 
-interface Target extends Pick<WakeOptions, 'pid' | 'signal'> {
-  path: string
-  token: string | undefined
-}
-
-async function announceWhileIdle(mailbox: Mailbox, arrivals: Arrivals, target: Target): Promise<void> {
-  const { pid, path, token, signal } = target
+async function announceWhileIdle(
+  arrivals: Arrivals,
+  say: (notice: string) => Promise<void>,
+  { mailbox, pid, signal }: Omit<WakeOptions, 'mailbox'> & { mailbox: Mailbox },
+): Promise<void> {
   for (let failures = 0; ; ) {
     await sleep(lookMs, undefined, { signal })
     if (!isIdle(pid)) continue
     const unseen = await arrivals.take()
     if (unseen.length === 0) continue
     try {
-      await post(path, token, newMailNotice(unseen))
+      await say(newMailNotice(unseen))
     } catch (error) {
       if (++failures === maxFailures) throw error
       arrivals.putBack(unseen)

@@ -6,8 +6,8 @@ import { listIfAny } from '../../base/files.ts'
 import { localProcess, processState } from '../../base/process.ts'
 import { nameToFile } from '../../model/name.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
-import type { DiskSpace } from '../../space/space.ts'
 import { ownToken } from './process.ts'
+import type { HookContext } from './respond.ts'
 
 /**
  * Mail is marked as shown before it is printed, so that two hooks that run at once do not both print it. A hook that
@@ -26,7 +26,7 @@ export class HandoverNote {
   readonly #path: string
   #ids: readonly string[] = []
 
-  constructor({ space, mailbox }: { space: DiskSpace; mailbox: Mailbox }) {
+  constructor({ space, mailbox }: HookContext) {
     this.#mailbox = mailbox
     this.#dir = join(space.dir, 'hooks', 'handing')
     this.#prefix = `${nameToFile(mailbox.name)}.`

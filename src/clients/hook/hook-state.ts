@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { readFileIfAny, readJsonIfAny, writeFileAtomically } from '../../base/files.ts'
 import { nameToFile } from '../../model/name.ts'
+import type { HookContext } from './respond.ts'
 
 /**
  * What the hooks of one agent remember from one to the next. It is kept outside the journal: nobody else needs it,
@@ -20,11 +21,7 @@ export interface HookState {
 
 const initialState: HookState = { turns: 0, recall: false, works: 0, reported: [] }
 
-/** Whose state it is. */
-interface Owner {
-  space: { dir: string }
-  mailbox: { name: string }
-}
+type Owner = Pick<HookContext, 'space' | 'mailbox'>
 
 const pathOf = ({ space, mailbox }: Owner, ending: 'json' | 'waiter'): string =>
   join(space.dir, 'hooks', 'agents', `${nameToFile(mailbox.name)}.${ending}`)

@@ -32,12 +32,12 @@ export async function respond(context: HookContext, event: HookEvent, print: Pri
     case 'start':
       sweepStamps(context.space.dir)
       updateHookState(context, { turns: 0, recall: false })
-      return void (await showMail(context, 'start', print))
+      break
     case 'prompt':
       updateHookState(context, { turns: 0, works: readHookState(context).works + 1 })
-      return void (await showMail(context, 'prompt', print))
+      break
     case 'wake':
-      return void (await showMail(context, 'wake', print))
+      break
     case 'tool':
       return respondToTool(context, event, print)
     case 'stop':
@@ -51,6 +51,7 @@ export async function respond(context: HookContext, event: HookEvent, print: Pri
     default:
       return
   }
+  await showMail(context, event.moment, print)
 }
 
 /**
@@ -80,11 +81,8 @@ async function hasNothingToShow(context: HookContext): Promise<boolean> {
 
 /** A stamp is for a process. Some clients run several sessions in one, and it must be true of all of them. */
 async function isOnlySession({ space, mailbox, process: { pid } }: HookContext): Promise<boolean> {
-  const agents = await space.agents()
-  return agents.every(
-    ({ name, session, state }) =>
-      name === mailbox.name || session.pid !== pid || state === 'dead' || state === 'frozen',
-  )
+  const others = (await space.agents()).filter(({ name }) => name !== mailbox.name)
+  return others.every(({ session, state }) => session.pid !== pid || state === 'dead' || state === 'frozen')
 }
 
 async function respondToStop(context: HookContext, event: HookEvent, print: Print): Promise<void> {

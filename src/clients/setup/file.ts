@@ -106,3 +106,20 @@ export function sweepTemporaries(target: string): void {
     if (basename(path) === name && (pid === process.pid || !pidExists(pid))) rmSync(path, { force: true })
   }
 }
+
+/** Applies an edit to a file's bytes. Anything but UTF-8 is refused; a byte order mark is kept. */
+export function editBytes(bytes: Buffer | undefined, edit: (text: string) => string): Buffer {
+  const [, mark = '', text = ''] = /^(\ufeff?)(.*)$/s.exec(decode(bytes ?? Buffer.alloc(0)))!
+  return Buffer.from(mark + edit(text))
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    throw new MailboxError('invalid', 'it is not UTF-8', { cause, hint: 'convert it: iconv -t UTF-8' })
+  }
+}
+
+/** Whether a settings file is empty, without even a comment. */
+export const isBlank = (bytes: Buffer): boolean => /^\ufeff?\s*(\{\s*\})?\s*$/.test(bytes.toString('utf8'))

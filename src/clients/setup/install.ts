@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
 import type { Place } from './client-setup.ts'
-import { editBytes, isBlank } from './edit-bytes.ts'
-import { inspectFile, replaceFile, sweepTemporaries } from './file.ts'
+import { editBytes, inspectFile, isBlank, replaceFile, sweepTemporaries } from './file.ts'
 import {
   digest,
   type FileRecord,

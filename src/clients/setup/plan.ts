@@ -1,8 +1,7 @@
 import { MailboxError } from '../../base/errors.ts'
 import type { Client } from '../../model/client.ts'
 import type { ClientSetup, Place, SettingsFile } from './client-setup.ts'
-import { editBytes } from './edit-bytes.ts'
-import { type FileState, inspectFile } from './file.ts'
+import { editBytes, type FileState, inspectFile } from './file.ts'
 
 /** A file that `init` would change, or that is up to date. */
 export interface PlannedFile {

@@ -4,8 +4,7 @@ import { syncDirectory } from '../../base/files.ts'
 import type { Client } from '../../model/client.ts'
 import { clientSetups } from '../registry.ts'
 import type { Place, SettingsFile } from './client-setup.ts'
-import { editBytes, isBlank } from './edit-bytes.ts'
-import { inspectFile, replaceFile, sweepTemporaries, targetOf } from './file.ts'
+import { editBytes, inspectFile, isBlank, replaceFile, sweepTemporaries, targetOf } from './file.ts'
 import {
   digest,
   type FileRecord,

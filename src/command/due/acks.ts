@@ -1,13 +1,12 @@
-import type { Letter, View } from '../../conversation/view.ts'
+import type { Letter } from '../../conversation/view.ts'
 import { escalation } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
-import type { Context } from '../context.ts'
 import { escalate, nextToTell } from './escalation.ts'
 import type { LetterChanges } from './letter-changes.ts'
 
 /** An ack did not come: show the message again, then tell the lead, then the person, then leave it. */
-export function remind(view: View, letters: LetterChanges, letter: Letter, context: Context): void {
-  const { now, policy } = context
+export function remind(letters: LetterChanges, letter: Letter): void {
+  const { now, policy } = letters.context
   const again = { ackBy: isoTime(now + policy.ackTimeoutMs) }
   const claim = letter.claimUntil === null ? {} : { claimUntil: isoTime(letter.claimUntil) }
   if (letter.repeats < policy.ackRepeats) {
@@ -15,8 +14,7 @@ export function remind(view: View, letters: LetterChanges, letter: Letter, conte
     letters.change(letter, 'repeated', 'stored', 'no ack came', { ...claim, ...again, repeats })
     return
   }
-  const next = nextToTell(view, letter, context)
+  const next = nextToTell(letters, letter)
   const rest = next.level === escalation.person ? {} : again
-  const change = { ...claim, ...rest, level: next.level }
-  escalate(view, letters, letter, { next, change, reason: 'no ack came' }, context)
+  escalate(letters, letter, next, { ...claim, ...rest, level: next.level }, 'no ack came')
 }

@@ -53,7 +53,9 @@ export function findReturns(view: View, { gone }: ProcessStates, context: Contex
 }
 
 /** What a dead agent had claimed is free at once; its own mail waits a while for it to come back. */
-export function settleDead(view: View, letters: LetterChanges, agent: Agent, { now, policy }: Context): void {
+export function settleDead(letters: LetterChanges, agent: Agent): void {
+  const { view, context } = letters
+  const { now, policy } = context
   if (view.directory.isEmpty(agent.name)) return
   const mayReturn = agent.gone !== 'left' && now - Date.parse(agent.lastSeenAt) < policy.deadLetterAfterMs
   const note = `${agent.name} has ${agent.gone === 'left' ? 'left' : 'died'}`

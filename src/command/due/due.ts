@@ -22,12 +22,12 @@ export function decideDue(view: View, processes: ProcessStates, context: Context
   for (const agent of view.directory.agents.values()) {
     if (agent.state === 'dead' && !back.has(agent.name)) dead.set(agent.name, agent)
   }
-  for (const agent of dead.values()) settleDead(view, letters, agent, context)
+  for (const agent of dead.values()) settleDead(letters, agent)
   for (const letter of view.lapsedClaims(context.now, atOnce)) letters.giveBack(letter, 'the claim ran out')
-  for (const letter of view.bound(atOnce)) expireForRun(view, letters, letter)
-  for (const letter of view.lapsed(context.now, frozenBoxes(view), atOnce)) expire(view, letters, letter)
-  for (const letter of view.unacked(context.now, atOnce)) remind(view, letters, letter, context)
-  escalateUnread(view, letters, context)
-  escalateOverdue(view, letters, context)
+  for (const letter of view.bound(atOnce)) expireForRun(letters, letter)
+  for (const letter of view.lapsed(context.now, frozenBoxes(view), atOnce)) expire(letters, letter)
+  for (const letter of view.unacked(context.now, atOnce)) remind(letters, letter)
+  escalateUnread(letters)
+  escalateOverdue(letters)
   return [...deaths, ...returns, ...letters.drafts()]
 }

@@ -1,24 +1,24 @@
 import { escalationType } from '../../conversation/escalation.ts'
-import type { Letter, View } from '../../conversation/view.ts'
+import type { Letter } from '../../conversation/view.ts'
 import { person } from '../../model/agent.ts'
 import { priorityRank } from '../../model/message.ts'
 import { escalation, type ReceiptChange } from '../../model/receipt.ts'
 import { isLead } from '../../model/rules.ts'
-import type { Context } from '../context.ts'
 import { notice } from '../notice.ts'
 import { atOnce, keepTimes, type LetterChanges } from './letter-changes.ts'
 
 /** Urgent mail that nobody reads: the lead is told, then the person. Other mail is only marked as stale. */
-export function escalateUnread(view: View, letters: LetterChanges, context: Context): void {
+export function escalateUnread(letters: LetterChanges): void {
+  const { view, context } = letters
   const { now, policy } = context
   const urgent = priorityRank('urgent')
   if (policy.urgentAfterMs > 0) {
     for (const level of [escalation.none, escalation.lead]) {
       const since = now - policy.urgentAfterMs * (level + 1)
       for (const letter of view.unreadSince(since, urgent, level, atOnce)) {
-        const next = nextToTell(view, letter, context)
+        const next = nextToTell(letters, letter)
         const change = { ...keepTimes(letter), level: next.level }
-        escalate(view, letters, letter, { next, change, reason: 'urgent and unread' }, context)
+        escalate(letters, letter, next, change, 'urgent and unread')
       }
     }
   }
@@ -40,7 +40,9 @@ export interface NextToTell {
 }
 
 /** Agent, lead, person: the next in the chain. After the person there is nobody. */
-export function nextToTell({ directory }: View, letter: Letter, { policy: { leads } }: Context): NextToTell {
+export function nextToTell({ view, context }: LetterChanges, letter: Letter): NextToTell {
+  const { directory } = view
+  const { leads } = context.policy
   if (letter.owner === person) return { to: undefined, level: escalation.person }
   const recipient = directory.agents.get(letter.owner)
   const isLeads =
@@ -51,35 +53,27 @@ export function nextToTell({ directory }: View, letter: Letter, { policy: { lead
   return { to, level: to === person ? escalation.person : escalation.lead }
 }
 
-interface Escalation {
-  next: NextToTell
-  change: Partial<ReceiptChange>
-  reason: string
-}
-
 /** Records that a letter was escalated, and tells the next in the chain. */
 export function escalate(
-  view: View,
   letters: LetterChanges,
   letter: Letter,
-  { next, change, reason }: Escalation,
-  context: Context,
+  next: NextToTell,
+  change: Partial<ReceiptChange>,
+  reason: string,
 ): void {
   const note = `${reason}: ${next.to === undefined ? 'the person has it' : `${next.to} was told`}`
-  if (letters.change(letter, 'escalated', letter.state, note, change))
-    notify(view, letters, letter, next, reason, context)
+  if (letters.change(letter, 'escalated', letter.state, note, change)) notify(letters, letter, next, reason)
 }
 
 /** Tells somebody about a letter of another. */
 export function notify(
-  view: View,
   letters: LetterChanges,
   letter: Letter,
   { to, level }: NextToTell,
   reason: string,
-  context: Context,
 ): void {
   if (to === undefined) return
+  const { view, context } = letters
   const about = view.text(letter.seq)
   const minutes = Math.max(1, Math.round((context.now - Date.parse(about.createdAt)) / 60_000))
   letters.notify(

@@ -5,7 +5,8 @@ import { classOf, isDeadLetter, type Receipt } from '../../model/receipt.ts'
 import type { LetterChanges } from './letter-changes.ts'
 
 /** Mail for an earlier run must not reach a successor. */
-export function expireForRun(view: View, letters: LetterChanges, letter: Letter): void {
+export function expireForRun(letters: LetterChanges, letter: Letter): void {
+  const { view } = letters
   const agent = view.directory.agents.get(letter.owner)
   const message = view.message(letter.id)
   if (agent === undefined || message === undefined || !isOutdated(agent, message)) return
@@ -18,8 +19,8 @@ export const frozenBoxes = ({ directory }: View): string[] =>
   [...directory.agents.values()].filter(({ state }) => state === 'frozen').map(({ name }) => name)
 
 /** Group mail that somebody has read has done its work; of other mail the sender is told. */
-export function expire(view: View, letters: LetterChanges, letter: Letter): void {
-  const read = isGroupBox(letter.owner) && view.receipts(letter.seq).some(wasRead)
+export function expire(letters: LetterChanges, letter: Letter): void {
+  const read = isGroupBox(letter.owner) && letters.view.receipts(letter.seq).some(wasRead)
   if (read) letters.change(letter, 'expired', 'expired', 'it expired')
   else letters.undeliverable(letter, 'expired', 'it expired before anybody read it')
 }

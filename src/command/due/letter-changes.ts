@@ -11,16 +11,16 @@ export const atOnce = 500
 
 /** Collects what becomes of letters, each of them at most once, and the notices about them. */
 export class LetterChanges {
-  readonly #view: View
-  readonly #context: Context
+  readonly view: View
+  readonly context: Context
   readonly #seen = new Set<string>()
   readonly #changes = new Map<string, { step: ReceiptStep; note: string; changes: ReceiptChange[] }>()
   readonly #undelivered: Undelivered[] = []
   readonly #notices: Draft[] = []
 
   constructor(view: View, context: Context) {
-    this.#view = view
-    this.#context = context
+    this.view = view
+    this.context = context
   }
 
   /** False when the letter was changed already. */
@@ -49,7 +49,7 @@ export class LetterChanges {
   /** A claim is over: the mail is free again for the role, unless it was claimed too often. */
   giveBack(letter: Letter, note: string): void {
     const { owner, box, attempts } = letter
-    if (attempts >= this.#context.policy.maxAttempts)
+    if (attempts >= this.context.policy.maxAttempts)
       this.undeliverable(letter, 'dead', `${note}, and it was claimed ${attempts} times`)
     else
       this.change(letter, 'released', 'stored', note, {
@@ -64,7 +64,7 @@ export class LetterChanges {
 
   /** Notices come first: if this were cut short, senders would be told twice rather than never. */
   drafts(): Draft[] {
-    const told = bounces(this.#view, this.#undelivered, this.#context)
+    const told = bounces(this.view, this.#undelivered, this.context)
     const done = [...this.#changes.values()].flatMap(({ step, note, changes }) =>
       receiptDrafts(step, systemAgent, changes, note),
     )

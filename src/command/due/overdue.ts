@@ -1,14 +1,13 @@
 import type { Matter } from '../../conversation/matter.ts'
-import type { View } from '../../conversation/view.ts'
 import { person, systemAgent } from '../../model/agent.ts'
 import type { Draft } from '../../model/entry.ts'
-import type { Context } from '../context.ts'
 import { notice } from '../notice.ts'
 import { nextToTell, notify } from './escalation.ts'
 import { atOnce, keepTimes, type LetterChanges } from './letter-changes.ts'
 
 /** Somebody waits for an answer: the lead is told, then the person; of a missed deadline also whoever set it. */
-export function escalateOverdue(view: View, letters: LetterChanges, context: Context): void {
+export function escalateOverdue(letters: LetterChanges): void {
+  const { view, context } = letters
   const { now, policy } = context
   const patience = policy.answerAfterMs
   for (const matter of view.overdue(now, patience > 0 ? now - patience : 0, atOnce)) {
@@ -19,15 +18,15 @@ export function escalateOverdue(view: View, letters: LetterChanges, context: Con
     const reason = missed ? `the ${matter.kind} was not settled in time` : `no answer to a ${matter.kind}`
     const letter = { ...receipt, id: matter.id }
     if (!letters.change(letter, 'overdue', receipt.state, reason, keepTimes(letter))) continue
-    if (missed) letters.notify(missedDeadline(view, matter, context))
+    if (missed) letters.notify(missedDeadline(letters, matter))
     else {
       const asked = { ...letter, level: matter.level }
-      notify(view, letters, asked, nextToTell(view, asked, context), reason, context)
+      notify(letters, asked, nextToTell(letters, asked), reason)
     }
   }
 }
 
-function missedDeadline(view: View, { seq, owner, kind, asker }: Matter, context: Context): Draft {
+function missedDeadline({ view, context }: LetterChanges, { seq, owner, kind, asker }: Matter): Draft {
   const about = view.text(seq)
   const next =
     kind === 'shutdown'

@@ -5,7 +5,7 @@ import { parse as parseToml } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { clientNamed, clientSetups } from '../../../src/clients/registry.ts'
 import type { SettingsFile } from '../../../src/clients/setup/client-setup.ts'
-import { editBytes } from '../../../src/clients/setup/edit-bytes.ts'
+import { editBytes } from '../../../src/clients/setup/file.ts'
 import { planInstall } from '../../../src/clients/setup/plan.ts'
 import {
   type Fixture,
