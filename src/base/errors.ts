@@ -44,11 +44,8 @@ export class MailboxError extends Error {
   }
 
   toJSON(): { code: ErrorCode; message: string; hint?: string } {
-    return {
-      code: this.code,
-      message: this.message,
-      ...(this.hint === undefined ? {} : { hint: this.hint }),
-    }
+    const { code, message, hint } = this
+    return { code, message, ...(hint === undefined ? {} : { hint }) }
   }
 }
 

@@ -38,23 +38,25 @@ export function writeFileAtomically(
   content: string | Buffer,
   options: WriteFileOptions = {},
 ): void {
-  const { temporary = temporaryFor(path), durable = false, beforeRename } = options
+  const { temporary = temporaryFor(path) } = options
   try {
     writeNewFile(temporary, content, options)
-    beforeRename?.()
+    options.beforeRename?.()
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error
   }
-  if (durable) syncDirectory(dirname(path))
+  if (options.durable) syncDirectory(dirname(path))
 }
 
 const temporaryFor = (path: string): string => `${path}.${process.pid}.tmp`
 
 function writeNewFile(path: string, content: string | Buffer, options: WriteFileOptions): void {
   const { mode, owner, modifiedMs, durable } = options
-  const fd = openNew(path)
+  // A killed process that had our pid may have left one.
+  rmSync(path, { force: true })
+  const fd = openSync(path, 'wx', 0o600)
   try {
     writeFileSync(fd, content)
     if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid)
@@ -66,20 +68,7 @@ function writeNewFile(path: string, content: string | Buffer, options: WriteFile
   }
 }
 
-function openNew(path: string): number {
-  try {
-    return openSync(path, 'wx', 0o600)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    // Left behind by a killed process that had our pid.
-    rmSync(path)
-    return openSync(path, 'wx', 0o600)
-  }
-}
-
-/**
- * The same for content that is long or slow to produce, always durable. If `write` throws, the old file stays.
- */
+/** The same for content that is long or slow to produce, always durable. If `write` throws, the old file stays. */
 export async function streamFileAtomically(
   path: string,
   write: (file: FileHandle) => Promise<void>,

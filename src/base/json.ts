@@ -3,8 +3,8 @@ import { MailboxError } from './errors.ts'
 /** Deeper JSON is refused before it is parsed: JSON.parse accepts millions of levels, stringify then throws. */
 export const maxJsonDepth = 64
 
-function refuse(why: string, hint: string): never {
-  throw new MailboxError('invalid', `JSON ${why}`, { hint })
+function refuse(why: string, hint: string, what = 'JSON'): never {
+  throw new MailboxError('invalid', `${what} ${why}`, { hint })
 }
 
 /**
@@ -33,9 +33,7 @@ function checkStructure(text: string, maxDepth: number): void {
       case 0x5b: // [
         expectKey = text.charCodeAt(at) === 0x7b
         keys.push(expectKey ? new Set() : null)
-        if (keys.length > maxDepth) {
-          refuse(`is nested deeper than ${maxDepth}`, 'flatten it, or attach a file')
-        }
+        if (keys.length > maxDepth) refuse(`is nested deeper than ${maxDepth}`, flatten)
         break
       case 0x7d: // }
       case 0x5d: // ]
@@ -87,9 +85,8 @@ function checkNumber(text: string, at: number): number {
   numberPattern.lastIndex = at
   const literal = numberPattern.exec(text)?.[0]
   if (literal === undefined) return at
-  if (!isExact(Number(literal))) {
+  if (!isExact(Number(literal)))
     refuse(`number ${literal.slice(0, 40)} is out of range for a double`, 'write it as a string')
-  }
   return at + literal.length - 1
 }
 
@@ -101,38 +98,22 @@ const isExact = (value: number) =>
  * so that it is read back unchanged.
  */
 export function checkJsonValue(value: unknown, what: string, depth = 0): void {
-  const refuseValue = (why: string, hint: string): never => {
-    throw new MailboxError('invalid', `${what} ${why}`, { hint })
-  }
-  if (depth >= maxJsonDepth)
-    refuseValue(`is nested deeper than ${maxJsonDepth}`, 'flatten it, or attach a file')
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return
-    case 'number':
-      if (!isExact(value)) refuseValue(`contains the number ${value}`, 'write it as a string')
-      return
-    case 'object': {
-      if (value === null) return
-      if (Array.isArray(value)) {
-        for (const item of value) checkJsonValue(item, what, depth + 1)
-        return
-      }
-      const prototype = Object.getPrototypeOf(value)
-      if (prototype !== Object.prototype && prototype !== null) {
-        refuseValue(
-          `contains a ${value.constructor?.name ?? 'non-plain object'}`,
-          'pass plain objects, arrays and scalars',
-        )
-      }
-      for (const [key, item] of Object.entries(value)) {
-        if (key === '__proto__') refuseValue('has the key __proto__', 'rename the key')
-        if (item !== undefined) checkJsonValue(item, what, depth + 1)
-      }
-      return
+  if (depth >= maxJsonDepth) refuse(`is nested deeper than ${maxJsonDepth}`, flatten, what)
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return
+  if (typeof value === 'number') {
+    if (!isExact(value)) refuse(`contains the number ${value}`, 'write it as a string', what)
+  } else if (Array.isArray(value)) {
+    for (const item of value) checkJsonValue(item, what, depth + 1)
+  } else if (typeof value === 'object') {
+    const prototype = Object.getPrototypeOf(value)
+    if (prototype !== Object.prototype && prototype !== null)
+      refuse(`contains a ${value.constructor?.name ?? 'non-plain object'}`, plain, what)
+    for (const [key, item] of Object.entries(value)) {
+      if (key === '__proto__') refuse('has the key __proto__', 'rename the key', what)
+      if (item !== undefined) checkJsonValue(item, what, depth + 1)
     }
-    default:
-      refuseValue(`contains a ${typeof value}`, 'pass plain objects, arrays and scalars')
-  }
+  } else refuse(`contains a ${typeof value}`, plain, what)
 }
+
+const flatten = 'flatten it, or attach a file'
+const plain = 'pass plain objects, arrays and scalars'

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Attributes, Link, SpanKind } from '@opentelemetry/api'
+import type { Attributes, Link, SpanContext, SpanKind } from '@opentelemetry/api'
 
 /** `version-traceId-spanId-flags`, as defined by W3C Trace Context. */
 const pattern = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/
@@ -37,7 +37,6 @@ export async function inSpan<T>(
     return parent === undefined ? work(callerTrace.getStore()) : callerTrace.run(parent, () => work(parent))
   }
   const { context, SpanStatusCode, trace } = await import('@opentelemetry/api')
-  const contextOf = (text: string) => ({ ...partsOf(text), isRemote: true })
   const { name, attributes } = options
   const links: Link[] = (options.links ?? []).flatMap((text) =>
     isTraceparent(text) ? { context: contextOf(text) } : [],
@@ -68,7 +67,7 @@ export function noteSpan(options: SpanOptions): void {
 
 const isTraceparent = (text: string | undefined): text is string => text !== undefined && pattern.test(text)
 
-function partsOf(text: string): { traceId: string; spanId: string; traceFlags: number } {
+function contextOf(text: string): SpanContext {
   const [, traceId = '', spanId = '', flags = '0'] = pattern.exec(text) ?? []
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) }
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
 }

@@ -6,7 +6,8 @@ export interface WorkerData {
   projection: 'tables' | 'words'
 }
 export type ToWorker = 'catch up' | 'end'
-export type FromWorker = { seq: number } | { done: true } | { failed: string }
+/** The seq reached so far, and at the end whether everything has been applied. */
+export type FromWorker = number | boolean
 
 /**
  * Catches a projection up on a separate thread, so that applying a large backlog does not block this one. The
@@ -49,8 +50,8 @@ export class Background {
     const worker = new Worker(file, { workerData: this.#data })
     worker.unref()
     worker.on('message', (message: FromWorker) => {
-      if ('seq' in message) this.#onProgress(message.seq)
-      else this.#settle('done' in message)
+      if (typeof message === 'number') this.#onProgress(message)
+      else this.#settle(message)
     })
     worker.on('error', () => this.#settle(false))
     worker.on('exit', () => {

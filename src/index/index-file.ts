@@ -2,6 +2,7 @@ import { chmodSync, rmSync, statSync } from 'node:fs'
 import { bootId } from '../base/process.ts'
 import { type Database, isBusy, isSqliteError, openDatabase, type Statement } from '../base/sqlite.ts'
 import { type Cursor, type Journal, startCursor } from '../journal/journal.ts'
+import { indexFormat } from './schema.ts'
 
 /** How long a statement waits for another process's lock. */
 export const busyMs = 10_000
@@ -13,7 +14,6 @@ export interface IndexFileOptions {
   path: string
   journal: Journal
   schema: string
-  format: number
 }
 
 /** The database file of a projection. Opens it if it fits the journal, and replaces it if it does not. */
@@ -87,11 +87,11 @@ export class IndexFile {
   }
 
   #create(): Cursor {
-    const { path, schema, format, journal } = this.#options
+    const { path, schema, journal } = this.#options
     const database = openDatabase(path, busyMs)
     chmodSync(path, 0o600)
     const { seq, segment, offset, sum } = startCursor
-    const meta = [1, format, `'${journal.space}'`, `'${thisBoot()}'`, seq, segment, offset, `'${sum}'`]
+    const meta = [1, indexFormat, `'${journal.space}'`, `'${thisBoot()}'`, seq, segment, offset, `'${sum}'`]
     database.exec(
       `PRAGMA synchronous = OFF; BEGIN IMMEDIATE; ${schema} INSERT INTO meta VALUES (${meta.join(', ')}); COMMIT`,
     )
@@ -104,8 +104,7 @@ export class IndexFile {
     const row = this.sql('SELECT seq, segment, offset, sum, format, space FROM meta').get() ?? []
     const [seq, segment, offset, sum, format, space] = row
     const isPlace = [seq, segment, offset].every(Number.isSafeInteger) && typeof sum === 'string'
-    if (!isPlace || format !== this.#options.format || space !== this.#options.journal.space)
-      throw new UnfitIndex()
+    if (!isPlace || format !== indexFormat || space !== this.#options.journal.space) throw new UnfitIndex()
     return { seq, segment, offset, sum } as Cursor
   }
 

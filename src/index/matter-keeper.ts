@@ -14,6 +14,8 @@ import { systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import { isAcked, isDeadLetter, type ReceiptChange, type ReceiptStep } from '../model/receipt.ts'
 
+type OwedRow = [owner: string, kind: Kind, state: MatterState, asker: string]
+
 /** Maintains the table of matters: messages open them, messages and receipts settle them. */
 export function createMatterKeeper(database: Database) {
   const put = database.prepare('INSERT OR IGNORE INTO matter VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
@@ -39,13 +41,13 @@ export function createMatterKeeper(database: Database) {
    * must answer for itself, its status and whether it shuts down, settles only what that agent owes.
    */
   function take(step: TakenStep, seq: number, message: Message): void {
-    const owners = of.all([seq])
+    const owners = of.all<OwedRow>([seq])
     const isOwn = owners.some(([owner]) => owner === message.from)
     for (const [owner, kind, state, asker] of owners) {
       if (isOwn && step.each && owner !== message.from) continue
-      const to = next(step, kind as Kind, state as MatterState)
-      if (to === undefined || (step.name === 'answer' && !isAnswer(message, asker as string))) continue
-      move(seq, owner as string, kind as Kind, to)
+      const to = next(step, kind, state)
+      if (to === undefined || (step.name === 'answer' && !isAnswer(message, asker))) continue
+      move(seq, owner, kind, to)
     }
   }
 
@@ -59,34 +61,34 @@ export function createMatterKeeper(database: Database) {
 
     applyMessage(message: Message, seq: number): void {
       const step = stepOf(message)
-      const parent = message.replyTo === undefined ? undefined : seqOf.get([message.replyTo])?.[0]
-      if (step !== undefined && parent !== undefined) take(step, parent as number, message)
+      const parent = message.replyTo === undefined ? undefined : seqOf.get<[number]>([message.replyTo])?.[0]
+      if (step !== undefined && parent !== undefined) take(step, parent, message)
       const report = reportOf(message)
       if (report !== undefined) {
         const kind = report.kind as Kind
-        for (const [about, owner, state] of reported.all([kind, report.key, message.from])) {
-          const to = next(findStep(kind, report.step), kind, state as MatterState)
-          if (to !== undefined) move(about as number, owner as string, kind, to)
+        const about = reported.all<[number, string, MatterState]>([kind, report.key, message.from])
+        for (const [parent, owner, state] of about) {
+          const to = next(findStep(kind, report.step), kind, state)
+          if (to !== undefined) move(parent, owner, kind, to)
         }
       }
-      for (const { owner, kind, state, asker, key, since, until, level } of openedBy(message, seq)) {
+      for (const { owner, kind, state, asker, key, since, until, level } of openedBy(message, seq))
         put.run([seq, owner, kind, state, asker, key, since, until, level, 1])
-      }
     },
 
     applyReceipt({ seq, owner, state }: ReceiptChange, step: ReceiptStep): void {
       if (step === 'overdue') raise.run([seq, owner])
-      const own = ofOwner.all([seq, owner])
+      const own = ofOwner.all<[Kind, MatterState]>([seq, owner])
       for (const [kind, now] of own) {
-        const to = settled(kind as Kind, now as MatterState, state, step)
-        if (to !== undefined && to !== now) move(seq, owner, kind as Kind, to)
+        const to = settled(kind, now, state, step)
+        if (to !== undefined && to !== now) move(seq, owner, kind, to)
       }
       if (own.length > 0 || isGroupBox(owner)) return
       // One member has handled what its group was asked: that is enough.
-      for (const [group, kind, now] of of.all([seq])) {
-        if (!isGroupBox(group as string)) continue
-        const to = settled(kind as Kind, now as MatterState, state, step)
-        if (to === 'acked' || to === 'done') move(seq, group as string, kind as Kind, to)
+      for (const [group, kind, now] of of.all<OwedRow>([seq])) {
+        if (!isGroupBox(group)) continue
+        const to = settled(kind, now, state, step)
+        if (to === 'acked' || to === 'done') move(seq, group, kind, to)
       }
     },
   }

@@ -5,27 +5,17 @@ import type { Agent } from '../model/agent.ts'
 import { Directory, rateWindowMs, tallySlots } from '../model/directory.ts'
 import { createApplier } from './apply.ts'
 import { type Applier, Projection } from './projection.ts'
-import { indexFormat, indexSchema, searchSchema } from './schema.ts'
+import { indexSchema, searchSchema } from './schema.ts'
 
 /** The tables that every query reads. */
-export function openIndex(dir: string, journal: Journal): Projection {
-  const path = join(dir, 'index.db')
-  return new Projection({ path, journal, schema: indexSchema, format: indexFormat, applier: createApplier })
-}
+export const openIndex = (dir: string, journal: Journal): Projection =>
+  new Projection({ path: join(dir, 'index.db'), journal, schema: indexSchema, applier: createApplier })
 
 /** The words of all messages, for full-text search. */
-export function openSearch(dir: string, journal: Journal): Projection {
-  const path = join(dir, 'index-search.db')
-  return new Projection({
-    path,
-    journal,
-    schema: searchSchema,
-    format: indexFormat,
-    applier: createWordApplier,
-  })
-}
+export const openSearch = (dir: string, journal: Journal): Projection =>
+  new Projection({ path: join(dir, 'index-search.db'), journal, schema: searchSchema, applier: wordApplier })
 
-function createWordApplier(database: Database): Applier {
+function wordApplier(database: Database): Applier {
   const put = database.prepare('INSERT INTO words (rowid, subject, body) VALUES (?, ?, ?)')
   return {
     apply({ entry }) {
@@ -46,29 +36,23 @@ export interface DirectoryOptions {
 }
 
 /** The directory as the index has it, with the cursor of that state. */
-export const loadDirectory = (
-  index: Projection,
-  options: DirectoryOptions,
-): { directory: Directory; cursor: Cursor } =>
+export const loadDirectory = (index: Projection, options: DirectoryOptions) =>
   index.peek((cursor) => ({ directory: readDirectory(index, cursor, options), cursor }))
 
 /** The same, within a query that is running. */
 export function readDirectory(index: Projection, { seq }: Cursor, options: DirectoryOptions): Directory {
   const directory = new Directory(options)
   directory.seq = seq
-  const [first] = index.sql('SELECT min(seq) FROM message').get() ?? []
-  directory.firstMessage = (first as number | null) ?? undefined
-  for (const [name, json] of index.sql('SELECT name, json FROM agent').all()) {
-    directory.agents.set(name as string, JSON.parse(json as string) as Agent)
+  directory.firstMessage = index.sql('SELECT min(seq) FROM message').get<[number | null]>()?.[0] ?? undefined
+  for (const [name, json] of index.sql('SELECT name, json FROM agent').all<[string, string]>())
+    directory.agents.set(name, JSON.parse(json) as Agent)
+  for (const [box, slot, n] of index.sql('SELECT box, slot, n FROM tally').all<[string, number, number]>()) {
+    const tally = directory.tallies.get(box) ?? new Array(tallySlots).fill(0)
+    tally[slot] = n
+    directory.tallies.set(box, tally)
   }
-  for (const [box, slot, n] of index.sql('SELECT box, slot, n FROM tally').all()) {
-    const tally = directory.tallies.get(box as string) ?? new Array(tallySlots).fill(0)
-    tally[slot as number] = n as number
-    directory.tallies.set(box as string, tally)
-  }
-  for (const [agent, at] of index.sql('SELECT agent, at FROM seen').all()) {
-    directory.seen.set(agent as string, at as string)
-  }
+  for (const [agent, at] of index.sql('SELECT agent, at FROM seen').all<[string, string]>())
+    directory.seen.set(agent, at)
   if (options.countsSends) loadSends(index, directory, options.now)
   return directory
 }
@@ -80,13 +64,11 @@ function loadSends(index: Projection, directory: Directory, now: number): void {
   const found: [sender: string, at: number][] = []
   const page = index.sql('SELECT seq, sender, created FROM message WHERE seq < ? ORDER BY seq DESC LIMIT ?')
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-    const rows = page.all([before, sendsAtOnce])
-    for (const [seq, sender, created] of rows) {
-      before = seq as number
-      if ((created as number) > now - rateWindowMs) found.push([sender as string, created as number])
-    }
-    const oldest = rows.at(-1)?.[2] as number | undefined
-    if (oldest === undefined || oldest <= now - rateWindowMs) break
+    const rows = page.all<[seq: number, sender: string, created: number]>([before, sendsAtOnce])
+    for (const [, sender, created] of rows) if (created > now - rateWindowMs) found.push([sender, created])
+    const [seq, , oldest] = rows.at(-1) ?? []
+    if (seq === undefined || oldest! <= now - rateWindowMs) break
+    before = seq
   }
   for (const [sender, at] of found.reverse()) directory.noteSend(sender, at)
 }

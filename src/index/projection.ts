@@ -185,7 +185,11 @@ export class Projection {
     const { path } = this.#options
     for (let attempt = 0; ; attempt++) {
       try {
-        this.#ensureOpen()
+        const cursor = this.#file.ensureOpen()
+        if (cursor !== undefined) {
+          this.#cursor = cursor
+          this.#applier = undefined
+        }
         return work()
       } catch (error) {
         if (attempt < 3 && this.#pointedAtRemoved(error)) continue
@@ -196,13 +200,6 @@ export class Projection {
         this.#file.discardBroken()
       }
     }
-  }
-
-  #ensureOpen(): void {
-    const cursor = this.#file.ensureOpen()
-    if (cursor === undefined) return
-    this.#cursor = cursor
-    this.#applier = undefined
   }
 
   /** Old segments were removed, and the index with them, while we read: what it pointed at is gone. */

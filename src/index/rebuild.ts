@@ -23,21 +23,17 @@ export async function rebuild(
   words.discard()
   const besides = thread.catchUp(report('words'))
   try {
-    await build(tables, report('tables'), signal)
+    await build(tables, { onProgress: report('tables'), signal })
     await Promise.race([besides, aborted(signal)])
-    await build(words, report('words'), signal)
+    await build(words, { onProgress: report('words'), signal })
   } finally {
     await thread.close()
   }
 }
 
 /** Lets other work run between chunks. */
-async function build(
-  projection: Projection,
-  onProgress: (seq: number) => void,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  while (projection.catchUp({ onProgress, chunks: 1, signal })) await new Promise(setImmediate)
+async function build(projection: Projection, options: CatchUpOptions): Promise<void> {
+  while (projection.catchUp({ ...options, chunks: 1 })) await new Promise(setImmediate)
 }
 
 const aborted = (signal: AbortSignal | undefined) =>
@@ -54,12 +50,9 @@ export function compareWithRebuild(dir: string, journal: Journal, index: Project
       fresh.read(() => dump(fresh)),
       index.read(() => dump(index)),
     ])
-    const problems: string[] = []
-    for (const [table, rows] of wanted) {
-      if (found.get(table) !== rows)
-        problems.push(`index: table ${table} in ${dir} differs from a rebuilt one; run \`mailbox rebuild\``)
-    }
-    return problems
+    return [...wanted.keys()]
+      .filter((table) => found.get(table) !== wanted.get(table))
+      .map((table) => `index: table ${table} in ${dir} differs from a rebuilt one; run \`mailbox rebuild\``)
   } finally {
     fresh.close()
     rmSync(scratch, { recursive: true, force: true })
@@ -69,11 +62,6 @@ export function compareWithRebuild(dir: string, journal: Journal, index: Project
 function dump(index: Projection): Map<string, string> {
   const tables = index
     .sql("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta' ORDER BY name")
-    .all()
-  return new Map(
-    tables.map(([name]) => {
-      const rows = index.sql(`SELECT * FROM ${name as string}`).all()
-      return [name as string, rows.map((row) => JSON.stringify(row)).join('\n')]
-    }),
-  )
+    .all<[string]>()
+  return new Map(tables.map(([name]) => [name, JSON.stringify(index.sql(`SELECT * FROM ${name}`).all())]))
 }

@@ -13,11 +13,10 @@ let ending = false
 async function catchUp(): Promise<void> {
   try {
     // Between chunks it can be told to end.
-    while (!ending && target.catchUp({ chunks: 1, onProgress: (seq) => say({ seq }) }))
-      await new Promise(setImmediate)
-    say({ done: true })
-  } catch (error) {
-    say({ failed: (error as Error).message })
+    while (!ending && target.catchUp({ chunks: 1, onProgress: say })) await new Promise(setImmediate)
+    say(true)
+  } catch {
+    say(false)
   }
   if (ending) end()
 }

@@ -24,6 +24,7 @@ export const noSum = '0'.repeat(sumLength)
  */
 export class LineBuffer {
   #bytes = Buffer.allocUnsafeSlow(65_536)
+  /** Can be reduced to drop what was added last. */
   length = 0
 
   /** Appends one line and returns its sum. */
@@ -32,14 +33,9 @@ export class LineBuffer {
       throw new MailboxError('internal', 'refused to write an entry that could not be read back')
     const head = `{"seq":${seq},"at":"${at}",${JSON.stringify(draft).slice(1, -1)},"prev":"${prev}"`
     if (head.length > messageLimits.lineBytes) {
-      throw new MailboxError(
-        'over_limit',
-        `an entry of ${head.length} characters is too long for the journal`,
-        {
-          limit: 'size',
-          hint: `the limit is ${messageLimits.lineBytes} bytes; attach a file instead`,
-        },
-      )
+      const why = `an entry of ${head.length} characters is too long for the journal`
+      const hint = `the limit is ${messageLimits.lineBytes} bytes; attach a file instead`
+      throw new MailboxError('over_limit', why, { limit: 'size', hint })
     }
     // A UTF-16 unit takes at most three bytes.
     this.#reserve(head.length * 3 + tailLength + 1)
@@ -56,11 +52,7 @@ export class LineBuffer {
     this.#bytes[this.length++] = 0x0a
   }
 
-  truncate(length: number): void {
-    this.length = length
-  }
-
-  /** The bytes so far. They are overwritten by what is added after the next {@link truncate}. */
+  /** The bytes so far. They are overwritten by what is added after `length` is reduced. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.length)
   }

@@ -1,13 +1,6 @@
 import { isDeadLetter, type ReceiptState } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
-import {
-  messageBySeq,
-  type ReceiptRow,
-  receiptColumns,
-  type Source,
-  type StoredMessage,
-  toReceipt,
-} from './message.ts'
+import { messageBySeq, receiptColumns, type Source, type StoredMessage, toReceipt } from './message.ts'
 import { badCursor, type ListOptions, limitOf } from './page.ts'
 import { frozenBoxes } from './roster.ts'
 import { trailOf } from './show.ts'
@@ -67,7 +60,7 @@ export function deadLetters(
        WHERE (r.seq < ?3 OR (r.seq = ?3 AND r.owner > ?4)) AND (?5 IS NULL OR m.sender = ?5)
        ORDER BY r.seq DESC, r.owner LIMIT ?6`,
     )
-    .all<ReceiptRow>([now, frozenBoxes(source), ...readSpot(options.after), from ?? null, limit + 1])
+    .all([now, frozenBoxes(source), ...readSpot(options.after), from ?? null, limit + 1])
     .map(toReceipt)
   const letters = found.slice(0, limit).map(({ seq, owner, state, expiresAt }): DeadLetter => {
     const last = trailOf(source, seq).findLast(({ changes }) =>

@@ -5,9 +5,9 @@ import { type Agent, boxesOf, clockOf } from '../model/agent.ts'
 import { type Priority, priorities, priorityRank } from '../model/message.ts'
 import { classOf, type ReceiptState, receiptClasses } from '../model/receipt.ts'
 import { type PlaceRow, readMessage, type Source, type StoredMessage } from './message.ts'
-import { badCursor, limitOf, type Page } from './page.ts'
+import { badCursor, type ListOptions, limitOf, type Page } from './page.ts'
 
-export interface InboxOptions {
+export interface InboxOptions extends ListOptions {
   /** Only what the agent has not been shown yet. @default false */
   unread?: boolean
   /** Include finished mail. @default false */
@@ -19,22 +19,14 @@ export interface InboxOptions {
   thread?: string
   /** Only replies to this message. */
   replyTo?: string
-  /** @default 50 */
-  limit?: number
-  /** Where the previous page ended (`next`). */
-  after?: string
 }
 
 /** A message in an inbox, and its state there. */
 export type InboxMessage = StoredMessage & { state: ReceiptState; role?: string }
 
-/** A position in an inbox: most urgent first, then oldest. */
-interface Spot {
+interface InboxRow {
   rank: number
   seq: number
-}
-
-interface InboxRow extends Spot {
   owner: string
   state: ReceiptState
   place: PlaceRow
@@ -70,7 +62,8 @@ export function matches(
 /** The cursor after a message, where the next page starts. */
 export const cursorAfter = ({ priority, seq }: StoredMessage): string => `${priorityRank(priority)}-${seq}`
 
-function readSpot(text: string | undefined): Spot {
+/** A position in an inbox: most urgent first, then oldest. */
+function readSpot(text: string | undefined): Pick<InboxRow, 'rank' | 'seq'> {
   if (text === undefined) return { rank: priorities.length - 1, seq: 0 }
   const match = /^([0-3])-(\d{1,15})$/.exec(text)
   if (match === null) throw badCursor(text)

@@ -72,20 +72,21 @@ export function factsOf({ index }: Source, seq: number): MessageFacts {
 }
 
 export const receiptsOf = ({ index }: Source, seq: number): Receipt[] =>
-  index.sql(`SELECT ${receiptColumns} FROM receipt r WHERE seq = ?`).all<ReceiptRow>([seq]).map(toReceipt)
+  index.sql(`SELECT ${receiptColumns} FROM receipt r WHERE seq = ?`).all([seq]).map(toReceipt)
 
 export const receiptColumns =
   'r.seq, r.owner, r.box, r.rank, r.state, r.attempts, r.claim_until, r.expires, r.ack_by, r.repeats, r.level, r.via_group, r.seen'
 
-/** A row that starts with {@link receiptColumns}. */
-export type ReceiptRow = [
+type ReceiptRow = [
   ...[seq: number, owner: string, box: string, rank: number, state: ReceiptState, attempts: number],
   ...[claimUntil: number | null, expiresAt: number | null, ackBy: number | null, repeats: number],
-  ...[level: number, viaGroup: number, seen: number, ...SqlRow],
+  ...[level: number, viaGroup: number, seen: number],
 ]
 
-export function toReceipt(row: ReceiptRow): Receipt {
-  const [seq, owner, box, rank, state, attempts, claimUntil, expiresAt, ackBy, repeats, level] = row
+/** A receipt from a row that starts with {@link receiptColumns}. */
+export function toReceipt(row: SqlRow): Receipt {
+  const [seq, owner, box, rank, state, attempts, claimUntil, expiresAt, ackBy, repeats, level] =
+    row as ReceiptRow
   return {
     seq,
     owner,

@@ -38,12 +38,8 @@ export function nextMail(
   let next: string | null = filter.after ?? null
   do {
     const limit = Math.min(pageSize, most - answers.length - others.length)
-    const page = inbox(
-      source,
-      agent,
-      { ...filter, unread: true, limit, ...(next === null ? {} : { after: next }) },
-      now,
-    )
+    const after = next === null ? {} : { after: next }
+    const page = inbox(source, agent, { ...filter, unread: true, limit, ...after }, now)
     for (const message of page.messages)
       (isAnswerTo(source, agent.name, message) ? answers : others).push(message)
     next = page.next

@@ -18,9 +18,9 @@ export function parseSearch(query: string): SearchTerm[] {
     invalid('the search has characters that cannot be typed', 'use words, from:NAME, tag:NS:VALUE, is:unread')
   const terms: SearchTerm[] = []
   for (const match of query.matchAll(termPattern)) {
-    const [, minus, prefix, quoted = ''] = match
+    const [, minus, prefix] = match
     const operator = operators.find((name) => name === prefix)
-    const written = quoted.replaceAll('"', '')
+    const written = match[3]!.replaceAll('"', '')
     const value = operator === undefined && prefix !== undefined ? `${prefix}:${written}` : written
     if (value === '') continue
     const term = { negated: minus === '-', operator: operator ?? ('text' as const), value }

@@ -51,7 +51,6 @@ export function stats(source: Source, now: number): Stats {
     const key = `${kind} ${agent}`
     measures.set(key, [...(measures.get(key) ?? []), { bucket, n }])
   }
-  const bucketsOf = (kind: number, agent: string) => measures.get(`${kind} ${agent}`) ?? []
   const all = (kind: number) =>
     [...measures].filter(([key]) => key.startsWith(`${kind} `)).flatMap(([, found]) => found)
   const numbers = (sql: string) => new Map(index.sql(sql).all<[box: string, n: number]>())
@@ -69,10 +68,9 @@ export function stats(source: Source, now: number): Stats {
     shown: latency(kindsOf(measureKinds.shown)),
     done: latency(kindsOf(measureKinds.done)),
   })
-  const agents = roster(source).map(({ name }) => ({
-    name,
-    ...figures([name], (kind) => bucketsOf(kind, name)),
-  }))
+  const agents = roster(source).map(({ name }) => {
+    return { name, ...figures([name], (kind) => measures.get(`${kind} ${name}`) ?? []) }
+  })
   const roles = [...pending.keys()]
     .filter((box) => box.startsWith('role:') && pending.get(box)! > 0)
     .map((box) => ({ name: box, pending: pending.get(box)!, oldestWaiting: oldestIn(source, box) }))

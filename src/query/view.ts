@@ -7,7 +7,6 @@ import {
   factsOf,
   findSeq,
   messageBySeq,
-  type ReceiptRow,
   receiptColumns,
   receiptsOf,
   type Source,
@@ -24,7 +23,7 @@ export function createView(source: Source): View {
       .sql(
         `SELECT ${receiptColumns}, m.id FROM ${join || 'receipt r'} JOIN message m ON m.seq = r.seq WHERE ${where}`,
       )
-      .all<ReceiptRow>(parameters)
+      .all(parameters)
       .map((row) => ({ ...toReceipt(row), id: row.at(-1) as string }))
   const joined = (table: string, box: string) =>
     `${table} JOIN receipt r ON r.seq = ${table}.seq AND r.owner = ${table}.${box}`

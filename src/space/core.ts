@@ -19,6 +19,9 @@ import { IndexKeeper } from './index-keeper.ts'
 /** An index that is ahead of the directory by more than this is cheaper to load than to fold. */
 const foldLimit = 2_000
 
+/** What a decision looks at. The directory is in memory; bringing the index up to date takes longer. */
+type Basis = 'directory' | 'index'
+
 /** What a decision came to: its result, and the entries that make it durable. */
 export interface Decided<T> {
   result: T
@@ -43,6 +46,8 @@ export class SpaceCore {
   #directory!: Directory
   #epoch = 0
   readonly #ending = new AbortController()
+  /** Aborted when the space is closed. */
+  readonly ending = this.#ending.signal
   #closed = false
 
   constructor(dir: string, journal: Journal, settings: Settings, now: () => number) {
@@ -56,13 +61,8 @@ export class SpaceCore {
     this.#source = { index: this.index, journal }
     this.#newId = createIdSource(now)
     // Everyone who waits listens for the end. There can be many, and none of them is a leak.
-    setMaxListeners(0, this.#ending.signal)
+    setMaxListeners(0, this.ending)
     this.#view = createView(this.#source)
-  }
-
-  /** Aborted when the space is closed. */
-  get ending(): AbortSignal {
-    return this.#ending.signal
   }
 
   get context(): Context {
@@ -70,10 +70,7 @@ export class SpaceCore {
   }
 
   /** Takes a decision with the exclusive right to append, and makes it durable. */
-  async decide<T>(
-    on: 'directory' | 'index',
-    decide: (view: View, context: Context) => Decision<T>,
-  ): Promise<Decided<T>> {
+  async decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
     this.mustBeOpen()
     const pulled = this.journal.pull()
     if (pulled !== undefined) await pulled
@@ -98,10 +95,7 @@ export class SpaceCore {
   }
 
   /** The same for a decision that has no result but its entries. */
-  async record(
-    on: 'directory' | 'index',
-    decide: (view: View, context: Context) => Draft[],
-  ): Promise<PlacedEntry[]> {
+  async record(on: Basis, decide: (view: View, context: Context) => Draft[]): Promise<PlacedEntry[]> {
     const decided = this.decide(on, (view, context) => ({ drafts: decide(view, context), result: undefined }))
     return (await decided).placed
   }

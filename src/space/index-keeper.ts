@@ -28,10 +28,7 @@ export class IndexKeeper {
     this.#isBehind = true
     const lag = lastSeq - Math.max(this.#index.cursor.seq, this.#threadSeq)
     // So much at once would keep this thread from its work.
-    if (lag > threadLag && this.#thread.available)
-      void this.#thread.catchUp((seq) => {
-        this.#threadSeq = seq
-      })
+    if (lag > threadLag && this.#thread.available) void this.#thread.catchUp((seq) => (this.#threadSeq = seq))
     else if (lag > maxLag) this.#catchUp()
     if (this.#timer === undefined) this.#timer = setTimeout(() => this.#catchUp(), delayMs)
     else this.#timer.refresh()

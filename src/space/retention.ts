@@ -12,7 +12,6 @@ import {
 } from '../journal/file/archive.ts'
 import { listArchived, listPlain, listSegments } from '../journal/file/segment.ts'
 import { SegmentReader } from '../journal/file/segment-reader.ts'
-import type { Entry } from '../model/entry.ts'
 import { firstUnfinished } from '../query/unfinished.ts'
 import type { SpaceCore } from './core.ts'
 import { runDue } from './due.ts'
@@ -72,24 +71,16 @@ export async function archiveOld(core: SpaceCore, options: ArchiveOptions): Prom
   }
 }
 
-interface Job {
-  core: SpaceCore
-  options: ArchiveOptions
-  dir: string
-  reader: SegmentReader<Entry>
-  now: number
-  /** Segments whose last entry is from before these times, in ms, are old enough. */
-  gzipBefore: number
-  removeBefore: number
-}
+type Job = ReturnType<typeof jobOf>
 
-function jobOf(core: SpaceCore, options: ArchiveOptions): Job {
+function jobOf(core: SpaceCore, options: ArchiveOptions) {
   const { now = core.now(), gzipAfterMs, removeAfterMs } = options
   const { 'retention.gzipAfterDays': gzipDays, 'retention.removeAfterDays': removeDays } = core.settings
   const dir = join(core.dir, 'journal')
   return {
     ...{ core, options, dir, now },
     reader: new SegmentReader(dir, decodeLine),
+    // Segments whose last entry is from before these times, in ms, are old enough.
     gzipBefore: now - (gzipAfterMs === undefined ? daysMs(gzipDays) : checkAge(gzipAfterMs)),
     removeBefore: now - (removeAfterMs === undefined ? daysMs(removeDays) : checkAge(removeAfterMs)),
   }
@@ -107,8 +98,7 @@ function checkAge(ageMs: number): number {
 async function run(job: Job, dryRun: boolean): Promise<ArchiveReport> {
   const gzip = dueForGzip(job)
   const gzipped = dryRun ? gzip.due : await gzipAll(job, gzip.due)
-  const archived = gzipped.map(({ segment }) => segment)
-  const removal = await dueForRemoval(job, archived)
+  const removal = await dueForRemoval(job, gzipped)
   if (!dryRun && removal.due.length > 0) await removeAll(job, removal.due)
   const kept = [...gzip.kept, ...removal.kept].sort((a, b) => a.segment - b.segment)
   return { gzipped, removed: removal.due, kept }
@@ -131,10 +121,11 @@ function dueForGzip(job: Job): Plan {
 }
 
 /** `gzipped` are segments that are archived by then, or would be. Segments after an unarchived one must be kept. */
-async function dueForRemoval(job: Job, gzipped: readonly number[]): Promise<Plan> {
+async function dueForRemoval(job: Job, gzipped: readonly ArchivedSegment[]): Promise<Plan> {
   if (job.removeBefore === Number.NEGATIVE_INFINITY) return { due: [], kept: [] }
   const unfinished = await job.core.query((source) => firstUnfinished(source, job.now))
-  const end = listPlain(job.dir).find((segment) => !gzipped.includes(segment)) ?? 0
+  const isPlain = (segment: number) => gzipped.every((one) => one.segment !== segment)
+  const end = listPlain(job.dir).find(isPlain) ?? 0
   const archived = listSegments(job.dir).filter((segment) => segment < end)
   return takeWhileDue(job, archived, (facts) => {
     const young = staysByAge(facts, job.removeBefore)
@@ -209,14 +200,10 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   const segments = due.map(({ segment }) => segment)
   // Expired mail still counts as unread until its expiry has been recorded.
   await runDue(core)
-  await restateRoster(job)
+  // Restates every agent in the remaining segments, synced to disk in case of a power loss right after.
+  const last = (await core.record('directory', decideRestate)).at(-1)
+  if (last !== undefined) syncSegment(dir, last.place.segment)
   const total = await core.query(({ index }) => index.cursor.seq)
   core.dropSegments(() => removeArchived(dir, segments))
   await core.rebuild({ onProgress: (done) => onProgress?.({ task: 'rebuild', done, total }), signal })
-}
-
-/** Restates every agent in the remaining segments, synced to disk in case of a power loss right after. */
-async function restateRoster({ core, dir }: Job): Promise<void> {
-  const last = (await core.record('directory', decideRestate)).at(-1)
-  if (last !== undefined) syncSegment(dir, last.place.segment)
 }

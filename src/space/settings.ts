@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
+import { isObject } from '../base/objects.ts'
 import { nameToFile } from '../model/name.ts'
 import { defaultSettings, isSettingKey, type Settings, settings } from '../model/settings.ts'
 
@@ -11,11 +12,8 @@ import { defaultSettings, isSettingKey, type Settings, settings } from '../model
 export function readSettings(dir: string): Settings {
   const path = join(dir, 'config.json')
   if (!existsSync(path)) return { ...defaultSettings }
-  const found = readConfig(path)
-  if (found === null || typeof found !== 'object' || Array.isArray(found))
-    throw badConfig(path, 'not a JSON object')
   const merged: Settings = { ...defaultSettings }
-  for (const [key, value] of Object.entries(found)) {
+  for (const [key, value] of Object.entries(readConfig(path))) {
     if (!isSettingKey(key)) throw badConfig(path, `unknown setting ${JSON.stringify(key)}`)
     if (!settings[key].check(value))
       throw badConfig(path, `invalid value for ${key}: ${JSON.stringify(value)}`)
@@ -24,12 +22,15 @@ export function readSettings(dir: string): Settings {
   return merged
 }
 
-function readConfig(path: string): unknown {
+function readConfig(path: string): Record<string, unknown> {
+  let found: unknown
   try {
-    return parseStrictJson(readFileSync(path, 'utf8'))
+    found = parseStrictJson(readFileSync(path, 'utf8'))
   } catch (cause) {
     throw badConfig(path, (cause as Error).message)
   }
+  if (isObject(found)) return found
+  throw badConfig(path, 'not a JSON object')
 }
 
 const badConfig = (path: string, why: string) =>
@@ -40,14 +41,12 @@ const badConfig = (path: string, why: string) =>
 /** Writes one setting. The file is replaced as a whole, so that no reader sees half of it. */
 export function writeSetting(dir: string, key: string, value: unknown): Settings {
   if (!isSettingKey(key)) {
-    throw new MailboxError('invalid', `unknown setting ${JSON.stringify(key)}`, {
-      hint: `settings: ${Object.keys(settings).join(', ')}`,
-    })
+    const hint = `settings: ${Object.keys(settings).join(', ')}`
+    throw new MailboxError('invalid', `unknown setting ${JSON.stringify(key)}`, { hint })
   }
   if (!settings[key].check(value)) {
-    throw new MailboxError('invalid', `invalid value for ${key}: ${JSON.stringify(value)}`, {
-      hint: settings[key].about,
-    })
+    const hint = settings[key].about
+    throw new MailboxError('invalid', `invalid value for ${key}: ${JSON.stringify(value)}`, { hint })
   }
   const path = join(dir, 'config.json')
   const kept = existsSync(path)
@@ -78,30 +77,20 @@ export function findSpace({ given, env, cwd }: FindSpaceOptions): string {
 /** Creates the directory if needed. Rejects one that other users can read or write. */
 export function ensureSpaceDir(dir: string): void {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
-  if (lstatSync(dir).isSymbolicLink()) {
-    throw new MailboxError('not_permitted', `${dir} is a symbolic link`, {
-      hint: 'use the path of the directory itself',
-    })
+  const refuse = (why: string, hint: string) => {
+    throw new MailboxError('not_permitted', why, { hint })
   }
+  if (lstatSync(dir).isSymbolicLink())
+    refuse(`${dir} is a symbolic link`, 'use the path of the directory itself')
   const { mode, uid } = statSync(dir)
-  if (process.getuid !== undefined && uid !== process.getuid()) {
-    throw new MailboxError('not_permitted', `${dir} belongs to another user`, {
-      hint: 'use a directory of your own: --space DIR',
-    })
-  }
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-    throw new MailboxError('not_permitted', `other users can read or write ${dir}`, {
-      hint: `make it private: chmod 700 ${dir}`,
-    })
-  }
+  if (process.getuid !== undefined && uid !== process.getuid())
+    refuse(`${dir} belongs to another user`, 'use a directory of your own: --space DIR')
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+    refuse(`other users can read or write ${dir}`, `make it private: chmod 700 ${dir}`)
 }
 
 /** A template of the space: `templates/NAME.json`. */
 export function readTemplate(dir: string, name: string): Record<string, unknown> | undefined {
   const path = join(dir, 'templates', `${nameToFile(name)}.json`)
-  if (!existsSync(path)) return undefined
-  const found = readConfig(path)
-  if (found !== null && typeof found === 'object' && !Array.isArray(found))
-    return found as Record<string, unknown>
-  throw badConfig(path, 'not a JSON object')
+  return existsSync(path) ? readConfig(path) : undefined
 }

@@ -1,10 +1,6 @@
-import type { JoinInput, SeatInput, UpdateInput } from '../command/roster.ts'
-import type { FollowOptions } from '../delivery/follow.ts'
-import type { CatchUpOptions } from '../index/projection.ts'
-import type { VerifyOptions } from '../journal/file/verify.ts'
+import type { SeatInput } from '../command/roster.ts'
 import { deadLetters } from '../query/dead.ts'
-import { type OwedOptions, owed } from '../query/owed.ts'
-import type { ListOptions } from '../query/page.ts'
+import { owed } from '../query/owed.ts'
 import { show } from '../query/show.ts'
 import { stats } from '../query/stats.ts'
 import type { LocalSpace, MailboxOptions } from './api.ts'
@@ -12,9 +8,11 @@ import type { SpaceCore } from './core.ts'
 import { followRunningDue, runDue, runDueEvery } from './due.ts'
 import { helpersOf } from './helpers.ts'
 import { LocalMailbox } from './mailbox/mailbox.ts'
-import type { ArchiveOptions } from './retention.ts'
 import * as roster from './roster.ts'
 import * as upkeep from './upkeep.ts'
+
+/** A method or property as the interface has it. */
+type Of<Key extends keyof LocalSpace> = LocalSpace[Key]
 
 /**
  * One journal with its index, roster and settings. Every change goes the same way: a command is decided with
@@ -24,25 +22,17 @@ import * as upkeep from './upkeep.ts'
 export class DiskSpace implements LocalSpace {
   /** For rims that need more than the public API. */
   readonly core: SpaceCore
+  readonly id: string
+  readonly dir: string
+  readonly settings: Of<'settings'>
+  readonly now: () => number
 
   constructor(core: SpaceCore) {
     this.core = core
-  }
-
-  get id() {
-    return this.core.journal.space
-  }
-
-  get dir() {
-    return this.core.dir
-  }
-
-  get settings() {
-    return this.core.settings
-  }
-
-  get now() {
-    return this.core.now
+    this.id = core.journal.space
+    this.dir = core.dir
+    this.settings = core.settings
+    this.now = core.now
   }
 
   async mailbox(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
@@ -53,46 +43,39 @@ export class DiskSpace implements LocalSpace {
   /** The mailbox of the agent that runs in a client's process. */
   joinAs = async (input: SeatInput): Promise<LocalMailbox> =>
     new LocalMailbox(this.core, await roster.joinAs(this.core, input))
-  join = (name: string, input: JoinInput = {}) => roster.join(this.core, name, input)
-  update = (name: string, input: UpdateInput) => roster.update(this.core, name, input)
-  leave = (name: string, options: { frozen?: boolean } = {}) => roster.leave(this.core, name, options)
-  seedSwarm = (dir: string) => roster.seedSwarm(this.core, dir)
-  agents = () => roster.agents(this.core)
-  deadLetters = (options: ListOptions & { from?: string } = {}) =>
+  join: Of<'join'> = (name, input = {}) => roster.join(this.core, name, input)
+  update: Of<'update'> = (name, input) => roster.update(this.core, name, input)
+  leave: Of<'leave'> = (name, options = {}) => roster.leave(this.core, name, options)
+  seedSwarm: Of<'seedSwarm'> = (dir) => roster.seedSwarm(this.core, dir)
+  agents: Of<'agents'> = () => roster.agents(this.core)
+  deadLetters: Of<'deadLetters'> = (options = {}) =>
     this.core.query((source) => deadLetters(source, options, this.now()))
-  owed = (options: OwedOptions = {}) => this.core.query((source) => owed(source, options, this.now()))
+  owed: Of<'owed'> = (options = {}) => this.core.query((source) => owed(source, options, this.now()))
   async stats() {
-    const found = await this.core.query((source) => stats(source, this.now()))
-    return {
-      ...found,
-      warnings: [...found.warnings, ...this.helpers().flatMap(({ warning }) => warning ?? [])],
-    }
+    const { warnings, ...found } = await this.core.query((source) => stats(source, this.now()))
+    return { ...found, warnings: [...warnings, ...this.helpers().flatMap(({ warning }) => warning ?? [])] }
   }
 
-  show = (id: string) => this.core.query((source) => show(source, id, this.now()))
-  lastSeq = () => this.core.query(({ index }) => index.cursor.seq)
-  follow(options: FollowOptions = {}) {
+  show: Of<'show'> = (id) => this.core.query((source) => show(source, id, this.now()))
+  lastSeq: Of<'lastSeq'> = () => this.core.query(({ index }) => index.cursor.seq)
+  follow: Of<'follow'> = (options = {}) => {
     this.core.mustBeOpen()
     return followRunningDue(this.core, options)
   }
 
-  runDue = () => runDue(this.core)
-  runDueEvery = (everyMs?: number) => runDueEvery(this.core, everyMs)
-  helpers = () => helpersOf(this.dir, this.now())
-  async checkWritable() {
-    await this.core.whileStill(() => {})
-  }
-
-  verify = (options: VerifyOptions & { deep?: boolean } = {}) => upkeep.verify(this.core, options)
-  rebuild = (options: CatchUpOptions = {}) => this.core.rebuild(options)
-  async archiveOld(options: ArchiveOptions = {}) {
+  runDue: Of<'runDue'> = () => runDue(this.core)
+  runDueEvery: Of<'runDueEvery'> = (everyMs) => runDueEvery(this.core, everyMs)
+  helpers: Of<'helpers'> = () => helpersOf(this.dir, this.now())
+  checkWritable: Of<'checkWritable'> = () => this.core.whileStill(() => {})
+  verify: Of<'verify'> = (options = {}) => upkeep.verify(this.core, options)
+  rebuild: Of<'rebuild'> = (options = {}) => this.core.rebuild(options)
+  archiveOld: Of<'archiveOld'> = async (options = {}) => {
     this.core.mustBeOpen()
     const { archiveOld } = await import('./retention.ts')
     return archiveOld(this.core, options)
   }
 
-  importMessages = (lines: AsyncIterable<unknown> | Iterable<unknown>) =>
-    upkeep.importMessages(this.core, lines)
+  importMessages: Of<'importMessages'> = (lines) => upkeep.importMessages(this.core, lines)
   close = () => this.core.close()
   async [Symbol.asyncDispose]() {
     await this.close()

@@ -78,9 +78,7 @@ export class Survey {
 
   /** Brings the chronicle to the end of the journal; whoever asks meanwhile waits for the same reading. */
   #readOn(): Promise<void> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined
-    })
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined))
     return this.#reading
   }
 

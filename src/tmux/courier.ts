@@ -68,14 +68,9 @@ export abstract class Courier {
       await mailbox.notified(attempt.ids)
       return true
     }
-    try {
-      await mailbox.claim(attempt.ids[0]!)
-      return true
-    } catch (error) {
-      if (!(error instanceof MailboxError)) throw error
-      this.end(attempt, 'skipped', error.message)
-      return false
-    }
+    const refusal = await refusalOf(mailbox.claim(attempt.ids[0]!))
+    if (refusal !== undefined) this.end(attempt, 'skipped', refusal.message)
+    return refusal === undefined
   }
 
   /** The attempt is over. */
@@ -87,7 +82,7 @@ export abstract class Courier {
   /** Gives an attempt up. The mail is unread as before, and will be tried again. */
   protected async skip(attempt: Attempt, note: string): Promise<Turn> {
     const mailbox = await this.mailbox()
-    if (attempt.isRole && !attempt.isNotice) await ignoreRefusal(mailbox.release(attempt.ids[0]!))
+    if (attempt.isRole && !attempt.isNotice) await refusalOf(mailbox.release(attempt.ids[0]!))
     this.end(attempt, 'skipped', note)
     return underway('starting over')
   }
@@ -109,7 +104,7 @@ export abstract class Courier {
     const mailbox = await this.mailbox()
     for (const id of attempt.ids) {
       const { message } = await mailbox.show(id)
-      await ignoreRefusal(mailbox.fail(id, { reason }))
+      await refusalOf(mailbox.fail(id, { reason }))
       await this.#report(message.from, id, message.subject, reason)
     }
     this.end(attempt, 'failed', reason)
@@ -128,17 +123,17 @@ export abstract class Courier {
         key: `tmux-failed ${this.agent} ${id} ${reason}`.slice(0, 200),
       })
     // A sender that has left cannot be told, but somebody must be.
-    if (sender === systemAgent || !(await ignoreRefusal(letter(sender)))) await ignoreRefusal(letter(person))
+    if (sender === systemAgent || (await refusalOf(letter(sender)))) await refusalOf(letter(person))
   }
 }
 
-/** Returns whether it was done. What the state no longer allows is no longer needed. */
-async function ignoreRefusal(work: Promise<unknown>): Promise<boolean> {
+/** Why it was not done, if it was not. Mostly ignored: what the state no longer allows is no longer needed. */
+async function refusalOf(work: Promise<unknown>): Promise<MailboxError | undefined> {
   try {
     await work
-    return true
   } catch (error) {
-    if (error instanceof MailboxError) return false
+    if (error instanceof MailboxError) return error
     throw error
   }
+  return undefined
 }

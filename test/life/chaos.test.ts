@@ -50,7 +50,7 @@ function replay(entries: readonly Entry[]) {
           `${entry.seq}: ${entry.step} of ${key}: ${was} in ${wasBox}, but it is ${JSON.stringify(before)}`,
         )
       receipts.set(key, { state, box })
-      const served = entry.step === 'expired' && entry.note === 'its life is over'
+      const served = entry.step === 'expired' && entry.note === 'it expired'
       if ((state === 'dead' || state === 'expired') && !served && senders.get(id) !== 'system')
         count(ended, key)
       if (entry.step === 'escalated' && entry.note?.endsWith('was told')) escalated.noted++

@@ -10,6 +10,8 @@ export function newMailNotice(messages: readonly InboxMessage[]): string {
   return `You have ${count} in the mailbox (first id ${messages[0]?.id}). Check your mail and deal with it.`
 }
 
+type Filter = (message: InboxMessage) => boolean
+
 /** New mail that nobody has shown or announced to its agent yet. */
 export class Arrivals {
   readonly #mailbox: Mailbox
@@ -17,16 +19,12 @@ export class Arrivals {
   /** Settles when the mailbox cannot be watched any longer, or the signal ends it. */
   readonly ended: Promise<void>
 
-  constructor(
-    mailbox: Mailbox,
-    signal: AbortSignal,
-    isWanted: (message: InboxMessage) => boolean = () => true,
-  ) {
+  constructor(mailbox: Mailbox, signal: AbortSignal, isWanted: Filter = () => true) {
     this.#mailbox = mailbox
     this.ended = this.#watch(signal, isWanted)
   }
 
-  async #watch(signal: AbortSignal, isWanted: (message: InboxMessage) => boolean): Promise<void> {
+  async #watch(signal: AbortSignal, isWanted: Filter): Promise<void> {
     for await (const message of this.#mailbox.watch({ minPriority: 'normal', signal }))
       if (isWanted(message)) this.#arrivedAt.set(message.id, performance.now())
   }

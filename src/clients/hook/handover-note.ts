@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BriefOptions, brief, type Moment } from '../../agent/briefing.ts'
+import { brief, type Moment } from '../../agent/briefing.ts'
 import { MailboxError } from '../../base/errors.ts'
 import { listIfAny } from '../../base/files.ts'
 import { localProcess, processState } from '../../base/process.ts'
@@ -34,21 +34,17 @@ export class HandoverNote {
   }
 
   /**
-   * Takes the mail for a moment and delivers it as text. Returns false when there is nothing to say. If the delivery
-   * fails, the mail becomes unread again.
+   * Takes the mail for a moment and prints it. Returns false when there is nothing to say. If it cannot be printed,
+   * the mail becomes unread again.
    */
-  async showMail(
-    moment: Moment,
-    deliver: (text: string) => Promise<void> | void,
-    options: Pick<BriefOptions, 'recall'> = {},
-  ): Promise<boolean> {
+  async showMail(moment: Moment, print: (text: string) => void, recall = false): Promise<boolean> {
     const onTake = (ids: readonly string[]) => this.#write(ids)
-    const { text, ids } = await brief(this.#mailbox, moment, { ...options, onTake })
+    const { text, ids } = await brief(this.#mailbox, moment, { recall, onTake })
     // Another hook may have been faster with some of it, and has printed that.
     this.#write(ids)
     if (text === '') return false
     try {
-      await deliver(text)
+      print(text)
     } catch (error) {
       await makeUnread(this.#mailbox, this.#ids)
       this.#remove()

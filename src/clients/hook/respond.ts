@@ -62,7 +62,7 @@ async function showMail(context: HookContext, moment: Moment, print: Print): Pro
   const note = new HandoverNote(context)
   // A reminder of what is open is useful to an agent at work, but not worth a turn of its own.
   const wantsRecall = (moment === 'prompt' || moment === 'tool') && readHookState(context).recall
-  const isShown = await note.showMail(moment, (text) => print({ context: text }), { recall: wantsRecall })
+  const isShown = await note.showMail(moment, (text) => print({ context: text }), wantsRecall)
   if (isShown && wantsRecall) updateHookState(context, { recall: false })
   return !isShown && !note.isUnderWay
 }

@@ -16,14 +16,6 @@ interface Request {
 /** How long appends may follow one another without a turn of the event loop. */
 const yieldMs = 4
 
-export interface AppendQueueOptions {
-  writer: SegmentWriter
-  lock: WriterLock
-  lockTimeoutMs: number
-  /** Called when a batch has been written and the disk is confirming it. */
-  onWritten: () => void
-}
-
 /**
  * The appends of this process, in order, in batches (group commit): while the disk confirms one batch, the
  * next one is decided and written, and one `fdatasync` then confirms whatever has been written by the time it
@@ -33,6 +25,7 @@ export class AppendQueue {
   readonly #writer: SegmentWriter
   readonly #lock: WriterLock
   readonly #lockTimeoutMs: number
+  /** Called when a batch has been written and the disk is confirming it. */
   readonly #onWritten: () => void
   /** See {@link Journal.epoch}. */
   epoch = 0
@@ -50,7 +43,7 @@ export class AppendQueue {
   #closed = false
   #yieldedAt = 0
 
-  constructor({ writer, lock, lockTimeoutMs, onWritten }: AppendQueueOptions) {
+  constructor(writer: SegmentWriter, lock: WriterLock, lockTimeoutMs: number, onWritten: () => void) {
     this.#writer = writer
     this.#lock = lock
     this.#lockTimeoutMs = lockTimeoutMs
@@ -79,12 +72,10 @@ export class AppendQueue {
       try {
         if (this.#contended) this.#readAhead()
         this.#contended = false
-        await this.#lock.with(() => this.#decideBatch(this.#nextBatch()), {
-          timeoutMs: this.#lockTimeoutMs,
-          waiting: () => {
-            this.#contended = true
-            this.#readAhead()
-          },
+        const decideNext = () => this.#decideBatch(this.#nextBatch())
+        await this.#lock.with(decideNext, this.#lockTimeoutMs, () => {
+          this.#contended = true
+          this.#readAhead()
         })
       } catch (error) {
         for (const request of this.#waiting.splice(0)) request.reject(error)

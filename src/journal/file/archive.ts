@@ -8,6 +8,7 @@ import { streamFileAtomically, syncDirectory } from '../../base/files.ts'
 import { monthOf } from '../../model/time.ts'
 import { WriterLock } from './lock.ts'
 import { archiveDirOf, archivedName, listArchived, openForRead, segmentPath } from './segment.ts'
+import { noRoom } from './write-error.ts'
 
 /**
  * Moves closed segments into the archive, and deletes archived ones. A process that is killed here leaves a
@@ -23,11 +24,18 @@ const temporaryEnd = '.tmp'
  * and readers are not blocked.
  */
 export async function withArchive<T>(dir: string, work: () => Promise<T>): Promise<T> {
-  const archive = makeArchive(dir)
+  const archive = archiveDirOf(dir)
+  try {
+    mkdirSync(archive, { recursive: true, mode: 0o700 })
+    syncDirectory(dirname(archive))
+  } catch (error) {
+    throw archiveError(error)
+  }
   const lock = new WriterLock(join(archive, 'lock'))
   try {
     const done = await lock.tryWith(() => {
-      removeTemporary(archive)
+      // No other process is archiving, so these were left by one that was killed.
+      for (const file of readdirSync(archive)) if (file.endsWith(temporaryEnd)) rmSync(join(archive, file))
       return work()
     })
     if (done !== undefined) return done.value
@@ -37,22 +45,6 @@ export async function withArchive<T>(dir: string, work: () => Promise<T>): Promi
   throw new MailboxError('conflict', 'another process is archiving this space', {
     hint: 'wait until it is done, then try again',
   })
-}
-
-function makeArchive(dir: string): string {
-  const archive = archiveDirOf(dir)
-  try {
-    mkdirSync(archive, { recursive: true, mode: 0o700 })
-    syncDirectory(dirname(archive))
-    return archive
-  } catch (error) {
-    throw archiveError(error)
-  }
-}
-
-/** No other process is archiving, so these were left by one that was killed. */
-function removeTemporary(archive: string): void {
-  for (const file of readdirSync(archive)) if (file.endsWith(temporaryEnd)) rmSync(join(archive, file))
 }
 
 /** Where the segment is once it is archived. */
@@ -136,7 +128,7 @@ function archiveError(cause: unknown): unknown {
   const code = (cause as NodeJS.ErrnoException).code
   if (cause instanceof MailboxError || (cause as Error).name === 'AbortError' || code === undefined)
     return cause
-  const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)
+  const isFull = noRoom.includes(code)
   return new MailboxError(isFull ? 'disk_full' : 'damaged', `archiving failed: ${code}`, {
     cause,
     hint: `${isFull ? 'free some disk space' : 'check the disk (dmesg) and the permissions of the space'} and run it again; no mail is lost`,

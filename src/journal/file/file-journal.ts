@@ -16,31 +16,28 @@ import {
 import { AppendQueue } from './append-queue.ts'
 import { WriterLock } from './lock.ts'
 import { listArchived, listPlain, listSegments } from './segment.ts'
-import type { Durability } from './segment-file.ts'
 import { SegmentReader } from './segment-reader.ts'
-import { SegmentWriter } from './segment-writer.ts'
+import { SegmentWriter, type SegmentWriterOptions } from './segment-writer.ts'
 import { Wake } from './wake.ts'
 
-export interface FileJournalOptions {
+export interface FileJournalOptions extends Partial<Omit<SegmentWriterOptions, 'space'>> {
   /** The space's directory; segments go into `journal/` below it. */
   dir: string
-  /** `os` resolves when the kernel has the bytes, `disk` when the disk has confirmed them. @default 'disk' */
-  durability?: Durability
-  /** @default 16 MiB */
-  segmentBytes?: number
-  /** Entries after which a new segment begins. @default 0, no limit */
-  segmentEntries?: number
-  /** `month`: a new segment also begins with every calendar month (UTC). @default 'size' */
-  rotate?: 'size' | 'month'
   /** @default 500 */
   pollMs?: number
   /** @default 60_000 */
   lockTimeoutMs?: number
-  /** @default Date.now */
-  now?: () => number
   /** Called when a batch has been written and the disk is confirming it: time for other work. */
   onWritten?: () => void
 }
+
+const writerDefaults = {
+  durability: 'disk',
+  segmentBytes: 16 * 1_048_576,
+  segmentEntries: 0,
+  rotate: 'size',
+  now: () => Date.now(),
+} as const
 
 /** The journal on a local disk: numbered files of lines (segments), shared by any number of processes. */
 export class FileJournal implements Journal {
@@ -61,33 +58,17 @@ export class FileJournal implements Journal {
     this.#reader = new SegmentReader(this.#dir, decodeLine)
     this.#wake = new Wake(this.#dir, options.pollMs ?? 500)
     this.space = this.#readSpace() ?? this.withLock(() => this.#readSpace() ?? this.#create(options))
-    this.#writer = this.#newWriter(this.space, options)
+    this.#writer = new SegmentWriter(this.#dir, { ...writerDefaults, ...options, space: this.space })
     const { onWritten } = options
-    this.#queue = new AppendQueue({
-      writer: this.#writer,
-      lock: this.#lock,
-      lockTimeoutMs: this.#lockTimeoutMs,
-      onWritten: () => {
-        this.#wake.ring()
-        onWritten?.()
-      },
-    })
-  }
-
-  #newWriter(space: string, options: FileJournalOptions): SegmentWriter {
-    return new SegmentWriter(this.#dir, startCursor, {
-      space,
-      durability: options.durability ?? 'disk',
-      segmentBytes: options.segmentBytes ?? 16 * 1_048_576,
-      segmentEntries: options.segmentEntries ?? 0,
-      rotate: options.rotate ?? 'size',
-      now: options.now ?? Date.now,
+    this.#queue = new AppendQueue(this.#writer, this.#lock, this.#lockTimeoutMs, () => {
+      this.#wake.ring()
+      onWritten?.()
     })
   }
 
   #create(options: FileJournalOptions): string {
     const space = randomUUID()
-    const writer = this.#newWriter(space, options)
+    const writer = new SegmentWriter(this.#dir, { ...writerDefaults, ...options, space })
     // A process may have been killed after the first line, before its newline. Catching up adds the newline.
     writer.catchUp()
     const found = this.#readSpace()

@@ -4,12 +4,6 @@ import { MailboxError } from '../../base/errors.ts'
 import { type Database, isBusy, openDatabase } from '../../base/sqlite.ts'
 import { sleepSync } from '../../base/timers.ts'
 
-export interface LockOptions {
-  timeoutMs: number
-  /** Called whenever another process holds it: time for other work. */
-  waiting?: () => void
-}
-
 /**
  * The lock of the process that may append. The kernel must release it when its holder dies, and it must never
  * be taken from a holder that is merely stopped, which rules out lock files with timestamps. SQLite's lock on
@@ -51,17 +45,17 @@ export class WriterLock {
     }
   }
 
-  /** Runs `work` with the lock. */
-  async with<T>(work: () => T, options: LockOptions): Promise<T> {
+  /** Runs `work` with the lock. Calls `waiting` whenever another process holds it: time for other work. */
+  async with<T>(work: () => T, timeoutMs: number, waiting: () => void): Promise<T> {
     const started = performance.now()
     for (let attempt = 0; !this.#tryTake(); attempt++) {
-      options.waiting?.()
+      waiting()
       // Holders are done within a fraction of a millisecond, so a short sleep is usually enough. Randomness
       // spreads the waiters out, and after a while the event loop gets its turn.
       if (attempt < maxShortSleeps)
         sleepSync(shortSleepMs * 2 ** Math.min(attempt, 5) * (0.5 + Math.random()))
       else await sleep(1 + Math.random() * 4)
-      if (performance.now() - started > options.timeoutMs) throw lockTimeout(options.timeoutMs)
+      if (performance.now() - started > timeoutMs) throw lockTimeout(timeoutMs)
     }
     return this.#run(work)
   }
@@ -106,11 +100,9 @@ export class WriterLock {
 const shortSleepMs = 0.2
 const maxShortSleeps = 16
 
-const lockTimeout = (timeoutMs: number) =>
-  new MailboxError(
-    'timeout',
-    `another process has held the writer lock for ${Math.round(timeoutMs / 1000)} s`,
-    {
-      hint: 'it may be stopped: check for a stopped mailbox process (ps -o pid,stat,cmd) and continue or kill it',
-    },
-  )
+function lockTimeout(timeoutMs: number): MailboxError {
+  const why = `another process has held the writer lock for ${Math.round(timeoutMs / 1000)} s`
+  const hint =
+    'it may be stopped: check for a stopped mailbox process (ps -o pid,stat,cmd) and continue or kill it'
+  return new MailboxError('timeout', why, { hint })
+}

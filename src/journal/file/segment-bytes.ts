@@ -28,23 +28,6 @@ export class PlainSegment implements SegmentBytes {
   }
 }
 
-/** An archived segment, unpacked into memory. */
-class UnpackedSegment implements SegmentBytes {
-  readonly #bytes: Buffer
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes
-  }
-
-  look(): { size: number; live: boolean } {
-    return { size: this.#bytes.length, live: false }
-  }
-
-  read(offset: number, length: number): Buffer {
-    return this.#bytes.subarray(offset, offset + length)
-  }
-}
-
 /** An open file of the archive. */
 export interface ArchivedFile {
   path: string
@@ -77,7 +60,11 @@ export class Archive {
   }
 
   #with<T>(segment: number, work: (file: ArchivedFile) => T): T | undefined {
-    const file = this.#open(segment) ?? this.#findAndOpen(segment)
+    let file = this.#open(segment)
+    if (file === undefined) {
+      this.#paths = listArchived(this.#dir)
+      file = this.#open(segment)
+    }
     if (file === undefined) return undefined
     try {
       return work(file)
@@ -91,16 +78,16 @@ export class Archive {
     const fd = path === undefined ? undefined : openForRead(path)
     return fd === undefined ? undefined : { path: path!, fd }
   }
-
-  #findAndOpen(segment: number): ArchivedFile | undefined {
-    this.#paths = listArchived(this.#dir)
-    return this.#open(segment)
-  }
 }
 
+/** An archived segment, unpacked into memory. */
 export function unpack({ path, fd }: ArchivedFile): SegmentBytes {
   try {
-    return new UnpackedSegment(zlib().gunzipSync(readFully(fd, 0, sizeOf(fd))))
+    const bytes = zlib().gunzipSync(readFully(fd, 0, sizeOf(fd)))
+    return {
+      look: () => ({ size: bytes.length, live: false }),
+      read: (offset, length) => bytes.subarray(offset, offset + length),
+    }
   } catch (cause) {
     throw new MailboxError('damaged', `${path} cannot be unpacked: ${(cause as Error).message}`, {
       cause,

@@ -161,8 +161,7 @@ export class SegmentReader<E extends Gist> {
     if (cursor.offset === 0) return true
     if (size < cursor.offset) return false
     // The line before the cursor may be a sealed fragment, which has no sum.
-    const probe = 256
-    const from = Math.max(0, cursor.offset - probe)
+    const from = Math.max(0, cursor.offset - 256)
     const line = bytes.read(from, cursor.offset - from)
     if (line.at(-1) !== newline) return false
     const sum = sumOf(line.subarray(0, -1))

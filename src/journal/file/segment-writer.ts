@@ -3,7 +3,7 @@ import type { MailboxError } from '../../base/errors.ts'
 import type { Draft, Entry, Gist, SegmentReason } from '../../model/entry.ts'
 import { isoTime } from '../../model/time.ts'
 import { decodeGist, decodeLine, LineBuffer, noSum } from '../codec.ts'
-import type { Cursor, Placed, PlacedEntry } from '../journal.ts'
+import { type Cursor, type Placed, type PlacedEntry, startCursor } from '../journal.ts'
 import { Rotation, type RotationOptions } from './rotation.ts'
 import { segmentExists } from './segment.ts'
 import { type Durability, SegmentFile, type WriteOutcome } from './segment-file.ts'
@@ -40,16 +40,16 @@ export class SegmentWriter {
   readonly #reader: SegmentReader<Gist>
   readonly #file: SegmentFile
   readonly #rotation: Rotation
-  #cursor: Cursor
+  #cursor: Cursor = startCursor
   /** Lines that are encoded and numbered, but not written yet. */
   #pending: PendingLine[] = []
   readonly #buffer = new LineBuffer()
-  #pendingCursor: { seq: number; sum: string }
+  #pendingCursor: { seq: number; sum: string } = startCursor
   #fragment: Fragment | undefined
   /** The segment may end in half a line that could not be removed, so nothing more is appended to it. */
   #writeFailed = false
 
-  constructor(dir: string, cursor: Cursor, options: SegmentWriterOptions) {
+  constructor(dir: string, options: SegmentWriterOptions) {
     this.#dir = dir
     this.#options = options
     this.#reader = new SegmentReader(dir, decodeGist)
@@ -58,8 +58,6 @@ export class SegmentWriter {
       options,
       (segment) => this.#reader.head(segment) ?? this.#reader.first(segment),
     )
-    this.#cursor = cursor
-    this.#pendingCursor = cursor
   }
 
   /** Continues from another cursor, as if nothing had been read yet. */
@@ -135,8 +133,12 @@ export class SegmentWriter {
   /** Before the first line of a batch: a new segment if this one is full or failed, a seal if it is torn. */
   #prepare(): void {
     this.#open()
-    const reason = this.#failure() ?? this.#rotation.fullBy(this.#cursor)
-    if (reason !== undefined) this.#rotate(reason)
+    if (this.#file.syncFailed) this.#rotate('sync_failed')
+    else if (this.#writeFailed) this.#rotate('write_failed')
+    else {
+      const reason = this.#rotation.fullBy(this.#cursor)
+      if (reason !== undefined) this.#rotate(reason)
+    }
     const { space } = this.#options
     if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#buffer.addSeal()
     if (this.#cursor.offset === 0)
@@ -145,11 +147,6 @@ export class SegmentWriter {
       const { offset, bytes } = this.#fragment
       this.#add({ kind: 'torn', offset, bytes: bytes.length, digest: hash('sha256', bytes, 'hex') })
     }
-  }
-
-  #failure(): SegmentReason | undefined {
-    if (this.#file.syncFailed) return 'sync_failed'
-    return this.#writeFailed ? 'write_failed' : undefined
   }
 
   #rotate(reason: SegmentReason): void {
@@ -181,7 +178,7 @@ export class SegmentWriter {
   rewind(keep: number): void {
     this.#pending.length = keep
     const last = this.#pending.at(-1)
-    this.#buffer.truncate(last === undefined ? 0 : last.end + 1)
+    this.#buffer.length = last === undefined ? 0 : last.end + 1
     this.#pendingCursor = last === undefined ? this.#cursor : { seq: last.entry.seq, sum: last.sum }
   }
 
@@ -199,16 +196,14 @@ export class SegmentWriter {
     const pending = this.#pending
     this.#pending = []
     const buffer = this.#buffer.bytes
-    this.#buffer.truncate(0)
+    this.#buffer.length = 0
     const start =
       this.#fragment === undefined ? this.#cursor.offset : this.#fragment.offset + this.#fragment.bytes.length
     const written = this.#file.write(buffer)
     const placed = this.#place(pending, start, written.bytes)
-    if (written.error === undefined) this.#fragment = undefined
-    return {
-      placed,
-      error: written.error === undefined ? undefined : this.#takeBack(start, pending, written),
-    }
+    if (written.error !== undefined) return { placed, error: this.#takeBack(start, pending, written) }
+    this.#fragment = undefined
+    return { placed, error: undefined }
   }
 
   /** Gives each line that is complete in the file its place, and moves the cursor behind it. */

@@ -28,14 +28,10 @@ export function listSegments(dir: string): number[] {
 }
 
 /** Numbers of the segments that are not archived, in order. */
-export function listPlain(dir: string): number[] {
-  const found: number[] = []
-  for (const file of readdirSync(dir)) {
-    const match = namePattern.exec(file)
-    if (match) found.push(Number(match[1]))
-  }
-  return found.sort((a, b) => a - b)
-}
+export const listPlain = (dir: string): number[] =>
+  readdirSync(dir)
+    .flatMap((file) => namePattern.exec(file)?.slice(1).map(Number) ?? [])
+    .sort((a, b) => a - b)
 
 export interface LastSegment {
   name: string

@@ -6,7 +6,7 @@ import type { Entry } from '../../model/entry.ts'
 import { draftSchema } from '../../model/schemas.ts'
 import { decodeLine, noSum } from '../codec.ts'
 import { listArchived, listPlain, openForRead, segmentPath, sizeOf } from './segment.ts'
-import { PlainSegment, type SegmentBytes, unpack } from './segment-bytes.ts'
+import { type ArchivedFile, PlainSegment, type SegmentBytes, unpack } from './segment-bytes.ts'
 
 export interface VerifyOptions {
   onProgress?: (done: { bytes: number; total: number }) => void
@@ -67,10 +67,8 @@ export async function verifyJournal(dir: string, options: VerifyOptions = {}): P
   return report
 }
 
-interface SegmentFile {
+interface SegmentFile extends ArchivedFile {
   segment: number
-  path: string
-  fd: number
   fileBytes: number
   archived: boolean
 }
@@ -126,13 +124,8 @@ function* linesOf(bytes: SegmentBytes, size: number): Generator<RawLine> {
 /** What strict parsing of a line objects to. Normal reading is faster and more lenient. */
 function flawOf(line: Buffer): string | undefined {
   try {
-    const {
-      seq: _seq,
-      at: _at,
-      prev: _prev,
-      sum: _sum,
-      ...draft
-    } = parseStrictJson(line.toString('utf8'), maxJsonDepth + 2) as Record<string, unknown>
+    const read = parseStrictJson(line.toString('utf8'), maxJsonDepth + 2) as Record<string, unknown>
+    const { seq, at, prev, sum, ...draft } = read
     const issue = draftSchema.safeParse(draft).error?.issues[0]
     return issue && `${issue.path.join('.')}: ${issue.message}`
   } catch (error) {
@@ -157,8 +150,8 @@ function createChainCheck(report: VerifyReport) {
   let broken: BrokenLine[] = []
   /** The segment before, until the first line of this one tells why it ended. */
   let previous: { broken: BrokenLine[]; lastGood: number } | undefined
-  const problem = (offset: number, what: string) =>
-    report.problems.push(`segment ${segment}, byte ${offset}: ${what}`)
+  const problem = (offset: number, what: string, where = segment) =>
+    report.problems.push(`segment ${where}, byte ${offset}: ${what}`)
   const toTorn = ({ segment: where, offset, line }: BrokenLine) =>
     report.torn.push({ segment: where, offset, bytes: line.length, sealed: true })
 
@@ -167,7 +160,7 @@ function createChainCheck(report: VerifyReport) {
     const inside = ({ offset }: BrokenLine) => offset >= torn.offset && offset < torn.offset + torn.bytes
     const pieces = broken.filter(inside)
     const joined = Buffer.concat(pieces.flatMap(({ line }) => [line, newline])).subarray(0, torn.bytes)
-    if (joined.length !== torn.bytes || sha256(joined) !== torn.digest) return false
+    if (joined.length !== torn.bytes || hash('sha256', joined, 'hex') !== torn.digest) return false
     pieces.forEach(toTorn)
     broken = broken.filter((one) => !inside(one))
     return true
@@ -178,10 +171,7 @@ function createChainCheck(report: VerifyReport) {
     const failed = nextReason === 'write_failed' || nextReason === 'sync_failed'
     for (const one of previous?.broken ?? []) {
       if (failed && one.offset > previous!.lastGood) toTorn(one)
-      else {
-        const place = `segment ${one.segment}, byte ${one.offset}`
-        report.problems.push(`${place}: a line was changed or damaged (its checksum does not match)`)
-      }
+      else problem(one.offset, 'a line was changed or damaged (its checksum does not match)', one.segment)
     }
     previous = undefined
   }
@@ -239,4 +229,3 @@ function createChainCheck(report: VerifyReport) {
 }
 
 const newline = Buffer.from('\n')
-const sha256 = (bytes: Buffer): string => hash('sha256', bytes, 'hex')

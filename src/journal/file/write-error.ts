@@ -1,6 +1,6 @@
 import { MailboxError } from '../../base/errors.ts'
 
-const noRoom = ['ENOSPC', 'EDQUOT', 'EFBIG']
+export const noRoom = ['ENOSPC', 'EDQUOT', 'EFBIG']
 
 /** Turns a system error from writing the journal into an error that tells what to do. */
 export function writeError(cause: unknown): MailboxError {

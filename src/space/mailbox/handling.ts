@@ -9,7 +9,7 @@ import type { Claim } from '../../model/claim.ts'
 import { checkId } from '../../model/id.ts'
 import { isoTime } from '../../model/time.ts'
 import { receiptsOf } from '../../query/message.ts'
-import type { Claimed, Handled, Mailbox } from './api.ts'
+import type { Claimed, Handled } from './api.ts'
 import { type Holder, lookIn, messageOf, standingOf } from './looking.ts'
 
 export async function handle(
@@ -25,20 +25,17 @@ export async function handle(
   return { message, state: isMine ? state : 'stored' }
 }
 
-export async function claim(holder: Holder, id: string, options: { ttlMs?: number }): Promise<Claimed> {
+export async function claim(holder: Holder, id: string, claimTtlMs?: number): Promise<Claimed> {
   await touch(holder)
-  const handled = await handle(holder, 'claimed', id, { claimTtlMs: options.ttlMs })
+  const handled = await handle(holder, 'claimed', id, { claimTtlMs })
   return { ...handled, claim: await claimOf(holder, handled.message) }
 }
 
-export async function claimNext(
-  holder: Holder,
-  ...[role, options = {}]: Parameters<Mailbox['claimNext']>
-): Promise<Claimed | null> {
+export async function claimNext(holder: Holder, role: string, ttlMs?: number): Promise<Claimed | null> {
   const { core, name } = holder
   await touch(holder)
   const placed = await core.record('index', (view, context) =>
-    decideClaimNext(view, name, role, options.ttlMs, context),
+    decideClaimNext(view, name, role, ttlMs, context),
   )
   const id = placed.flatMap(({ entry }) => (entry.kind === 'receipt' ? entry.changes : []))[0]?.id
   if (id === undefined) return null

@@ -6,7 +6,7 @@ import { nextMail } from '../../query/next-mail.ts'
 import { owed } from '../../query/owed.ts'
 import { search } from '../../query/search.ts'
 import { show } from '../../query/show.ts'
-import { sent, thread } from '../../query/thread.ts'
+import { sent, thread } from '../../query/threads.ts'
 import type { SpaceCore } from '../core.ts'
 import * as roster from '../roster.ts'
 import { readTemplate } from '../settings.ts'
@@ -73,8 +73,8 @@ export class LocalMailbox implements ServedMailbox {
 
   notified: Of<'notified'> = (ids) => handling.notified(this.#holder, ids)
   ack: Of<'ack'> = (id, options) => handling.handle(this.#holder, 'acked', id, options)
-  claim: Of<'claim'> = (id, options = {}) => handling.claim(this.#holder, id, options)
-  claimNext: Of<'claimNext'> = (role, options) => handling.claimNext(this.#holder, role, options)
+  claim: Of<'claim'> = (id, options) => handling.claim(this.#holder, id, options?.ttlMs)
+  claimNext: Of<'claimNext'> = (role, options) => handling.claimNext(this.#holder, role, options?.ttlMs)
   start: Of<'start'> = (id) => handling.handle(this.#holder, 'processing', id)
   done: Of<'done'> = (id, options) => handling.handle(this.#holder, 'completed', id, options)
 

@@ -51,11 +51,9 @@ export async function read(holder: Holder, id: string): Promise<InboxMessage> {
 }
 
 /** Marks messages as shown; returns those that were still there to take. */
-export async function take(
-  { core, name }: Holder,
-  messages: readonly InboxMessage[],
-): Promise<InboxMessage[]> {
+export async function take(holder: Holder, messages: readonly InboxMessage[]): Promise<InboxMessage[]> {
   if (messages.length === 0) return []
+  const { core, name } = holder
   const ids = messages.map(({ id }) => id)
   const { result: shown } = await core.decide('index', (view, context) => {
     const drafts = decideShow(view, name, ids, context)
