@@ -48,7 +48,7 @@ export class Connection {
   readonly #retryForMs: number
   readonly #ending = new AbortController()
   /** Aborted when the space is closed. */
-  readonly ending = this.#ending.signal
+  readonly ending: AbortSignal = this.#ending.signal
 
   constructor({ url, token, stream = 'sse', retryForMs = 15_000 }: HubOptions) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {

@@ -47,7 +47,7 @@ export class SpaceCore {
   #epoch = 0
   readonly #ending = new AbortController()
   /** Aborted when the space is closed. */
-  readonly ending = this.#ending.signal
+  readonly ending: AbortSignal = this.#ending.signal
   #closed = false
 
   constructor(dir: string, journal: Journal, settings: Settings, now: () => number) {
