@@ -11,8 +11,8 @@ export default defineConfig({
     // Only ends what hangs: on a busy machine everything takes its time.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // Two cores: more workers than that only make the process tests slower.
-    maxWorkers: 2,
+    // More than cores: the longest tests wait for terminals, browsers and clients most of the time.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/helpers/tally-reporter.ts'],
   },

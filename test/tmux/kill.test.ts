@@ -86,6 +86,9 @@ describe('a watcher that is killed', () => {
     const { pane } = terminal.agent('ada')
     terminal.watch([`ada=${pane}`])
     const pid = await until('a worker', () => terminal.workerPid())
+    // A worker that has not said anything yet gets much longer: it may have to build the index first.
+    const first = terminal.heartbeatAt()
+    await until('a second heartbeat', () => terminal.heartbeatAt() !== first)
     process.kill(pid, 'SIGSTOP')
     await until('another worker', () => terminal.workerPid() !== pid)
   })

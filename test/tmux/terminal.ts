@@ -127,6 +127,10 @@ export class Terminal {
     await until('it is delivered', () => !this.hasAttempt(agent))
   }
 
+  heartbeatAt(): number | undefined {
+    return new Store(this.spaceDir).heartbeat()?.at
+  }
+
   workerPid(): number | undefined {
     return new Store(this.spaceDir).heartbeat()?.worker.pid
   }
