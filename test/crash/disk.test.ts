@@ -187,10 +187,10 @@ async function wrongAfter(dir: string, expected: readonly string[]): Promise<str
   return wrong
 }
 
-const eachTimeoutMs = inStorm(900_000, 60_000)
+const eachTimeoutMs = inStorm(900_000, 180_000)
 
 /** Every one of the first calls, and one in 36 of the many that follow; in a storm every one. */
-const nextCall = (at: number): number => (isStorm || at < 4 ? at + 1 : at + 36)
+const nextCall = (at: number): number => (isStorm || at < 4 ? at + 1 : at + 72)
 
 /** Runs the writer once for each call that can fail, on a copy of the same space each time. */
 async function failEach(from: string | undefined, call: string, what: string) {
