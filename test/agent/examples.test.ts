@@ -13,7 +13,7 @@ it('there is an example for each kind of conversation', () => {
 })
 
 // All at once: each spends most of its time waiting for its agents.
-it('each example plays, and checks itself', { timeout: 120_000 }, async () => {
+it('each example plays, and checks itself', { timeout: 180_000 }, async () => {
   const played = stories.map(async (story) => {
     const running = startScript(new URL(story, folder), [])
     const { code } = await running.exit

@@ -66,7 +66,7 @@ describe('an agent goes on', () => {
     one.kill('SIGSTOP')
     await untilStopped(one.process.pid!)
     const two = await space.mailbox('two', { join: { roles: ['worker'] } })
-    await expect.poll(() => two.claimNext('worker'), { timeout: 5_000 }).toMatchObject({ message: { id } })
+    await expect.poll(() => two.claimNext('worker'), { timeout: 120_000 }).toMatchObject({ message: { id } })
     one.kill('SIGCONT')
     await assignTask(lead, { to: 'one', subject: 'next' })
     await one.event('done', 'next')

@@ -45,7 +45,7 @@ async function open({ query = '', dark = false, width = 1_100 }: Look = {}): Pro
 }
 
 /** The page shows the effect of a key with its next frame. */
-const soon = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 20_000 })
+const soon = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 120_000 })
 
 /** What was selected last. */
 async function picked(page: Page): Promise<unknown> {

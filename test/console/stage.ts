@@ -9,6 +9,8 @@ import { launchBrowser } from '../helpers/browser.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
 
 const program = new URL('../../dist/cli.cjs', import.meta.url)
+/** Only ends what hangs: on a busy machine everything takes its time. */
+const patienceMs = 120_000
 const artefacts = new URL('../../test-artifacts/console/', import.meta.url).pathname
 
 export interface OpenOptions extends BrowserContextOptions {
@@ -68,6 +70,7 @@ export class Stage {
     const { phone: isPhone = false, before, forgiving = false, waits = true, keep = false, ...rest } = options
     const viewport = isPhone ? phone : desk
     const context = await this.#browser.newContext({ viewport, reducedMotion: 'reduce', ...rest })
+    context.setDefaultTimeout(patienceMs)
     if (!keep) this.#contexts.push(context)
     const page = await context.newPage()
     if (!forgiving) await this.#watch(page)
@@ -80,6 +83,7 @@ export class Stage {
   /** A page in a new context without a token. */
   async stranger(path: string): Promise<Page> {
     const context = await this.#browser.newContext({ viewport: desk })
+    context.setDefaultTimeout(patienceMs)
     this.#contexts.push(context)
     const page = await context.newPage()
     await page.goto(this.url + path)
@@ -118,7 +122,7 @@ export class Stage {
 }
 
 /** Polls with a timeout that suits a busy machine. */
-export const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 30_000 })
+export const eventually = <T>(look: () => T) => expect.poll(look, { timeout: patienceMs })
 
 /** Saves a screenshot for a person to review. */
 export async function shoot(page: Page, name: string): Promise<void> {

@@ -162,7 +162,7 @@ it('makes the name of the archived copy durable before it deletes the plain one'
   }
 })
 
-const timeout = inStorm(900_000, 120_000)
+const timeout = inStorm(900_000, 180_000)
 
 describe('wherever archiving is cut off, nothing is lost or doubled, and the next run finishes it', {
   timeout,

@@ -106,5 +106,5 @@ it(
     expect({ lost, doubled, problems }).toEqual({ lost: [], doubled: 0, problems: [] })
     expect(acknowledged.size).toBeGreaterThan(0)
   },
-  inStorm(1_800_000, 120_000),
+  inStorm(1_800_000, 180_000),
 )

@@ -129,7 +129,7 @@ function replay(entries: readonly Entry[], killed: readonly Killed[]): Found {
 }
 
 describe(`${crew} workers take ${letters} messages while one of them is killed every ${killEveryMs} ms`, () => {
-  it('and every message is completed, never in the hands of two who live', { timeout: 120_000 }, async () => {
+  it('and every message is completed, never in the hands of two who live', { timeout: 180_000 }, async () => {
     const space = await tempSpace({ settings })
     const boss = await byHand(space, 'boss')
     // The role must be known before mail to it is more than a promise; nobody has to hold it yet.

@@ -13,7 +13,7 @@ async function told<T>(process: Running, word: string): Promise<T> {
 }
 
 describe('8 processes claim the same 500 messages', () => {
-  test('and every message has exactly one winner', { timeout: 120_000 }, async () => {
+  test('and every message has exactly one winner', { timeout: 180_000 }, async () => {
     const space = await tempSpace()
     const sender = await space.mailbox('sender')
     const names = Array.from({ length: 8 }, (_, n) => `worker-${n}`)
@@ -57,7 +57,7 @@ const crowd = inStorm(20, 8)
 const all = 200 * crowd
 
 describe(`${crowd} processes send 200 messages each at once`, () => {
-  test(`and every reader sees the same ${all} in the same order`, { timeout: 120_000 }, async () => {
+  test(`and every reader sees the same ${all} in the same order`, { timeout: 180_000 }, async () => {
     const space = await tempSpace()
     await space.join('reader')
     const names = Array.from({ length: crowd }, (_, n) => `sender-${n}`)

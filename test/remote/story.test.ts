@@ -108,7 +108,7 @@ describe.each(Object.keys(places))('a space %s', (place) => {
       },
     })
     const task = await lead.send({ to: 'worker', subject: 'Parser', type: 'task_assignment' })
-    await expect.poll(() => done, { timeout: 20_000 }).toEqual(['Approved.'])
+    await expect.poll(() => done, { timeout: 120_000 }).toEqual(['Approved.'])
     expect((await ours.show(task.id)).receipts).toMatchObject([{ recipient: 'worker', state: 'archived' }])
     await requestShutdown(lead, 'worker', { reason: 'That was all' })
     expect(await working).toMatchObject({ handled: 2, failed: 0, ended: 'shutdown' })
@@ -134,11 +134,11 @@ describe.each(Object.keys(places))('a space %s', (place) => {
         if (subject === 'last') over.abort()
       }
     })()
-    await expect.poll(() => seen, { timeout: 20_000 }).toEqual(['before'])
+    await expect.poll(() => seen, { timeout: 120_000 }).toEqual(['before'])
     await ada.send({ to: 'project:x', subject: 'to the group' })
     await ada.send({ to: 'role:tester', subject: 'not yet for bob' })
     await bob.update({ addRoles: ['tester'] })
-    await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(3)
+    await expect.poll(() => seen.length, { timeout: 120_000 }).toBe(3)
     await ada.send({ to: 'bob', subject: 'last' })
     await watching
     expect(seen).toEqual(['before', 'to the group', 'not yet for bob', 'last'])

@@ -78,5 +78,5 @@ it(
     expect(quick).toBeGreaterThan(0)
     expect((await space.verify({ deep: true })).problems).toEqual([])
   },
-  inStorm(900_000, 120_000),
+  inStorm(900_000, 180_000),
 )
