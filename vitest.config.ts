@@ -12,7 +12,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // More than cores: the longest tests wait for terminals, browsers and clients most of the time.
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/helpers/tally-reporter.ts'],
   },

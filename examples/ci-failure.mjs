@@ -1,11 +1,11 @@
 // An orchestrator reports a failing check to a session and waits until it knows that the report has arrived
-// (S3). One session acknowledges it, mends it and says so. Another never does: the report is shown to it
+// (S3). One session acknowledges it, fixes it and says so. Another never does: the report is shown to it
 // again, and then somebody is told. The times are short, so that one can watch.
 import assert from 'node:assert/strict'
 import { reportCiFailure } from '../dist/mod.js'
 import { play } from './stage.mjs'
 
-const settings = { ackTimeoutMs: 400, ackRepeats: 1 }
+const settings = { ackTimeoutMs: 2_000, ackRepeats: 1 }
 const fast = { timeoutMs: 15_000 }
 
 await play(async ({ space, start }) => {
@@ -27,7 +27,7 @@ await play(async ({ space, start }) => {
   await silent.says('ready')
   const lost = await reportCiFailure(orchestrator, { to: 'session-2', ...failure })
   await silent.says('saw')
-  assert.equal(await orchestrator.waitForAck(lost.id, { timeoutMs: 700 }), false)
+  assert.equal(await orchestrator.waitForAck(lost.id, { timeoutMs: 2_500 }), false)
   await space.runDue()
   const again = (await space.show(lost.id)).receipts[0]
   assert.deepEqual([again.state, again.repeats], ['stored', 1])

@@ -5,16 +5,17 @@ import { submitPlan } from '../dist/mod.js'
 import { play } from './stage.mjs'
 
 await play(async ({ space, start }) => {
+  const builder = await space.mailbox('builder')
+  // Nobody leads yet: the plan waits for whoever will.
+  const plan = { to: 'role:lead', subject: 'The parser', body: 'Everything at once.', taskId: 'T-7' }
+  const first = await submitPlan(builder, plan)
+  await assert.rejects(submitPlan(builder, plan), { code: 'conflict' })
+
   const lead = start('lead', {
     roles: ['lead'],
     verdicts: [{ approved: false, feedback: 'Too large: begin with the lexer.' }, { approved: true }],
   })
   await lead.says('ready')
-  const builder = await space.mailbox('builder')
-
-  const plan = { subject: 'The parser', body: 'Everything at once.', taskId: 'T-7' }
-  const first = await submitPlan(builder, plan)
-  await assert.rejects(submitPlan(builder, plan), { code: 'conflict' })
   const no = await builder.wait({ replyTo: first.id, timeoutMs: 10_000 })
   assert.deepEqual(no.payload, { approved: false, feedback: 'Too large: begin with the lexer.' })
   console.log(`rejected: ${no.body}`)
