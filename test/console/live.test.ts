@@ -144,15 +144,16 @@ describe('a hub that goes away', () => {
       ...{ forgiving: true, waits: false },
       before: async (one) => {
         // The page is loaded, but its first requests fail.
+        let stopped: Promise<void> | undefined
         await one.route('**/api/**', async (route) => {
-          await stage.stopHub()
-          await route.continue()
+          await (stopped ??= stage.stopHub())
+          await route.abort('connectionrefused')
         })
       },
     })
     await page.getByText('Reconnecting to the hub').waitFor()
     await page.getByRole('alert').getByText('Cannot reach the hub').waitFor()
-    await page.unroute('**/api/**')
+    await page.unrouteAll({ behavior: 'wait' })
     await stage.startHub()
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
     await isLive(page)
