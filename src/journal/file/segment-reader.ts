@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
-import type { Gist } from '../../model/entry.ts'
+import { type Gist, readableFormats } from '../../model/entry.ts'
 import { hasItsSum, sumText } from '../codec.ts'
 import { type Cursor, type DamagedLine, type Place, type ReadResult, startCursor } from '../journal.ts'
 import { type Decode, wasNewline } from '../salvage.ts'
@@ -249,8 +249,9 @@ export class SegmentReader<E extends Gist> {
     const line = this.firstLine(segment)
     const start = /^\{"seq":\d+,"at":"[^"]*","kind":"segment","format":(\d+),/
     const format = start.exec(line.toString('latin1'))?.[1]
-    if (format !== undefined && format !== '1' && hasItsSum(line)) {
-      throw new MailboxError('invalid', `this journal has format ${format}; this version reads format 1`, {
+    if (format !== undefined && !readableFormats.includes(Number(format) as 1) && hasItsSum(line)) {
+      const known = readableFormats.join(' and ')
+      throw new MailboxError('invalid', `this journal has format ${format}; this version reads ${known}`, {
         hint: 'open it with a newer agent-mailbox',
       })
     }
