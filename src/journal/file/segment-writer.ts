@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { MailboxError } from '../../base/errors.ts'
-import type { Draft, Entry, Gist, SegmentReason } from '../../model/entry.ts'
+import { type Draft, type Entry, type Gist, journalFormat, type SegmentReason } from '../../model/entry.ts'
 import { isoTime } from '../../model/time.ts'
 import { decodeGist, decodeLine, LineBuffer, noSum } from '../codec.ts'
 import { type Cursor, type Placed, type PlacedEntry, startCursor } from '../journal.ts'
@@ -146,7 +146,12 @@ export class SegmentWriter {
     const { space } = this.#options
     if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#buffer.addSeal()
     if (this.#cursor.offset === 0)
-      this.#add({ kind: 'segment', format: 1, space, reason: this.#rotation.reasonFor(this.#cursor) })
+      this.#add({
+        kind: 'segment',
+        format: journalFormat,
+        space,
+        reason: this.#rotation.reasonFor(this.#cursor),
+      })
     if (this.#fragment !== undefined) {
       const { offset, bytes } = this.#fragment
       this.#add({ kind: 'torn', offset, bytes: bytes.length, digest: hash('sha256', bytes, 'hex') })
