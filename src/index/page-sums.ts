@@ -8,9 +8,10 @@ import { UnfitIndex } from './unfit.ts'
 
 /** For each page its checksum, and the one it had before the last transaction that changed it. */
 const entryBytes = 8
-/** How long a writer may take from its COMMIT to its stamp, before everything is read instead of waiting. */
-const stampRounds = 40
-const stampWaitMs = 0.5
+/** A writer may be between its COMMIT and its stamp: wait for it about as long as it would take to read everything. */
+const bytesPerWait = 262_144
+const maxWaits = 40
+const waitMs = 0.5
 /** Even if nothing has touched the file, all of it is read again after this long: disks forget. */
 const recheckMs = 3_600_000
 
@@ -60,16 +61,15 @@ export class PageSums {
   /** Throws unless every page is right. Only within a transaction: then nobody writes meanwhile. */
   confirm(): void {
     if (this.isUntouched()) return
-    for (let round = 0; round < stampRounds; round++) {
+    for (let waits = 0; ; waits++) {
       const left = readStamp(this.#fd)
-      // Without a stamp nobody is about to write one.
-      if (left === undefined) break
-      if (isSameStamp(left, stampOf(this.#path))) {
+      const found = stampOf(this.#path)
+      if (left !== undefined && isSameStamp(left, found) && Date.now() - left.checkedAt < recheckMs) {
         this.#known = left
-        if (Date.now() - left.checkedAt < recheckMs) return
-        break
+        return
       }
-      sleepSync(stampWaitMs)
+      if (waits >= Math.min(maxWaits, Math.floor(found.size / bytesPerWait))) break
+      sleepSync(waitMs)
     }
     this.verify()
   }
