@@ -77,6 +77,7 @@ export class DiskSpace implements LocalSpace {
     return archiveOld(this.core, options)
   }
 
+  repair: Of<'repair'> = async (options = {}) => (await import('./repair.ts')).repair(this.core, options)
   setMirror: Of<'setMirror'> = async (dir, options = {}) => {
     this.core.mustBeOpen()
     return (await import('./mirror.ts')).setMirror(this.core, dir, options)

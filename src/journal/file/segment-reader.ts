@@ -129,8 +129,9 @@ export class SegmentReader<E extends Gist> {
     if (plain !== undefined && live) return { bytes: plain, size, live, followed }
     // Our open file may be all that is left of it. It was removed: no index may be built from it any more.
     this.#forget(segment)
-    const bytes = this.#unpack(segment)
-    return { bytes, size: bytes?.look().size ?? 0, live: false, followed }
+    const again = plain === undefined ? undefined : this.#openPlain(segment)
+    const bytes = again ?? this.#unpack(segment)
+    return { bytes, ...(bytes?.look() ?? { size: 0, live: false }), followed }
   }
 
   #nextSegment(segment: number, { followed, live }: SegmentView): number | undefined {
@@ -177,8 +178,20 @@ export class SegmentReader<E extends Gist> {
   }
 
   at(place: Place): E | undefined {
-    const line = this.#open(place.segment)?.read(place.offset, place.bytes)
+    return this.#entryAt(place) ?? (this.#leaveReplaced(place.segment) ? this.#entryAt(place) : undefined)
+  }
+
+  #entryAt({ segment, offset, bytes }: Place): E | undefined {
+    const line = this.#open(segment)?.read(offset, bytes)
     return line && this.#decode(line)?.entry
+  }
+
+  /** Lets go of a file that a repair has replaced since it was opened. */
+  #leaveReplaced(segment: number): boolean {
+    const plain = this.#plain.get(segment)
+    if (plain === undefined || plain.look().live) return false
+    this.#forget(segment)
+    return true
   }
 
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {

@@ -52,6 +52,8 @@ export class SegmentWriter {
   #fragment: Fragment | undefined
   /** The segment may end in half a line that could not be removed, so nothing more is appended to it. */
   #writeFailed = false
+  /** Why the next line begins a new segment, if it does. */
+  #begins: SegmentReason | undefined
 
   constructor(dir: string, options: SegmentWriterOptions) {
     this.#dir = dir
@@ -140,7 +142,7 @@ export class SegmentWriter {
     if (this.#file.syncFailed) this.#rotate('sync_failed')
     else if (this.#writeFailed) this.#rotate('write_failed')
     else {
-      const reason = this.#rotation.fullBy(this.#cursor)
+      const reason = this.#begins ?? this.#rotation.fullBy(this.#cursor)
       if (reason !== undefined) this.#rotate(reason)
     }
     const { space } = this.#options
@@ -158,6 +160,11 @@ export class SegmentWriter {
     }
   }
 
+  /** The next line begins a new segment. */
+  beginSegment(reason: SegmentReason): void {
+    this.#begins = reason
+  }
+
   #rotate(reason: SegmentReason): void {
     // Nothing in the new segment may be durable if it follows something that was lost in the old one.
     if (!this.#file.syncFailed) this.#file.syncNow()
@@ -166,6 +173,7 @@ export class SegmentWriter {
     this.#fragment = undefined
     this.#file.syncFailed = false
     this.#writeFailed = false
+    this.#begins = undefined
     this.#open()
   }
 
