@@ -8,7 +8,7 @@ import { tempDir } from '../helpers/temp.ts'
 import { letPass } from '../helpers/wait.ts'
 
 const writer = new URL('writer.mjs', import.meta.url)
-const kills = inStorm(1_000, 40)
+const kills = inStorm(1_000, 20)
 const atOnce = 4
 
 interface Moment {
