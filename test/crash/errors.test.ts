@@ -129,9 +129,10 @@ it(
       return { dir, log, run, call }
     }
 
+    const recordings = new Map<string, { recorded: Recorded; faults: Generator<CallFault> }>()
+
     /** Tries faults on one verb after another until there are enough. */
     async function lane(lane: string) {
-      const recordings = new Map<string, { recorded: Recorded; faults: Generator<CallFault> }>()
       for (;;) {
         const name = queue.shift()
         if (name === undefined || figures['failed system calls'] >= faults) return
@@ -150,7 +151,9 @@ it(
         if (next.done) continue
         queue.push(name)
         const fault = next.value
-        const { dir, log, run, call } = await inCopy(name, lane, (_, to) => injector(fault, recorded, to))
+        const { dir, log, run, call } = await inCopy(name, lane, (dir, to) =>
+          injector(fault, recorded, dir, to),
+        )
         if (!(await wasInjected(log, run.pid))) continue
         figures['failed system calls']++
         const note = (
@@ -162,7 +165,9 @@ it(
         }
         const bad = untyped(run)
         if (bad !== undefined) note('untyped errors', bad)
-        figures[run.status === 0 ? 'answered all the same' : 'refused with a code']++
+        // What was told to stop says so.
+        const answered = run.status === 0 || (call.endless && [130, 143].includes(run.status!))
+        figures[answered ? 'answered all the same' : 'refused with a code']++
         for (const text of await lostIn(dir, before, name, call, run)) note('acknowledged and lost', text)
         for (const text of await wrongIn(dir)) note('spaces damaged', text)
         campaign.progress(figures['failed system calls'], figures)

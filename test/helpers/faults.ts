@@ -37,7 +37,7 @@ export interface CallFault {
 
 /** The calls of a run on a space's files. */
 export interface Recorded {
-  /** Every path below the directory. The process's own id stands as `$$`. */
+  /** Every path, from the space's directory on. The process's own id stands as `$$`. */
   paths: string[]
   /** How often each call was made. */
   counts: Map<string, number>
@@ -58,8 +58,13 @@ const prefix = (log: string, options: readonly string[]): string[] => [
 export const recorder = (log: string): string[] => prefix(log, ['-e', `trace=${calls.join()}`])
 
 /** A command prefix that makes one call of a process fail. Calls on other files are neither counted nor failed. */
-export function injector({ call, nth, error }: CallFault, { paths }: Recorded, log: string): string[] {
-  const only = paths.flatMap((path) => ['-P', `"${path}"`])
+export function injector(
+  { call, nth, error }: CallFault,
+  { paths }: Recorded,
+  dir: string,
+  log: string,
+): string[] {
+  const only = paths.flatMap((path) => ['-P', `"${dir}${path}"`])
   return prefix(log, [...only, '-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${nth}`])
 }
 
@@ -74,7 +79,7 @@ async function readLog(log: string, pid: number): Promise<string[]> {
 }
 
 export async function readRecorded(log: string, pid: number, dir: string): Promise<Recorded> {
-  const paths = new Set([dir])
+  const paths = new Set([''])
   const counts = new Map<string, number>()
   for (const line of await readLog(log, pid)) {
     const call = /^\d+ +(\w+)\(/.exec(line)?.[1]
@@ -82,7 +87,8 @@ export async function readRecorded(log: string, pid: number, dir: string): Promi
       .map((match) => match[1]!)
       .filter((path) => path === dir || path.startsWith(`${dir}/`))
     if (call === undefined || found.length === 0) continue
-    for (const path of found) paths.add(path.replaceAll(`.${pid}.`, '.$$$$.').replace(' (deleted)', ''))
+    for (const path of found)
+      paths.add(path.slice(dir.length).replaceAll(`.${pid}.`, '.$$$$.').replace(' (deleted)', ''))
     counts.set(call, (counts.get(call) ?? 0) + 1)
   }
   return { paths: [...paths], counts }
