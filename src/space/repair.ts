@@ -27,6 +27,8 @@ export interface RepairedFile {
   segment: number
   /** Relative to the space's directory. */
   file: string
+  /** Whether there was no such file. */
+  created: boolean
   /** Records that could be read, but did not stand on a line of their own in their place. */
   tidied: number
   /** Records in which one bit had flipped. */
@@ -98,9 +100,9 @@ function jobOf(core: SpaceCore, { from = [] }: RepairOptions) {
 }
 
 function describe(core: SpaceCore, one: PlannedSegment & { kept?: string }): RepairedFile {
-  const { segment, path, tidied, mended, restored, kept } = one
+  const { segment, path, exists, tidied, mended, restored, kept } = one
   return {
-    ...{ segment, file: relative(core.dir, path), tidied, mended, restored },
+    ...{ segment, file: relative(core.dir, path), created: !exists, tidied, mended, restored },
     ...(kept === undefined ? {} : { kept: join('journal', 'damaged', kept) }),
   }
 }

@@ -83,13 +83,16 @@ const changes = (report: RepairReport): string[] => [
   ...losses(report),
 ]
 
-function change({ file, tidied, mended, restored }: RepairedFile): string {
+function change({ file, created, tidied, mended, restored }: RepairedFile): string {
   const parts = [
     ...Object.entries(restored).map(([source, number]) => `${records(number)} restored from ${source}`),
     ...(mended === 0 ? [] : [`${records(mended)} corrected (one flipped bit each)`]),
     ...(tidied === 0 ? [] : [`${records(tidied)} put on lines of their own`]),
   ]
-  return `${file}: ${parts.length === 0 ? 'lines put in order' : parts.join(', ')}`
+  const otherwise = created
+    ? 'created without records, so that the files after it are read'
+    : 'lines put in order'
+  return `${file}: ${parts.length === 0 ? otherwise : parts.join(', ')}`
 }
 
 function losses({ lost }: RepairReport): string[] {

@@ -195,13 +195,20 @@ function describe(journal: Journal): RepairPlan {
     const home = found.home === 0 ? segmentNear(scanned, seq) : found.home
     byHome.set(home, [...(byHome.get(home) ?? []), { ...found, home }])
   }
-  const touched = new Set([...itemsIn.keys(), ...byHome.keys()])
+  const touched = new Set([...itemsIn.keys(), ...byHome.keys(), ...missingFiles(journal)])
   const segments: PlannedSegment[] = []
   for (const segment of [...touched].sort((a, b) => a - b)) {
     const planned = planSegment(journal, segment, byHome.get(segment) ?? [])
     if (planned !== undefined) segments.push(planned)
   }
   return { segments, lost: pool.gaps(from) }
+}
+
+/** Numbers between the plain files that no file has. A reader would take the file before for the last one. */
+function missingFiles({ scanned }: Journal): number[] {
+  const plain = scanned.filter(({ archived }) => !archived).map(({ segment }) => segment)
+  const [first = 0, last = -1] = [plain[0], plain.at(-1)]
+  return Array.from({ length: last - first }, (_, at) => first + at).filter((n) => !plain.includes(n))
 }
 
 const segmentNear = (scanned: readonly ScannedSegment[], seq: number): number =>
@@ -224,7 +231,7 @@ function planSegment(
   const isLost = (after: number, until: number) =>
     staysLost(journal, segment, after, until, records.at(-1)?.seq ?? 0)
   const content = sameInCopy(options.copies, segment, records) ?? assemble({ records, items, isLost })
-  if (content.equals(before) && file?.unpackable !== true) return undefined
+  if (file !== undefined && content.equals(before) && !file.unpackable) return undefined
   const restored: Record<string, number> = {}
   for (const { source } of chosen) if (source !== undefined) restored[source] = (restored[source] ?? 0) + 1
   const { [mended]: bits = 0, ...copied } = restored
