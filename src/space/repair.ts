@@ -11,6 +11,7 @@ import type { Range } from '../journal/repair/pool.ts'
 import type { RepairDraft } from '../model/entry.ts'
 import type { SpaceCore } from './core.ts'
 import { bringUpToDate } from './mirror.ts'
+import { forgetFindings } from './scrub.ts'
 
 export interface RepairOptions {
   /** Say what would be done without doing it. @default false */
@@ -60,6 +61,7 @@ export async function repair(core: SpaceCore, options: RepairOptions): Promise<R
   return withArchive(job.dir, async () => {
     const done = replace(core, job, plan)
     await core.rebuild({})
+    forgetFindings(core.dir)
     // In a new segment: whoever has the last one open goes on to it, and an older format may not have the kind.
     if (done.segments.length > 0) await core.journal.append(() => [draftOf(done)], { begin: 'repaired' })
     if (job.mirror !== '') {

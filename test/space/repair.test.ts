@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { DiskSpace } from '../../src/space/space.ts'
@@ -154,5 +154,23 @@ describe('on the command line', () => {
     const box = await createBox('ada')
     expect(await box.refused(3, 'repair', '--from', '/nowhere')).toMatchObject({ code: 'not_found' })
     expect(await box.refused(2, 'repair', '--from', tempDir())).toMatchObject({ code: 'invalid' })
+  })
+
+  it('sets up a mirror, reports on it, and lets go of it', async () => {
+    const box = await createBox('ada')
+    const mirror = `${box.dir}-mirror`
+    expect(await box.ok('config', 'set', 'journal.mirror', mirror)).toMatch(
+      /journal.mirror is now .*; 1 KiB copied/,
+    )
+    await box.ok('send', 'ada', '--as', 'ada', '--subject', 'one')
+    expect(readFileSync(segmentFile(mirror)).equals(readFileSync(segmentFile(box.dir)))).toBe(true)
+    expect((await box.run(['doctor'])).stdout).toMatch(/ok {4}mirror +.*has everything/)
+    rmSync(mirror, { recursive: true })
+    await box.ok('send', 'ada', '--as', 'ada', '--subject', 'two')
+    expect((await box.run(['doctor'])).stdout).toMatch(/warn {2}mirror +no mirror: there is no mirror in/)
+    expect(await box.ok('config', 'set', 'journal.mirror', '')).toContain(
+      'journal.mirror is off; the copy in',
+    )
+    expect(existsSync(mirror)).toBe(false)
   })
 })

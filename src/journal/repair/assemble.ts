@@ -28,7 +28,7 @@ export function assemble(assembly: Assembly): Buffer {
     }
   }
   const { fragments, rest } = sortJunk(assembly)
-  for (const { bytes } of rest.filter(({ after }) => after === 0)) put(bytes)
+  put(...(rest.get(0) ?? []))
   for (const record of assembly.records) {
     const due = fragments.filter(({ torn }) => torn.offset <= length || torn === record.entry)
     for (const one of due) {
@@ -36,20 +36,17 @@ export function assemble(assembly: Assembly): Buffer {
       fragments.splice(fragments.indexOf(one), 1)
     }
     put(record.line, newline)
-    for (const { bytes } of rest.filter(({ after }) => after === record.seq)) put(bytes)
+    put(...(rest.get(record.seq) ?? []))
   }
   return Buffer.concat(parts)
 }
 
 type TornEntry = Extract<Entry, { kind: 'torn' }>
 
-interface Kept {
-  /** The record it stands behind; 0 if it is at the start. */
-  after: number
-  bytes: Buffer
-}
-
-/** Which junk is the rest of a write that was cut off, and which is what is left of a record. */
+/**
+ * Which junk is the rest of a write that was cut off, and which is what is left of a record: the latter by the number
+ * of the record that it stands behind, 0 at the start.
+ */
 function sortJunk({ records, items, isLost }: Assembly) {
   const torn = records.flatMap(({ entry }) => (entry.kind === 'torn' ? entry : []))
   const explained = new Set<Junk>()
@@ -59,32 +56,41 @@ function sortJunk({ records, items, isLost }: Assembly) {
     for (const junk of found?.run ?? []) explained.add(junk)
     if (found !== undefined) fragments.push({ torn: one, bytes: found.bytes })
   }
-  const home = new Set(records.map(({ seq }) => seq))
-  const rest: Kept[] = []
-  let after = 0
-  for (const [at, item] of items.entries()) {
-    if (isRecord(item)) {
-      if (home.has(item.seq)) after = item.seq
-      continue
-    }
-    if (explained.has(item)) continue
-    const next = items.slice(at).find((one) => isRecord(one) && home.has(one.seq)) as FoundRecord | undefined
-    const isLast = at === items.length - 1 && !item.ended
-    const before = next?.seq ?? Number.POSITIVE_INFINITY
+  const rest = new Map<number, Buffer[]>()
+  for (const { junk, after, before } of between(items, new Set(records.map(({ seq }) => seq)))) {
+    if (explained.has(junk)) continue
     // At the end it may be a write that was cut off, which the next writer seals.
-    const isUnsealed = isLast && records.at(-1)?.seq === after
-    if (isUnsealed || isLost(after, before))
-      rest.push({ after, bytes: joined([{ ...withoutReturn(item), ended: !isUnsealed }]) })
+    const isUnsealed = junk === items.at(-1) && !junk.ended && records.at(-1)?.seq === after
+    if (!isUnsealed && !isLost(after, before)) continue
+    const kept = joined([{ ...withoutReturn(junk), ended: !isUnsealed }])
+    rest.set(after, [...(rest.get(after) ?? []), kept])
   }
   return { fragments, rest }
 }
 
+/** Each piece of junk with the numbers of the records before and after it. */
+function between(items: readonly Item[], home: ReadonlySet<number>) {
+  const found: { junk: Junk; after: number; before: number }[] = []
+  let after = 0
+  let open = 0
+  for (const item of items) {
+    if (!isRecord(item)) found.push({ junk: item, after, before: Number.POSITIVE_INFINITY })
+    else if (home.has(item.seq)) {
+      after = item.seq
+      for (; open < found.length; open++) found[open]!.before = item.seq
+    }
+  }
+  return found
+}
+
 /** The pieces that a torn entry is about, by their digest, even if their line endings were converted. */
 function findSealed(items: readonly Item[], torn: Torn): { run: Junk[]; bytes: Buffer } | undefined {
-  for (let at = 0; at < items.length; at++) {
+  for (let start = 0; start < items.length; start++) {
     const run: Junk[] = []
-    for (const item of items.slice(at)) {
-      if (isRecord(item)) break
+    for (let at = start; at < items.length; at++) {
+      const item = items[at]!
+      // Nothing longer than the fragment can be it.
+      if (isRecord(item) || item.offset - items[start]!.offset > torn.bytes + run.length) break
       run.push(item)
       for (const pieces of [run, run.map(withoutReturn)]) {
         if (isSealed(pieces, torn)) return { run, bytes: joined(pieces).subarray(0, torn.bytes) }

@@ -1,18 +1,14 @@
-import { join } from 'node:path'
 import type { MessageDraft } from '../../model/entry.ts'
-import { damagedDir } from '../damage.ts'
 import { archivedPath } from '../file/archive.ts'
-import { archiveDirOf, listArchived, segmentPath } from '../file/segment.ts'
-import { mend } from '../salvage.ts'
+import { listArchived, segmentPath } from '../file/segment.ts'
 import { assemble } from './assemble.ts'
-import { type Copy, contentsOf, copyIn, firstSums, recordsOf } from './copies.ts'
-import { offerExported } from './exports.ts'
-import { type FoundRecord, type Item, isRecord, itemsOf, recordIn } from './items.ts'
-import { type Candidate, isIn, Pool, type Range } from './pool.ts'
+import { type Copy, contentsOf, firstSums } from './copies.ts'
+import { type FoundRecord, type Item, isRecord, itemsOf } from './items.ts'
+import { type Candidate, Pool, type Range } from './pool.ts'
+import { mended, restore } from './restore.ts'
 import {
   gunzipWhatGoes,
   isSound,
-  joined,
   type OnSegment,
   readIfAny,
   type ScannedSegment,
@@ -53,9 +49,6 @@ export interface PlanOptions {
   older?: boolean
   onSegment?: OnSegment
 }
-
-/** Records whose bit is turned back. */
-const mended = 'mended'
 
 /** Says what a journal should look like, from what can be read of it and of its copies. Changes nothing. */
 export function planRepair(dir: string, options: PlanOptions): RepairPlan {
@@ -122,7 +115,7 @@ function contentOf({ path, archived }: { path: string; archived: boolean }): Buf
   return archived ? gunzipWhatGoes(file).bytes : file
 }
 
-interface Journal {
+export interface Journal {
   dir: string
   options: PlanOptions
   scanned: readonly ScannedSegment[]
@@ -135,73 +128,23 @@ interface Journal {
   from: number
 }
 
-/** Fills the gaps: from copies, and where one bit has flipped by turning it back. */
-function restore({ dir, pool, homes, itemsIn, options, from }: Journal): void {
-  const highest = pool.highest
-  const gaps = pool.gaps(from)
-  // What a repair kept, and a segment that is in both places.
-  const own = [copyIn(join(dir, damagedDir), 'journal/damaged'), copyIn(archiveDirOf(dir), 'archive')]
-  for (const copy of [...own, ...options.copies]) {
-    const wanted = (seq: number) => isIn(gaps, seq) || seq > highest
-    for (const candidate of recordsOf(copy, options.space, wanted)) pool.offer(candidate)
-  }
-  pool.choose(from, highest)
-  if (pool.gaps(from).length === 0 && itemsIn.size === 0) return
-  const until = performance.now() + mendMs
-  for (const [segment, items] of itemsIn) {
-    for (const bytes of brokenIn(items)) {
-      if (performance.now() > until) break
-      const record = mend(bytes, asRecord)
-      if (record !== undefined && !pool.has(record.seq))
-        pool.offer({ record, home: homes.get(segment)!, source: mended })
-    }
-  }
-  pool.choose(from, highest)
-  for (const [name, messages] of Object.entries(options.exported ?? {})) {
-    offerExported(pool, pool.gaps(from), messages, name)
-    pool.choose(from, highest)
-  }
-}
-
-/** The trial goes on with its buffer. */
-function asRecord(line: Buffer) {
-  const entry = recordIn(Buffer.from(line), 0, false)
-  return entry && { entry, sum: entry.sum }
-}
-
-/** How long bits are turned back by trial. */
-const mendMs = 10_000
-
-/** Bytes that may have been a record: each broken line, and lines that a newline has come between. */
-function brokenIn(items: readonly Item[]): Buffer[] {
-  const runs: Buffer[] = []
-  let run: Exclude<Item, { seq: number }>[] = []
-  for (const item of [...items, undefined]) {
-    if (item !== undefined && !isRecord(item)) {
-      run.push(item)
-      continue
-    }
-    runs.push(...run.map(({ bytes }) => bytes))
-    if (run.length === 2) runs.push(joined([run[0]!, { ...run[1]!, ended: false }]))
-    run = []
-  }
-  return runs
-}
-
 function describe(journal: Journal): RepairPlan {
   const { pool, scanned, itemsIn, from } = journal
+  const lost = pool.gaps(from)
   const byHome = new Map<number, Candidate[]>()
   for (const [seq, found] of pool.chosen) {
     const home = found.home === 0 ? segmentNear(scanned, seq) : found.home
-    byHome.set(home, [...(byHome.get(home) ?? []), { ...found, home }])
+    const known = byHome.get(home)
+    if (known === undefined) byHome.set(home, [found])
+    else known.push(found)
   }
   const touched = new Set([...itemsIn.keys(), ...byHome.keys(), ...missingFiles(journal)])
   const segments: PlannedSegment[] = []
   for (const segment of [...touched].sort((a, b) => a - b)) {
-    const planned = planSegment(journal, segment, byHome.get(segment) ?? [])
+    const planned = planSegment(journal, lost, segment, byHome.get(segment) ?? [])
     if (planned !== undefined) segments.push(planned)
   }
-  return { segments, lost: pool.gaps(from) }
+  return { segments, lost }
 }
 
 /** Numbers between the plain files that no file has. A reader would take the file before for the last one. */
@@ -216,6 +159,7 @@ const segmentNear = (scanned: readonly ScannedSegment[], seq: number): number =>
 
 function planSegment(
   journal: Journal,
+  lost: readonly Range[],
   segment: number,
   chosen: readonly Candidate[],
 ): PlannedSegment | undefined {
@@ -229,7 +173,7 @@ function planSegment(
   const own = itemsIn.has(segment) || origin === undefined ? [] : items.filter(isRecord)
   const records = [...own, ...chosen.map(({ record }) => record)].sort((a, b) => a.seq - b.seq)
   const isLost = (after: number, until: number) =>
-    staysLost(journal, segment, after, until, records.at(-1)?.seq ?? 0)
+    staysLost(journal, lost, segment, after, until, records.at(-1)?.seq ?? 0)
   const content = sameInCopy(options.copies, segment, records) ?? assemble({ records, items, isLost })
   if (file !== undefined && content.equals(before) && !file.unpackable) return undefined
   const restored: Record<string, number> = {}
@@ -249,7 +193,8 @@ function planSegment(
 
 /** Whether a record between two numbers, in a segment, is still missing. */
 function staysLost(
-  { pool, scanned, from }: Journal,
+  { scanned }: Journal,
+  lost: readonly Range[],
   segment: number,
   after: number,
   until: number,
@@ -262,7 +207,7 @@ function staysLost(
     after || (scanned.findLast((one) => one.segment < segment)?.last?.seq ?? 0),
     Math.min(until, scanned.find((one) => one.segment > segment)?.first?.seq ?? until),
   ]
-  return pool.gaps(from).some((gap) => gap.from < high && gap.to > low)
+  return lost.some((gap) => gap.from < high && gap.to > low)
 }
 
 /**
