@@ -19,6 +19,8 @@ const campaigns = {
     ],
     env: { STORM: '1', TEST_RUN: 'some' },
   },
+  // Every bit and every length of a small journal.
+  damage: { files: ['test/damage'], env: { STORM: '1', TEST_RUN: 'some' } },
 }
 
 const words = process.argv.slice(2)
