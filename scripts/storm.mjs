@@ -19,8 +19,11 @@ const campaigns = {
     ],
     env: { STORM: '1', TEST_RUN: 'some' },
   },
-  // Every bit and every length of a small journal.
-  damage: { files: ['test/damage'], env: { STORM: '1', TEST_RUN: 'some' } },
+  // Every bit and byte of a small space, flipped one by one.
+  damage: {
+    files: ['test/damage', 'test/index/flips.test.ts'],
+    env: { STORM: '1', TEST_RUN: 'some' },
+  },
 }
 
 const words = process.argv.slice(2)
