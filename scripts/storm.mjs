@@ -21,7 +21,7 @@ const campaigns = {
   },
   // Every bit and byte of a small space, flipped one by one.
   damage: {
-    files: ['test/damage', 'test/index/flips.test.ts'],
+    files: ['test/index/flips.test.ts'],
     env: { STORM: '1', TEST_RUN: 'some' },
   },
 }
