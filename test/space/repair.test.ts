@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { DiskSpace } from '../../src/space/space.ts'
@@ -65,6 +65,22 @@ describe('a space with a mirror', () => {
     expect(await again.mirror()).toMatchObject({ state: 'current' })
     expect(existsSync(segmentFile(mirror, 2))).toBe(true)
     expect(await again.repair()).toMatchObject({ applied: false, files: [], lost: [], mirror: [] })
+  })
+
+  it('gets back the end of the journal, even if mail was sent after it was lost', async () => {
+    const { space } = await withMail()
+    await space.close()
+    const whole = readFileSync(segmentFile(space.dir))
+    truncateSync(segmentFile(space.dir), whole.length - 3_000)
+    const again = await tempSpace({ dir: space.dir })
+    expect((await again.repair({ dryRun: true, from: [] })).lost).toEqual([])
+    await (await again.mailbox('ada')).send({ to: 'bob', subject: 'after' })
+    expect(await subjects(again)).not.toContain('three')
+    expect((await again.verify()).problems).not.toEqual([])
+    expect(await again.repair()).toMatchObject({ applied: true, lost: [] })
+    expect(readFileSync(segmentFile(space.dir)).equals(whole)).toBe(true)
+    expect(await subjects(again)).toEqual(['after', 'one', 'three', 'two'])
+    expect((await again.verify({ deep: true })).problems).toEqual([])
   })
 
   it('repairs the mirror from the journal as well', async () => {

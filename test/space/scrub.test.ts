@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { person } from '../../src/model/agent.ts'
 import { keepScrubbing, scrubAll, scrubState } from '../../src/space/scrub.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { linesIn, segmentFile, writeLines } from '../helpers/segments.ts'
@@ -30,7 +31,7 @@ const spoil = (dir: string, segment: number, line: number) =>
 
 /** What the person was told of. */
 const told = async (space: DiskSpace): Promise<string[]> => {
-  const person = await space.mailbox('human')
+  const person = await space.mailbox(person)
   return (await person.inbox()).messages.flatMap(({ from, subject, body }) =>
     from === 'system' ? `${subject}: ${body.match(/^- .*$/gm)?.join('; ')}` : [],
   )

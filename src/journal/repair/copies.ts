@@ -18,8 +18,8 @@ interface CopiedFile {
   segment: number
 }
 
-/** `00000001.jsonl`, `2026-01-00000001.jsonl.gz`, and what was kept of either. */
-const copyPattern = /^(?:\d{4}-\d\d-)?(\d{8})\.jsonl(\.gz)?(?:\.|$)/
+/** `00000001.jsonl`, `2026-01-00000001.jsonl.gz`, what was kept of either, and what was kept of a damaged end. */
+const copyPattern = /^(?:\d{4}-\d\d-)?(\d{8})(?:\.jsonl(?:\.gz)?(?:\.|$)|-\d+-before-)/
 
 /** The segments in a directory: that of a space, of a mirror, or one with segments in it. */
 export function copyIn(dir: string, name: string): Copy {

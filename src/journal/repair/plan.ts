@@ -1,5 +1,6 @@
 import type { MessageDraft } from '../../model/entry.ts'
 import { archivedPath } from '../file/archive.ts'
+import { readHead } from '../file/head-mark.ts'
 import { listArchived, segmentPath } from '../file/segment.ts'
 import { assemble } from './assemble.ts'
 import { type Copy, contentsOf, firstSums } from './copies.ts'
@@ -129,8 +130,8 @@ export interface Journal {
 }
 
 function describe(journal: Journal): RepairPlan {
-  const { pool, scanned, itemsIn, from } = journal
-  const lost = pool.gaps(from)
+  const { pool, scanned, itemsIn } = journal
+  const lost = lostIn(journal)
   const byHome = new Map<number, Candidate[]>()
   for (const [seq, found] of pool.chosen) {
     const home = found.home === 0 ? segmentNear(scanned, seq) : found.home
@@ -152,6 +153,13 @@ function missingFiles({ scanned }: Journal): number[] {
   const plain = scanned.filter(({ archived }) => !archived).map(({ segment }) => segment)
   const [first = 0, last = -1] = [plain[0], plain.at(-1)]
   return Array.from({ length: last - first }, (_, at) => first + at).filter((n) => !plain.includes(n))
+}
+
+/** The numbers that no record has, up to the last one that was acknowledged. */
+function lostIn({ dir, options, pool, from }: Journal): Range[] {
+  const last = pool.highest
+  const head = readHead(dir, options.space)?.seq ?? 0
+  return [...pool.gaps(from), ...(head > last ? [{ from: last + 1, to: head }] : [])]
 }
 
 const segmentNear = (scanned: readonly ScannedSegment[], seq: number): number =>
