@@ -50,6 +50,8 @@ export class Projection {
   /** Created when there is something to apply: processes that only read do not need its statements. */
   #applier: Applier | undefined
   #cursor: Cursor = startCursor
+  /** Whether an error comes from whoever asks, who may have their own reasons. */
+  #isAnswering = false
   /** A cursor with only a part of a line behind it. */
   #stuckAt: Cursor = startCursor
 
@@ -121,6 +123,7 @@ export class Projection {
     database.exec('BEGIN')
     try {
       this.#file.confirm()
+      this.#isAnswering = true
       try {
         return work()
       } finally {
@@ -201,6 +204,7 @@ export class Projection {
   #repairing<T>(work: () => T): T {
     for (let attempt = 0; ; attempt++) {
       const { path } = this.#file
+      this.#isAnswering = false
       try {
         const cursor = this.#file.ensureOpen()
         if (cursor !== undefined) {
@@ -210,7 +214,7 @@ export class Projection {
         return work()
       } catch (error) {
         if (attempt < 3 && this.#pointedAtRemoved(error)) continue
-        if (isUnwritable(error) && this.#moveOn()) {
+        if (!this.#isAnswering && isUnwritable(error) && this.#moveOn()) {
           attempt = 0
           continue
         }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MailboxError } from '../base/errors.ts'
 import { attachedName } from '../base/sqlite.ts'
 import type { Journal } from '../journal/journal.ts'
 import { Background } from './background.ts'
@@ -70,7 +71,8 @@ function whileStill<T>(journal: Journal, work: () => T): T {
       return work()
     })
   } catch (error) {
-    if (isLocked || !isUnwritable(error)) throw error
+    const isRefused = error instanceof MailboxError && error.code === 'not_permitted'
+    if (isLocked || !(isRefused || isUnwritable(error))) throw error
     return work()
   }
 }

@@ -1,6 +1,6 @@
 import { isUnwritableDatabase } from '../base/sqlite.ts'
 
-const codes = ['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT', 'not_permitted', 'disk_full']
+const codes = ['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT']
 
 /** Whether an error says that nothing can be written where the file is, whoever has wrapped it. */
 export function isUnwritable(error: unknown): boolean {

@@ -40,7 +40,7 @@ async function look(space: DiskSpace, id: string): Promise<void> {
   expect((await bob.search('apple')).messages).toHaveLength(1)
   expect((await bob.thread(id)).map(({ body }) => body)).toEqual(['apple pie'])
   expect((await space.show(id)).receipts).toHaveLength(1)
-  expect((await space.agents()).map(({ name }) => name)).toEqual(['ada', 'bob', 'user'])
+  expect((await space.agents()).map(({ name }) => name)).toEqual(['user', 'ada', 'bob'])
   expect(await space.owed()).toEqual([])
   expect((await space.stats()).all.pending).toBe(1)
   expect((await space.verify({ deep: true })).problems).toEqual([])
