@@ -6,6 +6,7 @@ import {
   agentDraft,
   agentSchema,
   claimSchema,
+  damageDraft,
   messageDraft,
   prioritySchema,
   receiptDraft,
@@ -122,6 +123,7 @@ export const entry = name(
     z.extend(agentDraft, place),
     z.extend(segmentDraft, place),
     z.extend(tornDraft, place),
+    z.extend(damageDraft, place),
   ]),
 )
 

@@ -53,7 +53,9 @@ export class DiskSpace implements LocalSpace {
   owed: Of<'owed'> = (options = {}) => this.core.query((source) => owed(source, options, this.now()))
   async stats() {
     const { warnings, ...found } = await this.core.query((source) => stats(source, this.now()))
-    return { ...found, warnings: [...warnings, ...this.helpers().flatMap(({ warning }) => warning ?? [])] }
+    const mirror = (await this.mirror())?.problem
+    const helpers = this.helpers().flatMap(({ warning }) => warning ?? [])
+    return { ...found, warnings: [...warnings, ...helpers, ...(mirror === undefined ? [] : [mirror])] }
   }
 
   show: Of<'show'> = (id) => this.core.query((source) => show(source, id, this.now()))
@@ -73,6 +75,16 @@ export class DiskSpace implements LocalSpace {
     this.core.mustBeOpen()
     const { archiveOld } = await import('./retention.ts')
     return archiveOld(this.core, options)
+  }
+
+  setMirror: Of<'setMirror'> = async (dir, options = {}) => {
+    this.core.mustBeOpen()
+    return (await import('./mirror.ts')).setMirror(this.core, dir, options)
+  }
+
+  mirror: Of<'mirror'> = async () => {
+    if (this.settings['journal.mirror'] === '') return undefined
+    return (await import('./mirror.ts')).stateOfMirror(this.core)
   }
 
   importMessages: Of<'importMessages'> = (lines) => upkeep.importMessages(this.core, lines)
