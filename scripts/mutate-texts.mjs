@@ -8,7 +8,7 @@ const sentences = ['hint', 'about', 'summary', 'description', 'examples', 'sente
 const calls = {
   MailboxError: [1],
   invalid: [0, 1],
-  refuse: [1],
+  refuse: [0, 1],
   setting: [2],
   needed: [1],
   option: [2],

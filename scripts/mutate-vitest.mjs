@@ -3,6 +3,7 @@
 import {
   ASYMMETRIC_MATCHERS_OBJECT,
   chai,
+  customMatchers,
   JestAsymmetricMatchers,
   JestChaiExpect,
   JestExtend,
@@ -12,6 +13,7 @@ chai.use(JestExtend)
 chai.use(JestChaiExpect)
 chai.use(JestAsymmetricMatchers)
 export const expect = Object.assign((...given) => chai.expect(...given), chai.expect)
+chai.expect.extend(expect, customMatchers)
 Object.assign(expect, globalThis[ASYMMETRIC_MATCHERS_OBJECT], {
   unreachable: (message = '') => chai.assert.fail(`expected ${message} not to be reached`),
 })

@@ -88,7 +88,7 @@ describe('a field holds', () => {
     ['key', 'hidden\u200b', /key must be 1 to 200/],
     ['key', 'half \ud800', /key must be 1 to 200/],
     ['key', 5, /key must be 1 to 200 visible characters, not 5/],
-    ['swarm', 'two  spaces', /swarm "two  spaces"/],
+    ['swarm', 'two  spaces', /swarm "two {2}spaces"/],
     ['subject', 7, /subject must be a string/],
     ['subject', 'x'.repeat(messageLimits.subjectLength + 1), /subject has 501 characters/],
     ['body', null, /body must be a string/],
@@ -150,9 +150,17 @@ test('a field is called on the command line and in MCP as its option', () => {
 })
 
 test('the fields that every message has, and those that some have', () => {
-  const names = (stored: string) => storedFields.filter((one) => one.stored === stored).map(({ name }) => name)
+  const names = (stored: string) =>
+    storedFields.filter((one) => one.stored === stored).map(({ name }) => name)
   expect(names('always').sort()).toEqual(Object.keys(message()).sort())
-  expect(names('optional')).toEqual(
-    ['replyTo', 'expiresAt', 'swarm', 'key', 'generation', 'traceparent', 'payload', 'context'],
-  )
+  expect(names('optional')).toEqual([
+    'replyTo',
+    'expiresAt',
+    'swarm',
+    'key',
+    'generation',
+    'traceparent',
+    'payload',
+    'context',
+  ])
 })

@@ -11,13 +11,26 @@ const facts: MessageFacts = {
 
 function receipt(owner: string, fields: Partial<Receipt> = {}): Receipt {
   return {
-    ...{ seq: 1, owner, box: owner, rank: 1, state: 'stored', attempts: 0, claimUntil: null, expiresAt: null },
+    ...{
+      seq: 1,
+      owner,
+      box: owner,
+      rank: 1,
+      state: 'stored',
+      attempts: 0,
+      claimUntil: null,
+      expiresAt: null,
+    },
     ...{ ackBy: null, repeats: 0, level: 0, viaGroup: false, seen: false },
     ...fields,
   }
 }
 
-const ada = agent('ada', { roles: ['dev', 'ops'], tags: ['project:x'], session: { generation: 3, startedAt: '' } })
+const ada = agent('ada', {
+  roles: ['dev', 'ops'],
+  tags: ['project:x'],
+  session: { generation: 3, startedAt: '' },
+})
 const reach = (receipts: Receipt[], message: Partial<MessageFacts> = {}) =>
   reachOf(ada, { ...facts, ...message }, receipts, now)
 const claimed = (fields: Partial<Receipt>) =>
@@ -79,7 +92,10 @@ describe('mail to a role', () => {
     const both = [receipt('role:dev'), receipt('role:ops')]
     expect(reach(both)).toMatchObject({ held: [], claimable: both })
     const mine = claimed({ box: 'ada' })
-    expect(reach([mine, receipt('role:ops')])).toMatchObject({ held: [mine], claimable: [receipt('role:ops')] })
+    expect(reach([mine, receipt('role:ops')])).toMatchObject({
+      held: [mine],
+      claimable: [receipt('role:ops')],
+    })
   })
 })
 
@@ -90,7 +106,12 @@ describe('mail to a group', () => {
 
   test('is held by a member that saw it, and not new to it', () => {
     const own = receipt('ada', { state: 'shown', viaGroup: true })
-    expect(reach([receipt('all'), own])).toEqual({ kind: 'reached', held: [own], claimable: [], group: false })
+    expect(reach([receipt('all'), own])).toEqual({
+      kind: 'reached',
+      held: [own],
+      claimable: [],
+      group: false,
+    })
   })
 
   test('does not reach its sender or whoever was left out', () => {
@@ -106,7 +127,12 @@ describe('mail to a group', () => {
 
   test('is new to a member that has claimed it for a role as well', () => {
     const mine = claimed({ box: 'ada' })
-    expect(reach([mine, receipt('all')])).toEqual({ kind: 'reached', held: [mine], claimable: [], group: true })
+    expect(reach([mine, receipt('all')])).toEqual({
+      kind: 'reached',
+      held: [mine],
+      claimable: [],
+      group: true,
+    })
   })
 })
 
