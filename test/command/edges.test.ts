@@ -8,6 +8,7 @@ import { decideWithdraw } from '../../src/command/withdraw.ts'
 import type { Letter, View } from '../../src/conversation/view.ts'
 import type { SendInput } from '../../src/model/fields.ts'
 import { type Message, messageLimits } from '../../src/model/message.ts'
+import { refusal } from '../helpers/refusal.ts'
 import { agent, idOf, message } from '../helpers/samples.ts'
 import {
   context,
@@ -26,7 +27,6 @@ import {
   viewOf,
   withPolicy,
 } from './fake-view.ts'
-import { refusal } from './refusal.ts'
 
 const ada = agent('ada', { roles: ['dev'] })
 const bob = agent('bob')

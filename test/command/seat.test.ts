@@ -9,9 +9,9 @@ import {
   type SeatInput,
 } from '../../src/command/roster.ts'
 import type { Agent, Session } from '../../src/model/agent.ts'
+import { refusal } from '../helpers/refusal.ts'
 import { agent, idOf, message } from '../helpers/samples.ts'
 import { agentsIn, context, iso, mail, now, spaceOf } from './fake-view.ts'
-import { refusal } from './refusal.ts'
 
 const here = { pid: 7, pidStart: 'then', host: 'box' }
 const run = (fields: Partial<Session>): Session => ({ generation: 1, startedAt: iso(now - 1_000), ...fields })

@@ -4,9 +4,9 @@ import { decideSend } from '../../src/command/send.ts'
 import type { Matter } from '../../src/conversation/matter.ts'
 import type { View } from '../../src/conversation/view.ts'
 import type { Message } from '../../src/model/message.ts'
+import { refusal } from '../helpers/refusal.ts'
 import { agent, idOf, message } from '../helpers/samples.ts'
 import { context, mail, now, spaceOf, withPolicy } from './fake-view.ts'
-import { refusal } from './refusal.ts'
 
 const team = [
   agent('ada', { roles: ['lead'] }),
