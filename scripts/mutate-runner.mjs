@@ -1,6 +1,7 @@
 // For `npm run mutate`: runs the tests of a room for Stryker. Stryker's own runner for vitest starts vitest anew for
 // each mutant, and nearly all of its time goes into that. Here the tests are bundled and loaded once, and for a mutant
 // only those run that reach it. A mutant in what runs while modules load has them loaded anew.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { INSTRUMENTER_CONSTANTS } from '@stryker-mutator/api/core'
@@ -13,6 +14,9 @@ const vitest = join(import.meta.dirname, 'mutate-vitest.mjs')
 /** How long a test may take: what it usually takes many times over, because the machine may be busy. */
 const limitMs = (usualMs) => 5_000 + 20 * usualMs
 
+/** A test that takes longer is left out: mutants in the journal meet a hundred tests each. */
+const slowMs = 1_500
+
 class OneProcessRunner {
   static inject = [commonTokens.options]
   #files
@@ -22,6 +26,7 @@ class OneProcessRunner {
   /** The tests as they are without a mutant. */
   #tests = []
   #usualMs = new Map()
+  #skipped = new Set()
   #loads = 0
   #stray = []
 
@@ -51,13 +56,14 @@ class OneProcessRunner {
       const result = await this.#run(test, Number.POSITIVE_INFINITY)
       this.#state.currentTestId = undefined
       this.#usualMs.set(test.id, result.timeSpentMs)
-      tests.push(result)
+      tests.push(result.status === 0 && result.timeSpentMs > slowMs ? { ...result, status: 2 } : result)
     }
+    this.#skipped = new Set(tests.filter(({ status }) => status === 2).map(({ id }) => id))
     return { status: 'complete', tests, mutantCoverage: this.#state.mutantCoverage }
   }
 
   async mutantRun({ activeMutant, testFilter, reloadEnvironment, hitLimit }) {
-    const isChosen = ({ id }) => testFilter === undefined || testFilter.includes(id)
+    const isChosen = ({ id }) => !this.#skipped.has(id) && (testFilter?.includes(id) ?? true)
     let tests = this.#tests
     Object.assign(this.#state, { mutantCoverage: undefined, hitCount: 0, hitLimit })
     this.#state.activeMutant = activeMutant.id
@@ -98,6 +104,7 @@ class OneProcessRunner {
     const failure = error ?? this.#stray.shift()
     this.#stray.length = 0
     const result = { id, name, fileName, timeSpentMs: performance.now() - began }
+    if (failure === Symbol.for('skipped')) return { ...result, status: 2 }
     return failure === undefined
       ? { ...result, status: 0 }
       : { ...result, status: 1, failureMessage: String(failure?.stack ?? failure) }
@@ -123,16 +130,24 @@ async function within(limit, running) {
   return await Promise.race([running, late]).finally(() => clearTimeout(timer))
 }
 
+/** Helpers that start what is in dist/, which no mutant is in: a test that calls one is not run here. */
+const helpersOfProcesses = /\/test\/helpers\/(?:processes|cli|mcp|hub|skip)\.ts$/
+const skipping = (source) =>
+  [...source.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm)]
+    .map(([, name]) => `export function ${name}() { throw Symbol.for('skipped') }`)
+    .join('\n')
+
 /** One module of the tests and the sources that they import; packages stay outside. */
 async function bundleTests(files, to) {
   const entry = '\0tests'
   const plugin = {
     name: 'tests',
     resolveId: (id) => (id === entry || id === 'vitest' ? { id: id === entry ? entry : vitest } : null),
-    load: (id) =>
-      id === entry
-        ? files.map((file) => `import ${JSON.stringify(join(process.cwd(), file))}`).join('\n')
-        : null,
+    load(id) {
+      if (id === entry)
+        return files.map((file) => `import ${JSON.stringify(join(process.cwd(), file))}`).join('\n')
+      return helpersOfProcesses.test(id) ? skipping(readFileSync(id, 'utf8')) : null
+    },
     transform(code, id) {
       if (!/\.m?[jt]s$/.test(id)) return null
       const url = `const mutateUrl = ${JSON.stringify(String(pathToFileURL(id)))};`

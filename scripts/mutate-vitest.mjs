@@ -60,13 +60,12 @@ async function runTest(body) {
 
 const bodyOf = (first, second) => (typeof first === 'function' ? first : second)
 const argsOf = (row) => (Array.isArray(row) ? row : [row])
-const titleOf = (name, row, at) => `${name} #${at} ${argsOf(row).map(String).join(' ').slice(0, 80)}`
 
 function withEach(define) {
   const one = (name, first, second) => define(name, bodyOf(first, second))
   one.each = (rows) => (name, first, second) => {
     for (const [at, row] of rows.entries())
-      define(titleOf(name, row, at), () => bodyOf(first, second)(...argsOf(row)))
+      define(`${name} #${at}`, () => bodyOf(first, second)(...argsOf(row)))
   }
   one.skipIf = (isSkipped) => (isSkipped ? Object.assign(() => {}, { each: () => () => {} }) : one)
   one.runIf = (isRun) => one.skipIf(!isRun)
