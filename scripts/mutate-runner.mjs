@@ -62,12 +62,19 @@ class OneProcessRunner {
     return { status: 'complete', tests, mutantCoverage: this.#state.mutantCoverage }
   }
 
-  async mutantRun({ activeMutant, testFilter, reloadEnvironment, hitLimit }) {
+  async mutantRun(options) {
+    const isStatic = options.reloadEnvironment
+    const result = await this.#mutantRun(options, isStatic)
+    // What modules keep from earlier tests can hide a mutant: it survives only if it survives in fresh ones.
+    return isStatic || result.status !== 'survived' ? result : await this.#mutantRun(options, true)
+  }
+
+  async #mutantRun({ activeMutant, testFilter, mutantActivation, hitLimit }, isFresh) {
     const isChosen = ({ id }) => !this.#skipped.has(id) && (testFilter?.includes(id) ?? true)
     let tests = this.#tests
     Object.assign(this.#state, { mutantCoverage: undefined, hitCount: 0, hitLimit })
-    this.#state.activeMutant = activeMutant.id
-    if (reloadEnvironment) {
+    this.#state.activeMutant = mutantActivation === 'static' ? activeMutant.id : undefined
+    if (isFresh) {
       try {
         tests = await this.#load()
       } catch (error) {
@@ -75,6 +82,7 @@ class OneProcessRunner {
         return failed(this.#tests.find(isChosen), error)
       }
     }
+    this.#state.activeMutant = activeMutant.id
     const results = []
     const usualMs = ({ id }) => this.#usualMs.get(id) ?? 0
     // The quickest first: most mutants need no more.

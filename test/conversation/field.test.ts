@@ -216,7 +216,7 @@ describe('a payload in words', () => {
     expect(say('plan_approval', { approved: true, feedback: 'Keep it.' }, 'Keep it. Yes.').facts).toEqual([
       { label: 'Verdict', text: 'approved' },
     ])
-    expect(say('status_update', { status: '' }).facts).toEqual([])
+    expect(say('status_update', { status: '' }, 'The body.').facts).toEqual([])
   })
 })
 
@@ -250,6 +250,8 @@ describe('the payload of a message', () => {
   test('is described for programs in other languages', () => {
     const schemas = payloadSchemas() as Record<string, object>
     expect(Object.keys(schemas)).not.toContain('text')
+    // Fields that others add are allowed.
+    expect(schemas['plan_approval']).toMatchObject({ additionalProperties: {} })
     expect(schemas['plan_approval']).toMatchObject({
       type: 'object',
       properties: { approved: { type: 'boolean' }, feedback: { type: 'string' } },

@@ -153,6 +153,10 @@ const mailbox: Surroundings = {
 }
 const prepare = (name: string, input: object) => actionOf(name).prepare!(mailbox, input)
 
+test('an escalation that is about nothing answers nothing', () => {
+  expect(say('escalate', { reason: 'R' })).not.toHaveProperty('replyTo')
+})
+
 test('an escalation names the message by its whole id', async () => {
   expect(await prepare('escalate', { reason: 'R', about: 'X' })).toEqual({ reason: 'R', about: 'X-in-full' })
   expect(await prepare('escalate', { reason: 'R' })).toEqual({ reason: 'R' })
@@ -236,6 +240,12 @@ describe('a handoff', () => {
       'a handoff: nextSteps must be a list of texts',
     ],
   ])('with %s is refused', async (_, input, said) => {
-    await expect(prepare('handOff', input)).rejects.toThrow(said)
+    await expect(prepare('handOff', input)).rejects.toMatchObject({
+      code: said.startsWith('there is no') ? 'not_found' : 'invalid',
+      message: expect.stringContaining(said),
+      hint: expect.stringMatching(
+        /^fields: workCompleted, currentState|^built in: implementation, review,|^give --/,
+      ),
+    })
   })
 })

@@ -16,6 +16,7 @@ import {
   typeOf,
   waysToAnswer,
 } from '../../src/conversation/registry.ts'
+import { refusal } from '../helpers/refusal.ts'
 
 /** What each type means, beside its words. The types that mean nothing of their own are not here. */
 const traits = [
@@ -246,49 +247,87 @@ test('an action that answers asks for its reason where it needs one', () => {
   expect(of('deferShutdown')).toMatchObject({ reason: { field: 'reason', otherwise: 'Busy.' } })
 })
 
-/** The options of each verb, with the kind of value that each takes. */
-test.each<[string, string, Record<string, string>]>([
+/** What each action takes: the option or argument on the command line, and the kind of value. */
+const asked = '--to <address>=word --subject <text>=text --body <text>=text --priority <priority>=priority'
+test.each([
   [
-    'escalate',
-    'send',
-    {
-      about: 'word',
-      reason: 'word',
-      to: 'word',
-      subject: 'text',
-      body: 'text',
-      priority: 'priority',
-      withinMs: 'duration',
-      related: 'texts',
-    },
+    'handOff',
+    '<to>=word --subject <text>=word --work-completed <text>=word --current-state <text>=text --next-step <text>=texts --blocker <text>=texts --dependency <text>=texts --file-modified <path>=texts --file-created <path>=texts --state-file <path>=text --escalation <id>=texts --job <id>=text --notes <text>=text --template <name>=word --priority <priority>=priority --swarm <name>=word replyTo=word',
+  ],
+  ['escalate', `[id]=word --reason <text>=word ${asked} --within <duration>=duration --related <id>=texts`],
+  [
+    'submitPlan',
+    '--to <address>=word --subject <text>=word --body <text>=text --priority <priority>=priority --within <duration>=duration --task <id>=word --revises <id>=word',
+  ],
+  ['approvePlan', '<id>=word --feedback <text>=text'],
+  ['rejectPlan', '<id>=word --feedback <text>=word'],
+  ['requestShutdown', '<to>=word --reason <text>=text --within <duration>=duration'],
+  ['acceptShutdown', '<id>=word'],
+  ['deferShutdown', '<id>=word --reason <text>=word'],
+  ['requestStatus', `${asked} --within <duration>=duration`],
+  [
+    'respondStatus',
+    '<id>=word --status <word>=word --body <text>=text --task <id>=word --progress <share>=share',
   ],
   [
-    'handoff',
-    'send',
-    {
-      to: 'word',
-      subject: 'word',
-      workCompleted: 'word',
-      nextSteps: 'texts',
-      stateFile: 'text',
-      template: 'word',
-      replyTo: 'word',
-    },
+    'updateStatus',
+    '--status <word>=word --body <text>=text --task <id>=word --progress <share>=share --to <address>=word',
   ],
-  ['plan', '', { to: 'word', subject: 'word', body: 'text', taskId: 'word', revises: 'word' }],
-  ['shutdown', '', { to: 'word', reason: 'text', withinMs: 'duration' }],
-  ['status', '', { to: 'word', subject: 'text', body: 'text', priority: 'priority', withinMs: 'duration' }],
   [
-    'help-request',
-    '',
-    { to: 'word', subject: 'text', body: 'word', priority: 'priority', withinMs: 'duration' },
+    'askForHelp',
+    '--to <address>=word --subject <text>=text --body <text>=word --priority <priority>=priority --within <duration>=duration',
   ],
-])('the verb %s', (name, group, kinds) => {
-  const conversation = conversations.find(({ verb }) => verb?.().name === name)!
-  expect(conversation.verb!().group ?? '').toBe(group)
-  const [first] = Object.values(conversation.actions!())
-  const found = Object.entries<{ kind: string }>(first!.input).map(([field, { kind }]) => [field, kind])
-  expect(Object.fromEntries(found)).toMatchObject(kinds)
+  [
+    'assignTask',
+    '--to <address>=word subject=word --body <text>=text --priority <priority>=priority --within <duration>=duration taskId=word',
+  ],
+  [
+    'reportCiFailure',
+    `${asked} --within <duration>=duration check=word url=text branch=text commit=text log=text`,
+  ],
+  ['reportReview', `${asked} --within <duration>=duration url=text comments=records`],
+])('%s takes %s', (name, options) => {
+  const { input } = allActions().find((one) => one.name === name)!
+  const fields = Object.entries<{ kind: string; flag?: string }>(input)
+  expect(fields.map(([field, { kind, flag = field }]) => `${flag}=${kind}`).join(' ')).toBe(options)
+})
+
+test('the comments of a review have a body, and perhaps a path and a whole line', () => {
+  const { fields } = allActions().find(({ name }) => name === 'reportReview')!.input['comments']
+  expect(fields).toEqual({
+    body: { kind: 'text', required: true },
+    path: { kind: 'text' },
+    line: { kind: 'whole' },
+  })
+})
+
+test('a conversation has a name, and a verb with examples where people start it', () => {
+  const found = conversations.map(({ name, verb }) => {
+    const { name: word = '', group = 'protocols', examples = [] } = verb?.() ?? {}
+    expect(examples.every((example) => example.startsWith(`mailbox ${word} `))).toBe(true)
+    return `${name}: ${word} ${group} ${examples.length}`
+  })
+  expect(found).toEqual([
+    ...[
+      'question:  protocols 0',
+      'handoff: handoff send 2',
+      'escalation: escalate send 1',
+      'plan: plan protocols 4',
+    ],
+    ...[
+      'shutdown: shutdown protocols 3',
+      'status: status protocols 3',
+      'help request: help-request protocols 1',
+    ],
+    ...['task:  protocols 0', 'CI failure:  protocols 0', 'review:  protocols 0'],
+  ])
+})
+
+test('whoever asks for help is told how to wait for it', () => {
+  expect(allActions().find(({ name }) => name === 'askForHelp')!.tip).toEqual([
+    'wait for the answer',
+    'wait --reply-to ID',
+  ])
 })
 
 test('what needs somebody has words', () => {
@@ -315,7 +354,9 @@ describe('the verb status', () => {
       action: 'updateStatus',
       input: { status: 'working', to: 'lead', taskId: 'T' },
     })
-    expect(() => choose({ id: 'X' })).toThrow('there is no status to report')
+    expect(refusal(() => choose({ id: 'X' }))).toMatchObject({
+      ...{ code: 'invalid', message: 'there is no status to report' },
+    })
   })
 
   test('needs no status where it asks', () => {

@@ -78,6 +78,7 @@ test('an id is text of 1 to 200 characters', () => {
 test('a percentile is within 5 % of the truth', () => {
   const counts = (...times: number[]) => times.map((ms) => ({ bucket: bucketOf(ms), n: 1 }))
   expect(percentile([], 0.5)).toBeNull()
+  expect(percentile([{ bucket: 5, n: 0 }], 0.5)).toBeNull()
   expect(percentile(counts(0, 0.5), 0.99)).toBe(0)
   expect(percentile(counts(900, 100, 500), 0.5)! / 500).toBeCloseTo(1, 1)
   expect(percentile(counts(900, 100, 500), 1)! / 900).toBeCloseTo(1, 1)

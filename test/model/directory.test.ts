@@ -76,6 +76,10 @@ describe('the directory as a fold of the journal', () => {
   test('finished mail counts nowhere', () => {
     const directory = fold(sent(1, { to: ['ada'] }), moved(2, { seq: 1, was: 'stored', state: 'archived' }))
     expect(directory.unhandled('ada')).toBe(0)
+    expect(directory.tallies.get('ada')).toEqual(new Array(12).fill(0))
+    directory.fold(moved(3, { seq: 1, was: 'archived', state: 'archived' }))
+    expect(directory.tallies.get('ada')).toEqual(new Array(12).fill(0))
+    expect(directory.unhandled('nobody')).toBe(0)
   })
 
   test('a claim moves mail from the box of the role to that of the agent, and a release back', () => {
@@ -166,6 +170,7 @@ describe('when an agent was seen', () => {
   ])('%s tells', (_, entry, tells) => {
     const directory = fold(joined(1, ada), { ...entry, at: later })
     expect(directory.seenAt(ada)).toBe(Date.parse(tells ? later : ada.lastSeenAt))
+    expect([...directory.seen.keys()].every((name) => typeof name === 'string')).toBe(true)
   })
 
   test('is never earlier than its record says', () => {
@@ -198,7 +203,7 @@ describe('the counts of a box', () => {
   })
 
   test('know the oldest message', () => {
-    expect(fold(joined(1, agent('ada'))).firstMessage).toBeUndefined()
+    expect(fold(joined(1, agent('ada')), moved(2, { seq: 1, state: 'shown' })).firstMessage).toBeUndefined()
     expect(fold(joined(1, agent('ada')), sent(2), sent(3)).firstMessage).toBe(2)
   })
 })

@@ -50,6 +50,7 @@ describe('a setting', () => {
     ['durability', ['disk', 'os'], ['', 'tape', true, undefined]],
     ['retention.rotate', ['size', 'month'], ['', 'day', undefined]],
     ['leads', [[], ['lead'], ['a', 'b']], ['lead', [''], [1], ['a', ''], null]],
+    ['journal.mirror', ['', '/mnt/mirror'], ['mirror', './mirror', 5, null, ['/mnt']]],
     [
       'webhook',
       ['', 'http://localhost:8080/x', 'https://example.com'],

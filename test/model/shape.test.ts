@@ -96,6 +96,12 @@ const ownDraft = fc.oneof(
     reason: fc.constantFrom(...segmentReasons),
   }),
   fc.record({ kind: fc.constant('torn'), offset: fc.nat(), bytes: fc.nat(), digest: fc.string() }),
+  fc
+    .record({
+      ...{ kind: fc.constant('damage'), from: fc.nat(), to: fc.nat(), segment: fc.nat() },
+      ...{ offset: fc.nat(), bytes: fc.nat(), kept: optional(word) },
+    })
+    .map(given),
 )
 
 const anyDraft = fc.oneof(messageDraft, receiptDraft, agentDraft, ownDraft)
