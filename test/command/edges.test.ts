@@ -115,6 +115,19 @@ describe('handling mail', () => {
     expect(receiptsIn(handle(ofRole, { step: 'retried' }))[0]!.changes[0]!.attempts).toBe(2)
   })
 
+  test('showing what is claimed already changes nothing, and a failure ends the claim', () => {
+    const claimed = viewOf({
+      agents: [ada, bob],
+      receipts: [{ owner: 'role:dev', box: 'ada', state: 'shown', claimUntil: now + minute }],
+    })
+    expect(handle(claimed, { step: 'shown' })).toEqual([])
+    const [failure] = receiptsIn(handle(claimed, { step: 'failed' }))[0]!.changes
+    expect(failure).toMatchObject({ state: 'failed', box: 'ada' })
+    expect(failure).not.toHaveProperty('claimUntil')
+    const [started] = receiptsIn(handle(claimed, { step: 'processing' }))[0]!.changes
+    expect(started).toMatchObject({ claimUntil: iso(now + minute) })
+  })
+
   test('mail of its own has no claim, and moves to no other box', () => {
     const [change] = receiptsIn(handle(directMail('stored'), { step: 'processing' }))[0]!.changes
     expect(change).not.toHaveProperty('claimUntil')
@@ -171,6 +184,7 @@ describe('a notice', () => {
       },
       ...{ tags: [], attachments: [], subject: 'S', body: 'B' },
     })
+    expect(alone).not.toHaveProperty('payload')
     const about = message({ id: idOf(7), threadId: 't' })
     expect(
       notice(context(), {
@@ -398,6 +412,8 @@ describe('a send', () => {
     }
     expect(refused({ generation: 2 })).toBe('conflict: ada is at generation 3, not 2 (that run has ended)')
     expect(refused({ generation: 4 })).toBe('conflict: ada is at generation 3, not 4 (see `mailbox agents`)')
+    const lead = spaceOf([agent('lead'), bob])
+    expect(refusal(() => send({ generation: 1, to: 'role:lead' }, lead)).code).toBe('invalid')
     expect(refused({ generation: 3, to: 'all' })).toMatch(/^invalid: generation requires a single agent/)
     expect(refused({ generation: 3, to: ['ada', 'bob'] })).toMatch(
       /^invalid: generation requires a single agent/,

@@ -207,3 +207,69 @@ describe('a note about a letter', () => {
     expect(told).toMatchObject([{ to: ['role:lead'] }])
   })
 })
+
+describe('what becomes of the mail of the dead', () => {
+  const died = (name: string, gone: 'left' | 'ended') =>
+    agent(name, { state: 'dead', gone, lastSeenAt: iso(now - hour) })
+  const notes = (view: View) =>
+    receiptsIn(decideDue(view, nobody, patient)).map(
+      ({ step, note, changes }) => `${step}: ${note} (${changes.map(({ seq }) => seq)})`,
+    )
+
+  test('is told by how they went, each with its own words', () => {
+    const view = spaceOf(
+      [died('ada', 'ended'), died('cy', 'left')],
+      ...[mail(1, { to: ['ada'] }), mail(2, { to: ['cy'] }), mail(3, { to: ['cy'] })],
+    )
+    expect(notes(view)).toEqual(['dead: ada has died (1)', 'dead: cy has left (2,3)'])
+  })
+
+  test('an agent whose process ended is recorded as that', () => {
+    const [draft] = decideDue(spaceOf([agent('ada')]), { ...nobody, gone: new Set(['ada 1']) }, patient)
+    expect(draft).toMatchObject({
+      change: 'died',
+      agent: { state: 'dead', gone: 'ended', note: 'its process ended', lastSeenAt: iso(now) },
+    })
+  })
+
+  test('mail that was read has arrived, once nothing of it is open', () => {
+    const read = mail(1, { to: ['ada'], awaitingResponse: true }, { owner: 'ada', state: 'shown' })
+    const view = spaceOf([died('ada', 'left')], read)
+    const answered: View = {
+      ...view,
+      matters: (seq) => view.matters(seq).map((one) => ({ ...one, state: 'answered' })),
+    }
+    expect(notes(view)).toEqual(['dead: ada has left (1)'])
+    expect(notes(answered)).toEqual(['archived: ada has left (1)'])
+  })
+})
+
+describe('mail whose time is over', () => {
+  const steps = (view: View) =>
+    receiptsIn(decideDue(view, nobody, patient)).map(({ step, note }) => `${step}: ${note}`)
+
+  test('to a group has done its work only if somebody read it', () => {
+    const over = { to: ['all'], expiresAt: iso(now) }
+    const seenBy = (state: 'notified' | 'shown') =>
+      spaceOf(team, mail(1, over, { owner: 'all' }, { owner: 'ada', state, viaGroup: true, expiresAt: null }))
+    expect(steps(seenBy('shown'))).toEqual(['expired: it expired'])
+    expect(steps(seenBy('notified'))).toEqual(['expired: it expired before anybody read it'])
+  })
+
+  test('for an earlier run is dead for a later one alone', () => {
+    const second = agent('ada', { session: { generation: 2, startedAt: iso(now) }, lastSeenAt: iso(now) })
+    const bound = (generation: number, agents = [second]): View => {
+      const letter = mail(1, { generation })
+      return { ...spaceOf(agents, letter), bound: () => [{ ...letter.receipts[0]!, id: letter.facts.id }] }
+    }
+    expect(steps(bound(1))).toEqual(['dead: it was for generation 1 of ada, which is now generation 2'])
+    expect(steps(bound(2))).toEqual([])
+    expect(steps(bound(1, []))).toEqual([])
+    expect(steps({ ...bound(1), message: () => undefined })).toEqual([])
+  })
+})
+
+test('a note about group mail keeps that it came by a group', () => {
+  const { receipts } = overdue({ receipt: { viaGroup: true } })
+  expect(receipts[0]!.changes).toMatchObject([{ viaGroup: true }])
+})

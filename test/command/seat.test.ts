@@ -44,6 +44,7 @@ describe('the agent of a process', () => {
         context(),
       ).drafts,
     )
+    expect(drafts[0]!.agent).toMatchObject({ roles: [], tags: [] })
     expect(drafts[0]!.agent.session).toEqual({
       ...here,
       generation: 1,
@@ -225,14 +226,18 @@ describe('what an agent says of itself', () => {
     const [fresh] = decideLeave(spaceOf([agent('ada')]), 'ada', true, context())
     expect(fresh!.agent).toMatchObject({ lastSeenAt: iso(now), state: 'frozen' })
     expect(fresh!.agent).not.toHaveProperty('gone')
+    const [left] = decideLeave(spaceOf([agent('ada')]), 'ada', false, context())
+    expect(left).toMatchObject({ change: 'left', agent: { state: 'dead', gone: 'left' } })
   })
 
   test('an unknown agent is told how to join, quoted where a shell needs it', () => {
-    const hint = (name: string) =>
-      refusal(() => decideUpdate(spaceOf([agent('ada')]), name, {}, context())).hint
+    const error = (name: string) =>
+      refusal(() => decideUpdate(spaceOf([agent('ada'), agent('adde')]), name, {}, context()))
+    const hint = (name: string) => error(name).hint
+    expect(error('zoe/x')).toMatchObject({ code: 'not_found', message: 'no agent named "zoe/x"' })
     expect(hint('zoe/x')).toBe('join first: mailbox join zoe/x')
     expect(hint('zoe x')).toBe('join first: mailbox join "zoe x"')
-    expect(hint('adda')).toBe('did you mean ada? Otherwise join first: mailbox join adda')
+    expect(hint('adda')).toBe('did you mean ada or adde? Otherwise join first: mailbox join adda')
   })
 
   test('is restated as it is', () => {

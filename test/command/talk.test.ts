@@ -9,7 +9,7 @@ import { agent, idOf, message } from '../helpers/samples.ts'
 import { context, mail, now, spaceOf, withPolicy } from './fake-view.ts'
 
 const team = [
-  agent('ada', { roles: ['lead'] }),
+  agent('ada', { roles: ['tester', 'lead'] }),
   agent('bob'),
   agent('cy', { roles: ['dev'], tags: ['project:x'] }),
 ]
@@ -93,6 +93,9 @@ describe('an answer', () => {
     const error = refusal(() => check(viewWith({ type: 'text' }), approval('ada')))
     expect(error).toMatchObject({ code: 'conflict', message: `message ${idOf(1)} is not a plan_submission` })
     expect(error.hint).toBe(`see what it is: mailbox show ${idOf(1)}`)
+    // It wants an ack, which is another matter.
+    const acked = viewWith({ type: 'text', requiresAck: true })
+    expect(refusal(() => check(acked, approval('ada'))).message).toBe(error.message)
     const other = reply('ada', 'plan_submission', { payload: { taskId: 'U' } })
     expect(() => check(viewWith({ type: 'text' }), other)).not.toThrow()
   })
@@ -114,6 +117,9 @@ describe('an answer', () => {
     expect(refusal(() => check(asked('cy'), status('cy'))).message).toBe(
       'the status is answered; it cannot be answered',
     )
+    expect(
+      refusal(() => check(viewWith({ type: 'status_request', to: ['all'] }, 'void'), status('cy'))).code,
+    ).toBe('conflict')
     // One approves a plan for everybody.
     expect(refusal(() => check(viewWith({ ...plan, to: ['all'] }, 'approved'), approval('cy'))).code).toBe(
       'conflict',
@@ -171,6 +177,17 @@ describe('an opening', () => {
     expect(() => check({ ...plan, from: 'ada' })).not.toThrow()
     expect(() => check({ type: 'task_assignment', payload: { taskId: 'T' } })).not.toThrow()
     expect(() => check({ type: 'text' })).not.toThrow()
+  })
+
+  test('of which there can be many is not looked for', () => {
+    const view: View = {
+      ...spaceOf(team),
+      openMatter: (kind) => {
+        throw new Error(`looked for a ${kind}`)
+      },
+    }
+    for (const type of ['text', 'task_assignment', 'help_request'])
+      expect(() => checkTalk(view, message({ type }))).not.toThrow()
   })
 })
 
