@@ -67,13 +67,13 @@ function unknownRecipient(directory: Directory, name: string): MailboxError {
   })
 }
 
-/** Up to three names that a typo could have meant. */
+/** Up to three names that a typo could have meant; part of a name will do where it has four letters or more. */
 export function nearest(name: string, candidates: readonly string[]): string[] {
   const wanted = name.toLowerCase()
   return candidates
     .map((candidate) => {
       const bare = candidate.replace(/^role:/, '').toLowerCase()
-      const inside = wanted.length >= 3 && (bare.includes(wanted) || wanted.includes(bare))
+      const inside = bare.includes(wanted) || wanted.includes(bare)
       return {
         candidate,
         distance: Math.min(editDistance(wanted, bare), inside ? 1.5 : Number.POSITIVE_INFINITY),
