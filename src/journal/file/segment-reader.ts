@@ -185,20 +185,13 @@ export class SegmentReader<E extends Gist> {
   }
 
   at(place: Place): E | undefined {
-    return this.#entryAt(place) ?? (this.#leaveReplaced(place.segment) ? this.#entryAt(place) : undefined)
-  }
-
-  #entryAt({ segment, offset, bytes }: Place): E | undefined {
+    const { segment, offset, bytes } = place
     const line = this.#open(segment)?.read(offset, bytes)
-    return line && this.#decode(line)?.entry
-  }
-
-  /** Lets go of a file that a repair has replaced since it was opened. */
-  #leaveReplaced(segment: number): boolean {
-    const plain = this.#plain.get(segment)
-    if (plain === undefined || plain.look().live) return false
+    const entry = line && this.#decode(line)?.entry
+    if (entry !== undefined || this.#plain.get(segment)?.look().live !== false) return entry
+    // A repair has replaced the file since it was opened.
     this.#forget(segment)
-    return true
+    return this.at(place)
   }
 
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {
