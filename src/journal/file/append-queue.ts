@@ -123,7 +123,7 @@ export class AppendQueue {
       for (const request of batch) {
         decided++
         if (request.settled || request.begin !== undefined) flush()
-        if (request.begin !== undefined) this.#writer.beginSegment(request.begin)
+        this.#writer.begins = request.begin
         if (this.#decide(request)) unwritten.push(request)
       }
       flush()
