@@ -78,7 +78,8 @@ async function mutate(room, files) {
 /** What is known of a room: how many mutants ended how, and those that nobody noticed. */
 function readResult(room) {
   const { files } = JSON.parse(readFileSync(resultOf(room), 'utf8'))
-  const all = Object.entries(files).flatMap(([file, { source, mutants }]) =>
+  const found = Object.entries(files).filter(([file]) => existsSync(root + file))
+  const all = found.flatMap(([file, { source, mutants }]) =>
     mutants.map((mutant) => ({ ...mutant, file, was: textAt(source, mutant.location) })),
   )
   const count = (status) => all.filter((mutant) => mutant.status === status).length
