@@ -20,6 +20,8 @@ const slowMs = 1_500
 class OneProcessRunner {
   static inject = [commonTokens.options]
   #files
+  /** How many tests a mutant meets at most. */
+  #mostTests
   #bundle
   /** What Stryker's code in the sources looks at. */
   #state
@@ -31,7 +33,9 @@ class OneProcessRunner {
   #stray = []
 
   constructor(options) {
-    this.#files = options.oneProcess.tests
+    const { tests, mostTests = Number.POSITIVE_INFINITY } = options.oneProcess
+    this.#files = tests
+    this.#mostTests = mostTests
     this.#state = globalThis[INSTRUMENTER_CONSTANTS.NAMESPACE] ??= {}
     process.on('unhandledRejection', (error) => this.#stray.push(error))
     process.on('uncaughtException', (error) => this.#stray.push(error))
@@ -66,7 +70,8 @@ class OneProcessRunner {
     const isStatic = options.reloadEnvironment
     const result = await this.#mutantRun(options, isStatic)
     // What modules keep from earlier tests can hide a mutant: it survives only if it survives in fresh ones.
-    return isStatic || result.status !== 'survived' ? result : await this.#mutantRun(options, true)
+    const isCertain = isStatic || this.#mostTests < Number.POSITIVE_INFINITY || result.status !== 'survived'
+    return isCertain ? result : await this.#mutantRun(options, true)
   }
 
   async #mutantRun({ activeMutant, testFilter, mutantActivation, hitLimit }, isFresh) {
@@ -86,7 +91,8 @@ class OneProcessRunner {
     const results = []
     const usualMs = ({ id }) => this.#usualMs.get(id) ?? 0
     // The quickest first: most mutants need no more.
-    for (const test of tests.filter(isChosen).sort((a, b) => usualMs(a) - usualMs(b))) {
+    const chosen = tests.filter(isChosen).sort((a, b) => usualMs(a) - usualMs(b))
+    for (const test of chosen.slice(0, this.#mostTests)) {
       const result = await this.#run(test, limitMs(usualMs(test)))
       if (result.status === 'timeout') return result
       results.push(result)
