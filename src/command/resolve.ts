@@ -36,10 +36,10 @@ export function resolveAddresses(directory: Directory, written: readonly string[
       if (!hold) throw unknownRecipient(directory, address.name)
       warnings.push(`${address.name} has not joined yet; the message waits`)
     }
-    if (address.kind === 'role' && directory.holders(address.name).length === 0) {
+    if (address.kind === 'role' && !directory.isHeld(address.name)) {
       warnings.push(`no agent has the role ${address.name} now; the message waits for one`)
     }
-    if (address.kind === 'tag' && directory.tagged(address.tag).length === 0) {
+    if (address.kind === 'tag' && !directory.isTagged(address.tag)) {
       warnings.push(`no agent has the tag ${address.tag} now; the message waits until it expires`)
     }
     addresses.push(address)

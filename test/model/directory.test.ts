@@ -26,29 +26,43 @@ describe('the directory as a fold of the journal', () => {
     expect(fold(entry, entry).unread('ada')).toEqual({ ...nothing, normal: 1 })
   })
 
-  test('finds the holders of a role among those who are not dead', () => {
+  test('tells a role that somebody holds who is not dead', () => {
     const directory = fold(
-      joined(1, agent('ada', { roles: ['x'] })),
-      joined(2, agent('bob', { roles: ['x'], state: 'frozen' })),
-      joined(3, agent('cy', { roles: ['x'], state: 'dead' })),
-      joined(4, agent('dan', { roles: ['y'] })),
+      joined(1, agent('bob', { roles: ['x', 'w'], state: 'frozen' })),
+      joined(2, agent('cy', { roles: ['x', 'z'], state: 'dead' })),
+      joined(3, agent('dan', { roles: ['y'] })),
+      joined(4, agent('bob', { roles: ['x'], state: 'frozen' })),
     )
-    expect(directory.holders('x').map(({ name }) => name)).toEqual(['ada', 'bob'])
+    expect(['w', 'x', 'y', 'z'].filter((role) => directory.isHeld(role))).toEqual(['x', 'y'])
+    expect(['w', 'x', 'y', 'z'].filter((role) => directory.knowsRole(role))).toEqual(['x', 'y', 'z'])
+  })
+
+  test('lists everybody by whether they are here, frozen or dead', () => {
+    const directory = fold(
+      joined(1, agent('ada', { state: 'idle' })),
+      joined(2, agent('bob', { state: 'dead' })),
+      joined(3, agent('cy', { state: 'frozen' })),
+      joined(4, agent('bob')),
+      joined(5, agent('ada', { state: 'dead' })),
+    )
+    const names = [directory.here, directory.frozen, directory.dead].map((group) => [...group.keys()])
+    expect(names).toEqual([['bob'], ['cy'], ['ada']])
   })
 
   test('knows a role that only the dead hold', () => {
     const directory = fold(joined(1, agent('ada', { roles: ['x'], state: 'dead' })))
     expect(directory.knowsRole('x')).toBe(true)
     expect(directory.knowsRole('y')).toBe(false)
-    expect(directory.holders('x')).toEqual([])
+    expect(directory.isHeld('x')).toBe(false)
   })
 
-  test('finds those who carry a tag among those who are not dead', () => {
+  test('tells a tag that somebody has who is not dead', () => {
     const directory = fold(
       joined(1, agent('ada', { tags: ['project:x'] })),
-      joined(2, agent('bob', { tags: ['project:x'], state: 'dead' })),
+      joined(2, agent('bob', { tags: ['project:y'], state: 'dead' })),
     )
-    expect(directory.tagged('project:x').map(({ name }) => name)).toEqual(['ada'])
+    expect(directory.isTagged('project:x')).toBe(true)
+    expect(directory.isTagged('project:y')).toBe(false)
   })
 
   test('counts mail in every box it went to, by priority', () => {
