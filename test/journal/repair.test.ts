@@ -133,6 +133,14 @@ describe('without any copy it puts right, byte for byte,', () => {
       (dir) => writeLines(dir, [...linesIn(dir, 2), linesIn(dir, 1)[1]!], 2),
     ],
     ['the order of lines', (dir) => writeLines(dir, linesIn(dir, 1).toReversed(), 1)],
+    [
+      'a cut-off write that moved',
+      (dir) => {
+        const lines = linesIn(dir, 1)
+        const at = lines.findIndex((line) => line.endsWith('"at":"2026'))
+        writeLines(dir, lines.with(at, lines[at - 1]!).with(at - 1, lines[at]!), 1)
+      },
+    ],
     ['an inserted remark', (dir) => writeLines(dir, linesIn(dir, 1).toSpliced(1, 0, '# hello'), 1)],
     [
       'swapped files',
