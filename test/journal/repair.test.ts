@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -212,6 +213,7 @@ describe('from a copy it restores, byte for byte,', () => {
     ],
     ['an emptied file', (dir) => writeFileSync(segmentFile(dir, 2), '')],
     ['a deleted file', (dir) => rmSync(segmentFile(dir, 2))],
+    ['a deleted file and one in its place', (dir) => renameSync(segmentFile(dir, 3), segmentFile(dir, 2))],
     ['a file of zeros', (dir) => edit(dir, 2, (bytes) => Buffer.alloc(bytes.length))],
     [
       'a line that was edited and whose sum was made to fit',
