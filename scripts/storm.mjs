@@ -27,7 +27,7 @@ const campaigns = {
   power: { files: ['test/crash/power.test.ts'] },
   files: { files: ['test/crash/files.test.ts'] },
   // Every bit and byte of a small space, flipped one by one.
-  damage: { files: ['test/index/flips.test.ts'] },
+  damage: { files: ['test/damage', 'test/index/flips.test.ts'] },
 }
 
 const words = process.argv.slice(2)
