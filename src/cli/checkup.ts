@@ -2,6 +2,7 @@ import { existsSync, realpathSync, statSync, watch } from 'node:fs'
 import { rm, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { describeDoubt } from '../base/clock.ts'
 import type { Helper } from '../space/helpers.ts'
 import { ensureSpaceDir, readSettings } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
@@ -56,6 +57,7 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   yield await attempt('journal', () => checkJournal(space))
   yield await attempt('index', () => checkIndex(dir, hadIndex))
   yield await attempt('lock', () => checkLock(space))
+  yield await attempt('clock', () => checkClock(space))
   yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
   for (const helper of space.helpers()) yield { check: helper.id, ...checkHelper(helper) }
   // Not closed: closing waits for the lock, which may be what is stuck. The process ends after this.
@@ -155,6 +157,15 @@ async function checkLock(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
     found: `another process has held it for ${lockPatienceMs / 1_000} s`,
     next: 'look for a stopped mailbox process (ps -o pid,stat,cmd) and resume or kill it',
   }
+}
+
+/** Everything that happens by itself goes by the clock of the space. */
+function checkClock({ core }: DiskSpace): Omit<Finding, 'check'> {
+  const doubt = core.now.doubt()
+  if (doubt !== undefined) return { state: 'warn', ...describeDoubt(doubt) }
+  const seconds = Math.round(Math.abs(core.now.aheadMs()) / 1_000)
+  const found = seconds < 2 ? 'right' : `${count(seconds)} s from that of this process`
+  return { state: 'ok', found: `the clock of the space is ${found}` }
 }
 
 /** Its agents get no mail while it is down. */

@@ -22,7 +22,12 @@ export interface InboxOptions extends ListOptions {
 }
 
 /** A message in an inbox, and its state there. */
-export type InboxMessage = StoredMessage & { state: ReceiptState; role?: string }
+export type InboxMessage = StoredMessage & {
+  state: ReceiptState
+  role?: string
+  /** The claim with which it was taken, if it was just taken for a role. */
+  claimNumber?: number
+}
 
 interface InboxRow {
   rank: number

@@ -68,6 +68,8 @@ export interface LocalSpace extends Space {
   /** Runs what is due again and again until it is stopped, or the space is closed. */
   runDueEvery(everyMs?: number): { stop: () => void }
 
+  /** What is wrong with the clock of this process or machine, if it is far from the space's. */
+  readonly clockWarning: string | undefined
   /** The programs beside the space that agents depend on for their mail. */
   helpers(): Helper[]
   /** Takes the lock and releases it; throws what stands in the way. */

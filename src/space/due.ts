@@ -25,6 +25,7 @@ export async function runDue(core: SpaceCore): Promise<number> {
 
 /** The decision that does what is due at this snapshot; undefined when nothing is. */
 export function findDue(core: SpaceCore, source: Source): (() => Promise<number>) | undefined {
+  if (core.endsNothing) return undefined
   const view = core.viewOf(source)
   const processes = processStates(view.directory.agents.values())
   if (decideDue(view, processes, core.context).length === 0) return undefined
