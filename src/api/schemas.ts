@@ -6,6 +6,7 @@ import {
   agentDraft,
   agentSchema,
   claimSchema,
+  damageDraft,
   messageDraft,
   prioritySchema,
   receiptDraft,
@@ -123,6 +124,7 @@ export const entry = name(
     z.extend(agentDraft, place),
     z.extend(segmentDraft, place),
     z.extend(tornDraft, place),
+    z.extend(damageDraft, place),
   ]),
 )
 

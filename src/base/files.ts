@@ -87,6 +87,13 @@ export async function streamFileAtomically(
   syncDirectory(dirname(path))
 }
 
+/** Moves a file to another name on the same disk, and makes that durable. */
+export function moveFile(from: string, to: string): void {
+  renameSync(from, to)
+  syncDirectory(dirname(to))
+  if (dirname(from) !== dirname(to)) syncDirectory(dirname(from))
+}
+
 /** A new, renamed or deleted file survives a power loss that way only when its directory entry does. */
 export function syncDirectory(dir: string): void {
   const fd = openSync(dir, 'r')

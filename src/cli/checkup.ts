@@ -55,6 +55,7 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
     return
   }
   yield await attempt('journal', () => checkJournal(space))
+  if (space.settings['journal.mirror'] !== '') yield await attempt('mirror', () => checkMirror(space))
   yield await attempt('index', () => checkIndex(dir, hadIndex))
   yield await attempt('lock', () => checkLock(space))
   yield await attempt('clock', () => checkClock(space))
@@ -135,6 +136,18 @@ async function checkJournal(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
     }
   }
   return { state: 'fail', found: `entry ${end} cannot be read`, next: 'mailbox verify' }
+}
+
+async function checkMirror(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
+  const dir = space.settings['journal.mirror']
+  const { state, problem } = (await space.mirror())!
+  const next = {
+    away: `is its disk mounted? to begin again: mailbox config set journal.mirror ${dir}`,
+    behind: `the next send continues it; to do it now: mailbox config set journal.mirror ${dir}`,
+    ahead: 'mailbox repair',
+  }
+  if (state === 'current') return { state: 'ok', found: `${dir} has everything` }
+  return { state: state === 'ahead' ? 'fail' : 'warn', found: problem!, next: next[state] }
 }
 
 function checkIndex(dir: string, hadIndex: boolean): Omit<Finding, 'check'> {

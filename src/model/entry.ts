@@ -2,13 +2,31 @@ import type * as z from 'zod/mini'
 import { given } from '../base/objects.ts'
 import type { Agent } from './agent.ts'
 import type { Message } from './message.ts'
-import type { agentDraft as agentSchema, receiptDraft, segmentDraft, tornDraft } from './schemas.ts'
+import type {
+  agentDraft as agentSchema,
+  damageDraft,
+  receiptDraft,
+  segmentDraft,
+  tornDraft,
+} from './schemas.ts'
 
 /** What can happen to an agent. */
 export const agentChanges = ['joined', 'updated', 'frozen', 'resumed', 'left', 'died'] as const
 
 /** Why a segment was opened. */
-export const segmentReasons = ['created', 'size', 'count', 'month', 'sync_failed', 'write_failed'] as const
+export const segmentReasons = [
+  'created',
+  'size',
+  'count',
+  'month',
+  'sync_failed',
+  'write_failed',
+  'damaged',
+] as const
+
+/** The format of new segments, and those that can be read. Format 2 has entries of the kind `damage`. */
+export const journalFormat = 2
+export const readableFormats = [1, 2] as const
 
 export type SegmentReason = (typeof segmentReasons)[number]
 
@@ -19,6 +37,7 @@ export type Draft =
   | AgentDraft
   | z.infer<typeof segmentDraft>
   | z.infer<typeof tornDraft>
+  | DamageDraft
 /** A message was sent: one entry, however many recipients it has. */
 export type MessageDraft = {
   kind: 'message'
@@ -26,6 +45,7 @@ export type MessageDraft = {
   /** Agents in an addressed group that the sender excluded. */
   exclude?: string[] | undefined
 }
+export type DamageDraft = z.infer<typeof damageDraft>
 export type ReceiptDraft = z.infer<typeof receiptDraft>
 export type AgentDraft = z.infer<typeof agentSchema>
 export const agentDraft = (change: AgentDraft['change'], by: string, agent: Agent): AgentDraft => ({
@@ -56,3 +76,7 @@ export type Gist =
 export type MessageEntry = MessageDraft & Placed
 export type ReceiptEntry = ReceiptDraft & Placed
 export type AgentEntry = AgentDraft & Placed
+
+/** The entries that a loss is about, in words. */
+export const lossOf = ({ from, to }: { from: number; to: number }): string =>
+  from === to ? `entry ${from}` : `entries ${from} to ${to}`

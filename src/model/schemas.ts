@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { agentStates } from './agent.ts'
-import { agentChanges, segmentReasons } from './entry.ts'
+import { agentChanges, readableFormats, segmentReasons } from './entry.ts'
 import type { Field, Kind } from './field.ts'
 import { inputFields, type NamedField, type SendInput, storedFields } from './fields.ts'
 import { type Message, messageLimits, priorities } from './message.ts'
@@ -164,10 +164,10 @@ export const agentDraft = z.strictObject({
   agent: agentSchema,
 })
 
-/** The journal's own entries: one opens a segment, one seals a torn write. */
+/** The journal's own entries: one opens a segment, one seals a torn write, one records a loss. */
 export const segmentDraft = z.strictObject({
   kind: z.literal('segment'),
-  format: z.literal(1),
+  format: z.literal(readableFormats),
   space: word,
   reason: z.enum(segmentReasons),
 })
@@ -179,10 +179,25 @@ export const tornDraft = z.strictObject({
   digest: z.string(),
 })
 
+/** Entries that had been acknowledged are gone from the end of the journal, and it goes on after them. */
+export const damageDraft = z.strictObject({
+  kind: z.literal('damage'),
+  /** The first and the last sequence number that is lost. */
+  from: z.int(),
+  to: z.int(),
+  /** The segment that ends too early, where its last readable line ends, and how many bytes follow that. */
+  segment: z.int(),
+  offset: z.int(),
+  bytes: z.int(),
+  /** The file in `journal/damaged/` that has those bytes; absent if there are none. */
+  kept: z.optional(word),
+})
+
 export const draftSchema = z.discriminatedUnion('kind', [
   messageDraft,
   receiptDraft,
   agentDraft,
   segmentDraft,
   tornDraft,
+  damageDraft,
 ])

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { claimTtlMs } from './claim.ts'
 import { messageLimits } from './message.ts'
 import { isRules, leadRoles, type Rules } from './rules.ts'
@@ -131,6 +132,11 @@ export const settings = {
     0,
     days,
     'age in days at which it removes a compressed file whose mail is all finished; 0 = never',
+  ),
+  'journal.mirror': setting(
+    '',
+    (value) => value === '' || (typeof value === 'string' && isAbsolute(value)),
+    'directory for a second copy of the journal, best on another disk; empty = none',
   ),
   webhook: setting(
     '',

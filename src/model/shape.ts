@@ -1,6 +1,6 @@
 import { isObject } from '../base/objects.ts'
 import { agentStates } from './agent.ts'
-import { agentChanges, type Draft, type Gist, segmentReasons } from './entry.ts'
+import { agentChanges, type Draft, type Gist, readableFormats, segmentReasons } from './entry.ts'
 import type { Kind } from './field.ts'
 import { storedFields } from './fields.ts'
 import { priorities } from './message.ts'
@@ -19,13 +19,17 @@ export function isDraft(value: Fields): value is Draft & Fields {
     case 'agent':
       return oneOf(agentChanges, value['change']) && isAgent(value['agent'])
     case 'segment':
-      return value['format'] === 1 && isString(value['space']) && oneOf(segmentReasons, value['reason'])
+      return isReadable(value['format']) && isString(value['space']) && oneOf(segmentReasons, value['reason'])
     case 'torn':
       return isInt(value['offset']) && isInt(value['bytes']) && isString(value['digest'])
+    case 'damage':
+      return damageNumbers.every((name) => isInt(value[name])) && isOptional(value['kept'], isString)
     default:
       return false
   }
 }
+
+const damageNumbers = ['from', 'to', 'segment', 'offset', 'bytes']
 
 /** Whether it is the beginning of a message, as far as {@link Gist} goes. */
 export function isGist(value: unknown): value is Gist {
@@ -50,6 +54,7 @@ const isOptional = (value: unknown, check: Check) => value === undefined || chec
 // Every text that matches is a date; Date.parse takes several times as long.
 const time = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 export const isTime: Check = (value) => typeof value === 'string' && time.test(value)
+const isReadable: Check = (format) => readableFormats.includes(format as 1)
 const oneOf = (known: readonly string[], value: unknown) => known.includes(value as string)
 
 /** What a field holds once it is stored, where it is not text. */

@@ -1,6 +1,6 @@
 import { type Agent, implicitPerson, person } from '../model/agent.ts'
 import { Directory } from '../model/directory.ts'
-import type { Entry } from '../model/entry.ts'
+import { type Entry, lossOf } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
 import type { Chronicle, Mark } from './chronicle.ts'
 import { messageIfThere, type Source } from './message.ts'
@@ -118,5 +118,7 @@ function tell(source: Source, entry: Entry): Told {
       return { seq, at, kind, text: `new journal segment (${entry.reason})` }
     case 'torn':
       return { seq, at, kind, text: `sealed ${entry.bytes} bytes left by a crash` }
+    case 'damage':
+      return { seq, at, kind, text: `lost from the journal: ${lossOf(entry)}` }
   }
 }

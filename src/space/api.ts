@@ -1,6 +1,7 @@
 import type { JoinInput, UpdateInput } from '../command/roster.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
 import type { CatchUpOptions } from '../index/projection.ts'
+import type { CopyOptions, MirrorState } from '../journal/file/mirror-upkeep.ts'
 import type { VerifyOptions, VerifyReport } from '../journal/file/verify.ts'
 import type { Agent } from '../model/agent.ts'
 import type { Entry } from '../model/entry.ts'
@@ -13,6 +14,7 @@ import type { ShownMessage } from '../query/show.ts'
 import type { Stats } from '../query/stats.ts'
 import type { Helper } from './helpers.ts'
 import type { Mailbox } from './mailbox/api.ts'
+import type { Mirrored } from './mirror.ts'
 import type { ArchiveOptions, ArchiveReport } from './retention.ts'
 
 /** What a program can do with a space wherever it is: on this disk or behind a hub. */
@@ -80,6 +82,10 @@ export interface LocalSpace extends Space {
   rebuild(options?: CatchUpOptions): Promise<void>
   /** Gzips old segments of the journal, and removes those that are older still where that is configured. */
   archiveOld(options?: ArchiveOptions): Promise<ArchiveReport>
+  /** Makes a directory the second copy of the journal, and copies everything into it; `''` ends that. */
+  setMirror(dir: string, options?: CopyOptions): Promise<Mirrored>
+  /** How the second copy stands to the journal; undefined if there is none. */
+  mirror(): Promise<MirrorState | undefined>
   /** Adds messages that another space exported; skips those that are here already. */
   importMessages(
     lines: AsyncIterable<unknown> | Iterable<unknown>,

@@ -29,6 +29,7 @@ export async function openDisk(options: OpenSpaceOptions): Promise<DiskSpace> {
     ...settings,
     segmentEntries: settings['retention.segmentEntries'],
     rotate: settings['retention.rotate'],
+    mirror: settings['journal.mirror'] || undefined,
     dir: options.dir,
     now,
     onWritten: () => core?.written(),

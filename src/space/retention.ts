@@ -10,6 +10,7 @@ import {
   syncSegment,
   withArchive,
 } from '../journal/file/archive.ts'
+import { removeMirrored } from '../journal/file/mirror-upkeep.ts'
 import { listArchived, listPlain, listSegments } from '../journal/file/segment.ts'
 import { SegmentReader } from '../journal/file/segment-reader.ts'
 import { firstUnfinished } from '../query/unfinished.ts'
@@ -205,5 +206,6 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   if (last !== undefined) syncSegment(dir, last.place.segment)
   const total = await core.query(({ index }) => index.cursor.seq)
   core.dropSegments(() => removeArchived(dir, segments))
+  removeMirrored(core.settings['journal.mirror'], core.journal.space, Math.max(...segments))
   await core.rebuild({ onProgress: (done) => onProgress?.({ task: 'rebuild', done, total }), signal })
 }

@@ -63,8 +63,10 @@ export class DiskSpace implements LocalSpace {
   owed: Of<'owed'> = (options = {}) => this.core.query((source) => owed(source, options, this.now()))
   async stats() {
     const { warnings, ...found } = await this.core.query((source) => stats(source, this.now()))
-    const others = this.helpers().flatMap(({ warning }) => warning ?? [])
-    return { ...found, warnings: [...warnings, ...others, ...[this.clockWarning ?? []].flat()] }
+    const mirror = (await this.mirror())?.problem
+    const helpers = this.helpers().flatMap(({ warning }) => warning ?? [])
+    const others = [mirror, this.clockWarning].filter((warning) => warning !== undefined)
+    return { ...found, warnings: [...warnings, ...helpers, ...others] }
   }
 
   get clockWarning() {
@@ -89,6 +91,16 @@ export class DiskSpace implements LocalSpace {
     this.core.mustBeOpen()
     const { archiveOld } = await import('./retention.ts')
     return archiveOld(this.core, options)
+  }
+
+  setMirror: Of<'setMirror'> = async (dir, options = {}) => {
+    this.core.mustBeOpen()
+    return (await import('./mirror.ts')).setMirror(this.core, dir, options)
+  }
+
+  mirror: Of<'mirror'> = async () => {
+    if (this.settings['journal.mirror'] === '') return undefined
+    return (await import('./mirror.ts')).stateOfMirror(this.core)
   }
 
   importMessages: Of<'importMessages'> = (lines) => upkeep.importMessages(this.core, lines)

@@ -1,4 +1,11 @@
-import type { AgentEntry, Entry, MessageEntry, ReceiptEntry } from '../../model/entry.ts'
+import {
+  type AgentEntry,
+  type DamageDraft,
+  type Entry,
+  lossOf,
+  type MessageEntry,
+  type ReceiptEntry,
+} from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { Cli } from '../cli.ts'
 import { paintPriority, subjectOf } from './message.ts'
@@ -49,8 +56,13 @@ function describe(entry: Entry, subjects: ReadonlyMap<string, string>): Describe
       return [entry.reason === 'created' ? 'space created' : `new journal file (${entry.reason})`]
     case 'torn':
       return [`sealed an interrupted write (${entry.bytes} bytes); no confirmed mail was lost`]
+    case 'damage':
+      return [`lost from the end of journal file ${entry.segment}: ${lossOf(entry)}`, ...keptIn(entry)]
   }
 }
+
+const keptIn = ({ kept }: DamageDraft): string[] =>
+  kept === undefined ? [] : [`the damaged bytes are in journal/damaged/${kept}`]
 
 function describeMessage({ message }: MessageEntry): Described {
   const { id, from, to, type, priority } = message

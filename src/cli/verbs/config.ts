@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { parseStrictJson } from '../../base/json.ts'
@@ -6,7 +7,9 @@ import { ensureSpaceDir, readSettings, writeSetting } from '../../space/settings
 import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
-import { spaceDir } from '../open.ts'
+import { interruptSignal } from '../interrupt.ts'
+import { open, spaceDir } from '../open.ts'
+import { count, createProgress } from '../progress.ts'
 
 export function config(command: Command): void {
   command
@@ -19,6 +22,7 @@ export function config(command: Command): void {
         'mailbox config get claimTtlMs',
         'mailbox config set rules hub',
         'mailbox config set limits.inbox 100',
+        'mailbox config set journal.mirror /mnt/backup/mail',
       ),
     )
   action(
@@ -34,7 +38,8 @@ export function config(command: Command): void {
       .summary('change a setting')
       .argument('<key>', 'name of the setting')
       .argument('<value>', 'a number, a word or JSON'),
-    (cli, key: string, value: string) => {
+    async (cli, key: string, value: string) => {
+      if (key === 'journal.mirror') return setMirror(cli, value)
       const dir = spaceDir(cli)
       ensureSpaceDir(dir)
       const now = writeSetting(dir, key, parseValue(value))[knownKey(key)]
@@ -42,6 +47,24 @@ export function config(command: Command): void {
     },
   )
   action(command.command('list').summary('list all settings with their values and meanings'), list)
+}
+
+/** A mirror is made and filled before the setting names it. */
+async function setMirror(cli: Cli, value: string): Promise<void> {
+  const mirror = value === '' ? '' : resolve(value)
+  await using space = await open(cli)
+  const before = space.settings['journal.mirror']
+  const progress = createProgress(cli, 'copying the journal')
+  const onProgress = ({ bytes, total }: { bytes: number; total: number }) => progress.report(bytes, total)
+  const { bytes } = await space
+    .setMirror(mirror, { onProgress, signal: interruptSignal() })
+    .finally(progress.end)
+  cli.confirm({ 'journal.mirror': mirror, copiedBytes: bytes }, () => {
+    if (mirror !== '') return `journal.mirror is now ${mirror}; ${count(Math.ceil(bytes / 1024))} KiB copied`
+    return `journal.mirror is off${before === '' ? '' : `; the copy in ${before} stays as it is`}`
+  })
+  if (mirror !== before)
+    cli.tip('processes that are running, such as a hub, use it once they are started again')
 }
 
 function list(cli: Cli): void {

@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, writeSync } from 'node:fs'
 import type { MailboxError } from '../../base/errors.ts'
 import { syncDirectory } from '../../base/files.ts'
-import { openForAppend } from './segment.ts'
+import { openForAppend, sizeOf } from './segment.ts'
 import { syncError } from './write-error.ts'
 
 /** A disk that syncs faster than this may block the event loop. */
@@ -45,6 +45,11 @@ export class SegmentFile {
 
   isOpen(segment: number): boolean {
     return this.#fd !== undefined && this.#segment === segment
+  }
+
+  /** Its size on disk now. */
+  get size(): number {
+    return sizeOf(this.#fd!)
   }
 
   open(segment: number, isNew: boolean): void {
@@ -139,11 +144,15 @@ export class SegmentFile {
     if (this.#unsynced && this.#fd !== undefined && this.#durability === 'disk')
       this.#lateFailure ??= syncInPlace(this.#fd) ?? undefined
     this.#unsynced = false
-    this.close()
+    this.#retire()
+  }
+
+  close(): void {
+    this.#retire()
   }
 
   /** A descriptor is not closed under a running sync: its number could already belong to another file. */
-  close(): void {
+  #retire(): void {
     if (this.#fd !== undefined) this.#retired.push(this.#fd)
     this.#fd = undefined
     this.#closeRetired()

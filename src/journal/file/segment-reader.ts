@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
-import type { Gist } from '../../model/entry.ts'
+import { type Gist, readableFormats } from '../../model/entry.ts'
 import { looksWhole, sumOf } from '../codec.ts'
 import { type Cursor, type Place, type Placed, type ReadResult, startCursor } from '../journal.ts'
 import { listArchived, listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
@@ -221,8 +221,9 @@ export class SegmentReader<E extends Gist> {
   refuseOtherFormat(segment: number): void {
     const start = this.#startOf(segment)
     const format = /^\{"seq":\d+,"at":"[^"]*","kind":"segment","format":(\d+),/.exec(start)?.[1]
-    if (format !== undefined && format !== '1') {
-      throw new MailboxError('invalid', `this journal has format ${format}; this version reads format 1`, {
+    if (format !== undefined && !readableFormats.includes(Number(format) as 1)) {
+      const known = readableFormats.join(' and ')
+      throw new MailboxError('invalid', `this journal has format ${format}; this version reads ${known}`, {
         hint: 'open it with a newer agent-mailbox',
       })
     }

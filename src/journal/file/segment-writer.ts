@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import type { MailboxError } from '../../base/errors.ts'
-import type { Draft, Entry, Gist, SegmentReason } from '../../model/entry.ts'
+import { type Draft, type Entry, type Gist, journalFormat, type SegmentReason } from '../../model/entry.ts'
 import { isoTime } from '../../model/time.ts'
 import { decodeGist, decodeLine, LineBuffer, noSum } from '../codec.ts'
 import { type Cursor, type Placed, type PlacedEntry, startCursor } from '../journal.ts'
+import { Mirror } from './mirror.ts'
+import { MirroredFile } from './mirrored-file.ts'
 import { Rotation, type RotationOptions } from './rotation.ts'
 import { segmentExists } from './segment.ts'
 import { type Durability, SegmentFile, type WriteOutcome } from './segment-file.ts'
@@ -15,6 +17,8 @@ const newline = Buffer.from('\n')
 export interface SegmentWriterOptions extends RotationOptions {
   space: string
   durability: Durability
+  /** The directory of a second copy of the journal. @default none */
+  mirror?: string | undefined
 }
 
 interface PendingLine {
@@ -53,7 +57,7 @@ export class SegmentWriter {
     this.#dir = dir
     this.#options = options
     this.#reader = new SegmentReader(dir, decodeGist)
-    this.#file = new SegmentFile(dir, options.durability)
+    this.#file = fileIn(dir, options)
     this.#rotation = new Rotation(
       options,
       (segment) => this.#reader.head(segment) ?? this.#reader.first(segment),
@@ -142,7 +146,12 @@ export class SegmentWriter {
     const { space } = this.#options
     if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#buffer.addSeal()
     if (this.#cursor.offset === 0)
-      this.#add({ kind: 'segment', format: 1, space, reason: this.#rotation.reasonFor(this.#cursor) })
+      this.#add({
+        kind: 'segment',
+        format: journalFormat,
+        space,
+        reason: this.#rotation.reasonFor(this.#cursor),
+      })
     if (this.#fragment !== undefined) {
       const { offset, bytes } = this.#fragment
       this.#add({ kind: 'torn', offset, bytes: bytes.length, digest: hash('sha256', bytes, 'hex') })
@@ -242,4 +251,9 @@ export class SegmentWriter {
     this.#file.close()
     this.#reader.close()
   }
+}
+
+function fileIn(dir: string, { mirror, space, durability }: SegmentWriterOptions): SegmentFile {
+  if (mirror === undefined) return new SegmentFile(dir, durability)
+  return new MirroredFile(dir, durability, new Mirror(dir, mirror, space, durability))
 }
