@@ -19,6 +19,7 @@ const campaigns = {
     ],
     env: { STORM: '1', TEST_RUN: 'some' },
   },
+  claims: { files: ['test/claims'], env: { STORM: '1', TEST_RUN: 'some' } },
 }
 
 const words = process.argv.slice(2)

@@ -151,7 +151,11 @@ export function decideClaimNext(
   }
   const id = view.nextOfRole(role, endsBy(context))
   if (id === undefined) return []
-  return decideHandle(view, { agent: agentName, step: 'claimed', id, claimTtlMs: ttlMs, claimNumber: 0 }, context)
+  return decideHandle(
+    view,
+    { agent: agentName, step: 'claimed', id, claimTtlMs: ttlMs, claimNumber: 0 },
+    context,
+  )
 }
 
 export function requireMessage(view: Pick<View, 'message'>, id: string): MessageFacts {

@@ -23,7 +23,9 @@ const crew = [
   { name: 'bob 3', agent: 'bob', env: () => shownTime(pick(times), true) },
 ]
 
-it(`${operations} operations on claims: every answer fits one order of them all`, { timeout: 3_600_000 }, async () => {
+it(`${operations} operations on claims: every answer fits one order of them all`, {
+  timeout: 3_600_000,
+}, async () => {
   const space = await tempSpace({ settings: { 'limits.ratePerMinute': 0, 'limits.inbox': 0 } })
   const sender = await space.mailbox('sender')
   const workers = crew.map(({ name, agent, env }) => new Worker(space.dir, name, agent, leaseMs, env))

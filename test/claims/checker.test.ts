@@ -11,8 +11,7 @@ function inTurn(...calls: (Partial<Call> & Pick<Call, 'does' | 'agent'>)[]): Cal
 }
 const ok = (number?: number) => ({ ok: true, number }) as const
 const no = { ok: false } as const
-const fits = (calls: Call[], deaths: Death[] = []) =>
-  checkHistory({ calls, deaths }).violation === undefined
+const fits = (calls: Call[], deaths: Death[] = []) => checkHistory({ calls, deaths }).violation === undefined
 
 describe('histories that are right', () => {
   it('one claims, the other is refused, the first is done', () => {
@@ -46,7 +45,14 @@ describe('histories that are right', () => {
       { agent: 'bob', does: 'claim', answer: ok(20), calledAt: 0, answeredAt: 100 },
       { agent: 'cy', does: 'claim', answer: ok(10), calledAt: 1, answeredAt: 20 },
     )
-    const release = { ...other!, does: 'release', acting: 10, calledAt: 30, answeredAt: 90, answer: ok(10) } as const
+    const release = {
+      ...other!,
+      does: 'release',
+      acting: 10,
+      calledAt: 30,
+      answeredAt: 90,
+      answer: ok(10),
+    } as const
     expect(fits([claim!, other!, release])).toBe(true)
     expect(fits([claim!, other!])).toBe(false)
   })

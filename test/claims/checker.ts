@@ -86,7 +86,9 @@ export function checkHistory({ calls, deaths }: History): Verdict {
 
 /** Every state in which a call may leave the message, given its answer. */
 function outcomes(state: State, call: Call, deaths: readonly Death[]): State[] {
-  const before = mayBeOver(state, call, deaths) ? [state, { ...state, is: 'free', agent: '' } as const] : [state]
+  const before = mayBeOver(state, call, deaths)
+    ? [state, { ...state, is: 'free', agent: '' } as const]
+    : [state]
   return before.flatMap((from) => {
     const { ok, next, number } = perform(from, call)
     const { answer } = call
@@ -131,7 +133,11 @@ function perform(state: State, call: Call): Performed {
     next: { ...state, is: to, agent, ...lease },
     number: 'new',
   })
-  const move = (to: State['is']): Performed => ({ ok: true, next: { ...state, is: to, agent }, number: newest })
+  const move = (to: State['is']): Performed => ({
+    ok: true,
+    next: { ...state, is: to, agent },
+    number: newest,
+  })
   const stay: Performed = { ok: true, next: state, number: newest }
   switch (does) {
     case 'claim':

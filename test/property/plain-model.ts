@@ -373,7 +373,15 @@ export class PlainSpace {
   #copy(message: PlainMessage, owner: string, how: Pick<Copy, 'quiet' | 'viaGroup'>): Copy {
     const copy: Copy = {
       ...{ message, owner, ...how, seen: false, state: 'stored', claimedBy: null, claimUntil: null },
-      ...{ expiresAt: message.expiresAt, attempts: 0, lastClaim: 0, wornOut: false, ackBy: null, repeats: 0, level: 0 },
+      ...{
+        expiresAt: message.expiresAt,
+        attempts: 0,
+        lastClaim: 0,
+        wornOut: false,
+        ackBy: null,
+        repeats: 0,
+        level: 0,
+      },
       marks: [],
     }
     message.copies.set(owner, copy)

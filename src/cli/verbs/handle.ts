@@ -25,7 +25,8 @@ function handler<Flags>(command: Command, step: Step<Flags>): void {
 export const handledLine = ({ message, state }: Handled): string =>
   toPrintableLine(`${state}: ${subjectOf(message)}  ${message.id}`)
 
-const answerOne = (cli: Cli, handled: Handled): void => cli.confirm({ ...handled }, () => handledLine(handled))
+const answerOne = (cli: Cli, handled: Handled): void =>
+  cli.confirm({ ...handled }, () => handledLine(handled))
 
 type ClaimFlag = { claim?: number }
 const options = ({ claim: claimNumber }: ClaimFlag) => given({ claimNumber })
