@@ -81,6 +81,16 @@ export function looksWhole(line: Buffer): boolean {
   return sumOf(line) !== undefined || /[0-9a-f]{32}"\}$/.test(end)
 }
 
+/** What stands in the place of the sum at the end of a line, whatever the line is. */
+export const sumText = (line: Buffer): string =>
+  line.toString('latin1', Math.max(0, line.length - sumLength - 2), Math.max(0, line.length - 2))
+
+/** Whether the line is as it was written, even if this version does not know its kind. */
+export function hasItsSum(line: Buffer): boolean {
+  const sum = sumOf(line)
+  return sum !== undefined && lineSum(line.subarray(0, line.length - tailLength)) === sum
+}
+
 export interface DecodedLine {
   entry: Entry
   prev: string

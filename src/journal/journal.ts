@@ -23,8 +23,22 @@ export interface Cursor {
 
 export const startCursor: Cursor = { seq: 0, segment: 1, offset: 0, sum: '' }
 
+/**
+ * A record that cannot be read: a line, or the pieces of one, whose checksum does not match. The lines around it
+ * can. What is left of a write that was cut off is no damage: nobody was told that it was stored.
+ */
+export interface DamagedLine extends Place {
+  /** The number of its first line in the segment, counted from 1. */
+  line: number
+  /** Its sequence number, by those of the entries around it. */
+  seq: number
+}
+
 export interface ReadResult<E = Entry> {
   entries: Placed<E>[]
+  /** Records on the way that cannot be read, in order. */
+  damaged: DamagedLine[]
+  /** Behind everything that was read. A damaged line at the end of the journal has taken its seq as well. */
   cursor: Cursor
 }
 
@@ -60,7 +74,7 @@ export interface Journal {
   append(decide: Decide, options?: AppendOptions): Promise<PlacedEntry[]>
   /** Makes what others appended readable by the calls below, which never wait. Needs nothing on a local disk. */
   pull(): Promise<void> | undefined
-  /** Entries after the cursor, about `maxBytes` at a time; none at the end. */
+  /** Entries after the cursor, about `maxBytes` at a time; none only at the end. Steps over what is damaged. */
   read(cursor: Cursor, maxBytes?: number): ReadResult
   /** Whether the line before the cursor is the one this journal has there. */
   fits(cursor: Cursor): boolean
@@ -68,8 +82,10 @@ export interface Journal {
   atEnd(cursor: Cursor): boolean
   /** Whether the cursor is in the last segment: then only a part of a line can follow it. */
   inLast(cursor: Cursor): boolean
-  /** The entry at a place, as it was written. */
-  at(place: Place): Entry
+  /** The entry at a place, as it was written. Undefined if it cannot be read. */
+  at(place: Place): Entry | undefined
+  /** What was an entry at this place, if its line is damaged. Undefined if there is no damaged line at this place. */
+  damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined
   /** A cursor from which reading yields every entry after `seq`, and perhaps some before. */
   locate(seq: number): Cursor
   /** Calls back soon after an append, by this process or another. A wake carries no content. */

@@ -35,10 +35,11 @@ export function messageIfThere({ index, journal }: Source, seq: number): StoredM
 /** Reads the message whose place the row starts with. */
 export function readMessage(journal: Journal, [segment, offset, bytes]: PlaceRow): StoredMessage {
   const entry = journal.at({ segment, offset, bytes })
-  if (entry.kind !== 'message')
-    throw new MailboxError('damaged', 'the index points at the wrong line', {
-      hint: 'rebuild it: mailbox rebuild',
+  if (entry?.kind !== 'message') {
+    throw new MailboxError('damaged', `the line at ${segment}:${offset} cannot be read`, {
+      hint: 'run `mailbox verify`; if the journal is intact, run `mailbox rebuild`',
     })
+  }
   return { seq: entry.seq, ...entry.message }
 }
 

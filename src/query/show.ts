@@ -39,7 +39,7 @@ export function trailOf({ index, journal }: Source, seq: number): ReceiptEntry[]
     .sql('SELECT segment, offset, bytes FROM trail WHERE message = ? ORDER BY entry')
     .all<PlaceRow>([seq])
     .map(([segment, offset, bytes]) => journal.at({ segment, offset, bytes }))
-    .filter((entry) => entry.kind === 'receipt')
+    .filter((entry) => entry?.kind === 'receipt')
 }
 
 function stepsOf(receipt: Receipt, trail: ReceiptEntry[], seq: number): LadderStep[] {

@@ -79,7 +79,7 @@ describe('damage in the middle', () => {
     writeFileSync(segmentFile(dir), what === 'a newline gone' ? joined : split, 'latin1')
     const journal = tempJournal({ dir })
     const subjects = await subjectsIn(journal)
-    expect(subjects).toEqual(what === 'a newline gone' ? ['1', '4'] : ['1', '3', '4'])
+    expect(subjects).toEqual(what === 'a newline gone' ? ['1', '2', '3', '4'] : ['1', '3', '4'])
     expect((await verifyDir(dir)).problems.length).toBeGreaterThan(0)
   })
 

@@ -1,11 +1,12 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Entry } from '../../model/entry.ts'
-import { decodeLine } from '../codec.ts'
+import { decodeLine, looksWhole } from '../codec.ts'
 import {
   type AppendOptions,
   type Cursor,
+  type DamagedLine,
   type Decide,
   type Journal,
   type Place,
@@ -13,6 +14,7 @@ import {
   type ReadResult,
   startCursor,
 } from '../journal.ts'
+import { mend } from '../salvage.ts'
 import { AppendQueue } from './append-queue.ts'
 import { WriterLock } from './lock.ts'
 import { listArchived, listPlain, listSegments } from './segment.ts'
@@ -78,17 +80,28 @@ export class FileJournal implements Journal {
   }
 
   #readSpace(): string | undefined {
-    return this.#spaceIn(listPlain(this.#dir)) ?? this.#spaceIn(listArchived(this.#dir).keys())
+    const segments = [...listPlain(this.#dir), ...listArchived(this.#dir).keys()]
+    return this.#spaceIn(segments) ?? this.#damagedSpaceIn(segments)
   }
 
   /** Every segment begins with the space it belongs to; one readable header is enough. */
-  #spaceIn(segments: Iterable<number>): string | undefined {
+  #spaceIn(segments: readonly number[]): string | undefined {
     for (const segment of segments) {
       const first = this.#reader.first(segment)
       if (first?.kind === 'segment') return first.space
       this.#reader.refuseOtherFormat(segment)
     }
     return undefined
+  }
+
+  /** No header can be read. Every process must come to the same identity, or each would build its own index. */
+  #damagedSpaceIn(segments: readonly number[]): string | undefined {
+    const lines = segments.map((segment) => this.#reader.firstLine(segment)).filter(looksWhole)
+    for (const line of lines) {
+      const entry = mend(line, decodeLine)
+      if (entry?.kind === 'segment') return entry.space
+    }
+    return lines[0] && hash('sha256', lines[0], 'hex').slice(0, 32)
   }
 
   get epoch(): number {
@@ -125,8 +138,12 @@ export class FileJournal implements Journal {
     return (listSegments(this.#dir).at(-1) ?? segment) <= segment
   }
 
-  at(place: Place): Entry {
+  at(place: Place): Entry | undefined {
     return this.#reader.at(place)
+  }
+
+  damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {
+    return this.#reader.damageAt(place)
   }
 
   locate(seq: number): Cursor {

@@ -1,14 +1,20 @@
 import { closeSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
 import { type Gist, readableFormats } from '../../model/entry.ts'
-import { looksWhole, sumOf } from '../codec.ts'
-import { type Cursor, type Place, type Placed, type ReadResult, startCursor } from '../journal.ts'
+import { hasItsSum, sumText } from '../codec.ts'
+import { type Cursor, type DamagedLine, type Place, type ReadResult, startCursor } from '../journal.ts'
+import { type Decode, wasNewline } from '../salvage.ts'
+import { LineWalk } from './line-walk.ts'
 import { listArchived, listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
 import { Archive, PlainSegment, type SegmentBytes } from './segment-bytes.ts'
 
 const newline = 0x0a
 const openSegments = 4
 const unpackedSegments = 2
+/** Reading goes on by this much when it has to find the next entry. */
+const leastBytes = 65_536
+/** More than the first line of a segment has. */
+const headBytes = 1_024
 
 /** Bytes at the end of the last segment that are not a line: the rest of a write that was cut off. */
 export interface Fragment {
@@ -24,9 +30,6 @@ interface SegmentView {
   followed: boolean
 }
 
-/** Decodes a line without its newline; undefined if it is not complete. */
-type Decode<E> = (line: Buffer) => { entry: E; sum: string } | undefined
-
 /**
  * Reads segments from a cursor on. It keeps no partial line in memory: a writer on a full disk removes its
  * partial line, and the next writer may put other bytes there. Nor does it skip a partial line before a
@@ -41,6 +44,8 @@ export class SegmentReader<E extends Gist> {
   readonly #unpacked = new Map<number, SegmentBytes>()
   /** The segment that was found to be the last one, so that it is looked up only once. */
   #last = 0
+  /** A place up to which the lines have been counted. */
+  #counted = { segment: 0, offset: 0, line: 1 }
 
   constructor(dir: string, decode: Decode<E>) {
     this.#dir = dir
@@ -75,24 +80,40 @@ export class SegmentReader<E extends Gist> {
   }
 
   read(from: Cursor, maxBytes: number): ReadResult<E> {
-    const entries: Placed<E>[] = []
-    let cursor = from
+    const walk = new LineWalk(from, this.#decode)
+    const { cursor } = walk
     let budget = maxBytes
-    while (budget > 0) {
+    while (budget > 0 || walk.isUnsettled) {
       const look = this.#look(cursor.segment)
       if (look.bytes !== undefined && cursor.offset < look.size) {
         const before = cursor.offset
-        const wanted = Math.min(look.size, cursor.offset + budget)
-        cursor = this.#readLines(look.bytes, cursor, wanted, look.size, entries)
+        this.#readLines(look.bytes, walk, budget > 0 ? budget : leastBytes, look.size)
         budget -= Math.max(1, cursor.offset - before)
         if (cursor.offset > before) continue
       }
       // No complete line is left here.
       const next = this.#nextSegment(cursor.segment, look)
       if (next === undefined) break
-      cursor = { ...cursor, segment: next, offset: 0 }
+      const { segment, offset } = cursor
+      walk.leave(offset < look.size ? { segment, offset, bytes: look.size - offset } : undefined, next)
     }
-    return { entries, cursor }
+    walk.end()
+    return { entries: walk.entries, damaged: walk.lost.map((lost) => this.#numbered(lost)), cursor }
+  }
+
+  #readLines(bytes: SegmentBytes, walk: LineWalk<E>, wanted: number, size: number): void {
+    const { offset } = walk.cursor
+    for (let end = Math.min(size, offset + wanted), before = -1; ; ) {
+      const chunk = bytes.read(offset, end - offset)
+      walk.take(chunk)
+      if (walk.cursor.offset > offset) return
+      if (end >= size) walk.takeUnended(chunk)
+      // A line or a fragment longer than the chunk: read on until something follows it, or the file turns
+      // out to be shorter than it was.
+      if (end >= size || chunk.length <= before) return
+      before = chunk.length
+      end = Math.min(size, offset + chunk.length * 4)
+    }
   }
 
   /**
@@ -127,18 +148,6 @@ export class SegmentReader<E extends Gist> {
     return isStray
   }
 
-  #readLines(bytes: SegmentBytes, from: Cursor, wanted: number, size: number, into: Placed<E>[]): Cursor {
-    for (let end = wanted, before = -1; ; ) {
-      const chunk = bytes.read(from.offset, end - from.offset)
-      const cursor = linesIn(chunk, from, this.#decode, into)
-      // A line or a fragment longer than the chunk: read on until something follows it, or the file turns
-      // out to be shorter than it was.
-      if (cursor.offset > from.offset || end >= size || chunk.length <= before) return cursor
-      before = chunk.length
-      end = Math.min(size, from.offset + chunk.length * 4)
-    }
-  }
-
   atEnd(cursor: Cursor): boolean {
     const look = this.#look(cursor.segment)
     return look.size <= cursor.offset && this.#nextSegment(cursor.segment, look) === undefined
@@ -160,33 +169,49 @@ export class SegmentReader<E extends Gist> {
     // The line before a cursor at the start of a segment is in the segment before.
     if (cursor.offset === 0) return true
     if (size < cursor.offset) return false
-    // The line before the cursor may be a sealed fragment, which has no sum.
     const from = Math.max(0, cursor.offset - 256)
     const line = bytes.read(from, cursor.offset - from)
-    if (line.at(-1) !== newline) return false
-    const sum = sumOf(line.subarray(0, -1))
-    return sum === undefined || sum === cursor.sum
+    const end = line.at(-1)
+    if (end !== newline && !wasNewline(end)) return false
+    return sumText(line.subarray(0, line.at(-2) === 0x0d ? -2 : -1)) === cursor.sum
   }
 
-  at(place: Place): E {
+  at(place: Place): E | undefined {
     const line = this.#open(place.segment)?.read(place.offset, place.bytes)
-    const decoded = line && this.#decode(line)
-    if (decoded === undefined) {
-      throw new MailboxError('damaged', `the line at ${place.segment}:${place.offset} cannot be read`, {
-        hint: 'run `mailbox verify`; if the journal is intact, run `mailbox rebuild`',
-      })
+    return line && this.#decode(line)?.entry
+  }
+
+  damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {
+    const { segment, offset, bytes } = place
+    const start = Math.max(0, offset - 1)
+    const around = this.#open(segment)?.read(start, offset + bytes + 1 - start)
+    if (around === undefined || around.length !== offset + bytes + 1 - start) return undefined
+    const isEnd = (byte: number | undefined) => byte === newline || wasNewline(byte)
+    const isLine = (offset === 0 || isEnd(around[0])) && isEnd(around.at(-1))
+    const isBroken = this.#decode(around.subarray(offset - start, -1)) === undefined
+    return isLine && isBroken ? this.#numbered(place) : undefined
+  }
+
+  /** Counts lines only where something is damaged, and from where it counted last. */
+  #numbered<P extends Place>(place: P): P & { line: number } {
+    const { segment, offset } = place
+    const bytes = this.#open(segment)
+    const from = this.#counted
+    if (from.segment !== segment || from.offset > offset) this.#counted = { segment, offset: 0, line: 1 }
+    const counted = this.#counted
+    while (bytes !== undefined && counted.offset < offset) {
+      const chunk = bytes.read(counted.offset, Math.min(offset - counted.offset, 1_048_576))
+      if (chunk.length === 0) break
+      for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) counted.line++
+      counted.offset += chunk.length
     }
-    return decoded.entry
+    return { ...place, line: counted.line }
   }
 
   /** The first entry of a segment, after whatever a torn first write left there. */
   first(segment: number): E | undefined {
-    for (let cursor = { ...startCursor, segment }; ; ) {
-      const read = this.read(cursor, 65_536)
-      const stuck = read.cursor.offset === cursor.offset || read.cursor.segment !== segment
-      if (read.entries.length > 0 || stuck) return read.entries[0]?.entry
-      cursor = read.cursor
-    }
+    const [found] = this.read({ ...startCursor, segment }, 1).entries
+    return found?.place.segment === segment ? found.entry : undefined
   }
 
   /** The last entry of a segment, searched from its end, where a failed write may have left something. */
@@ -206,22 +231,25 @@ export class SegmentReader<E extends Gist> {
     return this.#open(segment)?.look().size ?? 0
   }
 
-  /** Number and time of a segment's first line, without reading the rest. Undefined if it is torn. */
+  /** Number and time of a segment's first line, without reading the rest. Undefined if it cannot be read. */
   head(segment: number): { seq: number; at: string } | undefined {
-    const match = /^\{"seq":(\d+),"at":"([^"]{24})",/.exec(this.#startOf(segment))
-    return match === null ? undefined : { seq: Number(match[1]), at: match[2]! }
+    return this.#decode(this.firstLine(segment))?.entry
   }
 
-  #startOf(segment: number): string {
+  /** The first line of a segment, whatever it is. Empty if it is not complete, or too long for a header. */
+  firstLine(segment: number): Buffer {
     const known = this.#openPlain(segment) ?? this.#unpacked.get(segment)
-    return (known?.read(0, 200) ?? this.#archive.start(segment))?.toString('latin1', 0, 200) ?? ''
+    const start = known?.read(0, headBytes) ?? this.#archive.start(segment) ?? Buffer.alloc(0)
+    const end = start.indexOf(newline)
+    return start.subarray(0, Math.max(0, end))
   }
 
   /** A segment that a later version began must not be mistaken for an empty or damaged one. */
   refuseOtherFormat(segment: number): void {
-    const start = this.#startOf(segment)
-    const format = /^\{"seq":\d+,"at":"[^"]*","kind":"segment","format":(\d+),/.exec(start)?.[1]
-    if (format !== undefined && !readableFormats.includes(Number(format) as 1)) {
+    const line = this.firstLine(segment)
+    const start = /^\{"seq":\d+,"at":"[^"]*","kind":"segment","format":(\d+),/
+    const format = start.exec(line.toString('latin1'))?.[1]
+    if (format !== undefined && !readableFormats.includes(Number(format) as 1) && hasItsSum(line)) {
       const known = readableFormats.join(' and ')
       throw new MailboxError('invalid', `this journal has format ${format}; this version reads ${known}`, {
         hint: 'open it with a newer agent-mailbox',
@@ -244,26 +272,6 @@ export class SegmentReader<E extends Gist> {
     this.#closePlain()
     this.#unpacked.clear()
   }
-}
-
-/** Adds the entries of all complete lines in the chunk, and returns the cursor behind the last one. */
-function linesIn<E extends Gist>(chunk: Buffer, from: Cursor, decode: Decode<E>, into: Placed<E>[]): Cursor {
-  const cursor = { ...from }
-  let start = 0
-  for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-    const line = chunk.subarray(start, end)
-    const decoded = decode(line)
-    if (decoded !== undefined) {
-      const place = { segment: from.segment, offset: from.offset + start, bytes: end - start }
-      into.push({ entry: decoded.entry, place })
-      cursor.seq = decoded.entry.seq
-      cursor.sum = decoded.sum
-    }
-    start = end + 1
-    // A damaged line does not block the mail behind it; `verify` reports it.
-    if (decoded !== undefined || looksWhole(line)) cursor.offset = from.offset + start
-  }
-  return cursor
 }
 
 /** The entry of the last valid line in the chunk. The first line may be cut off; then it is not valid. */
