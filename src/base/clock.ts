@@ -49,10 +49,14 @@ export function createClock(dir: string): Clock {
     return Math.floor(offset + steady)
   }
   const aheadMs = () => Date.now() - now()
+  let judged: { at: number; who: ClockDoubt['who'] } | undefined
   const doubt = (): ClockDoubt | undefined => {
     const ahead = aheadMs()
     if (Math.abs(ahead) < toleratedMs) return undefined
-    return { aheadMs: ahead, who: isMachines(Date.now() - steadyMs()) ? 'machine' : 'process' }
+    const steady = steadyMs()
+    if (judged === undefined || steady - judged.at > recheckMs)
+      judged = { at: steady, who: isMachines(Date.now() - steady) ? 'machine' : 'process' }
+    return { aheadMs: ahead, who: judged.who }
   }
   return Object.assign(now, { aheadMs, doubt })
 }

@@ -83,6 +83,15 @@ export const claimsOn = ({ index }: Source, seq: number): ClaimMade[] =>
     .all<[string, number, string]>([seq])
     .map(([owner, number, agent]) => ({ owner, number, agent }))
 
+/** The newest claim of an agent on a message, of those that were made up to an entry. */
+export const newestClaim = (
+  source: Source,
+  agent: string,
+  seq: number,
+  upTo = Number.POSITIVE_INFINITY,
+): number | undefined =>
+  claimsOn(source, seq).findLast((claim) => claim.agent === agent && claim.number <= upTo)?.number
+
 export const receiptColumns =
   'r.seq, r.owner, r.box, r.rank, r.state, r.attempts, r.claim_until, r.expires, r.ack_by, r.repeats, r.level, r.via_group, r.seen'
 

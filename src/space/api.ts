@@ -97,7 +97,7 @@ export interface OpenSpaceOptions {
   dir: string
   /** Overrides of `config.json`, for this process. */
   settings?: Partial<Settings>
-  /** @default Date.now */
+  /** The time to go by, in ms since 1970. @default the clock of the space */
   now?: () => number
   /** Called while an index that is missing or far behind is being built. */
   onProgress?: (seq: number) => void

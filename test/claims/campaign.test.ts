@@ -5,7 +5,7 @@ import { letPass } from '../helpers/wait.ts'
 import { type Call, checkHistory } from './checker.ts'
 import { shownTime, Worker } from './fleet.ts'
 
-const operations = inStorm(50_000, 500)
+const operations = inStorm(50_000, 250)
 /** How many messages are fought over at a time, and how often each is touched before the next takes its place. */
 const atOnce = 4
 const callsEach = 40

@@ -6,6 +6,7 @@ import { type LocalSpace, openSpace } from '../../src/mod.ts'
 import type { Box } from '../helpers/cli.ts'
 import { hour, minute } from '../helpers/scene.ts'
 import { skipTest } from '../helpers/skip.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { needTool } from '../helpers/tools.ts'
 import { until } from '../helpers/wait.ts'
@@ -229,7 +230,7 @@ describe('commands under a wall clock that is wrong', () => {
     await until(async () => (await box.run(['claim', message.id, '--as', 'cy'])).code === 0)
   })
 
-  it.each(['+3h', '-3h', '+2y', '-5y'])(
+  it.each(inStorm(['+3h', '-3h', '+2y', '-5y'], ['+3h', '-5y']))(
     '%s: it takes no live claim, expires no mail, and leaves the clock of the others alone',
     async (time) => {
       const { box, id, claimAt } = await claimedByBob('15m')

@@ -4,8 +4,8 @@ import { decideUpdate } from '../../command/roster.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { ReceiptState } from '../../model/receipt.ts'
 import {
-  claimsOn,
   messageBySeq,
+  newestClaim,
   receiptsOf,
   requireSeq,
   type Source,
@@ -68,10 +68,6 @@ export function requireKnown(source: Source, name: string): Agent {
     hint: `mailbox join ${name}`,
   })
 }
-
-/** The newest claim of an agent on a message, of those that were made up to an entry. */
-export const newestClaim = (source: Source, agent: string, seq: number, upTo: number): number | undefined =>
-  claimsOn(source, seq).findLast((claim) => claim.agent === agent && claim.number <= upTo)?.number
 
 export const messageOf = (core: SpaceCore, id: string): Promise<StoredMessage> =>
   core.query((source) => messageBySeq(source, requireSeq(source, id)))
