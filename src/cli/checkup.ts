@@ -58,7 +58,8 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   if (space.settings['journal.mirror'] !== '') yield await attempt('mirror', () => checkMirror(space))
   yield await attempt('index', () => checkIndex(dir, hadIndex))
   yield await attempt('lock', () => checkLock(space))
-  yield await attempt('clock', () => checkClock(space))
+  const doubt = space.core.now.doubt()
+  if (doubt !== undefined) yield { check: 'clock', state: 'warn', ...describeDoubt(doubt) }
   yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
   for (const helper of space.helpers()) yield { check: helper.id, ...checkHelper(helper) }
   // Not closed: closing waits for the lock, which may be what is stuck. The process ends after this.
@@ -170,15 +171,6 @@ async function checkLock(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
     found: `another process has held it for ${lockPatienceMs / 1_000} s`,
     next: 'look for a stopped mailbox process (ps -o pid,stat,cmd) and resume or kill it',
   }
-}
-
-/** Everything that happens by itself goes by the clock of the space. */
-function checkClock({ core }: DiskSpace): Omit<Finding, 'check'> {
-  const doubt = core.now.doubt()
-  if (doubt !== undefined) return { state: 'warn', ...describeDoubt(doubt) }
-  const seconds = Math.round(Math.abs(core.now.aheadMs()) / 1_000)
-  const found = seconds < 2 ? 'right' : `${count(seconds)} s from that of this process`
-  return { state: 'ok', found: `the clock of the space is ${found}` }
 }
 
 /** Its agents get no mail while it is down. */

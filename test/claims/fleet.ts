@@ -1,16 +1,33 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import { type Running, startProcess } from '../helpers/processes.ts'
 import type { Call, Death } from './checker.ts'
 
 const libraries = ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`)
-const library = libraries.find((path) => existsSync(path))
 
-/** The environment of a process that is shown another time, such as `+3h`; empty where that cannot be done. */
-export function shownTime(time: string, isMonotonicToo: boolean): Record<string, string> {
-  if (library === undefined) return {}
-  const honest = isMonotonicToo ? {} : { DONT_FAKE_MONOTONIC: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
-  return { LD_PRELOAD: library, FAKETIME: time, ...honest }
+/** Another wall clock than the machine's for a process, which a test sets while the process runs. */
+export class WrongClock {
+  readonly #path: string
+  readonly #isMonotonicToo: boolean
+
+  constructor(path: string, isMonotonicToo: boolean) {
+    this.#path = path
+    this.#isMonotonicToo = isMonotonicToo
+    this.set('+0')
+  }
+
+  /** By hours, days or years, such as `+3h`. */
+  set(time: string): void {
+    writeFileSync(this.#path, `${time}\n`)
+  }
+
+  get env(): Record<string, string> {
+    const library = libraries.find((path) => existsSync(path))
+    if (library === undefined) throw new Error(`no libfaketime in ${libraries.join(', ')}`)
+    const steady = this.#isMonotonicToo ? {} : { DONT_FAKE_MONOTONIC: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
+    const file = { FAKETIME_TIMESTAMP_FILE: this.#path, FAKETIME_CACHE_DURATION: '1' }
+    return { LD_PRELOAD: library, ...file, ...steady }
+  }
 }
 
 interface Answer {
@@ -29,14 +46,14 @@ export class Worker {
   readonly deaths: Death[] = []
   readonly #dir: string
   readonly #leaseMs: number
-  readonly #env: () => Record<string, string>
+  readonly #env: Record<string, string>
   /** The claims that its mailbox remembers. */
   readonly #known = new Map<string, number>()
   #running!: Running
   #asked = 0
   isThere = false
 
-  constructor(dir: string, name: string, agent: string, leaseMs: number, env: () => Record<string, string>) {
+  constructor(dir: string, name: string, agent: string, leaseMs: number, env: Record<string, string>) {
     this.name = name
     this.agent = agent
     this.#dir = dir
@@ -50,7 +67,7 @@ export class Worker {
 
   async start(): Promise<void> {
     const script = new URL('worker.mjs', import.meta.url)
-    this.#running = startProcess(script, [this.#dir, this.agent, String(this.#leaseMs)], { env: this.#env() })
+    this.#running = startProcess(script, [this.#dir, this.agent, String(this.#leaseMs)], { env: this.#env })
     await this.#running.line('ready')
     this.#known.clear()
     this.isThere = true
