@@ -13,13 +13,12 @@ const recheckMs = 1_000
 /** The time of a space, in ms since 1970, and whether this process may go by it. */
 export interface Clock {
   (): number
-  /** How far the wall clock of this process is ahead of the space's, in ms. */
-  aheadMs(): number
-  /** Set when the two are too far apart. */
+  /** Set when the wall clock of this process is too far from it. */
   doubt(): ClockDoubt | undefined
 }
 
 export interface ClockDoubt {
+  /** How far the wall clock of this process is ahead of the space's. */
   aheadMs: number
   /**
    * `process`: only this process is wrong, or nobody can tell who is; it must end nothing. `machine`: the clock of
@@ -48,22 +47,21 @@ export function createClock(dir: string): Clock {
     }
     return Math.floor(offset + steady)
   }
-  const aheadMs = () => Date.now() - now()
   let judged: { at: number; who: ClockDoubt['who'] } | undefined
   const doubt = (): ClockDoubt | undefined => {
-    const ahead = aheadMs()
-    if (Math.abs(ahead) < toleratedMs) return undefined
+    const aheadMs = Date.now() - now()
+    if (Math.abs(aheadMs) < toleratedMs) return undefined
     const steady = steadyMs()
     if (judged === undefined || steady - judged.at > recheckMs)
       judged = { at: steady, who: isMachines(Date.now() - steady) ? 'machine' : 'process' }
-    return { aheadMs: ahead, who: judged.who }
+    return { aheadMs, who: judged.who }
   }
-  return Object.assign(now, { aheadMs, doubt })
+  return Object.assign(now, { doubt })
 }
 
 /** The wall clock of this process, whatever it says. */
 export const wallClock = (now: () => number = Date.now): Clock =>
-  Object.assign(() => now(), { aheadMs: () => 0, doubt: () => undefined })
+  Object.assign(() => now(), { doubt: () => undefined })
 
 /** Records how far the machine's wall clock is from the steady one. Whoever comes later goes by that. */
 function recordOffset(path: string, boot: string): number {

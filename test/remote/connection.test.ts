@@ -179,8 +179,7 @@ it('acts with the claims it has made, and is refused when a namesake has claimed
   await stage.space.join('bob', { roles: ['r'] })
   const ada = await stage.space.mailbox('ada')
   const token = stage.agentToken('bob')
-  const open = async () =>
-    (await openRemote({ url, token })).mailbox('bob', { join: false })
+  const open = async () => (await openRemote({ url, token })).mailbox('bob', { join: false })
   const [first, second] = [await open(), await open()]
   const { id } = await ada.send({ to: 'role:r' })
   const before = (await first.claim(id, { ttlMs: 300 })).claim
