@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { inStorm } from '../helpers/storm.ts'
+import { Campaign, campaignSize } from '../helpers/storm.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { needTool } from '../helpers/tools.ts'
 import { letPass } from '../helpers/wait.ts'
 import { type Call, checkHistory } from './checker.ts'
 import { Worker, WrongClock } from './fleet.ts'
 
-const operations = inStorm(50_000, 250)
+const operations = campaignSize('claims', 50_000, 250)
 /** How many messages are fought over at a time, and how often each is touched before the next takes its place. */
 const atOnce = 4
 const callsEach = 40
@@ -46,6 +46,7 @@ it(`${operations} operations on claims: every answer fits one order of them all`
   }
   for (let at = 0; at < atOnce; at++) await renew(at)
 
+  const campaign = new Campaign('claims', operations)
   let asked = 0
   const counts = { kills: 0, stops: 0, jumps: 0 }
   const isOver = () => asked >= operations
@@ -60,7 +61,7 @@ it(`${operations} operations on claims: every answer fits one order of them all`
       const id = current[at]!
       const times = (touched.get(id) ?? 0) + 1
       touched.set(id, times)
-      asked++
+      campaign.progress(++asked, counts)
       const call = await worker.ask(chooseFor(worker, id), id)
       const isDone = call.does === 'done' && call.answer?.ok === true
       if ((isDone || times >= callsEach) && current[at] === id) await renew(at)
@@ -102,12 +103,16 @@ it(`${operations} operations on claims: every answer fits one order of them all`
     steps += verdict.steps
     if (verdict.violation !== undefined) violations.push({ id, ...verdict.violation })
   }
-  console.log(
-    `${asked} operations on ${all.length} messages by ${workers.length} processes, 3 of them under one name: ` +
-      `${answers.ok} done, ${answers.refused} refused, ${answers.lost} without an answer; ${counts.kills} kills, ` +
-      `${counts.stops} stops longer than the lease, ${counts.jumps} jumps of a clock by hours or years; ` +
-      `${steps} states searched, ${violations.length} violations`,
-  )
+  campaign.end({
+    operations: asked,
+    messages: all.length,
+    done: answers.ok,
+    refused: answers.refused,
+    'without an answer': answers.lost,
+    ...{ kills: counts.kills, 'stops longer than the lease': counts.stops, 'clock jumps': counts.jumps },
+    'states searched': steps,
+    violations: violations.length,
+  })
   expect(violations).toEqual([])
   expect((await space.verify({ deep: true })).problems).toEqual([])
 })
