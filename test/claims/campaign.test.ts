@@ -30,7 +30,7 @@ it(`${operations} operations on claims: every answer fits one order of them all`
     'bob 3': new WrongClock(join(tempDir(), 'bob'), true),
   }
   const workers = crew.map((name) => {
-    const env = name === 'cy' || name === 'bob 3' ? clocks[name].env : {}
+    const env = name === 'cy' || name === 'bob 3' ? clocks[name].env : () => ({})
     return new Worker(space.dir, name, name.split(' ')[0]!, leaseMs, env)
   })
   for (const worker of workers) await worker.start()

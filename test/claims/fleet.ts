@@ -5,28 +5,38 @@ import type { Call, Death } from './checker.ts'
 
 const libraries = ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`)
 
-/** Another wall clock than the machine's for a process, which a test sets while the process runs. */
+/**
+ * Another wall clock than the machine's, which a test sets while the process runs. With the monotonic clock as well it
+ * counts from the next start: no kernel lets that one jump, and timers do not survive it.
+ */
 export class WrongClock {
   readonly #path: string
   readonly #isMonotonicToo: boolean
+  #time = '+0'
 
   constructor(path: string, isMonotonicToo: boolean) {
     this.#path = path
     this.#isMonotonicToo = isMonotonicToo
-    this.set('+0')
+    this.set(this.#time)
   }
 
   /** By hours, days or years, such as `+3h`. */
   set(time: string): void {
+    this.#time = time
     writeFileSync(this.#path, `${time}\n`)
   }
 
-  get env(): Record<string, string> {
+  readonly env = (): Record<string, string> => {
     const library = libraries.find((path) => existsSync(path))
     if (library === undefined) throw new Error(`no libfaketime in ${libraries.join(', ')}`)
-    const steady = this.#isMonotonicToo ? {} : { DONT_FAKE_MONOTONIC: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
-    const file = { FAKETIME_TIMESTAMP_FILE: this.#path, FAKETIME_CACHE_DURATION: '1' }
-    return { LD_PRELOAD: library, ...file, ...steady }
+    if (this.#isMonotonicToo) return { LD_PRELOAD: library, FAKETIME: this.#time }
+    return {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: this.#path,
+      FAKETIME_CACHE_DURATION: '1',
+      DONT_FAKE_MONOTONIC: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    }
   }
 }
 
@@ -46,14 +56,14 @@ export class Worker {
   readonly deaths: Death[] = []
   readonly #dir: string
   readonly #leaseMs: number
-  readonly #env: Record<string, string>
+  readonly #env: () => Record<string, string>
   /** The claims that its mailbox remembers. */
   readonly #known = new Map<string, number>()
   #running!: Running
   #asked = 0
   isThere = false
 
-  constructor(dir: string, name: string, agent: string, leaseMs: number, env: Record<string, string>) {
+  constructor(dir: string, name: string, agent: string, leaseMs: number, env: () => Record<string, string>) {
     this.name = name
     this.agent = agent
     this.#dir = dir
@@ -67,7 +77,7 @@ export class Worker {
 
   async start(): Promise<void> {
     const script = new URL('worker.mjs', import.meta.url)
-    this.#running = startProcess(script, [this.#dir, this.agent, String(this.#leaseMs)], { env: this.#env })
+    this.#running = startProcess(script, [this.#dir, this.agent, String(this.#leaseMs)], { env: this.#env() })
     await this.#running.line('ready')
     this.#known.clear()
     this.isThere = true
@@ -101,7 +111,10 @@ export class Worker {
     const start = `answer ${n} `
     const line = await running.line(new RegExp(`^${start}`)).catch(() => undefined)
     running.lines.length = 0
-    if (line === undefined) return call
+    if (line === undefined) {
+      if (this.isThere) throw new Error(`${this.name} ended by itself: ${running.stderr()}`)
+      return call
+    }
     call.answeredAt = performance.now()
     const { ok, number, code, message } = JSON.parse(line.slice(start.length)) as Answer
     if (!ok && code !== 'conflict') throw new Error(`${this.name} ${does}: ${code}: ${message}`)
