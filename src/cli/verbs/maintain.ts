@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import type { VerifyReport } from '../../journal/file/verify.ts'
+import { verifyDir, verifyIndex } from '../../space/upkeep.ts'
 import { action, type Cli } from '../cli.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { open } from '../open.ts'
+import { existingSpaceDir, open } from '../open.ts'
 import { count, createProgress } from '../progress.ts'
 
 export function verify(command: Command): void {
@@ -14,10 +15,15 @@ export function verify(command: Command): void {
     .option('--deep', 'also compare the index with a fresh rebuild')
     .addHelpText('after', examples('mailbox verify', 'mailbox verify --deep --json'))
   action(command, async (cli, { deep = false }: { deep?: boolean }) => {
-    await using space = await open(cli, { existing: true })
+    const dir = existingSpaceDir(cli)
     const progress = createProgress(cli, 'verifying')
     const onProgress = ({ bytes, total }: { bytes: number; total: number }) => progress.report(bytes, total)
-    const report = await space.verify({ deep, signal: interruptSignal(), onProgress }).finally(progress.end)
+    // The space is not opened for this: opening builds an index, and may repair what is to be found here.
+    const report = await verifyDir(dir, { signal: interruptSignal(), onProgress }).finally(progress.end)
+    if (deep) {
+      await using space = await open(cli, { existing: true })
+      await verifyIndex(space.core, report)
+    }
     const ok = report.problems.length === 0
     cli.answer({ ok, ...report }, () => verdict(cli, report))
     if (!ok) process.exitCode = 1
