@@ -6,9 +6,9 @@ import {
   type HandleStep,
 } from '../../src/command/handle.ts'
 import type { ClaimMade } from '../../src/model/claim.ts'
+import { refusal } from '../helpers/refusal.ts'
 import { agent } from '../helpers/samples.ts'
 import { context, iso, minute, now, type ReceiptInput, receiptsIn, theMessage, viewOf } from './fake-view.ts'
-import { refusal } from './refusal.ts'
 
 const { id } = theMessage
 const owner = 'role:r'
