@@ -65,6 +65,22 @@ describe('histories that are right', () => {
     expect(fits([then!])).toBe(false)
   })
 
+  it('a namesake goes on with a claim whose process was killed before it was told the number', () => {
+    const lost = { agent: 'bob', does: 'claim', answer: undefined, answeredAt: Infinity } as const
+    const then = (number: number, last: number) =>
+      inTurn(
+        { agent: 'cy', does: 'claim', answer: ok(10) },
+        { agent: 'cy', does: 'release', acting: 10, answer: ok(10) },
+        lost,
+        { agent: 'bob', does: 'start', answer: ok(number) },
+        { agent: 'cy', does: 'claim', acting: 10, answer: no },
+        { agent: 'bob', does: 'done', acting: number, answer: ok(last) },
+      )
+    expect(fits(then(12, 12))).toBe(true)
+    expect(fits(then(10, 10))).toBe(false)
+    expect(fits(then(12, 13))).toBe(false)
+  })
+
   it('what a killed process held is free at once, and only then', () => {
     const calls = inTurn(
       { agent: 'bob', does: 'claim', answer: ok(10) },

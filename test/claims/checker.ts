@@ -101,9 +101,21 @@ function outcomes(state: State, call: Call, deaths: readonly Death[]): State[] {
       const made = told ?? from.newest + 1e-6
       return [{ ...next, newest: made, own: { ...from.own, [call.agent]: made } }]
     }
-    return told !== undefined && number !== undefined && told !== number ? [] : [next]
+    if (told === undefined || number === undefined || told === number) return [next]
+    // The number of a claim whose process was killed before it was told comes out when a namesake goes on with it.
+    return isUnknown(number) && told > number ? [withNumber(next, told)] : []
   })
 }
+
+const isUnknown = (number: number): boolean => !Number.isInteger(number)
+
+const withNumber = (state: State, number: number): State => ({
+  ...state,
+  newest: number,
+  own: Object.fromEntries(
+    Object.entries(state.own).map(([agent, own]) => [agent, own === state.newest ? number : own]),
+  ),
+})
 
 function mayBeOver({ is, agent, since, endsFrom }: State, { answeredAt }: Call, deaths: readonly Death[]) {
   if (is !== 'held' && is !== 'failed') return false
