@@ -65,8 +65,9 @@ export class DiskSpace implements LocalSpace {
     const { warnings, ...found } = await this.core.query((source) => stats(source, this.now()))
     const mirror = (await this.mirror())?.problem
     const helpers = this.helpers().flatMap(({ warning }) => warning ?? [])
+    const scrubbed = (await import('./scrub.ts')).scrubWarnings(this.dir)
     const others = [mirror, this.clockWarning].filter((warning) => warning !== undefined)
-    return { ...found, warnings: [...warnings, ...helpers, ...others] }
+    return { ...found, warnings: [...warnings, ...helpers, ...others, ...scrubbed] }
   }
 
   get clockWarning() {
@@ -93,6 +94,7 @@ export class DiskSpace implements LocalSpace {
     return archiveOld(this.core, options)
   }
 
+  repair: Of<'repair'> = async (options = {}) => (await import('./repair.ts')).repair(this.core, options)
   setMirror: Of<'setMirror'> = async (dir, options = {}) => {
     this.core.mustBeOpen()
     return (await import('./mirror.ts')).setMirror(this.core, dir, options)
