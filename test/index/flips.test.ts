@@ -117,7 +117,7 @@ describe('a flipped bit in an index', { timeout }, () => {
     const path = join(dir, 'index.db')
     const good = readFileSync(path)
     const box = await createBox()
-    for (const verb of [['inbox'], ['doctor'], ['verify', '--deep'], ['rebuild'], ['agents']]) {
+    for (const verb of [['inbox'], ['doctor', '--deep'], ['verify', '--deep'], ['rebuild'], ['agents']]) {
       const bytes = Buffer.from(good)
       for (let at = bytes.indexOf('"bob"'); at >= 0; at = bytes.indexOf('"bob"', at + 1)) bytes[at + 2] = 0xff
       writeFileSync(path, bytes)
