@@ -42,7 +42,6 @@ it.each<[Stranger, string, readonly string[], string[]]>([
   ['a directory', segment, send, ['damaged']],
   ['a link to itself', segment, send, ['damaged']],
   ['a directory', 'lock', send, ['damaged']],
-  ['a FIFO', 'lock', send, ['damaged']],
   ['garbage', 'lock', send, ['damaged']],
   ['a directory', 'index.db', ['inbox'], ['damaged']],
   ['a FIFO', join('hub', 'token'), ['serve', '--port', '0'], ['damaged']],
