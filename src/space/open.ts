@@ -20,7 +20,7 @@ export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise
 export const openDisk = (options: OpenSpaceOptions): Promise<DiskSpace> => typed(() => open(options))
 
 async function open(options: OpenSpaceOptions): Promise<DiskSpace> {
-  ensureSpaceDir(options.dir)
+  const refusal = ensureSpaceDir(options.dir)
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = options.now ?? createClock(options.dir)
   let core: SpaceCore | undefined
@@ -30,10 +30,11 @@ async function open(options: OpenSpaceOptions): Promise<DiskSpace> {
     rotate: settings['retention.rotate'],
     mirror: settings['journal.mirror'] || undefined,
     dir: options.dir,
+    refusal,
     now,
     onWritten: () => core?.written(),
   })
-  core = new SpaceCore(options.dir, journal, settings, now)
+  core = new SpaceCore(options.dir, journal, settings, now, refusal !== undefined)
   try {
     await core.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
   } catch (error) {

@@ -33,6 +33,8 @@ export interface FileJournalOptions extends Partial<Omit<SegmentWriterOptions, '
   pollMs?: number
   /** @default 60_000 */
   lockTimeoutMs?: number
+  /** Nothing is written, and whoever wants to gets this error. */
+  refusal?: MailboxError | undefined
   /** Called when a batch has been written and the disk is confirming it: time for other work. */
   onWritten?: () => void
 }
@@ -49,6 +51,7 @@ const writerDefaults = {
 export class FileJournal implements Journal {
   readonly space: string
   readonly #dir: string
+  readonly #refusal: MailboxError | undefined
   readonly #lock: WriterLock
   readonly #lockTimeoutMs: number
   readonly #reader: SegmentReader<Entry>
@@ -59,6 +62,7 @@ export class FileJournal implements Journal {
   constructor(options: FileJournalOptions) {
     this.#dir = join(options.dir, 'journal')
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    this.#refusal = options.refusal
     this.#lockTimeoutMs = options.lockTimeoutMs ?? 60_000
     this.#lock = new WriterLock(join(options.dir, 'lock'), () => this.mustBeInPlace())
     this.#reader = new SegmentReader(this.#dir, decodeLine)
@@ -138,10 +142,12 @@ export class FileJournal implements Journal {
   }
 
   withLock<T>(work: () => T): T {
+    if (this.#refusal !== undefined) throw this.#refusal
     return this.#lock.withSync(work, this.#lockTimeoutMs)
   }
 
   append(decide: Decide, options?: AppendOptions): Promise<PlacedEntry[]> {
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal)
     return this.#queue.append(decide, options)
   }
 
