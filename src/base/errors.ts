@@ -136,7 +136,7 @@ export function fromSystem(cause: unknown, doing?: string): MailboxError | undef
  * The name of a system error, such as `ENOSPC`; for SQLite its primary code. Node does not know every number by
  * name: it calls EDQUOT "Unknown system error -122".
  */
-function systemName(error: unknown): string | undefined {
+export function systemName(error: unknown): string | undefined {
   const { code, errno } = (error ?? {}) as NodeJS.ErrnoException
   if (typeof code !== 'string') return undefined
   if (/^SQLITE_/.test(code)) return /^SQLITE_[A-Z]+/.exec(code)![0]
