@@ -10,6 +10,7 @@ import {
   messageDraft,
   prioritySchema,
   receiptDraft,
+  repairDraft,
   segmentDraft,
   storedShape,
   tornDraft,
@@ -124,6 +125,7 @@ export const entry = name(
     z.extend(segmentDraft, place),
     z.extend(tornDraft, place),
     z.extend(damageDraft, place),
+    z.extend(repairDraft, place),
   ]),
 )
 

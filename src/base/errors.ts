@@ -134,12 +134,13 @@ export function fromSystem(cause: unknown, doing?: string): MailboxError | undef
 
 /**
  * The name of a system error, such as `ENOSPC`; for SQLite its primary code. Node does not know every number by
- * name: it calls EDQUOT "Unknown system error -122".
+ * name: it calls EDQUOT "Unknown system error -122", or just "UNKNOWN".
  */
 export function systemName(error: unknown): string | undefined {
   const { code, errno } = (error ?? {}) as NodeJS.ErrnoException
   if (typeof code !== 'string') return undefined
   if (/^SQLITE_/.test(code)) return /^SQLITE_[A-Z]+/.exec(code)![0]
+  if (code === 'UNKNOWN') return nameOfErrno(Math.abs(errno ?? 0)) ?? 'EIO'
   if (code.startsWith(unknownCode))
     return nameOfErrno(Math.abs(errno ?? Number(code.slice(unknownCode.length))))
   return code.replace(/^ERR_FS_(?=E)/, '')

@@ -32,6 +32,8 @@ describe('an error of the system', () => {
     const unknown = 'Unknown system error -122'
     const error = fromSystem(systemError(unknown, -122, `${unknown}: ${unknown}, write`))
     expect(error).toMatchObject({ code: 'disk_full', message: 'EDQUOT: EDQUOT, write' })
+    expect(fromSystem(systemError('UNKNOWN', -122))).toMatchObject({ code: 'disk_full' })
+    expect(fromSystem(systemError('UNKNOWN', -4094))).toMatchObject({ code: 'damaged' })
     expect(fromSystem(systemError('Unknown system error -117', -117))).toMatchObject({ code: 'damaged' })
   })
 

@@ -43,7 +43,6 @@ it.each<[Stranger, string, readonly string[], string[]]>([
   ['a link to itself', segment, send, ['damaged']],
   ['a directory', 'lock', send, ['damaged']],
   ['garbage', 'lock', send, ['damaged']],
-  ['a directory', 'index.db', ['inbox'], ['damaged']],
   ['a FIFO', join('hub', 'token'), ['serve', '--port', '0'], ['damaged']],
   ['a directory', join('hub', 'token'), ['serve', '--port', '0'], ['damaged']],
   ['garbage', join('hub', 'token'), ['serve', '--port', '0'], ['damaged']],
@@ -54,6 +53,11 @@ it.each<[Stranger, string, readonly string[], string[]]>([
   expect(codes).toContain(error?.code)
   expect(error?.message).toContain(file)
   expect(error?.hint).toEqual(expect.any(String))
+})
+
+it('needs no index in the place of the index', async () => {
+  for (const what of ['a directory', 'a FIFO', 'garbage'] as const)
+    expect(await meet('index.db', what, ['inbox']), what).toBeUndefined()
 })
 
 it('replaces an empty token, which nobody can have', async () => {

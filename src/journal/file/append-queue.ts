@@ -1,6 +1,6 @@
 import { MailboxError } from '../../base/errors.ts'
-import type { Draft, Entry, Gist } from '../../model/entry.ts'
-import type { AppendOptions, Cursor, Decide, PlacedEntry } from '../journal.ts'
+import type { Draft, Entry, Gist, SegmentReason } from '../../model/entry.ts'
+import type { AppendOptions, Cursor, Decide, Placed, PlacedEntry } from '../journal.ts'
 import type { FlushOutcome } from './batch.ts'
 import type { WriterLock } from './lock.ts'
 import type { SegmentWriter } from './segment-writer.ts'
@@ -9,6 +9,7 @@ import { isMisplaced, writeError } from './write-error.ts'
 interface Request {
   decide: Decide
   settled: boolean
+  begin: SegmentReason | undefined
   entries: Entry[]
   resolve: (entries: PlacedEntry[]) => void
   reject: (error: unknown) => void
@@ -62,7 +63,8 @@ export class AppendQueue {
     if (this.#closed)
       return Promise.reject(new MailboxError('closed', 'the space is closed', { hint: 'open it again' }))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ decide, settled: options.settled ?? false, entries: [], resolve, reject })
+      const { settled = false, begin } = options
+      this.#waiting.push({ decide, settled, begin, entries: [], resolve, reject })
       this.#draining ??= this.#drain()
     })
   }
@@ -118,10 +120,11 @@ export class AppendQueue {
       unwritten = []
     }
     try {
-      for (const { entry } of this.#writer.catchUp()) this.#tail.push(entry)
+      for (const { entry } of this.#catchUp()) this.#tail.push(entry)
       for (const request of batch) {
         decided++
-        if (request.settled) flush()
+        if (request.settled || request.begin !== undefined) flush()
+        this.#writer.begins = request.begin
         if (this.#decide(request)) unwritten.push(request)
       }
       flush()
@@ -131,6 +134,18 @@ export class AppendQueue {
       this.#writer.rewind(0)
       if (isMisplaced(error)) this.#writer.restart()
       for (const request of [...unwritten, ...batch.slice(decided)]) request.reject(writeError(error))
+    }
+  }
+
+  /** If the files were replaced since the last time, nothing has been written to them yet: it starts from these. */
+  #catchUp(): Placed<Gist>[] {
+    try {
+      return this.#writer.catchUp()
+    } catch (error) {
+      if (!isMisplaced(error)) throw error
+      this.#discardTail()
+      this.#writer.restart()
+      return this.#writer.catchUp()
     }
   }
 

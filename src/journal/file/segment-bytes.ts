@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, statSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
 import { identityOf } from '../../base/files.ts'
 import { listArchived, openForRead, readFully, sizeOf } from './segment.ts'
@@ -57,15 +57,17 @@ export interface ArchivedFile {
 export class Archive {
   readonly #dir: string
   #paths = new Map<number, string>()
+  readonly #inodes = new Map<number, number>()
 
   constructor(dir: string) {
     this.#dir = dir
   }
 
-  /** Whether it is still where it was found before. */
+  /** Whether the file that was opened last is still in its place. A repair may have replaced it. */
   has(segment: number): boolean {
     const path = this.#paths.get(segment)
-    return path !== undefined && existsSync(path)
+    if (path === undefined) return false
+    return statSync(path, { throwIfNoEntry: false })?.ino === this.#inodes.get(segment)
   }
 
   /** The unpacked bytes; undefined if there is no such segment. */
@@ -95,7 +97,9 @@ export class Archive {
   #open(segment: number): ArchivedFile | undefined {
     const path = this.#paths.get(segment)
     const fd = path === undefined ? undefined : openForRead(path)
-    return fd === undefined ? undefined : { path: path!, fd }
+    if (fd === undefined) return undefined
+    this.#inodes.set(segment, fstatSync(fd).ino)
+    return { path: path!, fd }
   }
 }
 

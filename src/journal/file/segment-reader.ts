@@ -194,8 +194,13 @@ export class SegmentReader<E extends Gist> {
   }
 
   at(place: Place): E | undefined {
-    const line = this.#open(place.segment)?.read(place.offset, place.bytes)
-    return line && this.#decode(line)?.entry
+    const { segment, offset, bytes } = place
+    const line = this.#open(segment)?.read(offset, bytes)
+    const entry = line && this.#decode(line)?.entry
+    if (entry !== undefined || this.#plain.get(segment)?.look().live !== false) return entry
+    // A repair has replaced the file since it was opened.
+    this.#forget(segment)
+    return this.at(place)
   }
 
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {

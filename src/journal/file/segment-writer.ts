@@ -44,6 +44,8 @@ export class SegmentWriter {
   /** The segment may end in half a line that could not be removed, so nothing more is appended to it. */
   #writeFailed = false
   #replaced = 0
+  /** Why the next line begins a new segment, if it does. */
+  begins: SegmentReason | undefined
 
   constructor(dir: string, options: SegmentWriterOptions) {
     this.#dir = dir
@@ -93,10 +95,19 @@ export class SegmentWriter {
   restart(): void {
     this.#file.close()
     this.#reader.close()
-    this.#replaced = this.#reader.replaced
-    this.#loss = undefined
     this.#head.close()
-    this.moveTo(startCursor)
+    this.#loss = undefined
+    this.moveTo(this.#fits() ? this.#cursor : startCursor)
+    this.#replaced = this.#reader.replaced
+  }
+
+  #fits(): boolean {
+    try {
+      return this.#reader.fits(this.#cursor)
+    } catch {
+      // The space is gone; whoever wants to use it is told.
+      return false
+    }
   }
 
   /** Reads the rest, and repairs what a killed writer left. Only with the lock, and with nothing pending. */
@@ -151,9 +162,11 @@ export class SegmentWriter {
     if (this.#file.syncFailed) this.#rotate('sync_failed')
     else if (this.#writeFailed) this.#rotate('write_failed')
     else {
-      const reason = this.#rotation.fullBy(this.#cursor)
+      const begins = this.#cursor.offset > 0 ? this.begins : undefined
+      const reason = begins ?? this.#rotation.fullBy(this.#cursor)
       if (reason !== undefined) this.#rotate(reason)
     }
+    this.begins = undefined
     const { space } = this.#options
     if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#batch.addSeal()
     if (this.#cursor.offset === 0)

@@ -1,4 +1,4 @@
-import { fromSystem, MailboxError } from '../../base/errors.ts'
+import { fromSystem, MailboxError, systemName } from '../../base/errors.ts'
 import { segmentPath } from './segment.ts'
 
 /** Turns a system error from writing the journal into an error that tells what to do. */
@@ -15,7 +15,7 @@ export function writeError(cause: unknown): MailboxError {
 }
 
 export function syncError(cause: unknown): MailboxError {
-  const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
+  const code = systemName(cause) ?? String(cause)
   const hint = 'the message may not survive a power loss; check `mailbox sent`, then the disk'
   return new MailboxError('sync_failed', `the disk did not confirm a write: ${code}`, { cause, hint })
 }
