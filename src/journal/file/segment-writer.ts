@@ -89,8 +89,7 @@ export class SegmentWriter {
   }
 
   /**
-   * The files are others than they were: forgets everything that was known of them. The next decision is taken on what
-   * is really there.
+   * The files are others than they were: forgets what was known of them. Decisions are taken on what is there.
    */
   restart(): void {
     this.#file.close()
@@ -105,8 +104,7 @@ export class SegmentWriter {
     try {
       return this.#reader.fits(this.#cursor)
     } catch {
-      // The space is gone; whoever wants to use it is told.
-      return false
+      return false // The space is gone; whoever wants to use it is told.
     }
   }
 
