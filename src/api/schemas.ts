@@ -53,7 +53,7 @@ const claim = name('Claim', z.extend(claimSchema, {}))
 export const storedMessage = name('Message', z.extend(message, { seq: count }))
 export const inboxMessage = name(
   'InboxMessage',
-  z.extend(storedMessage, { state: receiptState, role: z.optional(text) }),
+  z.extend(storedMessage, { state: receiptState, role: z.optional(text), claimNumber: z.optional(count) }),
 )
 export const sentMessage = name('SentMessage', z.extend(storedMessage, { warnings: z.array(text) }))
 export const unreadCount = object('UnreadCount', {
@@ -65,8 +65,9 @@ const next = z.nullable(text)
 export const messagePage = object('MessagePage', { messages: z.array(storedMessage), next })
 export const inboxPage = object('InboxPage', { messages: z.array(inboxMessage), next })
 export const checked = object('Checked', { messages: z.array(inboxMessage), remaining: unreadCount, next })
-export const handled = object('Handled', { message: storedMessage, state: receiptState })
-export const claimed = name('Claimed', z.extend(handled, { claim }))
+const handledFields = { message: storedMessage, state: receiptState }
+export const handled = object('Handled', { ...handledFields, claimNumber: z.optional(count) })
+export const claimed = object('Claimed', { ...handledFields, claim })
 
 const ladderStep = z.strictObject({
   state: z.enum(receiptSteps),
