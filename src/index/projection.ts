@@ -70,6 +70,11 @@ export class Projection {
     return this.#cursor
   }
 
+  /** Where its file is. */
+  get path(): string {
+    return this.#file.path
+  }
+
   /** A prepared statement, kept for as long as the database is open. */
   sql(text: string): Statement {
     return this.#file.sql(text)

@@ -22,9 +22,14 @@ export async function verify(
 
 /** Adds to a report where the index differs from the journal. */
 export async function verifyIndex(core: SpaceCore, report: VerifyReport): Promise<VerifyReport> {
-  const { compareWithRebuild } = await import('../index/rebuild.ts')
-  report.problems.push(...compareWithRebuild(core.dir, core.journal, core.index))
+  report.problems.push(...(await compareIndex(core)))
   return report
+}
+
+/** Where the index differs from one that is built from the journal. */
+export async function compareIndex(core: SpaceCore): Promise<string[]> {
+  const { compareWithRebuild } = await import('../index/rebuild.ts')
+  return compareWithRebuild(core.dir, core.journal, core.index)
 }
 
 export async function importMessages(
