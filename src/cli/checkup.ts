@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeDoubt } from '../base/clock.ts'
 import type { Helper } from '../space/helpers.ts'
-import { ensureSpaceDir, readSettings } from '../space/settings.ts'
+import { ensureSpaceDir, readSettings, unknownSettings } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
@@ -109,6 +109,13 @@ function checkSpace(dir: string): Omit<Finding, 'check'> {
 
 function checkSettings(dir: string): Omit<Finding, 'check'> {
   const { durability } = readSettings(dir)
+  const unknown = unknownSettings(dir)
+  if (unknown.length > 0)
+    return {
+      state: 'warn',
+      found: `this version does not know ${unknown.join(', ')}: without effect`,
+      next: 'install the newer version that has set it, or correct its name in config.json',
+    }
   if (durability === 'disk') return { state: 'ok', found: 'valid; a send returns once it is on disk' }
   return {
     state: 'warn',

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../base/clock.ts'
-import { MailboxError } from '../base/errors.ts'
+import { MailboxError, typed, typedError } from '../base/errors.ts'
 import type { Context, Decision } from '../command/context.ts'
 import type { View } from '../conversation/view.ts'
 import { Bell } from '../delivery/bell.ts'
@@ -81,11 +81,16 @@ export class SpaceCore {
   }
 
   /** Takes a decision with the exclusive right to append, and makes it durable. */
-  async decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
+  decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
+    return typed(() => this.#decide(on, decide))
+  }
+
+  async #decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
     this.mustBeOpen()
     const pulled = this.journal.pull()
     if (pulled !== undefined) await pulled
-    if (this.index.cursor.seq > this.#directory.seq + foldLimit) this.#loadDirectory()
+    if (this.journal.epoch !== this.#epoch) this.#startAgain()
+    else if (this.index.cursor.seq > this.#directory.seq + foldLimit) this.#loadDirectory()
     const needsIndex = on === 'index'
     // What is caught up outside the lock keeps nobody waiting for it.
     if (needsIndex) this.index.catchUp()
@@ -115,14 +120,14 @@ export class SpaceCore {
   async query<T>(work: (source: Source) => T): Promise<T> {
     this.mustBeOpen()
     await this.journal.pull()
-    return this.index.read(() => work(this.#source))
+    return typed(() => this.index.read(() => work(this.#source)))
   }
 
   /** The same for a question about words, which reads both databases by itself. */
   async queryWords<T>(work: (source: Source, words: Projection) => T): Promise<T> {
     this.mustBeOpen()
     await this.journal.pull()
-    return work(this.#source, this.words)
+    return typed(() => work(this.#source, this.words))
   }
 
   /** What decisions are taken on, as it was at the snapshot that `source` belongs to. */
@@ -137,7 +142,7 @@ export class SpaceCore {
     this.mustBeOpen()
     const { signal } = options
     const ending = signal === undefined ? this.ending : AbortSignal.any([signal, this.ending])
-    return follow(this.journal, { ...options, signal: ending })
+    return withTypedErrors(follow(this.journal, { ...options, signal: ending }))
   }
 
   /** Rings when something was appended, here or elsewhere. */
@@ -149,7 +154,7 @@ export class SpaceCore {
   /** Runs `work` while nobody else writes to this space, for changes that are not entries. */
   exclusively<T>(work: () => T): T {
     this.mustBeOpen()
-    return this.journal.withLock(work)
+    return typed(() => this.journal.withLock(work))
   }
 
   /** Where the journal ends on disk, to notice later without opening the space whether something was appended. */
@@ -191,7 +196,7 @@ export class SpaceCore {
   async rebuild(options: CatchUpOptions): Promise<void> {
     this.mustBeOpen()
     const { rebuild } = await import('../index/rebuild.ts')
-    await rebuild(this.dir, this.index, this.words, options)
+    await typed(() => rebuild(this.dir, this.index, this.words, options))
     this.#loadDirectory()
   }
 
@@ -220,11 +225,20 @@ export class SpaceCore {
   }
 
   /** Starts the directory from the index, and the journal's tail from where the index is. */
-  #loadDirectory(): void {
+  #loadDirectory(): boolean {
     const { directory, cursor } = loadDirectory(this.index, this.#loading)
-    if (!this.journal.seek(cursor) && this.#directory !== undefined) return
+    const isSought = this.journal.seek(cursor)
+    if (!isSought && this.#directory !== undefined) return false
     this.#directory = directory
     this.#foldedTo = cursor
+    return isSought
+  }
+
+  /** What was known is not what is there. While appends are running, the next of them does this: see {@link #fold}. */
+  #startAgain(): void {
+    const { epoch } = this.journal
+    this.index.catchUp()
+    if (this.#loadDirectory()) this.#epoch = epoch
   }
 
   /** The directory at the end of the journal, which `cursor` is: what is missing in it is folded in. */
@@ -257,5 +271,13 @@ export class SpaceCore {
       this.#epoch = epoch
     }
     for (const entry of tail) this.#directory.fold(entry)
+  }
+}
+
+async function* withTypedErrors<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield* values
+  } catch (error) {
+    throw typedError(error)
   }
 }

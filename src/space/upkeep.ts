@@ -39,17 +39,26 @@ export async function importMessages(
   const { checkImport, decideImport } = await import('../command/import.ts')
   const count = { imported: 0, skipped: 0 }
   const underWay = new Set<Promise<void>>()
-  for await (const line of lines) {
-    const draft = checkImport(line)
-    const one = core
-      .record('index', (view) => decideImport(view, draft))
-      .then((placed) => {
-        count[placed.length > 0 ? 'imported' : 'skipped']++
-        underWay.delete(one)
-      })
-    underWay.add(one)
-    if (underWay.size >= importsAtOnce) await Promise.race(underWay)
+  let failure: { error: unknown } | undefined
+  const record = async (draft: ReturnType<typeof checkImport>) => {
+    try {
+      const placed = await core.record('index', (view) => decideImport(view, draft))
+      count[placed.length > 0 ? 'imported' : 'skipped']++
+    } catch (error) {
+      // Nobody may be waiting for this one at the moment.
+      failure ??= { error }
+    }
   }
-  await Promise.all(underWay)
+  try {
+    for await (const line of lines) {
+      const one = record(checkImport(line)).finally(() => underWay.delete(one))
+      underWay.add(one)
+      if (underWay.size >= importsAtOnce) await Promise.race(underWay)
+      if (failure !== undefined) break
+    }
+  } finally {
+    await Promise.all(underWay)
+  }
+  if (failure !== undefined) throw failure.error
   return count
 }
