@@ -49,7 +49,11 @@ export const kind = name('MatterKind', z.enum(kinds))
 
 export const agent = name('Agent', z.extend(agentSchema, { waitingFor: z.optional(z.array(text)) }))
 const claim = name('Claim', z.extend(claimSchema, {}))
-export const storedMessage = name('Message', z.extend(message, { seq: count }))
+const damagedPlace = z.strictObject(counts('segment', 'offset', 'bytes', 'line'))
+export const storedMessage = name(
+  'Message',
+  z.extend(message, { seq: count, unreadable: z.optional(damagedPlace) }),
+)
 export const inboxMessage = name(
   'InboxMessage',
   z.extend(storedMessage, { state: receiptState, role: z.optional(text) }),

@@ -58,7 +58,7 @@ export class SpaceCore {
     this.index = openIndex(dir, journal)
     this.words = openSearch(dir, journal)
     this.#keeper = new IndexKeeper(dir, this.index)
-    this.#source = { index: this.index, journal }
+    this.#source = { index: this.index, journal, damaged: new Map() }
     this.#newId = createIdSource(now)
     // Everyone who waits listens for the end. There can be many, and none of them is a leak.
     setMaxListeners(0, this.ending)
