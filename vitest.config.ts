@@ -12,7 +12,9 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // More than cores: the longest tests wait for terminals, browsers and clients most of the time.
-    maxWorkers: 3,
+    maxWorkers: 4,
+    // Test files keep nothing in modules; loading those anew for each file takes a fifth of the whole run.
+    isolate: false,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/helpers/tally-reporter.ts'],
   },

@@ -19,6 +19,11 @@ const campaigns = {
     ],
     env: { STORM: '1', TEST_RUN: 'some' },
   },
+  // Every bit and byte of a small space, flipped one by one.
+  damage: {
+    files: ['test/index/flips.test.ts'],
+    env: { STORM: '1', TEST_RUN: 'some' },
+  },
 }
 
 const words = process.argv.slice(2)

@@ -15,6 +15,8 @@ export interface Statement {
   run(parameters?: readonly SqlValue[]): void
   get<Row extends SqlRow>(parameters?: readonly SqlValue[]): Row | undefined
   all<Row extends SqlRow>(parameters?: readonly SqlValue[]): Row[]
+  /** The same, a few rows at a time. */
+  each<Row extends SqlRow>(parameters?: readonly SqlValue[]): Iterable<Row>
 }
 
 export interface Database {
@@ -46,10 +48,39 @@ function withShortReport<T>(load: () => T): T {
 
 /** `busyMs`: how long a statement waits for another process's lock. */
 export function openDatabase(path: string, busyMs: number): Database {
+  const handle = connect(path, busyMs)
+  return wrap(handle, path, () => void handle.close())
+}
+
+/** The name under which {@link attachDatabase} attaches its file. Tables are found without it. */
+export const attachedName = 'file'
+
+/**
+ * The same for a database whose file must be let go the moment it is closed. The driver has no way to finalize
+ * a statement, and keeps the file open until the garbage collector has found the last one; SQLite closes a file
+ * that is detached at once. New tables would go into memory: create them with {@link openDatabase}.
+ */
+export function attachDatabase(path: string, busyMs: number): Database {
+  const handle = connect(':memory:', busyMs)
+  handle.exec(`ATTACH '${path.replaceAll("'", "''")}' AS ${attachedName}`)
+  return wrap(handle, path, () => {
+    try {
+      handle.exec(`DETACH ${attachedName}`)
+    } finally {
+      handle.close()
+    }
+  })
+}
+
+function connect(path: string, busyMs: number): Libsql.Database {
   driver ??= withShortReport(() => createRequire(import.meta.url)('libsql') as typeof Libsql)
   // The driver's timeout is in seconds by its types and in milliseconds in its code; the pragma is unambiguous.
   const handle = new driver(path)
   handle.exec(`PRAGMA busy_timeout = ${busyMs}`)
+  return handle
+}
+
+function wrap(handle: Libsql.Database, path: string, close: () => void): Database {
   return {
     path,
     exec: (sql) => void handle.exec(sql),
@@ -62,9 +93,11 @@ export function openDatabase(path: string, busyMs: number): Database {
         get: <Row extends SqlRow>(parameters: readonly SqlValue[] = []) =>
           statement.get(parameters) as Row | undefined,
         all: <Row extends SqlRow>(parameters: readonly SqlValue[] = []) => statement.all(parameters) as Row[],
+        each: <Row extends SqlRow>(parameters: readonly SqlValue[] = []) =>
+          statement.iterate(parameters) as Iterable<Row>,
       }
     },
-    close: () => void handle.close(),
+    close,
   }
 }
 

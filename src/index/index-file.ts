@@ -1,14 +1,21 @@
 import { chmodSync, rmSync, statSync } from 'node:fs'
 import { bootId } from '../base/process.ts'
-import { type Database, isBusy, isSqliteError, openDatabase, type Statement } from '../base/sqlite.ts'
+import {
+  attachDatabase,
+  attachedName,
+  type Database,
+  isBusy,
+  isSqliteError,
+  openDatabase,
+  type Statement,
+} from '../base/sqlite.ts'
 import { type Cursor, type Journal, startCursor } from '../journal/journal.ts'
+import { PageSums, sumsOf } from './page-sums.ts'
 import { indexFormat } from './schema.ts'
+import { UnfitIndex } from './unfit.ts'
 
 /** How long a statement waits for another process's lock. */
 export const busyMs = 10_000
-
-/** The tables belong to another journal or another version. */
-export class UnfitIndex extends Error {}
 
 export interface IndexFileOptions {
   path: string
@@ -20,6 +27,7 @@ export interface IndexFileOptions {
 export class IndexFile {
   readonly #options: IndexFileOptions
   #database: Database | undefined
+  #sums: PageSums | undefined
   #statements = new Map<string, Statement>()
   #identity = ''
 
@@ -30,6 +38,11 @@ export class IndexFile {
   /** Only while it is open. */
   get database(): Database {
     return this.#database!
+  }
+
+  /** The checksums of its pages. Only while it is open. */
+  get sums(): PageSums {
+    return this.#sums!
   }
 
   /** A prepared statement, kept for as long as the database is open. */
@@ -45,6 +58,16 @@ export class IndexFile {
   /** Whether the file we opened is still the one at its path. */
   isInPlace(): boolean {
     return identityOf(this.#options.path) === this.#identity
+  }
+
+  /**
+   * Throws unless the file is the one we opened, and as a writer of ours left it. Only within a transaction: then
+   * the file stands still. Where nothing has happened to it, it costs a look at its inode.
+   */
+  confirm(): void {
+    if (this.sums.isUntouched()) return
+    if (!this.isInPlace()) throw new UnfitIndex('another file has its place')
+    this.sums.confirm()
   }
 
   /** Opens or creates the database. Returns its cursor, or undefined if it was open and in place already. */
@@ -68,6 +91,8 @@ export class IndexFile {
     if (identityOf(this.#options.path) === '') return undefined
     try {
       this.#connect()
+      // Before any text is read: the driver ends the process when it finds bytes that are no text.
+      this.#within(() => this.confirm())
       const [boot] = this.sql('SELECT boot FROM meta').get() ?? []
       const cursor = this.readCursor()
       // Nothing here is synced, so after a power loss it may contain anything. Every boot starts a new index.
@@ -80,10 +105,22 @@ export class IndexFile {
   }
 
   #connect(): void {
-    const database = openDatabase(this.#options.path, busyMs)
+    const { path } = this.#options
+    const database = attachDatabase(path, busyMs)
     this.#database = database
-    database.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000')
-    this.#identity = identityOf(this.#options.path)
+    for (const pragma of ['journal_mode = TRUNCATE', 'synchronous = OFF', 'cache_size = -16000'])
+      database.exec(`PRAGMA ${attachedName}.${pragma}`)
+    this.#identity = identityOf(path)
+    this.#sums = new PageSums(path, database)
+  }
+
+  #within<T>(work: () => T): T {
+    this.database.exec('BEGIN')
+    try {
+      return work()
+    } finally {
+      this.database.exec('ROLLBACK')
+    }
   }
 
   #create(): Cursor {
@@ -97,6 +134,7 @@ export class IndexFile {
     )
     database.close()
     this.#connect()
+    this.#within(() => this.sums.create())
     return startCursor
   }
 
@@ -131,14 +169,18 @@ export class IndexFile {
   }
 
   #remove(): void {
-    for (const suffix of ['', '-journal', '-wal', '-shm'])
-      rmSync(this.#options.path + suffix, { force: true })
+    const { path } = this.#options
+    for (const file of [path, `${path}-journal`, `${path}-wal`, `${path}-shm`, sumsOf(path)])
+      rmSync(file, { force: true })
   }
 
   close(): void {
     this.#statements.clear()
-    this.#database?.close()
+    this.#sums?.close()
+    this.#sums = undefined
+    const database = this.#database
     this.#database = undefined
+    database?.close()
   }
 }
 

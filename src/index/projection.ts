@@ -2,7 +2,8 @@ import { MailboxError } from '../base/errors.ts'
 import { type Database, isBusy, isDiskFull, isSqliteError, type Statement } from '../base/sqlite.ts'
 import { sleepSync } from '../base/timers.ts'
 import { type Cursor, type DamagedLine, type PlacedEntry, startCursor } from '../journal/journal.ts'
-import { busyMs, IndexFile, type IndexFileOptions, UnfitIndex } from './index-file.ts'
+import { busyMs, IndexFile, type IndexFileOptions } from './index-file.ts'
+import { UnfitIndex } from './unfit.ts'
 
 /** Brings a projection's tables from one entry to the next. The same journal always gives the same rows. */
 export interface Applier {
@@ -79,11 +80,7 @@ export class Projection {
           // this moment, and what remains will be readable shortly.
           const isStuck = isSame(cursor, this.#stuckAt) && (journal.inLast(cursor) || round > removalRounds)
           if (!journal.atEnd(cursor) && !isStuck) return undefined
-          const value = work()
-          // The file may have been removed meanwhile. Then what we read cannot be trusted: SQLite takes the
-          // rollback journal of the new file at this path for ours.
-          if (!this.#file.isInPlace()) throw new UnfitIndex()
-          return { value }
+          return { value: work() }
         })
         if (found !== undefined) return found.value
         if (isSame(this.#cursor, this.#stuckAt)) sleepSync(removalWaitMs)
@@ -114,11 +111,19 @@ export class Projection {
   }
 
   #snapshot<T>(work: () => T): T {
-    this.#file.database.exec('BEGIN')
+    const { database } = this.#file
+    database.exec('BEGIN')
     try {
-      return work()
+      this.#file.confirm()
+      try {
+        return work()
+      } finally {
+        // If the file was removed or damaged meanwhile, neither an answer nor an error means anything: SQLite
+        // takes the rollback journal of a new file at this path for ours.
+        this.#file.confirm()
+      }
     } finally {
-      this.#file.database.exec('ROLLBACK')
+      database.exec('ROLLBACK')
     }
   }
 
@@ -134,6 +139,8 @@ export class Projection {
       signal?.throwIfAborted()
       if (!this.#begin(opportunistic)) return true
       try {
+        this.#file.confirm()
+        this.#file.sums.begin()
         // Another process may have continued from where we were.
         const from = this.#file.readCursor()
         const { entries, damaged, cursor } = journal.read(from, chunkBytes)
@@ -143,7 +150,9 @@ export class Projection {
         this.#applier.finish()
         const moved = cursor.offset !== from.offset || cursor.segment !== from.segment
         if (moved) this.#file.writeCursor(cursor)
+        if (moved) this.#file.sums.record()
         this.#file.database.exec('COMMIT')
+        if (moved) this.#file.sums.committed()
         this.#cursor = cursor
         onProgress?.(cursor.seq)
         // Not at the end, and nothing to read: a process is writing a line right now, or was killed doing so.

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { attachedName } from '../base/sqlite.ts'
 import type { Journal } from '../journal/journal.ts'
 import { Background } from './background.ts'
 import { openIndex } from './open.ts'
@@ -61,7 +62,9 @@ export function compareWithRebuild(dir: string, journal: Journal, index: Project
 
 function dump(index: Projection): Map<string, string> {
   const tables = index
-    .sql("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'meta' ORDER BY name")
+    .sql(
+      `SELECT name FROM ${attachedName}.sqlite_schema WHERE type = 'table' AND name <> 'meta' ORDER BY name`,
+    )
     .all<[string]>()
   return new Map(tables.map(([name]) => [name, JSON.stringify(index.sql(`SELECT * FROM ${name}`).all())]))
 }

@@ -61,8 +61,8 @@ export interface Journal {
   /** Set when the journal was created; an index built from another journal does not fit. */
   readonly space: string
   /**
-   * Rises when entries that a decision has seen did not reach the journal (a full disk). State that was
-   * folded from them must be rebuilt from what the journal really contains.
+   * Rises when entries that a decision has seen did not reach the journal (a full disk), or some that it should
+   * see cannot be read. State that was folded from them must be rebuilt from what the journal really contains.
    */
   readonly epoch: number
   /** Starts the next decision's tail after this cursor. Returns false, and does nothing, while appends are running. */

@@ -1,6 +1,6 @@
 import { MailboxError } from '../base/errors.ts'
 import type { SqlRow } from '../base/sqlite.ts'
-import { UnfitIndex } from '../index/index-file.ts'
+import { UnfitIndex } from '../index/unfit.ts'
 import type { Projection } from '../index/projection.ts'
 import type { DamagedLine, Journal } from '../journal/journal.ts'
 import { checkId } from '../model/id.ts'

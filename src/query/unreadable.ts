@@ -1,4 +1,4 @@
-import { UnfitIndex } from '../index/index-file.ts'
+import { UnfitIndex } from '../index/unfit.ts'
 import type { DamagedLine, Place } from '../journal/journal.ts'
 import { isGroupBox } from '../model/address.ts'
 import { priorities } from '../model/message.ts'

@@ -3,6 +3,7 @@ import { deadLetters } from '../query/dead.ts'
 import { owed } from '../query/owed.ts'
 import { show } from '../query/show.ts'
 import { stats } from '../query/stats.ts'
+import { unreadableRecords } from '../query/unreadable.ts'
 import type { LocalSpace, MailboxOptions } from './api.ts'
 import type { SpaceCore } from './core.ts'
 import { followRunningDue, runDue, runDueEvery } from './due.ts'
@@ -68,6 +69,7 @@ export class DiskSpace implements LocalSpace {
   runDue: Of<'runDue'> = () => runDue(this.core)
   runDueEvery: Of<'runDueEvery'> = (everyMs) => runDueEvery(this.core, everyMs)
   helpers: Of<'helpers'> = () => helpersOf(this.dir, this.now())
+  unreadable: Of<'unreadable'> = () => this.core.query(unreadableRecords)
   checkWritable: Of<'checkWritable'> = () => this.core.whileStill(() => {})
   verify: Of<'verify'> = (options = {}) => upkeep.verify(this.core, options)
   rebuild: Of<'rebuild'> = (options = {}) => this.core.rebuild(options)

@@ -1,15 +1,17 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { launchBrowser } from '../helpers/browser.ts'
 import { type AxeRules, expectAccessible } from './axe.ts'
 import { serveCharts } from './charts-server.ts'
 
 let browser: Browser
+let context: BrowserContext
 let server: { url: string; close: () => Promise<void> }
 
 beforeAll(async () => {
   server = await serveCharts()
   browser = await launchBrowser()
+  context = await browser.newContext({ reducedMotion: 'reduce', timezoneId: 'UTC' })
 })
 
 afterAll(async () => {
@@ -25,18 +27,14 @@ interface Look {
 
 /** Opens the page with all charts. Any error in it fails the test. */
 async function open({ query = '', dark = false, width = 1_100 }: Look = {}): Promise<Page> {
-  const context = await browser.newContext({
-    colorScheme: dark ? 'dark' : 'light',
-    reducedMotion: 'reduce',
-    viewport: { width, height: 800 },
-    timezoneId: 'UTC',
-  })
   const page = await context.newPage()
+  await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' })
+  await page.setViewportSize({ width, height: 800 })
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('console', (line) => line.type() === 'error' && complaints.push(line.text()))
   onTestFinished(async () => {
-    await context.close()
+    await page.close()
     expect(complaints).toEqual([])
   })
   await page.goto(`${server.url}${query}`)

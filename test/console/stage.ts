@@ -37,6 +37,10 @@ export class Stage {
   #hub: Running | undefined
   #browser!: Browser
   readonly #contexts: BrowserContext[] = []
+  /** Contexts that have loaded the console, and have no page. */
+  readonly #warm: BrowserContext[] = []
+  /** Those of them that the test uses. */
+  readonly #borrowed: BrowserContext[] = []
 
   static async open(tell: (dir: string) => Promise<unknown> = async () => {}): Promise<Stage> {
     const stage = new Stage()
@@ -68,11 +72,14 @@ export class Stage {
 
   async page(path: string, options: OpenOptions = {}): Promise<Page> {
     const { phone: isPhone = false, before, forgiving = false, waits = true, keep = false, ...rest } = options
-    const viewport = isPhone ? phone : desk
-    const context = await this.#browser.newContext({ viewport, reducedMotion: 'reduce', ...rest })
-    context.setDefaultTimeout(patienceMs)
-    if (!keep) this.#contexts.push(context)
+    // A context that has the console in its cache opens it with a fifth of the work.
+    const isPlain = before === undefined && !forgiving && !keep && Object.keys(rest).length === 0
+    const context = (isPlain ? this.#warm.pop() : undefined) ?? (await this.#newContext(rest))
+    if (isPlain) this.#borrowed.push(context)
+    else if (!keep) this.#contexts.push(context)
     const page = await context.newPage()
+    await page.setViewportSize(isPhone ? phone : desk)
+    await page.addInitScript(forgetTests)
     if (!forgiving) await this.#watch(page)
     await before?.(page)
     await page.goto(`${this.url}${path}#token=${encodeURIComponent(this.token)}`)
@@ -80,10 +87,15 @@ export class Stage {
     return page
   }
 
+  async #newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    const context = await this.#browser.newContext({ viewport: desk, reducedMotion: 'reduce', ...options })
+    context.setDefaultTimeout(patienceMs)
+    return context
+  }
+
   /** A page in a new context without a token. */
   async stranger(path: string): Promise<Page> {
-    const context = await this.#browser.newContext({ viewport: desk })
-    context.setDefaultTimeout(patienceMs)
+    const context = await this.#newContext()
     this.#contexts.push(context)
     const page = await context.newPage()
     await page.goto(this.url + path)
@@ -110,6 +122,10 @@ export class Stage {
   async rest(): Promise<string[]> {
     if (this.#hub === undefined) await this.startHub()
     await Promise.all(this.#contexts.splice(0).map((context) => context.close()))
+    for (const context of this.#borrowed.splice(0)) {
+      await Promise.all(context.pages().map((page) => page.close()))
+      this.#warm.push(context)
+    }
     return this.faults.splice(0)
   }
 
@@ -121,11 +137,19 @@ export class Stage {
   }
 }
 
+/** Runs in a new page before anything else: what an earlier test kept in the browser is gone. */
+function forgetTests(): void {
+  if (sessionStorage.getItem('test') !== null) return
+  sessionStorage.setItem('test', 'running')
+  localStorage.clear()
+}
+
 /** Polls with a timeout that suits a busy machine. */
 export const eventually = <T>(look: () => T) => expect.poll(look, { timeout: patienceMs })
 
-/** Saves a screenshot for a person to review. */
+/** Saves a screenshot for a person to review, when asked to: together they take half a minute. */
 export async function shoot(page: Page, name: string): Promise<void> {
+  if (!process.env['SCREENSHOTS']) return
   mkdirSync(artefacts, { recursive: true })
   await page.screenshot({ path: join(artefacts, `${name}.png`) })
 }

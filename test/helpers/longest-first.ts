@@ -2,19 +2,33 @@ import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * What takes longest starts first, so that both workers end at about the same time. Vitest knows durations only from
- * an earlier run, and a fresh machine has none; this order comes from measurements (`npm test -- --reporter=json`).
+ * What takes longest starts first, so that all workers end at about the same time, and tests with a browser, which
+ * keep the processors busy, take turns with tests that mostly wait. Vitest knows durations only from an earlier run,
+ * and a fresh machine has none; this order comes from measurements (`npm test -- --reporter=json`).
  */
 const slowest = [
   'test/crash/disk.test.ts',
+  'test/console/views.test.ts',
+  'test/clients/setup/clients.test.ts',
+  'test/tmux/kill.test.ts',
+  'test/console/live.test.ts',
+  'test/clients/hook/moments.test.ts',
+  'test/life/timekeeper.test.ts',
+  'test/console/charts.test.ts',
+  'test/crash/archive.test.ts',
+  'test/demo/',
+  'test/console/acting.test.ts',
+  'test/clients/hook/',
+  'test/tmux/typing.test.ts',
+  'test/console/hostile.test.ts',
+  'test/clients/real/',
+  'test/agent/team.test.ts',
   'test/console/',
   'test/clients/',
   'test/tmux/',
   'test/crash/',
-  'test/agent/team.test.ts',
   'test/agent/examples.test.ts',
   'test/mcp/conformance.test.ts',
-  'test/demo/',
   'test/property/history.test.ts',
   'test/life/',
   'test/index/',

@@ -9,7 +9,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openDatabase } from '../../src/base/sqlite.ts'
+import { attachDatabase } from '../../src/base/sqlite.ts'
+import { PageSums } from '../../src/index/page-sums.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { rowsOf } from '../helpers/rows.ts'
 import { linesIn, segmentFile } from '../helpers/segments.ts'
@@ -37,9 +38,13 @@ async function closedSpace(): Promise<string> {
   return space.dir
 }
 
-function changeMeta(dir: string, sql: string): void {
-  const database = openDatabase(indexOf(dir), 1_000)
-  database.exec(`UPDATE meta SET ${sql}`)
+/** Changes rows as a writer would: with the checksums of the pages, so that nothing but the rows is wrong. */
+function change(dir: string, sql: string): void {
+  const database = attachDatabase(indexOf(dir), 1_000)
+  database.exec(sql)
+  const sums = new PageSums(indexOf(dir), database)
+  sums.create()
+  sums.close()
   database.close()
 }
 
@@ -52,13 +57,10 @@ describe('an index that does not fit its journal is built anew', () => {
     ['when it is ahead of the journal', 'offset = 1000000, seq = 1000'],
     ['when it is in a segment that does not exist', 'segment = 7, seq = 1000'],
     ['when its place is no number', "offset = 'x'"],
-  ])('%s', async (_, change) => {
+  ])('%s', async (_, meta) => {
     const dir = await closedSpace()
     const before = rowsOf(dir)
-    changeMeta(dir, change)
-    const database = openDatabase(indexOf(dir), 1_000)
-    database.exec("DELETE FROM receipt WHERE owner = 'bob'")
-    database.close()
+    change(dir, `UPDATE meta SET ${meta}; DELETE FROM receipt WHERE owner = 'bob'`)
     const space = await tempSpace({ dir })
     expect(await subjectsOf(space)).toEqual(['1', '2', '3'])
     expect(rowsOf(dir)).toEqual(before)

@@ -1,6 +1,6 @@
 import { MailboxError } from '../../base/errors.ts'
 import type { Draft, Entry, Gist } from '../../model/entry.ts'
-import type { AppendOptions, Cursor, Decide, PlacedEntry } from '../journal.ts'
+import type { AppendOptions, Cursor, Decide, Placed, PlacedEntry } from '../journal.ts'
 import type { WriterLock } from './lock.ts'
 import type { FlushOutcome, SegmentWriter } from './segment-writer.ts'
 import { writeError } from './write-error.ts'
@@ -97,7 +97,14 @@ export class AppendQueue {
   }
 
   #readAhead(): void {
-    for (const { entry } of this.#writer.readAhead()) this.#tail.push(entry)
+    this.#follow(() => this.#writer.readAhead())
+  }
+
+  #follow(read: () => Placed<Gist>[]): void {
+    const before = this.#writer.damagedCount
+    for (const { entry } of read()) this.#tail.push(entry)
+    // What the others did then cannot be told from what is left of it.
+    if (this.#writer.damagedCount > before) this.#discardTail()
   }
 
   /**
@@ -117,7 +124,7 @@ export class AppendQueue {
       unwritten = []
     }
     try {
-      for (const { entry } of this.#writer.catchUp()) this.#tail.push(entry)
+      this.#follow(() => this.#writer.catchUp())
       for (const request of batch) {
         decided++
         if (request.settled) flush()
@@ -167,7 +174,7 @@ export class AppendQueue {
     }
   }
 
-  /** Some of what decisions have seen is not in the journal after all. */
+  /** What decisions have seen is not all that is in the journal, or not in the journal after all. */
   #discardTail(): void {
     this.epoch++
     this.#tail = []

@@ -50,6 +50,8 @@ export class SegmentWriter {
   readonly #buffer = new LineBuffer()
   #pendingCursor: { seq: number; sum: string } = startCursor
   #fragment: Fragment | undefined
+  /** Rises when it has met records that cannot be read. */
+  damagedCount = 0
   /** The segment may end in half a line that could not be removed, so nothing more is appended to it. */
   #writeFailed = false
 
@@ -82,7 +84,8 @@ export class SegmentWriter {
   #readOn(): { found: Placed<Gist>[]; atEnd: boolean } {
     const found: Placed<Gist>[] = []
     while (!this.#reader.atEnd(this.#cursor)) {
-      const { entries, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
+      const { entries, damaged, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
+      this.damagedCount += damaged.length
       this.#cursor = cursor
       if (entries.length === 0) return { found, atEnd: this.#reader.atEnd(cursor) }
       for (const entry of entries) found.push(entry)

@@ -1,0 +1,2 @@
+/** The tables belong to another journal or another version, or a page of the file is damaged: they are built anew. */
+export class UnfitIndex extends Error {}
