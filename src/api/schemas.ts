@@ -58,6 +58,15 @@ export const inboxMessage = name(
   'InboxMessage',
   z.extend(storedMessage, { state: receiptState, role: z.optional(text) }),
 )
+export const unreadableRecord = object('UnreadableRecord', {
+  ...counts('seq', 'segment', 'offset', 'bytes', 'line'),
+  kind: z.optional(z.enum(['message', 'receipt'])),
+  ids: z.array(text),
+  from: z.optional(text),
+  to: z.array(text),
+  createdAt: z.optional(text),
+  receipts: z.array(z.strictObject({ recipient: text, state: receiptState })),
+})
 export const sentMessage = name('SentMessage', z.extend(storedMessage, { warnings: z.array(text) }))
 export const unreadCount = object('UnreadCount', {
   unread: count,

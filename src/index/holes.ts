@@ -14,7 +14,9 @@ export function createHoles(database: Database) {
     'INSERT INTO hole VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)',
   )
   const readAny = database.prepare('SELECT 1 FROM hole LIMIT 1')
-  const readReceipt = database.prepare('SELECT state, box, via_group FROM receipt WHERE seq = ? AND owner = ?')
+  const readReceipt = database.prepare(
+    'SELECT state, box, via_group FROM receipt WHERE seq = ? AND owner = ?',
+  )
   const putAgent = database.prepare('INSERT OR IGNORE INTO agent VALUES (?, ?, ?)')
   let last = 0
   let isHoled: boolean | undefined
@@ -45,7 +47,10 @@ export function createHoles(database: Database) {
     },
 
     /** A receipt as the tables have it, which may not be what a change says that it was. */
-    receiptOf({ seq, owner }: ReceiptChange): { state: ReceiptState; box: string; viaGroup: boolean } | undefined {
+    receiptOf({
+      seq,
+      owner,
+    }: ReceiptChange): { state: ReceiptState; box: string; viaGroup: boolean } | undefined {
       const row = readReceipt.get<[ReceiptState, string, number]>([seq, owner])
       return row && { state: row[0], box: row[1], viaGroup: row[2] === 1 }
     },

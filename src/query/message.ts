@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import type { SqlRow } from '../base/sqlite.ts'
-import { UnfitIndex } from '../index/unfit.ts'
 import type { Projection } from '../index/projection.ts'
+import { UnfitIndex } from '../index/unfit.ts'
 import type { DamagedLine, Journal } from '../journal/journal.ts'
 import { checkId } from '../model/id.ts'
 import type { Message } from '../model/message.ts'

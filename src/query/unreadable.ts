@@ -83,7 +83,9 @@ function describe(source: Source, line: DamagedLine): UnreadableRecord {
   if (row !== undefined) {
     const [id, from, created] = row
     const states = index.sql('SELECT owner, state FROM receipt WHERE seq = ?')
-    const receipts = states.all<[string, ReceiptState]>([seq]).map(([recipient, state]) => ({ recipient, state }))
+    const receipts = states
+      .all<[string, ReceiptState]>([seq])
+      .map(([recipient, state]) => ({ recipient, state }))
     const to = addressesOf(source, seq)
     return { ...line, kind: 'message', ids: [id], from, to, createdAt: isoTime(created), receipts }
   }

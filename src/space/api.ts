@@ -47,7 +47,7 @@ export interface Space {
   /** The seq of the last entry. */
   lastSeq(): Promise<number>
   /** Every entry after a point, and then every new one, until the signal ends it. */
-  follow(options?: FollowOptions): AsyncGenerator<{ entry: Entry }>
+  follow(options?: Pick<FollowOptions, 'after' | 'signal'>): AsyncGenerator<{ entry: Entry }>
 
   /** Waits for what is being written and closes every file. */
   close(): Promise<void>

@@ -7,7 +7,7 @@ import { type FollowOptions, follow } from '../delivery/follow.ts'
 import { loadDirectory, openIndex, openSearch, readDirectory } from '../index/open.ts'
 import type { CatchUpOptions, Projection } from '../index/projection.ts'
 import { type LastSegment, lastSegment } from '../journal/file/segment.ts'
-import type { Journal, PlacedEntry } from '../journal/journal.ts'
+import type { DamagedLine, Journal, PlacedEntry } from '../journal/journal.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Draft, Gist } from '../model/entry.ts'
 import { createIdSource } from '../model/id.ts'
@@ -63,6 +63,11 @@ export class SpaceCore {
     // Everyone who waits listens for the end. There can be many, and none of them is a leak.
     setMaxListeners(0, this.ending)
     this.#view = createView(this.#source)
+  }
+
+  /** Entries of the index whose lines this process could not read, by their seq. */
+  get damaged(): ReadonlyMap<number, DamagedLine> {
+    return this.#source.damaged
   }
 
   get context(): Context {
@@ -126,8 +131,15 @@ export class SpaceCore {
     this.mustBeOpen()
     const { signal } = options
     const ending = signal === undefined ? this.ending : AbortSignal.any([signal, this.ending])
-    return follow(this.journal, { ...options, signal: ending })
+    return follow(this.journal, { ...options, signal: ending, onDamaged: this.#noteDamaged })
   }
+
+  /** Reads the journal to its end for records that cannot be read; the index may have been built before the damage. */
+  async findDamaged(): Promise<void> {
+    for await (const _ of this.follow({ live: false }));
+  }
+
+  #noteDamaged = (line: DamagedLine): void => void this.#source.damaged.set(line.seq, line)
 
   /** Rings when something was appended, here or elsewhere. */
   bell(signal: AbortSignal | undefined): Bell {

@@ -1,4 +1,5 @@
 import type { SeatInput } from '../command/roster.ts'
+import type { PlacedEntry } from '../journal/journal.ts'
 import { deadLetters } from '../query/dead.ts'
 import { owed } from '../query/owed.ts'
 import { show } from '../query/show.ts'
@@ -64,6 +65,11 @@ export class DiskSpace implements LocalSpace {
   follow: Of<'follow'> = (options = {}) => {
     this.core.mustBeOpen()
     return followRunningDue(this.core, options)
+  }
+
+  /** Every entry after a point, up to the end of the journal. */
+  entries(after: number, signal?: AbortSignal): AsyncGenerator<PlacedEntry> {
+    return this.core.follow({ after, signal, live: false })
   }
 
   runDue: Of<'runDue'> = () => runDue(this.core)

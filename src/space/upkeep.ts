@@ -13,6 +13,7 @@ export async function verify(
   const { verifyJournal } = await import('../journal/file/verify.ts')
   const { compareWithRebuild } = await import('../index/rebuild.ts')
   const report = await verifyJournal(join(core.dir, 'journal'), options)
+  if (report.problems.length > 0) await core.findDamaged()
   if (options.deep) report.problems.push(...compareWithRebuild(core.dir, core.journal, core.index))
   return report
 }

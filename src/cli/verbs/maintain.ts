@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { VerifyReport } from '../../journal/file/verify.ts'
 import { action, type Cli } from '../cli.ts'
+import { unreadableRecord } from '../format/unreadable.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { open } from '../open.ts'
@@ -19,7 +20,11 @@ export function verify(command: Command): void {
     const onProgress = ({ bytes, total }: { bytes: number; total: number }) => progress.report(bytes, total)
     const report = await space.verify({ deep, signal: interruptSignal(), onProgress }).finally(progress.end)
     const ok = report.problems.length === 0
-    cli.answer({ ok, ...report }, () => verdict(cli, report))
+    const unreadable = ok ? [] : await space.unreadable()
+    cli.unreadable = () => []
+    cli.answer({ ok, ...report, ...(unreadable.length > 0 && { unreadable }) }, () =>
+      [verdict(cli, report), ...unreadable.map((record) => `  ${unreadableRecord(record)}`)].join('\n'),
+    )
     if (!ok) process.exitCode = 1
   })
 }
