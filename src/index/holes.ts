@@ -1,4 +1,4 @@
-import type { Database } from '../base/sqlite.ts'
+import type { Database, Statement } from '../base/sqlite.ts'
 import type { Cursor, DamagedLine } from '../journal/journal.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import type { ReceiptChange, ReceiptState } from '../model/receipt.ts'
@@ -9,20 +9,21 @@ import type { ReceiptChange, ReceiptState } from '../model/receipt.ts'
  * is in the roster even if the entry with which it joined is gone.
  */
 export function createHoles(database: Database) {
-  const putDamaged = database.prepare('INSERT OR IGNORE INTO damaged VALUES (?, ?, ?, ?, ?)')
-  const putHole = database.prepare(
-    'INSERT INTO hole VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)',
-  )
-  const readAny = database.prepare('SELECT 1 FROM hole LIMIT 1')
-  const readReceipt = database.prepare(
-    'SELECT state, box, via_group FROM receipt WHERE seq = ? AND owner = ?',
-  )
-  const putAgent = database.prepare('INSERT OR IGNORE INTO agent VALUES (?, ?, ?)')
+  /** Prepared on first use: nearly every journal is whole. */
+  const prepared = new Map<string, Statement>()
+  const sql = (text: string): Statement => {
+    const statement = prepared.get(text) ?? database.prepare(text)
+    prepared.set(text, statement)
+    return statement
+  }
   let last = 0
   let isHoled: boolean | undefined
 
   function add(first: number, end: number): void {
-    putHole.run([first, end])
+    sql('INSERT INTO hole VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)').run([
+      first,
+      end,
+    ])
     isHoled = true
   }
 
@@ -32,13 +33,19 @@ export function createHoles(database: Database) {
       // Another process may have brought the tables here.
       isHoled = undefined
       for (const one of damaged) {
-        putDamaged.run([one.segment, one.offset, one.bytes, one.line, one.seq])
+        sql('INSERT OR IGNORE INTO damaged VALUES (?, ?, ?, ?, ?)').run([
+          one.segment,
+          one.offset,
+          one.bytes,
+          one.line,
+          one.seq,
+        ])
         add(one.seq, one.seq)
       }
     },
 
     /** Whether any entry is lost up to here. */
-    any: (): boolean => (isHoled ??= readAny.get() !== undefined),
+    any: (): boolean => (isHoled ??= sql('SELECT 1 FROM hole LIMIT 1').get() !== undefined),
 
     /** Goes on to an entry. What lies between it and the last one is lost. */
     pass(seq: number): void {
@@ -51,7 +58,9 @@ export function createHoles(database: Database) {
       seq,
       owner,
     }: ReceiptChange): { state: ReceiptState; box: string; viaGroup: boolean } | undefined {
-      const row = readReceipt.get<[ReceiptState, string, number]>([seq, owner])
+      const row = sql('SELECT state, box, via_group FROM receipt WHERE seq = ? AND owner = ?').get<
+        [ReceiptState, string, number]
+      >([seq, owner])
       return row && { state: row[0], box: row[1], viaGroup: row[2] === 1 }
     },
 
@@ -60,7 +69,11 @@ export function createHoles(database: Database) {
       if (name === person || name === systemAgent) return
       const session = { generation: 1, startedAt: at }
       const agent: Agent = { name, state: 'idle', roles: [], tags: [], session, lastSeenAt: at }
-      putAgent.run([name, JSON.stringify(agent), session.generation])
+      sql('INSERT OR IGNORE INTO agent VALUES (?, ?, ?)').run([
+        name,
+        JSON.stringify(agent),
+        session.generation,
+      ])
     },
   }
 }

@@ -75,6 +75,12 @@ export function unreadableRecords(source: Source): UnreadableRecord[] {
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq).map((line) => describe(source, line))
 }
 
+/** Whether the index has entries that the journal has no more, so that a rebuilt one would have less. */
+export function hasMoreThanJournal({ index, damaged }: Source): boolean {
+  const known = index.sql('SELECT 1 FROM damaged WHERE segment = ? AND offset = ?')
+  return [...damaged.values()].some(({ segment, offset }) => known.get([segment, offset]) === undefined)
+}
+
 function describe(source: Source, line: DamagedLine): UnreadableRecord {
   const { index } = source
   const { seq } = line

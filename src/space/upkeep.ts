@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { VerifyOptions, VerifyReport } from '../journal/file/verify.ts'
+import { hasMoreThanJournal } from '../query/unreadable.ts'
 import type { SpaceCore } from './core.ts'
 
 /** How many imported messages share a sync. More would fill the memory. */
@@ -14,7 +15,10 @@ export async function verify(
   const { compareWithRebuild } = await import('../index/rebuild.ts')
   const report = await verifyJournal(join(core.dir, 'journal'), options)
   if (report.problems.length > 0) await core.findDamaged()
-  if (options.deep) report.problems.push(...compareWithRebuild(core.dir, core.journal, core.index))
+  // An index that was built before the damage is not wrong because it knows more.
+  const isComparable = !(await core.query(hasMoreThanJournal))
+  if (options.deep && isComparable)
+    report.problems.push(...compareWithRebuild(core.dir, core.journal, core.index))
   return report
 }
 
