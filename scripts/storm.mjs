@@ -1,9 +1,13 @@
-// npm run storm: the long versions of the tests. Each test that has one reads STORM.
+// npm run storm: the long versions of the tests, and the campaigns. A test reads STORM (test/helpers/storm.ts).
 //   npm run storm                      every campaign
-//   npm run storm -- test/crash        only the campaigns in these files or folders
+//   npm run storm -- --kills --power   only these
+//   npm run storm -- --kills=500       with another count than the campaign's own
+//   npm run storm -- test/crash        the long versions of the tests in these files or folders
+//   npm run storm -- --report          write the figures of the last runs into docs/reliability.md
 import { bin, orExit, run } from './run.mjs'
+import { report } from './storm-report.mjs'
 
-/** Each campaign by its name: the tests it runs, and what they are told. `npm run storm -- --NAME` runs one. */
+/** Each campaign by its name: the tests it runs. */
 const campaigns = {
   long: {
     files: [
@@ -17,31 +21,40 @@ const campaigns = {
       'test/clients/setup',
       'test/tmux',
     ],
-    env: { STORM: '1', TEST_RUN: 'some' },
   },
+  kills: { files: ['test/crash/kills.test.ts'] },
+  errors: { files: ['test/crash/errors.test.ts'] },
+  power: { files: ['test/crash/power.test.ts'] },
+  files: { files: ['test/crash/files.test.ts'] },
   // Every bit and byte of a small space, flipped one by one.
-  damage: {
-    files: ['test/index/flips.test.ts'],
-    env: { STORM: '1', TEST_RUN: 'some' },
-  },
+  damage: { files: ['test/index/flips.test.ts'] },
 }
 
 const words = process.argv.slice(2)
-const chosen = words.filter((word) => word.startsWith('--')).map((word) => word.slice(2))
+const chosen = words
+  .filter((word) => word.startsWith('--'))
+  .map((word) => {
+    const [name, count] = word.slice(2).split('=')
+    return { name, count }
+  })
 const files = words.filter((word) => !word.startsWith('--'))
-const unknown = chosen.filter((name) => !(name in campaigns))
+const unknown = chosen.filter(({ name }) => name !== 'report' && !(name in campaigns))
 if (unknown.length > 0) {
-  console.error(
-    `storm: no campaign named ${unknown.join(', ')}; there are: ${Object.keys(campaigns).join(', ')}`,
-  )
+  const known = [...Object.keys(campaigns), 'report'].join(', ')
+  console.error(`storm: no campaign named ${unknown.map(({ name }) => name).join(', ')}; there are: ${known}`)
   process.exit(2)
 }
 
-orExit(run(process.execPath, ['scripts/build.mjs', '--no-types']))
+const all = Object.keys(campaigns).map((name) => ({ name }))
+const wanted = chosen.filter(({ name }) => name !== 'report')
+const running = chosen.length > 0 ? wanted : files.length > 0 ? [{ name: 'long' }] : all
 let worst = 0
-for (const name of chosen.length > 0 ? chosen : Object.keys(campaigns)) {
+if (running.length > 0) orExit(run(process.execPath, ['scripts/build.mjs', '--no-types']))
+for (const { name, count } of running) {
   console.log(`\n== ${name}`)
-  const { files: all, env } = campaigns[name]
-  worst = Math.max(worst, run(bin('vitest'), ['run', ...(files.length > 0 ? files : all)], env))
+  const env = { TEST_RUN: 'some', STORM: name, ...(count === undefined ? {} : { STORM_COUNT: count }) }
+  const tests = files.length > 0 ? files : campaigns[name].files
+  worst = Math.max(worst, run(bin('vitest'), ['run', ...tests], { ...env, ...campaigns[name].env }))
 }
+if (chosen.some(({ name }) => name === 'report')) report()
 process.exit(worst)

@@ -168,12 +168,12 @@ describe('wherever archiving is cut off, nothing is lost or doubled, and the nex
   timeout,
 }, () => {
   it.each([
-    ['write', 1],
-    ['fsync', 3],
+    ['write', 2],
+    ['fsync', 6],
     ['rename', 1],
-    ['unlink', 4],
-    ['openat', 17],
-    ['pwrite64', 29],
+    ['unlink', 6],
+    ['openat', 31],
+    ['pwrite64', 53],
   ])('killed at a %s', async (call, step) => {
     const { wrong, tried } = await failEach(call, 'signal=KILL', step)
     expect(wrong).toEqual([])

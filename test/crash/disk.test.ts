@@ -189,8 +189,8 @@ async function wrongAfter(dir: string, expected: readonly string[]): Promise<str
 
 const eachTimeoutMs = inStorm(900_000, 180_000)
 
-/** Every one of the first calls, and one in 36 of the many that follow; in a storm every one. */
-const nextCall = (at: number): number => (isStorm || at < 4 ? at + 1 : at + 72)
+/** Every one of the first calls, and one in 144 of the many that follow; in a storm every one. */
+const nextCall = (at: number): number => (isStorm || at < 4 ? at + 1 : at + 144)
 
 /** Runs the writer once for each call that can fail, on a copy of the same space each time. */
 async function failEach(from: string | undefined, call: string, what: string) {

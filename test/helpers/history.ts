@@ -3,7 +3,7 @@ import type { Mailbox } from '../../src/space/mailbox/api.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 
 /** Numbers that look like chance and are the same in every run (mulberry32). */
-function createChance(seed: number): () => number {
+export function createChance(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

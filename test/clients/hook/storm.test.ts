@@ -6,9 +6,9 @@ import { tempSpace } from '../../helpers/temp.ts'
 import { letPass } from '../../helpers/wait.ts'
 import { FakeClient, hookProgram } from './stage.ts'
 
-const messages = inStorm(10_000, 120)
+const messages = inStorm(10_000, 60)
 /** Mail comes in showers, with pauses in which the quick path is taken. */
-const shower = inStorm(500, 60)
+const shower = inStorm(500, 30)
 const agents = 4
 const pollersEach = 2
 

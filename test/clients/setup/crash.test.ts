@@ -10,7 +10,7 @@ import { homeWith, paths, put, snapshot } from './home.ts'
 const cli = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
 const calls = ['mkdir', 'openat', 'write', 'fchmod', 'fsync', 'rename', 'unlink', 'rmdir']
 /** Each call of these is one run; without a storm, every so many. */
-const step = inStorm(1, 6)
+const step = inStorm(1, 12)
 
 beforeEach(() => needTool('strace'))
 

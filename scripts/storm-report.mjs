@@ -1,0 +1,36 @@
+// npm run storm -- --report: puts the figures of the last complete run of each campaign into docs/reliability.md.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { root } from './run.mjs'
+
+const runsFile = `${root}test-output/storm.jsonl`
+const page = `${root}docs/reliability.md`
+const begin = '<!-- figures: npm run storm -- --report -->'
+const end = '<!-- end of figures -->'
+
+export function report() {
+  const lines = existsSync(runsFile) ? readFileSync(runsFile, 'utf8').split('\n').filter(Boolean) : []
+  /** The last complete run of each campaign, in the order in which they first ran. */
+  const runs = new Map()
+  for (const run of lines.map((line) => JSON.parse(line))) if (run.full) runs.set(run.campaign, run)
+  const text = readFileSync(page, 'utf8')
+  const from = text.indexOf(begin) + begin.length
+  const to = text.indexOf(end)
+  // A campaign that did not run here keeps the row it has.
+  const kept = new Map(
+    text
+      .slice(from, to)
+      .split('\n')
+      .map((line) => [/^\| `--(\w+)`/.exec(line)?.[1], line])
+      .filter(([name]) => name !== undefined),
+  )
+  for (const [name, run] of runs) kept.set(name, rowOf(run))
+  const table = ['| campaign | figures | when, how long, on what |', '|---|---|---|', ...kept.values()]
+  writeFileSync(page, `${text.slice(0, from)}\n${table.join('\n')}\n${text.slice(to)}`)
+  console.log(table.join('\n'))
+}
+
+function rowOf({ campaign, at, seconds, figures, machine }) {
+  const words = Object.entries(figures).map(([what, count]) => `${count.toLocaleString('en')} ${what}`)
+  const time = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
+  return `| \`--${campaign}\` | ${words.join('; ')} | ${at.slice(0, 10)}, ${time}, ${machine} |`
+}
