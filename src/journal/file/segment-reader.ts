@@ -47,10 +47,10 @@ export class SegmentReader<E extends Gist> {
   /** A place up to which the lines have been counted. */
   #counted = { segment: 0, offset: 0, line: 1 }
 
-  constructor(dir: string, decode: Decode<E>) {
+  constructor(dir: string, decode: Decode<E>, archive = new Archive(dir)) {
     this.#dir = dir
     this.#decode = decode
-    this.#archive = new Archive(dir)
+    this.#archive = archive
   }
 
   #open(segment: number): SegmentBytes | undefined {
@@ -185,7 +185,9 @@ export class SegmentReader<E extends Gist> {
     const { segment, offset, bytes } = place
     const start = Math.max(0, offset - 1)
     const around = this.#open(segment)?.read(start, offset + bytes + 1 - start)
-    if (around === undefined || around.length !== offset + bytes + 1 - start) return undefined
+    if (around === undefined) return undefined
+    // The segment ends before it.
+    if (around.length < offset + bytes + 1 - start) return this.#numbered(place)
     const isEnd = (byte: number | undefined) => byte === newline || wasNewline(byte)
     const isLine = (offset === 0 || isEnd(around[0])) && isEnd(around.at(-1))
     const isBroken = this.#decode(around.subarray(offset - start, -1)) === undefined
