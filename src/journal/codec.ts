@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { MailboxError } from '../base/errors.ts'
-import type { Draft, Entry, Gist } from '../model/entry.ts'
+import { type Draft, type Entry, type Gist, readableFormats } from '../model/entry.ts'
 import { messageLimits } from '../model/message.ts'
 import { isDraft, isGist } from '../model/shape.ts'
 
@@ -134,4 +134,15 @@ export function decodeLine(line: Buffer): DecodedLine | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A segment that a later version began must not be mistaken for a damaged one. Takes its first line. */
+export function refuseOtherFormat(line: Buffer): void {
+  const start = /^\{"seq":\d+,"at":"[^"]*","kind":"segment","format":(\d+),/
+  const format = start.exec(line.toString('latin1'))?.[1]
+  if (format === undefined || readableFormats.includes(Number(format) as 1) || !hasItsSum(line)) return
+  const known = readableFormats.join(' and ')
+  throw new MailboxError('invalid', `this journal has format ${format}; this version reads ${known}`, {
+    hint: 'open it with a newer agent-mailbox',
+  })
 }

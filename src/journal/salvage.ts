@@ -41,9 +41,12 @@ export function salvage<E>(line: Buffer, decode: Decode<E>): Piece<E>[] {
   return isBroken ? [{ start: 0, end: line.length, decoded: undefined }] : pieces
 }
 
+/** Whether an editor has put a byte order mark before it. */
+export const startsWithMark = (line: Buffer): boolean => line.subarray(0, 3).equals(byteOrderMark)
+
 /** An editor may have put a byte order mark before a line, or a carriage return after it. */
 function pieceOf<E>(line: Buffer, from: number, to: number, decode: Decode<E>): Piece<E> {
-  const marked = line.subarray(from, from + 3).equals(byteOrderMark)
+  const marked = startsWithMark(line.subarray(from))
   const start = marked ? from + byteOrderMark.length : from
   const end = line[to - 1] === 0x0d ? to - 1 : to
   const decoded = decode(line.subarray(start, end))

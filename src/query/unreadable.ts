@@ -1,6 +1,7 @@
 import { UnfitIndex } from '../index/unfit.ts'
 import type { DamagedLine, Place } from '../journal/journal.ts'
 import { isGroupBox } from '../model/address.ts'
+import type { ReceiptEntry } from '../model/entry.ts'
 import { priorities } from '../model/message.ts'
 import type { ReceiptState } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
@@ -98,15 +99,16 @@ function describe(source: Source, line: DamagedLine): UnreadableRecord {
   const changed = index.sql('SELECT m.id FROM trail t JOIN message m ON m.seq = t.message WHERE t.entry = ?')
   const ids = changed.all<[string]>([seq]).map(([id]) => id)
   if (ids.length > 0) return { ...line, kind: 'receipt', ids, to: [], receipts: [] }
-  return { ...line, ...fromReceipts(source, seq) }
+  return toldBy(trailOf(source, seq), line)
 }
 
 /** What became of a message is told by its receipts, even if it is lost itself. */
-function fromReceipts(source: Source, seq: number): Omit<UnreadableRecord, keyof DamagedLine> {
+export function toldBy(trail: readonly ReceiptEntry[], line: DamagedLine): UnreadableRecord {
+  const { seq } = line
   const states = new Map<string, ReceiptState>()
   const ids = new Set<string>()
   const to = new Set<string>()
-  for (const { changes } of trailOf(source, seq)) {
+  for (const { changes } of trail) {
     for (const change of changes) {
       if (change.seq !== seq) continue
       ids.add(change.id)
@@ -115,5 +117,6 @@ function fromReceipts(source: Source, seq: number): Omit<UnreadableRecord, keyof
     }
   }
   const receipts = [...states].map(([recipient, state]) => ({ recipient, state }))
-  return { ...(ids.size > 0 && { kind: 'message' as const }), ids: [...ids], to: [...to], receipts }
+  const kind = ids.size > 0 && { kind: 'message' as const }
+  return { ...line, ...kind, ids: [...ids], to: [...to], receipts }
 }

@@ -6,19 +6,28 @@ import type { SpaceCore } from './core.ts'
 /** How many imported messages share a sync. More would fill the memory. */
 const importsAtOnce = 64
 
+/** Checks the journal of a space that need not be open. It only reads. */
+export async function verifyDir(dir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
+  const { verifyJournal } = await import('../journal/file/verify.ts')
+  return verifyJournal(join(dir, 'journal'), options)
+}
+
 export async function verify(
   core: SpaceCore,
   options: VerifyOptions & { deep?: boolean },
 ): Promise<VerifyReport> {
   core.mustBeOpen()
-  const { verifyJournal } = await import('../journal/file/verify.ts')
+  const report = await verifyDir(core.dir, options)
+  return options.deep ? verifyIndex(core, report) : report
+}
+
+/** Adds to a report where the index differs from the journal. */
+export async function verifyIndex(core: SpaceCore, report: VerifyReport): Promise<VerifyReport> {
   const { compareWithRebuild } = await import('../index/rebuild.ts')
-  const report = await verifyJournal(join(core.dir, 'journal'), options)
   if (report.problems.length > 0) await core.findDamaged()
   // An index that was built before the damage is not wrong because it knows more.
-  const isComparable = !(await core.query(hasMoreThanJournal))
-  if (options.deep && isComparable)
-    report.problems.push(...compareWithRebuild(core.dir, core.journal, core.index))
+  if (await core.query(hasMoreThanJournal)) return report
+  report.problems.push(...compareWithRebuild(core.dir, core.journal, core.index))
   return report
 }
 

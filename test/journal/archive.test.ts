@@ -326,6 +326,8 @@ describe('a reader that was somewhere else while segments were archived', () => 
     const { dir, archive } = await fourAndMore()
     await archive()
     for (const file of segmentFiles(dir)) rmSync(join(dir, 'journal', file))
+    // It would tell that entries are gone.
+    rmSync(join(dir, 'head'))
     const journal = tempJournal({ dir })
     await appendMessage(journal, { subject: 'next' })
     expect(segmentFiles(dir)).toEqual(['00000005.jsonl'])

@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FileJournal } from '../../src/journal/file/file-journal.ts'
@@ -26,6 +26,12 @@ async function written(subjects: readonly string[]) {
   return { dir, size, lastStart: size - lastLine - 1, space: journal.space }
 }
 
+/** Cuts the last write off. It was not acknowledged, so it is not marked either. */
+function tear(dir: string, size: number): void {
+  truncateSync(segmentFile(dir), size)
+  rmSync(join(dir, 'head'), { force: true })
+}
+
 /** What a process finds that opens the directory and appends one message to it. */
 async function openAndAppend(dir: string, subject: string) {
   const journal = new FileJournal({ dir, durability: 'os' })
@@ -44,7 +50,7 @@ describe('a torn last line', () => {
     for (let cut = lastStart; cut < size; cut++) {
       const copy = join(dir, `${cut}`)
       cpSync(join(dir, 'journal'), join(copy, 'journal'), { recursive: true })
-      truncateSync(segmentFile(copy), cut)
+      tear(copy, cut)
 
       const fragment = cut - lastStart
       // With all of the line there and only its newline missing, the line is whole.
@@ -66,7 +72,7 @@ describe('a torn last line', () => {
 
   it('is reported and left alone by somebody who only reads', async () => {
     const { dir, size, lastStart } = await written(['first', 'last'])
-    truncateSync(segmentFile(dir), size - 20)
+    tear(dir, size - 20)
     const journal = tempJournal({ dir })
     expect(await subjectsIn(journal)).toEqual(['first'])
     expect(statSync(segmentFile(dir)).size).toBe(size - 20)
@@ -76,7 +82,7 @@ describe('a torn last line', () => {
 
   it('does not hold up a reader that had come as far as the tear', async () => {
     const { dir, size } = await written(['first', 'last'])
-    truncateSync(segmentFile(dir), size - 20)
+    tear(dir, size - 20)
     const reader = tempJournal({ dir })
     const { cursor } = reader.read(startCursor)
     await openAndAppend(dir, 'next')
@@ -88,11 +94,11 @@ describe('a torn last line', () => {
 
   it('may happen again while the first is being sealed', async () => {
     const { dir, size } = await written(['first', 'last'])
-    truncateSync(segmentFile(dir), size - 20)
+    tear(dir, size - 20)
     await openAndAppend(dir, 'lost as well')
     // The second writer died within the note that seals the first tear.
     const seal = readFileSync(segmentFile(dir)).indexOf('"kind":"torn"')
-    truncateSync(segmentFile(dir), seal)
+    tear(dir, seal)
     const { subjects } = await openAndAppend(dir, 'next')
     expect(subjects).toEqual(['first', 'next'])
     const report = await verifyDir(dir)
@@ -102,10 +108,10 @@ describe('a torn last line', () => {
 
   it('is explained by verify even when the seal itself was torn', async () => {
     const { dir, size } = await written(['first', 'last'])
-    truncateSync(segmentFile(dir), size - 20)
+    tear(dir, size - 20)
     await openAndAppend(dir, 'lost as well')
     const seal = readFileSync(segmentFile(dir)).indexOf('"kind":"torn"')
-    truncateSync(segmentFile(dir), seal)
+    tear(dir, seal)
     await openAndAppend(dir, 'next')
     expect((await verifyDir(dir)).problems).toEqual([])
   })
@@ -116,9 +122,9 @@ describe('a torn last line', () => {
     for (const subject of ['first', 'last']) await ada.send({ to: 'ada', subject })
     await space.close()
     const { dir } = space
-    truncateSync(segmentFile(dir), statSync(segmentFile(dir)).size - 20)
+    tear(dir, statSync(segmentFile(dir)).size - 20)
     await openAndAppend(dir, 'lost as well')
-    truncateSync(segmentFile(dir), readFileSync(segmentFile(dir)).indexOf('"kind":"torn"'))
+    tear(dir, readFileSync(segmentFile(dir)).indexOf('"kind":"torn"'))
 
     // Opening brings the index to the end, and the writer starts from where the index is.
     const next = await tempSpace({ dir })
@@ -132,7 +138,7 @@ describe('a torn last line', () => {
     await journal.append(() => ['a', 'b', 'c', 'd'].map((subject) => messageDraft({ subject })))
     await journal.close()
     const keep = linesIn(dir).slice(0, 3)
-    truncateSync(segmentFile(dir), Buffer.byteLength(keep.join('\n')) + 1 + 100)
+    tear(dir, Buffer.byteLength(keep.join('\n')) + 1 + 100)
     const { subjects } = await openAndAppend(dir, 'next')
     expect(subjects).toEqual(['a', 'b', 'next'])
     expect((await verifyDir(dir)).problems).toEqual([])
@@ -149,7 +155,7 @@ describe('a torn last line', () => {
 
   it('at the end of a full segment stays there, and the next line opens the next segment', async () => {
     const { dir, size } = await written(['first', 'last'])
-    truncateSync(segmentFile(dir), size - 20)
+    tear(dir, size - 20)
     const journal = tempJournal({ dir, segmentBytes: 300 })
     await appendMessage(journal, { subject: 'next' })
     expect(segmentFiles(dir)).toHaveLength(2)

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import type { VerifyReport } from '../../journal/file/verify.ts'
+import { unreadableIn } from '../../space/unreadable.ts'
+import { verifyDir, verifyIndex } from '../../space/upkeep.ts'
 import { action, type Cli } from '../cli.ts'
 import { unreadableRecord } from '../format/unreadable.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { open } from '../open.ts'
+import { existingSpaceDir, open } from '../open.ts'
 import { count, createProgress } from '../progress.ts'
 
 export function verify(command: Command): void {
@@ -15,12 +17,17 @@ export function verify(command: Command): void {
     .option('--deep', 'also compare the index with a fresh rebuild')
     .addHelpText('after', examples('mailbox verify', 'mailbox verify --deep --json'))
   action(command, async (cli, { deep = false }: { deep?: boolean }) => {
-    await using space = await open(cli, { existing: true })
+    const dir = existingSpaceDir(cli)
     const progress = createProgress(cli, 'verifying')
     const onProgress = ({ bytes, total }: { bytes: number; total: number }) => progress.report(bytes, total)
-    const report = await space.verify({ deep, signal: interruptSignal(), onProgress }).finally(progress.end)
+    // The space is not opened for this: opening builds an index, and may repair what is to be found here.
+    const report = await verifyDir(dir, { signal: interruptSignal(), onProgress }).finally(progress.end)
+    if (deep) {
+      await using space = await open(cli, { existing: true })
+      await verifyIndex(space.core, report)
+    }
     const ok = report.problems.length === 0
-    const unreadable = ok ? [] : await space.unreadable()
+    const unreadable = ok ? [] : unreadableIn(dir)
     cli.unreadable = () => []
     cli.answer({ ok, ...report, ...(unreadable.length > 0 && { unreadable }) }, () =>
       [verdict(cli, report), ...unreadable.map((record) => `  ${unreadableRecord(record)}`)].join('\n'),

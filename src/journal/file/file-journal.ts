@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Entry } from '../../model/entry.ts'
-import { decodeLine, looksWhole } from '../codec.ts'
+import { decodeLine, looksWhole, refuseOtherFormat } from '../codec.ts'
 import {
   type AppendOptions,
   type Cursor,
@@ -16,6 +16,7 @@ import {
 } from '../journal.ts'
 import { mend } from '../salvage.ts'
 import { AppendQueue } from './append-queue.ts'
+import { readHead } from './head-mark.ts'
 import { WriterLock } from './lock.ts'
 import { listArchived, listPlain, listSegments } from './segment.ts'
 import { SegmentReader } from './segment-reader.ts'
@@ -60,6 +61,7 @@ export class FileJournal implements Journal {
     this.#reader = new SegmentReader(this.#dir, decodeLine)
     this.#wake = new Wake(this.#dir, options.pollMs ?? 500)
     this.space = this.#readSpace() ?? this.withLock(() => this.#readSpace() ?? this.#create(options))
+    this.#reader.space = this.space
     this.#writer = new SegmentWriter(this.#dir, { ...writerDefaults, ...options, space: this.space })
     const { onWritten } = options
     this.#queue = new AppendQueue(this.#writer, this.#lock, this.#lockTimeoutMs, () => {
@@ -81,17 +83,23 @@ export class FileJournal implements Journal {
 
   #readSpace(): string | undefined {
     const segments = [...listPlain(this.#dir), ...listArchived(this.#dir).keys()]
-    return this.#spaceIn(segments) ?? this.#damagedSpaceIn(segments)
+    const marked = readHead(this.#dir)?.space
+    return this.#spaceIn(segments, marked) ?? marked ?? this.#damagedSpaceIn(segments)
   }
 
-  /** Every segment begins with the space it belongs to; one readable header is enough. */
-  #spaceIn(segments: readonly number[]): string | undefined {
+  /**
+   * Every segment begins with the space it belongs to; one readable header is enough. A segment of another space may
+   * have been put among ours, so the one that the head mark names comes first.
+   */
+  #spaceIn(segments: readonly number[], marked: string | undefined): string | undefined {
+    let other: string | undefined
     for (const segment of segments) {
       const first = this.#reader.first(segment)
-      if (first?.kind === 'segment') return first.space
-      this.#reader.refuseOtherFormat(segment)
+      if (first?.kind !== 'segment') refuseOtherFormat(this.#reader.firstLine(segment))
+      else if (marked === undefined || first.space === marked) return first.space
+      else other ??= first.space
     }
-    return undefined
+    return other
   }
 
   /** No header can be read. Every process must come to the same identity, or each would build its own index. */

@@ -53,7 +53,9 @@ export class LineWalk<E extends Gist> {
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       const line = chunk.subarray(start, end)
       const decoded = this.#decode(line)
-      if (decoded !== undefined && broken < 0 && this.#isNext(decoded.entry)) {
+      if (broken < 0 && (isBlank(line) || this.#isStray(decoded?.entry, chunk, end + 1))) {
+        cursor.offset = base + end + 1
+      } else if (decoded !== undefined && broken < 0 && this.#isNext(decoded.entry)) {
         this.entries.push({
           entry: decoded.entry,
           place: { segment, offset: base + start, bytes: end - start },
@@ -68,6 +70,17 @@ export class LineWalk<E extends Gist> {
       }
       start = end + 1
     }
+  }
+
+  /**
+   * Whether an entry is out of place: its seq is too high for what is before it and for what follows it. Where lines
+   * are missing, the seqs rise from there on.
+   */
+  #isStray(entry: E | undefined, chunk: Buffer, after: number): boolean {
+    if (entry === undefined || entry.seq <= this.#seq + 1) return false
+    const end = chunk.indexOf(newline, after)
+    const next = end < 0 ? undefined : this.#decode(chunk.subarray(after, end))?.entry.seq
+    return next !== undefined && next > this.#seq && next <= entry.seq
   }
 
   #isNext({ seq }: Gist): boolean {
@@ -117,9 +130,9 @@ export class LineWalk<E extends Gist> {
 
   #accept(placed: Placed<E>, sum: string): void {
     const { seq } = placed.entry
-    this.cursor.sum = sum
     // It was read before: a copy of an older line.
     if (seq <= this.#seq) return
+    this.cursor.sum = sum
     this.#settle(seq - this.#seq - 1)
     this.entries.push(placed)
     this.#seq = this.cursor.seq = seq
@@ -151,3 +164,6 @@ export class LineWalk<E extends Gist> {
 /** Whether an entry says that what begins at this offset is the rest of a write that was cut off. */
 const seals = (entry: Gist, offset: number): boolean =>
   entry.kind === 'torn' && offset >= entry.offset && offset < entry.offset + entry.bytes
+
+/** An empty line is an editor's: no write that was cut off leaves one. */
+const isBlank = (line: Buffer): boolean => line.length === 0 || (line.length === 1 && line[0] === 0x0d)

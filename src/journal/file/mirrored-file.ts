@@ -1,5 +1,5 @@
 import type { MailboxError } from '../../base/errors.ts'
-import type { Mirror } from './mirror.ts'
+import { Mirror } from './mirror.ts'
 import { type Durability, SegmentFile, type WriteOutcome } from './segment-file.ts'
 
 /** A segment file with a copy in a mirror: what is written is written to both, what is confirmed is confirmed in both. */
@@ -49,4 +49,13 @@ export class MirroredFile extends SegmentFile {
     super.close()
     this.#mirror.close()
   }
+}
+
+/** The file that a writer appends to, with a copy if the settings ask for one. */
+export function fileIn(
+  dir: string,
+  { mirror, space, durability }: { mirror?: string | undefined; space: string; durability: Durability },
+): SegmentFile {
+  if (mirror === undefined) return new SegmentFile(dir, durability)
+  return new MirroredFile(dir, durability, new Mirror(dir, mirror, space, durability))
 }

@@ -131,7 +131,8 @@ function unpackWhatIsLeft(file: ArchivedFile): SegmentBytes {
 
 const startBytes = 4_096
 
-function unpackStart({ fd }: ArchivedFile): Buffer {
+/** The first few bytes of an archived segment; none if it cannot be unpacked. */
+export function unpackStart({ fd }: ArchivedFile): Buffer {
   const { gunzipSync, constants } = zlib()
   try {
     return gunzipSync(readFully(fd, 0, startBytes), { finishFlush: constants.Z_SYNC_FLUSH })

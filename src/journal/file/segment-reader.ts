@@ -1,11 +1,10 @@
 import { closeSync } from 'node:fs'
-import { MailboxError } from '../../base/errors.ts'
-import { type Gist, readableFormats } from '../../model/entry.ts'
-import { hasItsSum, sumText } from '../codec.ts'
+import type { Gist } from '../../model/entry.ts'
+import { sumText } from '../codec.ts'
 import { type Cursor, type DamagedLine, type Place, type ReadResult, startCursor } from '../journal.ts'
 import { type Decode, wasNewline } from '../salvage.ts'
 import { LineWalk } from './line-walk.ts'
-import { listArchived, listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
+import { listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
 import { Archive, PlainSegment, type SegmentBytes } from './segment-bytes.ts'
 
 const newline = 0x0a
@@ -44,6 +43,10 @@ export class SegmentReader<E extends Gist> {
   readonly #unpacked = new Map<number, SegmentBytes>()
   /** The segment that was found to be the last one, so that it is looked up only once. */
   #last = 0
+  /** The space that the segments belong to, once it is known. Those of another one are not read. */
+  space: string | undefined
+  /** The segment that was looked at last, and its size then. */
+  #seen = { segment: 0, size: 0 }
   /** A place up to which the lines have been counted. */
   #counted = { segment: 0, offset: 0, line: 1 }
 
@@ -85,6 +88,7 @@ export class SegmentReader<E extends Gist> {
     let budget = maxBytes
     while (budget > 0 || walk.isUnsettled) {
       const look = this.#look(cursor.segment)
+      if (cursor.offset === 0 && this.isForeign(cursor.segment)) cursor.offset = look.size
       if (look.bytes !== undefined && cursor.offset < look.size) {
         const before = cursor.offset
         this.#readLines(look.bytes, walk, budget > 0 ? budget : leastBytes, look.size)
@@ -135,22 +139,25 @@ export class SegmentReader<E extends Gist> {
 
   #nextSegment(segment: number, { followed, live }: SegmentView): number | undefined {
     if (followed) return segment + 1
-    if (live && !this.#isStray(segment)) return undefined
-    // It was archived or removed, so it was not the last one: continue with the next one that exists.
-    return listSegments(this.#dir).find((number) => number > segment)
-  }
-
-  /** Whether later segments are archived already: then someone unpacked this one into the journal by hand. */
-  #isStray(segment: number): boolean {
-    if (this.#last === segment) return false
-    const isStray = Math.max(0, ...listArchived(this.#dir).keys()) > segment
-    if (!isStray) this.#last = segment
-    return isStray
+    if (live && this.#last === segment) return undefined
+    // It was archived or removed, so it was not the last one; or the file of the next one is missing. Continue with
+    // the next one that exists.
+    const next = listSegments(this.#dir).find((number) => number > segment)
+    if (!live) return next
+    if (next === undefined) this.#last = segment
+    // One that was begun just now is found the next time, after what was written to this one before.
+    return next === segment + 1 && segmentExists(this.#dir, next) ? undefined : next
   }
 
   atEnd(cursor: Cursor): boolean {
     const look = this.#look(cursor.segment)
+    this.#seen = { segment: cursor.segment, size: look.size }
     return look.size <= cursor.offset && this.#nextSegment(cursor.segment, look) === undefined
+  }
+
+  /** Whether the segment ends before the cursor, by what {@link atEnd} saw. */
+  isCut({ segment, offset }: Cursor): boolean {
+    return this.#seen.segment === segment && this.#seen.size < offset
   }
 
   /** What follows the last line. Only with the writer lock. */
@@ -246,17 +253,18 @@ export class SegmentReader<E extends Gist> {
     return start.subarray(0, Math.max(0, end))
   }
 
-  /** A segment that a later version began must not be mistaken for an empty or damaged one. */
-  refuseOtherFormat(segment: number): void {
-    const line = this.firstLine(segment)
-    const start = /^\{"seq":\d+,"at":"[^"]*","kind":"segment","format":(\d+),/
-    const format = start.exec(line.toString('latin1'))?.[1]
-    if (format !== undefined && !readableFormats.includes(Number(format) as 1) && hasItsSum(line)) {
-      const known = readableFormats.join(' and ')
-      throw new MailboxError('invalid', `this journal has format ${format}; this version reads ${known}`, {
-        hint: 'open it with a newer agent-mailbox',
-      })
-    }
+  /** Whether the segment belongs to another space. A damaged first line does not tell. */
+  isForeign(segment: number): boolean {
+    if (this.space === undefined) return false
+    const entry: Gist | undefined = this.#decode(this.firstLine(segment))?.entry
+    return entry?.kind === 'segment' && entry.space !== this.space
+  }
+
+  /** Whether the file at this number is the segment that belongs there, as far as its first line tells. */
+  isOurs(segment: number): boolean {
+    const [before, own] = [this.head(segment - 1)?.seq, this.head(segment)?.seq]
+    const isMisplaced = before !== undefined && own !== undefined && own <= before
+    return !isMisplaced && !this.isForeign(segment)
   }
 
   #forget(segment: number): void {

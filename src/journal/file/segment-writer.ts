@@ -4,11 +4,12 @@ import { type Draft, type Entry, type Gist, journalFormat, type SegmentReason } 
 import { isoTime } from '../../model/time.ts'
 import { decodeGist, decodeLine, LineBuffer, noSum } from '../codec.ts'
 import { type Cursor, type Placed, type PlacedEntry, startCursor } from '../journal.ts'
-import { Mirror } from './mirror.ts'
-import { MirroredFile } from './mirrored-file.ts'
+import { HeadMark } from './head-mark.ts'
+import { closeDamaged, findLoss, type Loss } from './loss.ts'
+import { fileIn } from './mirrored-file.ts'
 import { Rotation, type RotationOptions } from './rotation.ts'
 import { segmentExists } from './segment.ts'
-import { type Durability, SegmentFile, type WriteOutcome } from './segment-file.ts'
+import type { Durability, SegmentFile, WriteOutcome } from './segment-file.ts'
 import { type Fragment, SegmentReader } from './segment-reader.ts'
 import { writeError } from './write-error.ts'
 
@@ -52,6 +53,11 @@ export class SegmentWriter {
   #fragment: Fragment | undefined
   /** Rises when it has met records that cannot be read. */
   damagedCount = 0
+  readonly #head: HeadMark
+  /** Where this process has written to. */
+  #written: Cursor = startCursor
+  /** Found while catching up, and not in the journal yet. */
+  #loss: Loss | undefined
   /** The segment may end in half a line that could not be removed, so nothing more is appended to it. */
   #writeFailed = false
 
@@ -59,7 +65,9 @@ export class SegmentWriter {
     this.#dir = dir
     this.#options = options
     this.#reader = new SegmentReader(dir, decodeGist)
+    this.#reader.space = options.space
     this.#file = fileIn(dir, options)
+    this.#head = new HeadMark(dir, options.space)
     this.#rotation = new Rotation(
       options,
       (segment) => this.#reader.head(segment) ?? this.#reader.first(segment),
@@ -87,6 +95,8 @@ export class SegmentWriter {
       const { entries, damaged, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
       this.damagedCount += damaged.length
       this.#cursor = cursor
+      // A damaged line is not to be trusted with the sum that the next one is chained to.
+      if (damaged.length > 0) cursor.sum = this.#head.sumAt(cursor.seq) ?? cursor.sum
       if (entries.length === 0) return { found, atEnd: this.#reader.atEnd(cursor) }
       for (const entry of entries) found.push(entry)
     }
@@ -97,11 +107,7 @@ export class SegmentWriter {
   catchUp(): Placed<Gist>[] {
     const { found, atEnd } = this.#readOn()
     this.#pendingCursor = this.#cursor
-    if (atEnd) {
-      this.#fragment = undefined
-      return found
-    }
-    this.#fragment = this.#reader.fragment(this.#cursor)
+    this.#fragment = atEnd ? undefined : this.#reader.fragment(this.#cursor)
     if (this.#fragment !== undefined && decodeLine(this.#fragment.bytes) !== undefined) {
       // The writer was killed between the line and its newline. The line is complete: finish it.
       this.#open()
@@ -109,7 +115,17 @@ export class SegmentWriter {
       if (error !== undefined) throw writeError(error)
       return [...found, ...this.catchUp()]
     }
+    // Another process may have recorded it meanwhile.
+    if (found.length > 0) this.#loss = undefined
+    this.#loss ??= this.#findLoss()
     return found
+  }
+
+  /** What was acknowledged, or read by this process, and is not there any more. */
+  #findLoss(): Loss | undefined {
+    const marked = this.#head.beyond(this.#cursor.seq)
+    const known = marked ?? (this.#reader.isCut(this.#cursor) ? this.#cursor : undefined)
+    return known && findLoss(this.#reader, this.#dir, known)
   }
 
   /** Writes the first line of an empty journal. */
@@ -118,6 +134,7 @@ export class SegmentWriter {
     const { error } = this.flush()
     if (error !== undefined) throw error
     this.#file.syncNow()
+    this.#mark(this.#written)
   }
 
   /** Numbers and encodes a draft; {@link flush} writes it. */
@@ -139,6 +156,7 @@ export class SegmentWriter {
 
   /** Before the first line of a batch: a new segment if this one is full or failed, a seal if it is torn. */
   #prepare(): void {
+    if (this.#loss !== undefined) this.#continueAfter(this.#loss)
     this.#open()
     if (this.#file.syncFailed) this.#rotate('sync_failed')
     else if (this.#writeFailed) this.#rotate('write_failed')
@@ -159,28 +177,42 @@ export class SegmentWriter {
       const { offset, bytes } = this.#fragment
       this.#add({ kind: 'torn', offset, bytes: bytes.length, digest: hash('sha256', bytes, 'hex') })
     }
+    if (this.#loss !== undefined) this.#add(this.#loss.draft)
+  }
+
+  #continueAfter(loss: Loss): void {
+    if (this.#cursor.segment === loss.next) return
+    closeDamaged(this.#dir, loss)
+    this.#rotation.begin(loss.next, 'damaged')
+    this.#startSegment({ ...loss.known, segment: loss.next, offset: 0 })
   }
 
   #rotate(reason: SegmentReason): void {
     // Nothing in the new segment may be durable if it follows something that was lost in the old one.
     if (!this.#file.syncFailed) this.#file.syncNow()
-    this.#startNextSegment()
-    this.#rotation.begin(this.#cursor.segment, reason)
-    this.#fragment = undefined
-    this.#file.syncFailed = false
-    this.#writeFailed = false
+    this.#rotation.begin(this.#cursor.segment + 1, reason)
+    this.#startSegment(this.#nextSegment)
     this.#open()
   }
 
-  #startNextSegment(): void {
-    this.#cursor = { ...this.#cursor, segment: this.#cursor.segment + 1, offset: 0 }
+  #startSegment(cursor: Cursor): void {
+    this.#cursor = this.#pendingCursor = cursor
+    this.#fragment = undefined
+    this.#file.syncFailed = false
+    this.#writeFailed = false
+  }
+
+  get #nextSegment(): Cursor {
+    return { ...this.#cursor, segment: this.#cursor.segment + 1, offset: 0 }
   }
 
   #open(): void {
     if (!this.#file.isOpen(this.#cursor.segment)) {
       const isNew = !segmentExists(this.#dir, this.#cursor.segment)
       // Only an archived copy of the last segment is left. It is closed: a new file of its number would hide it.
-      if (isNew && this.#cursor.offset > 0) this.#startNextSegment()
+      if (isNew && this.#cursor.offset > 0) this.#cursor = this.#nextSegment
+      // A file of another space or of another segment was put here. It is nobody's to write to.
+      while (!this.#reader.isOurs(this.#cursor.segment)) this.#cursor = this.#nextSegment
       this.#file.open(this.#cursor.segment, isNew)
     }
     this.#file.syncName()
@@ -226,8 +258,9 @@ export class SegmentWriter {
       if (end >= written) break
       placed.push({ entry, place: { segment, offset: fileStart + start, bytes: end - start } })
       this.#cursor = { seq: entry.seq, segment, offset: fileStart + end + 1, sum }
+      if (entry.kind === 'damage') this.#loss = undefined
     }
-    this.#pendingCursor = this.#cursor
+    this.#pendingCursor = this.#written = this.#cursor
     return placed
   }
 
@@ -245,18 +278,22 @@ export class SegmentWriter {
     return writeError(written.error)
   }
 
-  /** See {@link SegmentFile.sync}. */
+  /** See {@link SegmentFile.sync}. What it has confirmed is marked before anybody is told. */
   sync(alone: boolean, done: (error?: MailboxError) => void): void {
-    this.#file.sync(alone, done)
+    const written = this.#written
+    this.#file.sync(alone, (error) => {
+      if (error === undefined) this.#mark(written)
+      done(error)
+    })
+  }
+
+  #mark({ seq, segment, offset, sum }: Cursor): void {
+    this.#head.write({ seq, segment, end: offset, sum })
   }
 
   close(): void {
     this.#file.close()
+    this.#head.close()
     this.#reader.close()
   }
-}
-
-function fileIn(dir: string, { mirror, space, durability }: SegmentWriterOptions): SegmentFile {
-  if (mirror === undefined) return new SegmentFile(dir, durability)
-  return new MirroredFile(dir, durability, new Mirror(dir, mirror, space, durability))
 }
