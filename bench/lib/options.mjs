@@ -7,7 +7,8 @@ export const usage = `Measures agent-mailbox and its peers on this machine and w
 
   --quick              smaller and shorter, under two minutes
   --only NAME          only this measurement; repeat it or separate names by commas
-                       limit, send, broadcast, push, hub, startup, read, growth, rebuild, console
+                       limit, send, broadcast, roster, push, hub, startup, read, growth,
+                       rebuild, console
   --history N,N,N      lengths of history for read (the last one also for growth and rebuild)
   --dir DIR            where to put data while measuring; it should be on the disk you care for
                        (default: the temporary directory, unless that is in memory)
@@ -133,6 +134,7 @@ export function planOf({ quick, history }) {
     sizes: {
       history: lengths,
       growth: [...new Set(growth)],
+      roster: quick ? 2_000 : 200_000,
       rebuild: history === undefined && quick ? 50_000 : largest,
       console: quick ? 10_000 : 100_000,
     },

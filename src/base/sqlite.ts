@@ -112,4 +112,8 @@ const fullCode = 13
 
 export const isSqliteError = (error: unknown): boolean => primaryCode(error) !== 0
 export const isBusy = (error: unknown): boolean => busyCodes.includes(primaryCode(error))
+/** SQLITE_PERM, SQLITE_READONLY, SQLITE_FULL and SQLITE_CANTOPEN. */
+const unwritableCodes = [3, 8, fullCode, 14]
+
+export const isUnwritableDatabase = (error: unknown): boolean => unwritableCodes.includes(primaryCode(error))
 export const isDiskFull = (error: unknown): boolean => primaryCode(error) === fullCode

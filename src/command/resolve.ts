@@ -36,10 +36,10 @@ export function resolveAddresses(directory: Directory, written: readonly string[
       if (!hold) throw unknownRecipient(directory, address.name)
       warnings.push(`${address.name} has not joined yet; the message waits`)
     }
-    if (address.kind === 'role' && directory.holders(address.name).length === 0) {
+    if (address.kind === 'role' && !directory.isHeld(address.name)) {
       warnings.push(`no agent has the role ${address.name} now; the message waits for one`)
     }
-    if (address.kind === 'tag' && directory.tagged(address.tag).length === 0) {
+    if (address.kind === 'tag' && !directory.isTagged(address.tag)) {
       warnings.push(`no agent has the tag ${address.tag} now; the message waits until it expires`)
     }
     addresses.push(address)
@@ -67,13 +67,13 @@ function unknownRecipient(directory: Directory, name: string): MailboxError {
   })
 }
 
-/** Up to three names that a typo could have meant. */
+/** Up to three names that a typo could have meant; part of a name will do where it has four letters or more. */
 export function nearest(name: string, candidates: readonly string[]): string[] {
   const wanted = name.toLowerCase()
   return candidates
     .map((candidate) => {
       const bare = candidate.replace(/^role:/, '').toLowerCase()
-      const inside = wanted.length >= 3 && (bare.includes(wanted) || wanted.includes(bare))
+      const inside = bare.includes(wanted) || wanted.includes(bare)
       return {
         candidate,
         distance: Math.min(editDistance(wanted, bare), inside ? 1.5 : Number.POSITIVE_INFINITY),

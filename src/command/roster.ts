@@ -128,11 +128,7 @@ export function decideSeat(
     here.find(({ state }) => state === 'frozen')
   const found = name ?? seated?.name ?? freeName(client, view.directory)
   const before = findAgent(view.directory, found)
-  const stays =
-    before !== undefined &&
-    isRunning(before, processes) &&
-    (name !== undefined || (here.includes(before) && isOfSession(before)))
-  if (stays) return { drafts: [], result: found }
+  if (before !== undefined && isRunning(before, processes)) return { drafts: [], result: found }
   if (!joins)
     throw new MailboxError('conflict', `the session of ${found} has ended`, { hint: 'start a new session' })
   return { drafts: decideJoin(view, found, { session: { ...session, client } }, context), result: found }

@@ -1,4 +1,5 @@
 import { chmodSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { bootId } from '../base/process.ts'
 import {
   attachDatabase,
@@ -12,26 +13,32 @@ import {
 import { type Cursor, type Journal, startCursor } from '../journal/journal.ts'
 import { PageSums, sumsOf } from './page-sums.ts'
 import { indexFormat } from './schema.ts'
+import type { Shelter } from './shelter.ts'
 import { UnfitIndex } from './unfit.ts'
 
 /** How long a statement waits for another process's lock. */
 export const busyMs = 10_000
 
 export interface IndexFileOptions {
-  path: string
+  /** The name of the file. */
+  name: string
   journal: Journal
   schema: string
 }
 
 /** The database file of a projection. Opens it if it fits the journal, and replaces it if it does not. */
 export class IndexFile {
+  readonly path: string
+  readonly #shelter: Shelter
   readonly #options: IndexFileOptions
   #database: Database | undefined
   #sums: PageSums | undefined
   #statements = new Map<string, Statement>()
   #identity = ''
 
-  constructor(options: IndexFileOptions) {
+  constructor(shelter: Shelter, options: IndexFileOptions) {
+    this.path = join(shelter.dir, options.name)
+    this.#shelter = shelter
     this.#options = options
   }
 
@@ -57,7 +64,7 @@ export class IndexFile {
 
   /** Whether the file we opened is still the one at its path. */
   isInPlace(): boolean {
-    return identityOf(this.#options.path) === this.#identity
+    return identityOf(this.path) === this.#identity
   }
 
   /**
@@ -76,7 +83,7 @@ export class IndexFile {
     this.close()
     return (
       this.#tryOpen() ??
-      this.#options.journal.withLock(() => {
+      this.#shelter.withLock(() => {
         // Another process may have built it while we waited.
         const built = this.#tryOpen()
         if (built !== undefined) return built
@@ -88,7 +95,7 @@ export class IndexFile {
 
   /** Opens the file that is there. Undefined if there is none, or it is outdated, broken or of another journal. */
   #tryOpen(): Cursor | undefined {
-    if (identityOf(this.#options.path) === '') return undefined
+    if (identityOf(this.path) === '') return undefined
     try {
       this.#connect()
       // Before any text is read: the driver ends the process when it finds bytes that are no text.
@@ -105,7 +112,7 @@ export class IndexFile {
   }
 
   #connect(): void {
-    const { path } = this.#options
+    const { path } = this
     const database = attachDatabase(path, busyMs)
     this.#database = database
     for (const pragma of ['journal_mode = TRUNCATE', 'synchronous = OFF', 'cache_size = -16000'])
@@ -124,7 +131,8 @@ export class IndexFile {
   }
 
   #create(): Cursor {
-    const { path, schema, journal } = this.#options
+    const { path } = this
+    const { schema, journal } = this.#options
     const database = openDatabase(path, busyMs)
     chmodSync(path, 0o600)
     const { seq, segment, offset, sum } = startCursor
@@ -152,7 +160,7 @@ export class IndexFile {
 
   /** Removes the file. The next use, by any process, creates a new one. */
   discard(): void {
-    this.#options.journal.withLock(() => {
+    this.#shelter.withLock(() => {
       this.close()
       this.#remove()
     })
@@ -160,7 +168,7 @@ export class IndexFile {
 
   /** Removes the file that we found broken. */
   discardBroken(): void {
-    this.#options.journal.withLock(() => {
+    this.#shelter.withLock(() => {
       // Another process may have replaced it already; then the file at the path is not the broken one. Ours
       // stays open until we have compared them, so that its inode cannot have been reused.
       if (this.isInPlace()) this.#remove()
@@ -169,9 +177,15 @@ export class IndexFile {
   }
 
   #remove(): void {
-    const { path } = this.#options
+    const { path } = this
     for (const file of [path, `${path}-journal`, `${path}-wal`, `${path}-shm`, sumsOf(path)])
       rmSync(file, { force: true })
+  }
+
+  /** Closes the file, and gives up its place. */
+  leave(): void {
+    this.close()
+    this.#shelter.leave()
   }
 
   close(): void {

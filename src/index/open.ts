@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Database } from '../base/sqlite.ts'
 import type { Cursor, Journal } from '../journal/journal.ts'
 import type { Agent } from '../model/agent.ts'
@@ -6,14 +5,15 @@ import { Directory, rateWindowMs, tallySlots } from '../model/directory.ts'
 import { createApplier } from './apply.ts'
 import { type Applier, Projection } from './projection.ts'
 import { indexSchema, searchSchema } from './schema.ts'
+import type { Shelter } from './shelter.ts'
 
 /** The tables that every query reads. */
-export const openIndex = (dir: string, journal: Journal): Projection =>
-  new Projection({ path: join(dir, 'index.db'), journal, schema: indexSchema, applier: createApplier })
+export const openIndex = (journal: Journal, shelters: Iterable<Shelter>): Projection =>
+  new Projection({ name: 'index.db', journal, schema: indexSchema, applier: createApplier, shelters })
 
 /** The words of all messages, for full-text search. */
-export const openSearch = (dir: string, journal: Journal): Projection =>
-  new Projection({ path: join(dir, 'index-search.db'), journal, schema: searchSchema, applier: wordApplier })
+export const openSearch = (journal: Journal, shelters: Iterable<Shelter>): Projection =>
+  new Projection({ name: 'index-search.db', journal, schema: searchSchema, applier: wordApplier, shelters })
 
 function wordApplier(database: Database): Applier {
   const put = database.prepare('INSERT INTO words (rowid, subject, body) VALUES (?, ?, ?)')
@@ -45,8 +45,8 @@ export function readDirectory(index: Projection, { seq }: Cursor, options: Direc
   const directory = new Directory(options)
   directory.seq = seq
   directory.firstMessage = index.sql('SELECT min(seq) FROM message').get<[number | null]>()?.[0] ?? undefined
-  for (const [name, json] of index.sql('SELECT name, json FROM agent').all<[string, string]>())
-    directory.agents.set(name, JSON.parse(json) as Agent)
+  for (const [json] of index.sql('SELECT json FROM agent').all<[string]>())
+    directory.put(JSON.parse(json) as Agent)
   for (const [box, slot, n] of index.sql('SELECT box, slot, n FROM tally').all<[string, number, number]>()) {
     const tally = directory.tallies.get(box) ?? new Array(tallySlots).fill(0)
     tally[slot] = n

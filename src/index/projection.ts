@@ -3,7 +3,9 @@ import { type Database, isBusy, isDiskFull, isSqliteError, type Statement } from
 import { sleepSync } from '../base/timers.ts'
 import { type Cursor, type DamagedLine, type PlacedEntry, startCursor } from '../journal/journal.ts'
 import { busyMs, IndexFile, type IndexFileOptions } from './index-file.ts'
+import type { Shelter } from './shelter.ts'
 import { UnfitIndex } from './unfit.ts'
+import { isUnwritable } from './unwritable.ts'
 
 /** Brings a projection's tables from one entry to the next. The same journal always gives the same rows. */
 export interface Applier {
@@ -16,6 +18,8 @@ export interface Applier {
 
 export interface ProjectionOptions extends IndexFileOptions {
   applier: (database: Database) => Applier
+  /** Where its file can be, the best place first. There is at least one. */
+  shelters: Iterable<Shelter>
 }
 
 export interface CatchUpOptions {
@@ -43,16 +47,22 @@ const chunkBytes = 4 * 1_048_576
  */
 export class Projection {
   readonly #options: ProjectionOptions
-  readonly #file: IndexFile
+  readonly #shelters: Iterator<Shelter>
+  #file: IndexFile
   /** Created when there is something to apply: processes that only read do not need its statements. */
   #applier: Applier | undefined
   #cursor: Cursor = startCursor
+  /** Whether an error comes from whoever asks, who may have their own reasons. */
+  #isAnswering = false
   /** A cursor with only a part of a line behind it. */
   #stuckAt: Cursor = startCursor
 
   constructor(options: ProjectionOptions) {
     this.#options = options
-    this.#file = new IndexFile(options)
+    this.#shelters = options.shelters[Symbol.iterator]()
+    const { value, done } = this.#shelters.next()
+    if (done) throw noShelter()
+    this.#file = new IndexFile(value, options)
   }
 
   /** How far this process knows the tables to be; another process may have brought them further. */
@@ -107,7 +117,7 @@ export class Projection {
 
   close(): void {
     this.#applier = undefined
-    this.#file.close()
+    this.#file.leave()
   }
 
   #snapshot<T>(work: () => T): T {
@@ -115,6 +125,7 @@ export class Projection {
     database.exec('BEGIN')
     try {
       this.#file.confirm()
+      this.#isAnswering = true
       try {
         return work()
       } finally {
@@ -194,8 +205,9 @@ export class Projection {
 
   /** Runs work on an open, fitting database. If SQLite finds it broken, builds a new one and tries again. */
   #repairing<T>(work: () => T): T {
-    const { path } = this.#options
     for (let attempt = 0; ; attempt++) {
+      const { path } = this.#file
+      this.#isAnswering = false
       try {
         const cursor = this.#file.ensureOpen()
         if (cursor !== undefined) {
@@ -205,6 +217,10 @@ export class Projection {
         return work()
       } catch (error) {
         if (attempt < 3 && this.#pointedAtRemoved(error)) continue
+        if (!this.#isAnswering && isUnwritable(error) && this.#moveOn()) {
+          attempt = 0
+          continue
+        }
         if (!isSqliteError(error) && !(error instanceof UnfitIndex)) throw error
         if (isBusy(error)) throw timedOut(path, error)
         if (isDiskFull(error)) throw diskFull(error)
@@ -212,6 +228,17 @@ export class Projection {
         this.#file.discardBroken()
       }
     }
+  }
+
+  /** Goes to the next place where the file can be. False if there is none. */
+  #moveOn(): boolean {
+    const { value, done } = this.#shelters.next()
+    if (done) return false
+    this.#file.leave()
+    this.#file = new IndexFile(value, this.#options)
+    this.#applier = undefined
+    this.#cursor = startCursor
+    return true
   }
 
   /** Old segments were removed, and the index with them, while we read: what it pointed at is gone. */
@@ -223,6 +250,10 @@ export class Projection {
 const isSame = (a: Cursor, b: Cursor): boolean =>
   a.seq === b.seq && a.segment === b.segment && a.offset === b.offset
 
+const noShelter = () =>
+  new MailboxError('not_permitted', 'there is no place for an index', {
+    hint: 'name a directory that you can write to: XDG_CACHE_HOME=DIR',
+  })
 const timedOut = (path: string, cause: unknown) =>
   new MailboxError('timeout', `another process keeps ${path} locked`, {
     cause,

@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MailboxError } from '../base/errors.ts'
 import { attachedName } from '../base/sqlite.ts'
 import type { Journal } from '../journal/journal.ts'
 import { Background } from './background.ts'
 import { openIndex } from './open.ts'
 import type { CatchUpOptions, Projection } from './projection.ts'
+import { isUnwritable } from './unwritable.ts'
 
 /** Discards and rebuilds the tables and the full-text index, in parallel where a thread is available. */
 export async function rebuild(
@@ -43,11 +45,11 @@ const aborted = (signal: AbortSignal | undefined) =>
 /** Builds a second index from the same journal, and reports every table in which the two differ. */
 export function compareWithRebuild(dir: string, journal: Journal, index: Projection): string[] {
   const scratch = mkdtempSync(join(tmpdir(), 'mailbox-verify-'))
-  const fresh = openIndex(scratch, journal)
+  const fresh = openIndex(journal, [{ dir: scratch, withLock: (work) => work(), leave() {} }])
   try {
     fresh.catchUp()
     // The last steps while nobody writes, so that both are compared in the same state.
-    const [wanted, found] = journal.withLock(() => [
+    const [wanted, found] = whileStill(journal, () => [
       fresh.read(() => dump(fresh)),
       index.read(() => dump(index)),
     ])
@@ -57,6 +59,21 @@ export function compareWithRebuild(dir: string, journal: Journal, index: Project
   } finally {
     fresh.close()
     rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** Where nobody can write, nobody has to be kept from it. */
+function whileStill<T>(journal: Journal, work: () => T): T {
+  let isLocked = false
+  try {
+    return journal.withLock(() => {
+      isLocked = true
+      return work()
+    })
+  } catch (error) {
+    const isRefused = error instanceof MailboxError && error.code === 'not_permitted'
+    if (isLocked || !(isRefused || isUnwritable(error))) throw error
+    return work()
   }
 }
 

@@ -2,11 +2,13 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { FileJournal } from '../journal/file/file-journal.ts'
 import type { FromWorker, ToWorker, WorkerData } from './background.ts'
 import { openIndex, openSearch } from './open.ts'
+import { inSpace } from './shelter.ts'
 
 /** The thread that {@link Background} starts. It catches one projection up whenever it is asked to. */
 const { dir, projection } = workerData as WorkerData
 const journal = new FileJournal({ dir })
-const target = projection === 'words' ? openSearch(dir, journal) : openIndex(dir, journal)
+const open = projection === 'words' ? openSearch : openIndex
+const target = open(journal, [inSpace(dir, journal)])
 const say = (message: FromWorker) => parentPort!.postMessage(message)
 let ending = false
 

@@ -7,7 +7,7 @@ export function clientWord(name: string | undefined): string | undefined {
   const word = name
     ?.toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '')
+    .replace(/^-|-$/g, '')
     .slice(0, 40)
   return clients.find((client) => word?.startsWith(client)) ?? (word || undefined)
 }

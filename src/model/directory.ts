@@ -14,7 +14,13 @@ export const rateWindowMs = 60_000
  * copy, so that a new process only folds the entries since then.
  */
 export class Directory {
-  readonly agents = new Map<string, Agent>()
+  readonly #agents = new Map<string, Agent>()
+  // The same agents by what is asked of them most, so that a large roster costs no more than a small one.
+  readonly #here = new Map<string, Agent>()
+  readonly #frozen = new Map<string, Agent>()
+  readonly #dead = new Map<string, Agent>()
+  readonly #byRole = new Map<string, Set<string>>()
+  readonly #byTag = new Map<string, Set<string>>()
   /** For each box, by rank: unread, then open, then open group mail. */
   readonly tallies = new Map<string, number[]>()
   /** When each agent was last active. */
@@ -40,7 +46,7 @@ export class Directory {
     const actor = actorOf(entry)
     if (actor !== undefined) this.seen.set(actor, entry.at)
     if (entry.kind === 'agent') {
-      this.agents.set(entry.agent.name, entry.agent)
+      this.put(entry.agent)
       return
     }
     if (entry.kind === 'message') {
@@ -77,19 +83,52 @@ export class Directory {
     this.tallies.set(box, tally)
   }
 
-  /** Agents that hold the role and are not dead. */
-  holders(role: string): Agent[] {
-    return [...this.agents.values()].filter((agent) => agent.state !== 'dead' && agent.roles.includes(role))
+  get agents(): ReadonlyMap<string, Agent> {
+    return this.#agents
+  }
+
+  /** Agents that are neither frozen nor dead, as far as is known. */
+  get here(): ReadonlyMap<string, Agent> {
+    return this.#here
+  }
+
+  get frozen(): ReadonlyMap<string, Agent> {
+    return this.#frozen
+  }
+
+  get dead(): ReadonlyMap<string, Agent> {
+    return this.#dead
+  }
+
+  put(agent: Agent): void {
+    const { name, state } = agent
+    const before = this.#agents.get(name)
+    this.#agents.set(name, agent)
+    const own = state === 'dead' ? this.#dead : state === 'frozen' ? this.#frozen : this.#here
+    for (const group of [this.#here, this.#frozen, this.#dead]) if (group !== own) group.delete(name)
+    own.set(name, agent)
+    relist(this.#byRole, name, before?.roles, agent.roles)
+    relist(this.#byTag, name, before?.tags, agent.tags)
+  }
+
+  /** Whether an agent that is not dead holds the role. */
+  isHeld(role: string): boolean {
+    return this.#anyAlive(this.#byRole.get(role))
   }
 
   /** Whether any agent, alive or not, holds the role. */
   knowsRole(role: string): boolean {
-    return [...this.agents.values()].some(({ roles }) => roles.includes(role))
+    return this.#byRole.has(role)
   }
 
-  /** Agents that have the tag and are not dead. */
-  tagged(tag: string): Agent[] {
-    return [...this.agents.values()].filter((agent) => agent.state !== 'dead' && agent.tags.includes(tag))
+  /** Whether an agent that is not dead has the tag. */
+  isTagged(tag: string): boolean {
+    return this.#anyAlive(this.#byTag.get(tag))
+  }
+
+  #anyAlive(names: ReadonlySet<string> = new Set()): boolean {
+    for (const name of names) if (!this.#dead.has(name)) return true
+    return false
   }
 
   /** Unread and open mail in a box, not counting group mail. */
@@ -106,6 +145,26 @@ export class Directory {
   unread(box: string): Record<Priority, number> {
     const [low = 0, normal = 0, high = 0, urgent = 0] = this.tallies.get(box) ?? []
     return { low, normal, high, urgent }
+  }
+}
+
+/** Moves an agent from the lists it was in to those it is in now. */
+function relist(
+  lists: Map<string, Set<string>>,
+  name: string,
+  before: readonly string[] = [],
+  after: readonly string[] = [],
+): void {
+  for (const one of before) {
+    const list = lists.get(one)
+    if (after.includes(one) || list === undefined) continue
+    list.delete(name)
+    if (list.size === 0) lists.delete(one)
+  }
+  for (const one of after) {
+    const list = lists.get(one)
+    if (list === undefined) lists.set(one, new Set([name]))
+    else list.add(name)
   }
 }
 

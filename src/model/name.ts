@@ -4,7 +4,7 @@ import { MailboxError } from '../base/errors.ts'
 export const maxNameLength = 120
 const maxFileLength = 240
 
-const lowerAscii = /^[a-z0-9_-]$/
+const lowerAscii = /[a-z0-9_-]/
 // Format and bidi controls are invisible and can make two names look the same.
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\u115f\u1160\u2800\u3164\uffa0]|[^\S ]/u
 
@@ -46,7 +46,7 @@ export function checkName(name: string, what = 'name'): string {
  */
 export function nameToFile(name: string): string {
   let out = ''
-  for (const byte of Buffer.from(name, 'utf8')) {
+  for (const byte of Buffer.from(name)) {
     const char = String.fromCharCode(byte)
     out += lowerAscii.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
   }
@@ -55,8 +55,7 @@ export function nameToFile(name: string): string {
 
 /** The inverse of {@link nameToFile}; undefined for a path component that it cannot have produced. */
 export function fileToName(file: string): string | undefined {
-  if (!/^(?:[a-z0-9_-]|%[0-9A-F]{2})+$/.test(file)) return undefined
   const bytes = file.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   const name = Buffer.from(bytes, 'latin1').toString('utf8')
-  return nameToFile(name) === file ? name : undefined
+  return file !== '' && nameToFile(name) === file ? name : undefined
 }

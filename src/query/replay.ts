@@ -65,7 +65,7 @@ function walk({ journal }: Source, mark: Mark | undefined, seq: number) {
   const recent: Entry[] = []
   let messages = mark?.messages ?? 0
   if (mark === undefined) return { directory, messages, recent }
-  for (const [name, agent] of mark.agents) directory.agents.set(name, agent)
+  for (const agent of mark.agents.values()) directory.put(agent)
   for (const [box, tally] of mark.tallies) directory.tallies.set(box, [...tally])
   directory.firstMessage = mark.firstMessage
   for (const seq of mark.missing) directory.missing.add(seq)

@@ -6,8 +6,15 @@ import { Bell } from '../delivery/bell.ts'
 import { type FollowOptions, follow } from '../delivery/follow.ts'
 import { loadDirectory, openIndex, openSearch, readDirectory } from '../index/open.ts'
 import type { CatchUpOptions, Projection } from '../index/projection.ts'
+import { shelters } from '../index/shelter.ts'
 import { type LastSegment, lastSegment } from '../journal/file/segment.ts'
-import type { DamagedLine, Journal, PlacedEntry } from '../journal/journal.ts'
+import {
+  type Cursor,
+  type DamagedLine,
+  type Journal,
+  type PlacedEntry,
+  startCursor,
+} from '../journal/journal.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Draft, Gist } from '../model/entry.ts'
 import { createIdSource } from '../model/id.ts'
@@ -44,19 +51,22 @@ export class SpaceCore {
   readonly #newId: () => string
   readonly #view: View
   #directory!: Directory
+  /** Up to here at least. */
+  #foldedTo: Cursor = startCursor
   #epoch = 0
   readonly #ending = new AbortController()
   /** Aborted when the space is closed. */
   readonly ending: AbortSignal = this.#ending.signal
   #closed = false
 
-  constructor(dir: string, journal: Journal, settings: Settings, now: () => number) {
+  /** `onlyLook`: nothing is written to its directory, not even what is derived. */
+  constructor(dir: string, journal: Journal, settings: Settings, now: () => number, onlyLook = false) {
     this.dir = dir
     this.settings = settings
     this.now = now
     this.journal = journal
-    this.index = openIndex(dir, journal)
-    this.words = openSearch(dir, journal)
+    this.index = openIndex(journal, shelters(dir, journal, onlyLook))
+    this.words = openSearch(journal, shelters(dir, journal, onlyLook))
     this.#keeper = new IndexKeeper(dir, this.index)
     this.#source = { index: this.index, journal, damaged: new Map() }
     this.#newId = createIdSource(now)
@@ -122,7 +132,7 @@ export class SpaceCore {
   /** What decisions are taken on, as it was at the snapshot that `source` belongs to. */
   viewOf(source: Source): View {
     const view = createView(source)
-    view.directory = readDirectory(this.index, this.index.cursor, this.#loading)
+    view.directory = this.#directoryAt(this.index.cursor)
     return view
   }
 
@@ -223,7 +233,29 @@ export class SpaceCore {
   /** Starts the directory from the index, and the journal's tail from where the index is. */
   #loadDirectory(): void {
     const { directory, cursor } = loadDirectory(this.index, this.#loading)
-    if (this.journal.seek(cursor) || this.#directory === undefined) this.#directory = directory
+    if (!this.journal.seek(cursor) && this.#directory !== undefined) return
+    this.#directory = directory
+    this.#foldedTo = cursor
+  }
+
+  /** The directory at the end of the journal, which `cursor` is: what is missing in it is folded in. */
+  #directoryAt(cursor: Cursor): Directory {
+    const isUsable =
+      this.journal.epoch === this.#epoch &&
+      cursor.seq <= this.#directory.seq + foldLimit &&
+      this.journal.fits(this.#foldedTo)
+    if (!isUsable) {
+      this.#directory = readDirectory(this.index, cursor, this.#loading)
+      this.#epoch = this.journal.epoch
+    }
+    for (let from = this.#foldedTo; this.#directory.seq < cursor.seq; ) {
+      const read = this.journal.read(from)
+      if (read.entries.length === 0) break
+      for (const { entry } of read.entries) this.#directory.fold(entry)
+      from = read.cursor
+    }
+    this.#foldedTo = cursor
+    return this.#directory
   }
 
   #fold(tail: readonly Gist[]): void {

@@ -1,4 +1,4 @@
-import { processState } from '../base/process.ts'
+import { type ProcessState, processState } from '../base/process.ts'
 import { type ProcessStates, runOf } from '../command/due/deaths.ts'
 import { decideDue } from '../command/due/due.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
@@ -10,6 +10,7 @@ import type { SpaceCore } from './core.ts'
 /** How often to look for what is due while somebody runs, and how much one call does at most. */
 const everyMsByDefault = 5_000
 const maxRounds = 100
+const lookedAtOnce = 128
 
 /** Does what has become due. Nobody has to run for it: whoever reads next does it. Returns how many entries it took. */
 export async function runDue(core: SpaceCore): Promise<number> {
@@ -26,7 +27,9 @@ export async function runDue(core: SpaceCore): Promise<number> {
 /** The decision that does what is due at this snapshot; undefined when nothing is. */
 export function findDue(core: SpaceCore, source: Source): (() => Promise<number>) | undefined {
   const view = core.viewOf(source)
-  const processes = processStates(view.directory.agents.values())
+  const { here, dead } = view.directory
+  // Those taken for dead as well: one whose process has ended does not come back.
+  const processes = processStates([...someOf(here), ...someOf(dead)])
   if (decideDue(view, processes, core.context).length === 0) return undefined
   return async () => (await core.record('index', (now, context) => decideDue(now, processes, context))).length
 }
@@ -57,14 +60,32 @@ export async function* followRunningDue(
   }
 }
 
+/**
+ * Some agents of many, from anywhere. To look for the process of each takes longer than anything else, so one look
+ * takes in so many at most, and the next one others.
+ */
+function someOf(agents: ReadonlyMap<string, Agent>): Agent[] {
+  if (agents.size <= lookedAtOnce) return [...agents.values()]
+  const all = agents.values()
+  for (let left = Math.floor(Math.random() * (agents.size - lookedAtOnce + 1)); left > 0; left--) all.next()
+  return Array.from({ length: lookedAtOnce }, () => all.next().value!)
+}
+
 /** Which runs have a process, as far as can be seen from here. */
-export function processStates(agents: Iterable<Agent>): ProcessStates {
+export function processStates(agents: Iterable<Agent>): Required<ProcessStates> {
   const running = new Set<string>()
   const gone = new Set<string>()
+  const looked = new Set<string>()
+  /** Many agents can share a process. */
+  const known = new Map<string, ProcessState>()
   for (const agent of agents) {
-    const state = processState(agent.session)
+    const { pid, pidStart, host } = agent.session
+    const process = `${pid} ${pidStart} ${host}`
+    const state = known.get(process) ?? processState(agent.session)
+    known.set(process, state)
+    looked.add(agent.name)
     if (state === 'running') running.add(runOf(agent))
     if (state === 'gone') gone.add(runOf(agent))
   }
-  return { running, gone }
+  return { running, gone, looked }
 }

@@ -16,6 +16,7 @@ export class IndexKeeper {
   readonly #thread: Background
   #timer: NodeJS.Timeout | undefined
   #isBehind = false
+  #lastSeq = 0
   /** How far the thread has brought the index. */
   #threadSeq = 0
 
@@ -26,28 +27,37 @@ export class IndexKeeper {
 
   written(lastSeq: number): void {
     this.#isBehind = true
-    const lag = lastSeq - Math.max(this.#index.cursor.seq, this.#threadSeq)
+    this.#lastSeq = lastSeq
     // So much at once would keep this thread from its work.
-    if (lag > threadLag && this.#thread.available) void this.#thread.catchUp((seq) => (this.#threadSeq = seq))
-    else if (lag > maxLag) this.#catchUp()
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#catchUp(), delayMs)
+    if (this.#lag > threadLag && this.#thread.available) void this.#byThread()
+    else if (this.#lag > maxLag) this.#catchUp(1)
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#catchUp(1), delayMs)
     else this.#timer.refresh()
   }
 
-  #catchUp(): void {
+  get #lag(): number {
+    return this.#lastSeq - Math.max(this.#index.cursor.seq, this.#threadSeq)
+  }
+
+  #byThread(): Promise<boolean> {
+    return this.#thread.catchUp((seq) => (this.#threadSeq = seq))
+  }
+
+  #catchUp(chunks: number): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (!this.#isBehind) return
-    this.#isBehind = false
     try {
-      this.#index.catchUp({ opportunistic: true, chunks: 1 })
+      this.#isBehind = this.#index.catchUp({ opportunistic: true, chunks })
     } catch {
       // The next query catches up, and reports what is wrong if something is.
     }
   }
 
+  /** Whoever opens the space next should not have to wait for what this process has written. */
   async close(): Promise<void> {
-    this.#catchUp()
+    if (this.#isBehind && this.#lag > threadLag) await this.#byThread()
+    this.#catchUp(Number.POSITIVE_INFINITY)
     await this.#thread.close()
   }
 }

@@ -17,7 +17,7 @@ export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise
 
 /** Opens a space on this disk: the journal, then what is derived from it. Rims get its core with it. */
 export async function openDisk(options: OpenSpaceOptions): Promise<DiskSpace> {
-  ensureSpaceDir(options.dir)
+  const refusal = ensureSpaceDir(options.dir)
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = options.now ?? createClock(options.dir)
   let core: SpaceCore | undefined
@@ -27,10 +27,11 @@ export async function openDisk(options: OpenSpaceOptions): Promise<DiskSpace> {
     rotate: settings['retention.rotate'],
     mirror: settings['journal.mirror'] || undefined,
     dir: options.dir,
+    refusal,
     now,
     onWritten: () => core?.written(),
   })
-  core = new SpaceCore(options.dir, journal, settings, now)
+  core = new SpaceCore(options.dir, journal, settings, now, refusal !== undefined)
   await core.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
   return new DiskSpace(core)
 }

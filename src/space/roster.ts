@@ -40,7 +40,13 @@ export async function joinAs(core: SpaceCore, input: SeatInput): Promise<string>
   const session = withProcess(input.session)
   // An agent that died without a word must not be taken for one that runs here.
   await runDue(core)
-  const processes = await core.query((source) => processStates(core.viewOf(source).directory.agents.values()))
+  const { name: wanted } = input
+  const processes = await core.query((source) => {
+    const { agents } = core.viewOf(source).directory
+    const mayBeIt = ({ name, session: { id, pid } }: Agent) =>
+      name === wanted || pid === session.pid || (id !== undefined && id === session.id)
+    return processStates([...agents.values()].filter(mayBeIt))
+  })
   const { result: name } = await core.decide('index', (view, context) =>
     decideSeat(view, { ...input, session }, processes, context),
   )

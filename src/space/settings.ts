@@ -74,8 +74,11 @@ export function findSpace({ given, env, cwd }: FindSpaceOptions): string {
   }
 }
 
-/** Creates the directory if needed. Rejects one that other users can read or write. */
-export function ensureSpaceDir(dir: string): void {
+/**
+ * Creates the directory if needed. Rejects one that other users can read or write. One of another user can be looked
+ * at: what is returned then is the error for whoever wants to write.
+ */
+export function ensureSpaceDir(dir: string): MailboxError | undefined {
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   const refuse = (why: string, hint: string) => {
     throw new MailboxError('not_permitted', why, { hint })
@@ -84,9 +87,12 @@ export function ensureSpaceDir(dir: string): void {
     refuse(`${dir} is a symbolic link`, 'use the path of the directory itself')
   const { mode, uid } = statSync(dir)
   if (process.getuid !== undefined && uid !== process.getuid())
-    refuse(`${dir} belongs to another user`, 'use a directory of your own: --space DIR')
+    return new MailboxError('not_permitted', `${dir} belongs to another user: it can be read, not written`, {
+      hint: 'use a directory of your own: --space DIR',
+    })
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
     refuse(`other users can read or write ${dir}`, `make it private: chmod 700 ${dir}`)
+  return undefined
 }
 
 /** A template of the space: `templates/NAME.json`. */

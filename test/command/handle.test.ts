@@ -8,6 +8,7 @@ import {
 } from '../../src/command/handle.ts'
 import type { Draft } from '../../src/model/entry.ts'
 import { type ReceiptState, receiptStates } from '../../src/model/receipt.ts'
+import { refusal } from '../helpers/refusal.ts'
 import { agent, idOf } from '../helpers/samples.ts'
 import {
   context,
@@ -24,7 +25,6 @@ import {
   viewOf,
   withPolicy,
 } from './fake-view.ts'
-import { refusal } from './refusal.ts'
 
 const id = theMessage.id
 const change = (drafts: Draft[]) => receiptsIn(drafts)[0]?.changes[0]

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { decideResend } from '../../src/command/resend.ts'
 import type { Message } from '../../src/model/message.ts'
 import type { ReceiptState } from '../../src/model/receipt.ts'
+import { refusal } from '../helpers/refusal.ts'
 import { agent, idOf } from '../helpers/samples.ts'
 import { context, type Mail, mail, messagesIn, receiptsIn, spaceOf, withPolicy } from './fake-view.ts'
-import { refusal } from './refusal.ts'
 
 const agents = [agent('ada', { state: 'dead', gone: 'left' }), agent('bob'), agent('cy')]
 const content: Partial<Message> = {

@@ -8,6 +8,7 @@ import {
   requireAgent,
 } from '../../src/command/roster.ts'
 import type { ReceiptState } from '../../src/model/receipt.ts'
+import { refusal } from '../helpers/refusal.ts'
 import { agent, idOf, sampleTime } from '../helpers/samples.ts'
 import {
   agentsIn,
@@ -25,7 +26,6 @@ import {
   spaceOf,
   withPolicy,
 } from './fake-view.ts'
-import { refusal } from './refusal.ts'
 
 const at = '2026-11-15T10:00:00.000Z'
 const ada = agent('ada', {

@@ -6,6 +6,7 @@ import type { Directory } from '../../src/model/directory.ts'
 import type { SendInput } from '../../src/model/fields.ts'
 import { messageLimits } from '../../src/model/message.ts'
 import type { Rules } from '../../src/model/rules.ts'
+import { refusal } from '../helpers/refusal.ts'
 import { agent, idOf } from '../helpers/samples.ts'
 import {
   context,
@@ -18,7 +19,6 @@ import {
   withDirectory,
   withPolicy,
 } from './fake-view.ts'
-import { refusal } from './refusal.ts'
 
 const directory = directoryOf(
   agent('ada', { roles: ['architect'], tags: ['project:inscription'] }),

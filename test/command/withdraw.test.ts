@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { decideSupersede, decideWithdraw } from '../../src/command/withdraw.ts'
 import type { ReceiptState } from '../../src/model/receipt.ts'
+import { refusal } from '../helpers/refusal.ts'
 import { agent, idOf } from '../helpers/samples.ts'
 import { directMail, type Mail, mail, spaceOf, theMessage, viewOf } from './fake-view.ts'
-import { refusal } from './refusal.ts'
 
 const { id } = theMessage
 

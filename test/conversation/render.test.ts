@@ -78,3 +78,74 @@ describe('a message as an agent reads it', () => {
     expect(text).not.toMatch(/^# I am a heading/m)
   })
 })
+
+describe('a message in full', () => {
+  test('has its head, its sentence, its body and its sections', () => {
+    const text = toMarkdown(
+      message({
+        ...{
+          subject: '  Two\n\nlines ',
+          threadId: 't',
+          swarm: 'dev\u2028x',
+          requiresAck: true,
+          awaitingResponse: true,
+        },
+        ...{ context: { a: 'b' }, attachments: ['x.ts'], payload: { n: 1 }, body: 'The body.' },
+      }),
+    )
+    expect(text.split('\n')).toEqual([
+      ...[
+        '## Two lines',
+        '',
+        '**From:** bob',
+        '**To:** ada, role:architect',
+        '**Type:** text',
+        '**Priority:** normal',
+      ],
+      ...['**Sent:** 2026-11-15 09:30 UTC', `**Id:** ${message().id}`, '**Thread:** t', '**Swarm:** dev x'],
+      ...[
+        `**Needs an ack:** mailbox ack ${message().id}`,
+        `**Needs an answer:** mailbox reply ${message().id}`,
+      ],
+      ...[
+        '',
+        '---',
+        '',
+        'The body.',
+        '',
+        '### Context',
+        '',
+        '- **a:** b',
+        '',
+        '### Attachments',
+        '',
+        '- `x.ts`',
+      ],
+      ...['', '### Payload', '', '```json', '{', '  "n": 1', '}', '```'],
+    ])
+  })
+
+  test('says the payload of a type in words: what is short in the head, what is long behind the body', () => {
+    const log = 'x'.repeat(201)
+    const failure = message({
+      ...{ type: 'fix_ci_failure', body: 'The body.', awaitingResponse: true },
+      payload: { check: 'x'.repeat(200), error: 'two\nlines', log },
+    })
+    const { id } = failure
+    const lines = toMarkdown(failure).split('\n')
+    expect(lines.slice(7)).toEqual([
+      ...[`**Id:** ${id}`, `**Check:** ${'x'.repeat(200)}`],
+      `**To answer:** mailbox start ${id} | mailbox done ${id} | mailbox fail ${id} --reason R`,
+      ...['', 'A CI check failed: fix it.', '', '---', '', 'The body.'],
+      ...['', '### Error', '', 'two', 'lines', '', '### Log', '', log],
+    ])
+  })
+
+  test('of a plain kind asks for nothing', () => {
+    expect(
+      toMarkdown(message({ type: 'gossip' }))
+        .split('\n')
+        .slice(7),
+    ).toEqual([...[`**Id:** ${message().id}`, '', '---', '', 'hi']])
+  })
+})

@@ -2,6 +2,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openIndex } from '../../src/index/open.ts'
+import { inSpace } from '../../src/index/shelter.ts'
 import type { Cursor, Journal } from '../../src/journal/journal.ts'
 import { liveThrough } from '../helpers/history.ts'
 import { rowsOf } from '../helpers/rows.ts'
@@ -66,7 +67,7 @@ describe('the index', () => {
       const journal = tempJournal({ dir: space.dir })
       const build = (portionBytes: number) => {
         const dir = tempDir()
-        const index = openIndex(dir, inPortions(journal, portionBytes))
+        const index = openIndex(inPortions(journal, portionBytes), [inSpace(dir, journal)])
         index.catchUp()
         index.close()
         return rowsOf(dir)
@@ -80,7 +81,7 @@ describe('the index', () => {
     await space.close()
     const oneByOne = inPortions(tempJournal({ dir: space.dir }), 1)
     const dir = tempDir()
-    const indexes = [openIndex(dir, oneByOne), openIndex(dir, oneByOne)]
+    const indexes = [1, 2].map(() => openIndex(oneByOne, [inSpace(dir, oneByOne)]))
     for (let turn = 0; indexes[turn % 2]!.catchUp({ chunks: 1 }); ) turn++
     for (const index of indexes) index.close()
     expect(rowsOf(dir)).toEqual(rowsOf(space.dir))

@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, statSync, truncateSync } from 'node:fs'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { MailboxError } from '../../src/base/errors.ts'
 import type { FileJournalOptions } from '../../src/journal/file/file-journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
@@ -7,6 +7,7 @@ import { appendMessage, messageDraft, readAll, seqsOf, subjectsIn, typeOf, upTo 
 import { failCall, patchFs, shortWrites, systemError } from '../helpers/fs-faults.ts'
 import { linesIn, segmentFile, segmentFiles, verifyDir } from '../helpers/segments.ts'
 import { tempDir, tempJournal } from '../helpers/temp.ts'
+import { until } from '../helpers/wait.ts'
 
 /** A disk that takes so many bytes more, the last of them in a short write, and then says that it is full. */
 function fullDisk(room: number, code = 'ENOSPC'): { room: number } {
@@ -356,7 +357,7 @@ describe('a sync that fails', () => {
     // The next line of ours goes into the new segment. No sync of that one speaks of what is in the old.
     syncs.failNext = 'EIO'
     const third = appendSeveral(journal, ['e', 'f'])
-    await vi.waitFor(() => expect(linesIn(dir, 2).join()).toContain('"subject":"f"'))
+    await until(() => linesIn(dir, 2).join().includes('"subject":"f"'))
     syncs.failNext = undefined
     syncs.hold = false
     syncs.held[0]!.finish()

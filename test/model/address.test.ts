@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { MailboxError } from '../../src/base/errors.ts'
 import {
   type Address,
+  boxesTo,
   boxOf,
   checkTag,
   defaultLife,
@@ -127,4 +128,26 @@ describe('boxes', () => {
     expect(['all', 'project:x', 'swarm:dev'].map(isGroupBox)).toEqual([true, true, true])
     expect(['ada', 'role:x', 'a/b'].map(isGroupBox)).toEqual([false, false, false])
   })
+})
+
+test.each([
+  ['ada ', 'address "ada "'],
+  ['agent:all', 'agent name "all"'],
+  ['role:', 'role ""'],
+  ['broadcast:', 'swarm ""'],
+  ['project:', 'tag value ""'],
+  ['Project:x', '"Project:x" is not a tag'],
+  [`${'n'.repeat(80)}:x`, `"${'n'.repeat(60)}" is not a tag`],
+  [':x', '":x" is not a tag'],
+])('the refusal of %j says what it should have been', (written, said) => {
+  expect(() => parseAddress(written)).toThrow(said)
+})
+
+test.each(['role:x', 'agent:x', 'broadcast:x', 'x', ''])('%j is no tag', (text) => {
+  expect(() => checkTag(text)).toThrow('is not a tag')
+})
+
+test('a message is in each of its boxes once', () => {
+  expect(boxesTo(['broadcast:dev'])).toEqual(['swarm:dev'])
+  expect(boxesTo(['ada', 'swarm:dev', 'broadcast:dev', 'ada'])).toEqual(['ada', 'swarm:dev'])
 })

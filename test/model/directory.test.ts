@@ -26,29 +26,43 @@ describe('the directory as a fold of the journal', () => {
     expect(fold(entry, entry).unread('ada')).toEqual({ ...nothing, normal: 1 })
   })
 
-  test('finds the holders of a role among those who are not dead', () => {
+  test('tells a role that somebody holds who is not dead', () => {
     const directory = fold(
-      joined(1, agent('ada', { roles: ['x'] })),
-      joined(2, agent('bob', { roles: ['x'], state: 'frozen' })),
-      joined(3, agent('cy', { roles: ['x'], state: 'dead' })),
-      joined(4, agent('dan', { roles: ['y'] })),
+      joined(1, agent('bob', { roles: ['x', 'w'], state: 'frozen' })),
+      joined(2, agent('cy', { roles: ['x', 'z'], state: 'dead' })),
+      joined(3, agent('dan', { roles: ['y'] })),
+      joined(4, agent('bob', { roles: ['x'], state: 'frozen' })),
     )
-    expect(directory.holders('x').map(({ name }) => name)).toEqual(['ada', 'bob'])
+    expect(['w', 'x', 'y', 'z'].filter((role) => directory.isHeld(role))).toEqual(['x', 'y'])
+    expect(['w', 'x', 'y', 'z'].filter((role) => directory.knowsRole(role))).toEqual(['x', 'y', 'z'])
+  })
+
+  test('lists everybody by whether they are here, frozen or dead', () => {
+    const directory = fold(
+      joined(1, agent('ada', { state: 'idle' })),
+      joined(2, agent('bob', { state: 'dead' })),
+      joined(3, agent('cy', { state: 'frozen' })),
+      joined(4, agent('bob')),
+      joined(5, agent('ada', { state: 'dead' })),
+    )
+    const names = [directory.here, directory.frozen, directory.dead].map((group) => [...group.keys()])
+    expect(names).toEqual([['bob'], ['cy'], ['ada']])
   })
 
   test('knows a role that only the dead hold', () => {
     const directory = fold(joined(1, agent('ada', { roles: ['x'], state: 'dead' })))
     expect(directory.knowsRole('x')).toBe(true)
     expect(directory.knowsRole('y')).toBe(false)
-    expect(directory.holders('x')).toEqual([])
+    expect(directory.isHeld('x')).toBe(false)
   })
 
-  test('finds those who carry a tag among those who are not dead', () => {
+  test('tells a tag that somebody has who is not dead', () => {
     const directory = fold(
       joined(1, agent('ada', { tags: ['project:x'] })),
-      joined(2, agent('bob', { tags: ['project:x'], state: 'dead' })),
+      joined(2, agent('bob', { tags: ['project:y'], state: 'dead' })),
     )
-    expect(directory.tagged('project:x').map(({ name }) => name)).toEqual(['ada'])
+    expect(directory.isTagged('project:x')).toBe(true)
+    expect(directory.isTagged('project:y')).toBe(false)
   })
 
   test('counts mail in every box it went to, by priority', () => {
@@ -76,6 +90,10 @@ describe('the directory as a fold of the journal', () => {
   test('finished mail counts nowhere', () => {
     const directory = fold(sent(1, { to: ['ada'] }), moved(2, { seq: 1, was: 'stored', state: 'archived' }))
     expect(directory.unhandled('ada')).toBe(0)
+    expect(directory.tallies.get('ada')).toEqual(new Array(12).fill(0))
+    directory.fold(moved(3, { seq: 1, was: 'archived', state: 'archived' }))
+    expect(directory.tallies.get('ada')).toEqual(new Array(12).fill(0))
+    expect(directory.unhandled('nobody')).toBe(0)
   })
 
   test('a claim moves mail from the box of the role to that of the agent, and a release back', () => {
@@ -117,5 +135,89 @@ describe('the directory as a fold of the journal', () => {
     )
     expect(directory.unread('ada')).toEqual(nothing)
     expect(directory.unhandled('ada')).toBe(1)
+  })
+})
+
+describe('what a sender sent lately', () => {
+  const minute = 60_000
+  const directoryAt = (...times: number[]) => {
+    const directory = new Directory({ countsSends: true })
+    for (const at of times) directory.noteSend('ada', at)
+    return directory
+  }
+
+  test('is what it sent within a minute', () => {
+    const directory = directoryAt(0, 1, 2)
+    expect([minute - 1, minute, minute + 1, minute + 2].map((at) => directory.sentLately('ada', at))).toEqual(
+      [3, 2, 1, 0],
+    )
+    expect(directory.sentLately('bob', 0)).toBe(0)
+  })
+
+  test('is counted from the journal, if there is a limit', () => {
+    const at = '2026-11-15T10:00:00.000Z'
+    for (const countsSends of [true, false]) {
+      const directory = new Directory({ countsSends })
+      directory.fold({ ...sent(1, { from: 'ada' }), at })
+      expect(directory.sentLately('ada', Date.parse(at))).toBe(countsSends ? 1 : 0)
+    }
+    expect(fold({ ...sent(1, { from: 'ada' }), at }).sentLately('ada', Date.parse(at))).toBe(0)
+  })
+
+  test('does not fill the memory when nobody asks', () => {
+    const directory = directoryAt()
+    for (let n = 0; n < 1_024; n++) directory.noteSend('ada', n < 1_023 ? 0 : 2 * minute)
+    expect(directory.sends.get('ada')).toEqual([2 * minute])
+  })
+})
+
+describe('when an agent was seen', () => {
+  const later = '2026-11-15T12:00:00.000Z'
+  const ada = agent('ada')
+
+  test.each<[string, Entry, boolean]>([
+    ['a message of it', sent(2, { from: 'ada' }), true],
+    ['a receipt of it', moved(2, { seq: 1, state: 'shown' }), true],
+    ['a change of its own', joined(2, ada), true],
+    ['a message to it', sent(2, { from: 'bob', to: ['ada'] }), false],
+    ['a torn write', { kind: 'torn', seq: 2, at: later, offset: 0, bytes: 1, digest: '' }, false],
+  ])('%s tells', (_, entry, tells) => {
+    const directory = fold(joined(1, ada), { ...entry, at: later })
+    expect(directory.seenAt(ada)).toBe(Date.parse(tells ? later : ada.lastSeenAt))
+    expect([...directory.seen.keys()].every((name) => typeof name === 'string')).toBe(true)
+  })
+
+  test('is never earlier than its record says', () => {
+    const directory = fold({ ...sent(1, { from: 'ada' }), at: '2020-01-01T00:00:00.000Z' })
+    expect(directory.seenAt(ada)).toBe(Date.parse(ada.lastSeenAt))
+  })
+})
+
+describe('the counts of a box', () => {
+  const group = { seq: 1, owner: 'ada', viaGroup: true } as const
+
+  test('leave out group mail where they say so, and end at nothing', () => {
+    const shown = fold(sent(1, { to: ['all'] }), moved(2, { ...group, state: 'shown' }))
+    expect([shown.unhandled('ada'), shown.isEmpty('ada')]).toEqual([0, false])
+    shown.fold(moved(3, { ...group, was: 'shown', state: 'archived' }))
+    expect(shown.isEmpty('ada')).toBe(true)
+    expect(shown.isEmpty('nobody')).toBe(true)
+  })
+
+  test('keep priorities apart, unread and open', () => {
+    const urgent = { seq: 1, rank: 3 } as const
+    const directory = fold(
+      sent(1, { to: ['ada'], priority: 'urgent' }),
+      sent(2, { to: ['ada'], priority: 'high' }),
+      moved(3, { ...urgent, was: 'stored', state: 'shown' }),
+    )
+    expect(directory.unread('ada')).toEqual({ ...nothing, high: 1 })
+    expect(directory.unhandled('ada')).toBe(2)
+    expect(directory.tallies.get('ada')).toEqual([0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0])
+  })
+
+  test('know the oldest message', () => {
+    expect(fold(joined(1, agent('ada')), moved(2, { seq: 1, state: 'shown' })).firstMessage).toBeUndefined()
+    expect(fold(joined(1, agent('ada')), sent(2), sent(3)).firstMessage).toBe(2)
   })
 })

@@ -1,51 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { fence } from '../../src/conversation/fence.ts'
-import { toMarkdown } from '../../src/conversation/render.ts'
 import { type Mailbox, openSpace, type SendInput } from '../../src/mod.ts'
-import { checkFields } from '../../src/model/check-fields.ts'
 import { inputFields, type NamedField, optionName, storedFields } from '../../src/model/fields.ts'
-import type { Message } from '../../src/model/message.ts'
-import { isDraft } from '../../src/model/shape.ts'
 import { createBox } from '../helpers/cli.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { connect } from '../helpers/mcp.ts'
-import { message } from '../helpers/samples.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-
-/** A value that every way in accepts. A new kind of field has to say what one looks like. */
-function sampleOf({ name, kind, items }: NamedField): unknown {
-  switch (kind) {
-    case 'id':
-    case 'word':
-      return `w-${name}`
-    case 'name':
-      return 'dev'
-    case 'text':
-      return `the ${name}`
-    case 'flag':
-      return true
-    case 'priority':
-      return 'high'
-    case 'time':
-      return '2999-11-15T09:30:00.000Z'
-    case 'whole':
-      return 1
-    case 'duration':
-      return 60_000
-    case 'json':
-      return { n: 1 }
-    case 'object':
-      return { a: 'b' }
-    case 'list':
-      return items === 'tag' ? ['project:x', 'area:y'] : items === 'name' ? ['bob'] : ['a.txt', 'b.txt']
-    case 'addresses':
-      return 'ada'
-    case 'reference':
-      return true
-  }
-}
+import { sampleOf } from './sample-of.ts'
 
 const sampled = (fields: readonly NamedField[]): Record<string, unknown> =>
   Object.fromEntries(fields.map((field) => [field.name, sampleOf(field)]))
@@ -174,38 +136,3 @@ describe('every field of a message', () => {
     expect((await to.json('show', id)).message).toMatchObject(held(input))
   })
 })
-
-test.each(
-  storedFields.filter(({ label }) => label !== undefined).map((field) => [field.label!, field] as const),
-)('readers see %s', (label, field) => {
-  const value = sampleOf(field)
-  const shown = message({ [field.name]: value } as Partial<Message>)
-  const last = JSON.stringify(value).match(/\w+(?=\W*$)/)![0]
-  const empty = message({ attachments: [] })
-  for (const text of [toMarkdown(shown), fence(shown)]) {
-    expect(text.toLowerCase()).toContain(label.toLowerCase())
-    expect(text).toContain(last)
-  }
-  for (const text of [toMarkdown(empty), fence(empty)]) expect(text).not.toContain(`${label}:`)
-})
-
-describe.each(inputFields.map((field) => [field.name, field] as const))('%s', (name, field) => {
-  test('accepts its sample and refuses another kind', () => {
-    checkFields({ [name]: sampleOf(field) })
-    const wrong = field.kind === 'json' ? () => 1 : Symbol.for('wrong')
-    expect(() => checkFields({ [name]: wrong })).toThrow(expect.objectContaining({ code: 'invalid' }))
-  })
-})
-
-test.each(storedFields.map((field) => [field.name, field] as const))(
-  'the quick check of a line looks at %s',
-  (name, field) => {
-    const whole = { ...message(), [name]: sampleOf(field) } as Record<string, unknown>
-    if (field.kind === 'addresses') whole[name] = ['ada']
-    const isMessage = (value: object) => isDraft({ kind: 'message', message: value })
-    expect(isMessage(whole)).toBe(true)
-    const { [name]: _, ...rest } = whole
-    expect(isMessage(rest)).toBe(field.stored === 'optional')
-    if (field.kind !== 'json') expect(isMessage({ ...whole, [name]: Symbol.for('wrong') })).toBe(false)
-  },
-)

@@ -51,6 +51,31 @@ describe('ids', () => {
     )
   })
 
+  test('count on within a millisecond, and borrow the next one when the counter is full', () => {
+    let fills = 0
+    const newId = createIdSource(
+      () => 5_000,
+      (pool) => {
+        fills++
+        pool.fill(0)
+      },
+    )
+    const ids = Array.from({ length: 4_098 }, newId)
+    const placeOf = (id: string) => [timeOf(id), Number.parseInt(id.slice(15, 18), 16)]
+    expect([0, 1, 4_094, 4_095, 4_096, 4_097].map((at) => placeOf(ids[at]!))).toEqual([
+      ...[
+        [5_000, 0],
+        [5_000, 1],
+        [5_000, 4_094],
+        [5_000, 4_095],
+        [5_001, 0],
+        [5_001, 1],
+      ],
+    ])
+    // Randomness is drawn for 128 ids at a time.
+    expect(fills).toBe(33)
+  })
+
   test('of two processes at the same instant differ', () => {
     const [one, other] = [createIdSource(() => 5_000), createIdSource(() => 5_000)]
     const ids = Array.from({ length: 1_000 }, () => [one(), other()]).flat()

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import * as z from 'zod/mini'
 import { jsonSchemas } from '../../src/model/json-schema.ts'
+import { messageLimits } from '../../src/model/message.ts'
+import { agentSchema, inputShape, messageSchema } from '../../src/model/schemas.ts'
 import { agent, idOf, joined, message, moved, sampleTime, sent } from '../helpers/samples.ts'
 import { validates } from './json-schema-check.ts'
 
@@ -80,4 +83,61 @@ describe('the shapes as JSON Schema', () => {
     for (const entry of entries) expect(validates(schemas.draft, draftOf(entry))).toBe(true)
     expect(validates(schemas.draft, { kind: 'gossip' })).toBe(false)
   })
+})
+
+describe('the edges of a stored message', () => {
+  const accepts = (fields: object) => messageSchema.safeParse({ ...message(), ...fields }).success
+  const many = (n: number) => new Array<string>(n).fill('a')
+  const path = 'x'.repeat(messageLimits.pathLength)
+  const word = 'x'.repeat(messageLimits.wordLength)
+
+  test.each<[string, object, object]>([
+    ['an id', { id: idOf(2) }, { id: `x${idOf(2)}` }],
+    ['an id to its end', { id: idOf(3) }, { id: `${idOf(2)}0` }],
+    ['a time', { createdAt: sampleTime }, { createdAt: `x${sampleTime}` }],
+    ['a time to its end', { expiresAt: sampleTime }, { expiresAt: `${sampleTime}x` }],
+    ['a word', { key: word }, { key: `${word}x` }],
+    ['a word that is there', { key: 'k' }, { key: '' }],
+    ['a subject', { subject: word }, { subject: 'x'.repeat(messageLimits.subjectLength + 1) }],
+    ['a long body', { body: 'x'.repeat(10_000) }, { body: null }],
+    ['recipients', { to: many(messageLimits.recipients) }, { to: many(messageLimits.recipients + 1) }],
+    ['tags', { tags: many(messageLimits.tags) }, { tags: many(messageLimits.tags + 1) }],
+    ['paths', { attachments: [path] }, { attachments: [`${path}x`] }],
+    ['paths that are there', { attachments: [] }, { attachments: [''] }],
+    ['a run', { generation: 1 }, { generation: 1.5 }],
+    ['a flag', { requiresAck: true }, { requiresAck: 1 }],
+  ])('%s', (_, good, bad) => {
+    expect([accepts(good), accepts(bad)]).toEqual([true, false])
+  })
+})
+
+test('what a sender may give beside the addresses', () => {
+  const schema = z.strictObject(inputShape())
+  const accepts = (fields: object) => schema.safeParse(fields).success
+  for (const fields of [
+    {},
+    { ttlMs: null },
+    { ttlMs: 5 },
+    { supersede: true },
+    { supersede: 'x' },
+    { hold: true },
+    { payload: [1] },
+  ])
+    expect(accepts(fields), JSON.stringify(fields)).toBe(true)
+  for (const fields of [
+    { ttlMs: 0 },
+    { ttlMs: 'x' },
+    { supersede: 5 },
+    { to: 'ada' },
+    { id: idOf(1) },
+    { subject: undefined },
+    { payload: 5n },
+  ])
+    expect(accepts(fields), String(Object.keys(fields))).toBe(false)
+})
+
+test('an agent is gone in one of three ways', () => {
+  const accepts = (gone: string) => agentSchema.safeParse({ ...agent('ada'), gone }).success
+  expect(['left', 'ended', 'silent'].every(accepts)).toBe(true)
+  expect(['', 'lost'].some(accepts)).toBe(false)
 })

@@ -77,6 +77,19 @@ describe('names', () => {
   test('the refusal quotes the name without its control characters', () => {
     expect(refusal('a\u001b[31m\0').message).not.toMatch(/[\p{Cc}]/u)
   })
+
+  test('the refusal says of what, and is short', () => {
+    expect(refusal('all').message).toBe('name "all" is reserved')
+    expect(() => checkName('a:b', 'role')).toThrow('role "a:b" contains a colon')
+    expect(() => checkName(5 as never, 'role')).toThrow('role must be a string')
+    expect(refusal('x'.repeat(500)).message).toBe(`name "${'x'.repeat(60)}" is 500 characters long`)
+    expect(refusal('x'.repeat(500)).hint).toBe('the limit is 120 characters')
+  })
+
+  test('a name may fill a file name to the last byte', () => {
+    expect(checkName(`${'建'.repeat(26)}${'x'.repeat(6)}`)).toHaveLength(32)
+    expect(refusal(`${'建'.repeat(26)}${'x'.repeat(7)}`).message).toContain('too long for a file name')
+  })
 })
 
 describe('names as files', () => {
@@ -126,12 +139,25 @@ describe('names as files', () => {
     )
   })
 
-  test.each([[''], ['Ada'], ['a b'], ['..'], ['../x'], ['%'], ['%4'], ['%zz'], ['%2f'], ['%61da'], ['%FF']])(
-    'the file %j is not one of ours',
-    (file) => {
-      expect(fileToName(file)).toBeUndefined()
-    },
-  )
+  test.each([
+    [''],
+    ['Ada'],
+    ['a b'],
+    ['..'],
+    ['../x'],
+    ['%'],
+    ['%4'],
+    ['%zz'],
+    ['%2f'],
+    ['%61da'],
+    ['%FF'],
+    ['ada.'],
+    ['.ada'],
+    ['ada\n'],
+    ['x%'],
+  ])('the file %j is not one of ours', (file) => {
+    expect(fileToName(file)).toBeUndefined()
+  })
 
   test('whatever is taken for a name is the one that was written', () => {
     const file = fc.stringMatching(/^(?:[a-z0-9_-]|%[0-9A-F]{2}){1,12}$/)

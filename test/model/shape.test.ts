@@ -5,8 +5,8 @@ import { agentChanges, segmentReasons } from '../../src/model/entry.ts'
 import { priorities } from '../../src/model/message.ts'
 import { receiptStates, receiptSteps } from '../../src/model/receipt.ts'
 import { draftSchema } from '../../src/model/schemas.ts'
-import { isDraft } from '../../src/model/shape.ts'
-import { agent, idOf, joined, message, moved, sent } from '../helpers/samples.ts'
+import { isDraft, isGist, isTime } from '../../src/model/shape.ts'
+import { agent, idOf, joined, message, moved, sampleTime, sent } from '../helpers/samples.ts'
 
 /** Drafts of every kind, with and without whatever is optional. */
 const word = fc.string({ minLength: 1, maxLength: 12 })
@@ -96,6 +96,12 @@ const ownDraft = fc.oneof(
     reason: fc.constantFrom(...segmentReasons),
   }),
   fc.record({ kind: fc.constant('torn'), offset: fc.nat(), bytes: fc.nat(), digest: fc.string() }),
+  fc
+    .record({
+      ...{ kind: fc.constant('damage'), from: fc.nat(), to: fc.nat(), segment: fc.nat() },
+      ...{ offset: fc.nat(), bytes: fc.nat(), kept: optional(word) },
+    })
+    .map(given),
 )
 
 const anyDraft = fc.oneof(messageDraft, receiptDraft, agentDraft, ownDraft)
@@ -130,5 +136,150 @@ describe('the quick check of a line', () => {
     ['a generation that is none', { ...joined(1, agent('ada')), agent: { ...agent('ada'), session: {} } }],
   ])('turns away a line with %s', (_, draft) => {
     expect(isDraft(draft as Record<string, unknown>)).toBe(false)
+  })
+})
+
+/** Drafts with everything in them. */
+const whole: Record<string, Record<string, unknown>> = {
+  message: { kind: 'message', message: message(), exclude: ['cy'] },
+  receipt: {
+    kind: 'receipt',
+    step: 'shown',
+    by: 'ada',
+    changes: [
+      {
+        ...{ id: idOf(1), seq: 1, rank: 1, owner: 'ada', box: 'ada', wasBox: 'role:x', state: 'shown' },
+        ...{ was: 'stored', attempts: 1, claimUntil: sampleTime, ackBy: sampleTime, repeats: 1, level: 1 },
+        ...{ expiresAt: sampleTime },
+      },
+    ],
+  },
+  agent: { kind: 'agent', change: 'joined', by: 'ada', agent: agent('ada') },
+  segment: { kind: 'segment', format: 2, space: 's', reason: 'size' },
+  torn: { kind: 'torn', offset: 1, bytes: 2, digest: 'x' },
+  damage: { kind: 'damage', from: 1, to: 2, segment: 1, offset: 3, bytes: 4, kept: 'x' },
+}
+const canMiss = [
+  'exclude',
+  'wasBox',
+  'was',
+  'attempts',
+  'claimUntil',
+  'ackBy',
+  'repeats',
+  'level',
+  'expiresAt',
+  'kept',
+]
+/** What folding does not look at. */
+const notLookedAt = ['by of agent', 'startedAt of agent']
+
+/** The places of a draft, each with the object that holds it. */
+function places(value: object): { holder: Record<string, unknown>; name: string }[] {
+  return Object.entries(value).flatMap(([name, held]) => {
+    const inner = typeof held === 'object' && held !== null ? places(held) : []
+    return Array.isArray(value) ? inner : [{ holder: value as Record<string, unknown>, name }, ...inner]
+  })
+}
+const counted = (kind: string) =>
+  places(structuredClone(whole[kind]!)).map(({ name }, at) => [name, at] as const)
+
+describe.each(Object.keys(whole))('a line of the kind %s', (kind) => {
+  test('passes with everything in it', () => {
+    expect(isDraft(whole[kind]!)).toBe(true)
+  })
+
+  test.each(counted(kind).filter(([name]) => !notLookedAt.includes(`${name} of ${kind}`)))(
+    'needs %s to be what it is',
+    (name, at) => {
+      for (const wrong of [Symbol.for('wrong'), {}, [{}], 0.5, null]) {
+        const draft = structuredClone(whole[kind]!)
+        const { holder } = places(draft)[at]!
+        holder[name] = wrong
+        expect(isDraft(draft), `${name}: ${String(wrong)}`).toBe(false)
+      }
+      const draft = structuredClone(whole[kind]!)
+      delete places(draft)[at]!.holder[name]
+      expect(isDraft(draft)).toBe(canMiss.includes(name))
+    },
+  )
+})
+
+test('fields that come in another order than those of the line before are checked as well', () => {
+  const { id, ...rest } = message()
+  const check = (one: object) => isDraft({ kind: 'message', message: one })
+  const turned = Object.fromEntries(Object.entries(message()).reverse())
+  expect([message(), turned, { ...rest, id }, message()].map(check)).toEqual([true, true, true, true])
+  expect([{ ...turned, body: 5 }, { ...rest, id: 5 }, rest].map(check)).toEqual([false, false, false])
+  expect(check({ unknown: 1, ...message() })).toBe(true)
+  expect(check({ ...message(), replyTo: undefined })).toBe(true)
+})
+
+describe('the beginning of a message', () => {
+  const gist = { seq: 1, at: sampleTime, kind: 'message', message: message() }
+
+  test('is enough with what routing needs', () => {
+    const { id, from, to, type, priority } = message()
+    expect(isGist({ ...gist, message: { id, from, to, type, priority } })).toBe(true)
+  })
+
+  test.each(['seq', 'at', 'kind', 'message', 'id', 'from', 'to', 'type', 'priority'])('needs %s', (name) => {
+    for (const wrong of [
+      undefined,
+      {},
+      0.5,
+      [1],
+      'x'.repeat(name === 'to' || name === 'priority' ? 1 : 0) || null,
+    ]) {
+      const isOuter = name in gist
+      const bad = isOuter ? { ...gist, [name]: wrong } : { ...gist, message: { ...message(), [name]: wrong } }
+      expect(isGist(bad), `${name}: ${JSON.stringify(wrong)}`).toBe(false)
+    }
+  })
+
+  test('is no entry of another kind, and no text', () => {
+    expect(
+      [joined(1, agent('ada')), moved(2, { seq: 1, state: 'shown' }), null, 'x', []].map(isGist),
+    ).toEqual(new Array(5).fill(false))
+  })
+})
+
+describe('a time', () => {
+  test.each([
+    ['2026-11-15T09:30:00.000Z'],
+    ['0000-01-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z'],
+    ['2026-10-20T19:00:00.000Z'],
+    ['2026-09-30T20:09:10.010Z'],
+  ])('%s', (text) => {
+    expect(isTime(text)).toBe(true)
+  })
+
+  test.each([
+    ['2026-11-15'],
+    ['2026-11-15T09:30:00Z'],
+    ['2026-11-15T09:30:00.000'],
+    ['2026-11-15T09:30:00.000+00:00'],
+    ['2026-13-15T09:30:00.000Z'],
+    ['2026-00-15T09:30:00.000Z'],
+    ['2026-11-00T09:30:00.000Z'],
+    ['2026-11-32T09:30:00.000Z'],
+    ['2026-11-15T24:30:00.000Z'],
+    ['2026-11-15T09:60:00.000Z'],
+    ['2026-11-15T09:30:60.000Z'],
+    ['2026-11-15T09:30:00.00Z'],
+    ['2026-11-15T09:30:00.000Zx'],
+    ['x2026-11-15T09:30:00.000Z'],
+    ['2026-11-15T09:30:00x000Z'],
+    ['20a6-11-15T09:30:00.000Z'],
+    ['2026-11-1aT09:30:00.000Z'],
+    ['2026-11-15T0a:30:00.000Z'],
+    ['2026-11-15T09:3a:00.000Z'],
+    ['2026-11-15T09:30:0a.000Z'],
+    ['2026-11-15T09:30:00.00aZ'],
+    [5],
+    [['2026-11-15T09:30:00.000Z']],
+  ])('%j is none', (value) => {
+    expect(isTime(value)).toBe(false)
   })
 })

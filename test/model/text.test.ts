@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { estimateTokens, toPrintable, toPrintableLine } from '../../src/model/text.ts'
+import { estimateTokens, toPrintable, toPrintableLine, withoutControls } from '../../src/model/text.ts'
 
 /** Text full of what a terminal obeys. */
 const hostile = fc
@@ -55,6 +55,7 @@ describe('text for a terminal', () => {
   test('shows what was removed', () => {
     expect(toPrintable('a\u001b[31mred')).toBe('a␛[31mred')
     expect(toPrintable('a\0b')).toBe('a␀b')
+    expect(toPrintable('a\u001fb c')).toBe('a␟b c')
     expect(toPrintable('a\u007fb')).toBe('a␡b')
     expect(toPrintable('a\u202eb')).toBe('a\ufffdb')
     expect(toPrintable('a\ud800b')).toBe('a\ufffdb')
@@ -75,4 +76,11 @@ test('a token is about four characters of English', () => {
   expect(estimateTokens('')).toBe(0)
   expect(estimateTokens('abcd')).toBe(1)
   expect(estimateTokens('abcde')).toBe(2)
+})
+
+test('text for a model loses what steers a terminal or hides, without a mark', () => {
+  expect(withoutControls('a\u001b[31mred\u202e\ud800')).toBe('a[31mred')
+  expect(withoutControls('one\r\ntwo\rthree\tfour\n')).toBe('one\ntwothree\tfour\n')
+  expect(withoutControls('a\u00ad\ufe0f\u3164\u{e0101}b')).toBe('ab')
+  expect(withoutControls('Zoë 建築家 🙂')).toBe('Zoë 建築家 🙂')
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MailboxError } from '../../src/base/errors.ts'
-import { isoTime, maxLifeMs, parseDuration, parseTime } from '../../src/model/time.ts'
+import { isoTime, maxLifeMs, monthOf, parseDuration, parseTime } from '../../src/model/time.ts'
 
 const refusal = { code: 'invalid', hint: expect.stringMatching(/\S/) }
 
@@ -74,6 +74,7 @@ describe('dates', () => {
     ['2026-11-15T09:30:00.250Z', '2026-11-15T09:30:00.250Z'],
     ['2026-11-15T09:30:00+02:00', '2026-11-15T07:30:00.000Z'],
     ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+    ['2026-11-15T09:30', new Date('2026-11-15T09:30').toISOString()],
   ])('%s', (text, iso) => {
     expect(isoTime(parseTime(text))).toBe(iso)
   })
@@ -91,6 +92,10 @@ describe('dates', () => {
     ['2026-11-15T...'],
     ['+275760-09-14'],
     ['20261115'],
+    ['x2026-11-15'],
+    ['2026-11-15x'],
+    [' 2026-11-15'],
+    ['2026-11-15 '],
     ['1763200000000'],
   ])('%j is refused, with a hint', (text) => {
     refused(() => parseTime(text))
@@ -110,4 +115,21 @@ describe('dates', () => {
       }),
     )
   })
+})
+
+test('what is refused is repeated, as far as it is short', () => {
+  const long = 'x'.repeat(100)
+  expect(() => parseDuration('5y')).toThrow('"5y" is not a duration')
+  expect(() => parseDuration(long)).toThrow(`"${'x'.repeat(40)}" is not a duration`)
+  expect(() => parseTime('5y')).toThrow('"5y" is not a date')
+  expect(() => parseTime(long)).toThrow(`"${'x'.repeat(40)}" is not a date`)
+})
+
+test('times are written the same, however many there were before', () => {
+  for (let n = 0; n < 200; n++) expect(isoTime(n * 1_000)).toBe(new Date(n * 1_000).toISOString())
+  for (let n = 0; n < 200; n++) expect(isoTime(n * 1_000)).toBe(new Date(n * 1_000).toISOString())
+})
+
+test('a time is in its month', () => {
+  expect(monthOf('2026-11-15T09:30:00.000Z')).toBe('2026-11')
 })

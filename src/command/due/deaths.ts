@@ -11,6 +11,8 @@ import { atOnce, type LetterChanges } from './letter-changes.ts'
 export interface ProcessStates {
   running: ReadonlySet<string>
   gone: ReadonlySet<string>
+  /** Whose process was looked for, by name; of others nothing is known. @default everybody's */
+  looked?: ReadonlySet<string>
 }
 
 export const runOf = ({ name, session }: Pick<Agent, 'name' | 'session'>): string =>
@@ -23,13 +25,15 @@ export const isRunning = (agent: Agent, { gone }: Pick<ProcessStates, 'gone'>): 
 /** Agents whose process has ended, or that were silent for too long where no process can be seen. */
 export function findDeaths(
   { directory }: DirectoryView,
-  { running, gone }: ProcessStates,
+  { running, gone, looked }: ProcessStates,
   { now, policy }: Context,
 ): AgentDraft[] {
   const died = (agent: Agent, gone: 'ended' | 'silent', note: string): AgentDraft =>
     agentDraft('died', systemAgent, { ...agent, state: 'dead', gone, lastSeenAt: isoTime(now), note })
-  return [...directory.agents.values()].flatMap((agent) => {
-    if (agent.state === 'dead' || agent.state === 'frozen' || agent.name === person) return []
+  const { here } = directory
+  return [...(looked ?? here.keys())].flatMap((name) => {
+    const agent = here.get(name)
+    if (agent === undefined || name === person) return []
     const run = runOf(agent)
     if (gone.has(run)) return died(agent, 'ended', 'its process ended')
     if (running.has(run)) return []
@@ -44,8 +48,8 @@ export function findDeaths(
 /** Agents that were only taken for dead, because they were silent, and have said or done something since. */
 export function findReturns(view: View, { gone }: ProcessStates, context: Context): Draft[] {
   const { directory } = view
-  return [...directory.agents.values()].flatMap((agent) => {
-    const wasSilent = agent.state === 'dead' && agent.gone === 'silent' && !gone.has(runOf(agent))
+  return [...directory.dead.values()].flatMap((agent) => {
+    const wasSilent = agent.gone === 'silent' && !gone.has(runOf(agent))
     return wasSilent && directory.seenAt(agent) > Date.parse(agent.lastSeenAt)
       ? comeBack(view, agent, context)
       : []

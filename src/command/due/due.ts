@@ -19,9 +19,7 @@ export function decideDue(view: View, processes: ProcessStates, context: Context
   const returns = findReturns(view, processes, context)
   const dead = new Map(deaths.map(({ agent }) => [agent.name, agent]))
   const back = new Set(returns.map((draft) => (draft.kind === 'agent' ? draft.agent.name : '')))
-  for (const agent of view.directory.agents.values()) {
-    if (agent.state === 'dead' && !back.has(agent.name)) dead.set(agent.name, agent)
-  }
+  for (const [name, agent] of view.directory.dead) if (!back.has(name)) dead.set(name, agent)
   for (const agent of dead.values()) settleDead(letters, agent)
   for (const letter of view.lapsedClaims(context.now, atOnce)) letters.giveBack(letter, 'the claim ran out')
   for (const letter of view.bound(atOnce)) expireForRun(letters, letter)

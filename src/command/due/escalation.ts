@@ -47,7 +47,7 @@ export function nextToTell({ view, context }: LetterChanges, letter: Letter): Ne
   const recipient = directory.agents.get(letter.owner)
   const isLeads =
     recipient !== undefined ? isLead(recipient, leads) : leads.some((role) => letter.owner === `role:${role}`)
-  const lead = leads.find((role) => directory.holders(role).length > 0)
+  const lead = leads.find((role) => directory.isHeld(role))
   const isFirst = letter.level === escalation.none || letter.level === escalation.muted
   const to = isFirst && lead !== undefined && !isLeads ? `role:${lead}` : person
   return { to, level: to === person ? escalation.person : escalation.lead }

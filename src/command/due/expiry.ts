@@ -15,8 +15,7 @@ export function expireForRun(letters: LetterChanges, letter: Letter): void {
 }
 
 /** Boxes of agents that are expected back: their mail does not expire meanwhile. */
-export const frozenBoxes = ({ directory }: View): string[] =>
-  [...directory.agents.values()].filter(({ state }) => state === 'frozen').map(({ name }) => name)
+export const frozenBoxes = ({ directory }: View): string[] => [...directory.frozen.keys()]
 
 /** Group mail that somebody has read has done its work; of other mail the sender is told. */
 export function expire(letters: LetterChanges, letter: Letter): void {

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { MailboxError } from '../../base/errors.ts'
 import type { Entry } from '../../model/entry.ts'
 import { decodeLine, looksWhole, refuseOtherFormat } from '../codec.ts'
 import {
@@ -30,6 +31,8 @@ export interface FileJournalOptions extends Partial<Omit<SegmentWriterOptions, '
   pollMs?: number
   /** @default 60_000 */
   lockTimeoutMs?: number
+  /** Nothing is written, and whoever wants to gets this error. */
+  refusal?: MailboxError | undefined
   /** Called when a batch has been written and the disk is confirming it: time for other work. */
   onWritten?: () => void
 }
@@ -46,6 +49,7 @@ const writerDefaults = {
 export class FileJournal implements Journal {
   readonly space: string
   readonly #dir: string
+  readonly #refusal: MailboxError | undefined
   readonly #lock: WriterLock
   readonly #lockTimeoutMs: number
   readonly #reader: SegmentReader<Entry>
@@ -56,6 +60,7 @@ export class FileJournal implements Journal {
   constructor(options: FileJournalOptions) {
     this.#dir = join(options.dir, 'journal')
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    this.#refusal = options.refusal
     this.#lockTimeoutMs = options.lockTimeoutMs ?? 60_000
     this.#lock = new WriterLock(join(options.dir, 'lock'))
     this.#reader = new SegmentReader(this.#dir, decodeLine)
@@ -121,10 +126,12 @@ export class FileJournal implements Journal {
   }
 
   withLock<T>(work: () => T): T {
+    if (this.#refusal !== undefined) throw this.#refusal
     return this.#lock.withSync(work, this.#lockTimeoutMs)
   }
 
   append(decide: Decide, options?: AppendOptions): Promise<PlacedEntry[]> {
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal)
     return this.#queue.append(decide, options)
   }
 

@@ -1,0 +1,183 @@
+// For `npm run mutate`: runs the tests of a room for Stryker. Stryker's own runner for vitest starts vitest anew for
+// each mutant, and nearly all of its time goes into that. Here the tests are bundled and loaded once, and for a mutant
+// only those run that reach it. A mutant in what runs while modules load has them loaded anew.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { INSTRUMENTER_CONSTANTS } from '@stryker-mutator/api/core'
+import { commonTokens, declareClassPlugin, PluginKind } from '@stryker-mutator/api/plugin'
+import { determineHitLimitReached, toMutantRunResult } from '@stryker-mutator/api/test-runner'
+import { rolldown } from 'rolldown'
+
+const vitest = join(import.meta.dirname, 'mutate-vitest.mjs')
+
+/** How long a test may take: what it usually takes many times over, because the machine may be busy. */
+const limitMs = (usualMs) => 5_000 + 20 * usualMs
+
+/** A test that takes longer is left out: mutants in the journal meet a hundred tests each. */
+const slowMs = 1_500
+
+class OneProcessRunner {
+  static inject = [commonTokens.options]
+  #files
+  #bundle
+  /** What Stryker's code in the sources looks at. */
+  #state
+  /** The tests as they are without a mutant. */
+  #tests = []
+  #usualMs = new Map()
+  #skipped = new Set()
+  #loads = 0
+  #stray = []
+
+  constructor(options) {
+    this.#files = options.oneProcess.tests
+    this.#state = globalThis[INSTRUMENTER_CONSTANTS.NAMESPACE] ??= {}
+    process.on('unhandledRejection', (error) => this.#stray.push(error))
+    process.on('uncaughtException', (error) => this.#stray.push(error))
+  }
+
+  capabilities() {
+    return { reloadEnvironment: true }
+  }
+
+  async init() {
+    this.#bundle = join(process.cwd(), 'bundle.mjs')
+    await bundleTests(this.#files, this.#bundle)
+  }
+
+  async dryRun() {
+    this.#state.activeMutant = undefined
+    this.#state.mutantCoverage = { static: {}, perTest: {} }
+    this.#tests = await this.#load()
+    const tests = []
+    for (const test of this.#tests) {
+      this.#state.currentTestId = test.id
+      const result = await this.#run(test, Number.POSITIVE_INFINITY)
+      this.#state.currentTestId = undefined
+      this.#usualMs.set(test.id, result.timeSpentMs)
+      tests.push(result.status === 0 && result.timeSpentMs > slowMs ? { ...result, status: 2 } : result)
+    }
+    this.#skipped = new Set(tests.filter(({ status }) => status === 2).map(({ id }) => id))
+    return { status: 'complete', tests, mutantCoverage: this.#state.mutantCoverage }
+  }
+
+  async mutantRun(options) {
+    const isStatic = options.reloadEnvironment
+    const result = await this.#mutantRun(options, isStatic)
+    // What modules keep from earlier tests can hide a mutant: it survives only if it survives in fresh ones.
+    return isStatic || result.status !== 'survived' ? result : await this.#mutantRun(options, true)
+  }
+
+  async #mutantRun({ activeMutant, testFilter, mutantActivation, hitLimit }, isFresh) {
+    const isChosen = ({ id }) => !this.#skipped.has(id) && (testFilter?.includes(id) ?? true)
+    let tests = this.#tests
+    Object.assign(this.#state, { mutantCoverage: undefined, hitCount: 0, hitLimit })
+    this.#state.activeMutant = mutantActivation === 'static' ? activeMutant.id : undefined
+    if (isFresh) {
+      try {
+        tests = await this.#load()
+      } catch (error) {
+        // What cannot be loaded fails every test.
+        return failed(this.#tests.find(isChosen), error)
+      }
+    }
+    this.#state.activeMutant = activeMutant.id
+    const results = []
+    const usualMs = ({ id }) => this.#usualMs.get(id) ?? 0
+    // The quickest first: most mutants need no more.
+    for (const test of tests.filter(isChosen).sort((a, b) => usualMs(a) - usualMs(b))) {
+      const result = await this.#run(test, limitMs(usualMs(test)))
+      if (result.status === 'timeout') return result
+      results.push(result)
+      if (result.status !== 0) break
+    }
+    this.#state.activeMutant = undefined
+    const { hitCount } = this.#state
+    return toMutantRunResult(
+      determineHitLimitReached(hitCount, hitLimit) ?? { status: 'complete', tests: results },
+    )
+  }
+
+  async #load() {
+    globalThis.mutateTests = []
+    await import(`${pathToFileURL(this.#bundle)}?${this.#loads++}`)
+    return globalThis.mutateTests
+  }
+
+  async #run({ id, name, fileName, run }, limit) {
+    const began = performance.now()
+    const error = await within(limit, run())
+    if (error === timedOut) return { status: 'timeout', reason: `${id} took longer than ${limit} ms` }
+    const failure = error ?? this.#stray.shift()
+    this.#stray.length = 0
+    const result = { id, name, fileName, timeSpentMs: performance.now() - began }
+    if (failure === Symbol.for('skipped')) return { ...result, status: 2 }
+    return failure === undefined
+      ? { ...result, status: 0 }
+      : { ...result, status: 1, failureMessage: String(failure?.stack ?? failure) }
+  }
+}
+
+const failed = ({ id }, error) => ({
+  status: 'killed',
+  killedBy: [id],
+  failureMessage: String(error?.stack ?? error),
+  nrOfTests: 1,
+})
+
+const timedOut = Symbol('timed out')
+
+/** What a test failed with, if it did. */
+async function within(limit, running) {
+  if (limit === Number.POSITIVE_INFINITY) return await running
+  let timer
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, limit, timedOut)
+  })
+  return await Promise.race([running, late]).finally(() => clearTimeout(timer))
+}
+
+/** Helpers that start what is in dist/, which no mutant is in: a test that calls one is not run here. */
+const helpersOfProcesses = /\/test\/helpers\/(?:processes|cli|mcp|hub|skip)\.ts$/
+const skipping = (source) =>
+  [...source.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm)]
+    .map(([, name]) => `export function ${name}() { throw Symbol.for('skipped') }`)
+    .join('\n')
+
+/** One module of the tests and the sources that they import; packages stay outside. */
+async function bundleTests(files, to) {
+  const entry = '\0tests'
+  const plugin = {
+    name: 'tests',
+    resolveId: (id) => (id === entry || id === 'vitest' ? { id: id === entry ? entry : vitest } : null),
+    load(id) {
+      if (id === entry)
+        return files.map((file) => `import ${JSON.stringify(join(process.cwd(), file))}`).join('\n')
+      return helpersOfProcesses.test(id) ? skipping(readFileSync(id, 'utf8')) : null
+    },
+    transform(code, id) {
+      if (!/\.m?[jt]s$/.test(id)) return null
+      const url = `const mutateUrl = ${JSON.stringify(String(pathToFileURL(id)))};`
+      const own = code.includes('import.meta.url')
+        ? url + code.replaceAll('import.meta.url', 'mutateUrl')
+        : code
+      const file = files.find((one) => join(process.cwd(), one) === id)
+      if (file === undefined) return own
+      return `import { beginFile as mutateFile } from 'vitest';mutateFile(${JSON.stringify(file)});${own}`
+    },
+  }
+  const build = await rolldown({
+    input: entry,
+    platform: 'node',
+    external: (id) => /^[^./\0]/.test(id) && id !== 'vitest' && !id.startsWith('@oxc-project/'),
+    plugins: [plugin],
+    transform: { target: 'node20', define: { __VERSION__: '"0"' } },
+    treeshake: false,
+    logLevel: 'warn',
+  })
+  await build.write({ file: to, format: 'esm', sourcemap: false, codeSplitting: false })
+  await build.close()
+}
+
+export const strykerPlugins = [declareClassPlugin(PluginKind.TestRunner, 'one-process', OneProcessRunner)]

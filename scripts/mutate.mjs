@@ -1,0 +1,124 @@
+// npm run mutate: changes the code in small ways, one at a time, and asks the tests of its room whether they notice.
+//   npm run mutate                         every room
+//   npm run mutate -- model journal        these rooms
+//   npm run mutate -- src/model/time.ts    these files
+//   npm run mutate -- --since main         the files that differ from a commit
+//   --report                               run nothing: print what earlier runs found (test-output/mutation/)
+// Ends with 1 if fewer than 85 % of the mutants of a room were noticed.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { root } from './run.mjs'
+
+/**
+ * Each room with the tests that hold its rules: those that run in one process, as tests of dist/ see no mutant, and
+ * that are quick, because a mutant in what runs while modules load meets them all.
+ */
+const rooms = {
+  model: ['test/model', 'test/conversation/fence.test.ts', 'test/command/send.test.ts'],
+  conversation: ['fence', 'fence-shape', 'field', 'matter', 'render', 'says', 'types'].map(
+    (name) => `test/conversation/${name}.test.ts`,
+  ),
+  command: ['test/command'],
+  journal: ['test/journal'],
+}
+const left = ['test/model/fields.test.ts', 'test/model/json.test.ts', 'test/journal/modes.test.ts']
+const least = 85
+const words = process.argv.slice(2)
+const since = words.includes('--since') ? words[words.indexOf('--since') + 1] : undefined
+const named = words.filter((word) => !word.startsWith('--') && word !== since)
+const resultOf = (room) => `${root}test-output/mutation/${room}.json`
+
+function testsOf(room) {
+  const files = rooms[room].flatMap((path) =>
+    path.endsWith('.ts') ? path : readdirSync(root + path).map((file) => `${path}/${file}`),
+  )
+  return files.filter((file) => file.endsWith('.test.ts') && !left.includes(file))
+}
+
+/** The files to mutate in a room. */
+function filesOf(room) {
+  const all = readdirSync(`${root}src/${room}`, { recursive: true })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `src/${room}/${file}`)
+  if (since !== undefined) return all.filter((file) => changedSince().includes(file))
+  return named.length === 0 || named.includes(room) ? all : all.filter((file) => named.includes(file))
+}
+
+function changedSince() {
+  const { stdout } = spawnSync('git', ['diff', '--name-only', since], { cwd: root, encoding: 'utf8' })
+  return stdout.split('\n')
+}
+
+async function mutate(room, files) {
+  const { Stryker } = await import('@stryker-mutator/core')
+  await new Stryker({
+    mutate: files,
+    testRunner: 'one-process',
+    oneProcess: { tests: testsOf(room) },
+    plugins: [`${root}scripts/mutate-runner.mjs`, `${root}scripts/mutate-texts.mjs`],
+    ignorers: ['texts'],
+    coverageAnalysis: 'perTest',
+    incremental: true,
+    incrementalFile: resultOf(room),
+    // Always: what an earlier run found may not hold with the tests of today.
+    force: true,
+    ignorePatterns: ['*', '!src', '!src/**', '!test', '!test/**', '!docs', '!docs/**', '!package.json'],
+    tempDirName: `test-output/mutation/sandbox-${room}`,
+    concurrency: Number(process.env.MUTATE_CONCURRENCY ?? 1),
+    // A busy machine is no endless loop.
+    timeoutMS: 20_000,
+    disableTypeChecks: false,
+    reporters: ['progress-append-only'],
+    logLevel: 'warn',
+    warnings: { unknownOptions: false },
+    allowEmpty: true,
+  }).runMutationTest()
+}
+
+/** What is known of a room: how many mutants ended how, and those that nobody noticed. */
+function readResult(room) {
+  const { files } = JSON.parse(readFileSync(resultOf(room), 'utf8'))
+  const all = Object.entries(files).flatMap(([file, { source, mutants }]) =>
+    mutants.map((mutant) => ({ ...mutant, file, was: textAt(source, mutant.location) })),
+  )
+  const count = (status) => all.filter((mutant) => mutant.status === status).length
+  const killed = count('Killed')
+  const timeout = count('Timeout')
+  const survived = count('Survived')
+  const uncovered = count('NoCoverage')
+  const mutants = killed + timeout + survived + uncovered
+  const score = (100 * (killed + timeout)) / mutants
+  const alive = all.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+  return { room, mutants, killed, timeout, survived, uncovered, ignored: count('Ignored'), score, alive }
+}
+
+function textAt(source, { start, end }) {
+  const lines = source.split('\n').slice(start.line - 1, end.line)
+  lines[lines.length - 1] = lines.at(-1).slice(0, end.column - 1)
+  lines[0] = lines[0].slice(start.column - 1)
+  return lines.join('\n')
+}
+
+const oneLine = (text) => {
+  const line = text.replace(/\s+/g, ' ')
+  return line.length > 100 ? `${line.slice(0, 99)}…` : line
+}
+
+const results = []
+for (const room of Object.keys(rooms)) {
+  const files = filesOf(room)
+  if (files.length === 0) continue
+  if (!words.includes('--report')) await mutate(room, files)
+  if (existsSync(resultOf(room))) results.push(readResult(room))
+}
+for (const { alive } of results)
+  for (const { file, location, mutatorName, was, replacement, status } of alive)
+    console.log(
+      `${file}:${location.start.line}:${location.start.column} ${status} ${mutatorName}\n  - ${oneLine(was)}\n  + ${oneLine(replacement)}`,
+    )
+console.log('\nroom          mutants  killed  timeout  survived  not covered  ignored  score')
+for (const { room, mutants, killed, timeout, survived, uncovered, ignored, score } of results)
+  console.log(
+    `${room.padEnd(12)}${[mutants, killed, timeout, survived, uncovered, ignored].map((n, at) => String(n).padStart([9, 8, 9, 10, 13, 9][at])).join('')}  ${score.toFixed(1)} %`,
+  )
+process.exit(results.every(({ score }) => score >= least) ? 0 : 1)

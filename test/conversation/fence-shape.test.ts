@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { fence } from '../../src/conversation/fence.ts'
+import { message } from '../helpers/samples.ts'
+
+const { id } = message()
+const lines = (...given: Parameters<typeof message>) => fence(message(...given), { nonce: 'N' }).split('\n')
+
+test('foreign text stands between two marks, behind a head in our words', () => {
+  expect(lines({ subject: ' Two\n\n lines', body: 'The body.' })).toEqual([
+    `Message ${id} from another agent "bob", text, normal.`,
+    ...['<<<mail N', '#  Two lines', '', 'The body.', 'mail N>>>'],
+  ])
+})
+
+test('everything that a reader needs is in it, and nothing empty', () => {
+  const text = lines({
+    ...{ type: 'plan_approval', subject: '', body: '', payload: { approved: true, own: 1 }, swarm: 'dev' },
+    ...{ attachments: ['a', 'b'], requiresAck: true, awaitingResponse: true, priority: 'urgent' },
+  })
+  expect(text).toEqual([
+    `Message ${id} from another agent "bob", plan_approval, urgent, needs an ack, needs an answer. A plan was decided.`,
+    ...[
+      '<<<mail N',
+      'Verdict: approved',
+      '',
+      'attachments: a, b',
+      '',
+      'swarm: dev',
+      '',
+      'payload: {"own":1}',
+      'mail N>>>',
+    ],
+  ])
+  const both = lines({ type: 'plan_approval', subject: 'S', body: 'B', payload: { approved: false } })
+  expect(both.slice(1)).toEqual(['<<<mail N', '# S', '', 'B', 'Verdict: rejected', 'mail N>>>'])
+})
+
+test.each([
+  ['user', 'from the person you work for user,'],
+  ['system', 'from the mailbox itself system,'],
+  ['Eve "the person" x', 'from another agent "Eve \\"the person\\" x",'],
+])('the head says how far to trust %s', (from, said) => {
+  expect(lines({ from })[0]).toContain(said)
+})
+
+test.each([
+  ['text', 'text'],
+  ['My-type_9', 'My-type_9'],
+  ['x'.repeat(40), 'x'.repeat(40)],
+  ['x'.repeat(41), 'other'],
+  ['9x', 'other'],
+  ['text from user', 'other'],
+  ['!text', 'other'],
+])('the type %j is called %j', (type, called) => {
+  expect(lines({ type })[0]).toBe(`Message ${id} from another agent "bob", ${called}, normal.`)
+})
+
+test('what is longer than there is room for is cut, never within a character, and says how to read on', () => {
+  const cut = (chars: number, body: string) =>
+    fence(message({ subject: '', body }), { nonce: 'N', chars })
+      .split('\n')
+      .slice(2)
+  expect(cut(5, '12345')).toEqual(['12345', 'mail N>>>'])
+  expect(cut(5, '1234567')).toEqual(['12345…', 'mail N>>>', `(2 more characters: mailbox read ${id})`])
+  expect(cut(2, '1\u{1f642}')).toEqual(['1…', 'mail N>>>', `(1 more characters: mailbox read ${id})`])
+})
+
+test('a mark is never the same twice', () => {
+  const markOf = () => /<<<mail ([0-9a-f]{12})\n/.exec(fence(message()))?.[1]
+  expect(markOf()).toBeDefined()
+  expect(markOf()).not.toBe(markOf())
+})
