@@ -1,20 +1,29 @@
 import type { Action } from '../conversation/conversation.ts'
 import type { Fields, InputOf } from '../conversation/field.ts'
+import type { SendInput } from '../model/fields.ts'
 import type { Mailbox, SentMessage } from '../space/mailbox/api.ts'
 
-/** Sends what an action says: as a reply to `id`, to the given recipient, or to the lead. */
+/**
+ * Sends what an action says: as a reply to `id`, to the given recipient, or to the lead. `more` are fields of the
+ * message besides it: they win over the action's defaults, and texts and lists are joined.
+ */
 export async function say<F extends Fields, P extends readonly (keyof F & string)[]>(
   mailbox: Mailbox,
   action: Action<F, P>,
   given: InputOf<F>,
+  more: Partial<SendInput> = {},
 ): Promise<SentMessage> {
-  const { type } = action
   const input = (await action.prepare?.(mailbox, given)) ?? given
   const { id, to: named } = input as { id?: string; to?: string }
-  if (id !== undefined)
-    return mailbox.reply(id, { ...action.says(input, { name: mailbox.name, to: '' }), type })
+  const said = (to: string) => {
+    const saying = action.says(input, { name: mailbox.name, to })
+    const body = [more.body, saying.body].filter(Boolean).join('\n\n')
+    const attachments = [...(saying.attachments ?? []), ...(more.attachments ?? [])]
+    return { ...saying, ...more, body, attachments, type: action.type }
+  }
+  if (id !== undefined) return mailbox.reply(id, said(''))
   const to = named ?? (await mailbox.lead())
-  return mailbox.send({ to, ...action.says(input, { name: mailbox.name, to }), type })
+  return mailbox.send({ to, ...said(to) })
 }
 
 type Rest<F extends Fields, P extends readonly string[]> = Omit<InputOf<F>, P[number]>

@@ -10,6 +10,7 @@ import {
   messageDraft,
   prioritySchema,
   receiptDraft,
+  repairDraft,
   segmentDraft,
   storedShape,
   tornDraft,
@@ -137,6 +138,7 @@ export const entry = name(
     z.extend(segmentDraft, place),
     z.extend(tornDraft, place),
     z.extend(damageDraft, place),
+    z.extend(repairDraft, place),
   ]),
 )
 

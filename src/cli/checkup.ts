@@ -59,6 +59,7 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   if (space.settings['journal.mirror'] !== '') yield await attempt('mirror', () => checkMirror(space))
   for (const record of await space.unreadable())
     yield { check: 'damage', state: 'fail', found: unreadableRecord(record), next: unreadableHint }
+  yield* (await scrubFindings(dir)).map((found) => ({ check: 'scrub', ...found }))
   yield await attempt('index', () => checkIndex(dir, hadIndex))
   yield await attempt('lock', () => checkLock(space))
   yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
@@ -138,6 +139,23 @@ async function checkJournal(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
     }
   }
   return { state: 'fail', found: `entry ${end} cannot be read`, next: unreadableHint }
+}
+
+/** What the slow reading of old files has found; nothing while it was never done. */
+async function scrubFindings(dir: string): Promise<Omit<Finding, 'check'>[]> {
+  const { scrubState } = await import('../space/scrub.ts')
+  const state = scrubState(dir)
+  if (state === undefined) return []
+  const [first] = state.findings
+  if (first !== undefined) {
+    const rest = state.findings.length === 1 ? '' : `, and ${state.findings.length - 1} more`
+    const found = `damaged: ${first.where}, file ${first.segment}, byte ${first.offset}${rest}`
+    return [{ state: 'fail', found, next: 'mailbox repair --dry-run' }]
+  }
+  if (state.finishedAt === 0) return []
+  return [
+    { state: 'ok', found: `old files were read ${relative(state.finishedAt, Date.now())}; all are intact` },
+  ]
 }
 
 async function checkMirror(space: DiskSpace): Promise<Omit<Finding, 'check'>> {

@@ -52,8 +52,6 @@ export interface MessageType {
   answerWith?: readonly string[]
   /** The console offers it for new mail. */
   isComposed?: true
-  /** Its body says what its context holds. */
-  bodySaysContext?: true
 }
 
 export interface Report {

@@ -4,7 +4,7 @@ import type { Message } from '../model/message.ts'
 import { shownOf } from '../model/shown-fields.ts'
 import { toPrintableLine, withoutControls } from '../model/text.ts'
 import { typeOf } from './registry.ts'
-import { sayPayload } from './words.ts'
+import { contextBesides, sayPayload } from './words.ts'
 
 export interface FenceOptions {
   /** Cut what is longer. */
@@ -30,7 +30,7 @@ export function fence(message: Message, options: FenceOptions = {}): string {
   const whole = [
     message.subject && `# ${message.subject.replace(/\s+/g, ' ')}`,
     body,
-    ...shownOf({ ...message, payload: payload as Message['payload'] }).map(
+    ...shownOf({ ...message, ...{ payload, context: contextBesides(message) } } as Message).map(
       ({ label, text }) => `${label.toLowerCase()}: ${text}`,
     ),
   ]

@@ -102,7 +102,6 @@ export const handoff = conversation({
       sentence: 'Work was handed over: continue from its current state.',
       opens: 'task',
       answerWith: taskAnswers,
-      bodySaysContext: true,
     },
   },
   actions: () => ({

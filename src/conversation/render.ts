@@ -1,7 +1,7 @@
 import type { Message } from '../model/message.ts'
 import { shownOf } from '../model/shown-fields.ts'
 import { typeOf, waysToAnswer } from './registry.ts'
-import { type Fact, sayPayload } from './words.ts'
+import { contextBesides, type Fact, sayPayload } from './words.ts'
 
 const markers = { low: '', normal: '', high: '[HIGH] ', urgent: '[URGENT] ' } as const
 
@@ -26,7 +26,8 @@ export function toMarkdown(message: Message): string {
   const sentence = typeOf(message.type)?.sentence
   if (sentence !== undefined) lines.push('', sentence)
   lines.push('', '---', '', message.body)
-  if (message.context !== undefined) lines.push('', '### Context', '', ...contextLines(message.context))
+  const context = contextBesides(message)
+  if (context !== undefined) lines.push('', '### Context', '', ...contextLines(context))
   if (message.attachments.length > 0) {
     lines.push('', '### Attachments', '', ...message.attachments.map((path) => `- \`${oneLine(path)}\``))
   }

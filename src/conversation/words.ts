@@ -31,8 +31,19 @@ export function sayPayload({
   })
   const rest = fields.filter(([name]) => labelOf(name) === undefined)
   return {
-    // What the body says already is not said again.
-    facts: facts.filter(({ text }) => text !== '' && !body.includes(text)),
+    // What the body says already is not said again, and nothing is in every body.
+    facts: facts.filter(({ text }) => !body.includes(text)),
     rest: rest.length === 0 ? undefined : Object.fromEntries(rest),
   }
+}
+
+/** The context of a message without what its body says already under a label or in a list; undefined if nothing is left. */
+export function contextBesides({ context, body }: Pick<Message, 'context' | 'body'>): Message['context'] {
+  if (context === undefined) return undefined
+  const isSaid = (value: unknown) =>
+    typeof value === 'string' && [`:** ${value}`, `- ${value}`].some((text) => body.includes(text))
+  const left = Object.entries(context).filter(
+    ([, value]) => !(Array.isArray(value) ? value.every(isSaid) : isSaid(value)),
+  )
+  return left.length === 0 ? undefined : Object.fromEntries(left)
 }

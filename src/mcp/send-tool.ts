@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { handOff } from '../agent/requests.ts'
+import { say } from '../agent/say.ts'
+import { handoff as handoffs } from '../conversation/handoff.ts'
 import type { Kind } from '../model/field.ts'
 import { inputFields, optionName, type SendInput } from '../model/fields.ts'
 import { priorities } from '../model/message.ts'
@@ -42,7 +43,8 @@ export async function sendFrom(
   const { replyTo, ...content } = message
   if (given.handoff !== undefined) {
     const to = (content.to as string | undefined) ?? (await mailbox.lead())
-    return handOff(mailbox, { ...given.handoff, to, subject: content.subject ?? 'Handoff' })
+    const work = { ...given.handoff, to, subject: content.subject ?? 'Handoff' }
+    return say(mailbox, handoffs.actions().handOff, work, message)
   }
   if (replyTo !== undefined) return mailbox.reply(replyTo, content)
   return mailbox.send({ to: [], ...content })

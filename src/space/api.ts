@@ -16,6 +16,7 @@ import type { UnreadableRecord } from '../query/unreadable.ts'
 import type { Helper } from './helpers.ts'
 import type { Mailbox } from './mailbox/api.ts'
 import type { Mirrored } from './mirror.ts'
+import type { RepairOptions, RepairReport } from './repair.ts'
 import type { ArchiveOptions, ArchiveReport } from './retention.ts'
 
 /** What a program can do with a space wherever it is: on this disk or behind a hub. */
@@ -83,6 +84,8 @@ export interface LocalSpace extends Space {
   rebuild(options?: CatchUpOptions): Promise<void>
   /** Gzips old segments of the journal, and removes those that are older still where that is configured. */
   archiveOld(options?: ArchiveOptions): Promise<ArchiveReport>
+  /** Puts right what can be put right in the journal, and takes lost records from copies. */
+  repair(options?: RepairOptions): Promise<RepairReport>
   /** Makes a directory the second copy of the journal, and copies everything into it; `''` ends that. */
   setMirror(dir: string, options?: CopyOptions): Promise<Mirrored>
   /** How the second copy stands to the journal; undefined if there is none. */

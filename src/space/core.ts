@@ -181,10 +181,10 @@ export class SpaceCore {
   }
 
   /**
-   * Shortens the journal with the exclusive right to write. There is no index meanwhile, and creating one
-   * takes the same right, so whoever needs it waits and builds it from what is left.
+   * Removes or replaces files of the journal with the exclusive right to write. There is no index meanwhile, and
+   * creating one takes the same right, so whoever needs it waits and builds it from what is there then.
    */
-  dropSegments(work: () => void): void {
+  changeSegments(work: () => void): void {
     this.journal.withLock(() => {
       this.index.discard()
       this.words.discard()

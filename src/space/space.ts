@@ -57,7 +57,11 @@ export class DiskSpace implements LocalSpace {
     const { warnings, ...found } = await this.core.query((source) => stats(source, this.now()))
     const mirror = (await this.mirror())?.problem
     const helpers = this.helpers().flatMap(({ warning }) => warning ?? [])
-    return { ...found, warnings: [...warnings, ...helpers, ...(mirror === undefined ? [] : [mirror])] }
+    const scrubbed = (await import('./scrub.ts')).scrubWarnings(this.dir)
+    return {
+      ...found,
+      warnings: [...warnings, ...helpers, ...(mirror === undefined ? [] : [mirror]), ...scrubbed],
+    }
   }
 
   show: Of<'show'> = (id) => this.core.query((source) => show(source, id, this.now()))
@@ -85,6 +89,7 @@ export class DiskSpace implements LocalSpace {
     return archiveOld(this.core, options)
   }
 
+  repair: Of<'repair'> = async (options = {}) => (await import('./repair.ts')).repair(this.core, options)
   setMirror: Of<'setMirror'> = async (dir, options = {}) => {
     this.core.mustBeOpen()
     return (await import('./mirror.ts')).setMirror(this.core, dir, options)

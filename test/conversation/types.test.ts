@@ -21,7 +21,7 @@ import { refusal } from '../helpers/refusal.ts'
 /** What each type means, beside its words. The types that mean nothing of their own are not here. */
 const traits = [
   ...['opens', 'answers', 'settlesNothing', 'isBound', 'isQuiet', 'interrupts', 'isEmergency'],
-  ...['need', 'isComposed', 'bodySaysContext'],
+  ...['need', 'isComposed'],
 ] as const
 const meanings: Record<string, object> = {
   text: { isComposed: true },
@@ -31,7 +31,7 @@ const meanings: Record<string, object> = {
   ack: { isQuiet: true, settlesNothing: true },
   error: {},
   broadcast: { isQuiet: true },
-  handoff: { opens: 'task', bodySaysContext: true },
+  handoff: { opens: 'task' },
   escalation: { settlesNothing: true, need: { kind: 'escalation', label: 'escalation' } },
   plan_submission: { opens: 'plan', need: { kind: 'plan', label: 'plan to approve' } },
   plan_approval: { answers: 'plan_submission', isBound: true },
@@ -363,7 +363,7 @@ describe('the verb status', () => {
     const { options } = conversations.find(({ verb }) => verb?.().name === 'status')!.verb!()
     expect(options).toMatchObject({
       status: { required: false, flag: '--status <word>' },
-      of: { kind: 'word' },
+      of: { kind: 'word', flag: '--of <agent>' },
     })
     expect(options!['id']).toMatchObject({ kind: 'word', flag: '--reply-to <id>' })
   })

@@ -37,6 +37,22 @@ describe.each(ways)('two agents over %s in the protocol of %s', (door, era, open
     expect((await ada.call('search', { query: 'port from:ada' })).facts['messages']).toMatchObject([{ id }])
   })
 
+  it('hand work over with every other field of a message', async () => {
+    const [ada, bob] = await meet()
+    await bob.call('agents')
+    const { facts } = await ada.call('send', { to: 'bob', subject: 'Parser', body: 'Where are we?' })
+    await bob.call('send', {
+      ...{ to: 'ada', replyTo: facts['id'], body: 'Read this first.', priority: 'urgent', ack: true },
+      handoff: { workCompleted: 'The lexer', nextSteps: ['Build it'] },
+    })
+    const { text } = await ada.call('check')
+    expect(text).toMatch(/, handoff, urgent, needs an ack\./)
+    // Its fields are said once, in words.
+    expect(text).toMatch(/Read this first\.\s+Work handoff from bob to ada\.[\s\S]*- Build it\nmail \w+>>>$/)
+    const thread = await ada.call('read', { id: facts['id'], thread: true })
+    expect(thread.facts['messages']).toMatchObject([{ from: 'ada' }, { from: 'bob', type: 'handoff' }])
+  })
+
   it('hand work over, and judge a plan', async () => {
     const [ada, bob] = await meet()
     await bob.call('agents', { roles: ['lead'] })

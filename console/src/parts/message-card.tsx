@@ -1,6 +1,6 @@
 import './message-card.css'
 import { useState } from 'preact/hooks'
-import { typeOf } from '../../../src/conversation/registry.ts'
+import { contextBesides } from '../../../src/conversation/words.ts'
 import type { StoredMessage, ThreadReceipt } from '../data/types.ts'
 import { asCommand } from '../lib/cli.ts'
 import { path } from '../lib/route.ts'
@@ -137,11 +137,13 @@ const Tool = ({ icon, name, isOpen, onClick }: ToolProps) => (
 )
 
 /** Payload and handoff fields that fit on one line each. The rest is in the raw JSON. */
-function Details({ message: { type, body, payload, context } }: { message: StoredMessage }) {
+function Details({ message }: { message: StoredMessage }) {
+  const { payload } = message
   const isObject = payload !== null && typeof payload === 'object' && !Array.isArray(payload)
-  // The body of a handoff is generated from its context and says the same.
-  const fromContext = typeOf(type)?.bodySaysContext && body !== '' ? {} : context
-  const fields = Object.entries({ ...(isObject ? (payload as Record<string, unknown>) : {}), ...fromContext })
+  const fields = Object.entries({
+    ...(isObject ? (payload as Record<string, unknown>) : {}),
+    ...contextBesides(message),
+  })
   const shown = fields.flatMap(([name, value]): [string, string][] => {
     if (Array.isArray(value)) return value.length === 0 ? [] : [[name, value.map(textOf).join('; ')]]
     return value === null || value === undefined || value === '' ? [] : [[name, textOf(value)]]

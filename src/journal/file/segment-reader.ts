@@ -133,8 +133,9 @@ export class SegmentReader<E extends Gist> {
     if (plain !== undefined && live) return { bytes: plain, size, live, followed }
     // Our open file may be all that is left of it. It was removed: no index may be built from it any more.
     this.#forget(segment)
-    const bytes = this.#unpack(segment)
-    return { bytes, size: bytes?.look().size ?? 0, live: false, followed }
+    const again = plain === undefined ? undefined : this.#openPlain(segment)
+    const bytes = again ?? this.#unpack(segment)
+    return { bytes, ...(bytes?.look() ?? { size: 0, live: false }), followed }
   }
 
   #nextSegment(segment: number, { followed, live }: SegmentView): number | undefined {
@@ -184,8 +185,13 @@ export class SegmentReader<E extends Gist> {
   }
 
   at(place: Place): E | undefined {
-    const line = this.#open(place.segment)?.read(place.offset, place.bytes)
-    return line && this.#decode(line)?.entry
+    const { segment, offset, bytes } = place
+    const line = this.#open(segment)?.read(offset, bytes)
+    const entry = line && this.#decode(line)?.entry
+    if (entry !== undefined || this.#plain.get(segment)?.look().live !== false) return entry
+    // A repair has replaced the file since it was opened.
+    this.#forget(segment)
+    return this.at(place)
   }
 
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {

@@ -60,6 +60,8 @@ export class SegmentWriter {
   #loss: Loss | undefined
   /** The segment may end in half a line that could not be removed, so nothing more is appended to it. */
   #writeFailed = false
+  /** Why the next line begins a new segment, if it does. */
+  begins: SegmentReason | undefined
 
   constructor(dir: string, options: SegmentWriterOptions) {
     this.#dir = dir
@@ -161,9 +163,11 @@ export class SegmentWriter {
     if (this.#file.syncFailed) this.#rotate('sync_failed')
     else if (this.#writeFailed) this.#rotate('write_failed')
     else {
-      const reason = this.#rotation.fullBy(this.#cursor)
+      const begins = this.#cursor.offset > 0 ? this.begins : undefined
+      const reason = begins ?? this.#rotation.fullBy(this.#cursor)
       if (reason !== undefined) this.#rotate(reason)
     }
+    this.begins = undefined
     const { space } = this.#options
     if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#buffer.addSeal()
     if (this.#cursor.offset === 0)
