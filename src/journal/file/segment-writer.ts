@@ -70,10 +70,8 @@ export class SegmentWriter {
     this.#reader.space = options.space
     this.#file = fileIn(dir, options)
     this.#head = new HeadMark(dir, options.space)
-    this.#rotation = new Rotation(
-      options,
-      (segment) => this.#reader.head(segment) ?? this.#reader.first(segment),
-    )
+    const readStart = (segment: number) => this.#reader.head(segment) ?? this.#reader.first(segment)
+    this.#rotation = new Rotation(options, readStart)
   }
 
   /** Continues from another cursor, as if nothing had been read yet. */
@@ -83,10 +81,7 @@ export class SegmentWriter {
     this.#fragment = undefined
   }
 
-  /**
-   * Reads complete lines that other processes wrote. It needs no lock, because complete lines stay. What is
-   * read here need not be read while others wait for the lock.
-   */
+  /** Reads complete lines of other processes. Those stay, so it needs no lock, and leaves less to read with it. */
   readAhead(): Placed<Gist>[] {
     return this.#readOn().found
   }
