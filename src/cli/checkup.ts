@@ -2,6 +2,7 @@ import { existsSync, realpathSync, statSync, watch } from 'node:fs'
 import { rm, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { describeDoubt } from '../base/clock.ts'
 import { unreadableHint } from '../model/unreadable.ts'
 import type { Helper } from '../space/helpers.ts'
 import { ensureSpaceDir, readSettings } from '../space/settings.ts'
@@ -62,6 +63,8 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   yield* (await scrubFindings(dir)).map((found) => ({ check: 'scrub', ...found }))
   yield await attempt('index', () => checkIndex(dir, hadIndex))
   yield await attempt('lock', () => checkLock(space))
+  const doubt = space.core.now.doubt()
+  if (doubt !== undefined) yield { check: 'clock', state: 'warn', ...describeDoubt(doubt) }
   yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
   for (const helper of space.helpers()) yield { check: helper.id, ...checkHelper(helper) }
   // Not closed: closing waits for the lock, which may be what is stuck. The process ends after this.

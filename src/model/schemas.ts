@@ -105,7 +105,14 @@ export const receiptChangeSchema = z.strictObject({
   expiresAt: z.optional(isoDate),
 })
 
-export const claimSchema = z.strictObject({ messageId: uuid, agent: word, until: isoDate, attempt: z.int() })
+export const claimSchema = z.strictObject({
+  messageId: uuid,
+  agent: word,
+  until: isoDate,
+  attempt: z.int(),
+  /** Rises with every claim: whoever acts with one that is not the newest is refused. Earlier hubs give none. */
+  number: z.optional(z.int()),
+})
 
 export const sessionSchema = z.strictObject({
   /** Rises with every run of the agent. */

@@ -72,6 +72,8 @@ export interface LocalSpace extends Space {
   /** Runs what is due again and again until it is stopped, or the space is closed. */
   runDueEvery(everyMs?: number): { stop: () => void }
 
+  /** What is wrong with the clock of this process or machine, if it is far from the space's. */
+  readonly clockWarning: string | undefined
   /** The programs beside the space that agents depend on for their mail. */
   helpers(): Helper[]
   /** The records of the journal that could not be read, and what is known of them from others. */
@@ -101,7 +103,7 @@ export interface OpenSpaceOptions {
   dir: string
   /** Overrides of `config.json`, for this process. */
   settings?: Partial<Settings>
-  /** @default Date.now */
+  /** The time to go by, in ms since 1970. @default the clock of the space */
   now?: () => number
   /** Called while an index that is missing or far behind is being built. */
   onProgress?: (seq: number) => void

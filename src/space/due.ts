@@ -26,6 +26,7 @@ export async function runDue(core: SpaceCore): Promise<number> {
 
 /** The decision that does what is due at this snapshot; undefined when nothing is. */
 export function findDue(core: SpaceCore, source: Source): (() => Promise<number>) | undefined {
+  if (core.endsNothing) return undefined
   const view = core.viewOf(source)
   const { here, dead } = view.directory
   // Those taken for dead as well: one whose process has ended does not come back.

@@ -1,3 +1,4 @@
+import { describeDoubt } from '../base/clock.ts'
 import type { SeatInput } from '../command/roster.ts'
 import type { PlacedEntry } from '../journal/journal.ts'
 import { deadLetters } from '../query/dead.ts'
@@ -39,6 +40,15 @@ export class DiskSpace implements LocalSpace {
 
   async mailbox(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
     await roster.comeToMailbox(this.core, name, options)
+    return new LocalMailbox(this.core, name, new Map())
+  }
+
+  /**
+   * The mailbox of an agent for whoever does one thing for it and may not be there for the next: a command, a
+   * request, a hook. Several of them are one run of the agent, and what one has claimed another can finish.
+   */
+  async mailboxOfRun(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
+    await roster.comeToMailbox(this.core, name, options)
     return new LocalMailbox(this.core, name)
   }
 
@@ -58,10 +68,13 @@ export class DiskSpace implements LocalSpace {
     const mirror = (await this.mirror())?.problem
     const helpers = this.helpers().flatMap(({ warning }) => warning ?? [])
     const scrubbed = (await import('./scrub.ts')).scrubWarnings(this.dir)
-    return {
-      ...found,
-      warnings: [...warnings, ...helpers, ...(mirror === undefined ? [] : [mirror]), ...scrubbed],
-    }
+    const others = [mirror, this.clockWarning].filter((warning) => warning !== undefined)
+    return { ...found, warnings: [...warnings, ...helpers, ...others, ...scrubbed] }
+  }
+
+  get clockWarning() {
+    const doubt = this.core.now.doubt()
+    return doubt === undefined ? undefined : describeDoubt(doubt).found
   }
 
   show: Of<'show'> = (id) => this.core.query((source) => show(source, id, this.now()))

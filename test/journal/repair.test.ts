@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -133,6 +134,14 @@ describe('without any copy it puts right, byte for byte,', () => {
       (dir) => writeLines(dir, [...linesIn(dir, 2), linesIn(dir, 1)[1]!], 2),
     ],
     ['the order of lines', (dir) => writeLines(dir, linesIn(dir, 1).toReversed(), 1)],
+    [
+      'a cut-off write that moved',
+      (dir) => {
+        const lines = linesIn(dir, 1)
+        const at = lines.findIndex((line) => line.endsWith('"at":"2026'))
+        writeLines(dir, lines.with(at, lines[at - 1]!).with(at - 1, lines[at]!), 1)
+      },
+    ],
     ['an inserted remark', (dir) => writeLines(dir, linesIn(dir, 1).toSpliced(1, 0, '# hello'), 1)],
     [
       'swapped files',
@@ -204,6 +213,7 @@ describe('from a copy it restores, byte for byte,', () => {
     ],
     ['an emptied file', (dir) => writeFileSync(segmentFile(dir, 2), '')],
     ['a deleted file', (dir) => rmSync(segmentFile(dir, 2))],
+    ['a deleted file and one in its place', (dir) => renameSync(segmentFile(dir, 3), segmentFile(dir, 2))],
     ['a file of zeros', (dir) => edit(dir, 2, (bytes) => Buffer.alloc(bytes.length))],
     [
       'a line that was edited and whose sum was made to fit',

@@ -178,7 +178,7 @@ function planSegment(
   const origin = scanned.find((one) => homes.get(one.segment) === segment && !one.foreign)
   const items = origin === undefined ? [] : (itemsIn.get(origin.segment) ?? itemsOf(before))
   // A sound segment that gets records it had lost keeps its own.
-  const own = itemsIn.has(segment) || origin === undefined ? [] : items.filter(isRecord)
+  const own = origin === undefined || itemsIn.has(origin.segment) ? [] : items.filter(isRecord)
   const records = [...own, ...chosen.map(({ record }) => record)].sort((a, b) => a.seq - b.seq)
   const isLost = (after: number, until: number) =>
     staysLost(journal, lost, segment, after, until, records.at(-1)?.seq ?? 0)

@@ -83,7 +83,7 @@ export function isSound(items: readonly Item[]): boolean {
     }
     if (!item.intact || (before !== undefined && !follows(before, item))) return false
     if (item.entry.kind === 'torn') {
-      if (!isSealed(junk, item.entry)) return false
+      if (junk[0]?.offset !== item.entry.offset || !isSealed(junk, item.entry)) return false
       junk = []
     }
     before = item
