@@ -20,6 +20,8 @@ const slowMs = 1_500
 class OneProcessRunner {
   static inject = [commonTokens.options]
   #files
+  /** How many tests a mutant meets at most. */
+  #mostTests
   #bundle
   /** What Stryker's code in the sources looks at. */
   #state
@@ -31,7 +33,9 @@ class OneProcessRunner {
   #stray = []
 
   constructor(options) {
-    this.#files = options.oneProcess.tests
+    const { tests, mostTests = Number.POSITIVE_INFINITY } = options.oneProcess
+    this.#files = tests
+    this.#mostTests = mostTests
     this.#state = globalThis[INSTRUMENTER_CONSTANTS.NAMESPACE] ??= {}
     process.on('unhandledRejection', (error) => this.#stray.push(error))
     process.on('uncaughtException', (error) => this.#stray.push(error))
@@ -66,7 +70,8 @@ class OneProcessRunner {
     const isStatic = options.reloadEnvironment
     const result = await this.#mutantRun(options, isStatic)
     // What modules keep from earlier tests can hide a mutant: it survives only if it survives in fresh ones.
-    return isStatic || result.status !== 'survived' ? result : await this.#mutantRun(options, true)
+    const isCertain = isStatic || this.#mostTests < Number.POSITIVE_INFINITY || result.status !== 'survived'
+    return isCertain ? result : await this.#mutantRun(options, true)
   }
 
   async #mutantRun({ activeMutant, testFilter, mutantActivation, hitLimit }, isFresh) {
@@ -86,7 +91,8 @@ class OneProcessRunner {
     const results = []
     const usualMs = ({ id }) => this.#usualMs.get(id) ?? 0
     // The quickest first: most mutants need no more.
-    for (const test of tests.filter(isChosen).sort((a, b) => usualMs(a) - usualMs(b))) {
+    const chosen = tests.filter(isChosen).sort((a, b) => usualMs(a) - usualMs(b))
+    for (const test of chosen.slice(0, this.#mostTests)) {
       const result = await this.#run(test, limitMs(usualMs(test)))
       if (result.status === 'timeout') return result
       results.push(result)
@@ -112,10 +118,10 @@ class OneProcessRunner {
     const failure = error ?? this.#stray.shift()
     this.#stray.length = 0
     const result = { id, name, fileName, timeSpentMs: performance.now() - began }
-    if (failure === Symbol.for('skipped')) return { ...result, status: 2 }
-    return failure === undefined
-      ? { ...result, status: 0 }
-      : { ...result, status: 1, failureMessage: String(failure?.stack ?? failure) }
+    if (failure === undefined) return { ...result, status: 0 }
+    const failureMessage = typeof failure === 'symbol' ? '' : String(failure?.stack ?? failure)
+    if (failure === Symbol.for('skipped') || noBuild.test(failureMessage)) return { ...result, status: 2 }
+    return { ...result, status: 1, failureMessage }
   }
 }
 
@@ -138,7 +144,8 @@ async function within(limit, running) {
   return await Promise.race([running, late]).finally(() => clearTimeout(timer))
 }
 
-/** Helpers that start what is in dist/, which no mutant is in: a test that calls one is not run here. */
+/** Tests that start what is in dist/ are not run here: no mutant is in it. Some do it by these helpers. */
+const noBuild = /Cannot find module '[^']*\/dist\//
 const helpersOfProcesses = /\/test\/helpers\/(?:processes|cli|mcp|hub|skip)\.ts$/
 const skipping = (source) =>
   [...source.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm)]

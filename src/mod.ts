@@ -73,11 +73,16 @@ export type {
   BroadcastInput,
   Checked,
   CheckOptions,
+  ClaimNumber,
+  ClaimOptions,
+  FailOptions,
   Handled,
   HandleOptions,
   Mailbox,
   ReplyInput,
   SentMessage,
 } from './space/mailbox/api.ts'
+export type { Mirrored } from './space/mirror.ts'
 export { openSpace } from './space/open.ts'
+export type { RepairedFile, RepairOptions, RepairReport } from './space/repair.ts'
 export type { ArchivedSegment, ArchiveOptions, ArchiveProgress, ArchiveReport } from './space/retention.ts'

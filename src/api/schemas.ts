@@ -10,6 +10,7 @@ import {
   messageDraft,
   prioritySchema,
   receiptDraft,
+  repairDraft,
   segmentDraft,
   storedShape,
   tornDraft,
@@ -56,7 +57,7 @@ export const storedMessage = name(
 )
 export const inboxMessage = name(
   'InboxMessage',
-  z.extend(storedMessage, { state: receiptState, role: z.optional(text) }),
+  z.extend(storedMessage, { state: receiptState, role: z.optional(text), claimNumber: z.optional(count) }),
 )
 export const unreadableRecord = object('UnreadableRecord', {
   ...counts('seq', 'segment', 'offset', 'bytes', 'line'),
@@ -77,8 +78,9 @@ const next = z.nullable(text)
 export const messagePage = object('MessagePage', { messages: z.array(storedMessage), next })
 export const inboxPage = object('InboxPage', { messages: z.array(inboxMessage), next })
 export const checked = object('Checked', { messages: z.array(inboxMessage), remaining: unreadCount, next })
-export const handled = object('Handled', { message: storedMessage, state: receiptState })
-export const claimed = name('Claimed', z.extend(handled, { claim }))
+const handledFields = { message: storedMessage, state: receiptState }
+export const handled = object('Handled', { ...handledFields, claimNumber: z.optional(count) })
+export const claimed = object('Claimed', { ...handledFields, claim })
 
 const ladderStep = z.strictObject({
   state: z.enum(receiptSteps),
@@ -137,6 +139,7 @@ export const entry = name(
     z.extend(segmentDraft, place),
     z.extend(tornDraft, place),
     z.extend(damageDraft, place),
+    z.extend(repairDraft, place),
   ]),
 )
 

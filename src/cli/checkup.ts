@@ -2,6 +2,7 @@ import { existsSync, realpathSync, statSync, watch } from 'node:fs'
 import { rm, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { describeDoubt } from '../base/clock.ts'
 import { unreadableHint } from '../model/unreadable.ts'
 import type { Helper } from '../space/helpers.ts'
 import { ensureSpaceDir, readSettings } from '../space/settings.ts'
@@ -59,8 +60,11 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   if (space.settings['journal.mirror'] !== '') yield await attempt('mirror', () => checkMirror(space))
   for (const record of await space.unreadable())
     yield { check: 'damage', state: 'fail', found: unreadableRecord(record), next: unreadableHint }
+  yield* (await scrubFindings(dir)).map((found) => ({ check: 'scrub', ...found }))
   yield await attempt('index', () => checkIndex(dir, hadIndex))
   yield await attempt('lock', () => checkLock(space))
+  const doubt = space.core.now.doubt()
+  if (doubt !== undefined) yield { check: 'clock', state: 'warn', ...describeDoubt(doubt) }
   yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
   for (const helper of space.helpers()) yield { check: helper.id, ...checkHelper(helper) }
   // Not closed: closing waits for the lock, which may be what is stuck. The process ends after this.
@@ -138,6 +142,23 @@ async function checkJournal(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
     }
   }
   return { state: 'fail', found: `entry ${end} cannot be read`, next: unreadableHint }
+}
+
+/** What the slow reading of old files has found; nothing while it was never done. */
+async function scrubFindings(dir: string): Promise<Omit<Finding, 'check'>[]> {
+  const { scrubState } = await import('../space/scrub.ts')
+  const state = scrubState(dir)
+  if (state === undefined) return []
+  const [first] = state.findings
+  if (first !== undefined) {
+    const rest = state.findings.length === 1 ? '' : `, and ${state.findings.length - 1} more`
+    const found = `damaged: ${first.where}, file ${first.segment}, byte ${first.offset}${rest}`
+    return [{ state: 'fail', found, next: 'mailbox repair --dry-run' }]
+  }
+  if (state.finishedAt === 0) return []
+  return [
+    { state: 'ok', found: `old files were read ${relative(state.finishedAt, Date.now())}; all are intact` },
+  ]
 }
 
 async function checkMirror(space: DiskSpace): Promise<Omit<Finding, 'check'>> {

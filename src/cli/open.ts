@@ -42,6 +42,7 @@ export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Pr
       ...known,
       ...[...damaged.values()].filter((line) => known.every(({ seq }) => seq !== line.seq)),
     ]
+    if (space.core.endsNothing) cli.warn(space.clockWarning!)
     if (isNew) cli.hint(`Created a space in ${dir}`)
     return space
   } finally {
@@ -51,7 +52,7 @@ export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Pr
 
 /** The mailbox of the agent the verb acts as. An agent that has not joined gets an error that says how to. */
 export const openMailbox = (cli: Cli, space: DiskSpace): Promise<Mailbox> =>
-  space.mailbox(cli.actor, { join: false })
+  space.mailboxOfRun(cli.actor, { join: false })
 
 /** Sets what a verb does in the mailbox of the agent it acts as. */
 export function mailboxAction<Words extends unknown[]>(

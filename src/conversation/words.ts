@@ -31,8 +31,8 @@ export function sayPayload({
   })
   const rest = fields.filter(([name]) => labelOf(name) === undefined)
   return {
-    // What the body says already is not said again.
-    facts: facts.filter(({ text }) => text !== '' && !body.includes(text)),
+    // What the body says already is not said again, and nothing is in every body.
+    facts: facts.filter(({ text }) => !body.includes(text)),
     rest: rest.length === 0 ? undefined : Object.fromEntries(rest),
   }
 }

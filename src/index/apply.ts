@@ -80,6 +80,11 @@ export function createApplier(database: Database): Applier {
     `INSERT OR IGNORE INTO shared SELECT box, owner, seq, rank FROM receipt r
      WHERE seq = ? AND owner = ? AND class = 0 AND EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND x.owner <> r.owner)`,
   )
+  // Mail that is in another box than its owner's is claimed, and each claim is one more attempt.
+  const putClaim = database.prepare(
+    `INSERT OR IGNORE INTO claim SELECT ?1, ?2, ?3, ?4
+     WHERE ?5 > coalesce((SELECT attempts FROM receipt WHERE seq = ?1 AND owner = ?2), 0)`,
+  )
   const putLease = database.prepare('INSERT OR IGNORE INTO lease VALUES (?, ?, ?, ?)')
   const dropLease = database.prepare(
     `DELETE FROM lease WHERE (owner, rank, until, seq) IN
@@ -170,6 +175,7 @@ export function createApplier(database: Database): Applier {
       if (holes.any()) foldChange(change, holes.receiptOf(change), tally)
       const until = timeOf(change.claimUntil)
       const { seq: message, owner, box, state, rank, attempts = 0, repeats = 0, level = null } = change
+      if (box !== owner) putClaim.run([message, owner, seq, box, attempts])
       dropLease.run([message, owner])
       dropDue.run([message, owner])
       putReceipt.run([

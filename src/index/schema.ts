@@ -1,5 +1,5 @@
 /** Rises with every change to the tables or to `apply`: an index with another format is rebuilt. */
-export const indexFormat = 14
+export const indexFormat = 15
 
 /** Which journal the tables were built from, and up to where. */
 const meta = `CREATE TABLE meta (
@@ -56,6 +56,9 @@ CREATE TABLE shared (box TEXT, owner TEXT, seq INTEGER, rank INTEGER NOT NULL, P
 -- Claims by their end: once expired, the message is free for the other holders of the role.
 CREATE TABLE lease (owner TEXT, rank INTEGER, until INTEGER, seq INTEGER, PRIMARY KEY (owner, rank, until, seq)) WITHOUT ROWID;
 CREATE INDEX lease_until ON lease (until);
+
+-- Every claim that was made, by the seq of its entry: what an earlier holder does is told from what the last one does.
+CREATE TABLE claim (seq INTEGER, owner TEXT, number INTEGER, agent TEXT NOT NULL, PRIMARY KEY (seq, owner, number)) WITHOUT ROWID;
 
 -- Unfinished mail for one particular run of its agent.
 CREATE TABLE bound (seq INTEGER, owner TEXT, PRIMARY KEY (seq, owner)) WITHOUT ROWID;

@@ -1,4 +1,4 @@
-import type { Draft, Entry, Gist } from '../model/entry.ts'
+import type { Draft, Entry, Gist, SegmentReason } from '../model/entry.ts'
 
 /** Where an entry's line is: the number of its segment, its offset in it, its length. */
 export interface Place {
@@ -51,6 +51,8 @@ export type Decide = (tail: readonly Gist[]) => Draft[]
 export interface AppendOptions {
   /** Decide only after everything before is written, so that an index can be brought up to date. */
   settled?: boolean
+  /** Begin a new segment for it, for this reason: it has a kind that the segment's format may not have. */
+  begin?: SegmentReason
 }
 
 /**

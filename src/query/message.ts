@@ -3,6 +3,7 @@ import type { SqlRow } from '../base/sqlite.ts'
 import type { Projection } from '../index/projection.ts'
 import { UnfitIndex } from '../index/unfit.ts'
 import type { DamagedLine, Journal } from '../journal/journal.ts'
+import type { ClaimMade } from '../model/claim.ts'
 import { checkId } from '../model/id.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
@@ -77,6 +78,22 @@ export function factsOf({ index }: Source, seq: number): MessageFacts {
 
 export const receiptsOf = ({ index }: Source, seq: number): Receipt[] =>
   index.sql(`SELECT ${receiptColumns} FROM receipt r WHERE seq = ?`).all([seq]).map(toReceipt)
+
+/** Every claim that was made on a message, the oldest first. */
+export const claimsOn = ({ index }: Source, seq: number): ClaimMade[] =>
+  index
+    .sql('SELECT owner, number, agent FROM claim WHERE seq = ? ORDER BY number')
+    .all<[string, number, string]>([seq])
+    .map(([owner, number, agent]) => ({ owner, number, agent }))
+
+/** The newest claim of an agent on a message, of those that were made up to an entry. */
+export const newestClaim = (
+  source: Source,
+  agent: string,
+  seq: number,
+  upTo = Number.POSITIVE_INFINITY,
+): number | undefined =>
+  claimsOn(source, seq).findLast((claim) => claim.agent === agent && claim.number <= upTo)?.number
 
 export const receiptColumns =
   'r.seq, r.owner, r.box, r.rank, r.state, r.attempts, r.claim_until, r.expires, r.ack_by, r.repeats, r.level, r.via_group, r.seen'

@@ -121,5 +121,7 @@ function tell(source: Source, entry: Entry): Told {
       return { seq, at, kind, text: `sealed ${entry.bytes} bytes left by a crash` }
     case 'damage':
       return { seq, at, kind, text: `lost from the journal: ${lossOf(entry)}` }
+    case 'repair':
+      return { seq, at, kind, text: `repaired ${entry.files.length} files of the journal` }
   }
 }

@@ -66,15 +66,27 @@ const addressesOf = ({ index }: Source, seq: number): string[] =>
     .all<[string]>([seq])
     .map(([owner]) => owner)
 
-/** Every record that could not be read, in the order of the journal. */
+/** More are not listed: where so much is damaged, the list is no help. */
+const listedAtMost = 1_000
+
+/** The records that could not be read, in the order of the journal. */
 export function unreadableRecords(source: Source): UnreadableRecord[] {
-  const rows = source.index.sql('SELECT seq, segment, offset, bytes, line FROM damaged')
+  const columns = 'seq, segment, offset, bytes, line'
+  const rows = source.index.sql(`SELECT ${columns} FROM damaged ORDER BY seq LIMIT ${listedAtMost}`)
   const known = rows
     .all<[number, number, number, number, number]>()
     .map(([seq, segment, offset, bytes, line]): DamagedLine => ({ seq, segment, offset, bytes, line }))
+  // It was repaired, and the index was built without it.
+  if (known.some((line) => isReadable(source, line))) throw new UnfitIndex()
+  for (const line of source.damaged.values()) if (isReadable(source, line)) source.damaged.delete(line.seq)
   const bySeq = new Map([...source.damaged.values(), ...known].map((line) => [line.seq, line]))
-  return [...bySeq.values()].sort((a, b) => a.seq - b.seq).map((line) => describe(source, line))
+  return [...bySeq.values()]
+    .sort((a, b) => a.seq - b.seq)
+    .slice(0, listedAtMost)
+    .map((line) => describe(source, line))
 }
+
+const isReadable = ({ journal }: Source, line: DamagedLine): boolean => journal.at(line)?.seq === line.seq
 
 /** Whether the index has entries that the journal has no more, so that a rebuilt one would have less. */
 export function hasMoreThanJournal({ index, damaged }: Source): boolean {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import type { Clock } from '../base/clock.ts'
 import { MailboxError } from '../base/errors.ts'
 import type { Context, Decision } from '../command/context.ts'
 import type { View } from '../conversation/view.ts'
@@ -42,7 +43,7 @@ export interface Decided<T> {
 export class SpaceCore {
   readonly dir: string
   readonly settings: Settings
-  readonly now: () => number
+  readonly now: Clock
   readonly journal: Journal
   readonly index: Projection
   readonly words: Projection
@@ -60,7 +61,7 @@ export class SpaceCore {
   #closed = false
 
   /** `onlyLook`: nothing is written to its directory, not even what is derived. */
-  constructor(dir: string, journal: Journal, settings: Settings, now: () => number, onlyLook = false) {
+  constructor(dir: string, journal: Journal, settings: Settings, now: Clock, onlyLook = false) {
     this.dir = dir
     this.settings = settings
     this.now = now
@@ -81,7 +82,13 @@ export class SpaceCore {
   }
 
   get context(): Context {
-    return { now: this.now(), newId: this.#newId, policy: this.settings }
+    const context = { now: this.now(), newId: this.#newId, policy: this.settings }
+    return this.endsNothing ? { ...context, endsBy: Number.NEGATIVE_INFINITY } : context
+  }
+
+  /** The clock of this process is wrong: it does nothing that is due and takes nobody's claim for over. */
+  get endsNothing(): boolean {
+    return this.now.doubt()?.who === 'process'
   }
 
   /** Takes a decision with the exclusive right to append, and makes it durable. */
@@ -181,10 +188,10 @@ export class SpaceCore {
   }
 
   /**
-   * Shortens the journal with the exclusive right to write. There is no index meanwhile, and creating one
-   * takes the same right, so whoever needs it waits and builds it from what is left.
+   * Removes or replaces files of the journal with the exclusive right to write. There is no index meanwhile, and
+   * creating one takes the same right, so whoever needs it waits and builds it from what is there then.
    */
-  dropSegments(work: () => void): void {
+  changeSegments(work: () => void): void {
     this.journal.withLock(() => {
       this.index.discard()
       this.words.discard()

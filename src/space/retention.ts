@@ -207,7 +207,7 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   const last = (await core.record('directory', decideRestate)).at(-1)
   if (last !== undefined) syncSegment(dir, last.place.segment)
   const total = await core.query(({ index }) => index.cursor.seq)
-  core.dropSegments(() => removeArchived(dir, segments))
+  core.changeSegments(() => removeArchived(dir, segments))
   removeMirrored(core.settings['journal.mirror'], core.journal.space, Math.max(...segments))
   await core.rebuild({ onProgress: (done) => onProgress?.({ task: 'rebuild', done, total }), signal })
 }

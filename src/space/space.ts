@@ -1,3 +1,4 @@
+import { describeDoubt } from '../base/clock.ts'
 import type { SeatInput } from '../command/roster.ts'
 import type { PlacedEntry } from '../journal/journal.ts'
 import { deadLetters } from '../query/dead.ts'
@@ -39,6 +40,15 @@ export class DiskSpace implements LocalSpace {
 
   async mailbox(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
     await roster.comeToMailbox(this.core, name, options)
+    return new LocalMailbox(this.core, name, new Map())
+  }
+
+  /**
+   * The mailbox of an agent for whoever does one thing for it and may not be there for the next: a command, a
+   * request, a hook. Several of them are one run of the agent, and what one has claimed another can finish.
+   */
+  async mailboxOfRun(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
+    await roster.comeToMailbox(this.core, name, options)
     return new LocalMailbox(this.core, name)
   }
 
@@ -57,7 +67,14 @@ export class DiskSpace implements LocalSpace {
     const { warnings, ...found } = await this.core.query((source) => stats(source, this.now()))
     const mirror = (await this.mirror())?.problem
     const helpers = this.helpers().flatMap(({ warning }) => warning ?? [])
-    return { ...found, warnings: [...warnings, ...helpers, ...(mirror === undefined ? [] : [mirror])] }
+    const scrubbed = (await import('./scrub.ts')).scrubWarnings(this.dir)
+    const others = [mirror, this.clockWarning].filter((warning) => warning !== undefined)
+    return { ...found, warnings: [...warnings, ...helpers, ...others, ...scrubbed] }
+  }
+
+  get clockWarning() {
+    const doubt = this.core.now.doubt()
+    return doubt === undefined ? undefined : describeDoubt(doubt).found
   }
 
   show: Of<'show'> = (id) => this.core.query((source) => show(source, id, this.now()))
@@ -85,6 +102,7 @@ export class DiskSpace implements LocalSpace {
     return archiveOld(this.core, options)
   }
 
+  repair: Of<'repair'> = async (options = {}) => (await import('./repair.ts')).repair(this.core, options)
   setMirror: Of<'setMirror'> = async (dir, options = {}) => {
     this.core.mustBeOpen()
     return (await import('./mirror.ts')).setMirror(this.core, dir, options)

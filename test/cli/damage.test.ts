@@ -97,6 +97,17 @@ it('shows a message of which one receipt was damaged, with the steps that are le
   expect(receipt.steps.map(({ state }: { state: string }) => state)).toEqual(['stored', 'acked'])
 })
 
+it('has a record back once its line is as it was', async () => {
+  const { box, ids } = await boxWithMail(false)
+  damage(box, '"subject":"two"')
+  dropIndex(box)
+  expect((await box.json('inbox', '--as', 'bob')).messages).toHaveLength(2)
+  damage(box, '"subject":"two"'.replace('"', String.fromCharCode(0x22 ^ 0x02)))
+  const inbox = await box.run(['inbox', '--as', 'bob', '--json'])
+  expect(inbox.stderr).toBe('')
+  expect(JSON.parse(inbox.stdout).messages[1]).toMatchObject({ id: ids[1], subject: 'two' })
+})
+
 it('ends a log and an export whose last entry was damaged', async () => {
   const { box } = await boxWithMail(false)
   damage(box, '"subject":"three"')

@@ -363,7 +363,7 @@ describe('the verb status', () => {
     const { options } = conversations.find(({ verb }) => verb?.().name === 'status')!.verb!()
     expect(options).toMatchObject({
       status: { required: false, flag: '--status <word>' },
-      of: { kind: 'word' },
+      of: { kind: 'word', flag: '--of <agent>' },
     })
     expect(options!['id']).toMatchObject({ kind: 'word', flag: '--reply-to <id>' })
   })

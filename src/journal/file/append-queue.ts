@@ -1,5 +1,5 @@
 import { MailboxError } from '../../base/errors.ts'
-import type { Draft, Entry, Gist } from '../../model/entry.ts'
+import type { Draft, Entry, Gist, SegmentReason } from '../../model/entry.ts'
 import type { AppendOptions, Cursor, Decide, Placed, PlacedEntry } from '../journal.ts'
 import type { WriterLock } from './lock.ts'
 import type { FlushOutcome, SegmentWriter } from './segment-writer.ts'
@@ -8,6 +8,7 @@ import { writeError } from './write-error.ts'
 interface Request {
   decide: Decide
   settled: boolean
+  begin: SegmentReason | undefined
   entries: Entry[]
   resolve: (entries: PlacedEntry[]) => void
   reject: (error: unknown) => void
@@ -61,7 +62,8 @@ export class AppendQueue {
     if (this.#closed)
       return Promise.reject(new MailboxError('closed', 'the space is closed', { hint: 'open it again' }))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ decide, settled: options.settled ?? false, entries: [], resolve, reject })
+      const { settled = false, begin } = options
+      this.#waiting.push({ decide, settled, begin, entries: [], resolve, reject })
       this.#draining ??= this.#drain()
     })
   }
@@ -127,7 +129,8 @@ export class AppendQueue {
       this.#follow(() => this.#writer.catchUp())
       for (const request of batch) {
         decided++
-        if (request.settled) flush()
+        if (request.settled || request.begin !== undefined) flush()
+        this.#writer.begins = request.begin
         if (this.#decide(request)) unwritten.push(request)
       }
       flush()

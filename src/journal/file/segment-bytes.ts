@@ -47,7 +47,7 @@ export class Archive {
     this.#unpackFile = unpackFile
   }
 
-  /** Whether the file that was unpacked is still there. */
+  /** Whether the file that was unpacked is still there. A repair may have replaced it. */
   has(segment: number): boolean {
     const path = this.#paths.get(segment)
     const stat = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })

@@ -3,6 +3,7 @@ import type { Gist } from '../../model/entry.ts'
 import { sumText } from '../codec.ts'
 import { type Cursor, type DamagedLine, type Place, type ReadResult, startCursor } from '../journal.ts'
 import { type Decode, wasNewline } from '../salvage.ts'
+import { LineCounter } from './line-counter.ts'
 import { LineWalk } from './line-walk.ts'
 import { listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
 import { Archive, PlainSegment, type SegmentBytes } from './segment-bytes.ts'
@@ -47,8 +48,7 @@ export class SegmentReader<E extends Gist> {
   space: string | undefined
   /** The segment that was looked at last, and its size then. */
   #seen = { segment: 0, size: 0 }
-  /** A place up to which the lines have been counted. */
-  #counted = { segment: 0, offset: 0, line: 1 }
+  readonly #lines = new LineCounter()
 
   constructor(dir: string, decode: Decode<E>, archive = new Archive(dir)) {
     this.#dir = dir
@@ -133,8 +133,9 @@ export class SegmentReader<E extends Gist> {
     if (plain !== undefined && live) return { bytes: plain, size, live, followed }
     // Our open file may be all that is left of it. It was removed: no index may be built from it any more.
     this.#forget(segment)
-    const bytes = this.#unpack(segment)
-    return { bytes, size: bytes?.look().size ?? 0, live: false, followed }
+    const again = plain === undefined ? undefined : this.#openPlain(segment)
+    const bytes = again ?? this.#unpack(segment)
+    return { bytes, ...(bytes?.look() ?? { size: 0, live: false }), followed }
   }
 
   #nextSegment(segment: number, { followed, live }: SegmentView): number | undefined {
@@ -184,8 +185,13 @@ export class SegmentReader<E extends Gist> {
   }
 
   at(place: Place): E | undefined {
-    const line = this.#open(place.segment)?.read(place.offset, place.bytes)
-    return line && this.#decode(line)?.entry
+    const { segment, offset, bytes } = place
+    const line = this.#open(segment)?.read(offset, bytes)
+    const entry = line && this.#decode(line)?.entry
+    if (entry !== undefined || this.#plain.get(segment)?.look().live !== false) return entry
+    // A repair has replaced the file since it was opened.
+    this.#forget(segment)
+    return this.at(place)
   }
 
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {
@@ -201,20 +207,8 @@ export class SegmentReader<E extends Gist> {
     return isLine && isBroken ? this.#numbered(place) : undefined
   }
 
-  /** Counts lines only where something is damaged, and from where it counted last. */
   #numbered<P extends Place>(place: P): P & { line: number } {
-    const { segment, offset } = place
-    const bytes = this.#open(segment)
-    const from = this.#counted
-    if (from.segment !== segment || from.offset > offset) this.#counted = { segment, offset: 0, line: 1 }
-    const counted = this.#counted
-    while (bytes !== undefined && counted.offset < offset) {
-      const chunk = bytes.read(counted.offset, Math.min(offset - counted.offset, 1_048_576))
-      if (chunk.length === 0) break
-      for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) counted.line++
-      counted.offset += chunk.length
-    }
-    return { ...place, line: counted.line }
+    return { ...place, line: this.#lines.lineOf(place, this.#open(place.segment)) }
   }
 
   /** The first entry of a segment, after whatever a torn first write left there. */

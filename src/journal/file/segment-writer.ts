@@ -60,6 +60,8 @@ export class SegmentWriter {
   #loss: Loss | undefined
   /** The segment may end in half a line that could not be removed, so nothing more is appended to it. */
   #writeFailed = false
+  /** Why the next line begins a new segment, if it does. */
+  begins: SegmentReason | undefined
 
   constructor(dir: string, options: SegmentWriterOptions) {
     this.#dir = dir
@@ -68,10 +70,8 @@ export class SegmentWriter {
     this.#reader.space = options.space
     this.#file = fileIn(dir, options)
     this.#head = new HeadMark(dir, options.space)
-    this.#rotation = new Rotation(
-      options,
-      (segment) => this.#reader.head(segment) ?? this.#reader.first(segment),
-    )
+    const readStart = (segment: number) => this.#reader.head(segment) ?? this.#reader.first(segment)
+    this.#rotation = new Rotation(options, readStart)
   }
 
   /** Continues from another cursor, as if nothing had been read yet. */
@@ -81,10 +81,7 @@ export class SegmentWriter {
     this.#fragment = undefined
   }
 
-  /**
-   * Reads complete lines that other processes wrote. It needs no lock, because complete lines stay. What is
-   * read here need not be read while others wait for the lock.
-   */
+  /** Reads complete lines of other processes. Those stay, so it needs no lock, and leaves less to read with it. */
   readAhead(): Placed<Gist>[] {
     return this.#readOn().found
   }
@@ -161,9 +158,11 @@ export class SegmentWriter {
     if (this.#file.syncFailed) this.#rotate('sync_failed')
     else if (this.#writeFailed) this.#rotate('write_failed')
     else {
-      const reason = this.#rotation.fullBy(this.#cursor)
+      const begins = this.#cursor.offset > 0 ? this.begins : undefined
+      const reason = begins ?? this.#rotation.fullBy(this.#cursor)
       if (reason !== undefined) this.#rotate(reason)
     }
+    this.begins = undefined
     const { space } = this.#options
     if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#buffer.addSeal()
     if (this.#cursor.offset === 0)

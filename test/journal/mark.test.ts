@@ -1,0 +1,139 @@
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Head, HeadMark, headPath, readHead } from '../../src/journal/file/head-mark.ts'
+import { patchFs } from '../helpers/fs-faults.ts'
+import { tempDir } from '../helpers/temp.ts'
+
+const sum = 'a'.repeat(32)
+const head = (seq: number, fields: Partial<Head> = {}): Head => ({
+  seq,
+  segment: 1,
+  end: 10 * seq,
+  sum,
+  ...fields,
+})
+
+function marks() {
+  const dir = join(tempDir(), 'journal')
+  mkdirSync(dir)
+  const open = (space = 'ours') => {
+    const mark = new HeadMark(dir, space)
+    onTestFinished(() => mark.close())
+    return mark
+  }
+  return { dir, path: headPath(dir), open }
+}
+
+describe('the mark of what was acknowledged', () => {
+  it('is read as it was written, by those who write and those who only read', () => {
+    const { dir, path, open } = marks()
+    const mark = open()
+    expect([readHead(dir), mark.beyond(0), mark.sumAt(0)]).toEqual([undefined, undefined, undefined])
+    mark.write(head(7, { segment: 123_456_789, end: 987_654_321 }))
+    const written = { seq: 7, segment: 123_456_789, end: 987_654_321, sum, space: 'ours' }
+    expect(readHead(dir)).toEqual(written)
+    expect([readHead(dir, 'ours'), readHead(dir, 'theirs')]).toEqual([written, undefined])
+    expect([mark.beyond(6), mark.beyond(7), mark.beyond(8)]).toEqual([written, undefined, undefined])
+    expect([mark.sumAt(7), mark.sumAt(6)]).toEqual([sum, undefined])
+    expect([statSync(path).mode & 0o777, statSync(path).size]).toEqual([0o600, 4_096])
+  })
+
+  it('only goes on', () => {
+    const { dir, open } = marks()
+    const mark = open()
+    for (const seq of [5, 4, 5]) mark.write(head(seq, { end: seq * 100 + seq }))
+    expect(readHead(dir)).toMatchObject({ seq: 5, end: 505 })
+    mark.write(head(1_000_000_000_000))
+    expect(readHead(dir)!.seq).toBe(1_000_000_000_000)
+  })
+
+  it('is the highest of all writers, each in a slot of its own', () => {
+    const { dir, path, open } = marks()
+    for (let n = 1; n <= 8; n++) {
+      const mark = open()
+      mark.beyond(0)
+      mark.write(head(n))
+    }
+    expect(readHead(dir)!.seq).toBe(8)
+    const slots = readFileSync(path, 'latin1').match(/.{127}\n/g)!
+    expect(slots).toHaveLength(32)
+    expect(slots.filter((slot) => slot.trim() !== '')).toHaveLength(8)
+  })
+
+  it('does not write over a mark that is newer than its own', () => {
+    const { dir, path, open } = marks()
+    const mark = open()
+    mark.write(head(1))
+    // Another process took the same slot.
+    const text = readFileSync(path, 'latin1')
+    const slot = text.search(/\d/)
+    const other = marks()
+    const foreign = new HeadMark(other.dir, 'ours')
+    foreign.write(head(9))
+    foreign.close()
+    const newer = readFileSync(other.path, 'latin1').match(/\d.{126}\n/)![0]
+    writeFileSync(path, text.slice(0, slot) + newer + text.slice(slot + 128), 'latin1')
+    expect(mark.beyond(1)).toMatchObject({ seq: 9 })
+    mark.write(head(5))
+    expect(readHead(dir)!.seq).toBe(9)
+    expect(readFileSync(path, 'latin1').match(/^ *0{15}[59]/gm)).toHaveLength(2)
+  })
+
+  it('that is damaged or of another space leaves the next best', () => {
+    const { dir, path, open } = marks()
+    const [one, two, other] = [open(), open(), open('theirs')]
+    for (const [mark, seq] of [
+      [one, 5],
+      [two, 6],
+      [other, 9],
+    ] as const) {
+      mark!.beyond(0)
+      mark!.write(head(seq))
+    }
+    expect([readHead(dir)!.seq, readHead(dir, 'ours')!.seq, one!.beyond(0)!.seq]).toEqual([9, 6, 6])
+    const text = readFileSync(path, 'latin1')
+    const spoil = (from: string, to: string) => writeFileSync(path, text.replace(from, to), 'latin1')
+    spoil('0000000000000006 00000001', '0000000000000006 00000002')
+    expect(readHead(dir, 'ours')!.seq).toBe(5)
+    spoil('0000000000000006', '000000000000000x')
+    expect(readHead(dir, 'ours')!.seq).toBe(5)
+    spoil('0000000000000006', '0000000000000008')
+    expect([readHead(dir, 'ours')!.seq, one!.beyond(5)]).toEqual([5, undefined])
+  })
+
+  it('is written anew when its file was taken away, and never through a link', () => {
+    const { dir, path, open } = marks()
+    const mark = open()
+    mark.write(head(3))
+    rmSync(path)
+    expect(readHead(dir)).toBeUndefined()
+    const later = open()
+    later.write(head(4))
+    expect(readHead(dir)!.seq).toBe(4)
+    rmSync(path)
+    const target = join(tempDir(), 'elsewhere')
+    writeFileSync(target, 'untouched')
+    symlinkSync(target, path)
+    const linked = open()
+    linked.write(head(5))
+    expect([linked.beyond(0), linked.sumAt(5), readHead(dir)]).toEqual([undefined, undefined, undefined])
+    expect(readFileSync(target, 'utf8')).toBe('untouched')
+  })
+
+  it('that cannot be written stays as it was, and is tried again', () => {
+    const { dir, open } = marks()
+    const mark = open()
+    mark.write(head(1))
+    let fails = true
+    patchFs('writeSync', (real) => (...given) => {
+      if (fails) throw Object.assign(new Error('EIO'), { code: 'EIO' })
+      return (real as (...all: unknown[]) => number)(...given)
+    })
+    mark.write(head(2))
+    expect(readHead(dir)!.seq).toBe(1)
+    fails = false
+    mark.write(head(2))
+    expect(readHead(dir)!.seq).toBe(2)
+  })
+})
