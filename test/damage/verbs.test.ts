@@ -88,7 +88,7 @@ async function runAll(scene: Scene, trials: number) {
     if (isFound || isUsual || isStopped) figures['answered as usual']++
     else if (isTyped) figures['typed errors about the record']++
     else wrong.push(`mailbox ${call.words.join(' ')}, ${where}: ${status ?? signal} ${error}\n${stderr}`)
-    if (!isStopped && (status === null || status >= 128)) figures.aborts++
+    if (!isUsual && !isStopped && (status === null || status >= 128)) figures.aborts++
     if (/\n\s+at |panicked/.test(stderr)) wrong.push(`mailbox ${name}, ${where}: ${stderr}`)
     campaign.progress(figures['verb calls with a flipped bit'], figures)
   }
