@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describeDoubt } from '../base/clock.ts'
 import { unreadableHint } from '../model/unreadable.ts'
 import type { Helper } from '../space/helpers.ts'
-import { ensureSpaceDir, readSettings } from '../space/settings.ts'
+import { ensureSpaceDir, readSettings, unknownSettings } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
@@ -29,13 +29,13 @@ const scantBytes = 512 * 1_048_576
 const tooFewBytes = 16 * 1_048_576
 
 /** Checks everything that mail here depends on, dependencies first. */
-export async function* checkup(cli: Cli, dir: string): AsyncGenerator<Finding> {
+export async function* checkup(cli: Cli, dir: string, deep: boolean): AsyncGenerator<Finding> {
   yield checkNode()
-  yield* checkSpaceIn(cli, dir)
+  yield* checkSpaceIn(cli, dir, deep)
   yield* checkClients(cli, dir)
 }
 
-async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
+async function* checkSpaceIn(cli: Cli, dir: string, deep: boolean): AsyncGenerator<Finding> {
   if (!spaceExists(dir)) {
     yield {
       check: 'space',
@@ -61,7 +61,7 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   for (const record of await space.unreadable())
     yield { check: 'damage', state: 'fail', found: unreadableRecord(record), next: unreadableHint }
   yield* (await scrubFindings(dir)).map((found) => ({ check: 'scrub', ...found }))
-  yield await attempt('index', () => checkIndex(dir, hadIndex))
+  yield await attempt('index', () => checkIndex(space, hadIndex, deep))
   yield await attempt('lock', () => checkLock(space))
   const doubt = space.core.now.doubt()
   if (doubt !== undefined) yield { check: 'clock', state: 'warn', ...describeDoubt(doubt) }
@@ -113,6 +113,13 @@ function checkSpace(dir: string): Omit<Finding, 'check'> {
 
 function checkSettings(dir: string): Omit<Finding, 'check'> {
   const { durability } = readSettings(dir)
+  const unknown = unknownSettings(dir)
+  if (unknown.length > 0)
+    return {
+      state: 'warn',
+      found: `this version does not know ${unknown.join(', ')}: without effect`,
+      next: 'install the newer version that has set it, or correct its name in config.json',
+    }
   if (durability === 'disk') return { state: 'ok', found: 'valid; a send returns once it is on disk' }
   return {
     state: 'warn',
@@ -173,8 +180,25 @@ async function checkMirror(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
   return { state: state === 'ahead' ? 'fail' : 'warn', found: problem!, next: next[state] }
 }
 
-function checkIndex(dir: string, hadIndex: boolean): Omit<Finding, 'check'> {
-  const size = count(Math.ceil(statSync(join(dir, 'index.db')).size / 1024))
+async function checkIndex(
+  space: DiskSpace,
+  hadIndex: boolean,
+  deep: boolean,
+): Promise<Omit<Finding, 'check'>> {
+  const { index } = space.core
+  const size = count(Math.ceil(statSync(index.path).size / 1024))
+  if (deep) {
+    const { compareIndex } = await import('../space/upkeep.ts')
+    const [problem] = await compareIndex(space.core)
+    if (problem !== undefined) return { state: 'fail', found: problem, next: 'mailbox rebuild' }
+    return { state: 'ok', found: `the same as one built from the journal, ${size} KiB` }
+  }
+  if (dirname(index.path) !== space.dir)
+    return {
+      state: 'warn',
+      found: `in ${index.path}, ${size} KiB`,
+      next: 'the space cannot be written to; it can be read',
+    }
   if (hadIndex) return { state: 'ok', found: `up to date, ${size} KiB` }
   return {
     state: 'warn',

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../base/clock.ts'
-import { MailboxError } from '../base/errors.ts'
+import { MailboxError, typed, typedError } from '../base/errors.ts'
 import type { Context, Decision } from '../command/context.ts'
 import type { View } from '../conversation/view.ts'
 import { Bell } from '../delivery/bell.ts'
@@ -92,11 +92,16 @@ export class SpaceCore {
   }
 
   /** Takes a decision with the exclusive right to append, and makes it durable. */
-  async decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
+  decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
+    return typed(() => this.#decide(on, decide))
+  }
+
+  async #decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
     this.mustBeOpen()
     const pulled = this.journal.pull()
     if (pulled !== undefined) await pulled
-    if (this.index.cursor.seq > this.#directory.seq + foldLimit) this.#loadDirectory()
+    if (this.journal.epoch !== this.#epoch) this.#startAgain()
+    else if (this.index.cursor.seq > this.#directory.seq + foldLimit) this.#loadDirectory()
     const needsIndex = on === 'index'
     // What is caught up outside the lock keeps nobody waiting for it.
     if (needsIndex) this.index.catchUp()
@@ -126,14 +131,14 @@ export class SpaceCore {
   async query<T>(work: (source: Source) => T): Promise<T> {
     this.mustBeOpen()
     await this.journal.pull()
-    return this.index.read(() => work(this.#source))
+    return typed(() => this.index.read(() => work(this.#source)))
   }
 
   /** The same for a question about words, which reads both databases by itself. */
   async queryWords<T>(work: (source: Source, words: Projection) => T): Promise<T> {
     this.mustBeOpen()
     await this.journal.pull()
-    return work(this.#source, this.words)
+    return typed(() => work(this.#source, this.words))
   }
 
   /** What decisions are taken on, as it was at the snapshot that `source` belongs to. */
@@ -148,12 +153,8 @@ export class SpaceCore {
     this.mustBeOpen()
     const { signal } = options
     const ending = signal === undefined ? this.ending : AbortSignal.any([signal, this.ending])
-    return follow(this.journal, { ...options, signal: ending, onDamaged: this.#noteDamaged })
-  }
-
-  /** Reads the journal to its end for records that cannot be read; the index may have been built before the damage. */
-  async findDamaged(): Promise<void> {
-    for await (const _ of this.follow({ live: false }));
+    const all = { ...options, signal: ending, onDamaged: this.#noteDamaged }
+    return withTypedErrors(follow(this.journal, all))
   }
 
   #noteDamaged = (line: DamagedLine): void => void this.#source.damaged.set(line.seq, line)
@@ -167,7 +168,7 @@ export class SpaceCore {
   /** Runs `work` while nobody else writes to this space, for changes that are not entries. */
   exclusively<T>(work: () => T): T {
     this.mustBeOpen()
-    return this.journal.withLock(work)
+    return typed(() => this.journal.withLock(work))
   }
 
   /** Where the journal ends on disk, to notice later without opening the space whether something was appended. */
@@ -209,7 +210,7 @@ export class SpaceCore {
   async rebuild(options: CatchUpOptions): Promise<void> {
     this.mustBeOpen()
     const { rebuild } = await import('../index/rebuild.ts')
-    await rebuild(this.dir, this.index, this.words, options)
+    await typed(() => rebuild(this.dir, this.index, this.words, options))
     this.#loadDirectory()
   }
 
@@ -238,11 +239,20 @@ export class SpaceCore {
   }
 
   /** Starts the directory from the index, and the journal's tail from where the index is. */
-  #loadDirectory(): void {
+  #loadDirectory(): boolean {
     const { directory, cursor } = loadDirectory(this.index, this.#loading)
-    if (!this.journal.seek(cursor) && this.#directory !== undefined) return
+    const isSought = this.journal.seek(cursor)
+    if (!isSought && this.#directory !== undefined) return false
     this.#directory = directory
     this.#foldedTo = cursor
+    return isSought
+  }
+
+  /** What was known is not what is there. While appends are running, the next of them does this: see {@link #fold}. */
+  #startAgain(): void {
+    const { epoch } = this.journal
+    this.index.catchUp()
+    if (this.#loadDirectory()) this.#epoch = epoch
   }
 
   /** The directory at the end of the journal, which `cursor` is: what is missing in it is folded in. */
@@ -275,5 +285,13 @@ export class SpaceCore {
       this.#epoch = epoch
     }
     for (const entry of tail) this.#directory.fold(entry)
+  }
+}
+
+async function* withTypedErrors<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield* values
+  } catch (error) {
+    throw typedError(error)
   }
 }

@@ -1,4 +1,5 @@
 import { type Clock, createClock, wallClock } from '../base/clock.ts'
+import { typed } from '../base/errors.ts'
 import { FileJournal } from '../journal/file/file-journal.ts'
 import type { HubOptions } from '../remote/connection.ts'
 import type { LocalSpace, OpenSpaceOptions, Space } from './api.ts'
@@ -20,7 +21,9 @@ export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise
 }
 
 /** Opens a space on this disk: the journal, then what is derived from it. Rims get its core with it. */
-export async function openDisk(options: OpenSpaceOptions): Promise<DiskSpace> {
+export const openDisk = (options: OpenSpaceOptions): Promise<DiskSpace> => typed(() => open(options))
+
+async function open(options: OpenSpaceOptions): Promise<DiskSpace> {
   const refusal = ensureSpaceDir(options.dir)
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = clockFor(options)
@@ -36,7 +39,12 @@ export async function openDisk(options: OpenSpaceOptions): Promise<DiskSpace> {
     onWritten: () => core?.written(),
   })
   core = new SpaceCore(options.dir, journal, settings, now, refusal !== undefined)
-  await core.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
+  try {
+    await core.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
+  } catch (error) {
+    await core.close()
+    throw error
+  }
   return new DiskSpace(core)
 }
 

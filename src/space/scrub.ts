@@ -54,7 +54,7 @@ export function scrubState(dir: string): ScrubState | undefined {
 }
 
 const saveState = (dir: string, state: ScrubState): void =>
-  writeFileAtomically(statePath(dir), `${JSON.stringify(state)}\n`, { durable: true })
+  writeFileAtomically(statePath(dir), `${JSON.stringify(state)}\n`)
 
 /** What a person should know about it; none if nothing was found. */
 export function scrubWarnings(dir: string): string[] {

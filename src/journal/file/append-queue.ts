@@ -1,9 +1,10 @@
 import { MailboxError } from '../../base/errors.ts'
 import type { Draft, Entry, Gist, SegmentReason } from '../../model/entry.ts'
 import type { AppendOptions, Cursor, Decide, Placed, PlacedEntry } from '../journal.ts'
+import type { FlushOutcome } from './batch.ts'
 import type { WriterLock } from './lock.ts'
-import type { FlushOutcome, SegmentWriter } from './segment-writer.ts'
-import { writeError } from './write-error.ts'
+import type { SegmentWriter } from './segment-writer.ts'
+import { isMisplaced, writeError } from './write-error.ts'
 
 interface Request {
   decide: Decide
@@ -126,7 +127,7 @@ export class AppendQueue {
       unwritten = []
     }
     try {
-      this.#follow(() => this.#writer.catchUp())
+      this.#follow(() => this.#catchUp())
       for (const request of batch) {
         decided++
         if (request.settled || request.begin !== undefined) flush()
@@ -138,7 +139,20 @@ export class AppendQueue {
       // The disk failed. What was decided but not written never happened.
       this.#discardTail()
       this.#writer.rewind(0)
+      if (isMisplaced(error)) this.#writer.restart()
       for (const request of [...unwritten, ...batch.slice(decided)]) request.reject(writeError(error))
+    }
+  }
+
+  /** If the files were replaced since the last time, nothing has been written to them yet: it starts from these. */
+  #catchUp(): Placed<Gist>[] {
+    try {
+      return this.#writer.catchUp()
+    } catch (error) {
+      if (!isMisplaced(error)) throw error
+      this.#discardTail()
+      this.#writer.restart()
+      return this.#writer.catchUp()
     }
   }
 
@@ -168,6 +182,7 @@ export class AppendQueue {
 
   #finish(requests: Request[], { placed, error }: FlushOutcome): void {
     if (error !== undefined) this.#discardTail()
+    if (isMisplaced(error)) this.#writer.restart()
     // Seqs have no gaps, so the first one tells where to find any other.
     const first = placed[0]?.entry.seq ?? 0
     for (const request of requests) {
@@ -192,6 +207,10 @@ export class AppendQueue {
       this.#syncing = false
       // What was written while the sync failed may be lost with it, and no later sync would tell.
       if (error !== undefined) confirming.push(...this.#unconfirmed.splice(0))
+      if (isMisplaced(error)) {
+        this.#discardTail()
+        this.#writer.restart()
+      }
       for (const { request, placed } of confirming) {
         if (error === undefined) request.resolve(placed)
         else request.reject(error)

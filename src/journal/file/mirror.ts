@@ -95,7 +95,7 @@ export class Mirror {
     const isNew = !existsSync(path)
     // Whoever wrote the end of the segment before may not have reached the mirror.
     if (isNew && segmentExists(this.#dir, segment - 1)) this.#complete(segment - 1)
-    this.#file.open(segment, isNew)
+    this.#file.open(segment)
     this.#file.syncName()
     this.#inode = statSync(path).ino
   }
@@ -111,7 +111,7 @@ export class Mirror {
     const path = segmentPath(this.#copies, segment)
     const isNew = !existsSync(path)
     if (!isNew && statSync(path).size >= size) return
-    this.#file.open(segment, isNew)
+    this.#file.open(segment)
     this.#file.syncName()
     this.#copy(segment, size)
   }

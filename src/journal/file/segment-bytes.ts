@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, type Stats, statSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
+import { identityOf } from '../../base/files.ts'
 import { listArchived, openForRead, readFully, sizeOf } from './segment.ts'
 
 /** The bytes of one segment, plain or archived. */
@@ -25,6 +26,24 @@ export class PlainSegment implements SegmentBytes {
 
   read(offset: number, length: number): Buffer {
     return readFully(this.fd, offset, length)
+  }
+}
+
+/** The same, for as long as it is the file at its path: it may also be moved or replaced. */
+export class PlacedSegment extends PlainSegment {
+  readonly #path: string
+  readonly #identity: string
+
+  constructor(fd: number, path: string) {
+    super(fd)
+    this.#path = path
+    this.#identity = identityOf(fstatSync(fd))
+  }
+
+  override look(): { size: number; live: boolean } {
+    const found = statSync(this.#path, { throwIfNoEntry: false })
+    const live = found !== undefined && identityOf(found) === this.#identity
+    return { size: live ? found.size : 0, live }
   }
 }
 

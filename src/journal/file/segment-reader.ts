@@ -4,9 +4,9 @@ import { sumText } from '../codec.ts'
 import { type Cursor, type DamagedLine, type Place, type ReadResult, startCursor } from '../journal.ts'
 import { type Decode, wasNewline } from '../salvage.ts'
 import { LineCounter } from './line-counter.ts'
-import { LineWalk } from './line-walk.ts'
+import { LineWalk, lastIn } from './line-walk.ts'
 import { listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
-import { Archive, PlainSegment, type SegmentBytes } from './segment-bytes.ts'
+import { Archive, PlacedSegment, type SegmentBytes } from './segment-bytes.ts'
 
 const newline = 0x0a
 const openSegments = 4
@@ -39,11 +39,13 @@ export class SegmentReader<E extends Gist> {
   readonly #dir: string
   readonly #decode: Decode<E>
   readonly #archive: Archive
-  readonly #plain = new Map<number, PlainSegment>()
+  readonly #plain = new Map<number, PlacedSegment>()
   /** In the order of their last use. */
   readonly #unpacked = new Map<number, SegmentBytes>()
   /** The segment that was found to be the last one, so that it is looked up only once. */
   #last = 0
+  /** How often the segment at the end was found to be gone, or to be another file than before. */
+  replaced = 0
   /** The space that the segments belong to, once it is known. Those of another one are not read. */
   space: string | undefined
   /** The segment that was looked at last, and its size then. */
@@ -63,10 +65,11 @@ export class SegmentReader<E extends Gist> {
   #openPlain(segment: number): SegmentBytes | undefined {
     const known = this.#plain.get(segment)
     if (known !== undefined || this.#unpacked.has(segment)) return known
-    const fd = openForRead(segmentPath(this.#dir, segment))
+    const path = segmentPath(this.#dir, segment)
+    const fd = openForRead(path)
     if (fd === undefined) return undefined
     if (this.#plain.size >= openSegments) this.#closePlain()
-    const opened = new PlainSegment(fd)
+    const opened = new PlacedSegment(fd, path)
     this.#plain.set(segment, opened)
     return opened
   }
@@ -135,7 +138,13 @@ export class SegmentReader<E extends Gist> {
     this.#forget(segment)
     const again = plain === undefined ? undefined : this.#openPlain(segment)
     const bytes = again ?? this.#unpack(segment)
+    const isReplaced = again !== undefined || (bytes === undefined && !this.#hasAfter(segment))
+    if (plain !== undefined && isReplaced) this.replaced++
     return { bytes, ...(bytes?.look() ?? { size: 0, live: false }), followed }
+  }
+
+  #hasAfter(segment: number): boolean {
+    return listSegments(this.#dir).some((number) => number > segment)
   }
 
   #nextSegment(segment: number, { followed, live }: SegmentView): number | undefined {
@@ -276,15 +285,4 @@ export class SegmentReader<E extends Gist> {
     this.#closePlain()
     this.#unpacked.clear()
   }
-}
-
-/** The entry of the last valid line in the chunk. The first line may be cut off; then it is not valid. */
-function lastIn<E>(chunk: Buffer, decode: Decode<E>): E | undefined {
-  for (let end = chunk.lastIndexOf(newline); end >= 0; ) {
-    const start = end === 0 ? -1 : chunk.lastIndexOf(newline, end - 1)
-    const decoded = decode(chunk.subarray(start + 1, end))
-    if (decoded !== undefined) return decoded.entry
-    end = start
-  }
-  return undefined
 }

@@ -1,10 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { MailboxError } from '../../base/errors.ts'
+import { fromSystem, MailboxError } from '../../base/errors.ts'
 import { listIfAny, syncDirectory, writeFileAtomically } from '../../base/files.ts'
 import { damagedDir } from '../damage.ts'
-import { noRoom } from '../file/write-error.ts'
 import type { PlannedSegment, RepairPlan } from './plan.ts'
 import { gunzipWhatGoes, readIfAny } from './scan.ts'
 
@@ -32,12 +31,15 @@ export function applyRepair(dir: string, plan: RepairPlan, now: number): Repaire
   try {
     return replaceSegments(dir, plan, now)
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    if (cause instanceof MailboxError || code === undefined) throw cause
-    const isFull = noRoom.includes(code)
-    throw new MailboxError(isFull ? 'disk_full' : 'damaged', `the repair failed: ${code}`, {
+    const error = cause instanceof MailboxError ? undefined : fromSystem(cause, 'the repair failed')
+    if (error === undefined) throw cause
+    const next =
+      error.code === 'disk_full'
+        ? 'free some disk space'
+        : 'check the disk (dmesg) and the permissions of the space'
+    throw new MailboxError(error.code, error.message, {
       cause,
-      hint: `${isFull ? 'free some disk space' : 'check the disk (dmesg) and the permissions of the space'} and run it again; nothing is lost by it`,
+      hint: `${next} and run it again; nothing is lost by it`,
     })
   }
 }
@@ -60,4 +62,4 @@ function replaceSegments(dir: string, { segments }: RepairPlan, now: number): Re
 }
 
 const replaceFile = (path: string, content: Buffer): void =>
-  writeFileAtomically(path, content, { durable: true, temporary: path + temporaryEnd })
+  writeFileAtomically(path, content, { temporary: path + temporaryEnd })
