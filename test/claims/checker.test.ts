@@ -65,6 +65,21 @@ describe('histories that are right', () => {
     expect(fits([then!])).toBe(false)
   })
 
+  it("a claim that is over is nobody else's yet: whoever cannot tell the time is refused", () => {
+    const late = (at: number) => ({ calledAt: at, answeredAt: at + 5 })
+    const history = inTurn(
+      { agent: 'ada', does: 'claim', answer: ok(10) },
+      { agent: 'bob', does: 'release', ...late(2_000), answer: ok() },
+      { agent: 'cy', does: 'claim', ...late(2_010), answer: no },
+      { agent: 'bob', does: 'claim', ...late(2_020), answer: ok(20) },
+      { agent: 'cy', does: 'claim', ...late(2_030), answer: no },
+    )
+    expect(fits(history)).toBe(true)
+    expect(
+      fits(history.map((call) => ({ ...call, answer: call.agent === 'cy' ? ok(30) : call.answer }))),
+    ).toBe(false)
+  })
+
   it('a namesake goes on with a claim whose process was killed before it was told the number', () => {
     const lost = { agent: 'bob', does: 'claim', answer: undefined, answeredAt: Infinity } as const
     const then = (number: number, last: number) =>

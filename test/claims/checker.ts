@@ -90,10 +90,12 @@ function outcomes(state: State, call: Call, deaths: readonly Death[]): State[] {
     ? [state, { ...state, is: 'free', agent: '' } as const]
     : [state]
   return before.flatMap((from) => {
-    const { ok, next, number } = perform(from, call)
+    const { ok, next: to, number } = perform(from, call)
     const { answer } = call
     if (answer !== undefined && answer.ok !== ok) return []
-    if (!ok || next === undefined) return [from]
+    // A claim that is over stays as it is until somebody takes the message: a process whose clock is wrong may still
+    // be refused because of it.
+    const next = to === undefined || to === from ? state : to
     const told = answer?.ok ? answer.number : undefined
     if (number === 'new') {
       if (told !== undefined && told <= from.newest) return []

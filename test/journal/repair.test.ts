@@ -214,6 +214,14 @@ describe('from a copy it restores, byte for byte,', () => {
     ['an emptied file', (dir) => writeFileSync(segmentFile(dir, 2), '')],
     ['a deleted file', (dir) => rmSync(segmentFile(dir, 2))],
     ['a deleted file and one in its place', (dir) => renameSync(segmentFile(dir, 3), segmentFile(dir, 2))],
+    [
+      'swapped files without their first lines',
+      (dir) => {
+        const [two, three] = [2, 3].map((n) => linesIn(dir, n).slice(1))
+        writeLines(dir, three!, 2)
+        writeLines(dir, two!, 3)
+      },
+    ],
     ['a file of zeros', (dir) => edit(dir, 2, (bytes) => Buffer.alloc(bytes.length))],
     [
       'a line that was edited and whose sum was made to fit',

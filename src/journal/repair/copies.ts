@@ -75,6 +75,12 @@ export const firstSums = ({ files }: Copy): [string, number][] =>
     return first === undefined || segment === 0 ? [] : [[first.sum, segment] as [string, number]]
   })
 
+/** The segment in which copies have a record, for a file that has lost its first lines. */
+export const segmentWith = (copies: readonly Copy[], sum: string): number | undefined =>
+  copies
+    .flatMap(({ files }) => files)
+    .find(({ path, segment }) => segment > 0 && contentOf(path).includes(`"sum":"${sum}"}`))?.segment
+
 /** What a copy has of a segment, in each file that it has of it. */
 export const contentsOf = (copy: Copy, segment: number): Buffer[] =>
   copy.files.filter((file) => file.segment === segment).map(({ path }) => contentOf(path))

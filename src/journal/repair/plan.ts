@@ -3,7 +3,7 @@ import { archivedPath } from '../file/archive.ts'
 import { readHead } from '../file/head-mark.ts'
 import { listArchived, segmentPath } from '../file/segment.ts'
 import { assemble } from './assemble.ts'
-import { type Copy, contentsOf, firstSums } from './copies.ts'
+import { type Copy, contentsOf, firstSums, segmentWith } from './copies.ts'
 import { type FoundRecord, type Item, isRecord, itemsOf } from './items.ts'
 import { type Candidate, Pool, type Range } from './pool.ts'
 import { mended, restore } from './restore.ts'
@@ -86,7 +86,10 @@ function homesOf(scanned: readonly ScannedSegment[], copies: readonly Copy[]): M
   const ours = scanned.filter(({ first, foreign }) => first !== undefined && !foreign)
   const known = new Map(copies.flatMap(firstSums))
   if (known.size > 0) {
-    for (const { segment, first } of ours) homes.set(segment, known.get(first!.sum) ?? segment)
+    for (const { segment, first } of ours) {
+      const { sum } = first!
+      homes.set(segment, known.get(sum) ?? segmentWith(copies, sum) ?? segment)
+    }
     return homes
   }
   const byRecord = ours.toSorted((a, b) => a.first!.seq - b.first!.seq)
