@@ -66,6 +66,7 @@ export type { Owed, OwedOptions } from './query/owed.ts'
 export type { ListOptions, Page } from './query/page.ts'
 export type { ShownMessage } from './query/show.ts'
 export type { Figures, Latency, Stats } from './query/stats.ts'
+export type { UnreadableRecord } from './query/unreadable.ts'
 export type { HubOptions } from './remote/connection.ts'
 export type { LocalSpace, MailboxOptions, OpenSpaceOptions, Space } from './space/api.ts'
 export type {

@@ -50,11 +50,24 @@ export const kind = name('MatterKind', z.enum(kinds))
 
 export const agent = name('Agent', z.extend(agentSchema, { waitingFor: z.optional(z.array(text)) }))
 const claim = name('Claim', z.extend(claimSchema, {}))
-export const storedMessage = name('Message', z.extend(message, { seq: count }))
+const damagedPlace = z.strictObject(counts('segment', 'offset', 'bytes', 'line'))
+export const storedMessage = name(
+  'Message',
+  z.extend(message, { seq: count, unreadable: z.optional(damagedPlace) }),
+)
 export const inboxMessage = name(
   'InboxMessage',
   z.extend(storedMessage, { state: receiptState, role: z.optional(text), claimNumber: z.optional(count) }),
 )
+export const unreadableRecord = object('UnreadableRecord', {
+  ...counts('seq', 'segment', 'offset', 'bytes', 'line'),
+  kind: z.optional(z.enum(['message', 'receipt'])),
+  ids: z.array(text),
+  from: z.optional(text),
+  to: z.array(text),
+  createdAt: z.optional(text),
+  receipts: z.array(z.strictObject({ recipient: text, state: receiptState })),
+})
 export const sentMessage = name('SentMessage', z.extend(storedMessage, { warnings: z.array(text) }))
 export const unreadCount = object('UnreadCount', {
   unread: count,

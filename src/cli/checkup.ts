@@ -3,12 +3,14 @@ import { rm, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeDoubt } from '../base/clock.ts'
+import { unreadableHint } from '../model/unreadable.ts'
 import type { Helper } from '../space/helpers.ts'
 import { ensureSpaceDir, readSettings, unknownSettings } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
 import { relative } from './format/time.ts'
+import { unreadableRecord } from './format/unreadable.ts'
 import { open, spaceExists } from './open.ts'
 import { count } from './progress.ts'
 
@@ -56,6 +58,8 @@ async function* checkSpaceIn(cli: Cli, dir: string, deep: boolean): AsyncGenerat
   }
   yield await attempt('journal', () => checkJournal(space))
   if (space.settings['journal.mirror'] !== '') yield await attempt('mirror', () => checkMirror(space))
+  for (const record of await space.unreadable())
+    yield { check: 'damage', state: 'fail', found: unreadableRecord(record), next: unreadableHint }
   yield* (await scrubFindings(dir)).map((found) => ({ check: 'scrub', ...found }))
   yield await attempt('index', () => checkIndex(space, hadIndex, deep))
   yield await attempt('lock', () => checkLock(space))
@@ -138,13 +142,13 @@ async function checkDisk(dir: string): Promise<Omit<Finding, 'check'>> {
 
 async function checkJournal(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
   const end = await space.lastSeq()
-  for await (const { entry } of space.follow({ after: end - 1 })) {
+  for await (const { entry } of space.entries(end - 1)) {
     return {
       state: 'ok',
       found: `${count(end)} ${end === 1 ? 'entry' : 'entries'}, the last ${relative(entry.at, Date.now())}`,
     }
   }
-  return { state: 'fail', found: `entry ${end} cannot be read`, next: 'mailbox verify' }
+  return { state: 'fail', found: `entry ${end} cannot be read`, next: unreadableHint }
 }
 
 /** What the slow reading of old files has found; nothing while it was never done. */

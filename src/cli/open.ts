@@ -36,6 +36,12 @@ export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Pr
     const space = await openDisk({ dir, onProgress: (seq) => progress.report(seq) })
     // Relative times are shown by the space's clock.
     cli.now = space.now()
+    const known = await space.unreadable()
+    const { damaged } = space.core
+    cli.unreadable = () => [
+      ...known,
+      ...[...damaged.values()].filter((line) => known.every(({ seq }) => seq !== line.seq)),
+    ]
     if (space.core.endsNothing) cli.warn(space.clockWarning!)
     if (isNew) cli.hint(`Created a space in ${dir}`)
     return space

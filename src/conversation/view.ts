@@ -21,8 +21,8 @@ export interface View {
   claims(seq: number): ClaimMade[]
   /** The message this sender sent with this key. */
   keyed(sender: string, key: string): string | undefined
-  /** A message in full. */
-  text(seq: number): Message
+  /** A message in full. If it cannot be read, what else is known of it. */
+  text(seq: number): Message & { unreadable?: object }
   /** The newest message of this sender in this thread, if it is there. */
   lastOf(sender: string, threadId: string): string | undefined
   /** Unread mail whose life is over and that nobody has marked yet, but for these boxes. */

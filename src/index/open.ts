@@ -18,6 +18,7 @@ export const openSearch = (journal: Journal, shelters: Iterable<Shelter>): Proje
 function wordApplier(database: Database): Applier {
   const put = database.prepare('INSERT INTO words (rowid, subject, body) VALUES (?, ?, ?)')
   return {
+    begin() {},
     apply({ entry }) {
       if (entry.kind === 'message')
         put.run([entry.seq, asWords(entry.message.subject), asWords(entry.message.body)])

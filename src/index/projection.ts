@@ -1,7 +1,13 @@
 import { MailboxError } from '../base/errors.ts'
 import { type Database, isBusy, isDiskFull, isSqliteError, type Statement } from '../base/sqlite.ts'
 import { sleepSync } from '../base/timers.ts'
-import { type Cursor, type Journal, type PlacedEntry, startCursor } from '../journal/journal.ts'
+import {
+  type Cursor,
+  type DamagedLine,
+  type Journal,
+  type PlacedEntry,
+  startCursor,
+} from '../journal/journal.ts'
 import { busyMs, IndexFile, type IndexFileOptions } from './index-file.ts'
 import type { Shelter } from './shelter.ts'
 import { UnfitIndex } from './unfit.ts'
@@ -9,6 +15,8 @@ import { isUnwritable } from './unwritable.ts'
 
 /** Brings a projection's tables from one entry to the next. The same journal always gives the same rows. */
 export interface Applier {
+  /** Called when a transaction begins, with where the tables are, and the records ahead that cannot be read. */
+  begin(from: Cursor, damaged: readonly DamagedLine[]): void
   apply(placed: PlacedEntry): void
   /** Called before a transaction ends, to write what was collected. */
   finish(): void
@@ -160,8 +168,9 @@ export class Projection {
         this.#file.sums.begin()
         // Another process may have continued from where we were.
         const from = this.#file.readCursor()
-        const { entries, cursor } = journal.read(from, chunkBytes)
+        const { entries, damaged, cursor } = journal.read(from, chunkBytes)
         this.#applier ??= this.#options.applier(this.#file.database)
+        this.#applier.begin(from, damaged)
         for (const placed of entries) this.#applier.apply(placed)
         this.#applier.finish()
         const moved = cursor.offset !== from.offset || cursor.segment !== from.segment

@@ -1,5 +1,5 @@
 /** Rises with every change to the tables or to `apply`: an index with another format is rebuilt. */
-export const indexFormat = 14
+export const indexFormat = 15
 
 /** Which journal the tables were built from, and up to where. */
 const meta = `CREATE TABLE meta (
@@ -84,6 +84,14 @@ CREATE INDEX matter_key ON matter (kind, key) WHERE open = 1;
 
 -- When unread mail expires, for each box it is in.
 CREATE TABLE due (at INTEGER, box TEXT, seq INTEGER, PRIMARY KEY (at, box, seq)) WITHOUT ROWID;
+
+-- Records that cannot be read, with the place of what is left of them.
+CREATE TABLE damaged (
+  segment INTEGER, offset INTEGER, bytes INTEGER NOT NULL, line INTEGER NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY (segment, offset)
+) WITHOUT ROWID;
+-- Seqs that no entry of the journal has, from first to last. They do not count what was removed from its beginning.
+CREATE TABLE hole (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
 
 -- How many messages an agent has sent (kind 0), and how long it took until it was shown a message (1) and
 -- until it finished one (2), in the buckets of model/latency.ts.

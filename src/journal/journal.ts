@@ -64,8 +64,8 @@ export interface Journal {
   readonly space: string
   /**
    * Rises when entries that a decision has seen are not in the journal after all: they did not reach it (a full
-   * disk), or its files were moved, replaced or deleted. State that was folded from them must be rebuilt from what the
-   * journal really contains.
+   * disk), or its files were moved, replaced or deleted; or when some that it should see cannot be read. State that
+   * was folded from them must be rebuilt from what the journal really contains.
    */
   readonly epoch: number
   /** Throws if what this journal reads and writes is no longer where it was opened. */

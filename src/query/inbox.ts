@@ -43,7 +43,7 @@ export function inbox(source: Source, agent: Agent, options: InboxOptions, now: 
   const limit = limitOf(options.limit)
   const messages: InboxMessage[] = []
   for (const row of inboxRows(source, agent, options, now, limit)) {
-    const message = readMessage(source.journal, row.place)
+    const message = readMessage(source, row.seq, row.place)
     if (!matches(message, options)) continue
     if (messages.length === limit) return { messages, next: cursorAfter(messages.at(-1)!) }
     const role = row.owner.startsWith('role:') ? row.owner.slice('role:'.length) : undefined

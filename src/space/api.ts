@@ -12,6 +12,7 @@ import type { ListOptions } from '../query/page.ts'
 import type { RosterAgent } from '../query/presence.ts'
 import type { ShownMessage } from '../query/show.ts'
 import type { Stats } from '../query/stats.ts'
+import type { UnreadableRecord } from '../query/unreadable.ts'
 import type { Helper } from './helpers.ts'
 import type { Mailbox } from './mailbox/api.ts'
 import type { Mirrored } from './mirror.ts'
@@ -47,7 +48,7 @@ export interface Space {
   /** The seq of the last entry. */
   lastSeq(): Promise<number>
   /** Every entry after a point, and then every new one, until the signal ends it. */
-  follow(options?: FollowOptions): AsyncGenerator<{ entry: Entry }>
+  follow(options?: Pick<FollowOptions, 'after' | 'signal'>): AsyncGenerator<{ entry: Entry }>
 
   /** Waits for what is being written and closes every file. */
   close(): Promise<void>
@@ -75,6 +76,8 @@ export interface LocalSpace extends Space {
   readonly clockWarning: string | undefined
   /** The programs beside the space that agents depend on for their mail. */
   helpers(): Helper[]
+  /** The records of the journal that could not be read, and what is known of them from others. */
+  unreadable(): Promise<UnreadableRecord[]>
   /** Takes the lock and releases it; throws what stands in the way. */
   checkWritable(): Promise<void>
   /** Checks every line of the journal, and with `deep` the index against a rebuilt one. */

@@ -9,7 +9,13 @@ import { loadDirectory, openIndex, openSearch, readDirectory } from '../index/op
 import type { CatchUpOptions, Projection } from '../index/projection.ts'
 import { shelters } from '../index/shelter.ts'
 import { type LastSegment, lastSegment } from '../journal/file/segment.ts'
-import { type Cursor, type Journal, type PlacedEntry, startCursor } from '../journal/journal.ts'
+import {
+  type Cursor,
+  type DamagedLine,
+  type Journal,
+  type PlacedEntry,
+  startCursor,
+} from '../journal/journal.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Draft, Gist } from '../model/entry.ts'
 import { createIdSource } from '../model/id.ts'
@@ -63,11 +69,16 @@ export class SpaceCore {
     this.index = openIndex(journal, shelters(dir, journal, onlyLook))
     this.words = openSearch(journal, shelters(dir, journal, onlyLook))
     this.#keeper = new IndexKeeper(dir, this.index)
-    this.#source = { index: this.index, journal }
+    this.#source = { index: this.index, journal, damaged: new Map() }
     this.#newId = createIdSource(now)
     // Everyone who waits listens for the end. There can be many, and none of them is a leak.
     setMaxListeners(0, this.ending)
     this.#view = createView(this.#source)
+  }
+
+  /** Entries of the index whose lines this process could not read, by their seq. */
+  get damaged(): ReadonlyMap<number, DamagedLine> {
+    return this.#source.damaged
   }
 
   get context(): Context {
@@ -142,8 +153,11 @@ export class SpaceCore {
     this.mustBeOpen()
     const { signal } = options
     const ending = signal === undefined ? this.ending : AbortSignal.any([signal, this.ending])
-    return withTypedErrors(follow(this.journal, { ...options, signal: ending }))
+    const all = { ...options, signal: ending, onDamaged: this.#noteDamaged }
+    return withTypedErrors(follow(this.journal, all))
   }
+
+  #noteDamaged = (line: DamagedLine): void => void this.#source.damaged.set(line.seq, line)
 
   /** Rings when something was appended, here or elsewhere. */
   bell(signal: AbortSignal | undefined): Bell {

@@ -12,6 +12,7 @@ import {
 } from '../journal/file/archive.ts'
 import { removeMirrored } from '../journal/file/mirror-upkeep.ts'
 import { listArchived, listPlain, listSegments } from '../journal/file/segment.ts'
+import { Archive, unpack } from '../journal/file/segment-bytes.ts'
 import { SegmentReader } from '../journal/file/segment-reader.ts'
 import { firstUnfinished } from '../query/unfinished.ts'
 import type { SpaceCore } from './core.ts'
@@ -80,7 +81,8 @@ function jobOf(core: SpaceCore, options: ArchiveOptions) {
   const dir = join(core.dir, 'journal')
   return {
     ...{ core, options, dir, now },
-    reader: new SegmentReader(dir, decodeLine),
+    // What cannot be unpacked whole is not judged by what is left of it.
+    reader: new SegmentReader(dir, decodeLine, new Archive(dir, unpack)),
     // Segments whose last entry is from before these times, in ms, are old enough.
     gzipBefore: now - (gzipAfterMs === undefined ? daysMs(gzipDays) : checkAge(gzipAfterMs)),
     removeBefore: now - (removeAfterMs === undefined ? daysMs(removeDays) : checkAge(removeAfterMs)),

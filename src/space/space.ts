@@ -1,9 +1,11 @@
 import { describeDoubt } from '../base/clock.ts'
 import type { SeatInput } from '../command/roster.ts'
+import type { PlacedEntry } from '../journal/journal.ts'
 import { deadLetters } from '../query/dead.ts'
 import { owed } from '../query/owed.ts'
 import { show } from '../query/show.ts'
 import { stats } from '../query/stats.ts'
+import { unreadableRecords } from '../query/unreadable.ts'
 import type { LocalSpace, MailboxOptions } from './api.ts'
 import type { SpaceCore } from './core.ts'
 import { followRunningDue, runDue, runDueEvery } from './due.ts'
@@ -82,9 +84,15 @@ export class DiskSpace implements LocalSpace {
     return followRunningDue(this.core, options)
   }
 
+  /** Every entry after a point, up to the end of the journal. */
+  entries(after: number, signal?: AbortSignal): AsyncGenerator<PlacedEntry> {
+    return this.core.follow({ after, signal, live: false })
+  }
+
   runDue: Of<'runDue'> = () => runDue(this.core)
   runDueEvery: Of<'runDueEvery'> = (everyMs) => runDueEvery(this.core, everyMs)
   helpers: Of<'helpers'> = () => helpersOf(this.dir, this.now())
+  unreadable: Of<'unreadable'> = () => this.core.query(unreadableRecords)
   checkWritable: Of<'checkWritable'> = () => this.core.whileStill(() => {})
   verify: Of<'verify'> = (options = {}) => upkeep.verify(this.core, options)
   rebuild: Of<'rebuild'> = (options = {}) => this.core.rebuild(options)

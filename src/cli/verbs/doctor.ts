@@ -13,6 +13,7 @@ export function doctor(command: Command): void {
   action(command, async (cli, { deep = false }: { deep?: boolean }) => {
     const findings: Finding[] = []
     for await (const finding of checkup(cli, spaceDir(cli), deep)) findings.push(finding)
+    cli.unreadable = () => []
     const ok = findings.every(({ state }) => state !== 'fail')
     cli.answer({ ok, checks: findings }, () => findings.map((finding) => line(cli, finding)).join('\n'))
     if (!ok) process.exitCode = 1

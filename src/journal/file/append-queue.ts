@@ -100,7 +100,14 @@ export class AppendQueue {
   }
 
   #readAhead(): void {
-    for (const { entry } of this.#writer.readAhead()) this.#tail.push(entry)
+    this.#follow(() => this.#writer.readAhead())
+  }
+
+  #follow(read: () => Placed<Gist>[]): void {
+    const before = this.#writer.damagedCount
+    for (const { entry } of read()) this.#tail.push(entry)
+    // What the others did then cannot be told from what is left of it.
+    if (this.#writer.damagedCount > before) this.#discardTail()
   }
 
   /**
@@ -120,7 +127,7 @@ export class AppendQueue {
       unwritten = []
     }
     try {
-      for (const { entry } of this.#catchUp()) this.#tail.push(entry)
+      this.#follow(() => this.#catchUp())
       for (const request of batch) {
         decided++
         if (request.settled || request.begin !== undefined) flush()
@@ -185,7 +192,7 @@ export class AppendQueue {
     }
   }
 
-  /** Some of what decisions have seen is not in the journal after all. */
+  /** What decisions have seen is not all that is in the journal, or not in the journal after all. */
   #discardTail(): void {
     this.epoch++
     this.#tail = []

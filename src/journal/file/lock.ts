@@ -43,7 +43,7 @@ export class WriterLock {
       // Nothing is ever stored: the file stays empty, so it cannot be torn, and without a rollback journal
       // there is no file to create and delete at every BEGIN.
       database.exec('PRAGMA journal_mode = MEMORY')
-      chmodSync(this.#path, 0o600)
+      makePrivate(this.#path)
       // The same before and after: it is the one that was opened. One that did not exist is opened once more.
       this.#identity = identityAt(this.#path)
       if (before !== '' && before === this.#identity) return database
@@ -141,6 +141,15 @@ export class WriterLock {
   close(): void {
     this.#database?.close()
     this.#database = undefined
+  }
+}
+
+/** It may have been removed the moment it was there; then it is opened again. */
+function makePrivate(path: string): void {
+  try {
+    chmodSync(path, 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }
 

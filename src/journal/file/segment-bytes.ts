@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, type Stats, statSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
 import { identityOf } from '../../base/files.ts'
 import { listArchived, openForRead, readFully, sizeOf } from './segment.ts'
@@ -57,22 +57,28 @@ export interface ArchivedFile {
 export class Archive {
   readonly #dir: string
   #paths = new Map<number, string>()
-  readonly #inodes = new Map<number, number>()
+  readonly #unpackFile: (file: ArchivedFile) => SegmentBytes
+  readonly #unpacked = new Map<number, string>()
 
-  constructor(dir: string) {
+  /** `unpackFile` decides what becomes of a damaged file: by default, what is left of it is read. */
+  constructor(dir: string, unpackFile: (file: ArchivedFile) => SegmentBytes = unpackWhatIsLeft) {
     this.#dir = dir
+    this.#unpackFile = unpackFile
   }
 
-  /** Whether the file that was opened last is still in its place. A repair may have replaced it. */
+  /** Whether the file that was unpacked is still there. A repair may have replaced it. */
   has(segment: number): boolean {
     const path = this.#paths.get(segment)
-    if (path === undefined) return false
-    return statSync(path, { throwIfNoEntry: false })?.ino === this.#inodes.get(segment)
+    const stat = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })
+    return stat !== undefined && stampOf(stat) === this.#unpacked.get(segment)
   }
 
   /** The unpacked bytes; undefined if there is no such segment. */
   unpack(segment: number): SegmentBytes | undefined {
-    return this.#with(segment, unpack)
+    return this.#with(segment, (file) => {
+      this.#unpacked.set(segment, stampOf(fstatSync(file.fd)))
+      return this.#unpackFile(file)
+    })
   }
 
   /** Its first few bytes, without unpacking the rest. */
@@ -97,25 +103,48 @@ export class Archive {
   #open(segment: number): ArchivedFile | undefined {
     const path = this.#paths.get(segment)
     const fd = path === undefined ? undefined : openForRead(path)
-    if (fd === undefined) return undefined
-    this.#inodes.set(segment, fstatSync(fd).ino)
-    return { path: path!, fd }
+    return fd === undefined ? undefined : { path: path!, fd }
   }
 }
+
+const stampOf = ({ dev, ino, size, mtimeMs }: Stats): string => `${dev}:${ino}:${size}:${mtimeMs}`
+
+const unpacked = (bytes: Buffer): SegmentBytes => ({
+  look: () => ({ size: bytes.length, live: false }),
+  read: (offset, length) => bytes.subarray(offset, offset + length),
+})
 
 /** An archived segment, unpacked into memory. */
 export function unpack({ path, fd }: ArchivedFile): SegmentBytes {
   try {
-    const bytes = zlib().gunzipSync(readFully(fd, 0, sizeOf(fd)))
-    return {
-      look: () => ({ size: bytes.length, live: false }),
-      read: (offset, length) => bytes.subarray(offset, offset + length),
-    }
+    return unpacked(zlib().gunzipSync(readFully(fd, 0, sizeOf(fd))))
   } catch (cause) {
     throw new MailboxError('damaged', `${path} cannot be unpacked: ${(cause as Error).message}`, {
       cause,
       hint: 'restore the file from a backup; if there is none, move it away and run `mailbox rebuild`: its mail is lost, the rest is not',
     })
+  }
+}
+
+/** The checksums of the lines tell which of them came out whole. */
+function unpackWhatIsLeft(file: ArchivedFile): SegmentBytes {
+  try {
+    return unpack(file)
+  } catch {
+    const { gunzipSync, constants } = zlib()
+    const packed = readFully(file.fd, 0, sizeOf(file.fd))
+    let found = Buffer.alloc(0)
+    // The longest beginning that can be unpacked.
+    for (let [good, bad] = [0, packed.length + 1]; bad - good > 1; ) {
+      const length = (good + bad) >> 1
+      try {
+        found = gunzipSync(packed.subarray(0, length), { finishFlush: constants.Z_SYNC_FLUSH })
+        good = length
+      } catch {
+        bad = length
+      }
+    }
+    return unpacked(found)
   }
 }
 

@@ -3,6 +3,7 @@ import type { Gist } from '../../model/entry.ts'
 import { sumText } from '../codec.ts'
 import { type Cursor, type DamagedLine, type Place, type ReadResult, startCursor } from '../journal.ts'
 import { type Decode, wasNewline } from '../salvage.ts'
+import { LineCounter } from './line-counter.ts'
 import { LineWalk, lastIn } from './line-walk.ts'
 import { listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
 import { Archive, PlacedSegment, type SegmentBytes } from './segment-bytes.ts'
@@ -49,13 +50,12 @@ export class SegmentReader<E extends Gist> {
   space: string | undefined
   /** The segment that was looked at last, and its size then. */
   #seen = { segment: 0, size: 0 }
-  /** A place up to which the lines have been counted. */
-  #counted = { segment: 0, offset: 0, line: 1 }
+  readonly #lines = new LineCounter()
 
-  constructor(dir: string, decode: Decode<E>) {
+  constructor(dir: string, decode: Decode<E>, archive = new Archive(dir)) {
     this.#dir = dir
     this.#decode = decode
-    this.#archive = new Archive(dir)
+    this.#archive = archive
   }
 
   #open(segment: number): SegmentBytes | undefined {
@@ -207,27 +207,17 @@ export class SegmentReader<E extends Gist> {
     const { segment, offset, bytes } = place
     const start = Math.max(0, offset - 1)
     const around = this.#open(segment)?.read(start, offset + bytes + 1 - start)
-    if (around === undefined || around.length !== offset + bytes + 1 - start) return undefined
+    if (around === undefined) return undefined
+    // The segment ends before it.
+    if (around.length < offset + bytes + 1 - start) return this.#numbered(place)
     const isEnd = (byte: number | undefined) => byte === newline || wasNewline(byte)
     const isLine = (offset === 0 || isEnd(around[0])) && isEnd(around.at(-1))
     const isBroken = this.#decode(around.subarray(offset - start, -1)) === undefined
     return isLine && isBroken ? this.#numbered(place) : undefined
   }
 
-  /** Counts lines only where something is damaged, and from where it counted last. */
   #numbered<P extends Place>(place: P): P & { line: number } {
-    const { segment, offset } = place
-    const bytes = this.#open(segment)
-    const from = this.#counted
-    if (from.segment !== segment || from.offset > offset) this.#counted = { segment, offset: 0, line: 1 }
-    const counted = this.#counted
-    while (bytes !== undefined && counted.offset < offset) {
-      const chunk = bytes.read(counted.offset, Math.min(offset - counted.offset, 1_048_576))
-      if (chunk.length === 0) break
-      for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) counted.line++
-      counted.offset += chunk.length
-    }
-    return { ...place, line: counted.line }
+    return { ...place, line: this.#lines.lineOf(place, this.#open(place.segment)) }
   }
 
   /** The first entry of a segment, after whatever a torn first write left there. */

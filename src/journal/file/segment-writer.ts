@@ -36,6 +36,8 @@ export class SegmentWriter {
   #cursor: Cursor = startCursor
   readonly #batch = new Batch()
   #fragment: Fragment | undefined
+  /** Rises when it has met records that cannot be read. */
+  damagedCount = 0
   readonly #head: HeadMark
   /** Where this process has written to. */
   #written: Cursor = startCursor
@@ -54,10 +56,8 @@ export class SegmentWriter {
     this.#reader.space = options.space
     this.#file = fileIn(dir, options)
     this.#head = new HeadMark(dir, options.space)
-    this.#rotation = new Rotation(
-      options,
-      (segment) => this.#reader.head(segment) ?? this.#reader.first(segment),
-    )
+    const readStart = (segment: number) => this.#reader.head(segment) ?? this.#reader.first(segment)
+    this.#rotation = new Rotation(options, readStart)
   }
 
   /** Continues from another cursor, as if nothing had been read yet. */
@@ -67,10 +67,7 @@ export class SegmentWriter {
     this.#fragment = undefined
   }
 
-  /**
-   * Reads complete lines that other processes wrote. It needs no lock, because complete lines stay. What is
-   * read here need not be read while others wait for the lock.
-   */
+  /** Reads complete lines of other processes. Those stay, so it needs no lock, and leaves less to read with it. */
   readAhead(): Placed<Gist>[] {
     return this.#readOn().found
   }
@@ -79,6 +76,7 @@ export class SegmentWriter {
     const found: Placed<Gist>[] = []
     while (!this.#reader.atEnd(this.#cursor)) {
       const { entries, damaged, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
+      this.damagedCount += damaged.length
       this.#cursor = cursor
       // A damaged line is not to be trusted with the sum that the next one is chained to.
       if (damaged.length > 0) cursor.sum = this.#head.sumAt(cursor.seq) ?? cursor.sum
