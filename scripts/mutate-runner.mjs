@@ -15,7 +15,7 @@ const vitest = join(import.meta.dirname, 'mutate-vitest.mjs')
 const usualFile = 'usual.json'
 
 /** How long a test may take: what it usually takes many times over, because the machine may be busy. */
-const limitMs = (usualMs) => 5_000 + 20 * usualMs
+const limitMs = (usualMs) => 3_000 + 5 * usualMs
 
 /** A test that takes longer is left out: mutants in the journal meet a hundred tests each. */
 const slowMs = 1_500
