@@ -11,7 +11,9 @@ export function report() {
   const lines = existsSync(runsFile) ? readFileSync(runsFile, 'utf8').split('\n').filter(Boolean) : []
   /** The last complete run of each campaign, in the order in which they first ran. */
   const runs = new Map()
-  for (const run of lines.map((line) => JSON.parse(line))) if (run.full) runs.set(run.campaign, run)
+  for (const run of lines.map((line) => JSON.parse(line))) {
+    if (run.full) runs.set(run.campaign, { ...runs.get(run.campaign), [run.part ?? '']: run })
+  }
   const text = readFileSync(page, 'utf8')
   const from = text.indexOf(begin) + begin.length
   const to = text.indexOf(end)
@@ -23,10 +25,19 @@ export function report() {
       .map((line) => [/^\| `--(\w+)`/.exec(line)?.[1], line])
       .filter(([name]) => name !== undefined),
   )
-  for (const [name, run] of runs) kept.set(name, rowOf(run))
+  for (const [name, parts] of runs) kept.set(name, rowOf(addedUp(Object.values(parts))))
   const table = ['| campaign | figures | when, how long, on what |', '|---|---|---|', ...kept.values()]
   writeFileSync(page, `${text.slice(0, from)}\n${table.join('\n')}\n${text.slice(to)}`)
   console.log(table.join('\n'))
+}
+
+/** The parts of a campaign as one run. */
+function addedUp(parts) {
+  const figures = {}
+  for (const part of parts) {
+    for (const [what, count] of Object.entries(part.figures)) figures[what] = (figures[what] ?? 0) + count
+  }
+  return { ...parts.at(-1), figures, seconds: Math.max(...parts.map(({ seconds }) => seconds)) }
 }
 
 function rowOf({ campaign, at, seconds, figures, machine }) {

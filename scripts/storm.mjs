@@ -26,8 +26,11 @@ const campaigns = {
   errors: { files: ['test/crash/errors.test.ts'] },
   power: { files: ['test/crash/power.test.ts'] },
   files: { files: ['test/crash/files.test.ts'] },
+  claims: { files: ['test/claims'] },
+  // Damage of all kinds at random, and a repair of it.
+  repair: { files: ['test/journal/repair.test.ts', 'test/crash/repair.test.ts'] },
   // Every bit and byte of a small space, flipped one by one.
-  damage: { files: ['test/index/flips.test.ts'] },
+  damage: { files: ['test/damage', 'test/index/flips.test.ts'] },
 }
 
 const words = process.argv.slice(2)

@@ -66,17 +66,23 @@ export type { Owed, OwedOptions } from './query/owed.ts'
 export type { ListOptions, Page } from './query/page.ts'
 export type { ShownMessage } from './query/show.ts'
 export type { Figures, Latency, Stats } from './query/stats.ts'
+export type { UnreadableRecord } from './query/unreadable.ts'
 export type { HubOptions } from './remote/connection.ts'
 export type { LocalSpace, MailboxOptions, OpenSpaceOptions, Space } from './space/api.ts'
 export type {
   BroadcastInput,
   Checked,
   CheckOptions,
+  ClaimNumber,
+  ClaimOptions,
+  FailOptions,
   Handled,
   HandleOptions,
   Mailbox,
   ReplyInput,
   SentMessage,
 } from './space/mailbox/api.ts'
+export type { Mirrored } from './space/mirror.ts'
 export { openSpace } from './space/open.ts'
+export type { RepairedFile, RepairOptions, RepairReport } from './space/repair.ts'
 export type { ArchivedSegment, ArchiveOptions, ArchiveProgress, ArchiveReport } from './space/retention.ts'

@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import { given } from '../base/objects.ts'
 import { maxTimerMs } from '../base/timers.ts'
 import { fieldsOf } from '../conversation/field.ts'
 import { typeOf } from '../conversation/registry.ts'
@@ -163,7 +164,7 @@ class AgentLoop {
 
   #endTaskAt(deadline: number): void {
     clearTimeout(this.#deadline)
-    const left = Math.max(0, deadline - Date.now())
+    const left = Math.max(0, deadline - this.#mailbox.now())
     const again = () => (left > maxTimerMs ? this.#endTaskAt(deadline) : this.#task?.stop.abort())
     this.#deadline = setTimeout(again, Math.min(left, maxTimerMs))
   }
@@ -238,8 +239,8 @@ class AgentLoop {
 
   /** Renews the claims on role mail that is being worked on or kept for the next task. */
   #renew(): void {
-    for (const { id, role } of [...this.#atHand, ...this.#gathered])
-      if (role !== undefined) void this.#mailbox.claim(id).catch(() => {})
+    for (const { id, role, claimNumber } of [...this.#atHand, ...this.#gathered])
+      if (role !== undefined) void this.#mailbox.claim(id, given({ claimNumber })).catch(() => {})
   }
 
   async #say(state: 'idle' | 'alive'): Promise<void> {

@@ -1,19 +1,19 @@
 import * as z from 'zod/mini'
-import type { Handled, Mailbox } from '../space/mailbox/api.ts'
-import { id, ids, note, word, words } from './inputs.ts'
+import type { Handled } from '../space/mailbox/api.ts'
+import { claimNumber, id, ids, note, word, words } from './inputs.ts'
 import { operation } from './operation.ts'
 import * as s from './schemas.ts'
 
 const done = s.object('Done', { result: z.null() })
 const ttlMs = z.exactOptional(z.number().check(z.positive()))
 
-/** A step on a message that takes nothing but its id. */
-const step = (summary: string, run: (mailbox: Mailbox, id: string) => Promise<Handled>) =>
+/** A step on a message that takes nothing but its id, and the claim it is taken with. */
+const step = (summary: string, method: 'start' | 'release' | 'retry' | 'archive') =>
   operation({
     summary,
-    input: z.strictObject(id),
+    input: z.strictObject({ ...id, ...claimNumber }),
     output: s.handled,
-    run: (mailbox, { id }) => run(mailbox, id),
+    run: (mailbox, { id, ...options }): Promise<Handled> => mailbox[method](id, options),
   })
 
 /** What became of mail, and of the agent itself. */
@@ -26,13 +26,13 @@ export const handlingOperations = {
   }),
   ack: operation({
     summary: 'Acknowledge a message',
-    input: z.strictObject({ ...id, ...note }),
+    input: z.strictObject({ ...id, ...note, ...claimNumber }),
     output: s.handled,
     run: (mailbox, { id, ...options }) => mailbox.ack(id, options),
   }),
   claim: operation({
     summary: 'Claim mail to a role, so that nobody else takes it',
-    input: z.strictObject({ ...id, ttlMs }),
+    input: z.strictObject({ ...id, ttlMs, ...claimNumber }),
     output: s.claimed,
     run: (mailbox, { id, ...options }) => mailbox.claim(id, options),
   }),
@@ -42,22 +42,22 @@ export const handlingOperations = {
     output: s.object('MaybeClaimed', { result: z.nullable(s.claimed) }),
     run: async (mailbox, { role, ...options }) => ({ result: await mailbox.claimNext(role, options) }),
   }),
-  start: step('Mark a message as in progress', (mailbox, id) => mailbox.start(id)),
+  start: step('Mark a message as in progress', 'start'),
   done: operation({
     summary: 'Mark a message as done; archives it unless `archive` is false',
-    input: z.strictObject({ ...id, ...note, archive: z.exactOptional(z.boolean()) }),
+    input: z.strictObject({ ...id, ...note, ...claimNumber, archive: z.exactOptional(z.boolean()) }),
     output: s.handled,
     run: (mailbox, { id, ...options }) => mailbox.done(id, options),
   }),
   fail: operation({
     summary: 'Mark a message as failed, with the reason',
-    input: z.strictObject({ ...id, reason: z.string().check(z.minLength(1)) }),
+    input: z.strictObject({ ...id, ...claimNumber, reason: z.string().check(z.minLength(1)) }),
     output: s.handled,
-    run: (mailbox, { id, reason }) => mailbox.fail(id, { reason }),
+    run: (mailbox, { id, ...options }) => mailbox.fail(id, options),
   }),
-  release: step('Give a message back unread', (mailbox, id) => mailbox.release(id)),
-  retry: step('Mark a failed message as unread again', (mailbox, id) => mailbox.retry(id)),
-  archive: step('Archive a message', (mailbox, id) => mailbox.archive(id)),
+  release: step('Give a message back unread', 'release'),
+  retry: step('Mark a failed message as unread again', 'retry'),
+  archive: step('Archive a message', 'archive'),
   comeIn: operation({
     summary: 'Record that the agent is active, and run what is due',
     input: z.strictObject({}),

@@ -8,6 +8,7 @@ export const word = z.string().check(z.minLength(1), z.maxLength(messageLimits.w
 export const words = z.array(word)
 export const id = { id: z.string().check(z.minLength(1)) }
 export const ids = { ids: z.array(z.string()).check(z.maxLength(1_000)) }
+export const claimNumber = { claimNumber: z.exactOptional(z.int().check(z.minimum(0))) }
 export const note = { note: z.exactOptional(z.string()) }
 
 /** What goes beside the addresses of a message. */

@@ -81,6 +81,7 @@ export const readings = {
       unread: z.record(z.string(), s.unreadCount),
       channels: z.array(channel),
       totals,
+      unreadable: z.array(s.unreadableRecord),
     }),
     run: ({ survey }) => survey.overview(),
   }),

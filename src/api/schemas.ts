@@ -10,6 +10,7 @@ import {
   messageDraft,
   prioritySchema,
   receiptDraft,
+  repairDraft,
   segmentDraft,
   storedShape,
   tornDraft,
@@ -49,11 +50,24 @@ export const kind = name('MatterKind', z.enum(kinds))
 
 export const agent = name('Agent', z.extend(agentSchema, { waitingFor: z.optional(z.array(text)) }))
 const claim = name('Claim', z.extend(claimSchema, {}))
-export const storedMessage = name('Message', z.extend(message, { seq: count }))
+const damagedPlace = z.strictObject(counts('segment', 'offset', 'bytes', 'line'))
+export const storedMessage = name(
+  'Message',
+  z.extend(message, { seq: count, unreadable: z.optional(damagedPlace) }),
+)
 export const inboxMessage = name(
   'InboxMessage',
-  z.extend(storedMessage, { state: receiptState, role: z.optional(text) }),
+  z.extend(storedMessage, { state: receiptState, role: z.optional(text), claimNumber: z.optional(count) }),
 )
+export const unreadableRecord = object('UnreadableRecord', {
+  ...counts('seq', 'segment', 'offset', 'bytes', 'line'),
+  kind: z.optional(z.enum(['message', 'receipt'])),
+  ids: z.array(text),
+  from: z.optional(text),
+  to: z.array(text),
+  createdAt: z.optional(text),
+  receipts: z.array(z.strictObject({ recipient: text, state: receiptState })),
+})
 export const sentMessage = name('SentMessage', z.extend(storedMessage, { warnings: z.array(text) }))
 export const unreadCount = object('UnreadCount', {
   unread: count,
@@ -64,8 +78,9 @@ const next = z.nullable(text)
 export const messagePage = object('MessagePage', { messages: z.array(storedMessage), next })
 export const inboxPage = object('InboxPage', { messages: z.array(inboxMessage), next })
 export const checked = object('Checked', { messages: z.array(inboxMessage), remaining: unreadCount, next })
-export const handled = object('Handled', { message: storedMessage, state: receiptState })
-export const claimed = name('Claimed', z.extend(handled, { claim }))
+const handledFields = { message: storedMessage, state: receiptState }
+export const handled = object('Handled', { ...handledFields, claimNumber: z.optional(count) })
+export const claimed = object('Claimed', { ...handledFields, claim })
 
 const ladderStep = z.strictObject({
   state: z.enum(receiptSteps),
@@ -124,6 +139,7 @@ export const entry = name(
     z.extend(segmentDraft, place),
     z.extend(tornDraft, place),
     z.extend(damageDraft, place),
+    z.extend(repairDraft, place),
   ]),
 )
 

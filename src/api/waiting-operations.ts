@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { MailboxError } from '../base/errors.ts'
+import { given } from '../base/objects.ts'
 import { filter, id, replyTo } from './inputs.ts'
 import { servedOperation } from './operation.ts'
 import * as s from './schemas.ts'
@@ -33,7 +34,10 @@ export const waitingOperations = {
         mailbox.waitAlong({ timeoutMs: waitAtMostMs, ...input, signal }, follow),
       )
       // It was taken for a client that has gone: the next one gets it.
-      if (message !== null && signal.aborted) await mailbox.release(message.id)
+      if (message !== null && signal.aborted) {
+        const { id, claimNumber } = message
+        await mailbox.release(id, given({ claimNumber }))
+      }
       return { message }
     },
   }),

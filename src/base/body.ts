@@ -5,7 +5,7 @@ export async function readTextBody(request: Request, maxBytes: number): Promise<
   if (Number(request.headers.get('content-length') ?? '0') > maxBytes) throw tooLarge(maxBytes)
   const parts: Uint8Array[] = []
   let size = 0
-  for await (const part of request.body ?? []) {
+  for await (const part of partsOf(request)) {
     size += part.length
     if (size > maxBytes) throw tooLarge(maxBytes)
     parts.push(part)
@@ -15,6 +15,15 @@ export async function readTextBody(request: Request, maxBytes: number): Promise<
   } catch (cause) {
     // Repaired silently, it would be another message.
     throw new MailboxError('invalid', 'the body is not UTF-8', { cause, hint: 'encode it as UTF-8' })
+  }
+}
+
+async function* partsOf({ body }: Request): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body ?? []
+  } catch (cause) {
+    // The caller has gone. That is its right, and nothing is wrong here.
+    throw new MailboxError('interrupted', 'the request ended before its body was complete', { cause })
   }
 }
 

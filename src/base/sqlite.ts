@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import type Libsql from 'libsql'
+import { notAFile } from './files.ts'
 
 /**
  * The only file that knows the SQLite driver, so that `node:sqlite` can replace it when we drop Node 20.
@@ -62,7 +64,7 @@ export const attachedName = 'file'
  */
 export function attachDatabase(path: string, busyMs: number): Database {
   const handle = connect(':memory:', busyMs)
-  handle.exec(`ATTACH '${path.replaceAll("'", "''")}' AS ${attachedName}`)
+  opening(path, () => handle.exec(`ATTACH '${path.replaceAll("'", "''")}' AS ${attachedName}`))
   return wrap(handle, path, () => {
     try {
       handle.exec(`DETACH ${attachedName}`)
@@ -75,7 +77,8 @@ export function attachDatabase(path: string, busyMs: number): Database {
 function connect(path: string, busyMs: number): Libsql.Database {
   driver ??= withShortReport(() => createRequire(import.meta.url)('libsql') as typeof Libsql)
   // The driver's timeout is in seconds by its types and in milliseconds in its code; the pragma is unambiguous.
-  const handle = new driver(path)
+  const create = driver
+  const handle = opening(path, () => new create(path))
   handle.exec(`PRAGMA busy_timeout = ${busyMs}`)
   return handle
 }
@@ -98,6 +101,27 @@ function wrap(handle: Libsql.Database, path: string, close: () => void): Databas
       }
     },
     close,
+  }
+}
+
+/**
+ * SQLite calls every reason "unable to open": no more descriptors, no permission, a directory in its place. So we look
+ * for the reason ourselves, without opening the file: closing it would release the locks of other threads on it.
+ */
+function opening<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (path !== ':memory:') {
+      const dir = dirname(path)
+      closeSync(openSync(dir, 'r'))
+      accessSync(dir, constants.W_OK | constants.X_OK)
+      const found = statSync(path, { throwIfNoEntry: false })
+      if (found !== undefined && !found.isFile()) throw notAFile(path, cause)
+    }
+    if (isSqliteError(cause)) throw cause
+    // The driver gives an error of opening no code.
+    throw Object.assign(new Error(`cannot open ${path}`, { cause }), { code: 'SQLITE_CANTOPEN', rawCode: 14 })
   }
 }
 

@@ -2,12 +2,15 @@ import { existsSync, realpathSync, statSync, watch } from 'node:fs'
 import { rm, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { describeDoubt } from '../base/clock.ts'
+import { unreadableHint } from '../model/unreadable.ts'
 import type { Helper } from '../space/helpers.ts'
-import { ensureSpaceDir, readSettings } from '../space/settings.ts'
+import { ensureSpaceDir, readSettings, unknownSettings } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
 import { relative } from './format/time.ts'
+import { unreadableRecord } from './format/unreadable.ts'
 import { open, spaceExists } from './open.ts'
 import { count } from './progress.ts'
 
@@ -26,13 +29,13 @@ const scantBytes = 512 * 1_048_576
 const tooFewBytes = 16 * 1_048_576
 
 /** Checks everything that mail here depends on, dependencies first. */
-export async function* checkup(cli: Cli, dir: string): AsyncGenerator<Finding> {
+export async function* checkup(cli: Cli, dir: string, deep: boolean): AsyncGenerator<Finding> {
   yield checkNode()
-  yield* checkSpaceIn(cli, dir)
+  yield* checkSpaceIn(cli, dir, deep)
   yield* checkClients(cli, dir)
 }
 
-async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
+async function* checkSpaceIn(cli: Cli, dir: string, deep: boolean): AsyncGenerator<Finding> {
   if (!spaceExists(dir)) {
     yield {
       check: 'space',
@@ -55,8 +58,13 @@ async function* checkSpaceIn(cli: Cli, dir: string): AsyncGenerator<Finding> {
   }
   yield await attempt('journal', () => checkJournal(space))
   if (space.settings['journal.mirror'] !== '') yield await attempt('mirror', () => checkMirror(space))
-  yield await attempt('index', () => checkIndex(dir, hadIndex))
+  for (const record of await space.unreadable())
+    yield { check: 'damage', state: 'fail', found: unreadableRecord(record), next: unreadableHint }
+  yield* (await scrubFindings(dir)).map((found) => ({ check: 'scrub', ...found }))
+  yield await attempt('index', () => checkIndex(space, hadIndex, deep))
   yield await attempt('lock', () => checkLock(space))
+  const doubt = space.core.now.doubt()
+  if (doubt !== undefined) yield { check: 'clock', state: 'warn', ...describeDoubt(doubt) }
   yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
   for (const helper of space.helpers()) yield { check: helper.id, ...checkHelper(helper) }
   // Not closed: closing waits for the lock, which may be what is stuck. The process ends after this.
@@ -105,6 +113,13 @@ function checkSpace(dir: string): Omit<Finding, 'check'> {
 
 function checkSettings(dir: string): Omit<Finding, 'check'> {
   const { durability } = readSettings(dir)
+  const unknown = unknownSettings(dir)
+  if (unknown.length > 0)
+    return {
+      state: 'warn',
+      found: `this version does not know ${unknown.join(', ')}: without effect`,
+      next: 'install the newer version that has set it, or correct its name in config.json',
+    }
   if (durability === 'disk') return { state: 'ok', found: 'valid; a send returns once it is on disk' }
   return {
     state: 'warn',
@@ -127,13 +142,30 @@ async function checkDisk(dir: string): Promise<Omit<Finding, 'check'>> {
 
 async function checkJournal(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
   const end = await space.lastSeq()
-  for await (const { entry } of space.follow({ after: end - 1 })) {
+  for await (const { entry } of space.entries(end - 1)) {
     return {
       state: 'ok',
       found: `${count(end)} ${end === 1 ? 'entry' : 'entries'}, the last ${relative(entry.at, Date.now())}`,
     }
   }
-  return { state: 'fail', found: `entry ${end} cannot be read`, next: 'mailbox verify' }
+  return { state: 'fail', found: `entry ${end} cannot be read`, next: unreadableHint }
+}
+
+/** What the slow reading of old files has found; nothing while it was never done. */
+async function scrubFindings(dir: string): Promise<Omit<Finding, 'check'>[]> {
+  const { scrubState } = await import('../space/scrub.ts')
+  const state = scrubState(dir)
+  if (state === undefined) return []
+  const [first] = state.findings
+  if (first !== undefined) {
+    const rest = state.findings.length === 1 ? '' : `, and ${state.findings.length - 1} more`
+    const found = `damaged: ${first.where}, file ${first.segment}, byte ${first.offset}${rest}`
+    return [{ state: 'fail', found, next: 'mailbox repair --dry-run' }]
+  }
+  if (state.finishedAt === 0) return []
+  return [
+    { state: 'ok', found: `old files were read ${relative(state.finishedAt, Date.now())}; all are intact` },
+  ]
 }
 
 async function checkMirror(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
@@ -148,8 +180,25 @@ async function checkMirror(space: DiskSpace): Promise<Omit<Finding, 'check'>> {
   return { state: state === 'ahead' ? 'fail' : 'warn', found: problem!, next: next[state] }
 }
 
-function checkIndex(dir: string, hadIndex: boolean): Omit<Finding, 'check'> {
-  const size = count(Math.ceil(statSync(join(dir, 'index.db')).size / 1024))
+async function checkIndex(
+  space: DiskSpace,
+  hadIndex: boolean,
+  deep: boolean,
+): Promise<Omit<Finding, 'check'>> {
+  const { index } = space.core
+  const size = count(Math.ceil(statSync(index.path).size / 1024))
+  if (deep) {
+    const { compareIndex } = await import('../space/upkeep.ts')
+    const [problem] = await compareIndex(space.core)
+    if (problem !== undefined) return { state: 'fail', found: problem, next: 'mailbox rebuild' }
+    return { state: 'ok', found: `the same as one built from the journal, ${size} KiB` }
+  }
+  if (dirname(index.path) !== space.dir)
+    return {
+      state: 'warn',
+      found: `in ${index.path}, ${size} KiB`,
+      next: 'the space cannot be written to; it can be read',
+    }
   if (hadIndex) return { state: 'ok', found: `up to date, ${size} KiB` }
   return {
     state: 'warn',

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { quoteForShell } from '../base/shell.ts'
 import { person } from '../model/agent.ts'
 import { toPrintableLine } from '../model/text.ts'
+import { type UnreadableLine, unreadableHint, unreadableText } from '../model/unreadable.ts'
 import { type Globals, readGlobals } from './globals.ts'
 import { type Colors, colorsFor, widthOf } from './output.ts'
 
@@ -17,6 +18,8 @@ export interface Cli {
   colors: Colors
   width: number
   now: number
+  /** The records of the space that could not be read; an answer is given without them, and says so. */
+  unreadable: () => readonly UnreadableLine[]
   /** Prints the result: one JSON object for programs, text for people. */
   answer(json: object, text: () => string): void
   /** The same for a result that only confirms what was done: `--quiet` suppresses the text. */
@@ -44,7 +47,8 @@ export function createCli(globals: Globals): Cli {
   const aside = colorsFor(process.stderr)
   const talk = (text: string) => quiet || process.stderr.write(`${text}\n`)
   const print = (text: string) => process.stdout.write(`${text}\n`)
-  return {
+  const warn = (text: string) => void talk(`${aside.yellow('warning:')} ${toPrintableLine(text)}`)
+  const cli: Cli = {
     globals,
     json,
     quiet,
@@ -52,13 +56,19 @@ export function createCli(globals: Globals): Cli {
     colors,
     width: widthOf(process.stdout),
     now: Date.now(),
-    answer: (object, text) => void print(json ? JSON.stringify(object) : text()),
+    unreadable: () => [],
+    answer(object, text) {
+      const unreadable = cli.unreadable()
+      print(json ? JSON.stringify(unreadable.length === 0 ? object : { ...object, unreadable }) : text())
+      if (unreadable.length > 0) warn(`${unreadableText(unreadable)}; ${unreadableHint}`)
+    },
     confirm: (object, text) => void (json ? print(JSON.stringify(object)) : quiet || print(text())),
     hint: (text) => void talk(aside.dim(text)),
     tip: (text) => void (json || !process.stderr.isTTY || talk(aside.dim(text))),
-    warn: (text) => void talk(`${aside.yellow('warning:')} ${toPrintableLine(text)}`),
+    warn,
     command: (words) => [programName(), ...given(globals), words].join(' '),
   }
+  return cli
 }
 
 const given = ({ space, as }: Globals): string[] => [

@@ -47,30 +47,9 @@ export function forPeople(error: MailboxError): string {
 /** Turns anything thrown into an error with a code and a hint. */
 export function translate(thrown: unknown): MailboxError {
   if (thrown instanceof CommanderError) return fromCommander(thrown)
-  if (thrown instanceof MailboxError) return thrown
-  if (thrown instanceof Error && thrown.name === 'AbortError')
-    return new MailboxError('interrupted', 'interrupted')
-  const { code, message } = thrown as NodeJS.ErrnoException
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new MailboxError('disk_full', message, {
-      cause: thrown,
-      hint: 'free some disk space and try again',
-    })
-  }
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new MailboxError('not_permitted', message, {
-      cause: thrown,
-      hint: 'use a space that you can write to: --space DIR',
-    })
-  }
-  if (code === 'ENOTDIR' || code === 'EEXIST') {
-    return new MailboxError('invalid', message, {
-      cause: thrown,
-      hint: 'a space is a directory: --space DIR',
-    })
-  }
-  const defect = asMailboxError(thrown)
-  return new MailboxError('internal', defect.message, {
+  const error = asMailboxError(thrown)
+  if (error.code !== 'internal') return error
+  return new MailboxError('internal', error.message, {
     cause: thrown,
     hint: 'this is a bug in mailbox; set MAILBOX_DEBUG=1 for a stack trace',
   })

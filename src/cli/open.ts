@@ -36,6 +36,13 @@ export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Pr
     const space = await openDisk({ dir, onProgress: (seq) => progress.report(seq) })
     // Relative times are shown by the space's clock.
     cli.now = space.now()
+    const known = await space.unreadable()
+    const { damaged } = space.core
+    cli.unreadable = () => [
+      ...known,
+      ...[...damaged.values()].filter((line) => known.every(({ seq }) => seq !== line.seq)),
+    ]
+    if (space.core.endsNothing) cli.warn(space.clockWarning!)
     if (isNew) cli.hint(`Created a space in ${dir}`)
     return space
   } finally {
@@ -45,7 +52,7 @@ export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Pr
 
 /** The mailbox of the agent the verb acts as. An agent that has not joined gets an error that says how to. */
 export const openMailbox = (cli: Cli, space: DiskSpace): Promise<Mailbox> =>
-  space.mailbox(cli.actor, { join: false })
+  space.mailboxOfRun(cli.actor, { join: false })
 
 /** Sets what a verb does in the mailbox of the agent it acts as. */
 export function mailboxAction<Words extends unknown[]>(

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { report } from './exit.ts'
 import { addGlobals } from './globals.ts'
 import { helpStyle, quickStart } from './help.ts'
-import { wasInterrupted } from './interrupt.ts'
+import { interruptCode } from './interrupt.ts'
 import { ignoreClosedPipes, settle } from './output.ts'
 import { allVerbs, findVerb, type Verb } from './verbs.ts'
 
@@ -16,7 +16,7 @@ export async function run(words: readonly string[]): Promise<never> {
   try {
     if (words.length === 0) program.outputHelp()
     else await program.parseAsync(asVerbHelp(words), { from: 'user' })
-    code = wasInterrupted() ? 130 : Number(process.exitCode ?? 0)
+    code = interruptCode() ?? Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) code = 0
     else code = report(error, words.includes('--json'))

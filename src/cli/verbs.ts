@@ -45,6 +45,7 @@ const maintain = () => import('./verbs/maintain.ts')
 const mcp = () => import('./verbs/mcp.ts')
 const owed = () => import('./verbs/owed.ts')
 const prompt = () => import('./verbs/prompt.ts')
+const repair = () => import('./verbs/repair.ts')
 const roster = () => import('./verbs/roster.ts')
 const send = () => import('./verbs/send.ts')
 const serve = () => import('./verbs/serve.ts')
@@ -120,6 +121,7 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
   ],
   'Maintenance:': [
     verb('verify', 'Check the integrity of the journal', from(maintain, 'verify')),
+    verb('repair', 'Repair the journal, from a copy if needed', from(repair, 'repair')),
     verb('rebuild', 'Rebuild the index from the journal', from(maintain, 'rebuild')),
     verb('stats', 'Show mail volumes and response times', from(stats, 'stats')),
     verb(

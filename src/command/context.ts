@@ -5,6 +5,11 @@ import type { Settings } from '../model/settings.ts'
 export interface Context {
   /** Milliseconds since 1970. */
   now: number
+  /**
+   * The time by which claims and mail end. A process whose clock cannot be trusted ends nothing: for it that
+   * time never comes. @default now
+   */
+  endsBy?: number
   newId: () => string
   /** The settings of the space. */
   policy: Settings
@@ -15,3 +20,6 @@ export interface Decision<T> {
   drafts: Draft[]
   result: T
 }
+
+/** The time by which claims and mail end, in ms since 1970. */
+export const endsBy = (context: Context): number => context.endsBy ?? context.now

@@ -13,7 +13,8 @@ import {
   stateNow,
 } from '../model/receipt.ts'
 import { isoTime, maxLifeMs } from '../model/time.ts'
-import type { Context } from './context.ts'
+import { type Context, endsBy } from './context.ts'
+import { fence, type OpenCopy } from './fence.ts'
 import { bounces } from './notice.ts'
 import { requirePresent } from './roster.ts'
 
@@ -26,6 +27,13 @@ export interface HandleCommand {
   archive?: boolean | undefined
   /** @default the space's claimTtlMs */
   claimTtlMs?: number | undefined
+  /**
+   * The newest claim on the message that the caller has made; 0: it has made none.
+   * @default the newest of the agent, in whichever process it was made
+   */
+  claimNumber?: number | undefined
+  /** Claims only if that claim is still the newest. @default false */
+  renewsOnly?: boolean | undefined
 }
 
 const maxNoteLength = 10_000
@@ -141,9 +149,13 @@ export function decideClaimNext(
       hint: `take it with: mailbox --as ${agent.name} update --role ${role}`,
     })
   }
-  const id = view.nextOfRole(role, context.now)
+  const id = view.nextOfRole(role, endsBy(context))
   if (id === undefined) return []
-  return decideHandle(view, { agent: agentName, step: 'claimed', id, claimTtlMs: ttlMs }, context)
+  return decideHandle(
+    view,
+    { agent: agentName, step: 'claimed', id, claimTtlMs: ttlMs, claimNumber: 0 },
+    context,
+  )
 }
 
 export function requireMessage(view: Pick<View, 'message'>, id: string): MessageFacts {
@@ -161,7 +173,7 @@ function changesOf(
   command: HandleCommand,
   context: Context,
 ): ReceiptChange[] {
-  const reach = reachOf(agent, message, view.receipts(message.seq), context.now)
+  const reach = reachOf(agent, message, view.receipts(message.seq), endsBy(context))
   switch (reach.kind) {
     case 'none':
       throw new MailboxError('not_permitted', `message ${message.id} is not addressed to ${agent.name}`, {
@@ -174,7 +186,8 @@ function changesOf(
     case 'over':
       throw wrongState(message, reach.state, command.step)
     case 'reached': {
-      const known = [...reach.held, ...reach.claimable]
+      const { open: known, refusal } = fence(view, agent, message, reach, command, context)
+      if (refusal !== undefined && known.length === 0 && !reach.group) throw refusal
       const outcomes = known.map((receipt) => changeOf(receipt, agent, message, command, context))
       if (reach.group) outcomes.push(firstSight(agent, message, command, context))
       const changes = outcomes.filter((outcome) => typeof outcome === 'object')
@@ -221,7 +234,7 @@ function ackBy(
 const sameAckBy = ({ ackBy: by }: Receipt): { ackBy?: string } => (by === null ? {} : { ackBy: isoTime(by) })
 
 function changeOf(
-  receipt: Receipt,
+  receipt: OpenCopy,
   agent: Agent,
   message: MessageFacts,
   command: HandleCommand,
@@ -231,12 +244,12 @@ function changeOf(
   const rule: Rule = handleRules[command.step]
   const gives = command.step === 'released' || command.step === 'retried'
   const isRole = receipt.owner !== agent.name
-  const takes = receipt.box !== agent.name
+  const takes = receipt.box !== agent.name || receipt.isAnew === true
   // Being told of work is not taking it.
   if (takes && command.step === 'notified') return 'refused'
   // What an earlier claimant did with it does not count for the next.
   const from = takes && classOf(receipt.state) === 'open' ? 'stored' : receipt.state
-  if (classOf(from) === 'unread' && hasExpired(receipt, clockOf(agent, now))) return 'refused'
+  if (classOf(from) === 'unread' && hasExpired(receipt, clockOf(agent, endsBy(context)))) return 'refused'
   // It is about to become a dead letter.
   if (takes && receipt.attempts >= policy.maxAttempts) return 'refused'
   const renews = command.step === 'claimed' && isRole && !takes && rule.already.includes(from)

@@ -6,6 +6,7 @@ import { receiptDrafts } from '../model/entry.ts'
 import { inputFields, type SendInput } from '../model/fields.ts'
 import type { Message } from '../model/message.ts'
 import { isDeadLetter } from '../model/receipt.ts'
+import { unreadableHint } from '../model/unreadable.ts'
 import type { Context, Decision } from './context.ts'
 import { requireMessage } from './handle.ts'
 import { decideSend, type Sent } from './send.ts'
@@ -28,10 +29,16 @@ export function decideResend(view: View, { agent, id, to }: ResendCommand, conte
   if (dead.length === 0) {
     throw new MailboxError('conflict', `message ${id} is not a dead letter`, { hint: `mailbox show ${id}` })
   }
-  const input = contentOf(view.text(seq), to)
+  const message = view.text(seq)
+  if (message.unreadable !== undefined) {
+    throw new MailboxError('damaged', `message ${id} could not be read, so it cannot be sent again`, {
+      hint: unreadableHint,
+    })
+  }
+  const input = contentOf(message, to)
   const decision = decideSend(view, { from: agent, input, parent: undefined }, context)
   const changes = dead.map(({ rank, owner, box, state }) => ({
-    ...{ id: view.text(seq).id, seq, rank, owner, box, was: state },
+    ...{ id: message.id, seq, rank, owner, box, was: state },
     state: 'archived' as const,
   }))
   const archived = receiptDrafts('archived', agent, changes, `resent as ${decision.result.message.id}`)

@@ -1,3 +1,4 @@
+import type { ClaimMade } from '../model/claim.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
@@ -16,10 +17,12 @@ export interface View {
   directory: Directory
   message(id: string): MessageFacts | undefined
   receipts(seq: number): Receipt[]
+  /** Every claim that was made on a message, the oldest first. */
+  claims(seq: number): ClaimMade[]
   /** The message this sender sent with this key. */
   keyed(sender: string, key: string): string | undefined
-  /** A message in full. */
-  text(seq: number): Message
+  /** A message in full. If it cannot be read, what else is known of it. */
+  text(seq: number): Message & { unreadable?: object }
   /** The newest message of this sender in this thread, if it is there. */
   lastOf(sender: string, threadId: string): string | undefined
   /** Unread mail whose life is over and that nobody has marked yet, but for these boxes. */

@@ -1,10 +1,14 @@
-import type { Cursor, Journal, PlacedEntry } from '../journal/journal.ts'
+import type { Cursor, DamagedLine, Journal, PlacedEntry } from '../journal/journal.ts'
 import { Bell } from './bell.ts'
 
 export interface FollowOptions {
   /** Entries after this seq. @default 0 */
   after?: number
   signal?: AbortSignal | undefined
+  /** Go on with what will come. Otherwise it ends where the journal does. @default true */
+  live?: boolean
+  /** Called for each record on the way that cannot be read. */
+  onDamaged?: (line: DamagedLine) => void
 }
 
 /**
@@ -16,7 +20,7 @@ export interface FollowOptions {
  * something already read finds nothing.
  */
 export async function* follow(journal: Journal, options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
-  const { after = 0, signal } = options
+  const { after = 0, signal, live = true, onDamaged } = options
   const bell = new Bell(journal, signal)
   try {
     let cursor: Cursor = journal.locate(after)
@@ -25,11 +29,14 @@ export async function* follow(journal: Journal, options: FollowOptions = {}): As
       await journal.pull()
       const read = journal.read(cursor)
       cursor = read.cursor
+      if (onDamaged !== undefined) read.damaged.forEach(onDamaged)
       for (const placed of read.entries) {
         if (signal?.aborted) return
         if (placed.entry.seq > after) yield placed
       }
-      if (read.entries.length === 0) await bell.rung()
+      if (read.entries.length > 0) continue
+      if (!live) return
+      await bell.rung()
     }
   } finally {
     bell.close()

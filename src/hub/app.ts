@@ -11,6 +11,7 @@ import { readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
 import { toAnswer } from './errors.ts'
 import { checkMailbox } from './guard.ts'
+import { healthProblem } from './health.ts'
 import { Tally } from './limits.ts'
 import { brief } from './log.ts'
 import { openApi } from './openapi.ts'
@@ -67,7 +68,10 @@ export function createApp(parts: AppParts): Hono<Env> {
     return c.json(body, status as ContentfulStatusCode, headers)
   })
 
-  app.get('/health', (c) => c.json({ ok: true, version }))
+  app.get('/health', async (c) => {
+    const error = await healthProblem(parts)
+    return error === undefined ? c.json({ ok: true, version }) : c.json({ ok: false, version, error }, 503)
+  })
   app.get('/metrics', async (c) => {
     c.set('operation', 'metrics')
     return c.body(await metrics.print(), 200, { 'content-type': metrics.contentType })

@@ -116,7 +116,7 @@ const streamPath = {
 
 const health = {
   type: 'object',
-  properties: { ok: { type: 'boolean' }, version: text },
+  properties: { ok: { type: 'boolean' }, version: text, error: { type: 'object' } },
   required: ['ok', 'version'],
 }
 const healthPath = {
@@ -125,7 +125,10 @@ const healthPath = {
     tags: ['hub'],
     summary: 'Check that the hub is running',
     security: [],
-    responses: { 200: { description: 'The hub is running', ...json(health) } },
+    responses: {
+      200: { description: 'The hub is running', ...json(health) },
+      503: { description: 'The space cannot be used: its files were moved or deleted', ...json(health) },
+    },
   },
 }
 

@@ -17,7 +17,7 @@ interface Call extends Pick<HubParts, 'space' | 'feed' | 'survey'> {
 /** A row of the API as the hub serves it. */
 export type Runnable = Operation<Schema, Schema, unknown, Call>
 
-const mailboxOf = ({ space, name }: Call) => space.mailbox(name, { join: false })
+const mailboxOf = ({ space, name }: Call) => space.mailboxOfRun(name, { join: false })
 
 /** The hub reads the journal once for everyone who waits. */
 const followFor = ({ feed, survey, name, signal }: Call): Served['follow'] =>

@@ -1,9 +1,10 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
-import { writeFileAtomically } from '../base/files.ts'
+import { createFileAtomically, readTextFile, syncDirectory, writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
+import { isObject } from '../base/objects.ts'
 import { sleepSync } from '../base/timers.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import { checkName } from '../model/name.ts'
@@ -27,20 +28,22 @@ const newToken = () => `mbx_${randomBytes(32).toString('base64url')}`
 
 /** The person's token. It is created when it is first needed. */
 export function personToken(dir: string): string {
-  mkdirSync(hubDir(dir), { recursive: true, mode: 0o700 })
+  makeHubDir(dir)
   const file = personFile(dir)
-  const fresh = `${file}.${process.pid}.tmp`
-  try {
-    // A link appears with its content or not at all, so two hubs that start at once read the same token.
-    writeFileSync(fresh, `${newToken()}\n`, { mode: 0o600 })
-    linkSync(fresh, file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    rmSync(fresh, { force: true })
-  }
+  // A power loss could leave an empty file while an earlier version wrote tokens. Nobody has that token.
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found?.isFile() && found.size === 0) rmSync(file)
+  createFileAtomically(file, `${newToken()}\n`)
+  const token = readTextFile(file)?.trim() ?? ''
   mustBePrivate(file)
-  return readFileSync(file, 'utf8').trim()
+  if (/^[\x21-\x7e]+$/.test(token)) return token
+  throw new MailboxError('damaged', `${file} has no token`, {
+    hint: 'delete it: a new token is created, and the old one ends',
+  })
+}
+
+function makeHubDir(dir: string): void {
+  if (mkdirSync(hubDir(dir), { recursive: true, mode: 0o700 }) !== undefined) syncDirectory(dir)
 }
 
 function mustBePrivate(file: string): void {
@@ -52,10 +55,23 @@ function mustBePrivate(file: string): void {
 
 function readAgents(dir: string): AgentTokens {
   const file = agentsFile(dir)
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) return {}
+  const text = readTextFile(file)
+  if (text === undefined) return {}
   mustBePrivate(file)
-  return parseStrictJson(readFileSync(file, 'utf8')) as AgentTokens
+  try {
+    const found = parseStrictJson(text)
+    if (isObject(found) && Object.values(found).every(isTokenRow)) return found as AgentTokens
+    throw new MailboxError('invalid', 'not a list of tokens')
+  } catch (cause) {
+    throw new MailboxError('damaged', `${file} cannot be read: ${(cause as Error).message}`, {
+      cause,
+      hint: 'restore it from a backup, or delete it and give every agent a new token: mailbox token NAME',
+    })
+  }
 }
+
+const isTokenRow = (row: unknown): boolean =>
+  isObject(row) && typeof row['sha256'] === 'string' && typeof row['createdAt'] === 'string'
 
 /** Creates a token for an agent and revokes the one it had. Only its digest is stored. */
 export function createAgentToken(dir: string, name: string): string {
@@ -90,7 +106,7 @@ const changeWithinMs = 2_000
 const abandonedAfterMs = 10_000
 
 function changeAgents(dir: string, change: (agents: AgentTokens) => AgentTokens): void {
-  mkdirSync(hubDir(dir), { recursive: true, mode: 0o700 })
+  makeHubDir(dir)
   const file = agentsFile(dir)
   const lock = `${file}.new`
   takeLock(lock)

@@ -2,7 +2,7 @@ import type { Database } from '../base/sqlite.ts'
 import type { Place } from '../journal/journal.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
 import { systemAgent } from '../model/agent.ts'
-import { actorOf, foldTallies, isOfRemoved } from '../model/directory.ts'
+import { actorOf, foldChange, foldTallies, isRemoved } from '../model/directory.ts'
 import type { MessageEntry, ReceiptEntry } from '../model/entry.ts'
 import { bucketOf } from '../model/latency.ts'
 import { type Message, priorityRank } from '../model/message.ts'
@@ -15,6 +15,7 @@ import {
   receiptClasses,
   showsFirst,
 } from '../model/receipt.ts'
+import { createHoles } from './holes.ts'
 import { createMatterKeeper } from './matter-keeper.ts'
 import type { Applier } from './projection.ts'
 import { RowBuffer } from './row-buffer.ts'
@@ -67,7 +68,7 @@ export function createApplier(database: Database): Applier {
   const putReceipt = database.prepare(
     `INSERT INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
        coalesce(?9, (SELECT expires FROM message WHERE seq = ?1)), ?10, ?11, coalesce(?12, ${escalation.muted}),
-       (SELECT created FROM message WHERE seq = ?1), ?13, ?14)
+       ?15, ?13, ?14)
      ON CONFLICT DO UPDATE SET box = excluded.box, class = excluded.class, state = excluded.state,
        attempts = excluded.attempts, claim_until = excluded.claim_until, expires = coalesce(?9, expires),
        ack_by = excluded.ack_by, repeats = excluded.repeats, level = coalesce(?12, level),
@@ -78,6 +79,11 @@ export function createApplier(database: Database): Applier {
   const restoreShared = database.prepare(
     `INSERT OR IGNORE INTO shared SELECT box, owner, seq, rank FROM receipt r
      WHERE seq = ? AND owner = ? AND class = 0 AND EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND x.owner <> r.owner)`,
+  )
+  // Mail that is in another box than its owner's is claimed, and each claim is one more attempt.
+  const putClaim = database.prepare(
+    `INSERT OR IGNORE INTO claim SELECT ?1, ?2, ?3, ?4
+     WHERE ?5 > coalesce((SELECT attempts FROM receipt WHERE seq = ?1 AND owner = ?2), 0)`,
   )
   const putLease = database.prepare('INSERT OR IGNORE INTO lease VALUES (?, ?, ?, ?)')
   const dropLease = database.prepare(
@@ -104,6 +110,7 @@ export function createApplier(database: Database): Applier {
   )
   const putSeen = database.prepare('INSERT OR REPLACE INTO seen VALUES (?, ?)')
   const matters = createMatterKeeper(database)
+  const holes = createHoles(database)
   const ownersOf = database.prepare('SELECT owner FROM receipt WHERE seq = ?')
   const addTally = database.prepare(
     'INSERT INTO tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
@@ -111,6 +118,7 @@ export function createApplier(database: Database): Applier {
   const dropTally = database.prepare('DELETE FROM tally WHERE box = ? AND slot = ? AND n = 0')
   const advanceFloor = createFloor(database)
   const readFirstMessage = database.prepare('SELECT min(seq) FROM message')
+  const missing: ReadonlySet<number> = new Set()
   /** Once there is one, it stays the first. Until then another process may write it. */
   let firstMessage: number | undefined
 
@@ -154,16 +162,26 @@ export function createApplier(database: Database): Applier {
   ): void {
     flushRows()
     firstMessage ??= readFirstMessage.get<[number | null]>()?.[0] ?? undefined
+    if (holes.any()) holes.putAgent(by, at)
     for (const change of changes) {
-      if (isOfRemoved(change, firstMessage)) continue
+      if (isRemoved(change.seq, firstMessage)) continue
+      const created = createdAt.get<[number]>([change.seq])?.[0]
+      if (created === undefined) {
+        // Its message is lost. This is all that is known of it.
+        putTrail.run([change.seq, seq, segment, offset, bytes])
+        continue
+      }
+      // Where an entry is lost, the change does not say what the counts have of the receipt.
+      if (holes.any()) foldChange(change, holes.receiptOf(change), tally)
       const until = timeOf(change.claimUntil)
       const { seq: message, owner, box, state, rank, attempts = 0, repeats = 0, level = null } = change
+      if (box !== owner) putClaim.run([message, owner, seq, box, attempts])
       dropLease.run([message, owner])
       dropDue.run([message, owner])
       putReceipt.run([
         ...[message, owner, box, classNumber(state), rank, state, attempts, until],
         ...[timeOf(change.expiresAt), timeOf(change.ackBy), repeats, level],
-        ...[change.viaGroup ? 1 : 0, isSeen(state) ? 1 : 0],
+        ...[change.viaGroup ? 1 : 0, isSeen(state) ? 1 : 0, created],
       ])
       putTrail.run([message, seq, segment, offset, bytes])
       if (until !== null) putLease.run([owner, rank, until, message])
@@ -171,7 +189,7 @@ export function createApplier(database: Database): Applier {
       dropBound.run([message, owner])
       restoreBound.run([message, owner])
       // What the system archives was not finished by an agent.
-      if (by !== systemAgent) measureChange(change, at)
+      if (by !== systemAgent) measureChange(change, Date.parse(at) - created)
       matters.applyReceipt(change, step)
       if (!isGroupBox(owner)) {
         dropShared.run([change.wasBox ?? box, message, owner])
@@ -189,13 +207,11 @@ export function createApplier(database: Database): Applier {
   }
 
   /** How long it took until the recipient was first shown the message, and until it was finished. */
-  function measureChange(change: ReceiptChange, at: string): void {
+  function measureChange(change: ReceiptChange, afterMs: number): void {
     const shown = showsFirst(change)
     const done = finishes(change)
     if (!shown && !done) return
-    const created = createdAt.get<[number]>([change.seq])?.[0]
-    if (created === undefined) return
-    const bucket = bucketOf(Date.parse(at) - created)
+    const bucket = bucketOf(afterMs)
     if (shown) measure(change.box, measureKinds.shown, bucket)
     if (done) measure(change.box, measureKinds.done, bucket)
   }
@@ -205,8 +221,17 @@ export function createApplier(database: Database): Applier {
     for (const [box] of ownersOf.all<[string]>([seq])) if (isGroupBox(box)) advanceFloor(owner, box, rank)
   }
 
+  function tally(box: string, slot: number, by: number): void {
+    const key = `${slot} ${box}`
+    const known = tallies.get(key)
+    if (known === undefined) tallies.set(key, { box, slot, by })
+    else known.by += by
+  }
+
   return {
+    begin: holes.begin,
     apply({ entry, place }) {
+      holes.pass(entry.seq)
       if (entry.kind === 'message') applyMessage(entry, place)
       else if (entry.kind === 'receipt') applyReceipt(entry, place)
       else if (entry.kind === 'agent') {
@@ -215,12 +240,7 @@ export function createApplier(database: Database): Applier {
       }
       const actor = actorOf(entry)
       if (actor !== undefined) seen.set(actor, entry.at)
-      foldTallies(entry, firstMessage, (box, slot, by) => {
-        const key = `${slot} ${box}`
-        const known = tallies.get(key)
-        if (known === undefined) tallies.set(key, { box, slot, by })
-        else known.by += by
-      })
+      if (entry.kind !== 'receipt' || !holes.any()) foldTallies(entry, { firstMessage, missing }, tally)
     },
     finish() {
       flushRows()

@@ -1,7 +1,13 @@
 import { MailboxError } from '../base/errors.ts'
 import { type Database, isBusy, isDiskFull, isSqliteError, type Statement } from '../base/sqlite.ts'
 import { sleepSync } from '../base/timers.ts'
-import { type Cursor, type PlacedEntry, startCursor } from '../journal/journal.ts'
+import {
+  type Cursor,
+  type DamagedLine,
+  type Journal,
+  type PlacedEntry,
+  startCursor,
+} from '../journal/journal.ts'
 import { busyMs, IndexFile, type IndexFileOptions } from './index-file.ts'
 import type { Shelter } from './shelter.ts'
 import { UnfitIndex } from './unfit.ts'
@@ -9,6 +15,8 @@ import { isUnwritable } from './unwritable.ts'
 
 /** Brings a projection's tables from one entry to the next. The same journal always gives the same rows. */
 export interface Applier {
+  /** Called when a transaction begins, with where the tables are, and the records ahead that cannot be read. */
+  begin(from: Cursor, damaged: readonly DamagedLine[]): void
   apply(placed: PlacedEntry): void
   /** Called before a transaction ends, to write what was collected. */
   finish(): void
@@ -54,6 +62,8 @@ export class Projection {
   #isAnswering = false
   /** A cursor with only a part of a line behind it. */
   #stuckAt: Cursor = startCursor
+  /** See {@link Journal.epoch}. */
+  #epoch = 0
 
   constructor(options: ProjectionOptions) {
     this.#options = options
@@ -66,6 +76,11 @@ export class Projection {
   /** How far this process knows the tables to be; another process may have brought them further. */
   get cursor(): Cursor {
     return this.#cursor
+  }
+
+  /** Where its file is. */
+  get path(): string {
+    return this.#file.path
   }
 
   /** A prepared statement, kept for as long as the database is open. */
@@ -82,7 +97,8 @@ export class Projection {
           // The file may have been overwritten, or be in the state another process gave it a moment ago.
           const cursor = this.#file.readCursor()
           const { journal } = this.#options
-          if (!isSame(cursor, this.#cursor) && !journal.fits(cursor)) throw new UnfitIndex()
+          const isKnown = isSame(cursor, this.#cursor) && journal.epoch === this.#epoch
+          if (!isKnown && !journal.fits(cursor)) throw new UnfitIndex()
           this.#cursor = cursor
           // There is part of a line behind the cursor. If later segments exist, segments are being removed at
           // this moment, and what remains will be readable shortly.
@@ -152,8 +168,9 @@ export class Projection {
         this.#file.sums.begin()
         // Another process may have continued from where we were.
         const from = this.#file.readCursor()
-        const { entries, cursor } = journal.read(from, chunkBytes)
+        const { entries, damaged, cursor } = journal.read(from, chunkBytes)
         this.#applier ??= this.#options.applier(this.#file.database)
+        this.#applier.begin(from, damaged)
         for (const placed of entries) this.#applier.apply(placed)
         this.#applier.finish()
         const moved = cursor.offset !== from.offset || cursor.segment !== from.segment
@@ -206,6 +223,9 @@ export class Projection {
       const { path } = this.#file
       this.#isAnswering = false
       try {
+        // What it was built from may be gone: then it does not fit any more.
+        if (this.#options.journal.epoch !== this.#epoch) this.#file.close()
+        this.#epoch = this.#options.journal.epoch
         const cursor = this.#file.ensureOpen()
         if (cursor !== undefined) {
           this.#cursor = cursor

@@ -1,5 +1,5 @@
 /** Rises with every change to the tables or to `apply`: an index with another format is rebuilt. */
-export const indexFormat = 13
+export const indexFormat = 15
 
 /** Which journal the tables were built from, and up to where. */
 const meta = `CREATE TABLE meta (
@@ -57,6 +57,9 @@ CREATE TABLE shared (box TEXT, owner TEXT, seq INTEGER, rank INTEGER NOT NULL, P
 CREATE TABLE lease (owner TEXT, rank INTEGER, until INTEGER, seq INTEGER, PRIMARY KEY (owner, rank, until, seq)) WITHOUT ROWID;
 CREATE INDEX lease_until ON lease (until);
 
+-- Every claim that was made, by the seq of its entry: what an earlier holder does is told from what the last one does.
+CREATE TABLE claim (seq INTEGER, owner TEXT, number INTEGER, agent TEXT NOT NULL, PRIMARY KEY (seq, owner, number)) WITHOUT ROWID;
+
 -- Unfinished mail for one particular run of its agent.
 CREATE TABLE bound (seq INTEGER, owner TEXT, PRIMARY KEY (seq, owner)) WITHOUT ROWID;
 
@@ -81,6 +84,14 @@ CREATE INDEX matter_key ON matter (kind, key) WHERE open = 1;
 
 -- When unread mail expires, for each box it is in.
 CREATE TABLE due (at INTEGER, box TEXT, seq INTEGER, PRIMARY KEY (at, box, seq)) WITHOUT ROWID;
+
+-- Records that cannot be read, with the place of what is left of them.
+CREATE TABLE damaged (
+  segment INTEGER, offset INTEGER, bytes INTEGER NOT NULL, line INTEGER NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY (segment, offset)
+) WITHOUT ROWID;
+-- Seqs that no entry of the journal has, from first to last. They do not count what was removed from its beginning.
+CREATE TABLE hole (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
 
 -- How many messages an agent has sent (kind 0), and how long it took until it was shown a message (1) and
 -- until it finished one (2), in the buckets of model/latency.ts.

@@ -85,6 +85,10 @@ export function looksWhole(line: Buffer): boolean {
 export const sumText = (line: Buffer): string =>
   line.toString('latin1', Math.max(0, line.length - sumLength - 2), Math.max(0, line.length - 2))
 
+/** What stands in the place of `prev` in a line that ends like one. */
+export const prevText = (line: Buffer): string =>
+  line.toString('latin1', line.length - tailLength - 1 - sumLength, line.length - tailLength - 1)
+
 /** Whether the line is as it was written, even if this version does not know its kind. */
 export function hasItsSum(line: Buffer): boolean {
   const sum = sumOf(line)

@@ -1,4 +1,4 @@
-import type { Draft, Entry, Gist } from '../model/entry.ts'
+import type { Draft, Entry, Gist, SegmentReason } from '../model/entry.ts'
 
 /** Where an entry's line is: the number of its segment, its offset in it, its length. */
 export interface Place {
@@ -51,6 +51,8 @@ export type Decide = (tail: readonly Gist[]) => Draft[]
 export interface AppendOptions {
   /** Decide only after everything before is written, so that an index can be brought up to date. */
   settled?: boolean
+  /** Begin a new segment for it, for this reason: it has a kind that the segment's format may not have. */
+  begin?: SegmentReason
 }
 
 /**
@@ -61,10 +63,13 @@ export interface Journal {
   /** Set when the journal was created; an index built from another journal does not fit. */
   readonly space: string
   /**
-   * Rises when entries that a decision has seen did not reach the journal (a full disk). State that was
-   * folded from them must be rebuilt from what the journal really contains.
+   * Rises when entries that a decision has seen are not in the journal after all: they did not reach it (a full
+   * disk), or its files were moved, replaced or deleted; or when some that it should see cannot be read. State that
+   * was folded from them must be rebuilt from what the journal really contains.
    */
   readonly epoch: number
+  /** Throws if what this journal reads and writes is no longer where it was opened. */
+  mustBeInPlace(): void
   /** Starts the next decision's tail after this cursor. Returns false, and does nothing, while appends are running. */
   seek(cursor: Cursor): boolean
   /**

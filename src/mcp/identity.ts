@@ -57,6 +57,6 @@ export class Identity {
   ): Promise<Mailbox> {
     if (name === undefined) return this.#space.joinAs({ client, session })
     checkName(name, 'agent name')
-    return this.#space.mailbox(name, { join: { session: { ...session, client } } })
+    return this.#space.mailboxOfRun(name, { join: { session: { ...session, client } } })
   }
 }

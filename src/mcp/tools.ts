@@ -1,6 +1,7 @@
 import type { CallToolResult, McpServer, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { MailboxError } from '../base/errors.ts'
+import { given } from '../base/objects.ts'
 import { priorities } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
@@ -172,7 +173,7 @@ export function registerTools(
 
 /** Makes mail unread again that was taken for a client that has gone, so that the next call finds it. */
 async function giveBack(mailbox: Mailbox, taken: readonly InboxMessage[]): Promise<never> {
-  for (const { id } of taken) await mailbox.release(id)
+  for (const { id, claimNumber } of taken) await mailbox.release(id, given({ claimNumber }))
   throw new MailboxError('interrupted', 'the call was cancelled', { hint: 'nothing was taken' })
 }
 

@@ -31,6 +31,8 @@ export class Directory {
   seq = 0
   /** The seq of the oldest message, if any. */
   firstMessage: number | undefined
+  /** Seqs that are not in the journal though others around them are: their lines are damaged. */
+  readonly missing = new Set<number>()
   readonly #countsSends: boolean
 
   constructor(options: { countsSends?: boolean } = {}) {
@@ -39,6 +41,7 @@ export class Directory {
 
   fold(entry: Gist): void {
     if (entry.seq <= this.seq) return
+    if (this.seq > 0) for (let seq = this.seq + 1; seq < entry.seq; seq++) this.missing.add(seq)
     this.seq = entry.seq
     const actor = actorOf(entry)
     if (actor !== undefined) this.seen.set(actor, entry.at)
@@ -50,7 +53,7 @@ export class Directory {
       this.firstMessage ??= entry.seq
       if (this.#countsSends) this.noteSend(entry.message.from, Date.parse(entry.at))
     }
-    foldTallies(entry, this.firstMessage, (box, slot, by) => this.#add(box, slot, by))
+    foldTallies(entry, this, (box, slot, by) => this.#add(box, slot, by))
   }
 
   noteSend(sender: string, at: number): void {
@@ -179,30 +182,41 @@ function slotOf(state: ReceiptState, rank: number, viaGroup: boolean): number | 
   return (viaGroup ? 2 * ranks : ranks) + rank
 }
 
-/**
- * Whether a change is about mail that was removed with the oldest segments: that message is not in the
- * counts, so it must not be subtracted. `firstMessage` is the seq of the oldest message, if any.
- */
-export const isOfRemoved = ({ seq }: ReceiptChange, firstMessage: number | undefined): boolean =>
+/** Whether a message was removed with the oldest segments. `firstMessage` is the seq of the oldest one, if any. */
+export const isRemoved = (seq: number, firstMessage: number | undefined): boolean =>
   firstMessage === undefined || seq < firstMessage
 
-/** Applies an entry to the counts; shared by the index and the directory. */
+type Add = (box: string, slot: number, by: number) => void
+
+/**
+ * Applies an entry to the counts. A message that was removed or is damaged is not in them, so nothing that
+ * happened to it may be subtracted.
+ */
 export function foldTallies(
   entry: Gist,
-  firstMessage: number | undefined,
-  add: (box: string, slot: number, by: number) => void,
+  { firstMessage, missing }: { firstMessage: number | undefined; missing: ReadonlySet<number> },
+  add: Add,
 ): void {
   if (entry.kind === 'message') {
     const rank = priorityRank(entry.message.priority)
     for (const box of boxesTo(entry.message.to)) add(box, rank, 1)
   } else if (entry.kind === 'receipt') {
     for (const change of entry.changes) {
-      if (isOfRemoved(change, firstMessage)) continue
-      const { viaGroup = false } = change
-      const before = change.was === undefined ? null : slotOf(change.was, change.rank, viaGroup)
-      const after = slotOf(change.state, change.rank, viaGroup)
-      if (before !== null) add(change.wasBox ?? change.box, before, -1)
-      if (after !== null) add(change.box, after, 1)
+      if (isRemoved(change.seq, firstMessage) || missing.has(change.seq)) continue
+      const { was, wasBox = change.box, viaGroup = false } = change
+      foldChange(change, was && { state: was, box: wasBox, viaGroup }, add)
     }
   }
+}
+
+/** Applies a change to the counts. `was` is what they have of the receipt so far. */
+export function foldChange(
+  { state, box, rank, viaGroup = false }: ReceiptChange,
+  was: { state: ReceiptState; box: string; viaGroup: boolean } | undefined,
+  add: Add,
+): void {
+  const before = was === undefined ? null : slotOf(was.state, rank, was.viaGroup)
+  const after = slotOf(state, rank, viaGroup)
+  if (before !== null) add(was!.box, before, -1)
+  if (after !== null) add(box, after, 1)
 }

@@ -6,6 +6,7 @@ import type {
   agentDraft as agentSchema,
   damageDraft,
   receiptDraft,
+  repairDraft,
   segmentDraft,
   tornDraft,
 } from './schemas.ts'
@@ -22,9 +23,10 @@ export const segmentReasons = [
   'sync_failed',
   'write_failed',
   'damaged',
+  'repaired',
 ] as const
 
-/** The format of new segments, and those that can be read. Format 2 has entries of the kind `damage`. */
+/** The format of new segments, and those that can be read. Format 2 has entries of the kinds `damage` and `repair`. */
 export const journalFormat = 2
 export const readableFormats = [1, 2] as const
 
@@ -38,6 +40,7 @@ export type Draft =
   | z.infer<typeof segmentDraft>
   | z.infer<typeof tornDraft>
   | DamageDraft
+  | RepairDraft
 /** A message was sent: one entry, however many recipients it has. */
 export type MessageDraft = {
   kind: 'message'
@@ -46,6 +49,7 @@ export type MessageDraft = {
   exclude?: string[] | undefined
 }
 export type DamageDraft = z.infer<typeof damageDraft>
+export type RepairDraft = z.infer<typeof repairDraft>
 export type ReceiptDraft = z.infer<typeof receiptDraft>
 export type AgentDraft = z.infer<typeof agentSchema>
 export const agentDraft = (change: AgentDraft['change'], by: string, agent: Agent): AgentDraft => ({

@@ -29,10 +29,13 @@ export type Reach =
   | { kind: 'taken'; by: string }
   | { kind: 'none' }
 
-/** An expired claim does not count. */
+/** Nobody has it, or whoever claimed it has let the claim run out. */
 const isFree = (receipt: Receipt, now: number): boolean =>
-  receipt.box === receipt.owner ||
-  (receipt.claimUntil !== null && receipt.claimUntil <= now && isOpen(receipt))
+  receipt.box === receipt.owner || hasLapsed(receipt, now)
+
+/** The claim on it has run out. */
+export const hasLapsed = (receipt: Receipt, now: number): boolean =>
+  receipt.claimUntil !== null && receipt.claimUntil <= now && isOpen(receipt)
 
 const isOpen = ({ state }: Receipt) => state === 'shown' || state === 'acked' || state === 'processing'
 

@@ -105,7 +105,14 @@ export const receiptChangeSchema = z.strictObject({
   expiresAt: z.optional(isoDate),
 })
 
-export const claimSchema = z.strictObject({ messageId: uuid, agent: word, until: isoDate, attempt: z.int() })
+export const claimSchema = z.strictObject({
+  messageId: uuid,
+  agent: word,
+  until: isoDate,
+  attempt: z.int(),
+  /** Rises with every claim: whoever acts with one that is not the newest is refused. Earlier hubs give none. */
+  number: z.optional(z.int()),
+})
 
 export const sessionSchema = z.strictObject({
   /** Rises with every run of the agent. */
@@ -186,6 +193,24 @@ export const damageDraft = z.strictObject({
   kept: z.optional(word),
 })
 
+/** Files of the journal were repaired. */
+export const repairDraft = z.strictObject({
+  kind: z.literal('repair'),
+  files: z.array(
+    z.strictObject({
+      segment: z.int(),
+      /** Records that were put on lines of their own in their place, freed of a flipped bit, or taken from a copy. */
+      tidied: z.int(),
+      mended: z.int(),
+      restored: z.int(),
+      /** The file in `journal/damaged/` that has what was there before; absent if nothing was. */
+      kept: z.optional(word),
+    }),
+  ),
+  /** The sequence numbers that no copy had. */
+  lost: z.array(z.strictObject({ from: z.int(), to: z.int() })),
+})
+
 export const draftSchema = z.discriminatedUnion('kind', [
   messageDraft,
   receiptDraft,
@@ -193,4 +218,5 @@ export const draftSchema = z.discriminatedUnion('kind', [
   segmentDraft,
   tornDraft,
   damageDraft,
+  repairDraft,
 ])

@@ -24,10 +24,21 @@ export function isDraft(value: Fields): value is Draft & Fields {
       return isInt(value['offset']) && isInt(value['bytes']) && isString(value['digest'])
     case 'damage':
       return damageNumbers.every((name) => isInt(value[name])) && isOptional(value['kept'], isString)
+    case 'repair':
+      return isRepair(value)
     default:
       return false
   }
 }
+
+const isRepair = ({ files, lost }: Fields): boolean =>
+  isListOf(
+    files,
+    (file) => repairNumbers.every((name) => isInt(file[name])) && isOptional(file['kept'], isString),
+  ) && isListOf(lost, ({ from, to }) => isInt(from) && isInt(to))
+const repairNumbers = ['segment', 'tidied', 'mended', 'restored']
+const isListOf = (value: unknown, check: (item: Fields) => boolean): boolean =>
+  Array.isArray(value) && value.every((item) => isObject(item) && check(item))
 
 const damageNumbers = ['from', 'to', 'segment', 'offset', 'bytes']
 

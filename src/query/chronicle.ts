@@ -25,6 +25,7 @@ export interface Mark {
   cursor: Cursor
   messages: number
   firstMessage: number | undefined
+  missing: Set<number>
   agents: Map<string, Agent>
   tallies: Map<string, number[]>
 }
@@ -73,12 +74,13 @@ export class Chronicle {
 
   /** Keeps the state before the entry at the cursor. */
   #mark(cursor: Cursor): void {
-    const { agents, tallies, firstMessage } = this.#directory
+    const { agents, tallies, firstMessage, missing } = this.#directory
     this.marks.push({
       seq: cursor.seq,
       cursor,
       messages: this.#messages,
       firstMessage,
+      missing: new Set(missing),
       agents: new Map(agents),
       tallies: new Map([...tallies].map(([box, tally]) => [box, [...tally]])),
     })
@@ -92,7 +94,7 @@ export class Chronicle {
     this.first ??= { seq: entry.seq, at: entry.at }
     this.last = { seq: entry.seq, at: entry.at }
     const slot = this.#slot(Date.parse(entry.at))
-    foldTallies(entry, this.#directory.firstMessage, (box, place, by) => {
+    foldTallies(entry, this.#directory, (box, place, by) => {
       if (place < priorities.length && !isGroupBox(box)) this.#pending += by
     })
     if (entry.kind === 'message') {

@@ -1,10 +1,11 @@
 import { MailboxError } from '../base/errors.ts'
+import { given } from '../base/objects.ts'
 import type { SqlValue } from '../base/sqlite.ts'
 import { boxOf } from '../model/address.ts'
 import { type Agent, boxesOf, clockOf } from '../model/agent.ts'
 import { type Priority, priorities, priorityRank } from '../model/message.ts'
 import { classOf, type ReceiptState, receiptClasses } from '../model/receipt.ts'
-import { type PlaceRow, readMessage, type Source, type StoredMessage } from './message.ts'
+import { newestClaim, type PlaceRow, readMessage, type Source, type StoredMessage } from './message.ts'
 import { badCursor, type ListOptions, limitOf, type Page } from './page.ts'
 
 export interface InboxOptions extends ListOptions {
@@ -22,7 +23,12 @@ export interface InboxOptions extends ListOptions {
 }
 
 /** A message in an inbox, and its state there. */
-export type InboxMessage = StoredMessage & { state: ReceiptState; role?: string }
+export type InboxMessage = StoredMessage & {
+  state: ReceiptState
+  role?: string
+  /** The agent's claim on it, if it has taken it for a role. */
+  claimNumber?: number
+}
 
 interface InboxRow {
   rank: number
@@ -37,11 +43,13 @@ export function inbox(source: Source, agent: Agent, options: InboxOptions, now: 
   const limit = limitOf(options.limit)
   const messages: InboxMessage[] = []
   for (const row of inboxRows(source, agent, options, now, limit)) {
-    const message = readMessage(source.journal, row.place)
+    const message = readMessage(source, row.seq, row.place)
     if (!matches(message, options)) continue
     if (messages.length === limit) return { messages, next: cursorAfter(messages.at(-1)!) }
-    const role = row.owner.startsWith('role:') ? { role: row.owner.slice('role:'.length) } : {}
-    messages.push({ ...message, state: row.state, ...role })
+    const role = row.owner.startsWith('role:') ? row.owner.slice('role:'.length) : undefined
+    const isHeld = role !== undefined && classOf(row.state) === 'open'
+    const claimNumber = isHeld ? newestClaim(source, agent.name, row.seq) : undefined
+    messages.push({ ...message, state: row.state, ...given({ role, claimNumber }) })
   }
   return { messages, next: null }
 }

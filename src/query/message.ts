@@ -1,20 +1,25 @@
 import { MailboxError } from '../base/errors.ts'
 import type { SqlRow } from '../base/sqlite.ts'
 import type { Projection } from '../index/projection.ts'
-import type { Journal } from '../journal/journal.ts'
+import { UnfitIndex } from '../index/unfit.ts'
+import type { DamagedLine, Journal } from '../journal/journal.ts'
+import type { ClaimMade } from '../model/claim.ts'
 import { checkId } from '../model/id.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt, ReceiptState } from '../model/receipt.ts'
+import { noteUnreadable, unreadableMessage } from './unreadable.ts'
 
 /** What queries read from: the rows, and the journal that holds the text. */
 export interface Source {
   index: Projection
   journal: Journal
+  /** Entries of the index whose lines this process could not read, by their seq. */
+  damaged: Map<number, DamagedLine>
 }
 
-/** A message with its seq. */
-export type StoredMessage = Message & { seq: number }
+/** A message with its seq. One that cannot be read says where it was, and has what the index knows of it. */
+export type StoredMessage = Message & { seq: number; unreadable?: Omit<DamagedLine, 'seq'> }
 
 /** The columns segment, offset and bytes, and perhaps more. */
 export type PlaceRow = [segment: number, offset: number, bytes: number, ...SqlRow]
@@ -26,20 +31,19 @@ export function messageBySeq(source: Source, seq: number): StoredMessage {
 }
 
 /** Undefined when it was removed a moment ago. */
-export function messageIfThere({ index, journal }: Source, seq: number): StoredMessage | undefined {
-  const row = index.sql('SELECT segment, offset, bytes FROM message WHERE seq = ?').get<PlaceRow>([seq])
-  return row === undefined ? undefined : readMessage(journal, row)
+export function messageIfThere(source: Source, seq: number): StoredMessage | undefined {
+  const places = source.index.sql('SELECT segment, offset, bytes FROM message WHERE seq = ?')
+  const row = places.get<PlaceRow>([seq])
+  return row === undefined ? undefined : readMessage(source, seq, row)
 }
 
-/** Reads the message whose place the row starts with. */
-export function readMessage(journal: Journal, [segment, offset, bytes]: PlaceRow): StoredMessage {
-  const entry = journal.at({ segment, offset, bytes })
-  if (entry?.kind !== 'message') {
-    throw new MailboxError('damaged', `the line at ${segment}:${offset} cannot be read`, {
-      hint: 'run `mailbox verify`; if the journal is intact, run `mailbox rebuild`',
-    })
-  }
-  return { seq: entry.seq, ...entry.message }
+/** Reads the message with this seq, whose place the row starts with. */
+export function readMessage(source: Source, seq: number, [segment, offset, bytes]: PlaceRow): StoredMessage {
+  const place = { segment, offset, bytes }
+  const entry = source.journal.at(place)
+  if (entry === undefined) return unreadableMessage(source, noteUnreadable(source, seq, place))
+  if (entry.kind !== 'message' || entry.seq !== seq) throw new UnfitIndex()
+  return { seq, ...entry.message }
 }
 
 /** The seq of a message by its id, or by a unique prefix of it. */
@@ -74,6 +78,22 @@ export function factsOf({ index }: Source, seq: number): MessageFacts {
 
 export const receiptsOf = ({ index }: Source, seq: number): Receipt[] =>
   index.sql(`SELECT ${receiptColumns} FROM receipt r WHERE seq = ?`).all([seq]).map(toReceipt)
+
+/** Every claim that was made on a message, the oldest first. */
+export const claimsOn = ({ index }: Source, seq: number): ClaimMade[] =>
+  index
+    .sql('SELECT owner, number, agent FROM claim WHERE seq = ? ORDER BY number')
+    .all<[string, number, string]>([seq])
+    .map(([owner, number, agent]) => ({ owner, number, agent }))
+
+/** The newest claim of an agent on a message, of those that were made up to an entry. */
+export const newestClaim = (
+  source: Source,
+  agent: string,
+  seq: number,
+  upTo = Number.POSITIVE_INFINITY,
+): number | undefined =>
+  claimsOn(source, seq).findLast((claim) => claim.agent === agent && claim.number <= upTo)?.number
 
 export const receiptColumns =
   'r.seq, r.owner, r.box, r.rank, r.state, r.attempts, r.claim_until, r.expires, r.ack_by, r.repeats, r.level, r.via_group, r.seen'

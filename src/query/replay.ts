@@ -68,6 +68,7 @@ function walk({ journal }: Source, mark: Mark | undefined, seq: number) {
   for (const agent of mark.agents.values()) directory.put(agent)
   for (const [box, tally] of mark.tallies) directory.tallies.set(box, [...tally])
   directory.firstMessage = mark.firstMessage
+  for (const seq of mark.missing) directory.missing.add(seq)
   for (let cursor = mark.cursor; cursor.seq < seq; ) {
     const read = journal.read(cursor, sliceBytes)
     if (read.entries.length === 0) break
@@ -120,5 +121,7 @@ function tell(source: Source, entry: Entry): Told {
       return { seq, at, kind, text: `sealed ${entry.bytes} bytes left by a crash` }
     case 'damage':
       return { seq, at, kind, text: `lost from the journal: ${lossOf(entry)}` }
+    case 'repair':
+      return { seq, at, kind, text: `repaired ${entry.files.length} files of the journal` }
   }
 }

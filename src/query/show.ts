@@ -12,6 +12,7 @@ import {
   type StoredMessage,
 } from './message.ts'
 import { agentByName } from './roster.ts'
+import { noteUnreadable } from './unreadable.ts'
 
 export interface ShownMessage {
   message: StoredMessage
@@ -34,12 +35,18 @@ export function show(source: Source, id: string, now: number): ShownMessage {
   return { message, receipts }
 }
 
-export function trailOf({ index, journal }: Source, seq: number): ReceiptEntry[] {
-  return index
-    .sql('SELECT segment, offset, bytes FROM trail WHERE message = ? ORDER BY entry')
-    .all<PlaceRow>([seq])
-    .map(([segment, offset, bytes]) => journal.at({ segment, offset, bytes }))
-    .filter((entry) => entry?.kind === 'receipt')
+/** The steps of a message's receipts, without those that cannot be read. */
+export function trailOf(source: Source, seq: number): ReceiptEntry[] {
+  return source.index
+    .sql('SELECT segment, offset, bytes, entry FROM trail WHERE message = ? ORDER BY entry')
+    .all<[...PlaceRow, number]>([seq])
+    .flatMap(([segment, offset, bytes, entry]) => {
+      const place = { segment, offset, bytes }
+      const found = source.journal.at(place)
+      if (found?.kind === 'receipt') return found
+      noteUnreadable(source, entry as number, place)
+      return []
+    })
 }
 
 function stepsOf(receipt: Receipt, trail: ReceiptEntry[], seq: number): LadderStep[] {

@@ -23,7 +23,7 @@ export function thread(source: Source, id: string): StoredMessage[] {
        UNION SELECT segment, offset, bytes, seq FROM message WHERE id = ?1 ORDER BY 4`,
     )
     .all<PlaceRow>([threadId])
-  if (rows.length > 0) return rows.map((row) => readMessage(source.journal, row))
+  if (rows.length > 0) return rows.map((row) => readMessage(source, row[3] as number, row))
   throw new MailboxError('not_found', `no message or thread ${JSON.stringify(id.slice(0, 60))}`, {
     hint: 'see `mailbox inbox` or `mailbox search`',
   })
@@ -37,7 +37,7 @@ export function sent(source: Source, agent: string, options: ListOptions): Page<
       'SELECT segment, offset, bytes, seq FROM message WHERE sender = ? AND seq < ? ORDER BY seq DESC LIMIT ?',
     )
     .all<PlaceRow>([agent, readBefore(options.after), limit + 1])
-  const messages = rows.slice(0, limit).map((row) => readMessage(source.journal, row))
+  const messages = rows.slice(0, limit).map((row) => readMessage(source, row[3] as number, row))
   return { messages, next: rows.length > limit ? String(messages.at(-1)!.seq) : null }
 }
 

@@ -4,6 +4,7 @@ import { person, systemAgent } from '../model/agent.ts'
 import { Directory } from '../model/directory.ts'
 import { priorities } from '../model/message.ts'
 import {
+  claimsOn,
   factsOf,
   findSeq,
   messageBySeq,
@@ -35,6 +36,7 @@ export function createView(source: Source): View {
     },
     text: (seq) => messageBySeq(source, seq),
     receipts: (seq) => receiptsOf(source, seq),
+    claims: (seq) => claimsOn(source, seq),
     keyed(sender, key) {
       return index
         .sql('SELECT m.id FROM keyed k JOIN message m ON m.seq = k.seq WHERE k.sender = ? AND k.key = ?')

@@ -15,13 +15,19 @@ import {
 import type { SendInput } from '../model/fields.ts'
 import type { InboxMessage, InboxOptions } from '../query/inbox.ts'
 import type { ListOptions } from '../query/page.ts'
+import type { Space } from '../space/api.ts'
 import type {
   BroadcastInput,
   CheckOptions,
+  ClaimNumber,
+  ClaimOptions,
+  FailOptions,
+  Handled,
   HandleOptions,
   Mailbox,
   ReplyInput,
 } from '../space/mailbox/api.ts'
+import { ClaimsMade } from './claims.ts'
 import type { CallOptions, Connection } from './connection.ts'
 import { followHub } from './stream.ts'
 
@@ -38,14 +44,22 @@ type Kind = InputOf<Operations['owed']>
 export class RemoteMailbox implements Mailbox {
   readonly name: string
   readonly claimTtlMs: number
+  readonly now: () => number
   readonly #connection: Connection
+  readonly #claims = new ClaimsMade()
   /** Called when the hub has heard from the agent. */
   readonly #onHeard: () => void
 
-  constructor(connection: Connection, name: string, claimTtlMs: number, onHeard: () => void) {
+  constructor(
+    connection: Connection,
+    name: string,
+    { settings, now }: Pick<Space, 'settings' | 'now'>,
+    onHeard: () => void,
+  ) {
     this.#connection = connection
     this.name = name
-    this.claimTtlMs = claimTtlMs
+    this.claimTtlMs = settings.claimTtlMs
+    this.now = now
     this.#onHeard = onHeard
   }
 
@@ -79,8 +93,16 @@ export class RemoteMailbox implements Mailbox {
   resend = (id: string, to: SendInput['to']) => this.#ask('resend', { id, to })
 
   inbox = (options: InboxOptions = {}) => this.#ask('inbox', options)
-  check = (options: CheckOptions = {}) => this.#ask('check', options)
-  read = (id: string) => this.#ask('read', { id })
+  check = async (options: CheckOptions = {}) => {
+    const checked = await this.#ask('check', options)
+    this.#claims.taken(checked.messages)
+    return checked
+  }
+  read = async (id: string) => {
+    const message = await this.#ask('read', { id })
+    this.#claims.taken([message])
+    return message
+  }
   thread = async (id: string) => (await this.#ask('thread', { id })).messages
   sent = (options: ListOptions = {}) => this.#ask('sent', options)
   search = (query: string, options: ListOptions = {}) => this.#ask('search', { ...options, query })
@@ -92,20 +114,54 @@ export class RemoteMailbox implements Mailbox {
   agent = () => this.#ask('agent', {})
   template = async (name: string) => (await this.#ask('template', { name })).result
   unread = (filter: InboxOptions = {}) => this.#ask('unread', filter)
-  takeAll = async (ids: readonly string[]) => (await this.#ask('takeAll', { ids })).messages
+  takeAll = async (ids: readonly string[]) => {
+    const { messages } = await this.#ask('takeAll', { ids })
+    this.#claims.taken(messages)
+    return messages
+  }
 
   notified = async (ids: readonly string[]) => void (await this.#ask('notified', { ids }))
-  ack = (id: string, options: HandleOptions = {}) => this.#ask('ack', { ...options, id })
-  claim = (id: string, options: { ttlMs?: number } = {}) => this.#ask('claim', { ...options, id })
-  claimNext = async (role: string, options: { ttlMs?: number } = {}) =>
-    (await this.#ask('claimNext', { ...options, role })).result
-  start = (id: string) => this.#ask('start', { id })
-  done = (id: string, options: HandleOptions & { archive?: boolean } = {}) =>
-    this.#ask('done', { ...options, id })
-  fail = (id: string, options: { reason: string }) => this.#ask('fail', { ...options, id })
-  release = (id: string) => this.#ask('release', { id })
-  retry = (id: string) => this.#ask('retry', { id })
-  archive = (id: string) => this.#ask('archive', { id })
+  async claim(id: string, options: ClaimOptions = {}) {
+    const known = this.#claims.of(id)
+    const claim = async (input: ClaimOptions) => {
+      const claimed = await this.#ask('claim', { ...options, ...input, id })
+      this.#claims.claimed(claimed)
+      return claimed
+    }
+    if (options.claimNumber !== undefined || known === undefined) return claim({ claimNumber: 0, ...options })
+    try {
+      return await claim({ claimNumber: known })
+    } catch (error) {
+      if (!(error instanceof MailboxError) || error.code !== 'conflict') throw error
+      // It is over, but the mail may be free.
+      return claim({ claimNumber: 0 })
+    }
+  }
+
+  async claimNext(role: string, options: { ttlMs?: number } = {}) {
+    const { result } = await this.#ask('claimNext', { ...options, role })
+    if (result !== null) this.#claims.claimed(result)
+    return result
+  }
+
+  ack = (id: string, options: HandleOptions = {}) => this.#handle('ack', id, options)
+  start = (id: string, options: ClaimNumber = {}) => this.#handle('start', id, options)
+  done = async (id: string, options: HandleOptions & { archive?: boolean } = {}) =>
+    this.#claims.finished(await this.#handle('done', id, options))
+  fail = async (id: string, options: FailOptions) =>
+    this.#claims.handled(await this.#ask('fail', { ...this.#claims.with(id, options), id }))
+  release = (id: string, options: ClaimNumber = {}) => this.#handle('release', id, options)
+  retry = (id: string, options: ClaimNumber = {}) => this.#handle('retry', id, options)
+  archive = async (id: string, options: ClaimNumber = {}) =>
+    this.#claims.finished(await this.#handle('archive', id, options))
+
+  async #handle(
+    step: 'ack' | 'start' | 'done' | 'release' | 'retry' | 'archive',
+    id: string,
+    options: HandleOptions & { archive?: boolean },
+  ): Promise<Handled> {
+    return this.#claims.handled(await this.#ask(step, { ...this.#claims.with(id, options), id }))
+  }
 
   touch = async () => void (await this.#ask('comeIn', {}))
   update = (input: UpdateInput) => this.#ask('update', input)
@@ -164,7 +220,9 @@ export class RemoteMailbox implements Mailbox {
        */
       take: async (message: InboxMessage): Promise<InboxMessage | null> => {
         try {
-          return (await this.#ask('take', { id: message.id })).message
+          const { message: taken } = await this.#ask('take', { id: message.id })
+          if (taken !== null) this.#claims.taken([taken])
+          return taken
         } catch (error) {
           if (!(error instanceof MailboxError) || error.code !== 'unreachable') throw error
           const { state } = await this.#ask('read', { id: message.id }, again())

@@ -52,7 +52,7 @@ export class RemoteSpace implements Space {
     const join = options.join === false ? false : this.#fromHere(options.join ?? {})
     await this.#act(name, 'open', { join })
     const onHeard = () => this.#heard(name)
-    const mailbox = new RemoteMailbox(this.#connection, name, this.settings.claimTtlMs, onHeard)
+    const mailbox = new RemoteMailbox(this.#connection, name, this, onHeard)
     if (join !== false) this.#beat(name, mailbox)
     return mailbox
   }

@@ -12,9 +12,11 @@ import type { ListOptions } from '../query/page.ts'
 import type { RosterAgent } from '../query/presence.ts'
 import type { ShownMessage } from '../query/show.ts'
 import type { Stats } from '../query/stats.ts'
+import type { UnreadableRecord } from '../query/unreadable.ts'
 import type { Helper } from './helpers.ts'
 import type { Mailbox } from './mailbox/api.ts'
 import type { Mirrored } from './mirror.ts'
+import type { RepairOptions, RepairReport } from './repair.ts'
 import type { ArchiveOptions, ArchiveReport } from './retention.ts'
 
 /** What a program can do with a space wherever it is: on this disk or behind a hub. */
@@ -46,7 +48,7 @@ export interface Space {
   /** The seq of the last entry. */
   lastSeq(): Promise<number>
   /** Every entry after a point, and then every new one, until the signal ends it. */
-  follow(options?: FollowOptions): AsyncGenerator<{ entry: Entry }>
+  follow(options?: Pick<FollowOptions, 'after' | 'signal'>): AsyncGenerator<{ entry: Entry }>
 
   /** Waits for what is being written and closes every file. */
   close(): Promise<void>
@@ -70,8 +72,12 @@ export interface LocalSpace extends Space {
   /** Runs what is due again and again until it is stopped, or the space is closed. */
   runDueEvery(everyMs?: number): { stop: () => void }
 
+  /** What is wrong with the clock of this process or machine, if it is far from the space's. */
+  readonly clockWarning: string | undefined
   /** The programs beside the space that agents depend on for their mail. */
   helpers(): Helper[]
+  /** The records of the journal that could not be read, and what is known of them from others. */
+  unreadable(): Promise<UnreadableRecord[]>
   /** Takes the lock and releases it; throws what stands in the way. */
   checkWritable(): Promise<void>
   /** Checks every line of the journal, and with `deep` the index against a rebuilt one. */
@@ -80,6 +86,8 @@ export interface LocalSpace extends Space {
   rebuild(options?: CatchUpOptions): Promise<void>
   /** Gzips old segments of the journal, and removes those that are older still where that is configured. */
   archiveOld(options?: ArchiveOptions): Promise<ArchiveReport>
+  /** Puts right what can be put right in the journal, and takes lost records from copies. */
+  repair(options?: RepairOptions): Promise<RepairReport>
   /** Makes a directory the second copy of the journal, and copies everything into it; `''` ends that. */
   setMirror(dir: string, options?: CopyOptions): Promise<Mirrored>
   /** How the second copy stands to the journal; undefined if there is none. */
@@ -95,7 +103,7 @@ export interface OpenSpaceOptions {
   dir: string
   /** Overrides of `config.json`, for this process. */
   settings?: Partial<Settings>
-  /** @default Date.now */
+  /** The time to go by, in ms since 1970. @default the clock of the space */
   now?: () => number
   /** Called while an index that is missing or far behind is being built. */
   onProgress?: (seq: number) => void

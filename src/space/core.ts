@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
-import { MailboxError } from '../base/errors.ts'
+import type { Clock } from '../base/clock.ts'
+import { MailboxError, typed, typedError } from '../base/errors.ts'
 import type { Context, Decision } from '../command/context.ts'
 import type { View } from '../conversation/view.ts'
 import { Bell } from '../delivery/bell.ts'
@@ -8,7 +9,13 @@ import { loadDirectory, openIndex, openSearch, readDirectory } from '../index/op
 import type { CatchUpOptions, Projection } from '../index/projection.ts'
 import { shelters } from '../index/shelter.ts'
 import { type LastSegment, lastSegment } from '../journal/file/segment.ts'
-import { type Cursor, type Journal, type PlacedEntry, startCursor } from '../journal/journal.ts'
+import {
+  type Cursor,
+  type DamagedLine,
+  type Journal,
+  type PlacedEntry,
+  startCursor,
+} from '../journal/journal.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Draft, Gist } from '../model/entry.ts'
 import { createIdSource } from '../model/id.ts'
@@ -36,7 +43,7 @@ export interface Decided<T> {
 export class SpaceCore {
   readonly dir: string
   readonly settings: Settings
-  readonly now: () => number
+  readonly now: Clock
   readonly journal: Journal
   readonly index: Projection
   readonly words: Projection
@@ -54,7 +61,7 @@ export class SpaceCore {
   #closed = false
 
   /** `onlyLook`: nothing is written to its directory, not even what is derived. */
-  constructor(dir: string, journal: Journal, settings: Settings, now: () => number, onlyLook = false) {
+  constructor(dir: string, journal: Journal, settings: Settings, now: Clock, onlyLook = false) {
     this.dir = dir
     this.settings = settings
     this.now = now
@@ -62,23 +69,39 @@ export class SpaceCore {
     this.index = openIndex(journal, shelters(dir, journal, onlyLook))
     this.words = openSearch(journal, shelters(dir, journal, onlyLook))
     this.#keeper = new IndexKeeper(dir, this.index)
-    this.#source = { index: this.index, journal }
+    this.#source = { index: this.index, journal, damaged: new Map() }
     this.#newId = createIdSource(now)
     // Everyone who waits listens for the end. There can be many, and none of them is a leak.
     setMaxListeners(0, this.ending)
     this.#view = createView(this.#source)
   }
 
+  /** Entries of the index whose lines this process could not read, by their seq. */
+  get damaged(): ReadonlyMap<number, DamagedLine> {
+    return this.#source.damaged
+  }
+
   get context(): Context {
-    return { now: this.now(), newId: this.#newId, policy: this.settings }
+    const context = { now: this.now(), newId: this.#newId, policy: this.settings }
+    return this.endsNothing ? { ...context, endsBy: Number.NEGATIVE_INFINITY } : context
+  }
+
+  /** The clock of this process is wrong: it does nothing that is due and takes nobody's claim for over. */
+  get endsNothing(): boolean {
+    return this.now.doubt()?.who === 'process'
   }
 
   /** Takes a decision with the exclusive right to append, and makes it durable. */
-  async decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
+  decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
+    return typed(() => this.#decide(on, decide))
+  }
+
+  async #decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
     this.mustBeOpen()
     const pulled = this.journal.pull()
     if (pulled !== undefined) await pulled
-    if (this.index.cursor.seq > this.#directory.seq + foldLimit) this.#loadDirectory()
+    if (this.journal.epoch !== this.#epoch) this.#startAgain()
+    else if (this.index.cursor.seq > this.#directory.seq + foldLimit) this.#loadDirectory()
     const needsIndex = on === 'index'
     // What is caught up outside the lock keeps nobody waiting for it.
     if (needsIndex) this.index.catchUp()
@@ -108,14 +131,14 @@ export class SpaceCore {
   async query<T>(work: (source: Source) => T): Promise<T> {
     this.mustBeOpen()
     await this.journal.pull()
-    return this.index.read(() => work(this.#source))
+    return typed(() => this.index.read(() => work(this.#source)))
   }
 
   /** The same for a question about words, which reads both databases by itself. */
   async queryWords<T>(work: (source: Source, words: Projection) => T): Promise<T> {
     this.mustBeOpen()
     await this.journal.pull()
-    return work(this.#source, this.words)
+    return typed(() => work(this.#source, this.words))
   }
 
   /** What decisions are taken on, as it was at the snapshot that `source` belongs to. */
@@ -130,8 +153,11 @@ export class SpaceCore {
     this.mustBeOpen()
     const { signal } = options
     const ending = signal === undefined ? this.ending : AbortSignal.any([signal, this.ending])
-    return follow(this.journal, { ...options, signal: ending })
+    const all = { ...options, signal: ending, onDamaged: this.#noteDamaged }
+    return withTypedErrors(follow(this.journal, all))
   }
+
+  #noteDamaged = (line: DamagedLine): void => void this.#source.damaged.set(line.seq, line)
 
   /** Rings when something was appended, here or elsewhere. */
   bell(signal: AbortSignal | undefined): Bell {
@@ -142,7 +168,7 @@ export class SpaceCore {
   /** Runs `work` while nobody else writes to this space, for changes that are not entries. */
   exclusively<T>(work: () => T): T {
     this.mustBeOpen()
-    return this.journal.withLock(work)
+    return typed(() => this.journal.withLock(work))
   }
 
   /** Where the journal ends on disk, to notice later without opening the space whether something was appended. */
@@ -163,10 +189,10 @@ export class SpaceCore {
   }
 
   /**
-   * Shortens the journal with the exclusive right to write. There is no index meanwhile, and creating one
-   * takes the same right, so whoever needs it waits and builds it from what is left.
+   * Removes or replaces files of the journal with the exclusive right to write. There is no index meanwhile, and
+   * creating one takes the same right, so whoever needs it waits and builds it from what is there then.
    */
-  dropSegments(work: () => void): void {
+  changeSegments(work: () => void): void {
     this.journal.withLock(() => {
       this.index.discard()
       this.words.discard()
@@ -184,7 +210,7 @@ export class SpaceCore {
   async rebuild(options: CatchUpOptions): Promise<void> {
     this.mustBeOpen()
     const { rebuild } = await import('../index/rebuild.ts')
-    await rebuild(this.dir, this.index, this.words, options)
+    await typed(() => rebuild(this.dir, this.index, this.words, options))
     this.#loadDirectory()
   }
 
@@ -213,11 +239,20 @@ export class SpaceCore {
   }
 
   /** Starts the directory from the index, and the journal's tail from where the index is. */
-  #loadDirectory(): void {
+  #loadDirectory(): boolean {
     const { directory, cursor } = loadDirectory(this.index, this.#loading)
-    if (!this.journal.seek(cursor) && this.#directory !== undefined) return
+    const isSought = this.journal.seek(cursor)
+    if (!isSought && this.#directory !== undefined) return false
     this.#directory = directory
     this.#foldedTo = cursor
+    return isSought
+  }
+
+  /** What was known is not what is there. While appends are running, the next of them does this: see {@link #fold}. */
+  #startAgain(): void {
+    const { epoch } = this.journal
+    this.index.catchUp()
+    if (this.#loadDirectory()) this.#epoch = epoch
   }
 
   /** The directory at the end of the journal, which `cursor` is: what is missing in it is folded in. */
@@ -250,5 +285,13 @@ export class SpaceCore {
       this.#epoch = epoch
     }
     for (const entry of tail) this.#directory.fold(entry)
+  }
+}
+
+async function* withTypedErrors<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield* values
+  } catch (error) {
+    throw typedError(error)
   }
 }

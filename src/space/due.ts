@@ -26,6 +26,7 @@ export async function runDue(core: SpaceCore): Promise<number> {
 
 /** The decision that does what is due at this snapshot; undefined when nothing is. */
 export function findDue(core: SpaceCore, source: Source): (() => Promise<number>) | undefined {
+  if (core.endsNothing) return undefined
   const view = core.viewOf(source)
   const { here, dead } = view.directory
   // Those taken for dead as well: one whose process has ended does not come back.
@@ -34,11 +35,23 @@ export function findDue(core: SpaceCore, source: Source): (() => Promise<number>
   return async () => (await core.record('index', (now, context) => decideDue(now, processes, context))).length
 }
 
+/** A process that stays for so long also reads old files of the journal again. */
+const scrubAfterMs = 60_000
+const scrubbing = new WeakSet<SpaceCore>()
+
+function scrubLater(core: SpaceCore): void {
+  if (scrubbing.has(core)) return
+  scrubbing.add(core)
+  const begin = () => void import('./scrub.ts').then(({ keepScrubbing }) => keepScrubbing(core))
+  setTimeout(begin, scrubAfterMs).unref()
+}
+
 /** Runs what is due again and again, until it is stopped or the space is closed. */
 export function runDueEvery(core: SpaceCore, everyMs = everyMsByDefault): { stop: () => void } {
   const run = () => void runDue(core).catch(() => {}) // Whoever reads next tries again.
   const timer = setInterval(run, everyMs)
   timer.unref()
+  scrubLater(core)
   const stop = () => {
     clearInterval(timer)
     core.ending.removeEventListener('abort', stop)

@@ -51,8 +51,7 @@ function prepare(core: SpaceCore, mirror: string): void {
     throw new MailboxError('conflict', `${mirror} is not empty`, { hint: 'choose an empty directory' })
   }
   if (!existsSync(mirrorJournal(mirror))) mkdirSync(mirrorJournal(mirror), { mode: 0o700 })
-  if (identity === undefined)
-    writeFileAtomically(identityPath(mirror), `${JSON.stringify({ space })}\n`, { durable: true })
+  if (identity === undefined) writeFileAtomically(identityPath(mirror), `${JSON.stringify({ space })}\n`)
 }
 
 const isOutside = (dir: string, other: string): boolean =>

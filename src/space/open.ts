@@ -1,4 +1,5 @@
-import { createClock } from '../base/clock.ts'
+import { type Clock, createClock, wallClock } from '../base/clock.ts'
+import { typed } from '../base/errors.ts'
 import { FileJournal } from '../journal/file/file-journal.ts'
 import type { HubOptions } from '../remote/connection.ts'
 import type { LocalSpace, OpenSpaceOptions, Space } from './api.ts'
@@ -10,16 +11,22 @@ import { DiskSpace } from './space.ts'
 export function openSpace(options: HubOptions): Promise<Space>
 export function openSpace(options: OpenSpaceOptions): Promise<LocalSpace>
 export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise<Space> {
-  if (!('url' in options)) return openDisk(options)
+  if (!('url' in options)) {
+    const space = await openDisk(options)
+    if (space.clockWarning !== undefined) process.emitWarning(space.clockWarning, 'MailboxWarning')
+    return space
+  }
   const { openHub } = await import('../remote/space.ts')
   return openHub(options)
 }
 
 /** Opens a space on this disk: the journal, then what is derived from it. Rims get its core with it. */
-export async function openDisk(options: OpenSpaceOptions): Promise<DiskSpace> {
+export const openDisk = (options: OpenSpaceOptions): Promise<DiskSpace> => typed(() => open(options))
+
+async function open(options: OpenSpaceOptions): Promise<DiskSpace> {
   const refusal = ensureSpaceDir(options.dir)
   const settings = { ...readSettings(options.dir), ...options.settings }
-  const now = options.now ?? createClock(options.dir)
+  const now = clockFor(options)
   let core: SpaceCore | undefined
   const journal = new FileJournal({
     ...settings,
@@ -32,6 +39,17 @@ export async function openDisk(options: OpenSpaceOptions): Promise<DiskSpace> {
     onWritten: () => core?.written(),
   })
   core = new SpaceCore(options.dir, journal, settings, now, refusal !== undefined)
-  await core.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
+  try {
+    await core.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
+  } catch (error) {
+    await core.close()
+    throw error
+  }
   return new DiskSpace(core)
+}
+
+/** `MAILBOX_CLOCK=wall` is for tests that run processes at another time: they go by their wall clocks alone. */
+function clockFor({ dir, now }: OpenSpaceOptions): Clock {
+  if (now !== undefined) return wallClock(now)
+  return process.env['MAILBOX_CLOCK'] === 'wall' ? wallClock() : createClock(dir)
 }

@@ -12,6 +12,7 @@ import {
 } from '../journal/file/archive.ts'
 import { removeMirrored } from '../journal/file/mirror-upkeep.ts'
 import { listArchived, listPlain, listSegments } from '../journal/file/segment.ts'
+import { Archive, unpack } from '../journal/file/segment-bytes.ts'
 import { SegmentReader } from '../journal/file/segment-reader.ts'
 import { firstUnfinished } from '../query/unfinished.ts'
 import type { SpaceCore } from './core.ts'
@@ -80,7 +81,8 @@ function jobOf(core: SpaceCore, options: ArchiveOptions) {
   const dir = join(core.dir, 'journal')
   return {
     ...{ core, options, dir, now },
-    reader: new SegmentReader(dir, decodeLine),
+    // What cannot be unpacked whole is not judged by what is left of it.
+    reader: new SegmentReader(dir, decodeLine, new Archive(dir, unpack)),
     // Segments whose last entry is from before these times, in ms, are old enough.
     gzipBefore: now - (gzipAfterMs === undefined ? daysMs(gzipDays) : checkAge(gzipAfterMs)),
     removeBefore: now - (removeAfterMs === undefined ? daysMs(removeDays) : checkAge(removeAfterMs)),
@@ -205,7 +207,7 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   const last = (await core.record('directory', decideRestate)).at(-1)
   if (last !== undefined) syncSegment(dir, last.place.segment)
   const total = await core.query(({ index }) => index.cursor.seq)
-  core.dropSegments(() => removeArchived(dir, segments))
+  core.changeSegments(() => removeArchived(dir, segments))
   removeMirrored(core.settings['journal.mirror'], core.journal.space, Math.max(...segments))
   await core.rebuild({ onProgress: (done) => onProgress?.({ task: 'rebuild', done, total }), signal })
 }

@@ -1,20 +1,19 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
-import { writeFileAtomically } from '../base/files.ts'
+import { readTextFile, writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
 import { isObject } from '../base/objects.ts'
 import { nameToFile } from '../model/name.ts'
 import { defaultSettings, isSettingKey, type Settings, settings } from '../model/settings.ts'
 
-/** The settings in effect. */
+/** The settings in effect. Those that only a newer program knows are left alone: see {@link unknownSettings}. */
 export function readSettings(dir: string): Settings {
-  const path = join(dir, 'config.json')
-  if (!existsSync(path)) return { ...defaultSettings }
+  const path = configFile(dir)
   const merged: Settings = { ...defaultSettings }
-  for (const [key, value] of Object.entries(readConfig(path))) {
-    if (!isSettingKey(key)) throw badConfig(path, `unknown setting ${JSON.stringify(key)}`)
+  for (const [key, value] of Object.entries(readConfig(path) ?? {})) {
+    if (!isSettingKey(key)) continue
     if (!settings[key].check(value))
       throw badConfig(path, `invalid value for ${key}: ${JSON.stringify(value)}`)
     Object.assign(merged, { [key]: value })
@@ -22,10 +21,19 @@ export function readSettings(dir: string): Settings {
   return merged
 }
 
-function readConfig(path: string): Record<string, unknown> {
+/** Settings of the space that this program does not know: of a newer one, or misspelled. They have no effect. */
+export const unknownSettings = (dir: string): string[] =>
+  Object.keys(readConfig(configFile(dir)) ?? {}).filter((key) => !isSettingKey(key))
+
+const configFile = (dir: string): string => join(dir, 'config.json')
+
+/** The object in a JSON file; undefined when there is no file. */
+function readConfig(path: string): Record<string, unknown> | undefined {
+  const text = readTextFile(path)
+  if (text === undefined) return undefined
   let found: unknown
   try {
-    found = parseStrictJson(readFileSync(path, 'utf8'))
+    found = parseStrictJson(text)
   } catch (cause) {
     throw badConfig(path, (cause as Error).message)
   }
@@ -48,11 +56,8 @@ export function writeSetting(dir: string, key: string, value: unknown): Settings
     const hint = settings[key].about
     throw new MailboxError('invalid', `invalid value for ${key}: ${JSON.stringify(value)}`, { hint })
   }
-  const path = join(dir, 'config.json')
-  const kept = existsSync(path)
-    ? (parseStrictJson(readFileSync(path, 'utf8')) as Record<string, unknown>)
-    : {}
-  writeFileAtomically(path, `${JSON.stringify({ ...kept, [key]: value }, null, 2)}\n`)
+  const path = configFile(dir)
+  writeFileAtomically(path, `${JSON.stringify({ ...readConfig(path), [key]: value }, null, 2)}\n`)
   return readSettings(dir)
 }
 
@@ -97,6 +102,5 @@ export function ensureSpaceDir(dir: string): MailboxError | undefined {
 
 /** A template of the space: `templates/NAME.json`. */
 export function readTemplate(dir: string, name: string): Record<string, unknown> | undefined {
-  const path = join(dir, 'templates', `${nameToFile(name)}.json`)
-  return existsSync(path) ? readConfig(path) : undefined
+  return readConfig(join(dir, 'templates', `${nameToFile(name)}.json`))
 }

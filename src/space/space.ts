@@ -1,8 +1,11 @@
+import { describeDoubt } from '../base/clock.ts'
 import type { SeatInput } from '../command/roster.ts'
+import type { PlacedEntry } from '../journal/journal.ts'
 import { deadLetters } from '../query/dead.ts'
 import { owed } from '../query/owed.ts'
 import { show } from '../query/show.ts'
 import { stats } from '../query/stats.ts'
+import { unreadableRecords } from '../query/unreadable.ts'
 import type { LocalSpace, MailboxOptions } from './api.ts'
 import type { SpaceCore } from './core.ts'
 import { followRunningDue, runDue, runDueEvery } from './due.ts'
@@ -37,6 +40,15 @@ export class DiskSpace implements LocalSpace {
 
   async mailbox(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
     await roster.comeToMailbox(this.core, name, options)
+    return new LocalMailbox(this.core, name, new Map())
+  }
+
+  /**
+   * The mailbox of an agent for whoever does one thing for it and may not be there for the next: a command, a
+   * request, a hook. Several of them are one run of the agent, and what one has claimed another can finish.
+   */
+  async mailboxOfRun(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
+    await roster.comeToMailbox(this.core, name, options)
     return new LocalMailbox(this.core, name)
   }
 
@@ -55,7 +67,14 @@ export class DiskSpace implements LocalSpace {
     const { warnings, ...found } = await this.core.query((source) => stats(source, this.now()))
     const mirror = (await this.mirror())?.problem
     const helpers = this.helpers().flatMap(({ warning }) => warning ?? [])
-    return { ...found, warnings: [...warnings, ...helpers, ...(mirror === undefined ? [] : [mirror])] }
+    const scrubbed = (await import('./scrub.ts')).scrubWarnings(this.dir)
+    const others = [mirror, this.clockWarning].filter((warning) => warning !== undefined)
+    return { ...found, warnings: [...warnings, ...helpers, ...others, ...scrubbed] }
+  }
+
+  get clockWarning() {
+    const doubt = this.core.now.doubt()
+    return doubt === undefined ? undefined : describeDoubt(doubt).found
   }
 
   show: Of<'show'> = (id) => this.core.query((source) => show(source, id, this.now()))
@@ -65,9 +84,15 @@ export class DiskSpace implements LocalSpace {
     return followRunningDue(this.core, options)
   }
 
+  /** Every entry after a point, up to the end of the journal. */
+  entries(after: number, signal?: AbortSignal): AsyncGenerator<PlacedEntry> {
+    return this.core.follow({ after, signal, live: false })
+  }
+
   runDue: Of<'runDue'> = () => runDue(this.core)
   runDueEvery: Of<'runDueEvery'> = (everyMs) => runDueEvery(this.core, everyMs)
   helpers: Of<'helpers'> = () => helpersOf(this.dir, this.now())
+  unreadable: Of<'unreadable'> = () => this.core.query(unreadableRecords)
   checkWritable: Of<'checkWritable'> = () => this.core.whileStill(() => {})
   verify: Of<'verify'> = (options = {}) => upkeep.verify(this.core, options)
   rebuild: Of<'rebuild'> = (options = {}) => this.core.rebuild(options)
@@ -77,6 +102,7 @@ export class DiskSpace implements LocalSpace {
     return archiveOld(this.core, options)
   }
 
+  repair: Of<'repair'> = async (options = {}) => (await import('./repair.ts')).repair(this.core, options)
   setMirror: Of<'setMirror'> = async (dir, options = {}) => {
     this.core.mustBeOpen()
     return (await import('./mirror.ts')).setMirror(this.core, dir, options)

@@ -10,6 +10,7 @@ import type { RosterAgent } from '../query/presence.ts'
 import { type Replay, replay } from '../query/replay.ts'
 import { agentByName, roster } from '../query/roster.ts'
 import { type SeriesBucket, type SeriesOptions, series } from '../query/series.ts'
+import { type UnreadableRecord, unreadableRecords } from '../query/unreadable.ts'
 import type { SpaceCore } from './core.ts'
 import { agents } from './roster.ts'
 
@@ -21,6 +22,8 @@ export interface Overview {
   unread: Record<string, UnreadCount>
   channels: Channel[]
   totals: { messages: number }
+  /** Records of the journal that could not be read. */
+  unreadable: UnreadableRecord[]
 }
 
 /** How many entries one page has at most. */
@@ -49,6 +52,7 @@ export class Survey {
       unread: Object.fromEntries(roster(source).map((agent) => [agent.name, count(source, agent, now)])),
       channels: channels(source),
       totals: { messages: countMessages(source) },
+      unreadable: unreadableRecords(source),
     }))
   }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { VerifyOptions, VerifyReport } from '../journal/file/verify.ts'
+import { hasMoreThanJournal } from '../query/unreadable.ts'
 import type { SpaceCore } from './core.ts'
 
 /** How many imported messages share a sync. More would fill the memory. */
@@ -22,9 +23,18 @@ export async function verify(
 
 /** Adds to a report where the index differs from the journal. */
 export async function verifyIndex(core: SpaceCore, report: VerifyReport): Promise<VerifyReport> {
-  const { compareWithRebuild } = await import('../index/rebuild.ts')
-  report.problems.push(...compareWithRebuild(core.dir, core.journal, core.index))
+  // Reading to the end meets every record that cannot be read.
+  if (report.problems.length > 0) for await (const _ of core.follow({ live: false }));
+  // An index that was built before the damage is not wrong because it knows more.
+  if (await core.query(hasMoreThanJournal)) return report
+  report.problems.push(...(await compareIndex(core)))
   return report
+}
+
+/** Where the index differs from one that is built from the journal. */
+export async function compareIndex(core: SpaceCore): Promise<string[]> {
+  const { compareWithRebuild } = await import('../index/rebuild.ts')
+  return compareWithRebuild(core.dir, core.journal, core.index)
 }
 
 export async function importMessages(
@@ -34,17 +44,26 @@ export async function importMessages(
   const { checkImport, decideImport } = await import('../command/import.ts')
   const count = { imported: 0, skipped: 0 }
   const underWay = new Set<Promise<void>>()
-  for await (const line of lines) {
-    const draft = checkImport(line)
-    const one = core
-      .record('index', (view) => decideImport(view, draft))
-      .then((placed) => {
-        count[placed.length > 0 ? 'imported' : 'skipped']++
-        underWay.delete(one)
-      })
-    underWay.add(one)
-    if (underWay.size >= importsAtOnce) await Promise.race(underWay)
+  let failure: { error: unknown } | undefined
+  const record = async (draft: ReturnType<typeof checkImport>) => {
+    try {
+      const placed = await core.record('index', (view) => decideImport(view, draft))
+      count[placed.length > 0 ? 'imported' : 'skipped']++
+    } catch (error) {
+      // Nobody may be waiting for this one at the moment.
+      failure ??= { error }
+    }
   }
-  await Promise.all(underWay)
+  try {
+    for await (const line of lines) {
+      const one = record(checkImport(line)).finally(() => underWay.delete(one))
+      underWay.add(one)
+      if (underWay.size >= importsAtOnce) await Promise.race(underWay)
+      if (failure !== undefined) break
+    }
+  } finally {
+    await Promise.all(underWay)
+  }
+  if (failure !== undefined) throw failure.error
   return count
 }

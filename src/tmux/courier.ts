@@ -53,7 +53,7 @@ export abstract class Courier {
   abstract turn(unread: readonly InboxMessage[]): Promise<Turn>
 
   protected async mailbox(): Promise<Mailbox> {
-    this.#mailbox ??= await this.context.space.mailbox(this.agent, { join: false })
+    this.#mailbox ??= await this.context.space.mailboxOfRun(this.agent, { join: false })
     return this.#mailbox
   }
 

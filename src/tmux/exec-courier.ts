@@ -64,7 +64,7 @@ export class ExecCourier extends Courier {
 
   async #start(attempt: Attempt): Promise<Turn> {
     const { message } = await (await this.mailbox()).show(attempt.ids[0]!)
-    writeFileAtomically(this.#file(attempt, 'text'), JSON.stringify({ message }), { durable: true })
+    writeFileAtomically(this.#file(attempt, 'text'), JSON.stringify({ message }))
     if (!(await this.intend(attempt))) return waiting('another agent has taken it')
     this.#spawn(attempt, message)
     return waiting('running the command')

@@ -129,7 +129,7 @@ export class PaneCourier extends Courier {
     const { text, end } = isNotice
       ? noticeFor(next, { agent: this.agent, comment, token })
       : wordsFor(next[0]!, { ...this.registration, token, comment })
-    writeFileAtomically(this.#textFile, text, { durable: true })
+    writeFileAtomically(this.#textFile, text)
     const intended = { ...attempt, end }
     if (!(await this.intend(intended))) return waiting('another agent has taken it')
     return this.#paste(intended, front)

@@ -136,7 +136,7 @@ export class Store {
       const hint = `detach it first: mailbox tmux detach ${other.agent}`
       throw new MailboxError('conflict', `pane ${place!.pane} belongs to ${other.agent}`, { hint })
     }
-    writeFileAtomically(this.#agentFile(agent), JSON.stringify(registration), { durable: true })
+    writeFileAtomically(this.#agentFile(agent), JSON.stringify(registration))
   }
 
   /** Returns whether it was registered. */
@@ -153,7 +153,7 @@ export class Store {
   }
 
   intend(agent: string, attempt: Attempt): void {
-    writeFileAtomically(this.file(agent, 'json'), JSON.stringify(attempt), { durable: true })
+    writeFileAtomically(this.file(agent, 'json'), JSON.stringify(attempt))
     this.#attempts.set(agent, attempt)
   }
 

@@ -66,7 +66,7 @@ export async function work(space: DiskSpace, { signal, tell, beat }: WorkOptions
         writtenAt = performance.now()
         written = JSON.stringify(agents)
         const heartbeat: Heartbeat = { worker: me, at: space.now(), agents }
-        writeFileAtomically(store.paths.heartbeat, JSON.stringify(heartbeat))
+        writeFileAtomically(store.paths.heartbeat, JSON.stringify(heartbeat), { expendable: true })
       }
       if (isBeat) {
         beatAt = performance.now()

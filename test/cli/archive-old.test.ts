@@ -119,16 +119,13 @@ it('removes what is older still and finished, and names what keeps the rest', as
   expect(widest(text)).toBeLessThanOrEqual(80)
 })
 
-it('meets a damaged archive with an error that says what to do', async () => {
+it('reads what is left of a damaged archive', async () => {
   const { box, ids } = await filledBox()
   await box.ok('archive-old', '--gzip-after', '1ms')
   const file = join(box.dir, 'archive', archivedFiles(box.dir)[0]!)
   writeFileSync(file, readFileSync(file).subarray(0, -50))
-  expect(await box.refused(1, 'show', ids[0]!)).toMatchObject({
-    code: 'damaged',
-    message: expect.stringContaining(file),
-    hint: expect.stringContaining('restore the file from a backup'),
-  })
+  expect((await box.json('show', ids[0]!)).message).toMatchObject({ subject: 'Plan 1' })
+  expect(await box.ok('inbox', '--as', 'bob', '--all')).toContain('could not be read')
   const { code, stdout } = await box.run(['verify'])
   expect(code).toBe(1)
   expect(stdout).toContain(`segment 1: ${file} cannot be unpacked`)

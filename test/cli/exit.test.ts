@@ -1,11 +1,12 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createBox } from '../helpers/cli.ts'
 
 it('exits 1 when something is broken that no other code names', async () => {
   const box = await createBox('ada')
-  writeFileSync(join(box.dir, 'journal', '00000001.jsonl'), 'not a journal\n', { flag: 'a' })
+  const file = join(box.dir, 'journal', '00000001.jsonl')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"joined"', '"JOINED"'))
   const { code, stdout } = await box.run(['verify'])
   expect(code).toBe(1)
   expect(stdout).toMatch(/^damaged: /)

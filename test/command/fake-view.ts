@@ -3,6 +3,7 @@ import { openedBy } from '../../src/conversation/matter.ts'
 import type { Letter, View } from '../../src/conversation/view.ts'
 import { boxOf } from '../../src/model/address.ts'
 import type { Agent } from '../../src/model/agent.ts'
+import type { ClaimMade } from '../../src/model/claim.ts'
 import { Directory, tallySlots } from '../../src/model/directory.ts'
 import type { AgentDraft, Draft, MessageDraft, ReceiptDraft } from '../../src/model/entry.ts'
 import { type Message, priorities, priorityRank } from '../../src/model/message.ts'
@@ -54,6 +55,8 @@ export interface Mail {
   facts: MessageFacts
   text: Message
   receipts: Receipt[]
+  /** The claims that were made on it, the oldest first. */
+  claims?: ClaimMade[]
 }
 
 /** A message by its number: sent when a test says so, or half an hour ago. */
@@ -103,6 +106,7 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
     directory,
     message: (id) => mails.find(({ facts }) => facts.id === id)?.facts,
     receipts: (seq) => find(seq)?.receipts ?? [],
+    claims: (seq) => find(seq)?.claims ?? [],
     text: (seq) => find(seq)!.text,
     keyed: (sender, key) => mails.find(({ text }) => text.from === sender && text.key === key)?.facts.id,
     lastOf: (sender, threadId) =>
@@ -162,6 +166,7 @@ export interface Situation {
   agents: Agent[]
   message?: Partial<MessageFacts>
   receipts?: ReceiptInput[]
+  claims?: ClaimMade[]
 }
 
 export const theMessage: MessageFacts = {
@@ -176,10 +181,10 @@ export const theMessage: MessageFacts = {
 }
 
 /** A space that holds one message. */
-export function viewOf({ agents, message = {}, receipts = [] }: Situation): View {
+export function viewOf({ agents, message = {}, receipts = [], claims = [] }: Situation): View {
   const facts = { ...theMessage, ...message }
   const text = sampleMessage({ id: facts.id, from: facts.sender, requiresAck: facts.requiresAck })
-  return spaceOf(agents, { facts, text, receipts: receipts.map((one) => receipt(facts, one)) })
+  return spaceOf(agents, { facts, text, receipts: receipts.map((one) => receipt(facts, one)), claims })
 }
 
 /** Ada has the message in this state. */

@@ -138,10 +138,16 @@ class Scene {
   }
 
   /** Does something to the files at once, and keeps what was in place open, to see what was written there. */
-  do(what: string, deed: () => void): void {
+  do(name: string, deed: () => void): void {
+    let what = name
     const before = segmentsIn(this.dir).flatMap(openIfThere)
     const began = now()
-    deed()
+    try {
+      deed()
+    } catch (error) {
+      // Whoever writes makes files while others are being removed: that much of it is done.
+      what += ` (${(error as NodeJS.ErrnoException).code})`
+    }
     this.deeds.push({ what, began, ended: now(), before })
   }
 
@@ -185,8 +191,12 @@ async function doSomething(scene: Scene): Promise<void> {
   const how = pick(['rm', 'mv', 'mv and back', 'replace'] as const)
   if (how === 'rm') scene.do(`rm ${name}`, () => rmSync(target, { recursive: true, force: true }))
   else if (how === 'replace') {
-    if (target === dir) cpSync(dir, aside, { recursive: true })
-    else copyFileSync(target, aside)
+    try {
+      if (target === dir) cpSync(dir, aside, { recursive: true })
+      else copyFileSync(target, aside)
+    } catch {
+      return // Something went away while it was copied.
+    }
     scene.do(`replace ${name}`, () => putInPlace(aside, target, scene.path(randomUUID())))
   } else {
     scene.do(`mv ${name}`, () => renameSync(target, aside))

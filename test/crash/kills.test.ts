@@ -9,7 +9,7 @@ import { Campaign, campaignSize, inStorm } from '../helpers/storm.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { letPass } from '../helpers/wait.ts'
 
-const kills = campaignSize('kills', 20_000, 40)
+const kills = campaignSize('kills', 20_000, 20)
 /** A space is checked and left after so many: what is written does not pile up. */
 const killsPerRound = 250
 const atOnce = 4

@@ -84,8 +84,8 @@ async function live(): Promise<void> {
       durability,
       'limits.ratePerMinute': 0,
       'limits.inbox': 0,
-      // Often enough that kills hit the step from one segment to the next.
-      segmentBytes: 4 * 1_048_576,
+      // Small ones for some, so that the step from one segment to the next is hit as well.
+      segmentBytes: below(2) === 0 ? 65_536 : 4 * 1_048_576,
     },
   })
   const mailbox = await space.mailbox(name)

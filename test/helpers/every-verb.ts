@@ -139,6 +139,7 @@ export function everyVerb(dir: string, ids: SceneIds): Record<string, VerbCall> 
       stdin: JSON.stringify({ session_id: 's1', hook_event_name: 'SessionStart', cwd: dir }),
     },
     verify: { words: ['verify', '--deep'] },
+    repair: { words: ['repair', '--yes'] },
     rebuild: { words: ['rebuild'] },
     stats: { words: ['stats'] },
     'archive-old': { words: ['archive-old', '--gzip-after', '1s'] },

@@ -31,11 +31,14 @@ export class Campaign {
   readonly #name: string
   readonly #size: number
   readonly #full: boolean
+  readonly #part: string
   readonly #started = performance.now()
   #shownAt = performance.now()
 
-  constructor(name: string, size: number) {
+  /** `part`: which of several that run at the same time; the report adds them up. */
+  constructor(name: string, size: number, part = '') {
     this.#name = name
+    this.#part = part
     this.#size = size
     this.#full = running === name && process.env['STORM_COUNT'] === undefined
   }
@@ -53,7 +56,14 @@ export class Campaign {
     console.log(`${this.#name}: ${wordsFor(figures)}`)
     if (running !== this.#name) return
     const seconds = Math.round((performance.now() - this.#started) / 1_000)
-    const run = { campaign: this.#name, at: new Date().toISOString(), full: this.#full, seconds, figures }
+    const run = {
+      campaign: this.#name,
+      part: this.#part,
+      at: new Date().toISOString(),
+      full: this.#full,
+      seconds,
+      figures,
+    }
     mkdirSync(output, { recursive: true })
     appendFileSync(`${output}storm.jsonl`, `${JSON.stringify({ ...run, machine: machineKind() })}\n`)
   }

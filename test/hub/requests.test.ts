@@ -1,10 +1,13 @@
+import { renameSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { Feed } from '../../src/hub/feed.ts'
 import { operations } from '../../src/hub/operations.ts'
 import { Survey } from '../../src/space/survey.ts'
 import { stageHub } from '../helpers/hub.ts'
+import { tempDir } from '../helpers/temp.ts'
 import { until } from '../helpers/wait.ts'
 
 it('refuses what makes no sense with a status, a hint, and nothing written', async () => {
@@ -231,4 +234,39 @@ it('gives mail back that was taken for a client that had gone', async () => {
     .run({ space, name: 'bob', signal: gone.signal, feed, survey }, {})
   expect(answer).toMatchObject({ message: { subject: 'lost on the way?' } })
   expect(await bob.count()).toMatchObject({ unread: 1 })
+})
+
+it('says that it is not well when the files of its space are gone, and that it is when they are back', async () => {
+  const dir = join(tempDir(), 'space')
+  const stage = await stageHub({ open: { dir } })
+  await stage.space.mailbox('ada')
+  expect(await stage.ask('/health')).toMatchObject({ status: 200, json: { ok: true } })
+  renameSync(dir, `${dir}-elsewhere`)
+  const { status, text, json } = await stage.ask('/health', { token: null })
+  expect({ status, json }).toMatchObject({ status: 503, json: { ok: false, error: { code: 'damaged' } } })
+  // Strangers are told no paths.
+  expect(text).not.toContain(dir)
+  expect(stage.lines).toContainEqual(
+    expect.objectContaining({ event: 'health', reason: expect.stringContaining(dir) }),
+  )
+  const sent = await stage.act('user', 'send', { to: 'ada', subject: 'into nothing' })
+  expect(sent).toMatchObject({ status: 500, json: { error: { code: 'damaged' } } })
+  renameSync(`${dir}-elsewhere`, dir)
+  expect(await stage.ask('/health')).toMatchObject({ status: 200 })
+  expect(await stage.act('user', 'send', { to: 'ada', subject: 'back' })).toMatchObject({ status: 200 })
+})
+
+it('does not take a client that leaves in the middle of its request for an error', async () => {
+  const stage = await stageHub()
+  await stage.space.mailbox('ada')
+  const { host, port } = new URL(stage.url)
+  const head = `Host: ${host}\r\nAuthorization: Bearer ${stage.token}\r\nContent-Type: application/json\r\n`
+  for (const leave of ['destroy', 'resetAndDestroy'] as const) {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(`POST /api/mailboxes/user/send HTTP/1.1\r\n${head}Content-Length: 5000\r\n\r\n{"to":`)
+    await until(async () => (await stage.metric('mailbox_http_in_flight')) === 2)
+    socket[leave]()
+    await until(async () => (await stage.metric('mailbox_http_in_flight')) === 1)
+  }
+  expect(stage.lines).toEqual([])
 })

@@ -46,7 +46,8 @@ it('prints where it is, takes the next free port, and stops when it is told to',
     started.process.kill(signal)
     // The stream has an end, and so has the process.
     expect(await stream.text()).toContain(': stopping at ')
-    expect(await started.exit).toMatchObject({ signal: null, stderr: '' })
+    const code = signal === 'SIGTERM' ? 0 : 130
+    expect(await started.exit).toMatchObject({ code, signal: null, stderr: '' })
   }
 })
 

@@ -117,12 +117,12 @@ describe('a flipped bit in an index', { timeout }, () => {
     const path = join(dir, 'index.db')
     const good = readFileSync(path)
     const box = await createBox()
-    for (const verb of [['inbox'], ['doctor'], ['verify', '--deep'], ['rebuild'], ['agents']]) {
+    for (const verb of [['inbox'], ['doctor', '--deep'], ['verify', '--deep'], ['rebuild'], ['agents']]) {
       const bytes = Buffer.from(good)
       for (let at = bytes.indexOf('"bob"'); at >= 0; at = bytes.indexOf('"bob"', at + 1)) bytes[at + 2] = 0xff
       writeFileSync(path, bytes)
       const { code, stderr } = await box.run(['--as', 'bob', ...verb], { env: { MAILBOX_SPACE: dir } })
-      expect({ verb, code, stderr }).toMatchObject({ code: 0, stderr: '' })
+      expect({ verb, code, stderr }).toMatchObject({ code: 0 })
     }
   })
 })

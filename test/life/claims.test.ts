@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { untilStopped } from '../helpers/processes.ts'
 import { expectRefused, minute } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
+import { until } from '../helpers/wait.ts'
 import { boxWith, byHand, ladderOf, noticesTo, only, scene, startAgent, startSleeper } from './stage.ts'
 
 describe('claim: first holder wins, others get `conflict`', () => {
@@ -103,6 +104,123 @@ describe('it expires (lease, default 15 min, renewable)', () => {
     expect(await cy.claimNext('r')).toBeNull()
     clock.advance(2 * minute)
     expect(await cy.claimNext('r')).not.toBeNull()
+  })
+})
+
+describe('a claim has a number, and whoever acts with an earlier one is refused', () => {
+  it('a process that slept through its lease touches nothing of the namesake that claimed it again', async () => {
+    const space = await tempSpace()
+    const ada = await byHand(space, 'ada')
+    const first = await startAgent(space.dir, 'bob', { roles: ['r'] })
+    const second = await startAgent(space.dir, 'bob', { roles: ['r'] })
+    const { id } = await ada.send({ to: 'role:r' })
+    const before = (await first.does('claim', id, { ttlMs: 200 })).value.claim
+    first.running.kill('SIGSTOP')
+    await untilStopped(first.pid)
+    const after = (await until(async () => (await second.does('claimNext', 'r')).value))!.claim
+    expect(after.number).toBeGreaterThan(before.number)
+    await second.does('claim', id)
+    first.running.kill('SIGCONT')
+    const steps = [
+      ['done', id],
+      ['fail', id, { reason: 'too late' }],
+      ['release', id],
+      ['claim', id],
+      ['claim', id, { claimNumber: before.number }],
+      ['start', id],
+      ['ack', id],
+      ['archive', id],
+    ] as const
+    for (const [method, ...words] of steps) {
+      const { error } = await first.does(method, ...words)
+      expect(error, method).toMatchObject({ code: 'conflict' })
+    }
+    expect(only(await space.show(id))).toMatchObject({ claimedBy: 'bob', state: 'shown', attempts: 2 })
+    expect((await second.does('done', id)).value.state).toBe('archived')
+    expect((await first.does('done', id)).error).toMatchObject({ code: 'conflict' })
+  })
+
+  it('done on a lapsed claim that another has had and given back is refused, until it is claimed again', async () => {
+    const { space, clock } = await scene()
+    const ada = await byHand(space, 'ada')
+    const [bob, cy] = [await byHand(space, 'bob', 'r'), await byHand(space, 'cy', 'r')]
+    const { id } = await ada.send({ to: 'role:r' })
+    await bob.claim(id)
+    clock.advance(15 * minute)
+    await cy.claimNext('r')
+    await cy.release(id)
+    const late = [
+      () => bob.done(id),
+      () => bob.fail(id, { reason: 'no' }),
+      () => bob.release(id),
+      () => bob.archive(id),
+    ]
+    for (const step of late) await expectRefused(space, 'conflict', step)
+    // The same for a mailbox that did not make the claim itself: its agent did.
+    const again = await space.mailbox('bob', { join: false })
+    await expectRefused(space, 'conflict', () => again.done(id))
+    await bob.claim(id)
+    expect((await bob.done(id)).state).toBe('archived')
+  })
+
+  it('so is a namesake that never had it, while the claim lives', async () => {
+    const { space } = await scene()
+    const ada = await byHand(space, 'ada')
+    const bob = await byHand(space, 'bob', 'r')
+    const namesake = await space.mailbox('bob', { join: false })
+    const { id } = await ada.send({ to: 'role:r' })
+    const { claim } = await bob.claim(id)
+    const error = await expectRefused(space, 'conflict', () => namesake.claim(id))
+    expect(error.message).toContain('in another process')
+    // Whoever is told the number acts with it.
+    expect((await namesake.claim(id, { claimNumber: claim.number! })).claim.number).toBe(claim.number)
+    expect((await bob.claim(id)).claim.number).toBe(claim.number)
+  })
+
+  it('on the command line a call acts for its agent, and --claim for one claim only', async () => {
+    const box = await boxWith({}, 'bob --role r', 'cy --role r')
+    const { message } = await box.json('send', 'role:r')
+    const first = (await box.json('claim', message.id, '--as', 'bob', '--ttl', '1ms')).claim
+    const second = (await box.json('claim', message.id, '--as', 'bob')).claim
+    expect(second.number).toBeGreaterThan(first.number!)
+    for (const verb of ['claim', 'start', 'done', 'release', 'ack', 'archive'])
+      expect(
+        await box.refused(5, verb, message.id, '--as', 'bob', '--claim', `${first.number}`),
+      ).toMatchObject({
+        code: 'conflict',
+      })
+    await box.refused(5, 'done', message.id, '--as', 'bob', '--claim', '999')
+    expect((await box.json('claim', message.id, '--as', 'bob')).claim.number).toBe(second.number)
+    await box.ok('done', message.id, '--as', 'bob', '--claim', `${second.number}`)
+  })
+
+  it('on the command line, too, done is refused when another has had it since', async () => {
+    const box = await boxWith({}, 'bob --role r', 'cy --role r')
+    const { message } = await box.json('send', 'role:r')
+    await box.ok('claim', message.id, '--as', 'bob', '--ttl', '1ms')
+    await box.ok('claim', message.id, '--as', 'cy')
+    await box.ok('release', message.id, '--as', 'cy')
+    await box.refused(5, 'done', message.id, '--as', 'bob')
+    await box.ok('claim', message.id, '--as', 'bob')
+    await box.ok('done', message.id, '--as', 'bob')
+  })
+
+  it('check, read and wait answer with it', async () => {
+    const { space } = await scene()
+    const ada = await byHand(space, 'ada')
+    const bob = await byHand(space, 'bob', 'r')
+    for (const take of [
+      async () => (await bob.check()).messages[0],
+      async (id: string) => bob.read(id),
+      async () => (await bob.wait({ timeoutMs: 0 })) ?? undefined,
+    ]) {
+      const { id } = await ada.send({ to: 'role:r' })
+      const taken = await take(id)
+      expect(taken).toMatchObject({ id, claimNumber: await space.lastSeq() })
+      await bob.done(id)
+    }
+    await ada.send({ to: 'bob' })
+    expect((await bob.check()).messages[0]).not.toHaveProperty('claimNumber')
   })
 })
 

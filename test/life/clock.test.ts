@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClock } from '../../src/base/clock.ts'
@@ -6,6 +6,7 @@ import { type LocalSpace, openSpace } from '../../src/mod.ts'
 import type { Box } from '../helpers/cli.ts'
 import { hour, minute } from '../helpers/scene.ts'
 import { skipTest } from '../helpers/skip.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { needTool } from '../helpers/tools.ts'
 import { until } from '../helpers/wait.ts'
@@ -40,15 +41,47 @@ describe('the clock of a space', () => {
     }
   })
 
-  it('believes a correction of 3 h, either way', () => {
-    for (const jump of [3 * hour, -3 * hour]) {
+  it('is not moved by a process whose own clock is hours or years off; that process is told', () => {
+    for (const jump of [3 * hour, -3 * hour, 20_000 * hour]) {
       const dir = tempDir()
-      createClock(dir)
+      const before = createClock(dir)
+      const note = readFileSync(join(dir, 'clock'), 'utf8')
+      const right = before()
       setWallClock(jump)
-      const now = Date.now()
-      expect(Math.abs(createClock(dir)() - now)).toBeLessThan(1_000)
+      const wrong = createClock(dir)
+      expect(Math.abs(wrong() - right)).toBeLessThan(2_000)
+      expect(readFileSync(join(dir, 'clock'), 'utf8')).toBe(note)
+      expect(wrong.doubt()).toMatchObject({ who: 'process' })
+      expect(Math.abs(wrong.doubt()!.aheadMs - jump)).toBeLessThan(2_000)
       vi.restoreAllMocks()
+      expect(before.doubt()).toBeUndefined()
     }
+  })
+
+  it("begins with the machine's time even if the first process has another", () => {
+    for (const jump of [3 * hour, -20_000 * hour]) {
+      const dir = tempDir()
+      const right = Date.now()
+      setWallClock(jump)
+      expect(Math.abs(createClock(dir)() - right)).toBeLessThan(3_000)
+      vi.restoreAllMocks()
+      expect(Math.abs(createClock(dir)() - Date.now())).toBeLessThan(3_000)
+    }
+  })
+
+  it('goes on when the clock of the machine was set; everybody goes by the old one, and is told', () => {
+    const dir = tempDir()
+    createClock(dir)
+    const path = join(dir, 'clock')
+    const [boot, offset] = readFileSync(path, 'utf8').trim().split(' ')
+    writeFileSync(path, `${boot} ${Number(offset) - 8 * hour}\n`)
+    const clock = createClock(dir)
+    expect(clock.doubt()).toMatchObject({ who: 'machine' })
+    expect(Math.abs(Date.now() - 8 * hour - clock())).toBeLessThan(1_000)
+    // Whoever removes the note takes over the new time.
+    rmSync(path)
+    expect(createClock(dir).doubt()).toBeUndefined()
+    expect(Math.abs(Date.now() - 8 * hour - clock())).toBeLessThan(1_000)
   })
 
   it('goes by the note that the first process left, to the millisecond', () => {
@@ -197,9 +230,58 @@ describe('commands under a wall clock that is wrong', () => {
     await until(async () => (await box.run(['claim', message.id, '--as', 'cy'])).code === 0)
   })
 
-  it('a correction of 3 h is believed: the claim is over', async () => {
-    const { claimAt } = await claimedByBob('15m')
-    expect(await claimAt('+3h')).toBe(0)
+  it.each(inStorm(['+3h', '-3h', '+2y', '-5y'], ['+3h', '-5y']))(
+    '%s: it takes no live claim, expires no mail, and leaves the clock of the others alone',
+    async (time) => {
+      const { box, id, claimAt } = await claimedByBob('15m')
+      const { message } = await box.json('send', 'bob', '--as', 'ada', '--ttl', '30m')
+      const note = readFileSync(join(box.dir, 'clock'), 'utf8')
+      expect(await claimAt(time)).toBe(5)
+      expect(readFileSync(join(box.dir, 'clock'), 'utf8')).toBe(note)
+      expect((await box.json('show', id)).receipts).toMatchObject([{ claimedBy: 'bob', attempts: 1 }])
+      const { messages } = await box.json('check', '--as', 'bob')
+      expect(messages).toMatchObject([{ id: message.id }])
+      expect((await box.json('inbox', '--as', 'ada')).messages).toEqual([])
+    },
+  )
+
+  it('it is told so, by a warning and by doctor, and its times are right all the same', async () => {
+    const box = await boxWith({}, 'ada')
+    const { stderr, stdout } = await box.run(['send', 'user', '--as', 'ada', '--json'], at('+3h'))
+    expect(stderr).toContain("the clock of this process is 3 h ahead of the space's")
+    const { createdAt } = JSON.parse(stdout).message as { createdAt: string }
+    expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(minute)
+    const doctor = await box.run(['doctor', '--json'], at('-5y'))
+    const { checks } = JSON.parse(doctor.stdout) as {
+      checks: { check: string; state: string; found: string }[]
+    }
+    const clock = checks.find(({ check }) => check === 'clock')
+    expect(clock).toMatchObject({ state: 'warn' })
+    expect(clock!.found).toMatch(/182[56] days behind/)
+    expect((await box.run(['check', '--as', 'ada'])).stderr).not.toContain('clock')
+  })
+
+  it('it does nothing that is due: not even what really is, which the next one does', async () => {
+    const box = await boxWith({}, 'ada', 'bob', 'cy --role r', 'dora --role r')
+    const { message } = await box.json('send', 'role:r', '--as', 'ada')
+    await box.ok('claim', message.id, '--as', 'cy', '--ttl', '1ms')
+    await box.ok('send', 'bob', '--as', 'ada', '--ttl', '1ms')
+    const before = await box.ok('log', '--json')
+    await box.run(['check', '--as', 'bob'], at('+3h'))
+    const claimed = await box.run(['claim', message.id, '--as', 'dora'], at('+3h'))
+    expect(claimed.code).toBe(5)
+    expect(await box.ok('log', '--json')).toBe(before)
+    await box.ok('claim', message.id, '--as', 'dora')
+    expect((await box.json('inbox', '--as', 'ada')).messages).toMatchObject([{ type: 'error' }])
+  })
+
+  it('where a test wants days to pass for commands, MAILBOX_CLOCK=wall lets them go by their wall clocks', async () => {
+    const box = await boxWith({}, 'ada', 'bob')
+    await box.ok('send', 'bob', '--as', 'ada', '--ttl', '30m')
+    const { env } = at('+3h')
+    const { stderr } = await box.run(['check', '--as', 'bob'], { env: { ...env, MAILBOX_CLOCK: 'wall' } })
+    expect(stderr).not.toContain('clock')
+    expect((await box.json('inbox', '--as', 'ada')).messages).toMatchObject([{ type: 'error' }])
   })
 
   it('what people read of the time is right under the wrong clock, too', async () => {

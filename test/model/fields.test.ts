@@ -64,7 +64,9 @@ describe('every field of a message', () => {
     const { schemas } = (await stage.ask('/api/openapi.json')).json.components
     const names = (fields: readonly NamedField[]) => fields.map(({ name }) => name).sort()
     expect(Object.keys(schemas.SendInput.properties).sort()).toEqual(names(inputFields))
-    expect(Object.keys(schemas.Message.properties).sort()).toEqual([...names(storedFields), 'seq'].sort())
+    expect(Object.keys(schemas.Message.properties).sort()).toEqual(
+      [...names(storedFields), 'seq', 'unreadable'].sort(),
+    )
   })
 
   test('has an option of `mailbox send`, or says that it has none', async () => {

@@ -82,6 +82,8 @@ interface Copy {
   claimUntil: number | null
   expiresAt: number | null
   attempts: number
+  /** Which of all claims was the last on it; 0 when there was none. */
+  lastClaim: number
   /** A dead letter because it was taken up too often. */
   wornOut: boolean
   /** When an ack is overdue. */
@@ -116,6 +118,8 @@ interface PlainMessage {
   bound: boolean
   /** The only run it is for. */
   generation: number | null
+  /** The last claim of each agent on any copy. */
+  claims: Map<string, number>
 }
 
 export interface PlainSend {
@@ -180,6 +184,9 @@ const ladder: Record<Step, { from: State[]; already: State[]; to: State }> = {
   },
 }
 
+/** Steps that end a claim; the others take what is free, whoever had it before. */
+const ending: Step[] = ['completed', 'failed', 'released', 'retried', 'archived']
+
 export class PlainSpace {
   now: number
   readonly settings: PlainSettings
@@ -190,6 +197,8 @@ export class PlainSpace {
   /** Nobody promised an order to what is due at one time; this is the one in which it was really said. */
   order: readonly string[] = []
   readonly #keys = new Map<string, number>()
+  /** How many claims were made. */
+  #claims = 0
 
   constructor(now: number, settings: PlainSettings) {
     this.now = now
@@ -348,6 +357,7 @@ export class PlainSpace {
       groupState: 'stored',
       groupMarks: [],
       copies: new Map(),
+      claims: new Map(),
       threadOf: threadOf ?? number,
       generation: bound ? (one?.generation ?? null) : null,
     }
@@ -363,7 +373,15 @@ export class PlainSpace {
   #copy(message: PlainMessage, owner: string, how: Pick<Copy, 'quiet' | 'viaGroup'>): Copy {
     const copy: Copy = {
       ...{ message, owner, ...how, seen: false, state: 'stored', claimedBy: null, claimUntil: null },
-      ...{ expiresAt: message.expiresAt, attempts: 0, wornOut: false, ackBy: null, repeats: 0, level: 0 },
+      ...{
+        expiresAt: message.expiresAt,
+        attempts: 0,
+        lastClaim: 0,
+        wornOut: false,
+        ackBy: null,
+        repeats: 0,
+        level: 0,
+      },
       marks: [],
     }
     message.copies.set(owner, copy)
@@ -536,8 +554,15 @@ export class PlainSpace {
       const known = isRoles || this.#reachesAsGroup(message, agent)
       throw new Refused(known ? 'conflict' : 'not_permitted', 'it is not for this agent any more, or at all')
     }
+    // Whoever had it finishes or gives back nothing that another has had since.
+    const own = message.claims.get(name) ?? Number.POSITIVE_INFINITY
+    const isPast = (copy: Copy | null) => copy !== null && copy.lastClaim > own
+    if (ending.includes(step) && ways.every(({ copy }) => isPast(copy)))
+      throw new Refused('conflict', 'somebody else has had it since')
     const { from, already } = ladder[step]
-    const allowed = ways.filter(({ state }) => [...from, ...already].includes(state))
+    const allowed = ways
+      .filter(({ copy }) => !ending.includes(step) || !isPast(copy))
+      .filter(({ state }) => [...from, ...already].includes(state))
     if (allowed.length === 0) throw new Refused('conflict', 'its state does not allow that')
     const lost: Copy[] = []
     for (const { state, copy } of allowed) {
@@ -561,6 +586,10 @@ export class PlainSpace {
     const gives = step === 'released' || step === 'retried'
     const again = (step === 'retried' && !isRole) || (step === 'processing' && copy.state === 'failed')
     if (takes || again) copy.attempts++
+    if (isRole && (takes || again)) {
+      copy.lastClaim = ++this.#claims
+      copy.message.claims.set(name, copy.lastClaim)
+    }
     const tries = copy.attempts + (isRole ? 0 : 1)
     const counts = step === 'failed' || (step === 'released' && isRole)
     copy.state = ladder[step].to

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type fc from 'fast-check'
+import { wallClock } from '../../src/base/clock.ts'
 import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import type { Journal } from '../../src/journal/journal.ts'
 import { SpaceCore } from '../../src/space/core.ts'
@@ -64,7 +65,7 @@ async function openDoor(
 ): Promise<DiskSpace> {
   const settings = { ...readSettings(dir), durability: 'os' as const }
   const journal = new FileJournal({ ...settings, dir })
-  const core = new SpaceCore(dir, scheduled(journal, scheduler, label, gate), settings, Date.now)
+  const core = new SpaceCore(dir, scheduled(journal, scheduler, label, gate), settings, wallClock())
   await core.load()
   return new DiskSpace(core)
 }

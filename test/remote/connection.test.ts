@@ -172,3 +172,37 @@ it('resumes after what the hub has read for it, however the events are cut up', 
   expect(seen).toEqual(entries)
   expect(asked).toEqual(['0', '900'])
 })
+
+it('acts with the claims it has made, and is refused when a namesake has claimed the mail since', async () => {
+  const stage = await stageHub({ open: { settings: { pollMs: 20 } } })
+  const { url } = stage
+  await stage.space.join('bob', { roles: ['r'] })
+  const ada = await stage.space.mailbox('ada')
+  const token = stage.agentToken('bob')
+  const open = async () => (await openRemote({ url, token })).mailbox('bob', { join: false })
+  const [first, second] = [await open(), await open()]
+  const { id } = await ada.send({ to: 'role:r' })
+  const before = (await first.claim(id, { ttlMs: 300 })).claim
+  await expect(second.claim(id)).rejects.toMatchObject(refused('conflict'))
+  const after = (await until(() => second.claimNext('r'))).claim
+  expect(after.number).toBeGreaterThan(before.number!)
+  for (const late of [
+    () => first.done(id),
+    () => first.release(id),
+    () => first.claim(id),
+    () => first.start(id),
+    () => first.fail(id, { reason: 'late' }),
+  ])
+    await expect(late()).rejects.toMatchObject(refused('conflict'))
+  expect((await second.claim(id)).claim.number).toBe(after.number)
+  expect(await second.start(id)).toMatchObject({ state: 'processing', claimNumber: after.number })
+  expect(await second.done(id)).toMatchObject({ state: 'archived' })
+
+  const next = await ada.send({ to: 'role:r' })
+  expect((await first.check()).messages).toMatchObject([
+    { id: next.id, claimNumber: await stage.space.lastSeq() },
+  ])
+  await first.release(next.id)
+  // Free again: whoever had it before may have it once more.
+  expect((await first.claim(next.id)).claim).toMatchObject({ attempt: 2 })
+})

@@ -214,7 +214,6 @@ describe('a space that is not to be trusted', () => {
   test.each([
     ['is no JSON', '{'],
     ['is no object', '[]'],
-    ['has a setting nobody knows', '{"colour":"red"}'],
     ['has a setting twice', '{"pollMs":100,"pollMs":200}'],
     ['has a value that makes no sense', '{"pollMs":-1}'],
   ])('is not opened with a config that %s', async (_, text) => {

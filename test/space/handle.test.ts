@@ -105,6 +105,7 @@ describe('a claim', () => {
     const { space, ada, bob, cy } = await holders(clock.now)
     const { id } = await cy.send({ to: 'role:r' })
     expect((await ada.claim(id)).claim).toEqual({
+      number: await space.lastSeq(),
       messageId: id,
       agent: 'ada',
       until: '2026-11-15T10:15:00.000Z',

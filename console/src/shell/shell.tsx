@@ -1,6 +1,7 @@
 import './shell.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { usePathname, useSearch } from 'wouter-preact/use-browser-location'
+import { unreadableHint, unreadableText } from '../../../src/model/unreadable.ts'
 import { connection } from '../data/connection.ts'
 import { overlay, show } from '../keys/keyboard.ts'
 import { KeysDialog } from '../keys/keys-dialog.tsx'
@@ -12,6 +13,7 @@ import { Toasts } from '../parts/toast.tsx'
 import { openCompose } from '../state/compose.ts'
 import { needsYou } from '../state/matters.ts'
 import { announcement } from '../state/notify.ts'
+import { overview } from '../state/overview.ts'
 import { ComposeDialog } from '../views/compose-dialog.tsx'
 import { Nav } from './nav.tsx'
 import { View } from './view.tsx'
@@ -44,6 +46,7 @@ export function Shell() {
   const route = parseRoute(pathname)
   const title = titleOf(route)
   const needed = needsYou.data.value?.length ?? 0
+  const unreadable = overview.data.value?.unreadable ?? []
   const [isNavOpen, setNavOpen] = useState(false)
   const menu = useRef<HTMLButtonElement>(null)
   useEffect(() => setNavOpen(false), [pathname, search])
@@ -105,6 +108,11 @@ export function Shell() {
         {connection.value === 'reconnecting' && (
           <div class="away" role="status">
             Reconnecting to the hub…
+          </div>
+        )}
+        {unreadable.length > 0 && (
+          <div class="away" role="status">
+            {unreadableText(unreadable)}; {unreadableHint.replaceAll('`', '')}
           </div>
         )}
         <View route={route} query={new URLSearchParams(search)} />

@@ -5,6 +5,7 @@ import {
   lossOf,
   type MessageEntry,
   type ReceiptEntry,
+  type RepairDraft,
 } from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { Cli } from '../cli.ts'
@@ -58,10 +59,18 @@ function describe(entry: Entry, subjects: ReadonlyMap<string, string>): Describe
       return [`sealed an interrupted write (${entry.bytes} bytes); no confirmed mail was lost`]
     case 'damage':
       return [`lost from the end of journal file ${entry.segment}: ${lossOf(entry)}`, ...keptIn(entry)]
+    case 'repair':
+      return [describeRepair(entry), ...entry.files.flatMap(keptIn)]
   }
 }
 
-const keptIn = ({ kept }: DamageDraft): string[] =>
+function describeRepair({ files, lost }: RepairDraft): string {
+  const names = files.map(({ segment }) => segment).join(', ')
+  const gone = lost.length === 0 ? '' : `; lost: ${lost.map(lossOf).join(', ')}`
+  return `repaired journal file ${names}${gone}`
+}
+
+const keptIn = ({ kept }: Pick<DamageDraft, 'kept'>): string[] =>
   kept === undefined ? [] : [`the damaged bytes are in journal/damaged/${kept}`]
 
 function describeMessage({ message }: MessageEntry): Described {

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { parseStrictJson } from '../../base/json.ts'
 import { isSettingKey, settings } from '../../model/settings.ts'
-import { ensureSpaceDir, readSettings, writeSetting } from '../../space/settings.ts'
+import { ensureSpaceDir, readSettings, unknownSettings, writeSetting } from '../../space/settings.ts'
 import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
@@ -68,7 +68,9 @@ async function setMirror(cli: Cli, value: string): Promise<void> {
 }
 
 function list(cli: Cli): void {
-  const values = readSettings(spaceDir(cli))
+  const dir = spaceDir(cli)
+  const values = readSettings(dir)
+  const unknown = unknownSettings(dir)
   const known = Object.entries(settings)
   const rows = known.map(([key, { default: usual }]) => [key, written(values[knownKey(key)]), written(usual)])
   const columns = [
@@ -76,13 +78,18 @@ function list(cli: Cli): void {
     { head: 'VALUE', flexible: true },
     { head: 'DEFAULT', flexible: true },
   ]
-  cli.answer({ settings: values }, () => {
+  cli.answer({ settings: values, ...(unknown.length > 0 && { unknown }) }, () => {
     const [head, ...lines] = table(columns, rows, cli.width, cli.colors)
     return [head, ...lines.flatMap((line, at) => [line, cli.colors.dim(`  ${known[at]![1].about}`)])].join(
       '\n',
     )
   })
+  if (unknown.length > 0) cli.warn(notKnown(unknown))
 }
+
+/** A setting of a newer program has no effect here, and is kept for it. */
+const notKnown = (unknown: readonly string[]): string =>
+  `this version does not know ${unknown.join(', ')}: kept in config.json, without effect`
 
 function knownKey(key: string): keyof typeof settings {
   if (isSettingKey(key)) return key

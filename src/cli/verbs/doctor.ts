@@ -8,10 +8,12 @@ import { spaceDir } from '../open.ts'
 export function doctor(command: Command): void {
   command
     .description('Check the installation and the space, and suggest fixes. Exits with 1 if a check fails.')
+    .option('--deep', 'also compare the index with the journal')
     .addHelpText('after', examples('mailbox doctor', 'mailbox doctor --space .mailbox --json'))
-  action(command, async (cli) => {
+  action(command, async (cli, { deep = false }: { deep?: boolean }) => {
     const findings: Finding[] = []
-    for await (const finding of checkup(cli, spaceDir(cli))) findings.push(finding)
+    for await (const finding of checkup(cli, spaceDir(cli), deep)) findings.push(finding)
+    cli.unreadable = () => []
     const ok = findings.every(({ state }) => state !== 'fail')
     cli.answer({ ok, checks: findings }, () => findings.map((finding) => line(cli, finding)).join('\n'))
     if (!ok) process.exitCode = 1

@@ -7,13 +7,15 @@ import { describe, exitCodeOf, forPeople, translate } from '../exit.ts'
 import { subjectOf } from '../format/message.ts'
 import { examples } from '../help.ts'
 import { mailboxAction } from '../open.ts'
-import { given } from '../options.ts'
+import { given, whole } from '../options.ts'
 
 type Step<Flags> = (mailbox: Mailbox, id: string, flags: Flags) => Promise<Handled>
 
 /** Makes a verb take a step with each of the given messages. */
 function handler<Flags>(command: Command, step: Step<Flags>): void {
   command.argument('<id...>', 'one or more messages')
+  // For programs that must not touch what another has claimed meanwhile.
+  command.option('--claim <number>', 'fail if this is not the newest claim on the message', whole(1))
   mailboxAction(command, async (cli, mailbox, ids: string[], flags: Flags) => {
     if (ids.length === 1) answerOne(cli, await step(mailbox, ids[0]!, flags))
     else await handleSeveral(cli, ids, (id) => step(mailbox, id, flags))
@@ -23,8 +25,11 @@ function handler<Flags>(command: Command, step: Step<Flags>): void {
 export const handledLine = ({ message, state }: Handled): string =>
   toPrintableLine(`${state}: ${subjectOf(message)}  ${message.id}`)
 
-const answerOne = (cli: Cli, { message, state }: Handled): void =>
-  cli.confirm({ message, state }, () => handledLine({ message, state }))
+const answerOne = (cli: Cli, handled: Handled): void =>
+  cli.confirm({ ...handled }, () => handledLine(handled))
+
+type ClaimFlag = { claim?: number }
+const options = ({ claim: claimNumber }: ClaimFlag) => given({ claimNumber })
 
 /** Continues after a message that fails; the first failure sets the exit code. */
 async function handleSeveral(
@@ -53,12 +58,14 @@ async function handleSeveral(
 export function ack(command: Command): void {
   command.addHelpText('after', examples('mailbox ack ID --as ada', 'mailbox ack ID1 ID2 --as ada'))
   command.option('--note <text>', 'a note for the sender')
-  handler(command, (mailbox, id, { note }: { note?: string }) => mailbox.ack(id, given({ note })))
+  handler(command, (mailbox, id, { note, ...rest }: { note?: string } & ClaimFlag) =>
+    mailbox.ack(id, { ...given({ note }), ...options(rest) }),
+  )
 }
 
 export function start(command: Command): void {
   command.addHelpText('after', examples('mailbox start ID --as ada'))
-  handler(command, (mailbox, id) => mailbox.start(id))
+  handler(command, (mailbox, id, flags: ClaimFlag) => mailbox.start(id, options(flags)))
 }
 
 export function done(command: Command): void {
@@ -67,8 +74,8 @@ export function done(command: Command): void {
     .option('--note <text>', 'the result, for the sender')
     .option('--keep', 'do not archive it')
     .addHelpText('after', examples('mailbox done ID --as ada --note "merged"'))
-  handler(command, (mailbox, id, { note, keep = false }: { note?: string; keep?: boolean }) =>
-    mailbox.done(id, { ...given({ note }), archive: !keep }),
+  handler(command, (mailbox, id, flags: { note?: string; keep?: boolean } & ClaimFlag) =>
+    mailbox.done(id, { ...given({ note: flags.note }), ...options(flags), archive: !flags.keep }),
   )
 }
 
@@ -77,26 +84,28 @@ export function fail(command: Command): void {
     .description('Mark a message as failed, with a reason. `mailbox retry` undoes this.')
     .requiredOption('--reason <text>', 'what went wrong, for the sender')
     .addHelpText('after', examples('mailbox fail ID --as ada --reason "tests fail on main"'))
-  handler(command, (mailbox, id, { reason }: { reason: string }) => mailbox.fail(id, { reason }))
+  handler(command, (mailbox, id, { reason, ...rest }: { reason: string } & ClaimFlag) =>
+    mailbox.fail(id, { reason, ...options(rest) }),
+  )
 }
 
 export function release(command: Command): void {
   command
     .description('Return a message unread: to the role it was claimed from, or to your own inbox.')
     .addHelpText('after', examples('mailbox release ID --as ada'))
-  handler(command, (mailbox, id) => mailbox.release(id))
+  handler(command, (mailbox, id, flags: ClaimFlag) => mailbox.release(id, options(flags)))
 }
 
 export function archive(command: Command): void {
   command
     .description('Archive a message. Nothing is deleted: `mailbox inbox --all` lists it.')
     .addHelpText('after', examples('mailbox archive ID --as ada'))
-  handler(command, (mailbox, id) => mailbox.archive(id))
+  handler(command, (mailbox, id, flags: ClaimFlag) => mailbox.archive(id, options(flags)))
 }
 
 export function retry(command: Command): void {
   command
     .description('Mark a failed message as unread again.')
     .addHelpText('after', examples('mailbox retry ID --as ada'))
-  handler(command, (mailbox, id) => mailbox.retry(id))
+  handler(command, (mailbox, id, flags: ClaimFlag) => mailbox.retry(id, options(flags)))
 }

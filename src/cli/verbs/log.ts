@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import type { Entry } from '../../model/entry.ts'
+import { unreadableHint, unreadableText } from '../../model/unreadable.ts'
 import type { DiskSpace } from '../../space/space.ts'
 import { action, type Cli } from '../cli.ts'
 import { createEntryWriter } from '../format/entry.ts'
@@ -36,6 +38,8 @@ export function log(command: Command): void {
       await write(`${format(entry)}\n`)
       await yieldToSignals()
     }
+    const unreadable = cli.unreadable()
+    if (unreadable.length > 0) cli.warn(`${unreadableText(unreadable)}; ${unreadableHint}`)
   })
 }
 
@@ -44,12 +48,13 @@ async function* entries(
   space: DiskSpace,
   end: number,
   { follow = false, after, limit }: LogFlags,
-): ReturnType<DiskSpace['follow']> {
+): AsyncGenerator<{ entry: Entry }> {
   const start = after ?? (limit === undefined ? 0 : Math.max(0, end - limit))
   const last = after !== undefined && limit !== undefined ? after + limit : Number.POSITIVE_INFINITY
   const stop = follow ? last : Math.min(end, last)
   if (start >= stop) return
-  for await (const placed of space.follow({ after: start, signal: interruptSignal() })) {
+  const signal = interruptSignal()
+  for await (const placed of follow ? space.follow({ after: start, signal }) : space.entries(start, signal)) {
     yield placed
     if (placed.entry.seq >= stop) return
   }

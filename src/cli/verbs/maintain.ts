@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import type { VerifyReport } from '../../journal/file/verify.ts'
+import { unreadableIn } from '../../space/unreadable.ts'
 import { verifyDir, verifyIndex } from '../../space/upkeep.ts'
 import { action, type Cli } from '../cli.ts'
+import { unreadableRecord } from '../format/unreadable.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { existingSpaceDir, open } from '../open.ts'
@@ -25,7 +27,11 @@ export function verify(command: Command): void {
       await verifyIndex(space.core, report)
     }
     const ok = report.problems.length === 0
-    cli.answer({ ok, ...report }, () => verdict(cli, report))
+    const unreadable = ok ? [] : unreadableIn(dir)
+    cli.unreadable = () => []
+    cli.answer({ ok, ...report, ...(unreadable.length > 0 && { unreadable }) }, () =>
+      [verdict(cli, report), ...unreadable.map((record) => `  ${unreadableRecord(record)}`)].join('\n'),
+    )
     if (!ok) process.exitCode = 1
   })
 }

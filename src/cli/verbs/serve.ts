@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
-import { interruptSignal } from '../interrupt.ts'
+import { serviceSignal } from '../interrupt.ts'
 import { open } from '../open.ts'
 import { collect, whole } from '../options.ts'
 
@@ -32,7 +32,7 @@ export function serve(command: Command): void {
     const { startHub } = await import('../../hub/hub.ts')
     const { createLog } = await import('../../hub/log.ts')
     const { createMcpEndpoint } = await import('../../mcp/http.ts')
-    const stop = interruptSignal()
+    const stop = serviceSignal()
     await using space = await open(cli)
     const mcp = createMcpEndpoint(space, { version: __VERSION__ })
     const hub = await startHub({

@@ -8,7 +8,7 @@ import type { Registration } from '../../tmux/store.ts'
 import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
-import { interruptSignal } from '../interrupt.ts'
+import { interruptSignal, serviceSignal } from '../interrupt.ts'
 import { open, spaceDir } from '../open.ts'
 import { given, whole } from '../options.ts'
 
@@ -94,7 +94,7 @@ function watch(command: Command): void {
     const space = await open(cli)
     // First the right to watch, then the panes: a second watcher must not take panes from the first.
     const store = takeWatch(space)
-    const signal = interruptSignal()
+    const signal = serviceSignal()
     try {
       const found: Registration[] = []
       for (const target of targets) found.push(await register(space, target, flags))

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { streamFileAtomically } from '../../base/files.ts'
 import { parseStrictJson } from '../../base/json.ts'
+import { unreadableHint, unreadableText } from '../../model/unreadable.ts'
 import type { DiskSpace } from '../../space/space.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
@@ -25,6 +26,8 @@ export function exportMessages(command: Command): void {
     const lines = exportedLines(space, end, (seq) => progress.report(seq, end))
     const exported = await (out === undefined ? print(lines) : writeFile(out, lines)).finally(progress.end)
     throwIfInterrupted()
+    const unreadable = cli.unreadable()
+    if (unreadable.length > 0) cli.warn(`${unreadableText(unreadable)}; ${unreadableHint}`)
     if (out !== undefined)
       cli.confirm({ exported, file: out }, () => `exported ${count(exported)} messages to ${out}`)
   })
@@ -36,7 +39,7 @@ async function* exportedLines(
   end: number,
   onProgress: (seq: number) => void,
 ): AsyncGenerator<string> {
-  for await (const { entry } of space.follow({ after: 0, signal: interruptSignal() })) {
+  for await (const { entry } of space.entries(0, interruptSignal())) {
     onProgress(entry.seq)
     await yieldToSignals()
     if (entry.kind === 'message') {

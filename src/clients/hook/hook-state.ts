@@ -48,5 +48,5 @@ export function removeHookState(owner: Owner): void {
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  writeFileAtomically(path, text)
+  writeFileAtomically(path, text, { expendable: true })
 }

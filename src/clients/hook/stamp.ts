@@ -47,9 +47,9 @@ export async function putStamp(context: HookContext, seq: number): Promise<void>
     const last = await core.whileStill((end) => (end === seq ? core.lastSegment() : undefined))
     if (last === undefined || !isSettled(last)) return
     // Each file gets its time atomically: the shell may be reading it.
-    writeFileAtomically(`${stamp}.low`, '', { modifiedMs: last.writtenMs - marginMs })
+    writeFileAtomically(`${stamp}.low`, '', { modifiedMs: last.writtenMs - marginMs, expendable: true })
     const words = `${last.name} ${last.next} ${uptimeS() + lookAgainS}\n`
-    writeFileAtomically(stamp, words, { modifiedMs: last.writtenMs + marginMs })
+    writeFileAtomically(stamp, words, { modifiedMs: last.writtenMs + marginMs, expendable: true })
   } finally {
     rmSync(probe, { force: true })
   }

@@ -84,7 +84,6 @@ export function replaceFile({ target, bytes, stats }: FileState, content: Buffer
   writeFileAtomically(target, content, {
     mode: stats === undefined ? newMode : stats.mode & 0o7777,
     ...(isOurs ? {} : { owner: stats }),
-    durable: true,
     temporary: temporaryOf(target, process.pid),
     beforeRename: () => {
       const isSame = existsSync(target) ? bytes?.equals(readFileSync(target)) : bytes === undefined

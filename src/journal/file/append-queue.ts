@@ -1,13 +1,15 @@
 import { MailboxError } from '../../base/errors.ts'
-import type { Draft, Entry, Gist } from '../../model/entry.ts'
-import type { AppendOptions, Cursor, Decide, PlacedEntry } from '../journal.ts'
+import type { Draft, Entry, Gist, SegmentReason } from '../../model/entry.ts'
+import type { AppendOptions, Cursor, Decide, Placed, PlacedEntry } from '../journal.ts'
+import type { FlushOutcome } from './batch.ts'
 import type { WriterLock } from './lock.ts'
-import type { FlushOutcome, SegmentWriter } from './segment-writer.ts'
-import { writeError } from './write-error.ts'
+import type { SegmentWriter } from './segment-writer.ts'
+import { isMisplaced, writeError } from './write-error.ts'
 
 interface Request {
   decide: Decide
   settled: boolean
+  begin: SegmentReason | undefined
   entries: Entry[]
   resolve: (entries: PlacedEntry[]) => void
   reject: (error: unknown) => void
@@ -61,7 +63,8 @@ export class AppendQueue {
     if (this.#closed)
       return Promise.reject(new MailboxError('closed', 'the space is closed', { hint: 'open it again' }))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ decide, settled: options.settled ?? false, entries: [], resolve, reject })
+      const { settled = false, begin } = options
+      this.#waiting.push({ decide, settled, begin, entries: [], resolve, reject })
       this.#draining ??= this.#drain()
     })
   }
@@ -97,7 +100,14 @@ export class AppendQueue {
   }
 
   #readAhead(): void {
-    for (const { entry } of this.#writer.readAhead()) this.#tail.push(entry)
+    this.#follow(() => this.#writer.readAhead())
+  }
+
+  #follow(read: () => Placed<Gist>[]): void {
+    const before = this.#writer.damagedCount
+    for (const { entry } of read()) this.#tail.push(entry)
+    // What the others did then cannot be told from what is left of it.
+    if (this.#writer.damagedCount > before) this.#discardTail()
   }
 
   /**
@@ -117,10 +127,11 @@ export class AppendQueue {
       unwritten = []
     }
     try {
-      for (const { entry } of this.#writer.catchUp()) this.#tail.push(entry)
+      this.#follow(() => this.#catchUp())
       for (const request of batch) {
         decided++
-        if (request.settled) flush()
+        if (request.settled || request.begin !== undefined) flush()
+        this.#writer.begins = request.begin
         if (this.#decide(request)) unwritten.push(request)
       }
       flush()
@@ -128,7 +139,20 @@ export class AppendQueue {
       // The disk failed. What was decided but not written never happened.
       this.#discardTail()
       this.#writer.rewind(0)
+      if (isMisplaced(error)) this.#writer.restart()
       for (const request of [...unwritten, ...batch.slice(decided)]) request.reject(writeError(error))
+    }
+  }
+
+  /** If the files were replaced since the last time, nothing has been written to them yet: it starts from these. */
+  #catchUp(): Placed<Gist>[] {
+    try {
+      return this.#writer.catchUp()
+    } catch (error) {
+      if (!isMisplaced(error)) throw error
+      this.#discardTail()
+      this.#writer.restart()
+      return this.#writer.catchUp()
     }
   }
 
@@ -158,6 +182,7 @@ export class AppendQueue {
 
   #finish(requests: Request[], { placed, error }: FlushOutcome): void {
     if (error !== undefined) this.#discardTail()
+    if (isMisplaced(error)) this.#writer.restart()
     // Seqs have no gaps, so the first one tells where to find any other.
     const first = placed[0]?.entry.seq ?? 0
     for (const request of requests) {
@@ -167,7 +192,7 @@ export class AppendQueue {
     }
   }
 
-  /** Some of what decisions have seen is not in the journal after all. */
+  /** What decisions have seen is not all that is in the journal, or not in the journal after all. */
   #discardTail(): void {
     this.epoch++
     this.#tail = []
@@ -182,6 +207,10 @@ export class AppendQueue {
       this.#syncing = false
       // What was written while the sync failed may be lost with it, and no later sync would tell.
       if (error !== undefined) confirming.push(...this.#unconfirmed.splice(0))
+      if (isMisplaced(error)) {
+        this.#discardTail()
+        this.#writer.restart()
+      }
       for (const { request, placed } of confirming) {
         if (error === undefined) request.resolve(placed)
         else request.reject(error)

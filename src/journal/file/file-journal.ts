@@ -1,7 +1,8 @@
 import { hash, randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import type { MailboxError } from '../../base/errors.ts'
+import { dirname, join } from 'node:path'
+import { MailboxError } from '../../base/errors.ts'
+import { syncPathTo } from '../../base/files.ts'
 import type { Entry } from '../../model/entry.ts'
 import { decodeLine, looksWhole, refuseOtherFormat } from '../codec.ts'
 import {
@@ -19,10 +20,11 @@ import { mend } from '../salvage.ts'
 import { AppendQueue } from './append-queue.ts'
 import { readHead } from './head-mark.ts'
 import { WriterLock } from './lock.ts'
-import { listArchived, listPlain, listSegments } from './segment.ts'
+import { goneError, listArchived, listPlain, listSegments } from './segment.ts'
 import { SegmentReader } from './segment-reader.ts'
 import { SegmentWriter, type SegmentWriterOptions } from './segment-writer.ts'
 import { Wake } from './wake.ts'
+import { syncing } from './write-error.ts'
 
 export interface FileJournalOptions extends Partial<Omit<SegmentWriterOptions, 'space'>> {
   /** The space's directory; segments go into `journal/` below it. */
@@ -62,7 +64,7 @@ export class FileJournal implements Journal {
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
     this.#refusal = options.refusal
     this.#lockTimeoutMs = options.lockTimeoutMs ?? 60_000
-    this.#lock = new WriterLock(join(options.dir, 'lock'))
+    this.#lock = new WriterLock(join(options.dir, 'lock'), () => this.mustBeInPlace())
     this.#reader = new SegmentReader(this.#dir, decodeLine)
     this.#wake = new Wake(this.#dir, options.pollMs ?? 500)
     this.space = this.#readSpace() ?? this.withLock(() => this.#readSpace() ?? this.#create(options))
@@ -81,7 +83,11 @@ export class FileJournal implements Journal {
     // A process may have been killed after the first line, before its newline. Catching up adds the newline.
     writer.catchUp()
     const found = this.#readSpace()
-    if (found === undefined) writer.create()
+    if (found === undefined) {
+      // Once there is a first line, nobody asks any more whether the way to it is on disk.
+      if (options.durability !== 'os') syncing(() => syncPathTo(options.dir))
+      writer.create()
+    }
     writer.close()
     return found ?? space
   }
@@ -118,7 +124,17 @@ export class FileJournal implements Journal {
   }
 
   get epoch(): number {
-    return this.#queue.epoch
+    return this.#queue.epoch + this.#reader.replaced
+  }
+
+  mustBeInPlace(): void {
+    const found = this.#readSpace()
+    if (found === this.space) return
+    const dir = dirname(this.#dir)
+    if (found === undefined) throw goneError(dir)
+    throw new MailboxError('damaged', `${dir} is another space now`, {
+      hint: 'its files were replaced while they were in use: end this process and start it again',
+    })
   }
 
   seek(cursor: Cursor): boolean {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { syncDirectory } from '../../base/files.ts'
+import { identityAt, identityOf, syncDirectory } from '../../base/files.ts'
 
 /**
  * How far the journal has been confirmed, kept outside of it. What a killed writer leaves after the mark was never
@@ -38,6 +38,7 @@ export class HeadMark {
   readonly #space: string
   readonly #page = Buffer.alloc(fileBytes)
   #fd: number | undefined
+  #identity = ''
   #lookedAt = 0
   #slot = -1
   /** What this process wrote last. */
@@ -106,9 +107,10 @@ export class HeadMark {
     const now = performance.now()
     if (this.#fd !== undefined && now - this.#lookedAt < lookMs) return
     this.#lookedAt = now
-    if (this.#fd !== undefined && fstatSync(this.#fd).nlink > 0) return
+    if (this.#fd !== undefined && identityAt(this.#path) === this.#identity) return
     this.close()
     this.#fd = openForMarks(this.#path)
+    this.#identity = identityOf(fstatSync(this.#fd))
     this.#own = 0
   }
 

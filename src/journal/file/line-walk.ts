@@ -167,3 +167,14 @@ const seals = (entry: Gist, offset: number): boolean =>
 
 /** An empty line is an editor's: no write that was cut off leaves one. */
 const isBlank = (line: Buffer): boolean => line.length === 0 || (line.length === 1 && line[0] === 0x0d)
+
+/** The entry of the last valid line in the chunk. The first line may be cut off; then it is not valid. */
+export function lastIn<E>(chunk: Buffer, decode: Decode<E>): E | undefined {
+  for (let end = chunk.lastIndexOf(newline); end >= 0; ) {
+    const start = end === 0 ? -1 : chunk.lastIndexOf(newline, end - 1)
+    const decoded = decode(chunk.subarray(start + 1, end))
+    if (decoded !== undefined) return decoded.entry
+    end = start
+  }
+  return undefined
+}

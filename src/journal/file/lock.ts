@@ -1,48 +1,94 @@
 import { chmodSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MailboxError } from '../../base/errors.ts'
+import { fromSystem, MailboxError } from '../../base/errors.ts'
+import { identityAt } from '../../base/files.ts'
 import { type Database, isBusy, openDatabase } from '../../base/sqlite.ts'
 import { sleepSync } from '../../base/timers.ts'
+import { goneError } from './segment.ts'
+
+/** How often the lock file may be replaced while we open it. */
+const maxReplacements = 20
 
 /**
  * The lock of the process that may append. The kernel must release it when its holder dies, and it must never
  * be taken from a holder that is merely stopped, which rules out lock files with timestamps. SQLite's lock on
  * an empty database has both properties.
  *
+ * A lock counts only while its file is the one at its path: otherwise another process has, or will have, the lock of
+ * another file. So whoever has taken it compares the two, and if they differ, takes the one in place.
+ *
  * Never open the lock file by other means in this process: closing any descriptor of a file releases all POSIX
  * locks that the process has on it.
  */
 export class WriterLock {
   readonly #path: string
+  /** Runs with the lock when its file is another than before, and throws if the lock is not to be trusted. */
+  readonly #onReplaced: () => void
   #database: Database | undefined
+  #identity = ''
+  #isReplaced = false
   #depth = 0
 
-  constructor(path: string) {
+  constructor(path: string, onReplaced: () => void = () => {}) {
     this.#path = path
+    this.#onReplaced = onReplaced
   }
 
   /** Opened when first taken: a process that only reads does not need it. */
   #open(): Database {
-    const database = openDatabase(this.#path, 0)
-    // Nothing is ever stored: the file stays empty, so it cannot be torn, and without a rollback journal
-    // there is no file to create and delete at every BEGIN.
-    database.exec('PRAGMA journal_mode = MEMORY')
-    chmodSync(this.#path, 0o600)
-    return database
+    for (let attempt = 0; attempt < maxReplacements; attempt++) {
+      const before = identityAt(this.#path)
+      const database = openDatabase(this.#path, 0)
+      // Nothing is ever stored: the file stays empty, so it cannot be torn, and without a rollback journal
+      // there is no file to create and delete at every BEGIN.
+      database.exec('PRAGMA journal_mode = MEMORY')
+      makePrivate(this.#path)
+      // The same before and after: it is the one that was opened. One that did not exist is opened once more.
+      this.#identity = identityAt(this.#path)
+      if (before !== '' && before === this.#identity) return database
+      database.close()
+    }
+    throw new Error('it is replaced all the time')
   }
 
   #tryTake(): boolean {
-    this.#database ??= this.#open()
     try {
-      this.#database.exec('BEGIN IMMEDIATE')
-      return true
+      for (;;) {
+        this.#database ??= this.#open()
+        this.#database.exec('BEGIN IMMEDIATE')
+        if (identityAt(this.#path) === this.#identity) break
+        this.close()
+        this.#isReplaced = true
+      }
     } catch (error) {
       if (isBusy(error)) return false
-      throw new MailboxError('damaged', `${this.#path} cannot be locked`, {
-        cause: error,
-        hint: 'it should be an empty file: stop all mailbox processes, delete it, and try again',
-      })
+      this.close()
+      throw this.#unusable(error)
     }
+    if (this.#isReplaced) this.#accept()
+    return true
+  }
+
+  #accept(): void {
+    try {
+      this.#onReplaced()
+      this.#isReplaced = false
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  #unusable(cause: unknown): MailboxError {
+    if (cause instanceof MailboxError) return cause
+    if (identityAt(dirname(this.#path)) === '') return goneError(dirname(this.#path))
+    const error = fromSystem(cause, `${this.#path} cannot be locked`)
+    if (error !== undefined && error.code !== 'damaged') return error
+    return new MailboxError('damaged', error?.message ?? `${this.#path} cannot be locked: ${String(cause)}`, {
+      cause,
+      hint: 'it should be an empty file: stop all mailbox processes, delete it, and try again',
+    })
   }
 
   /** Runs `work` with the lock. Calls `waiting` whenever another process holds it: time for other work. */
@@ -94,6 +140,16 @@ export class WriterLock {
 
   close(): void {
     this.#database?.close()
+    this.#database = undefined
+  }
+}
+
+/** It may have been removed the moment it was there; then it is opened again. */
+function makePrivate(path: string): void {
+  try {
+    chmodSync(path, 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }
 

@@ -64,7 +64,7 @@ export function closeDamaged(dir: string, { draft: { kept }, remains, next }: Lo
     const aside = join(dir, damagedDir)
     mkdirSync(aside, { recursive: true, mode: 0o700 })
     syncDirectory(dir)
-    writeFileAtomically(join(aside, kept), remains, { durable: true })
+    writeFileAtomically(join(aside, kept), remains)
   }
   // Readers go from one number to the next.
   const last = listSegments(dir).at(-1) ?? 0

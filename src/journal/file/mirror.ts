@@ -46,6 +46,7 @@ export class Mirror {
   readonly #file: SegmentFile
   /** What kept it from being written last. */
   fault: unknown
+  #inode = 0
   #retryAt = 0
   /** A segment whose copy may have lost pages in a failed sync: it is copied anew. */
   #distrusted = 0
@@ -66,14 +67,18 @@ export class Mirror {
   follow(segment: number, written?: Buffer): number | undefined {
     if (performance.now() < this.#retryAt) return undefined
     try {
-      if (!this.#file.isOpen(segment)) this.#open(segment)
+      if (!this.#file.isOpen(segment) || !this.#isInPlace()) this.#open(segment)
       const { size } = statSync(segmentPath(this.#dir, segment))
       // The journal has lost something that the copy has: begin another copy.
       if (this.#file.size > size) this.#open(segment)
       const missing = size - this.#file.size
       if (missing === written?.length) this.#write(written)
-      else if (missing > 0) this.#copy(segment, size)
-      return Math.max(0, missing - copyBytes)
+      else if (missing > 0) {
+        // Others have written without it, or the segment was repaired.
+        this.#open(segment)
+        this.#copy(segment, size)
+      }
+      return Math.max(0, size - this.#file.size)
     } catch (error) {
       this.#giveUp(error)
       return undefined
@@ -90,8 +95,15 @@ export class Mirror {
     const isNew = !existsSync(path)
     // Whoever wrote the end of the segment before may not have reached the mirror.
     if (isNew && segmentExists(this.#dir, segment - 1)) this.#complete(segment - 1)
-    this.#file.open(segment, isNew)
+    this.#file.open(segment)
     this.#file.syncName()
+    this.#inode = statSync(path).ino
+  }
+
+  /** Whether the open copy is the one in the mirror: a repair may have moved it aside, or its disk may be away. */
+  #isInPlace(): boolean {
+    const found = statSync(segmentPath(this.#copies, this.#file.segment), { throwIfNoEntry: false })
+    return found?.ino === this.#inode
   }
 
   #complete(segment: number): void {
@@ -99,7 +111,7 @@ export class Mirror {
     const path = segmentPath(this.#copies, segment)
     const isNew = !existsSync(path)
     if (!isNew && statSync(path).size >= size) return
-    this.#file.open(segment, isNew)
+    this.#file.open(segment)
     this.#file.syncName()
     this.#copy(segment, size)
   }

@@ -1,5 +1,6 @@
-import { closeSync, existsSync, fstatSync } from 'node:fs'
+import { closeSync, fstatSync, type Stats, statSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
+import { identityOf } from '../../base/files.ts'
 import { listArchived, openForRead, readFully, sizeOf } from './segment.ts'
 
 /** The bytes of one segment, plain or archived. */
@@ -28,6 +29,24 @@ export class PlainSegment implements SegmentBytes {
   }
 }
 
+/** The same, for as long as it is the file at its path: it may also be moved or replaced. */
+export class PlacedSegment extends PlainSegment {
+  readonly #path: string
+  readonly #identity: string
+
+  constructor(fd: number, path: string) {
+    super(fd)
+    this.#path = path
+    this.#identity = identityOf(fstatSync(fd))
+  }
+
+  override look(): { size: number; live: boolean } {
+    const found = statSync(this.#path, { throwIfNoEntry: false })
+    const live = found !== undefined && identityOf(found) === this.#identity
+    return { size: live ? found.size : 0, live }
+  }
+}
+
 /** An open file of the archive. */
 export interface ArchivedFile {
   path: string
@@ -38,20 +57,28 @@ export interface ArchivedFile {
 export class Archive {
   readonly #dir: string
   #paths = new Map<number, string>()
+  readonly #unpackFile: (file: ArchivedFile) => SegmentBytes
+  readonly #unpacked = new Map<number, string>()
 
-  constructor(dir: string) {
+  /** `unpackFile` decides what becomes of a damaged file: by default, what is left of it is read. */
+  constructor(dir: string, unpackFile: (file: ArchivedFile) => SegmentBytes = unpackWhatIsLeft) {
     this.#dir = dir
+    this.#unpackFile = unpackFile
   }
 
-  /** Whether it is still where it was found before. */
+  /** Whether the file that was unpacked is still there. A repair may have replaced it. */
   has(segment: number): boolean {
     const path = this.#paths.get(segment)
-    return path !== undefined && existsSync(path)
+    const stat = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })
+    return stat !== undefined && stampOf(stat) === this.#unpacked.get(segment)
   }
 
   /** The unpacked bytes; undefined if there is no such segment. */
   unpack(segment: number): SegmentBytes | undefined {
-    return this.#with(segment, unpack)
+    return this.#with(segment, (file) => {
+      this.#unpacked.set(segment, stampOf(fstatSync(file.fd)))
+      return this.#unpackFile(file)
+    })
   }
 
   /** Its first few bytes, without unpacking the rest. */
@@ -80,19 +107,44 @@ export class Archive {
   }
 }
 
+const stampOf = ({ dev, ino, size, mtimeMs }: Stats): string => `${dev}:${ino}:${size}:${mtimeMs}`
+
+const unpacked = (bytes: Buffer): SegmentBytes => ({
+  look: () => ({ size: bytes.length, live: false }),
+  read: (offset, length) => bytes.subarray(offset, offset + length),
+})
+
 /** An archived segment, unpacked into memory. */
 export function unpack({ path, fd }: ArchivedFile): SegmentBytes {
   try {
-    const bytes = zlib().gunzipSync(readFully(fd, 0, sizeOf(fd)))
-    return {
-      look: () => ({ size: bytes.length, live: false }),
-      read: (offset, length) => bytes.subarray(offset, offset + length),
-    }
+    return unpacked(zlib().gunzipSync(readFully(fd, 0, sizeOf(fd))))
   } catch (cause) {
     throw new MailboxError('damaged', `${path} cannot be unpacked: ${(cause as Error).message}`, {
       cause,
       hint: 'restore the file from a backup; if there is none, move it away and run `mailbox rebuild`: its mail is lost, the rest is not',
     })
+  }
+}
+
+/** The checksums of the lines tell which of them came out whole. */
+function unpackWhatIsLeft(file: ArchivedFile): SegmentBytes {
+  try {
+    return unpack(file)
+  } catch {
+    const { gunzipSync, constants } = zlib()
+    const packed = readFully(file.fd, 0, sizeOf(file.fd))
+    let found = Buffer.alloc(0)
+    // The longest beginning that can be unpacked.
+    for (let [good, bad] = [0, packed.length + 1]; bad - good > 1; ) {
+      const length = (good + bad) >> 1
+      try {
+        found = gunzipSync(packed.subarray(0, length), { finishFlush: constants.Z_SYNC_FLUSH })
+        good = length
+      } catch {
+        bad = length
+      }
+    }
+    return unpacked(found)
   }
 }
 

@@ -1,8 +1,8 @@
-import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, writeSync } from 'node:fs'
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, writeSync } from 'node:fs'
 import type { MailboxError } from '../../base/errors.ts'
-import { syncDirectory } from '../../base/files.ts'
-import { openForAppend, sizeOf } from './segment.ts'
-import { syncError } from './write-error.ts'
+import { identityAt, identityOf, syncDirectory } from '../../base/files.ts'
+import { listArchived, openForAppend, segmentPath, sizeOf } from './segment.ts'
+import { misplacedError, syncError, syncing } from './write-error.ts'
 
 /** A disk that syncs faster than this may block the event loop. */
 const quickSyncMs = 0.5
@@ -21,6 +21,7 @@ export class SegmentFile {
   readonly #durability: Durability
   #fd: number | undefined
   #segment = 0
+  #identity = ''
   /** True while the directory entry of the segment may be lost in a power loss. */
   #nameUnsynced = false
   /** True while something has been written that no sync was asked to confirm. */
@@ -30,7 +31,7 @@ export class SegmentFile {
   #retired: number[] = []
   /** What a sync has taken recently: a moving average. */
   #syncMs = 0
-  #lateFailure: NodeJS.ErrnoException | undefined
+  #lateFailure: MailboxError | undefined
   /** After a failed sync the kernel counts the lost pages as clean, so this segment must not be trusted. */
   syncFailed = false
 
@@ -52,22 +53,20 @@ export class SegmentFile {
     return sizeOf(this.#fd!)
   }
 
-  open(segment: number, isNew: boolean): void {
+  open(segment: number): void {
     this.#leave()
-    this.#nameUnsynced ||= isNew
-    this.#fd = openForAppend(this.#dir, segment)
+    const fd = openForAppend(this.#dir, segment)
+    const found = fstatSync(fd)
+    // Whoever created it syncs its name before the first line. If it is empty, that may not have happened.
+    this.#nameUnsynced ||= found.size === 0
+    this.#fd = fd
     this.#segment = segment
+    this.#identity = identityOf(found)
   }
 
   /** A new file survives a power loss only if its directory entry does. */
   syncName(): void {
-    if (this.#nameUnsynced && this.#durability === 'disk') {
-      try {
-        syncDirectory(this.#dir)
-      } catch (cause) {
-        throw syncError(cause)
-      }
-    }
+    if (this.#nameUnsynced && this.#durability === 'disk') syncing(() => syncDirectory(this.#dir))
     this.#nameUnsynced = false
   }
 
@@ -93,12 +92,25 @@ export class SegmentFile {
 
   /** Waits until the disk has confirmed everything written so far. */
   syncNow(): void {
-    if (this.#durability === 'os') return
-    const cause = syncInPlace(this.#fd!)
-    this.#unsynced = false
-    if (cause === null) return
-    this.syncFailed = true
-    throw syncError(cause)
+    if (this.#durability === 'disk') {
+      const cause = syncInPlace(this.#fd!)
+      this.#unsynced = false
+      if (cause !== null) {
+        this.syncFailed = true
+        throw syncError(cause)
+      }
+    }
+    const misplaced = this.#misplaced()
+    if (misplaced !== undefined) throw misplaced
+  }
+
+  /**
+   * What is written to a file that was moved, replaced or unlinked meanwhile is in nobody's journal. Asked before every
+   * answer, so it costs one system call. An archived segment was whole when it left.
+   */
+  #misplaced(segment = this.#segment, identity = this.#identity): MailboxError | undefined {
+    if (identityAt(segmentPath(this.#dir, segment)) === identity) return undefined
+    return listArchived(this.#dir).has(segment) ? undefined : misplacedError(this.#dir, segment)
   }
 
   /**
@@ -107,22 +119,25 @@ export class SegmentFile {
    */
   sync(alone: boolean, done: (error?: MailboxError) => void): void {
     const fd = this.#fd
-    if (this.#durability === 'os' || fd === undefined) {
-      done()
-      return
-    }
     const late = this.#lateFailure
     this.#lateFailure = undefined
-    if (late !== undefined) {
-      done(syncError(late))
+    if (late !== undefined || fd === undefined) {
+      done(late)
       return
     }
     this.#unsynced = false
+    if (this.#durability === 'os') {
+      done(this.#misplaced())
+      return
+    }
+    // By the time it is over, another segment may be open.
+    const segment = this.#segment
+    const identity = this.#identity
     const started = performance.now()
     const finish = (cause: NodeJS.ErrnoException | null) => {
       this.#syncMs += (performance.now() - started - this.#syncMs) / 8
       if (cause !== null) this.syncFailed = true
-      done(cause === null ? undefined : syncError(cause))
+      done(cause === null ? this.#misplaced(segment, identity) : syncError(cause))
     }
     if (alone && this.#syncsRunning === 0 && this.#syncMs < quickSyncMs) {
       finish(syncInPlace(fd))
@@ -141,8 +156,10 @@ export class SegmentFile {
    * tried yet, and no sync of the new segment would report on what we wrote to the old one.
    */
   #leave(): void {
-    if (this.#unsynced && this.#fd !== undefined && this.#durability === 'disk')
-      this.#lateFailure ??= syncInPlace(this.#fd) ?? undefined
+    if (this.#unsynced && this.#fd !== undefined) {
+      const cause = this.#durability === 'disk' ? syncInPlace(this.#fd) : null
+      this.#lateFailure ??= cause === null ? this.#misplaced() : syncError(cause)
+    }
     this.#unsynced = false
     this.#retire()
   }

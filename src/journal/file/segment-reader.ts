@@ -3,9 +3,10 @@ import type { Gist } from '../../model/entry.ts'
 import { sumText } from '../codec.ts'
 import { type Cursor, type DamagedLine, type Place, type ReadResult, startCursor } from '../journal.ts'
 import { type Decode, wasNewline } from '../salvage.ts'
-import { LineWalk } from './line-walk.ts'
+import { LineCounter } from './line-counter.ts'
+import { LineWalk, lastIn } from './line-walk.ts'
 import { listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
-import { Archive, PlainSegment, type SegmentBytes } from './segment-bytes.ts'
+import { Archive, PlacedSegment, type SegmentBytes } from './segment-bytes.ts'
 
 const newline = 0x0a
 const openSegments = 4
@@ -38,22 +39,23 @@ export class SegmentReader<E extends Gist> {
   readonly #dir: string
   readonly #decode: Decode<E>
   readonly #archive: Archive
-  readonly #plain = new Map<number, PlainSegment>()
+  readonly #plain = new Map<number, PlacedSegment>()
   /** In the order of their last use. */
   readonly #unpacked = new Map<number, SegmentBytes>()
   /** The segment that was found to be the last one, so that it is looked up only once. */
   #last = 0
+  /** How often the segment at the end was found to be gone, or to be another file than before. */
+  replaced = 0
   /** The space that the segments belong to, once it is known. Those of another one are not read. */
   space: string | undefined
   /** The segment that was looked at last, and its size then. */
   #seen = { segment: 0, size: 0 }
-  /** A place up to which the lines have been counted. */
-  #counted = { segment: 0, offset: 0, line: 1 }
+  readonly #lines = new LineCounter()
 
-  constructor(dir: string, decode: Decode<E>) {
+  constructor(dir: string, decode: Decode<E>, archive = new Archive(dir)) {
     this.#dir = dir
     this.#decode = decode
-    this.#archive = new Archive(dir)
+    this.#archive = archive
   }
 
   #open(segment: number): SegmentBytes | undefined {
@@ -63,10 +65,11 @@ export class SegmentReader<E extends Gist> {
   #openPlain(segment: number): SegmentBytes | undefined {
     const known = this.#plain.get(segment)
     if (known !== undefined || this.#unpacked.has(segment)) return known
-    const fd = openForRead(segmentPath(this.#dir, segment))
+    const path = segmentPath(this.#dir, segment)
+    const fd = openForRead(path)
     if (fd === undefined) return undefined
     if (this.#plain.size >= openSegments) this.#closePlain()
-    const opened = new PlainSegment(fd)
+    const opened = new PlacedSegment(fd, path)
     this.#plain.set(segment, opened)
     return opened
   }
@@ -133,8 +136,15 @@ export class SegmentReader<E extends Gist> {
     if (plain !== undefined && live) return { bytes: plain, size, live, followed }
     // Our open file may be all that is left of it. It was removed: no index may be built from it any more.
     this.#forget(segment)
-    const bytes = this.#unpack(segment)
-    return { bytes, size: bytes?.look().size ?? 0, live: false, followed }
+    const again = plain === undefined ? undefined : this.#openPlain(segment)
+    const bytes = again ?? this.#unpack(segment)
+    const isReplaced = again !== undefined || (bytes === undefined && !this.#hasAfter(segment))
+    if (plain !== undefined && isReplaced) this.replaced++
+    return { bytes, ...(bytes?.look() ?? { size: 0, live: false }), followed }
+  }
+
+  #hasAfter(segment: number): boolean {
+    return listSegments(this.#dir).some((number) => number > segment)
   }
 
   #nextSegment(segment: number, { followed, live }: SegmentView): number | undefined {
@@ -184,35 +194,30 @@ export class SegmentReader<E extends Gist> {
   }
 
   at(place: Place): E | undefined {
-    const line = this.#open(place.segment)?.read(place.offset, place.bytes)
-    return line && this.#decode(line)?.entry
+    const { segment, offset, bytes } = place
+    const line = this.#open(segment)?.read(offset, bytes)
+    const entry = line && this.#decode(line)?.entry
+    if (entry !== undefined || this.#plain.get(segment)?.look().live !== false) return entry
+    // A repair has replaced the file since it was opened.
+    this.#forget(segment)
+    return this.at(place)
   }
 
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {
     const { segment, offset, bytes } = place
     const start = Math.max(0, offset - 1)
     const around = this.#open(segment)?.read(start, offset + bytes + 1 - start)
-    if (around === undefined || around.length !== offset + bytes + 1 - start) return undefined
+    if (around === undefined) return undefined
+    // The segment ends before it.
+    if (around.length < offset + bytes + 1 - start) return this.#numbered(place)
     const isEnd = (byte: number | undefined) => byte === newline || wasNewline(byte)
     const isLine = (offset === 0 || isEnd(around[0])) && isEnd(around.at(-1))
     const isBroken = this.#decode(around.subarray(offset - start, -1)) === undefined
     return isLine && isBroken ? this.#numbered(place) : undefined
   }
 
-  /** Counts lines only where something is damaged, and from where it counted last. */
   #numbered<P extends Place>(place: P): P & { line: number } {
-    const { segment, offset } = place
-    const bytes = this.#open(segment)
-    const from = this.#counted
-    if (from.segment !== segment || from.offset > offset) this.#counted = { segment, offset: 0, line: 1 }
-    const counted = this.#counted
-    while (bytes !== undefined && counted.offset < offset) {
-      const chunk = bytes.read(counted.offset, Math.min(offset - counted.offset, 1_048_576))
-      if (chunk.length === 0) break
-      for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) counted.line++
-      counted.offset += chunk.length
-    }
-    return { ...place, line: counted.line }
+    return { ...place, line: this.#lines.lineOf(place, this.#open(place.segment)) }
   }
 
   /** The first entry of a segment, after whatever a torn first write left there. */
@@ -280,15 +285,4 @@ export class SegmentReader<E extends Gist> {
     this.#closePlain()
     this.#unpacked.clear()
   }
-}
-
-/** The entry of the last valid line in the chunk. The first line may be cut off; then it is not valid. */
-function lastIn<E>(chunk: Buffer, decode: Decode<E>): E | undefined {
-  for (let end = chunk.lastIndexOf(newline); end >= 0; ) {
-    const start = end === 0 ? -1 : chunk.lastIndexOf(newline, end - 1)
-    const decoded = decode(chunk.subarray(start + 1, end))
-    if (decoded !== undefined) return decoded.entry
-    end = start
-  }
-  return undefined
 }

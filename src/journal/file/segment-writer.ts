@@ -2,8 +2,9 @@ import { hash } from 'node:crypto'
 import type { MailboxError } from '../../base/errors.ts'
 import { type Draft, type Entry, type Gist, journalFormat, type SegmentReason } from '../../model/entry.ts'
 import { isoTime } from '../../model/time.ts'
-import { decodeGist, decodeLine, LineBuffer, noSum } from '../codec.ts'
+import { decodeGist, decodeLine } from '../codec.ts'
 import { type Cursor, type Placed, type PlacedEntry, startCursor } from '../journal.ts'
+import { Batch, type BatchLine, type FlushOutcome } from './batch.ts'
 import { HeadMark } from './head-mark.ts'
 import { closeDamaged, findLoss, type Loss } from './loss.ts'
 import { fileIn } from './mirrored-file.ts'
@@ -11,7 +12,7 @@ import { Rotation, type RotationOptions } from './rotation.ts'
 import { segmentExists } from './segment.ts'
 import type { Durability, SegmentFile, WriteOutcome } from './segment-file.ts'
 import { type Fragment, SegmentReader } from './segment-reader.ts'
-import { writeError } from './write-error.ts'
+import { misplacedError, writeError } from './write-error.ts'
 
 const newline = Buffer.from('\n')
 
@@ -20,19 +21,6 @@ export interface SegmentWriterOptions extends RotationOptions {
   durability: Durability
   /** The directory of a second copy of the journal. @default none */
   mirror?: string | undefined
-}
-
-interface PendingLine {
-  entry: Entry
-  sum: string
-  /** Where its line starts and ends (before the newline) in the buffer. */
-  start: number
-  end: number
-}
-
-export interface FlushOutcome {
-  placed: PlacedEntry[]
-  error: MailboxError | undefined
 }
 
 /**
@@ -46,11 +34,10 @@ export class SegmentWriter {
   readonly #file: SegmentFile
   readonly #rotation: Rotation
   #cursor: Cursor = startCursor
-  /** Lines that are encoded and numbered, but not written yet. */
-  #pending: PendingLine[] = []
-  readonly #buffer = new LineBuffer()
-  #pendingCursor: { seq: number; sum: string } = startCursor
+  readonly #batch = new Batch()
   #fragment: Fragment | undefined
+  /** Rises when it has met records that cannot be read. */
+  damagedCount = 0
   readonly #head: HeadMark
   /** Where this process has written to. */
   #written: Cursor = startCursor
@@ -58,6 +45,9 @@ export class SegmentWriter {
   #loss: Loss | undefined
   /** The segment may end in half a line that could not be removed, so nothing more is appended to it. */
   #writeFailed = false
+  #replaced = 0
+  /** Why the next line begins a new segment, if it does. */
+  begins: SegmentReason | undefined
 
   constructor(dir: string, options: SegmentWriterOptions) {
     this.#dir = dir
@@ -66,23 +56,18 @@ export class SegmentWriter {
     this.#reader.space = options.space
     this.#file = fileIn(dir, options)
     this.#head = new HeadMark(dir, options.space)
-    this.#rotation = new Rotation(
-      options,
-      (segment) => this.#reader.head(segment) ?? this.#reader.first(segment),
-    )
+    const readStart = (segment: number) => this.#reader.head(segment) ?? this.#reader.first(segment)
+    this.#rotation = new Rotation(options, readStart)
   }
 
   /** Continues from another cursor, as if nothing had been read yet. */
   moveTo(cursor: Cursor): void {
     this.#cursor = cursor
-    this.#pendingCursor = cursor
+    this.#batch.startAfter(cursor)
     this.#fragment = undefined
   }
 
-  /**
-   * Reads complete lines that other processes wrote. It needs no lock, because complete lines stay. What is
-   * read here need not be read while others wait for the lock.
-   */
+  /** Reads complete lines of other processes. Those stay, so it needs no lock, and leaves less to read with it. */
   readAhead(): Placed<Gist>[] {
     return this.#readOn().found
   }
@@ -91,6 +76,7 @@ export class SegmentWriter {
     const found: Placed<Gist>[] = []
     while (!this.#reader.atEnd(this.#cursor)) {
       const { entries, damaged, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
+      this.damagedCount += damaged.length
       this.#cursor = cursor
       // A damaged line is not to be trusted with the sum that the next one is chained to.
       if (damaged.length > 0) cursor.sum = this.#head.sumAt(cursor.seq) ?? cursor.sum
@@ -100,10 +86,31 @@ export class SegmentWriter {
     return { found, atEnd: true }
   }
 
+  /**
+   * The files are others than they were: forgets what was known of them. Decisions are taken on what is there.
+   */
+  restart(): void {
+    this.#file.close()
+    this.#reader.close()
+    this.#head.close()
+    this.#loss = undefined
+    this.moveTo(this.#fits() ? this.#cursor : startCursor)
+    this.#replaced = this.#reader.replaced
+  }
+
+  #fits(): boolean {
+    try {
+      return this.#reader.fits(this.#cursor)
+    } catch {
+      return false // The space is gone; whoever wants to use it is told.
+    }
+  }
+
   /** Reads the rest, and repairs what a killed writer left. Only with the lock, and with nothing pending. */
   catchUp(): Placed<Gist>[] {
     const { found, atEnd } = this.#readOn()
-    this.#pendingCursor = this.#cursor
+    if (this.#reader.replaced !== this.#replaced) throw misplacedError(this.#dir, this.#cursor.segment)
+    this.#batch.startAfter(this.#cursor)
     this.#fragment = atEnd ? undefined : this.#reader.fragment(this.#cursor)
     if (this.#fragment !== undefined && decodeLine(this.#fragment.bytes) !== undefined) {
       // The writer was killed between the line and its newline. The line is complete: finish it.
@@ -136,19 +143,12 @@ export class SegmentWriter {
 
   /** Numbers and encodes a draft; {@link flush} writes it. */
   add(draft: Draft): Entry {
-    if (this.#pending.length === 0) this.#prepare()
+    if (this.#batch.length === 0) this.#prepare()
     return this.#add(draft)
   }
 
   #add(draft: Draft): Entry {
-    const seq = this.#pendingCursor.seq + 1
-    const at = isoTime(this.#options.now())
-    const start = this.#buffer.length
-    const sum = this.#buffer.add(draft, seq, at, this.#pendingCursor.sum || noSum)
-    const entry: Entry = { seq, at, ...draft }
-    this.#pending.push({ entry, sum, start, end: this.#buffer.length - 1 })
-    this.#pendingCursor = { seq, sum }
-    return entry
+    return this.#batch.add(draft, isoTime(this.#options.now()))
   }
 
   /** Before the first line of a batch: a new segment if this one is full or failed, a seal if it is torn. */
@@ -158,11 +158,13 @@ export class SegmentWriter {
     if (this.#file.syncFailed) this.#rotate('sync_failed')
     else if (this.#writeFailed) this.#rotate('write_failed')
     else {
-      const reason = this.#rotation.fullBy(this.#cursor)
+      const begins = this.#cursor.offset > 0 ? this.begins : undefined
+      const reason = begins ?? this.#rotation.fullBy(this.#cursor)
       if (reason !== undefined) this.#rotate(reason)
     }
+    this.begins = undefined
     const { space } = this.#options
-    if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#buffer.addSeal()
+    if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#batch.addSeal()
     if (this.#cursor.offset === 0)
       this.#add({
         kind: 'segment',
@@ -193,7 +195,8 @@ export class SegmentWriter {
   }
 
   #startSegment(cursor: Cursor): void {
-    this.#cursor = this.#pendingCursor = cursor
+    this.#cursor = cursor
+    this.#batch.startAfter(cursor)
     this.#fragment = undefined
     this.#file.syncFailed = false
     this.#writeFailed = false
@@ -210,21 +213,18 @@ export class SegmentWriter {
       if (isNew && this.#cursor.offset > 0) this.#cursor = this.#nextSegment
       // A file of another space or of another segment was put here. It is nobody's to write to.
       while (!this.#reader.isOurs(this.#cursor.segment)) this.#cursor = this.#nextSegment
-      this.#file.open(this.#cursor.segment, isNew)
+      this.#file.open(this.#cursor.segment)
     }
     this.#file.syncName()
   }
 
   /** Drops pending lines, back to the first `keep`: a decision was refused. */
   rewind(keep: number): void {
-    this.#pending.length = keep
-    const last = this.#pending.at(-1)
-    this.#buffer.length = last === undefined ? 0 : last.end + 1
-    this.#pendingCursor = last === undefined ? this.#cursor : { seq: last.entry.seq, sum: last.sum }
+    this.#batch.rewind(keep, this.#cursor)
   }
 
   get pendingCount(): number {
-    return this.#pending.length
+    return this.#batch.length
   }
 
   /**
@@ -232,15 +232,15 @@ export class SegmentWriter {
    * be in the file: those have their place, and the error is about the others.
    */
   flush(): FlushOutcome {
-    if (this.#pending.length === 0) return { placed: [], error: undefined }
+    if (this.#batch.length === 0) return { placed: [], error: undefined }
     this.#open()
-    const pending = this.#pending
-    this.#pending = []
-    const buffer = this.#buffer.bytes
-    this.#buffer.length = 0
+    const { lines: pending, bytes: buffer } = this.#batch.take()
     const start =
       this.#fragment === undefined ? this.#cursor.offset : this.#fragment.offset + this.#fragment.bytes.length
     const written = this.#file.write(buffer)
+    // The lock was removed while we had it, and another process wrote as well: our lines are not where we meant them.
+    if (written.error === undefined && this.#file.size !== start + buffer.length)
+      return { placed: [], error: misplacedError(this.#dir, this.#file.segment) }
     const placed = this.#place(pending, start, written.bytes)
     if (written.error !== undefined) return { placed, error: this.#takeBack(start, pending, written) }
     this.#fragment = undefined
@@ -248,7 +248,7 @@ export class SegmentWriter {
   }
 
   /** Gives each line that is complete in the file its place, and moves the cursor behind it. */
-  #place(pending: readonly PendingLine[], fileStart: number, written: number): PlacedEntry[] {
+  #place(pending: readonly BatchLine[], fileStart: number, written: number): PlacedEntry[] {
     const placed: PlacedEntry[] = []
     const { segment } = this.#file
     for (const { entry, sum, start, end } of pending) {
@@ -257,12 +257,13 @@ export class SegmentWriter {
       this.#cursor = { seq: entry.seq, segment, offset: fileStart + end + 1, sum }
       if (entry.kind === 'damage') this.#loss = undefined
     }
-    this.#pendingCursor = this.#written = this.#cursor
+    this.#written = this.#cursor
+    this.#batch.startAfter(this.#cursor)
     return placed
   }
 
   /** The disk took only a part. Complete lines stay, because readers may have seen them; the rest is removed. */
-  #takeBack(fileStart: number, pending: readonly PendingLine[], written: WriteOutcome): MailboxError {
+  #takeBack(fileStart: number, pending: readonly BatchLine[], written: WriteOutcome): MailboxError {
     const complete = pending.findLast(({ end }) => end < written.bytes)
     if (complete !== undefined) this.#fragment = undefined
     try {

@@ -1,5 +1,7 @@
-import { constants, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { constants, existsSync, fstatSync, readdirSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { MailboxError } from '../../base/errors.ts'
+import { openRegular } from '../../base/files.ts'
 
 /** Segments are numbered from 1 without gaps, so that a reader at the end of one knows the next. */
 const digits = 8
@@ -29,9 +31,23 @@ export function listSegments(dir: string): number[] {
 
 /** Numbers of the segments that are not archived, in order. */
 export const listPlain = (dir: string): number[] =>
-  readdirSync(dir)
+  namesIn(dir)
     .flatMap((file) => namePattern.exec(file)?.slice(1).map(Number) ?? [])
     .sort((a, b) => a - b)
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir)
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? goneError(dirname(dir)) : error
+  }
+}
+
+/** The directory of a space was moved or deleted under us. */
+export const goneError = (space: string): MailboxError =>
+  new MailboxError('damaged', `the space in ${space} is gone`, {
+    hint: 'it was moved or deleted: put it back, or use another with --space DIR',
+  })
 
 export interface LastSegment {
   name: string
@@ -61,22 +77,16 @@ export function listArchived(dir: string): Map<number, string> {
 }
 
 export function openForAppend(dir: string, segment: number): number {
-  return openSync(
-    segmentPath(dir, segment),
-    constants.O_CREAT | constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW,
-    0o600,
-  )
+  const { O_CREAT, O_RDWR, O_APPEND, O_NOFOLLOW } = constants
+  const path = segmentPath(dir, segment)
+  const fd = openRegular(path, O_CREAT | O_RDWR | O_APPEND | O_NOFOLLOW, 0o600)
+  if (fd === undefined) throw goneError(dirname(dir))
+  return fd
 }
 
 /** Undefined if there is no such file. */
-export function openForRead(path: string): number | undefined {
-  try {
-    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-}
+export const openForRead = (path: string): number | undefined =>
+  openRegular(path, constants.O_RDONLY | constants.O_NOFOLLOW)
 
 export const sizeOf = (fd: number): number => fstatSync(fd).size
 

@@ -1,21 +1,42 @@
-import { MailboxError } from '../../base/errors.ts'
-
-export const noRoom = ['ENOSPC', 'EDQUOT', 'EFBIG']
+import { fromSystem, MailboxError, systemName } from '../../base/errors.ts'
+import { segmentPath } from './segment.ts'
 
 /** Turns a system error from writing the journal into an error that tells what to do. */
 export function writeError(cause: unknown): MailboxError {
   if (cause instanceof MailboxError) return cause
-  const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-  if (noRoom.includes(code)) {
-    const hint = 'free some disk space and send again; nothing was stored'
-    return new MailboxError('disk_full', `writing the journal failed: ${code}`, { cause, hint })
-  }
-  const hint = 'check the disk (dmesg) and the permissions of the space, then send again'
-  return new MailboxError('damaged', `writing the journal failed: ${code}`, { cause, hint })
+  const doing = 'writing the journal failed'
+  const { code, message } =
+    fromSystem(cause, doing) ?? new MailboxError('damaged', `${doing}: ${String(cause)}`)
+  const hint =
+    code === 'disk_full'
+      ? 'free some disk space and send again; nothing was stored'
+      : 'check the disk (dmesg) and the permissions of the space, then send again'
+  return new MailboxError(code, message, { cause, hint })
 }
 
 export function syncError(cause: unknown): MailboxError {
-  const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
+  const code = systemName(cause) ?? String(cause)
   const hint = 'the message may not survive a power loss; check `mailbox sent`, then the disk'
   return new MailboxError('sync_failed', `the disk did not confirm a write: ${code}`, { cause, hint })
 }
+
+/** Runs work that waits for the disk to confirm something. */
+export function syncing(work: () => void): void {
+  try {
+    work()
+  } catch (cause) {
+    throw syncError(cause)
+  }
+}
+
+/** The segment that we write to is no longer the file in its place. */
+class MisplacedError extends MailboxError {}
+
+export function misplacedError(dir: string, segment: number): MailboxError {
+  const path = segmentPath(dir, segment)
+  return new MisplacedError('damaged', `${path} was moved, replaced or deleted while it was in use`, {
+    hint: 'what was just sent is not stored: check the files of the space (mailbox verify), then send it again',
+  })
+}
+
+export const isMisplaced = (error: unknown): boolean => error instanceof MisplacedError

@@ -18,6 +18,8 @@ export interface Mailbox {
   readonly name: string
   /** How long a claim lasts unless it is renewed. */
   readonly claimTtlMs: number
+  /** The time of the space, in ms since 1970. */
+  readonly now: () => number
 
   /** Sends a message. Resolves when it is durable. */
   send(input: SendInput): Promise<SentMessage>
@@ -59,21 +61,24 @@ export interface Mailbox {
   notified(ids: readonly string[]): Promise<void>
   /** Acknowledges a message. */
   ack(id: string, options?: HandleOptions): Promise<Handled>
-  /** Claims mail to a role, so that nobody else handles it. Throws `conflict` when somebody has it. */
-  claim(id: string, options?: { ttlMs?: number }): Promise<Claimed>
+  /**
+   * Claims mail to a role, so that nobody else handles it, or renews the claim. Throws `conflict` when somebody
+   * has it, be it another process under the same name. With `claimNumber` it only renews that claim.
+   */
+  claim(id: string, options?: ClaimOptions): Promise<Claimed>
   /** Claims the next mail of a role: the oldest of the most urgent. Null when there is none. */
   claimNext(role: string, options?: { ttlMs?: number }): Promise<Claimed | null>
   /** Records that work on a message has begun. */
-  start(id: string): Promise<Handled>
+  start(id: string, options?: ClaimNumber): Promise<Handled>
   /** Records that a message is done, and archives it unless `archive` is false. */
   done(id: string, options?: HandleOptions & { archive?: boolean }): Promise<Handled>
   /** Records that a message could not be handled, and why. It can be retried. */
-  fail(id: string, options: { reason: string }): Promise<Handled>
+  fail(id: string, options: FailOptions): Promise<Handled>
   /** Gives a message back unread: to the role it was claimed from, or to this agent's own inbox. */
-  release(id: string): Promise<Handled>
+  release(id: string, options?: ClaimNumber): Promise<Handled>
   /** Makes a failed message unread again. */
-  retry(id: string): Promise<Handled>
-  archive(id: string): Promise<Handled>
+  retry(id: string, options?: ClaimNumber): Promise<Handled>
+  archive(id: string, options?: ClaimNumber): Promise<Handled>
 
   /**
    * Waits for a message and marks it as shown. Everything that does not match stays unread. Null when the
@@ -137,14 +142,31 @@ export interface Checked {
   next: string | null
 }
 
-export interface HandleOptions {
+/**
+ * The claim that a step is taken with. A step with a claim that is not the newest is refused with `conflict`,
+ * whatever its agent is called. A mailbox remembers the claims it has made, so it is needed only where a claim was
+ * made elsewhere.
+ */
+export interface ClaimNumber {
+  claimNumber?: number
+}
+
+export interface HandleOptions extends ClaimNumber {
   note?: string
 }
 
-/** What a step did: the message, and its state for this agent now. */
-export interface Handled {
+export interface FailOptions extends ClaimNumber {
+  reason: string
+}
+
+export interface ClaimOptions extends ClaimNumber {
+  ttlMs?: number
+}
+
+/** What a step did: the message, its state for this agent now, and the agent's newest claim on it. */
+export interface Handled extends ClaimNumber {
   message: StoredMessage
   state: ReceiptState
 }
 
-export type Claimed = Handled & { claim: Claim }
+export type Claimed = Omit<Handled, 'claimNumber'> & { claim: Claim }

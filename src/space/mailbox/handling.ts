@@ -7,40 +7,86 @@ import {
 } from '../../command/handle.ts'
 import type { Claim } from '../../model/claim.ts'
 import { checkId } from '../../model/id.ts'
+import type { ReceiptChange } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
-import { receiptsOf } from '../../query/message.ts'
-import type { Claimed, Handled } from './api.ts'
+import type { StoredMessage } from '../../query/message.ts'
+import type { Decided } from '../core.ts'
+import type { Claimed, ClaimOptions, Handled } from './api.ts'
 import { type Holder, lookIn, messageOf, standingOf } from './looking.ts'
+
+type Options = Omit<HandleCommand, 'agent' | 'step' | 'id'>
 
 export async function handle(
   holder: Holder,
   step: HandleStep,
   id: string,
-  options: Omit<HandleCommand, 'agent' | 'step' | 'id'> = {},
+  options: Options = {},
 ): Promise<Handled> {
-  checkId(id)
-  const { core, name: agent } = holder
-  await core.record('index', (view, context) => decideHandle(view, { ...options, agent, step, id }, context))
-  const { message, state, isMine } = await standingOf(holder, id)
-  return { message, state: isMine ? state : 'stored' }
+  const act = (known: number | undefined) => ({ ...options, claimNumber: options.claimNumber ?? known })
+  return (await handleWith(holder, step, id, act)).handled
 }
 
-export async function claim(holder: Holder, id: string, claimTtlMs?: number): Promise<Claimed> {
+/** Takes a step with the newest claim that this mailbox knows of, as the caller wants it to count. */
+async function handleWith(
+  holder: Holder,
+  step: HandleStep,
+  id: string,
+  options: (known: number | undefined) => Options,
+): Promise<{ handled: Handled; change: ReceiptChange | undefined }> {
+  checkId(id)
+  const { core, name: agent, claims } = holder
+  const decided = await core.decide('index', (view, context) => {
+    const whole = view.message(id)?.id ?? id
+    const command = { ...options(claims?.get(whole)), agent, step, id: whole }
+    return { drafts: decideHandle(view, command, context), result: view.directory.seq }
+  })
+  const { message, state, isMine, claimNumber } = await standingOf(holder, id, lastSeq(decided))
+  if (claimNumber !== undefined) {
+    // What is finished stays so, and nobody claims it again.
+    if (step === 'completed' || step === 'archived') claims?.delete(message.id)
+    else claims?.set(message.id, claimNumber)
+  }
+  const number = claimNumber === undefined ? {} : { claimNumber }
+  return {
+    handled: { message, state: isMine ? state : 'stored', ...number },
+    change: changeOf(decided, agent),
+  }
+}
+
+/** How far the journal went when a decision was carried out: what came later was not part of it. */
+export const lastSeq = ({ result, placed }: Decided<number>): number => placed.at(-1)?.entry.seq ?? result
+
+/** What a decision changed of mail to a role. */
+const changeOf = ({ placed }: Pick<Decided<unknown>, 'placed'>, agent: string): ReceiptChange | undefined =>
+  placed
+    .flatMap(({ entry }) => (entry.kind === 'receipt' && entry.by === agent ? entry.changes : []))
+    .find(({ owner, box }) => owner !== box)
+
+export async function claim(holder: Holder, id: string, options: ClaimOptions = {}): Promise<Claimed> {
+  const { ttlMs: claimTtlMs, claimNumber: given } = options
   await touch(holder)
-  const handled = await handle(holder, 'claimed', id, { claimTtlMs })
-  return { ...handled, claim: await claimOf(holder, handled.message) }
+  const { handled, change } = await handleWith(holder, 'claimed', id, (known) => {
+    if (given !== undefined) return { claimTtlMs, claimNumber: given, renewsOnly: given > 0 }
+    // A mailbox that remembers its claims does not share one that was made elsewhere under its name.
+    return { claimTtlMs, claimNumber: holder.claims === undefined ? undefined : (known ?? 0) }
+  })
+  const { claimNumber, ...rest } = handled
+  return { ...rest, claim: claimOf(holder, handled.message, change, claimNumber) }
 }
 
 export async function claimNext(holder: Holder, role: string, ttlMs?: number): Promise<Claimed | null> {
   const { core, name } = holder
   await touch(holder)
-  const placed = await core.record('index', (view, context) =>
-    decideClaimNext(view, name, role, ttlMs, context),
-  )
-  const id = placed.flatMap(({ entry }) => (entry.kind === 'receipt' ? entry.changes : []))[0]?.id
-  if (id === undefined) return null
-  const message = await messageOf(core, id)
-  return { message, state: 'shown', claim: await claimOf(holder, message) }
+  const decided = await core.decide('index', (view, context) => ({
+    drafts: decideClaimNext(view, name, role, ttlMs, context),
+    result: view.directory.seq,
+  }))
+  const change = changeOf(decided, name)
+  if (change === undefined) return null
+  const number = lastSeq(decided)
+  holder.claims?.set(change.id, number)
+  const message = await messageOf(core, change.id)
+  return { message, state: 'shown', claim: claimOf(holder, message, change, number) }
 }
 
 export const touch = (holder: Holder): Promise<void> => lookIn(holder, () => undefined)
@@ -50,9 +96,13 @@ export async function notified({ core, name }: Holder, ids: readonly string[]): 
   await core.record('index', (view, context) => decideShow(view, name, ids, context, 'notified'))
 }
 
-async function claimOf({ core, name: agent }: Holder, { id, seq }: Handled['message']): Promise<Claim> {
-  const receipts = await core.query((source) => receiptsOf(source, seq))
-  const held = receipts.find(({ box }) => box === agent)
-  const until = isoTime(held?.claimUntil ?? core.now() + core.settings.claimTtlMs)
-  return { messageId: id, agent, until, attempt: Math.max(1, held?.attempts ?? 1) }
+/** The claim as the decision made or renewed it. Mail to the agent itself needs none, and has the number 0. */
+function claimOf(
+  { core, name: agent }: Holder,
+  { id }: StoredMessage,
+  change: ReceiptChange | undefined,
+  number = 0,
+): Claim {
+  const until = change?.claimUntil ?? isoTime(core.now() + core.settings.claimTtlMs)
+  return { messageId: id, agent, until, attempt: Math.max(1, change?.attempts ?? 1), number }
 }

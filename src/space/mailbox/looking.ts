@@ -3,7 +3,14 @@ import { processState } from '../../base/process.ts'
 import { decideUpdate } from '../../command/roster.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { ReceiptState } from '../../model/receipt.ts'
-import { messageBySeq, receiptsOf, requireSeq, type Source, type StoredMessage } from '../../query/message.ts'
+import {
+  messageBySeq,
+  newestClaim,
+  receiptsOf,
+  requireSeq,
+  type Source,
+  type StoredMessage,
+} from '../../query/message.ts'
 import { agentByName, isLongSilent } from '../../query/roster.ts'
 import { standing } from '../../query/standing.ts'
 import type { SpaceCore } from '../core.ts'
@@ -13,6 +20,11 @@ import { findDue } from '../due.ts'
 export interface Holder {
   readonly core: SpaceCore
   readonly name: string
+  /**
+   * The claims that this mailbox has made: the number of the newest, by message. Without it the mailbox acts for
+   * its agent, whichever process made the claim.
+   */
+  readonly claims?: Map<string, number> | undefined
 }
 
 type Look<T> = (source: Source, agent: Agent, now: number) => T
@@ -60,11 +72,15 @@ export function requireKnown(source: Source, name: string): Agent {
 export const messageOf = (core: SpaceCore, id: string): Promise<StoredMessage> =>
   core.query((source) => messageBySeq(source, requireSeq(source, id)))
 
-/** A message and where it stands for an agent. For one that it did not reach, how far any recipient is. */
-export const standingOf = (holder: Holder, id: string) =>
+/**
+ * A message and where it stands for an agent, with its newest claim up to an entry. For one that it did not
+ * reach, how far any recipient is.
+ */
+export const standingOf = (holder: Holder, id: string, upTo: number) =>
   queryAs(holder, (source, agent, now) => {
     const message = messageBySeq(source, requireSeq(source, id))
     const own = standing(source, agent, message.seq, now)
     const state: ReceiptState = own ?? receiptsOf(source, message.seq)[0]?.state ?? 'stored'
-    return { message, state, isMine: own !== undefined }
+    const claimNumber = newestClaim(source, agent.name, message.seq, upTo)
+    return { message, state, isMine: own !== undefined, claimNumber }
   })

@@ -26,10 +26,15 @@ export class LocalMailbox implements ServedMailbox {
   readonly #core: SpaceCore
   readonly #holder: Holder
 
-  constructor(core: SpaceCore, name: string) {
+  /** Without `claims` it acts for its agent, whichever process made a claim. */
+  constructor(core: SpaceCore, name: string, claims?: Map<string, number>) {
     this.#core = core
     this.name = name
-    this.#holder = { core, name }
+    this.#holder = { core, name, claims }
+  }
+
+  get now() {
+    return this.#core.now
   }
 
   get claimTtlMs() {
@@ -73,20 +78,21 @@ export class LocalMailbox implements ServedMailbox {
 
   notified: Of<'notified'> = (ids) => handling.notified(this.#holder, ids)
   ack: Of<'ack'> = (id, options) => handling.handle(this.#holder, 'acked', id, options)
-  claim: Of<'claim'> = (id, options) => handling.claim(this.#holder, id, options?.ttlMs)
+  claim: Of<'claim'> = (id, options) => handling.claim(this.#holder, id, options)
   claimNext: Of<'claimNext'> = (role, options) => handling.claimNext(this.#holder, role, options?.ttlMs)
-  start: Of<'start'> = (id) => handling.handle(this.#holder, 'processing', id)
+  start: Of<'start'> = (id, options) => handling.handle(this.#holder, 'processing', id, options)
   done: Of<'done'> = (id, options) => handling.handle(this.#holder, 'completed', id, options)
 
-  async fail(id: string, options: { reason: string }) {
+  fail: Of<'fail'> = async (id, options) => {
     if (!options?.reason)
       throw new MailboxError('invalid', 'a failure needs a reason', { hint: 'say what went wrong: --reason' })
-    return handling.handle(this.#holder, 'failed', id, { note: options.reason })
+    const { reason: note, claimNumber } = options
+    return handling.handle(this.#holder, 'failed', id, { note, claimNumber })
   }
 
-  release: Of<'release'> = (id) => handling.handle(this.#holder, 'released', id)
-  retry: Of<'retry'> = (id) => handling.handle(this.#holder, 'retried', id)
-  archive: Of<'archive'> = (id) => handling.handle(this.#holder, 'archived', id)
+  release: Of<'release'> = (id, options) => handling.handle(this.#holder, 'released', id, options)
+  retry: Of<'retry'> = (id, options) => handling.handle(this.#holder, 'retried', id, options)
+  archive: Of<'archive'> = (id, options) => handling.handle(this.#holder, 'archived', id, options)
 
   wait: Of<'wait'> = (options = {}) => waiting.wait(this.#holder, options)
   waitAlong: Of<'waitAlong'> = (options, follow) => waiting.wait(this.#holder, options, follow)

@@ -1,14 +1,14 @@
 import { MailboxError } from '../../base/errors.ts'
 import { decideShow } from '../../command/handle.ts'
 import { priorities } from '../../model/message.ts'
-import { classOf } from '../../model/receipt.ts'
+import { classOf, type ReceiptChange } from '../../model/receipt.ts'
 import { count, type UnreadCount } from '../../query/count.ts'
 import { cursorAfter, type InboxMessage } from '../../query/inbox.ts'
-import { requireSeq } from '../../query/message.ts'
+import { newestClaim, requireSeq } from '../../query/message.ts'
 import { nextMail, withinBudget } from '../../query/next-mail.ts'
 import { unreadFor } from '../../query/standing.ts'
 import type { Checked, CheckOptions } from './api.ts'
-import { handle } from './handling.ts'
+import { handle, lastSeq } from './handling.ts'
 import { type Holder, lookIn, queryAs, standingOf } from './looking.ts'
 import { traceDelivery } from './trace.ts'
 
@@ -43,11 +43,11 @@ function without({ unread, byPriority }: UnreadCount, taken: readonly InboxMessa
 }
 
 export async function read(holder: Holder, id: string): Promise<InboxMessage> {
-  const { message, state, isMine } = await standingOf(holder, id)
+  const { message, state, isMine } = await standingOf(holder, id, 0)
   if (!isMine || classOf(state) !== 'unread') return { ...message, state }
-  const shown = await handle(holder, 'shown', message.id)
+  const { message: _, ...shown } = await handle(holder, 'shown', message.id)
   traceDelivery(holder.name, [message])
-  return { ...message, state: shown.state }
+  return { ...message, ...shown }
 }
 
 /** Marks messages as shown; returns those that were still there to take. */
@@ -55,13 +55,36 @@ export async function take(holder: Holder, messages: readonly InboxMessage[]): P
   if (messages.length === 0) return []
   const { core, name } = holder
   const ids = messages.map(({ id }) => id)
-  const { result: shown } = await core.decide('index', (view, context) => {
-    const drafts = decideShow(view, name, ids, context)
-    return { drafts, result: new Set(drafts.flatMap(({ changes }) => changes.map(({ seq }) => seq))) }
-  })
+  const decided = await core.decide('index', (view, context) => ({
+    drafts: decideShow(view, name, ids, context),
+    result: view.directory.seq,
+  }))
+  const changes = decided.placed.flatMap(({ entry }) => (entry.kind === 'receipt' ? entry.changes : []))
+  const shown = new Set(changes.map(({ seq }) => seq))
+  const numbers = await claimsMade(holder, changes, lastSeq(decided))
   const taken = messages.filter(({ seq }) => shown.has(seq))
   traceDelivery(name, taken)
-  return taken.map((message) => ({ ...message, state: 'shown' }))
+  return taken.map((message) => ({ ...message, state: 'shown', ...numbers.get(message.seq) }))
+}
+
+/** The numbers of the claims with which mail to a role was taken, by the seq of the message. */
+async function claimsMade(
+  { core, name, claims }: Holder,
+  changes: readonly ReceiptChange[],
+  upTo: number,
+): Promise<Map<number, { claimNumber: number }>> {
+  const numbers = new Map<number, { claimNumber: number }>()
+  const claimed = changes.filter(({ owner, box }) => owner !== box)
+  if (claimed.length === 0) return numbers
+  await core.query((source) => {
+    for (const { id, seq } of claimed) {
+      const claimNumber = newestClaim(source, name, seq, upTo)
+      if (claimNumber === undefined) continue
+      numbers.set(seq, { claimNumber })
+      claims?.set(id, claimNumber)
+    }
+  })
+  return numbers
 }
 
 export async function takeAll(holder: Holder, ids: readonly string[]): Promise<InboxMessage[]> {

@@ -1,0 +1,39 @@
+import type { Claimed, ClaimNumber, Handled } from '../space/mailbox/api.ts'
+
+/** The claims that a mailbox has made through its hub, by message: it acts with them and not with those of its namesakes. */
+export class ClaimsMade {
+  readonly #numbers = new Map<string, number>()
+
+  /** The claim to act with: the one that was given, or else the newest that was made here. */
+  with<Options extends ClaimNumber>(id: string, options: Options): Options & ClaimNumber {
+    const known = this.#numbers.get(id)
+    return known === undefined ? options : { claimNumber: known, ...options }
+  }
+
+  of = (id: string): number | undefined => this.#numbers.get(id)
+
+  /** Mail that was taken for a role came with a claim. */
+  taken<Mail extends ClaimNumber & { id: string }>(messages: readonly Mail[]): void {
+    for (const { id, claimNumber } of messages) this.#note(id, claimNumber)
+  }
+
+  handled(handled: Handled): Handled {
+    const { message, claimNumber } = handled
+    this.#note(message.id, claimNumber)
+    return handled
+  }
+
+  claimed({ message, claim }: Claimed): void {
+    this.#note(message.id, claim.number)
+  }
+
+  /** What is finished stays so. */
+  finished(handled: Handled): Handled {
+    this.#numbers.delete(handled.message.id)
+    return handled
+  }
+
+  #note(id: string, number: number | undefined): void {
+    if (number) this.#numbers.set(id, number)
+  }
+}
