@@ -3,9 +3,10 @@
 // a moment, and cuts the power in the way CUT says, unless that is `none`. Prints a line of JSON: what is wrong, and
 // how many files went that nobody had synced.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { readFileIfAny } from '../../src/base/files.ts'
 import { Tokens } from '../../src/hub/tokens.ts'
 import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
@@ -81,9 +82,12 @@ async function check(name: string): Promise<void> {
   }
 }
 
+const unsyncedText = 'nobody syncs this'
+
 /** What nobody synced may go. Counted, so that it is known whether the power was really cut. */
 function unsyncedThatWent(): number {
-  return promises.unsynced.filter((file) => !existsSync(join(disk, 'unsynced', file))).length
+  return promises.unsynced.filter((file) => readFileIfAny(join(disk, 'unsynced', file)) !== unsyncedText)
+    .length
 }
 
 interface Work {
@@ -130,18 +134,18 @@ async function live(): Promise<void> {
   if (Math.random() < 0.5) await Promise.all(work.map(({ ready }) => ready))
   const unsynced = join(disk, 'unsynced')
   mkdirSync(unsynced, { recursive: true })
-  promises.unsynced = readdirSync(unsynced)
+  promises.unsynced = []
   const until = performance.now() + Math.random() * 700
   // One of them may die before: others then answer for what it left.
   const death = performance.now() + Math.random() * 700
-  while (performance.now() < until) {
+  do {
     await letPass(20)
     if (performance.now() > death) work[0]!.process.kill('SIGKILL')
     const name = `${promises.boots}-${promises.unsynced.length}`
-    writeFileSync(join(unsynced, 'new'), 'nobody syncs this')
+    writeFileSync(join(unsynced, 'new'), unsyncedText)
     renameSync(join(unsynced, 'new'), join(unsynced, name))
     promises.unsynced.push(name)
-  }
+  } while (performance.now() < until)
   const { status, stderr } = spawnSync('perl', ['-e', shutDown, disk, cut], { encoding: 'utf8' })
   if (status !== 0) throw new Error(`the power could not be cut: ${stderr}`)
   for (const one of work) one.process.kill('SIGKILL')

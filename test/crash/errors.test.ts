@@ -18,12 +18,11 @@ import {
 } from '../helpers/faults.ts'
 import { createChance } from '../helpers/history.ts'
 import { runVerb, type VerbRun } from '../helpers/run-verb.ts'
-import { skipTest } from '../helpers/skip.ts'
 import { Campaign, campaignSize, inStorm, isStorm } from '../helpers/storm.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { needTool } from '../helpers/tools.ts'
 
-const faults = campaignSize('errors', 2_000, 0)
+const faults = campaignSize('errors', 2_000, 6)
 const atOnce = 3
 
 beforeEach(() => needTool('strace'))
@@ -98,7 +97,6 @@ it(
   `${faults} times a system call fails, whichever verb makes it: a typed error, and nothing is lost`,
   async () => {
     const random = isStorm ? Math.random : createChance(20_261_116)
-    if (faults === 0) skipTest('runs in npm run storm -- --errors')
     const campaign = new Campaign('errors', faults)
     const root = realpathSync(tempDir())
     const template = join(root, 'template')

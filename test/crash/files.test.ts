@@ -18,12 +18,11 @@ import { listIfAny } from '../../src/base/files.ts'
 import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import { readAll } from '../helpers/drafts.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
-import { skipTest } from '../helpers/skip.ts'
 import { Campaign, campaignSize, inStorm } from '../helpers/storm.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { letPass, until } from '../helpers/wait.ts'
 
-const deeds = campaignSize('files', 1_000, 0)
+const deeds = campaignSize('files', 1_000, 6)
 /** A space is left after so many. */
 const deedsPerSpace = Math.min(10, deeds)
 
@@ -265,7 +264,6 @@ const isUntyped = (code: string) => /^(internal|untyped|no code)|\n\s+at |"code"
 it(
   `${deeds} times a file or the space is removed, moved or replaced: no acknowledgement without a record`,
   async () => {
-    if (deeds === 0) skipTest('runs in npm run storm -- --files')
     const campaign = new Campaign('files', deeds)
     const figures = {
       'files or spaces removed, moved or replaced': 0,
