@@ -1,7 +1,7 @@
 // For `npm run mutate`: runs the tests of a room for Stryker. Stryker's own runner for vitest starts vitest anew for
 // each mutant, and nearly all of its time goes into that. Here the tests are bundled and loaded once, and for a mutant
 // only those run that reach it. A mutant in what runs while modules load has them loaded anew.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { INSTRUMENTER_CONSTANTS } from '@stryker-mutator/api/core'
@@ -11,8 +11,11 @@ import { rolldown } from 'rolldown'
 
 const vitest = join(import.meta.dirname, 'mutate-vitest.mjs')
 
+/** In the sandbox. */
+const usualFile = 'usual.json'
+
 /** How long a test may take: what it usually takes many times over, because the machine may be busy. */
-const limitMs = (usualMs) => 5_000 + 20 * usualMs
+const limitMs = (usualMs) => 3_000 + 5 * usualMs
 
 /** A test that takes longer is left out: mutants in the journal meet a hundred tests each. */
 const slowMs = 1_500
@@ -20,22 +23,27 @@ const slowMs = 1_500
 class OneProcessRunner {
   static inject = [commonTokens.options]
   #files
-  /** How many tests a mutant meets at most. */
+  /** How many tests a mutant meets at most, and whether that is a limit. */
   #mostTests
+  #isLimited
   #bundle
   /** What Stryker's code in the sources looks at. */
   #state
   /** The tests as they are without a mutant. */
   #tests = []
+  /** What each of them usually takes; those that are not here are not run. Kept for the process after this one. */
   #usualMs = new Map()
-  #skipped = new Set()
   #loads = 0
+  /** Errors that no test waited for. */
   #stray = []
+  /** A test did not come to its end, so nobody knows what it left behind. */
+  #isSpent = false
 
   constructor(options) {
     const { tests, mostTests = Number.POSITIVE_INFINITY } = options.oneProcess
     this.#files = tests
     this.#mostTests = mostTests
+    this.#isLimited = mostTests < Number.POSITIVE_INFINITY
     this.#state = globalThis[INSTRUMENTER_CONSTANTS.NAMESPACE] ??= {}
     process.on('unhandledRejection', (error) => this.#stray.push(error))
     process.on('uncaughtException', (error) => this.#stray.push(error))
@@ -59,23 +67,35 @@ class OneProcessRunner {
       this.#state.currentTestId = test.id
       const result = await this.#run(test, Number.POSITIVE_INFINITY)
       this.#state.currentTestId = undefined
-      this.#usualMs.set(test.id, result.timeSpentMs)
       tests.push(result.status === 0 && result.timeSpentMs > slowMs ? { ...result, status: 2 } : result)
     }
-    this.#skipped = new Set(tests.filter(({ status }) => status === 2).map(({ id }) => id))
+    this.#usualMs = new Map(
+      tests.filter(({ status }) => status === 0).map((one) => [one.id, one.timeSpentMs]),
+    )
+    writeFileSync(usualFile, JSON.stringify([...this.#usualMs]))
     return { status: 'complete', tests, mutantCoverage: this.#state.mutantCoverage }
   }
 
   async mutantRun(options) {
+    // Stryker starts another process then.
+    if (this.#isSpent) throw new Error('a test has not ended')
+    if (this.#tests.length === 0) await this.#resume()
     const isStatic = options.reloadEnvironment
     const result = await this.#mutantRun(options, isStatic)
+    if (isStatic || this.#isLimited || result.status !== 'survived') return result
     // What modules keep from earlier tests can hide a mutant: it survives only if it survives in fresh ones.
-    const isCertain = isStatic || this.#mostTests < Number.POSITIVE_INFINITY || result.status !== 'survived'
-    return isCertain ? result : await this.#mutantRun(options, true)
+    return await this.#mutantRun(options, true)
+  }
+
+  /** In a process that follows one that hung or ended. */
+  async #resume() {
+    this.#state.activeMutant = undefined
+    this.#usualMs = new Map(JSON.parse(readFileSync(usualFile, 'utf8')))
+    this.#tests = await this.#load()
   }
 
   async #mutantRun({ activeMutant, testFilter, mutantActivation, hitLimit }, isFresh) {
-    const isChosen = ({ id }) => !this.#skipped.has(id) && (testFilter?.includes(id) ?? true)
+    const isChosen = ({ id }) => this.#usualMs.has(id) && (testFilter?.includes(id) ?? true)
     let tests = this.#tests
     Object.assign(this.#state, { mutantCoverage: undefined, hitCount: 0, hitLimit })
     this.#state.activeMutant = mutantActivation === 'static' ? activeMutant.id : undefined
@@ -89,20 +109,34 @@ class OneProcessRunner {
     }
     this.#state.activeMutant = activeMutant.id
     const results = []
-    const usualMs = ({ id }) => this.#usualMs.get(id) ?? 0
+    const usualMs = ({ id }) => this.#usualMs.get(id)
     // The quickest first: most mutants need no more.
     const chosen = tests.filter(isChosen).sort((a, b) => usualMs(a) - usualMs(b))
     for (const test of chosen.slice(0, this.#mostTests)) {
       const result = await this.#run(test, limitMs(usualMs(test)))
       if (result.status === 'timeout') return result
-      results.push(result)
-      if (result.status !== 0) break
+      if (result.status === 0 || !(await this.#failsAnyway(test))) results.push(result)
+      if (results.at(-1)?.status === 1) break
+      this.#state.activeMutant = activeMutant.id
     }
     this.#state.activeMutant = undefined
     const { hitCount } = this.#state
     return toMutantRunResult(
       determineHitLimitReached(hitCount, hitLimit) ?? { status: 'complete', tests: results },
     )
+  }
+
+  /** Whether a test fails without the mutant too: because of something that is left of an earlier run. */
+  async #failsAnyway({ id }) {
+    this.#state.activeMutant = undefined
+    const { status } = await this.#run(
+      this.#tests.find((one) => one.id === id),
+      Number.POSITIVE_INFINITY,
+    )
+    if (status === 0) return false
+    console.warn(`mutate: left out, because it fails when it is run again: ${id}`)
+    this.#usualMs.delete(id)
+    return true
   }
 
   async #load() {
@@ -113,10 +147,11 @@ class OneProcessRunner {
 
   async #run({ id, name, fileName, run }, limit) {
     const began = performance.now()
-    const error = await within(limit, run())
-    if (error === timedOut) return { status: 'timeout', reason: `${id} took longer than ${limit} ms` }
-    const failure = error ?? this.#stray.shift()
     this.#stray.length = 0
+    const error = await within(limit, run())
+    this.#isSpent = error === timedOut
+    if (this.#isSpent) return { status: 'timeout', reason: `${id} took longer than ${limit} ms` }
+    const failure = error ?? this.#stray[0]
     const result = { id, name, fileName, timeSpentMs: performance.now() - began }
     if (failure === undefined) return { ...result, status: 0 }
     const failureMessage = typeof failure === 'symbol' ? '' : String(failure?.stack ?? failure)

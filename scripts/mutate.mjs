@@ -6,7 +6,7 @@
 //   --report                               run nothing: print what earlier runs found (test-output/mutation/)
 // Ends with 1 if fewer than 85 % of the mutants of a room were noticed.
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { root } from './run.mjs'
 
 const inFolder = (folder, ...names) => names.map((name) => `test/${folder}/${name}.test.ts`)
@@ -69,6 +69,7 @@ function changedSince() {
 
 async function mutate(room, part, files) {
   const { Stryker } = await import('@stryker-mutator/core')
+  const found = resultOf(`${room}-${process.pid}`)
   await new Stryker({
     mutate: files,
     testRunner: 'one-process',
@@ -76,21 +77,26 @@ async function mutate(room, part, files) {
     plugins: [`${root}scripts/mutate-runner.mjs`, `${root}scripts/mutate-texts.mjs`],
     ignorers: ['texts'],
     coverageAnalysis: 'perTest',
-    incremental: true,
-    incrementalFile: resultOf(room),
-    // Always: what an earlier run found may not hold with the tests of today.
-    force: true,
     ignorePatterns: ['*', '!src', '!src/**', '!test', '!test/**', '!docs', '!docs/**', '!package.json'],
-    tempDirName: `test-output/mutation/sandbox-${room}`,
+    tempDirName: `test-output/mutation/sandbox-${process.pid}`,
     concurrency: Number(process.env.MUTATE_CONCURRENCY ?? 1),
     // A busy machine is no endless loop.
     timeoutMS: 20_000,
     disableTypeChecks: false,
-    reporters: ['progress-append-only'],
+    reporters: ['progress-append-only', 'json'],
+    jsonReporter: { fileName: found },
     logLevel: 'warn',
     warnings: { unknownOptions: false },
     allowEmpty: true,
   }).runMutationTest()
+  keep(room, found)
+}
+
+/** What was found takes the place of what was known of the same files. */
+function keep(room, found) {
+  const filesIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).files : {})
+  writeFileSync(resultOf(room), JSON.stringify({ files: { ...filesIn(resultOf(room)), ...filesIn(found) } }))
+  rmSync(found)
 }
 
 /** What is known of a room: how many mutants ended how, and those that nobody noticed. */

@@ -192,10 +192,10 @@ describe('an opening', () => {
 })
 
 describe('a thread without a word of the person', () => {
-  const limited = withPolicy({ 'limits.threadMessages': 5 })
+  const limited = () => withPolicy({ 'limits.threadMessages': 5 })
   const inThread = (fields: Partial<Message> = {}) =>
     message({ id: idOf(9), threadId: 'the-thread', from: 'ada', subject: 'Ping', ...fields })
-  const guard = (length: number, fields: Partial<Message> = {}, at = limited) => {
+  const guard = (length: number, fields: Partial<Message> = {}, at = limited()) => {
     const asked: unknown[] = []
     const threadLength: View['threadLength'] = (...given) => {
       asked.push(given)
@@ -244,11 +244,11 @@ describe('a thread without a word of the person', () => {
 
   test('is guarded by every send into it', () => {
     const view: View = { ...spaceOf(team, opening({})), threadLength: () => 4 }
-    const parent = { id: idOf(1), threadId: idOf(1) }
+    const parent = { id: idOf(1), threadId: 'the-thread' }
     const { drafts } = decideSend(
       view,
       { from: 'ada', parent, input: { to: 'bob', replyTo: idOf(1) } },
-      limited,
+      limited(),
     )
     expect(drafts).toHaveLength(2)
     const answer = { to: 'bob', type: 'plan_approval', replyTo: idOf(1) }

@@ -365,14 +365,28 @@ describe('the files of a journal', () => {
     unlinkSync(path)
     expect([found.has(1), found.unpack(1)]).toEqual([false, undefined])
     writeFileSync(path, 'not gzip')
-    expect(found.start(1)).toHaveLength(0)
-    expect(() => found.unpack(1)).toThrow(
+    expect([found.has(1), found.start(1)]).toEqual([false, Buffer.alloc(0)])
+    expect(found.unpack(1)!.look()).toEqual({ size: 0, live: false })
+    expect(found.has(1)).toBe(true)
+    expect(() => new Archive(dir, unpack).unpack(1)).toThrow(
       expect.objectContaining({
         code: 'damaged',
         message: expect.stringContaining(`${path} cannot be unpacked: `),
         cause: expect.any(Error),
       }),
     )
+  })
+
+  it('give what is left of them when the archive is cut', () => {
+    const { dir, archive } = files()
+    mkdirSync(archive)
+    const lines = Array.from({ length: 500 }, (_, n) => `line ${n} ${(n * 7_919) % 10_007}\n`).join('')
+    const packed = gzipSync(lines)
+    writeFileSync(join(archive, archivedName(1, '2026-11')), packed.subarray(0, packed.length >> 1))
+    const left = new Archive(dir).unpack(1)!
+    const { size } = left.look()
+    expect(size).toBeGreaterThan(lines.length / 4)
+    expect(lines.startsWith(left.read(0, size).toString())).toBe(true)
   })
 
   it('begin with what their first bytes unpack to', () => {

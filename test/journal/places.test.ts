@@ -113,9 +113,10 @@ describe('an entry at its place', () => {
       { bytes: second! },
       { bytes: second! - 2 },
       { segment: 9 },
-      { bytes: 1e6 },
     ])
       expect(reader.damageAt({ ...place, ...wrong }), JSON.stringify(wrong)).toBeUndefined()
+    // The segment ends before it.
+    expect(reader.damageAt({ ...place, bytes: 1e6 })).toMatchObject({ line: 2 })
     const flipped = Buffer.from(bytes)
     flipped[3]! ^= 1
     writeFileSync(segmentFile(dir, 1), flipped)
