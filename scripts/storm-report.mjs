@@ -1,4 +1,5 @@
-// npm run storm -- --report: puts the figures of the last complete run of each campaign into docs/reliability.md.
+// npm run storm -- --report: puts the figures of the last run of each campaign into docs/reliability.md: of the last
+// complete one, if there is one.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { root } from './run.mjs'
 
@@ -9,10 +10,11 @@ const end = '<!-- end of figures -->'
 
 export function report() {
   const lines = existsSync(runsFile) ? readFileSync(runsFile, 'utf8').split('\n').filter(Boolean) : []
-  /** The last complete run of each campaign, in the order in which they first ran. */
+  /** The parts of each campaign, in the order in which they first ran. */
   const runs = new Map()
-  for (const run of lines.map((line) => JSON.parse(line))) {
-    if (run.full) runs.set(run.campaign, { ...runs.get(run.campaign), [run.part ?? '']: run })
+  for (const { part = '', ...run } of lines.map((line) => JSON.parse(line))) {
+    const parts = runs.get(run.campaign) ?? {}
+    if (run.full || !parts[part]?.full) runs.set(run.campaign, { ...parts, [part]: run })
   }
   const text = readFileSync(page, 'utf8')
   const from = text.indexOf(begin) + begin.length
