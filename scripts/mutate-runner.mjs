@@ -115,7 +115,7 @@ class OneProcessRunner {
     for (const test of chosen.slice(0, this.#mostTests)) {
       const result = await this.#run(test, limitMs(usualMs(test)))
       if (result.status === 'timeout') return result
-      if (result.status === 0 || !(await this.#failsAnyway(test))) results.push(result)
+      if (result.status === 0 || !(await this.#failsAnyway(test, isFresh))) results.push(result)
       if (results.at(-1)?.status === 1) break
       this.#state.activeMutant = activeMutant.id
     }
@@ -127,10 +127,11 @@ class OneProcessRunner {
   }
 
   /** Whether a test fails without the mutant too: because of something that is left of an earlier run. */
-  async #failsAnyway({ id }) {
+  async #failsAnyway({ id }, isFresh) {
     this.#state.activeMutant = undefined
+    const tests = isFresh ? await this.#load() : this.#tests
     const { status } = await this.#run(
-      this.#tests.find((one) => one.id === id),
+      tests.find((one) => one.id === id),
       Number.POSITIVE_INFINITY,
     )
     if (status === 0) return false

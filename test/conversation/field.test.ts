@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Field, type Fields, fieldsOf, findMisfit, sayValue } from '../../src/conversation/field.ts'
 import { checkPayload } from '../../src/conversation/payload.ts'
 import { payloadSchemas, toSchema } from '../../src/conversation/schema.ts'
-import { sayPayload } from '../../src/conversation/words.ts'
+import { contextBesides, sayPayload } from '../../src/conversation/words.ts'
 
 /** Of each kind: what it is, what it is not, and how that is said. */
 const kinds: [Field['kind'], unknown[], unknown[], string][] = [
@@ -217,6 +217,27 @@ describe('a payload in words', () => {
       { label: 'Verdict', text: 'approved' },
     ])
     expect(say('status_update', { status: '' }, 'The body.').facts).toEqual([])
+  })
+})
+
+describe('the context of a message', () => {
+  const body = '**State:** half done\n\n**Next:**\n- first\n- second'
+
+  test.each<[Record<string, unknown> | undefined, object | undefined]>([
+    [undefined, undefined],
+    [{}, undefined],
+    [{ state: 'half done', next: ['first', 'second'] }, undefined],
+    [{ state: 'half', other: 'else' }, { other: 'else' }],
+    [{ next: ['first', 'third'] }, { next: ['first', 'third'] }],
+    [{ state: 'done' }, { state: 'done' }],
+    [{ n: 5 }, { n: 5 }],
+    [{ deep: { state: 'half done' } }, { deep: { state: 'half done' } }],
+  ])('%j is said besides the body as %j', (context, besides) => {
+    expect(contextBesides({ context: context as never, body })).toEqual(besides)
+  })
+
+  test('that is no text is not in the body, whatever that says', () => {
+    expect(contextBesides({ context: { n: 5 }, body: '- 5' })).toEqual({ n: 5 })
   })
 })
 

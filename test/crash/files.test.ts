@@ -128,8 +128,14 @@ class Scene {
         refusedSince = now()
         this.sends.push({ by: 'hub', began, ended: now(), id: answer.id })
       } else this.#said('hub', began, answer.error?.code ?? 'no code')
+      // Only its log tells more of a defect.
+      if (answer.error?.code === 'internal') this.#said('hub', began, `untyped ${this.#hubLog()}`)
       await letPass(1)
     }
+  }
+
+  #hubLog(): string {
+    return `${this.#hub?.stderr() ?? ''}${this.#hub?.lines.join('\n') ?? ''}`.slice(-2_000)
   }
 
   #said(by: Send['by'], began: number, code: string): void {
