@@ -10,7 +10,7 @@ export const quickFiles = [
   ),
   'test/index/unfit.test.ts',
   'test/agent/{agent,lead,limits,pending}.test.ts',
-  'test/life/{receipts,claims,roster,dead-letters}.test.ts',
+  'test/life/{receipts,roster}.test.ts',
   'test/property/found.test.ts',
   'test/cli/story.test.ts',
   'test/hub/{guard,requests,look}.test.ts',
