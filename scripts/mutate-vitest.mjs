@@ -74,7 +74,7 @@ function withEach(define) {
 }
 
 export const test = withEach(add)
-export const it = test
+export const it = withEach(add)
 export const describe = withEach((name, body) => {
   scopes.push(name)
   body()

@@ -146,7 +146,8 @@ describe('a hub that goes away', () => {
         // The page is loaded, but its first requests fail.
         let stopped: Promise<void> | undefined
         await one.route('**/api/**', async (route) => {
-          await (stopped ??= stage.stopHub())
+          stopped ??= stage.stopHub()
+          await stopped
           await route.abort('connectionrefused')
         })
       },

@@ -2,7 +2,7 @@
 // TOLD a file with everything that was ever promised on it. Checks that all of that is there, has victims work for
 // a moment, and cuts the power in the way CUT says, unless that is `none`. Prints a line of JSON: what is wrong, and
 // how many files went that nobody had synced.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -111,8 +111,29 @@ function start(space: string, kind: string, at: number): Work {
   return { process: child, lines, ready, gone: new Promise((resolve) => child.once('close', resolve)) }
 }
 
-/** The file system forgets what it has not put on the disk: 1 keeps its own journal so far, 2 not even that. */
-const shutDown = `open(my $dir, "<", $ARGV[0]) or die $!; my $how = pack("L", $ARGV[1]); ioctl($dir, 0x8004587d, $how) or die $!`
+/**
+ * The file system forgets what it has not put on the disk: 1 keeps its own journal so far, 2 not even that. It waits
+ * for a line, so that nothing lies between the last word of a victim and the cut.
+ */
+const shutDown = `$| = 1; open(my $dir, "<", $ARGV[0]) or die $!; my $how = pack("L", $ARGV[1]);
+print "ready\\n"; <STDIN>; ioctl($dir, 0x8004587d, $how) or die $!`
+
+/**
+ * Without power nobody speaks: they stop before the cut, in the middle of a sync if it happens so. Syncs that are
+ * under way then may be reported as done although they were not.
+ */
+async function cutPower(victims: readonly ChildProcess[]): Promise<void> {
+  const perl = spawn('perl', ['-e', shutDown, disk, cut], { stdio: ['pipe', 'pipe', 'inherit'] })
+  await new Promise((resolve) => perl.stdout.once('data', resolve))
+  for (const one of victims) one.kill('SIGSTOP')
+  for (const { pid } of victims) while (isRunning(pid!));
+  perl.stdin.end('now\n')
+  const status = await new Promise((resolve) => perl.once('close', resolve))
+  if (status !== 0) throw new Error('the power could not be cut')
+}
+
+/** Whether its main thread, which speaks, is at work rather than stopped or in a call that cannot be interrupted. */
+const isRunning = (pid: number): boolean => /\) R /.test(readFileIfAny(`/proc/${pid}/stat`) ?? '')
 
 async function live(): Promise<void> {
   promises.boots++
@@ -146,8 +167,7 @@ async function live(): Promise<void> {
     renameSync(join(unsynced, 'new'), join(unsynced, name))
     promises.unsynced.push(name)
   } while (performance.now() < until)
-  const { status, stderr } = spawnSync('perl', ['-e', shutDown, disk, cut], { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`the power could not be cut: ${stderr}`)
+  await cutPower(work.map((one) => one.process))
   for (const one of work) one.process.kill('SIGKILL')
   await Promise.all(work.map(({ gone }) => gone))
   for (const { space, lines } of work) keep(space, lines)

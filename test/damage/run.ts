@@ -5,7 +5,7 @@ import { JournalTrials } from './journal-trials.ts'
 
 /** Of the trials that do not look new, how many go through the whole space as well. DAMAGE_SHARE=1: all of them. */
 const share = Number(process.env['DAMAGE_SHARE'] ?? inStorm(0.01, 0))
-const opensAtMost = Number(process.env['DAMAGE_OPENS'] ?? inStorm(1e9, 0))
+const opensAtMost = Number(process.env['DAMAGE_OPENS'] ?? inStorm(1e9, 12))
 
 async function run(
   name: string,

@@ -10,7 +10,7 @@ import { patientSettings, testSettings } from './temp.ts'
  * A small space with some of everything in it, for damage to every bit of its files: messages to agents, roles and
  * tags, replies, receipts, claims, agents. Its journal is one segment of this size.
  */
-export const damageJournalBytes = 16_384
+const damageJournalBytes = 16_384
 
 export const damageSettings = { ...testSettings, ...patientSettings }
 

@@ -51,7 +51,8 @@ export async function runVerb(call: VerbCall, { dir, home, under = [] }: Place):
   if (endless) {
     await Promise.race([exit, firstLine(child)])
     if (words[0] === 'serve') await useHub(run)
-    child.kill('SIGTERM')
+    // One that has failed ends by itself.
+    if (!run.stdout.startsWith('{"error"')) child.kill('SIGTERM')
   }
   await exit
   clearTimeout(limit)

@@ -195,7 +195,7 @@ it('ends streams and waits when it stops, and finishes what it is answering', as
     socket.on('close', (code, reason) => resolve([code, reason.toString()])),
   )
   const events = overEvents(stage)
-  const waiting = stage.act('user', 'wait', {})
+  const waiting = stage.act('user', 'wait', { type: 'handoff' })
   await until(async () => (await stage.metric('mailbox_waits')) === 1)
   await until(async () => (await stage.metric('mailbox_streams{kind="sse"}')) === 1)
   await until(async () => (await stage.metric('mailbox_streams{kind="websocket"}')) === 1)

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { moveFile, readJsonIfAny, syncDirectory } from '../../base/files.ts'
+import { damagedDir } from '../damage.ts'
 import { openForRead, readFully, segmentExists, segmentPath } from './segment.ts'
 import { type Durability, SegmentFile } from './segment-file.ts'
 
@@ -183,12 +184,9 @@ export function isBeginning(dir: string, copies: string, segment: number): boole
   return ours !== undefined && theirs !== undefined && ours.equals(theirs)
 }
 
-/** Where what does not fit is kept. */
-export const damagedDir = (dir: string): string => join(dir, 'damaged')
-
 /** Moves a file of a mirror out of the way. What it has may be all that is left of something. */
 export function setAside(path: string): void {
-  const dir = damagedDir(join(path, '..'))
+  const dir = join(path, '..', damagedDir)
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   syncDirectory(join(path, '..'))
   moveFile(path, join(dir, `${basename(path)}.${new Date().toISOString().replace(/[:.]/g, '-')}`))

@@ -3,7 +3,7 @@ import { Mirror } from './mirror.ts'
 import { type Durability, SegmentFile, type WriteOutcome } from './segment-file.ts'
 
 /** A segment file with a copy in a mirror: what is written is written to both, what is confirmed is confirmed in both. */
-export class MirroredFile extends SegmentFile {
+class MirroredFile extends SegmentFile {
   readonly #mirror: Mirror
 
   constructor(dir: string, durability: Durability, mirror: Mirror) {

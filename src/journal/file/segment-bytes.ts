@@ -9,6 +9,8 @@ export interface SegmentBytes {
   look(): { size: number; live: boolean }
   /** Returns less than `length` at the end. */
   read(offset: number, length: number): Buffer
+  /** It was unpacked from a damaged file: anything in it may be wrong, line ends too. */
+  isPartial?: true
 }
 
 /** A segment in the journal, as an open file. It stays readable when it is archived and unlinked. */
@@ -144,7 +146,7 @@ function unpackWhatIsLeft(file: ArchivedFile): SegmentBytes {
         bad = length
       }
     }
-    return unpacked(found)
+    return { ...unpacked(found), isPartial: true }
   }
 }
 

@@ -206,12 +206,13 @@ export class SegmentReader<E extends Gist> {
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {
     const { segment, offset, bytes } = place
     const start = Math.max(0, offset - 1)
-    const around = this.#open(segment)?.read(start, offset + bytes + 1 - start)
+    const opened = this.#open(segment)
+    const around = opened?.read(start, offset + bytes + 1 - start)
     if (around === undefined) return undefined
     // The segment ends before it.
     if (around.length < offset + bytes + 1 - start) return this.#numbered(place)
     const isEnd = (byte: number | undefined) => byte === newline || wasNewline(byte)
-    const isLine = (offset === 0 || isEnd(around[0])) && isEnd(around.at(-1))
+    const isLine = opened!.isPartial || ((offset === 0 || isEnd(around[0])) && isEnd(around.at(-1)))
     const isBroken = this.#decode(around.subarray(offset - start, -1)) === undefined
     return isLine && isBroken ? this.#numbered(place) : undefined
   }
