@@ -269,6 +269,8 @@ describe('the name that was meant', () => {
     ['abcdefghij', ['abcdefgxyz', 'abcdefwxyz'], ['abcdefgxyz']],
     ['worker', ['workers', 'wrokre', 'worker'], ['worker', 'workers', 'wrokre']],
     ['acb', ['abc'], ['abc']],
+    ['xab', ['xbc'], []],
+    ['xbc', ['xab'], []],
     ['xyzz', ['yxzz', 'xzyz'], ['yxzz', 'xzyz']],
     ['dev', ['role:dev'], ['role:dev']],
     ['ADA', ['ada'], ['ada']],
