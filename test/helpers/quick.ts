@@ -1,6 +1,6 @@
 /**
  * `npm run test:quick`: the rooms that are tested in one process, and one story for each way in from outside. No
- * browser, no real agent clients, no campaigns.
+ * browser, no terminal, no real agent clients, no campaigns.
  */
 export const quickFiles = [
   'test/*.test.ts',
@@ -8,7 +8,6 @@ export const quickFiles = [
   ...['codec', 'contract', 'reader', 'rotation', 'damage', 'lock'].map(
     (file) => `test/journal/${file}.test.ts`,
   ),
-  'test/index/unfit.test.ts',
   'test/agent/{agent,lead,limits,pending}.test.ts',
   'test/life/{receipts,roster}.test.ts',
   'test/property/found.test.ts',
@@ -18,5 +17,5 @@ export const quickFiles = [
   'test/mcp/stdio.test.ts',
   'test/clients/hook/client-process.test.ts',
   'test/clients/setup/later.test.ts',
-  'test/tmux/{screen,words,watch}.test.ts',
+  'test/tmux/{screen,words}.test.ts',
 ]
