@@ -1,6 +1,6 @@
-// For `npm run mutate`: runs the tests of a room for Stryker. Stryker's own runner for vitest starts vitest anew for
+// For `npm run mutate`: runs the tests of a room for Stryker. Stryker's own runner for vitest starts vitest again for
 // each mutant, and nearly all of its time goes into that. Here the tests are bundled and loaded once, and for a mutant
-// only those run that reach it. A mutant in what runs while modules load has them loaded anew.
+// only those run that reach it. A mutant in what runs while modules load has them loaded again.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,2 +1,2 @@
-/** The tables belong to another journal or another version, or a page of the file is damaged: they are built anew. */
+/** The tables belong to another journal or another version, or a page of the file is damaged: they are rebuilt. */
 export class UnfitIndex extends Error {}

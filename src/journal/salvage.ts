@@ -53,12 +53,12 @@ function pieceOf<E>(line: Buffer, from: number, to: number, decode: Decode<E>): 
   return decoded === undefined ? { start: from, end: to, decoded } : { start, end, decoded }
 }
 
-/** Lines up to this length are mended by trial, which takes some milliseconds. */
-const mendableBytes = 1_024
+/** Lines up to this length are corrected by trial, which takes some milliseconds. */
+const correctableBytes = 1_024
 
 /** What a line says, if just one bit of it has flipped: the checksum tells when it is right again. */
-export function mend<E>(line: Buffer, decode: Decode<E>): E | undefined {
-  if (line.length > mendableBytes) return undefined
+export function correctBit<E>(line: Buffer, decode: Decode<E>): E | undefined {
+  if (line.length > correctableBytes) return undefined
   const trial = Buffer.from(line)
   for (let at = 0; at < trial.length; at++) {
     for (let bit = 1; bit < 256; bit *= 2) {

@@ -200,8 +200,8 @@ export const repairDraft = z.strictObject({
     z.strictObject({
       segment: z.int(),
       /** Records that were put on lines of their own in their place, freed of a flipped bit, or taken from a copy. */
-      tidied: z.int(),
-      mended: z.int(),
+      reformatted: z.int(),
+      corrected: z.int(),
       restored: z.int(),
       /** The file in `journal/damaged/` that has what was there before; absent if nothing was. */
       kept: z.optional(word),

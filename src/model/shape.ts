@@ -36,7 +36,7 @@ const isRepair = ({ files, lost }: Fields): boolean =>
     files,
     (file) => repairNumbers.every((name) => isInt(file[name])) && isOptional(file['kept'], isString),
   ) && isListOf(lost, ({ from, to }) => isInt(from) && isInt(to))
-const repairNumbers = ['segment', 'tidied', 'mended', 'restored']
+const repairNumbers = ['segment', 'reformatted', 'corrected', 'restored']
 const isListOf = (value: unknown, check: (item: Fields) => boolean): boolean =>
   Array.isArray(value) && value.every((item) => isObject(item) && check(item))
 

@@ -86,7 +86,7 @@ export interface LocalSpace extends Space {
   rebuild(options?: CatchUpOptions): Promise<void>
   /** Gzips old segments of the journal, and removes those that are older still where that is configured. */
   archiveOld(options?: ArchiveOptions): Promise<ArchiveReport>
-  /** Puts right what can be put right in the journal, and takes lost records from copies. */
+  /** Repairs what can be repaired in the journal, and takes lost records from copies. */
   repair(options?: RepairOptions): Promise<RepairReport>
   /** Makes a directory the second copy of the journal, and copies everything into it; `''` ends that. */
   setMirror(dir: string, options?: CopyOptions): Promise<Mirrored>

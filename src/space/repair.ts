@@ -23,7 +23,7 @@ export interface RepairOptions {
   onProgress?: (done: number, total: number) => void
 }
 
-/** A file of the journal that was put right, or would be. */
+/** A file of the journal that was repaired, or would be. */
 export interface RepairedFile {
   segment: number
   /** Relative to the space's directory. */
@@ -31,9 +31,9 @@ export interface RepairedFile {
   /** Whether there was no such file. */
   created: boolean
   /** Records that could be read, but did not stand on a line of their own in their place. */
-  tidied: number
+  reformatted: number
   /** Records in which one bit had flipped. */
-  mended: number
+  corrected: number
   /** Records that came from a copy, by the name of the copy. */
   restored: Record<string, number>
   /** Where the damaged file is kept, relative to the space's directory. */
@@ -46,11 +46,11 @@ export interface RepairReport {
   files: RepairedFile[]
   /** Records that are lost: no copy has them. */
   lost: Range[]
-  /** Segments whose copy in the mirror was damaged, and is copied anew. */
+  /** Segments whose copy in the mirror was damaged, and is copied again. */
   mirror: number[]
 }
 
-/** Puts right what can be put right in the journal, from what can be read of it and of its copies. */
+/** Repairs what can be repaired in the journal, from what can be read of it and of its copies. */
 export async function repair(core: SpaceCore, options: RepairOptions): Promise<RepairReport> {
   core.mustBeOpen()
   const job = jobOf(core, options)
@@ -102,9 +102,9 @@ function jobOf(core: SpaceCore, { from = [] }: RepairOptions) {
 }
 
 function describe(core: SpaceCore, one: PlannedSegment & { kept?: string }): RepairedFile {
-  const { segment, path, exists, tidied, mended, restored, kept } = one
+  const { segment, path, exists, reformatted, corrected, restored, kept } = one
   return {
-    ...{ segment, file: relative(core.dir, path), created: !exists, tidied, mended, restored },
+    ...{ segment, file: relative(core.dir, path), created: !exists, reformatted, corrected, restored },
     ...(kept === undefined ? {} : { kept: join('journal', 'damaged', kept) }),
   }
 }
@@ -128,8 +128,13 @@ function sourcesOf(from: readonly string[]) {
 
 const draftOf = ({ segments, lost }: { segments: RepairedSegment[]; lost: Range[] }): RepairDraft => ({
   kind: 'repair',
-  files: segments.map(({ segment, tidied, mended, restored, kept }) => ({
-    ...{ segment, tidied, mended, restored: Object.values(restored).reduce((sum, one) => sum + one, 0) },
+  files: segments.map(({ segment, reformatted, corrected, restored, kept }) => ({
+    ...{
+      segment,
+      reformatted,
+      corrected,
+      restored: Object.values(restored).reduce((sum, one) => sum + one, 0),
+    },
     ...(kept === undefined ? {} : { kept }),
   })),
   lost,

@@ -62,7 +62,7 @@ export function scrubWarnings(dir: string): string[] {
   if (count === 0) return []
   const places = count === 1 ? '1 damaged place was' : `${count} damaged places were`
   return [
-    `${places} found in the journal or its copies; to see what can be put right: mailbox repair --dry-run`,
+    `${places} found in the journal or its copies; to see what can be repaired: mailbox repair --dry-run`,
   ]
 }
 
@@ -208,7 +208,7 @@ async function tellPerson(core: SpaceCore, findings: readonly ScrubFinding[]): P
         ...places,
         ...more,
         '',
-        'To see what can be put right: mailbox repair --dry-run',
+        'To see what can be repaired: mailbox repair --dry-run',
       ].join('\n'),
     }),
   ])

@@ -41,7 +41,7 @@ import { Archive, PlainSegment, unpack } from '../../src/journal/file/segment-by
 import { Wake } from '../../src/journal/file/wake.ts'
 import { syncError, writeError } from '../../src/journal/file/write-error.ts'
 import { startCursor } from '../../src/journal/journal.ts'
-import { mend, salvage, wasNewline } from '../../src/journal/salvage.ts'
+import { correctBit, salvage, wasNewline } from '../../src/journal/salvage.ts'
 import { messageDraft } from '../helpers/drafts.ts'
 import { systemError } from '../helpers/fs-faults.ts'
 import { encodeLine } from '../helpers/segments.ts'
@@ -183,17 +183,17 @@ describe('a broken line', () => {
     expect(pieces(cut)).toEqual([[0, cut.length, undefined]])
   })
 
-  it('is mended where one bit of it has flipped, and not where two have', () => {
+  it('is corrected where one bit of it has flipped, and not where two have', () => {
     const flipped = Buffer.from(one!)
     flipped[10]! ^= 0x80
-    expect(mend(flipped, decodeLine)?.seq).toBe(1)
+    expect(correctBit(flipped, decodeLine)?.seq).toBe(1)
     flipped[11]! ^= 0x01
-    expect(mend(flipped, decodeLine)).toBeUndefined()
+    expect(correctBit(flipped, decodeLine)).toBeUndefined()
     const long = Buffer.from(
       encodeLine(messageDraft({ body: 'x'.repeat(1_024) }), 1, at, noSum).text.subarray(0, -1),
     )
     long[10]! ^= 1
-    expect(mend(long, decodeLine)).toBeUndefined()
+    expect(correctBit(long, decodeLine)).toBeUndefined()
   })
 
   it('a newline with one flipped bit is known', () => {

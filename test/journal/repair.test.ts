@@ -89,7 +89,7 @@ function edit(dir: string, segment: number, change: (bytes: Buffer) => Buffer): 
 const latin1 = (change: (text: string) => string) => (bytes: Buffer) =>
   Buffer.from(change(bytes.toString('latin1')), 'latin1')
 
-describe('without any copy it puts right, byte for byte,', () => {
+describe('without any copy it fixes, byte for byte,', () => {
   it.each<[string, (dir: string) => void]>([
     [
       'CRLF line endings',

@@ -49,7 +49,9 @@ describe('a space with a mirror', () => {
     const planned = await again.repair({ dryRun: true })
     expect(planned).toMatchObject({
       applied: false,
-      files: [{ segment: 1, file: 'journal/00000001.jsonl', restored: { mirror: 1 }, tidied: 0, mended: 0 }],
+      files: [
+        { segment: 1, file: 'journal/00000001.jsonl', restored: { mirror: 1 }, reformatted: 0, corrected: 0 },
+      ],
       lost: [],
     })
     expect(readFileSync(segmentFile(space.dir)).equals(damaged)).toBe(true)

@@ -83,11 +83,11 @@ const changes = (report: RepairReport): string[] => [
   ...losses(report),
 ]
 
-function change({ file, created, tidied, mended, restored }: RepairedFile): string {
+function change({ file, created, reformatted, corrected, restored }: RepairedFile): string {
   const parts = [
     ...Object.entries(restored).map(([source, number]) => `${records(number)} restored from ${source}`),
-    ...(mended === 0 ? [] : [`${records(mended)} corrected (one flipped bit each)`]),
-    ...(tidied === 0 ? [] : [`${records(tidied)} put on lines of their own`]),
+    ...(corrected === 0 ? [] : [`${records(corrected)} corrected (one flipped bit each)`]),
+    ...(reformatted === 0 ? [] : [`${records(reformatted)} put on lines of their own`]),
   ]
   const otherwise = created
     ? 'created without records, so that the files after it are read'

@@ -16,7 +16,7 @@ import {
   type ReadResult,
   startCursor,
 } from '../journal.ts'
-import { mend } from '../salvage.ts'
+import { correctBit } from '../salvage.ts'
 import { AppendQueue } from './append-queue.ts'
 import { readHead } from './head-mark.ts'
 import { WriterLock } from './lock.ts'
@@ -117,7 +117,7 @@ export class FileJournal implements Journal {
   #damagedSpaceIn(segments: readonly number[]): string | undefined {
     const lines = segments.map((segment) => this.#reader.firstLine(segment)).filter(looksWhole)
     for (const line of lines) {
-      const entry = mend(line, decodeLine)
+      const entry = correctBit(line, decodeLine)
       if (entry?.kind === 'segment') return entry.space
     }
     return lines[0] && hash('sha256', lines[0], 'hex').slice(0, 32)

@@ -49,7 +49,7 @@ export class Mirror {
   fault: unknown
   #inode = 0
   #retryAt = 0
-  /** A segment whose copy may have lost pages in a failed sync: it is copied anew. */
+  /** A segment whose copy may have lost pages in a failed sync: it is copied again. */
   #distrusted = 0
 
   /** `dir` is the journal's directory, `mirror` that of the mirror, and `space` the journal's identity. */

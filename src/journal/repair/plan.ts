@@ -6,7 +6,7 @@ import { assemble } from './assemble.ts'
 import { type Copy, contentsOf, firstSums, segmentWith } from './copies.ts'
 import { type FoundRecord, type Item, isRecord, itemsOf } from './items.ts'
 import { type Candidate, Pool, type Range } from './pool.ts'
-import { mended, restore } from './restore.ts'
+import { corrected, restore } from './restore.ts'
 import {
   gunzipWhatGoes,
   isSound,
@@ -27,9 +27,9 @@ export interface PlannedSegment {
   before: Buffer
   content: Buffer
   /** Records that can be read, but do not stand in their place or on a line of their own. */
-  tidied: number
+  reformatted: number
   /** Records in which one bit had flipped. */
-  mended: number
+  corrected: number
   /** Records that come from a copy, by the name of the copy. */
   restored: Record<string, number>
 }
@@ -189,15 +189,15 @@ function planSegment(
   if (file !== undefined && content.equals(before) && !file.unpackable) return undefined
   const restored: Record<string, number> = {}
   for (const { source } of chosen) if (source !== undefined) restored[source] = (restored[source] ?? 0) + 1
-  const { [mended]: bits = 0, ...copied } = restored
+  const { [corrected]: bits = 0, ...copied } = restored
   const archived = file?.archived ?? Math.max(0, ...listArchived(dir).keys()) > segment
   const lastAt = records.at(-1)?.entry.at
   return {
     ...{ segment, archived, before, content },
     path: file?.path ?? (archived ? archivedPath(dir, segment, lastAt!) : segmentPath(dir, segment)),
     exists: file !== undefined,
-    tidied: chosen.filter(({ record, source }) => source === undefined && !record.intact).length,
-    mended: bits,
+    reformatted: chosen.filter(({ record, source }) => source === undefined && !record.intact).length,
+    corrected: bits,
     restored: copied,
   }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { damagedDir } from '../damage.ts'
 import { archiveDirOf } from '../file/segment.ts'
-import { mend } from '../salvage.ts'
+import { correctBit } from '../salvage.ts'
 import { copyIn, recordsOf } from './copies.ts'
 import { offerExported } from './exports.ts'
 import { type Item, isRecord, recordIn } from './items.ts'
@@ -10,7 +10,7 @@ import { isIn } from './pool.ts'
 import { joined } from './scan.ts'
 
 /** The source of records whose bit is turned back. */
-export const mended = 'mended'
+export const corrected = 'corrected'
 
 /** Fills the gaps: from copies, and where one bit has flipped by turning it back. */
 export function restore({ dir, pool, homes, itemsIn, options, from }: Journal): void {
@@ -28,9 +28,9 @@ export function restore({ dir, pool, homes, itemsIn, options, from }: Journal): 
   for (const [segment, items] of itemsIn) {
     for (const bytes of brokenIn(items)) {
       if (performance.now() > until) break
-      const record = mend(bytes, asRecord)
+      const record = correctBit(bytes, asRecord)
       if (record !== undefined && !pool.has(record.seq))
-        pool.offer({ record, home: homes.get(segment)!, source: mended })
+        pool.offer({ record, home: homes.get(segment)!, source: corrected })
     }
   }
   pool.choose(from, highest)
