@@ -17,7 +17,7 @@
 //   { "ack": true }                 acknowledges   { "reply": {…} }       answers
 //   { "done": true }                finishes the message itself, before its handler is through
 //   { "send": {…} }                 writes         { "status": {…} }      reports on the task at hand
-//   { "ask": {…} }                  asks for help  { "waitMs": N }        waits for the answer to its last question
+//   { "ask": {…} }                  asks for help  { "waitMs": N }        waits for the answer to its last question or plan
 //   { "plan": {…} }                 submits a plan; "revise": true in it: a new version of the last one
 //   { "check": true }               prints what it sees first
 //   { "chance": 0.2, "do": [ACTION] }
@@ -47,7 +47,7 @@ const agent = await space.join(name, {
   ...(tags === undefined ? {} : { tags }),
 })
 const mailbox = await space.mailbox(name)
-const last = { question: undefined, plan: undefined }
+const last = { asked: undefined, plan: undefined }
 
 const actions = {
   sleepMs: async (ms, _, signal) => {
@@ -72,16 +72,17 @@ const actions = {
       ...report,
     })),
   ask: async (question) => {
-    last.question = await askForHelp(mailbox, question)
-    say({ event: 'asked', id: last.question.id })
+    last.asked = await askForHelp(mailbox, question)
+    say({ event: 'asked', id: last.asked.id })
   },
-  waitMs: async (timeoutMs) => {
-    const answer = await mailbox.wait({ replyTo: last.question.id, timeoutMs })
-    say({ event: 'answered', subject: answer?.subject, body: answer?.body })
+  waitMs: async (timeoutMs, _, signal) => {
+    const answer = await mailbox.wait({ replyTo: last.asked.id, timeoutMs, signal })
+    say({ event: 'answered', subject: answer?.subject, body: answer?.body, payload: answer?.payload })
     if (answer !== null) await mailbox.done(answer.id)
   },
   plan: async ({ revise, ...plan }) => {
     last.plan = await submitPlan(mailbox, { ...plan, ...(revise ? { revises: last.plan?.id } : {}) })
+    last.asked = last.plan
     say({ event: 'submitted', id: last.plan.id, subject: last.plan.subject })
   },
   check: async () => {

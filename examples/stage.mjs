@@ -15,13 +15,16 @@ export async function play(story, settings = {}) {
   const dir = join(home, 'space')
   const space = await openSpace({ dir, settings })
   const agents = []
-  const start = (name, behaviour = {}) => {
-    const agent = startAgent(dir, name, { settings, ...behaviour })
+  /** Starts a program as an agent of the story. */
+  const run = (script, words) => {
+    const agent = startAgent(script, words)
     agents.push(agent)
     return agent
   }
+  const start = (name, behaviour = {}) =>
+    run(mockAgent, [dir, name, JSON.stringify({ settings, ...behaviour })])
   try {
-    await story({ space, home, start })
+    await story({ space, dir, home, start, run })
   } finally {
     for (const agent of agents) agent.kill('SIGKILL')
     await Promise.all(agents.map(({ exit }) => exit))
@@ -30,11 +33,9 @@ export async function play(story, settings = {}) {
   }
 }
 
-/** Starts the mock agent as a process; `says` resolves with the next thing it says of that kind. */
-function startAgent(dir, name, behaviour) {
-  const child = spawn(process.execPath, [mockAgent, dir, name, JSON.stringify(behaviour)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
+/** Starts an agent as a process; `says` resolves with the next thing it says of that kind. */
+function startAgent(script, words) {
+  const child = spawn(process.execPath, [script, ...words], { stdio: ['pipe', 'pipe', 'inherit'] })
   const said = []
   const waiting = new Set()
   const exit = new Promise((resolve) => child.once('close', resolve))
@@ -54,7 +55,7 @@ function startAgent(dir, name, behaviour) {
       }
       waiting.add(look)
       look()
-      exit.then(() => reject(new Error(`${name} ended without saying ${event} ${JSON.stringify(fields)}`)))
+      exit.then(() => reject(new Error(`it ended without saying ${event}: ${words.slice(0, 2).join(' ')}`)))
     })
   return { says, exit, kill: (signal) => child.kill(signal), stop: () => child.stdin.write('stop\n') }
 }

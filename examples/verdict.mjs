@@ -1,6 +1,7 @@
 // A critic is asked to review a change and answers with a verdict (S0): words for people in the body,
 // and the verdict itself in the payload, where a program can act on it.
 import assert from 'node:assert/strict'
+import { fileURLToPath } from 'node:url'
 import { play } from './stage.mjs'
 
 await play(async ({ space, start }) => {
@@ -22,7 +23,7 @@ await play(async ({ space, start }) => {
     type: 'request',
     subject: 'Review: the lexer',
     awaitingResponse: true,
-    attachments: ['lexer.ts'],
+    attachments: [fileURLToPath(import.meta.url)],
   })
   const answer = await implementer.wait({ replyTo: request.id, timeoutMs: 10_000 })
   assert.equal(answer.from, 'critic')

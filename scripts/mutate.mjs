@@ -28,8 +28,8 @@ const parts = [
   { of: /^src\/command\//, tests: ['test/command'] },
   {
     // Each of these has tests of its own, which need no journal.
-    of: /^src\/journal\/(?:codec|salvage|damage|file\/(?:head-mark|line-|lock|rotation|segment\.|segment-bytes|segment-reader|wake|write-error))/,
-    tests: inFolder('journal', 'codec', 'mark', 'parts', 'places', 'reader', 'walk'),
+    of: /^src\/journal\/(?:codec|salvage|damage|file\/(?:first-mark|head-mark|line-|lock|open-segments|rotation|segment\.|segment-bytes|segment-order|segment-reader|wake|write-error))/,
+    tests: inFolder('journal', 'codec', 'damage-names', 'mark', 'parts', 'places', 'reader', 'walk'),
   },
   {
     of: /^src\/journal\/file\/(?:archive|mirror)/,

@@ -39,7 +39,10 @@ function addedUp(parts) {
   for (const part of parts) {
     for (const [what, count] of Object.entries(part.figures)) figures[what] = (figures[what] ?? 0) + count
   }
-  return { ...parts.at(-1), figures, seconds: Math.max(...parts.map(({ seconds }) => seconds)) }
+  // Parts of one run work at the same time, several runs one after another.
+  const inRun = new Map()
+  for (const { run = '', seconds } of parts) inRun.set(run, Math.max(inRun.get(run) ?? 0, seconds))
+  return { ...parts.at(-1), figures, seconds: [...inRun.values()].reduce((sum, one) => sum + one, 0) }
 }
 
 function rowOf({ campaign, at, seconds, figures, machine }) {

@@ -2,6 +2,8 @@
 //   npm run storm                      every campaign
 //   npm run storm -- --kills --power   only these
 //   npm run storm -- --kills=500       with another count than the campaign's own
+//   npm run storm -- --week --seed 7 --mode hooks    one run of a campaign that has seeds, again
+//   npm run storm -- --kills=500@2     as the second of several runs, which the report adds up
 //   npm run storm -- test/crash        the long versions of the tests in these files or folders
 //   npm run storm -- --report          write the figures of the last runs into docs/reliability.md
 import { bin, orExit, run } from './run.mjs'
@@ -18,6 +20,7 @@ const campaigns = {
       'test/agent/team',
       'test/life',
       'test/clients/hook',
+      'test/clients/real/subagents',
       'test/clients/setup',
       'test/tmux',
     ],
@@ -31,14 +34,17 @@ const campaigns = {
   repair: { files: ['test/journal/repair.test.ts', 'test/crash/repair.test.ts'] },
   // Every bit and byte of a small space, flipped one by one.
   damage: { files: ['test/damage', 'test/index/flips.test.ts'] },
+  // Weeks of a team, against a model of what a reasonable person expects to be told.
+  week: { files: ['test/week'] },
 }
 
-const words = process.argv.slice(2)
+const { words, seed, mode } = takeOptions(process.argv.slice(2))
 const chosen = words
   .filter((word) => word.startsWith('--'))
   .map((word) => {
     const [name, count] = word.slice(2).split('=')
-    return { name, count }
+    const [size, part = ''] = count?.split('@') ?? []
+    return { name, count: size, part }
   })
 const files = words.filter((word) => !word.startsWith('--'))
 const unknown = chosen.filter(({ name }) => name !== 'report' && !(name in campaigns))
@@ -53,11 +59,31 @@ const wanted = chosen.filter(({ name }) => name !== 'report')
 const running = chosen.length > 0 ? wanted : files.length > 0 ? [{ name: 'long' }] : all
 let worst = 0
 if (running.length > 0) orExit(run(process.execPath, ['scripts/build.mjs', '--no-types']))
-for (const { name, count } of running) {
+for (const { name, count, part } of running) {
   console.log(`\n== ${name}`)
-  const env = { TEST_RUN: 'some', STORM: name, ...(count === undefined ? {} : { STORM_COUNT: count }) }
-  const tests = files.length > 0 ? files : campaigns[name].files
+  const env = {
+    ...{ TEST_RUN: 'some', STORM: name },
+    ...(count === undefined ? {} : { STORM_COUNT: count, STORM_PART: part }),
+    ...(seed === undefined ? {} : { STORM_SEED: seed }),
+  }
+  const tests = files.length > 0 ? files : campaigns[name].files.map(fileOf)
   worst = Math.max(worst, run(bin('vitest'), ['run', ...tests], { ...env, ...campaigns[name].env }))
 }
 if (chosen.some(({ name }) => name === 'report')) report()
 process.exit(worst)
+
+/** The file of a folder in which a mode is played. */
+function fileOf(folder) {
+  return mode === undefined ? folder : `${folder}/${mode}.test.ts`
+}
+
+/** `--seed N` and `--mode M` choose one run; everything else is a campaign, a file or a folder. */
+function takeOptions(given) {
+  const taken = { words: [] }
+  for (let at = 0; at < given.length; at++) {
+    const [, name, value] = /^--(seed|mode)(?:=(.*))?$/.exec(given[at]) ?? []
+    if (name === undefined) taken.words.push(given[at])
+    else taken[name] = value ?? given[++at]
+  }
+  return taken
+}

@@ -34,7 +34,7 @@ const rooms: Record<string, Room> = {
   // The rims. They reach the mailbox through the space, and never import one another.
   clients: { uses: ['base', 'model', 'agent', 'space'], types: ['query'] },
   mcp: { uses: ['base', 'model', 'conversation', 'agent', 'api'], types: ['query', 'space'] },
-  tmux: { uses: ['base', 'model', 'conversation', 'space'], types: ['query'] },
+  tmux: { uses: ['base', 'model', 'conversation', 'agent', 'space'], types: ['query'] },
   hub: { uses: ['base', 'model', 'api', 'space'] },
   demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },
   // The command line is where the other rims are started from.

@@ -2,6 +2,7 @@ import { given } from '../base/objects.ts'
 import type { UnreadCount } from '../query/count.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { brief, goOnRequest, type Moment } from './briefing.ts'
+import { isTakingTool, subagentRefusal, takingToolPattern } from './subagent.ts'
 import { reportWaiting } from './waiting.ts'
 
 /** The state of an agent's mail after a hook. */
@@ -29,16 +30,17 @@ interface HookInput {
   hook_event_name: string
   /** Set inside a subagent. */
   agent_id?: string | undefined
+  tool_name?: string | undefined
 }
 
 /** The part of the SDK's hook output that is used here. */
 export interface MailboxHookOutput {
-  decision?: 'block'
-  reason?: string
   systemMessage?: string
   hookSpecificOutput?: {
-    hookEventName: 'SessionStart' | 'UserPromptSubmit' | 'PostToolUse'
-    additionalContext: string
+    hookEventName: 'SessionStart' | 'UserPromptSubmit' | 'PreToolUse' | 'PostToolUse' | 'Stop'
+    additionalContext?: string
+    permissionDecision?: 'deny'
+    permissionDecisionReason?: string
   }
 }
 
@@ -50,14 +52,15 @@ type HookCallback = (
 
 /** The SDK events that we handle; the value is what its `hooks` option takes. */
 export type MailboxHooks = Record<
-  'SessionStart' | 'UserPromptSubmit' | 'PostToolUse' | 'Stop' | 'SubagentStop' | 'PreCompact',
-  { hooks: HookCallback[] }[]
+  'SessionStart' | 'UserPromptSubmit' | 'PreToolUse' | 'PostToolUse' | 'Stop' | 'SubagentStop' | 'PreCompact',
+  { matcher?: string; hooks: HookCallback[] }[]
 >
 
 /**
  * The `hooks` option of `@anthropic-ai/claude-agent-sdk` for an agent with a mailbox: unread mail arrives with its
  * prompts, urgent mail after a tool, and mail that asks for something before it stops. When a subagent stops over a
- * question, the lead is told by mail and the person watching by a system message.
+ * question, the lead is told by mail and the person watching by a system message. Where the mailbox is also there as
+ * MCP tools, subagents cannot take its mail.
  *
  *     query({ prompt, options: { hooks: mailboxHooks(mailbox) } })
  */
@@ -111,6 +114,16 @@ export function mailboxHooks(mailbox: Mailbox, options: MailboxHookOptions = {})
       turns = 0
       return intoContext('UserPromptSubmit', await tell(begin(), signal))
     }),
+    PreToolUse: [
+      {
+        matcher: takingToolPattern,
+        hooks: [
+          guarded(async ({ agent_id: subagent, tool_name: tool = '' }) =>
+            subagent !== undefined && isTakingTool(tool) ? denial : {},
+          ),
+        ],
+      },
+    ],
     PostToolUse: on(async ({ agent_id: subagent }, signal) => {
       // A subagent cannot act for the agent that the mail is for.
       if (subagent !== undefined) return {}
@@ -120,7 +133,8 @@ export function mailboxHooks(mailbox: Mailbox, options: MailboxHookOptions = {})
       const text = turns < turnsAtMost ? await tell('stop', signal) : ''
       if (text === '') return {}
       turns++
-      return { decision: 'block', reason: `${text}\n\n${goOnRequest}` }
+      // This makes the agent go on. A `decision` would do so too, but its text comes twice.
+      return intoContext('Stop', `${text}\n\n${goOnRequest}`)
     }),
     SubagentStop: on(async () => {
       const { ids, notice } = await reportWaiting(mailbox, reported)
@@ -132,6 +146,13 @@ export function mailboxHooks(mailbox: Mailbox, options: MailboxHookOptions = {})
       return {}
     }),
   }
+}
+
+const denial: MailboxHookOutput = {
+  hookSpecificOutput: {
+    ...{ hookEventName: 'PreToolUse', permissionDecision: 'deny' },
+    permissionDecisionReason: subagentRefusal,
+  },
 }
 
 async function stateOf(mailbox: Mailbox): Promise<AgentMailState> {

@@ -1,12 +1,12 @@
-import { fence } from '../conversation/fence.ts'
-import { isQuiet } from '../conversation/registry.ts'
-import { type Priority, priorityRank } from '../model/message.ts'
-import { classOf } from '../model/receipt.ts'
+import { opens, reportOf } from '../conversation/matter.ts'
+import { typeOf } from '../conversation/registry.ts'
+import { priorityRank } from '../model/message.ts'
 import { estimateTokens } from '../model/text.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { fitted, headTokens, mailHeading } from './pending.ts'
 import { promptFor } from './prompt.ts'
+import { recall } from './recall.ts'
 
 /**
  * What an agent is told without asking, and when:
@@ -14,8 +14,8 @@ import { promptFor } from './prompt.ts'
  * - `start`: who it is in the mailbox and how that works, what it is working on, everything unread
  * - `prompt`: everything unread
  * - `tool`: what cannot wait for the end of the turn: high and urgent mail, and answers to its questions
- * - `stop`: what it should see before it goes idle
- * - `wake`: what is worth a turn of its own; the same as `stop`
+ * - `stop`: before it goes idle, what is worth another turn
+ * - `wake`: while it is idle, the same
  */
 export type Moment = 'start' | 'prompt' | 'tool' | 'stop' | 'wake'
 
@@ -24,6 +24,8 @@ export interface BriefOptions {
   budgetTokens?: number
   /** Start with what a compacted context has lost: what is in progress, owed and awaited. @default false */
   recall?: boolean
+  /** The last run was killed, and may not have dealt with what it was shown since then, in ms. */
+  killedSince?: number | undefined
   /** Called with the mail that is about to be marked as shown. */
   onTake?: (ids: readonly string[]) => void
 }
@@ -33,26 +35,26 @@ export interface Briefing {
   text: string
   /** The mail in it, now marked as shown. */
   ids: string[]
+  /** The numbers of the claims that were made for it, by id: of mail to a role. */
+  claims: Map<string, number>
 }
 
 /** Claude Code moves more than 10,000 characters to a file, Codex more than 2,500 tokens. */
 const defaultBudget = 2_000
 /** For one message, so that a long one leaves room for others. */
 const messageTokens = 700
-const recallTokens = 120
-const recallsAtMost = 4
 
 /**
  * What to put into an agent's context at a moment, fenced, the most important first, within a budget. Only what
  * fits is taken, and it counts as shown: the caller must put the text there.
  */
 export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOptions = {}): Promise<Briefing> {
-  const { budgetTokens = defaultBudget, onTake = () => {} } = options
+  const { budgetTokens = defaultBudget, onTake = () => {}, killedSince } = options
+  const { unread, wanted } = await look(mailbox, moment)
   const parts: string[] = []
   if (moment === 'start') parts.push(promptFor(await mailbox.agent()))
-  if (moment === 'start' || options.recall) parts.push(...(await recall(mailbox)))
+  if (moment === 'start' || options.recall) parts.push(...(await recall(mailbox, { killedSince })))
   const spent = parts.reduce((sum, part) => sum + estimateTokens(part) + 1, 0)
-  const { unread, wanted } = await look(mailbox, moment)
   const blocks = blocksWithin(wanted, budgetTokens - spent - frameTokens)
   onTake([...blocks.keys()])
   const taken = await mailbox.takeAll([...blocks.keys()])
@@ -60,7 +62,8 @@ export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOpti
   // Mail that can wait is not worth mentioning by itself.
   if (unread.length > taken.length && (taken.length > 0 || moment === 'start' || moment === 'prompt'))
     parts.push(`${(await mailbox.count()).unread} more unread: mailbox check`)
-  return { text: parts.join('\n\n'), ids: taken.map(({ id }) => id) }
+  const claims = taken.flatMap(({ id, claimNumber }) => (claimNumber ? [[id, claimNumber] as const] : []))
+  return { text: parts.join('\n\n'), ids: taken.map(({ id }) => id), claims: new Map(claims) }
 }
 
 /** Whether there is mail for a moment. Marks nothing. */
@@ -73,25 +76,42 @@ async function look(
   moment: Moment,
 ): Promise<{ unread: InboxMessage[]; wanted: InboxMessage[] }> {
   await mailbox.touch()
-  const { messages: unread, answers } = await mailbox.unread()
-  const wanted = unread.filter((message) => answers.includes(message.id) || isFor(moment, message))
-  return { unread, wanted }
+  const { messages, answers } = await mailbox.unread()
+  const unread = messages.filter(({ later }) => !later)
+  if (moment === 'start' || moment === 'prompt') return { unread, wanted: unread }
+  const isWanted = (message: InboxMessage) =>
+    moment === 'tool'
+      ? answers.includes(message.id) || priorityRank(message.priority) >= priorityRank('high')
+      : isWorthATurn(message, answers)
+  return { unread, wanted: unread.filter(isWanted) }
 }
 
 /** The heading and the line about the rest. */
 const frameTokens = 60
 
-const atLeast = (message: InboxMessage, priority: Priority) =>
-  priorityRank(message.priority) >= priorityRank(priority)
+/**
+ * Whether mail is worth a turn of its own: an agent sees it before it goes idle, and is woken for it. That is mail
+ * that asks for something, that the agent waits for, or that its sender calls urgent. Everything else comes with the
+ * next prompt: a turn costs money. `answers` are the ids of unread answers to the agent's questions.
+ */
+export const isWorthATurn = (message: InboxMessage, answers: readonly string[]): boolean =>
+  message.priority === 'urgent' ||
+  message.requiresAck ||
+  opens(message) !== undefined ||
+  answers.includes(message.id) ||
+  isOutcome(message)
 
-function isFor(moment: Moment, message: InboxMessage): boolean {
-  if (moment === 'tool') return atLeast(message, 'high')
-  return moment === 'start' || moment === 'prompt' || isWorthATurn(message)
+/** Only whoever asked gets these: a verdict or another answer of its own type, and the end of a task. */
+const isOutcome = (message: InboxMessage): boolean =>
+  typeOf(message.type)?.answers !== undefined || reportOf(message) !== undefined
+
+/** The unread mail that is worth a turn and that nobody has announced yet. */
+export async function worthATurn(mailbox: Mailbox): Promise<InboxMessage[]> {
+  const { messages, answers } = await mailbox.unread()
+  return messages.filter(
+    (message) => message.state === 'stored' && !message.later && isWorthATurn(message, answers),
+  )
 }
-
-/** Whether an agent should see it before going idle, and is woken for it. */
-export const isWorthATurn = (message: InboxMessage): boolean =>
-  atLeast(message, 'high') || (atLeast(message, 'normal') && !isQuiet(message.type))
 
 /** As many messages as fit, by id, cut when they are long. The first always fits. */
 function blocksWithin(messages: readonly InboxMessage[], tokens: number): Map<string, string> {
@@ -106,30 +126,6 @@ function blocksWithin(messages: readonly InboxMessage[], tokens: number): Map<st
     blocks.set(message.id, block)
   }
   return blocks
-}
-
-/** What an agent is working on, what it owes and what it waits for. */
-export async function recall(mailbox: Mailbox): Promise<string[]> {
-  const { messages } = await mailbox.inbox({ limit: 200 })
-  const inHand = messages.filter(
-    ({ state, role }) => classOf(state) === 'open' && (state !== 'shown' || role),
-  )
-  const owed = (await mailbox.owed()).filter(({ id }) => !inHand.some((message) => message.id === id))
-  const awaited = await mailbox.awaited({ kind: 'question' })
-  const matters: { why: string; id: string }[] = [
-    ...inHand.map(({ id, state }) => ({ why: `You are working on this (${state}):`, id })),
-    ...owed.map(({ id, kind }) => ({ why: `This ${kind} is waiting for you:`, id })),
-    ...awaited.map(({ id }) => ({ why: 'You sent this and are waiting for an answer:', id })),
-  ]
-  if (matters.length === 0) return []
-  const lines: string[] = ['## Still open']
-  for (const { why, id } of matters.slice(0, recallsAtMost)) {
-    const { message } = await mailbox.show(id)
-    lines.push(`${why}\n${fence(message, { chars: recallTokens * 2 })}`)
-  }
-  const rest = matters.length - recallsAtMost
-  if (rest > 0) lines.push(`${rest} more: mailbox owed`)
-  return lines
 }
 
 /** What to do with mail that keeps an agent from stopping. */

@@ -1,11 +1,11 @@
 import { fence } from '../conversation/fence.ts'
-import type { Priority } from '../model/message.ts'
+import type { PriorityInput } from '../model/message.ts'
 import { estimateTokens } from '../model/text.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 
 export interface PendingOptions {
   /** @default 'low': everything */
-  minPriority?: Priority
+  minPriority?: PriorityInput
   /** How many messages at most. @default 5 */
   limit?: number
   /** How many characters of each message at most. @default 500 */

@@ -15,16 +15,17 @@ export const note = { note: z.exactOptional(z.string()) }
 export const { replyTo, ...content } = inputShape(z.unknown())
 
 export const page = { limit: z.exactOptional(z.int()), after: z.exactOptional(z.string()) }
+export const repliesTo = { replyTo: z.exactOptional(z.union([z.string(), ids.ids])) }
 export const filter = {
   type: z.exactOptional(z.union([word, words])),
-  from: z.exactOptional(word),
-  minPriority: z.exactOptional(s.priority),
+  from: z.exactOptional(z.union([word, words])),
+  minPriority: z.exactOptional(s.priorityInput),
 }
 export const inboxFilter = {
   ...filter,
   tag: z.exactOptional(word),
   thread: z.exactOptional(word),
-  replyTo,
+  ...repliesTo,
 }
 
 export const joinFields = {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { filter, id, ids, inboxFilter, page, replyTo, word } from './inputs.ts'
+import { filter, id, ids, inboxFilter, page, repliesTo, word } from './inputs.ts'
 import { operation } from './operation.ts'
 import * as s from './schemas.ts'
 
@@ -92,14 +92,14 @@ export const readingOperations = {
   }),
   unread: lookup({
     summary: 'List all unread mail at one moment, with the sequence number to follow from',
-    input: z.strictObject({ ...filter, replyTo }),
+    input: z.strictObject({ ...filter, ...repliesTo }),
     output: s.unreadMail,
     run: (mailbox, options) => mailbox.unread(options),
   }),
   takeAll: operation({
     summary: 'Take unread messages by id; marks them as shown and skips those that are no longer unread',
     input: z.strictObject(ids),
-    output: s.object('Taken', { messages: z.array(s.inboxMessage) }),
+    output: s.messages,
     run: async (mailbox, { ids }) => ({ messages: await mailbox.takeAll(ids) }),
   }),
 }

@@ -7,6 +7,7 @@ import {
   agentSchema,
   claimSchema,
   damageDraft,
+  priorityInput as givenPriority,
   messageDraft,
   prioritySchema,
   receiptDraft,
@@ -46,6 +47,8 @@ export const durations = all(z.nullable(z.number()))
 const message = z.strictObject(storedShape(z.unknown()))
 const receiptState = name('ReceiptState', z.enum(receiptStates))
 export const priority = name('Priority', prioritySchema)
+/** As it may be given. */
+export const priorityInput = name('PriorityInput', givenPriority)
 export const kind = name('MatterKind', z.enum(kinds))
 
 export const agent = name('Agent', z.extend(agentSchema, { waitingFor: z.optional(z.array(text)) }))
@@ -57,7 +60,12 @@ export const storedMessage = name(
 )
 export const inboxMessage = name(
   'InboxMessage',
-  z.extend(storedMessage, { state: receiptState, role: z.optional(text), claimNumber: z.optional(count) }),
+  z.extend(storedMessage, {
+    state: receiptState,
+    role: z.optional(text),
+    claimNumber: z.optional(count),
+    later: z.optional(z.literal(true)),
+  }),
 )
 export const unreadableRecord = object('UnreadableRecord', {
   ...counts('seq', 'segment', 'offset', 'bytes', 'line'),
@@ -77,9 +85,18 @@ export const unreadCount = object('UnreadCount', {
 const next = z.nullable(text)
 export const messagePage = object('MessagePage', { messages: z.array(storedMessage), next })
 export const inboxPage = object('InboxPage', { messages: z.array(inboxMessage), next })
-export const checked = object('Checked', { messages: z.array(inboxMessage), remaining: unreadCount, next })
+export const checked = object('Checked', {
+  messages: z.array(inboxMessage),
+  remaining: unreadCount,
+  next,
+  later: z.optional(count),
+})
 const handledFields = { message: storedMessage, state: receiptState }
-export const handled = object('Handled', { ...handledFields, claimNumber: z.optional(count) })
+export const handled = object('Handled', {
+  ...handledFields,
+  claimNumber: z.optional(count),
+  already: z.optional(z.literal(true)),
+})
 export const claimed = object('Claimed', { ...handledFields, claim })
 
 const ladderStep = z.strictObject({
@@ -111,7 +128,11 @@ const deadLetter = z.strictObject({
   state: receiptState,
   ...texts('reason', 'at'),
 })
-export const deadLetters = object('DeadLetters', { letters: z.array(deadLetter), next })
+export const deadLetters = object('DeadLetters', {
+  letters: z.array(deadLetter),
+  waiting: z.array(deadLetter),
+  next,
+})
 
 const latency = z.strictObject(durations('p50', 'p95', 'p99'))
 const oldestWaiting = z.nullable(text)
@@ -147,6 +168,11 @@ export const unreadMail = object('Unread', {
   seq: count,
   messages: z.array(inboxMessage),
   answers: z.array(text),
+})
+export const messages = object('Messages', { messages: z.array(inboxMessage) })
+export const settled = object('Settled', {
+  settled: z.boolean(),
+  matters: z.array(z.strictObject({ kind, ...texts('id', 'to', 'by'), state: z.enum(matterStates) })),
 })
 export const maybeMessage = object('MaybeMessage', { message: z.nullable(inboxMessage) })
 

@@ -6,7 +6,7 @@ import * as s from './schemas.ts'
 export const sendingOperations = {
   send: operation({
     summary: 'Send a message',
-    input: z.strictObject({ to: s.addresses, replyTo, ...content }),
+    input: z.strictObject({ to: z.exactOptional(s.addresses), replyTo, ...content }),
     output: s.sentMessage,
     run: (mailbox, input) => mailbox.send(input),
   }),

@@ -10,7 +10,7 @@ export const talkOperations: Readonly<Record<string, Operation>> = Object.fromEn
     action.name,
     {
       summary: action.summary,
-      input: toSchema(action.input, { others: 'refused', own: { priority: s.priority } }),
+      input: toSchema(action.input, { others: 'refused', own: { priority: s.priorityInput } }),
       output: s.sentMessage,
       run: (mailbox, input) => say(mailbox, action, input as object),
     },

@@ -105,6 +105,11 @@ const systemErrors: readonly { names: string; code: ErrorCode; hint: string }[] 
     hint: 'something else has the place of a file or a directory: a space is a directory, --space DIR',
   },
   {
+    names: 'EMLINK EXDEV ENOSYS ENOTSUP EOPNOTSUPP',
+    code: 'invalid',
+    hint: 'the file system cannot do this: keep the space on a local disk (--space DIR)',
+  },
+  {
     names: 'ENOENT',
     code: 'not_found',
     hint: 'a file or a directory is missing: check the path',
@@ -116,9 +121,17 @@ const systemErrors: readonly { names: string; code: ErrorCode; hint: string }[] 
   },
 ]
 
+type SystemError = (typeof systemErrors)[number]
+
 const systemErrorByName = new Map(
   systemErrors.flatMap((found) => found.names.split(' ').map((name) => [name, found] as const)),
 )
+
+/** What is wrong with a file for a reason that nobody has thought of is wrong with the file. */
+function unforeseen(cause: unknown): SystemError | undefined {
+  const { syscall, path } = (cause ?? {}) as NodeJS.ErrnoException
+  return syscall !== undefined && path !== undefined ? systemErrorByName.get('EIO') : undefined
+}
 
 /**
  * Turns an error of the operating system or of SQLite into one that tells what to do; undefined for any other.
@@ -126,7 +139,7 @@ const systemErrorByName = new Map(
  */
 export function fromSystem(cause: unknown, doing?: string): MailboxError | undefined {
   const name = systemName(cause)
-  const found = name === undefined ? undefined : systemErrorByName.get(name)
+  const found = name === undefined ? undefined : (systemErrorByName.get(name) ?? unforeseen(cause))
   if (found === undefined) return undefined
   const message = doing === undefined ? described(cause as Error, name!) : `${doing}: ${name}`
   return new MailboxError(found.code, message, { cause, hint: found.hint })
@@ -161,3 +174,12 @@ const unnamed: Record<number, string> = { 117: 'EUCLEAN', 121: 'EREMOTEIO' }
 /** Node's message has the call and the path. */
 const described = ({ message }: Error, name: string): string =>
   message.replaceAll(/Unknown system error -\d+/g, name)
+
+/** The same values; an error on the way is a typed one. */
+export async function* typedEach<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield* values
+  } catch (error) {
+    throw typedError(error)
+  }
+}

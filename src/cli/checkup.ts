@@ -36,6 +36,11 @@ export async function* checkup(cli: Cli, dir: string, deep: boolean): AsyncGener
 }
 
 async function* checkSpaceIn(cli: Cli, dir: string, deep: boolean): AsyncGenerator<Finding> {
+  if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === false) {
+    const next = 'move it away, or choose another space with --space DIR'
+    yield { check: 'space', state: 'fail', found: `${dir} is not a directory`, next }
+    return
+  }
   if (!spaceExists(dir)) {
     yield {
       check: 'space',
@@ -61,6 +66,7 @@ async function* checkSpaceIn(cli: Cli, dir: string, deep: boolean): AsyncGenerat
   for (const record of await space.unreadable())
     yield { check: 'damage', state: 'fail', found: unreadableRecord(record), next: unreadableHint }
   yield* (await scrubFindings(dir)).map((found) => ({ check: 'scrub', ...found }))
+  yield* (await archivingFindings(space)).map((found) => ({ check: 'archive', ...found }))
   yield await attempt('index', () => checkIndex(space, hadIndex, deep))
   yield await attempt('lock', () => checkLock(space))
   const doubt = space.core.now.doubt()
@@ -76,8 +82,12 @@ async function* checkClients(cli: Cli, space: string): AsyncGenerator<Finding> {
   const dist = dirname(realpathSync(process.argv[1]!))
   const place = { scope: 'user', project: process.cwd(), env: process.env, dist } as const
   const ago = (at: number) => relative(at, Date.now())
-  for await (const { client, ...found } of clientsHealth({ place, space, ago, command: cli.command }))
+  let isAny = false
+  for await (const { client, ...found } of clientsHealth({ place, space, ago, command: cli.command })) {
+    isAny = true
     yield { check: client.name, ...found }
+  }
+  if (!isAny) yield { check: 'clients', state: 'ok', found: 'no agent client is installed on this machine' }
 }
 
 /** A check that throws has found a problem too. */
@@ -166,6 +176,29 @@ async function scrubFindings(dir: string): Promise<Omit<Finding, 'check'>[]> {
   return [
     { state: 'ok', found: `old files were read ${relative(state.finishedAt, Date.now())}; all are intact` },
   ]
+}
+
+/** What archiving by the settings has done; nothing while they ask for none. */
+async function archivingFindings({ core, dir }: DiskSpace): Promise<Omit<Finding, 'check'>[]> {
+  const { archivingState, describeRun, isArchivingOn } = await import('../space/archiving.ts')
+  if (!isArchivingOn(core)) return []
+  const { last, lastDone } = archivingState(dir) ?? {}
+  const ago = (at: number) => relative(at, Date.now())
+  if (last === undefined)
+    return [
+      { state: 'ok', found: 'not yet: a hub, `watch` or another process that stays does it once a day' },
+    ]
+  if (last.problem !== undefined)
+    return [
+      {
+        state: 'warn',
+        found: `${describeRun(last)}, ${ago(last.at)}`,
+        next: 'mailbox archive-old --dry-run',
+      },
+    ]
+  const did =
+    lastDone === undefined ? 'nothing to archive yet' : `${describeRun(lastDone)}, ${ago(lastDone.at)}`
+  return [{ state: 'ok', found: `${did}; last looked ${ago(last.at)}` }]
 }
 
 async function checkMirror(space: DiskSpace): Promise<Omit<Finding, 'check'>> {

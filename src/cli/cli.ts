@@ -1,5 +1,6 @@
 import { basename, relative } from 'node:path'
 import type { Command } from 'commander'
+import { MailboxError } from '../base/errors.ts'
 import { quoteForShell } from '../base/shell.ts'
 import { person } from '../model/agent.ts'
 import { toPrintableLine } from '../model/text.ts'
@@ -69,6 +70,16 @@ export function createCli(globals: Globals): Cli {
     command: (words) => [programName(), ...given(globals), words].join(' '),
   }
   return cli
+}
+
+/** For verbs that have another option for who sends: `--from` is `--as`. */
+export function actingAs(cli: Cli, from: string | undefined): Cli {
+  const { as } = cli.globals
+  if (from === undefined || from === as) return cli
+  if (as === undefined) return createCli({ ...cli.globals, as: from })
+  throw new MailboxError('invalid', `--as ${as} and --from ${from} name two senders`, {
+    hint: 'give one of them',
+  })
 }
 
 const given = ({ space, as }: Globals): string[] => [

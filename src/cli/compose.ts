@@ -2,9 +2,10 @@ import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
 import { parseStrictJson } from '../base/json.ts'
 import { isObject } from '../base/objects.ts'
-import { checkFieldNames, checkFields } from '../model/check-fields.ts'
+import { checkFields } from '../model/check-fields.ts'
 import type { Kind } from '../model/field.ts'
 import { type FieldName, inputFields, optionName, type SendInput } from '../model/fields.ts'
+import { checkAttachments } from '../space/mailbox/attachments.ts'
 import { readJson, readText } from './input.ts'
 import { collect, duration, priority, whole } from './options.ts'
 
@@ -56,7 +57,16 @@ export async function compose(flags: MessageFlags, stdin: boolean): Promise<Comp
     const value = field.name === 'body' ? await readBody(flags, stdin) : flags[optionName(field)]
     if (value !== undefined && field.cli !== undefined) message[field.name] = await fieldValue(field, value)
   }
+  checkAttachments(message)
   return message
+}
+
+/** Refuses a message that says nothing: neither words nor data, nor a type that says something by itself. */
+export function checkSaysSomething(message: Composed, hint: string): void {
+  const { subject, body, payload, context, attachments = [], type = 'text' } = message
+  const hasWords = Boolean(subject) || Boolean(body) || type !== 'text'
+  if (hasWords || payload !== undefined || context !== undefined || attachments.length > 0) return
+  throw new MailboxError('invalid', 'the message is empty', { hint })
 }
 
 /** JSON is read here rather than by commander: it may come from standard input. */
@@ -80,7 +90,6 @@ async function readBody({ body, bodyFile }: MessageFlags, stdin: boolean): Promi
 
 function parseInput(text: string): Record<string, unknown> {
   const input = asObject(parseStrictJson(text), '--input')
-  checkFieldNames(input)
   checkFields(input)
   return input
 }

@@ -36,19 +36,49 @@ export async function readText(path: string): Promise<string> {
   return createDecoder(path)(Buffer.concat(chunks), false)
 }
 
-/** Reads a file's lines with their numbers, skipping empty ones. */
-export async function* readLines(path: string): AsyncGenerator<{ line: string; number: number }> {
-  const decode = createDecoder(path)
+/** A line with its number, from 1: its text, or why it has none. */
+export type Line = { number: number; text: string } | { number: number; error: MailboxError }
+
+/** Reads the lines of a file, skipping empty ones. One that is not UTF-8 or too long costs no other. */
+export async function* readLines(path: string): AsyncGenerator<Line> {
   let number = 0
-  let rest = ''
-  for await (const chunk of chunksOf(path)) {
-    const lines = (rest + decode(chunk, true)).split('\n')
-    rest = lines.pop()!
-    for (const line of lines) if (++number && line.trim() !== '') yield { line, number }
+  let parts: Buffer[] = []
+  let size = 0
+  const add = (part: Buffer) => {
+    size += part.length
+    if (size <= maxBytes) parts.push(part)
+    else parts = []
   }
-  rest += decode(Buffer.alloc(0), false)
-  if (rest.trim() !== '') yield { line: rest, number: number + 1 }
+  function* end(): Generator<Line> {
+    const [bytes, length] = [Buffer.concat(parts), size]
+    parts = []
+    size = 0
+    number++
+    try {
+      if (length > maxBytes) throw tooLong(length)
+      const text = createDecoder('the line')(bytes, false)
+      if (text.trim() !== '') yield { number, text }
+    } catch (error) {
+      if (!(error instanceof MailboxError)) throw error
+      yield { number, error }
+    }
+  }
+  for await (const chunk of chunksOf(path)) {
+    let start = 0
+    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, start)) {
+      add(chunk.subarray(start, at))
+      yield* end()
+      start = at + 1
+    }
+    add(chunk.subarray(start))
+  }
+  yield* end()
 }
+
+const tooLong = (length: number) =>
+  new MailboxError('over_limit', `the line has ${length} bytes; the limit is ${maxBytes}`, {
+    hint: 'no message is that large; is this a file of lines?',
+  })
 
 /** JSON given on the command line, or on standard input for `-`. */
 export async function readJson(text: string, what: string): Promise<unknown> {

@@ -10,8 +10,8 @@ import { action, type Cli } from './cli.ts'
 import { createProgress } from './progress.ts'
 
 export interface OpenOptions {
-  /** Fail if the space does not exist instead of creating it. @default false */
-  existing?: boolean
+  /** Create the space if there is none. Only verbs that bring something into it do. @default false: an error */
+  creates?: boolean
 }
 
 export const spaceDir = ({ globals }: Cli): string =>
@@ -28,8 +28,8 @@ export function existingSpaceDir(cli: Cli): string {
 }
 
 /** Opens the space. Creating one is always announced, because the path may be mistyped. */
-export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Promise<DiskSpace> {
-  const dir = existing ? existingSpaceDir(cli) : spaceDir(cli)
+export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Promise<DiskSpace> {
+  const dir = creates ? spaceDir(cli) : existingSpaceDir(cli)
   const isNew = !spaceExists(dir)
   const progress = createProgress(cli, 'building the index')
   try {
@@ -51,8 +51,13 @@ export async function open(cli: Cli, { existing = false }: OpenOptions = {}): Pr
 }
 
 /** The mailbox of the agent the verb acts as. An agent that has not joined gets an error that says how to. */
-export const openMailbox = (cli: Cli, space: DiskSpace): Promise<Mailbox> =>
-  space.mailboxOfRun(cli.actor, { join: false })
+export async function openMailbox(cli: Cli, space: DiskSpace): Promise<Mailbox> {
+  const mirror = await space.mirror()
+  // One that is behind catches up with the next send.
+  if (mirror?.state === 'away' || mirror?.state === 'ahead')
+    cli.warn(`${mirror.problem}; to see what to do: ${cli.command('doctor')}`)
+  return space.mailboxOfRun(cli.actor, { join: false })
+}
 
 /** Sets what a verb does in the mailbox of the agent it acts as. */
 export function mailboxAction<Words extends unknown[]>(

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
-import { type Priority, priorities } from '../model/message.ts'
+import { type Priority, priorityHint, toPriority } from '../model/message.ts'
 import { parseDuration } from '../model/time.ts'
 
 /** For repeatable options. */
@@ -31,11 +31,9 @@ export const duration = (text: string): number =>
   text === 'forever' ? Number.POSITIVE_INFINITY : parseDuration(text)
 
 export function priority(text: string): Priority {
-  const found = priorities.find((each) => each === text)
+  const found = toPriority(/^\d$/.test(text) ? Number(text) : text)
   if (found !== undefined) return found
-  throw new MailboxError('invalid', `unknown priority ${JSON.stringify(text)}`, {
-    hint: `use ${priorities.join(', ')}`,
-  })
+  throw new MailboxError('invalid', `unknown priority ${JSON.stringify(text)}`, { hint: priorityHint })
 }
 
 export { given } from '../base/objects.ts'

@@ -4,6 +4,7 @@ import { addGlobals } from './globals.ts'
 import { helpStyle, quickStart } from './help.ts'
 import { interruptCode } from './interrupt.ts'
 import { ignoreClosedPipes, settle } from './output.ts'
+import { refuseRepeats } from './repeats.ts'
 import { allVerbs, findVerb, type Verb } from './verbs.ts'
 
 declare const __VERSION__: string
@@ -48,6 +49,9 @@ async function createProgram(words: readonly string[]): Promise<Command> {
     .configureHelp(helpStyle)
     .addHelpText('after', quickStart)
   addGlobals(program)
+  refuseRepeats(program)
+  // Asking for the help of a verb that does not exist is a mistake like calling it.
+  program.on('beforeAllHelp', ({ command }: { command: Command }) => refuseUnknownVerb(command))
   program.addHelpCommand(
     new Command('help')
       .argument('[verb]')
@@ -62,8 +66,18 @@ async function createProgram(words: readonly string[]): Promise<Command> {
     const define = await verb?.load()
     define?.(command)
     addGlobals(command)
+    refuseRepeats(command)
   })
   return program
+}
+
+function refuseUnknownVerb(command: Command): void {
+  const [first = '-'] = command.args
+  const isVerb =
+    first.startsWith('-') || first === 'help' || command.commands.some((one) => one.name() === first)
+  // Commander has it, with the suggestion, but not in its types.
+  if (command.commands.length > 0 && !isVerb)
+    (command as Command & { unknownCommand(): void }).unknownCommand()
 }
 
 async function verbsFor(first: string | undefined): Promise<readonly Verb[]> {

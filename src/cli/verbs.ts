@@ -46,6 +46,7 @@ const mcp = () => import('./verbs/mcp.ts')
 const owed = () => import('./verbs/owed.ts')
 const prompt = () => import('./verbs/prompt.ts')
 const repair = () => import('./verbs/repair.ts')
+const route = () => import('./verbs/route.ts')
 const roster = () => import('./verbs/roster.ts')
 const send = () => import('./verbs/send.ts')
 const serve = () => import('./verbs/serve.ts')
@@ -53,6 +54,7 @@ const stats = () => import('./verbs/stats.ts')
 const tmux = () => import('./verbs/tmux.ts')
 const token = () => import('./verbs/token.ts')
 const transfer = () => import('./verbs/transfer.ts')
+const wait = () => import('./verbs/wait.ts')
 const withdraw = () => import('./verbs/withdraw.ts')
 
 /** Every verb by heading, in the order of the help. */
@@ -82,6 +84,7 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
     verb('reply', 'Reply to a message', from(send, 'reply')),
     verb('broadcast', 'Send to every agent, or to a swarm', from(send, 'broadcast')),
     ...conversationVerbs('send'),
+    verb('route', 'Show and change the rules that choose recipients', from(route, 'route')),
     verb('withdraw', 'Withdraw a message that nobody has read', from(withdraw, 'withdraw')),
   ],
   'Read:': [
@@ -94,7 +97,7 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
     verb('sent', 'List the messages you sent', from(look, 'sent')),
     verb('search', 'Search all messages', from(look, 'search')),
     verb('dead', 'List and resend undeliverable mail', from(dead, 'dead')),
-    verb('wait', 'Wait for a message', from(follow, 'wait')),
+    verb('wait', 'Wait for mail, an acknowledgement or an end', from(wait, 'wait')),
     verb('watch', 'Print new mail as it arrives, without marking it as read', from(follow, 'watch')),
     verb('log', 'Show everything that happened in the space', from(log, 'log')),
   ],
@@ -129,8 +132,8 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
       'Compress old journal files, and optionally remove them',
       from(archiveOld, 'archiveOld'),
     ),
-    verb('export', 'Export all messages as JSON lines', from(transfer, 'exportMessages')),
-    verb('import', 'Import exported messages', from(transfer, 'importMessages')),
+    verb('export', 'Export the space, or its mail as a graph', from(transfer, 'exportMessages')),
+    verb('import', 'Import an exported space', from(transfer, 'importMessages')),
   ],
 })
 

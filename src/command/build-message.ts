@@ -1,7 +1,8 @@
-import { type Address, defaultLife, writeAddress } from '../model/address.ts'
+import { type Address, defaultLife, tagLabel, writeAddress } from '../model/address.ts'
 import { fields, inputFields, type SendInput } from '../model/fields.ts'
-import type { Message } from '../model/message.ts'
-import { isoTime } from '../model/time.ts'
+import { type Message, toPriority } from '../model/message.ts'
+import { isoTime, maxLifeMs, parseTime } from '../model/time.ts'
+import { invalid } from './check-send.ts'
 import type { Context } from './context.ts'
 import type { SendCommand } from './send.ts'
 
@@ -22,26 +23,45 @@ export function buildMessage(
 ): Message {
   const { from, input, parent } = command
   const id = newId()
-  const life = input.ttlMs === undefined ? defaultLife(addresses) : input.ttlMs
   const message: Message = {
     id,
     from,
     to: addresses.length === 1 ? [writeAddress(addresses[0]!)] : [...new Set(addresses.map(writeAddress))],
     type: input.type ?? fields.type.default,
-    priority: input.priority ?? fields.priority.default,
+    priority: toPriority(input.priority) ?? fields.priority.default,
     createdAt: isoTime(now),
     threadId: input.threadId ?? parent?.threadId ?? id,
     requiresAck: input.requiresAck ?? false,
     awaitingResponse: input.awaitingResponse ?? false,
-    tags: input.tags === undefined ? [] : [...new Set(input.tags)],
+    tags: input.tags === undefined ? [] : [...new Set(input.tags.map(tagLabel))],
     attachments: input.attachments === undefined ? [] : [...input.attachments],
     subject: input.subject ?? '',
     body: input.body ?? '',
   }
-  if (life !== null) message.expiresAt = isoTime(now + life)
+  const expiresAt = expiryOf(input, addresses, now)
+  if (expiresAt !== null) message.expiresAt = isoTime(expiresAt)
   if (parent !== undefined) message.replyTo = parent.id
   copyOptional(input, message)
   return message
+}
+
+/** When a message expires unread, in ms; `null` for one that never does. */
+function expiryOf(
+  { ttlMs, expiresAt }: SendInput,
+  addresses: readonly Address[],
+  now: number,
+): number | null {
+  if (expiresAt === undefined) {
+    const life = ttlMs === undefined ? defaultLife(addresses) : ttlMs
+    return life === null ? null : now + life
+  }
+  const at = parseTime(expiresAt)
+  if (at <= now || at - now > maxLifeMs)
+    invalid(
+      `expiresAt must be in the future, at most 10 years from now, not ${expiresAt}`,
+      fields.expiresAt.hint,
+    )
+  return at
 }
 
 /** In the order of the table, whatever order they were given in; asking for what is not there takes time. */

@@ -7,13 +7,21 @@ export function checkSend(input: SendInput, maxBytes: number): void {
   if (input === null || typeof input !== 'object')
     invalid('there is nothing to send', 'pass { to, subject, body }')
   checkFields(input)
-  if (input.to === undefined || input.to.length === 0)
-    invalid('the message has no recipient', 'name at least one address')
+  if (recipientsOf(input).length === 0)
+    invalid(
+      'the message has no recipient',
+      'name at least one address, or give a tag such as project:x: without an address it goes to every agent that has the tag',
+    )
+  if (input.ttlMs !== undefined && input.expiresAt !== undefined)
+    invalid('ttlMs and expiresAt are both given', 'give one of them')
   checkSize(input, maxBytes)
 }
 
-/** The addresses as a list: one alone needs none. */
-export const toList = (to: SendInput['to']): readonly string[] => (typeof to === 'string' ? [to] : to)
+/** The addresses of a message. Without any, its namespaced tags say who should see it; a word alone addresses nobody. */
+export function recipientsOf({ to = [], tags = [] }: SendInput): readonly string[] {
+  const named = typeof to !== 'string' ? to : to === '' ? [] : [to]
+  return named.length > 0 ? named : tags.filter((tag) => tag.includes(':'))
+}
 
 /** The fields that have no limit of their own. */
 const contentFields = inputFields.filter(
@@ -21,7 +29,7 @@ const contentFields = inputFields.filter(
     kind === 'json' || kind === 'object' || (kind === 'text' && maxLength === undefined),
 )
 
-function checkSize(input: SendInput, maxBytes: number): void {
+export function checkSize(input: { [Name in keyof SendInput]?: unknown }, maxBytes: number): void {
   let size = 0
   for (const { name, kind } of contentFields) {
     const value = input[name as keyof SendInput]

@@ -1,4 +1,4 @@
-import type { Draft } from '../model/entry.ts'
+import type { Draft, LateDraft } from '../model/entry.ts'
 import type { Settings } from '../model/settings.ts'
 
 /** What a decision needs from outside: the time, new ids and the settings. */
@@ -16,10 +16,12 @@ export interface Context {
 }
 
 /** The outcome of a decision: the entries to append, and the result for the caller. */
-export interface Decision<T> {
-  drafts: Draft[]
+export interface Decision<T, D = Draft> {
+  drafts: D[]
   result: T
 }
+/** One with entries that name one another. */
+export type LateDecision<T> = Decision<T, Draft | LateDraft>
 
 /** The time by which claims and mail end, in ms since 1970. */
 export const endsBy = (context: Context): number => context.endsBy ?? context.now

@@ -4,7 +4,7 @@ import { keyOf, type Matter, next, opens, stepOf } from '../conversation/matter.
 import { matterOf, type TakenStep, typeOf } from '../conversation/registry.ts'
 import type { View } from '../conversation/view.ts'
 import { isGroupBox } from '../model/address.ts'
-import { type Agent, person, systemAgent } from '../model/agent.ts'
+import { type Agent, boxesOf, person, systemAgent } from '../model/agent.ts'
 import type { MessageDraft } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
 import type { Context } from './context.ts'
@@ -72,17 +72,16 @@ function mayMove(view: View, from: string, step: TakenStep, matters: readonly Ma
   return matters.some(({ owner }) => agent !== undefined && isMeantBy(owner, agent))
 }
 
-const isMeantBy = (owner: string, { name, roles, tags }: Agent): boolean =>
-  owner === name ||
-  owner === 'all' ||
-  roles.some((role) => owner === `role:${role}`) ||
-  (isGroupBox(owner) && tags.includes(owner))
+function isMeantBy(owner: string, agent: Agent): boolean {
+  const { roles, groups } = boxesOf(agent)
+  return owner === agent.name || roles.includes(owner) || groups.includes(owner)
+}
 
 /** Of some matters there is one open at a time. */
 function checkOpening(view: View, message: Message): void {
   const kind = opens(message)
   if (kind === undefined || !matterOf(kind)?.isOnly) return
-  const open = view.openMatter(kind, keyOf(message, kind)!)
+  const [open] = view.openMatters(kind, keyOf(message, kind)!)
   if (open === undefined) return
   throw new MailboxError('conflict', `there is an open ${kind} already: ${open.id}`, {
     hint: `wait for the answer, or withdraw it: mailbox withdraw ${open.id}`,
@@ -113,7 +112,7 @@ export function guardLoop(view: View, message: Message, context: Context): Messa
       to: [person],
       type: escalationType,
       priority: 'high',
-      subject: `Paused after ${limit} messages: ${message.subject || '(no subject)'}`,
+      subject: `A thread was paused after ${limit} messages`,
       body: `Agents have answered one another ${limit} times in thread ${message.threadId}. It is paused.\n\nRead it: mailbox thread ${message.threadId}\nLet it go on: mailbox send ... --thread ${message.threadId}`,
       payload: { threadId: message.threadId, messages: limit },
     }),

@@ -5,7 +5,7 @@ import type { ClaimMade } from '../model/claim.ts'
 import { hasLapsed, type MessageFacts, type Reach } from '../model/reach.ts'
 import type { Receipt } from '../model/receipt.ts'
 import { type Context, endsBy } from './context.ts'
-import type { HandleCommand } from './handle.ts'
+import type { HandleCommand } from './ladder.ts'
 
 /** A copy that is not fenced off; `isAnew`: the claim on it has run out, and this is the next. */
 export type OpenCopy = Receipt & { isAnew?: boolean }

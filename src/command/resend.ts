@@ -9,12 +9,13 @@ import { isDeadLetter } from '../model/receipt.ts'
 import { unreadableHint } from '../model/unreadable.ts'
 import type { Context, Decision } from './context.ts'
 import { requireMessage } from './handle.ts'
+import { withdrawFor } from './moot.ts'
 import { decideSend, type Sent } from './send.ts'
 
 export interface ResendCommand {
   agent: string
   id: string
-  to: SendInput['to']
+  to: NonNullable<SendInput['to']>
 }
 
 /** Sends a dead letter to another address as a new message with the same content, and archives the old one. */
@@ -36,19 +37,21 @@ export function decideResend(view: View, { agent, id, to }: ResendCommand, conte
     })
   }
   const input = contentOf(message, to)
-  const decision = decideSend(view, { from: agent, input, parent: undefined }, context)
+  const command = { from: agent, input, parent: undefined, asAddressed: true }
+  const decision = decideSend(view, command, context)
   const changes = dead.map(({ rank, owner, box, state }) => ({
     ...{ id: message.id, seq, rank, owner, box, was: state },
     state: 'archived' as const,
   }))
   const archived = receiptDrafts('archived', agent, changes, `resent as ${decision.result.message.id}`)
-  return { ...decision, drafts: [...decision.drafts, ...archived] }
+  const told = withdrawFor(view, message.id, ['undelivered'])
+  return { ...decision, drafts: [...decision.drafts, ...archived, ...told] }
 }
 
 const resentFields = inputFields.filter(({ stored, once }) => stored !== undefined && !once)
 
 /** What was said, without what belonged to that one sending. */
-function contentOf(message: Message, to: SendInput['to']): SendInput {
+function contentOf(message: Message, to: NonNullable<SendInput['to']>): SendInput {
   const kept = resentFields.map(({ name }) => [name, message[name as keyof Message]])
   return { to, ...given(Object.fromEntries(kept)) }
 }

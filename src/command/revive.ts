@@ -1,17 +1,28 @@
-import type { View } from '../conversation/view.ts'
-import { type Agent, systemAgent } from '../model/agent.ts'
+import type { Letter, View } from '../conversation/view.ts'
+import { type Agent, isAway, person, systemAgent } from '../model/agent.ts'
 import { agentDraft, type Draft, type ReceiptDraft, receiptDrafts } from '../model/entry.ts'
 import { classOf } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context } from './context.ts'
-import { unchanged } from './due/letter-changes.ts'
+import { keepTimes, unchanged } from './due/letter-changes.ts'
+import { notice } from './notice.ts'
+import { requireAgent } from './roster.ts'
 
 /** More than any agent normally has waiting. */
 const atOnce = 10_000
 
-/** Extends the life of the mail that waited for a frozen agent by the time it was frozen. */
-export function extend(view: View, { name, lastSeenAt }: Agent, now: number): ReceiptDraft[] {
-  const frozenMs = (seq: number) =>
+/** What an agent finds when it is back: its mail as it was, with the life it had left; and who was told otherwise. */
+export function welcomeBack(view: View, before: Agent, context: Context): Draft[] {
+  return [
+    ...extend(view, before, context.now),
+    ...revive(view, before.name, context),
+    ...correct(view, before, context),
+  ]
+}
+
+/** The time that an agent was away does not count for the mail that waited for it. */
+function extend(view: View, { name, lastSeenAt }: Agent, now: number): ReceiptDraft[] {
+  const awayMs = (seq: number) =>
     Math.max(0, now - Math.max(Date.parse(lastSeenAt), Date.parse(view.text(seq).createdAt)))
   const waiting = view
     .inBox(name, atOnce)
@@ -20,31 +31,88 @@ export function extend(view: View, { name, lastSeenAt }: Agent, now: number): Re
     )
   const changes = waiting.map((letter) => ({
     ...unchanged(letter),
-    ...(letter.ackBy === null ? {} : { ackBy: isoTime(letter.ackBy) }),
-    expiresAt: isoTime(letter.expiresAt! + frozenMs(letter.seq)),
+    ...keepTimes(letter),
+    expiresAt: isoTime(letter.expiresAt! + awayMs(letter.seq)),
   }))
-  return receiptDrafts('extended', systemAgent, changes, `${name} was frozen`)
+  return receiptDrafts('extended', systemAgent, changes, `${name} was away`)
 }
 
 /**
- * A new run of an agent gets the mail that became dead letters in its absence, except mail for an earlier run
- * only and mail that was claimed too often.
+ * Mail that became a dead letter in the absence of its agent is as it was before, except mail for an earlier run only
+ * and mail that failed too often.
  */
-export function revive(view: View, name: string, { now, policy }: Context): ReceiptDraft[] {
-  const changes = view
-    .deadOf(name, atOnce)
-    .filter(({ state, expiresAt, attempts, id }) => {
-      const lives = expiresAt === null || expiresAt > now
-      const mayTry = attempts < policy.maxAttempts
-      return state === 'dead' && lives && mayTry && view.message(id)?.generation === null
-    })
-    .map((letter) => ({ ...unchanged(letter), state: 'stored' as const }))
+function revive(view: View, name: string, context: Context): ReceiptDraft[] {
+  const changes = revived(view, name, context).map((letter) => ({
+    ...unchanged(letter),
+    state: letter.before ?? ('stored' as const),
+  }))
   return receiptDrafts('revived', systemAgent, changes, `${name} is back`)
 }
 
-/** An agent wrongly considered dead continues the same run and gets its mail back. */
+const revived = (view: View, name: string, { now, policy }: Context): Letter[] =>
+  view.deadOf(name, atOnce).filter(({ state, expiresAt, failures, id, before }) => {
+    const wasRead = before !== null && classOf(before) !== 'unread'
+    const lives = wasRead || expiresAt === null || expiresAt > now
+    const mayTry = failures < policy.maxAttempts
+    return state === 'dead' && lives && mayTry && view.message(id)?.generation === null
+  })
+
+/** Whoever has read that its mail was not delivered, or that it waits, is told that it has arrived after all. */
+function correct(view: View, { name, lastSeenAt }: Agent, context: Context): Draft[] {
+  const waiting = view.inBox(name, atOnce).filter(({ owner }) => owner === name)
+  const bySender = new Map<string, Letter[]>()
+  for (const letter of [...revived(view, name, context), ...waiting]) {
+    const { from } = view.text(letter.seq)
+    const isMisled = view
+      .noticesAbout(letter.id)
+      .some(
+        ({ to, kind, state, at }) =>
+          to === from &&
+          (kind === 'undelivered' || kind === 'waiting') &&
+          classOf(state) !== 'unread' &&
+          state !== 'withdrawn' &&
+          at >= Date.parse(lastSeenAt),
+      )
+    if (isMisled) bySender.set(from, [...(bySender.get(from) ?? []), letter])
+  }
+  return [...bySender].map(([to, letters]) => {
+    const isOne = letters.length === 1
+    const about = view.text(letters[0]!.seq)
+    return notice(context, {
+      ...{ to: [to], type: 'notification', ...(isOne ? { about } : {}) },
+      subject: `${name} is back and has ${isOne ? 'your message' : `${letters.length} messages of yours`}`,
+      body: letters.map(({ id }) => `- ${id}`).join('\n'),
+    })
+  })
+}
+
+/**
+ * An agent that was taken for dead, or is frozen, continues the same run. If its process ended, it is not tied to
+ * that any more.
+ */
 export function comeBack(view: View, agent: Agent, context: Context): Draft[] {
-  const { gone: _, note: __, ...rest } = agent
-  const back = { ...rest, state: 'alive', lastSeenAt: isoTime(context.now) } as const
-  return [agentDraft('updated', systemAgent, back), ...revive(view, agent.name, context)]
+  const { gone, note: _, ...rest } = agent
+  const at = isoTime(context.now)
+  const { pid: __, pidStart: ___, host: ____, ...free } = rest.session
+  const back: Agent = {
+    ...rest,
+    session: gone === 'silent' ? rest.session : free,
+    state: 'alive',
+    lastSeenAt: at,
+    lastAway: { from: agent.lastSeenAt, to: at },
+  }
+  return [agentDraft('resumed', systemAgent, back), ...welcomeBack(view, agent, context)]
+}
+
+/**
+ * Whoever acts is there. `isEnded`: the process that it joined with is gone, so it acts from elsewhere. One that has
+ * left has to join again; what it wants to do says so.
+ */
+export function decideReturn(view: View, name: string, isEnded: boolean, context: Context): Draft[] {
+  if (name === person || name === systemAgent) return []
+  const agent = requireAgent(view.directory, name)
+  if (isAway(agent)) return comeBack(view, agent, context)
+  if (!isEnded || agent.state === 'dead') return []
+  const { pid: _, pidStart: __, host: ___, ...session } = agent.session
+  return [agentDraft('updated', name, { ...agent, session, lastSeenAt: isoTime(context.now) })]
 }

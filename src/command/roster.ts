@@ -1,17 +1,17 @@
 import { MailboxError } from '../base/errors.ts'
+import { nearest } from '../base/nearest.ts'
 import { given } from '../base/objects.ts'
 import type { DirectoryView, View } from '../conversation/view.ts'
-import { checkTag } from '../model/address.ts'
+import { checkTag, tagLabel } from '../model/address.ts'
 import { type Agent, implicitPerson, person, type Session, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
 import { type AgentDraft, agentDraft, type Draft } from '../model/entry.ts'
 import { checkName } from '../model/name.ts'
 import { isoTime } from '../model/time.ts'
-import type { Context, Decision } from './context.ts'
-import { isRunning, type ProcessStates } from './due/deaths.ts'
+import type { Context } from './context.ts'
+import { type ProcessStates, runOf } from './due/deaths.ts'
 import { freeClaims } from './due/letter-changes.ts'
-import { nearest } from './resolve.ts'
-import { extend, revive } from './revive.ts'
+import { welcomeBack } from './revive.ts'
 
 export interface JoinInput {
   /** Replaces the agent's roles; if omitted, it keeps them. */
@@ -57,96 +57,53 @@ export function requirePresent(directory: Directory, name: string): Agent {
   throw new MailboxError('conflict', `${name} has left`, { hint: `join again: mailbox join ${name}` })
 }
 
-/** Starts a new run of an agent. Its generation rises, so that mail for an old run can be recognized. */
-export function decideJoin(view: View, name: string, input: JoinInput, context: Context): Draft[] {
+/**
+ * Starts a new run of an agent. Its generation rises, so that mail for an old run can be recognized. `gone`: runs whose
+ * process has ended, which nobody may have noticed yet.
+ */
+export function decideJoin(
+  view: View,
+  name: string,
+  input: JoinInput,
+  context: Context,
+  gone: ProcessStates['gone'] = new Set(),
+): Draft[] {
   const { directory } = view
   const { now } = context
-  checkName(name, 'agent name')
-  if (name === systemAgent)
-    throw new MailboxError('invalid', `the name ${name} is reserved`, { hint: 'choose another name' })
+  checkAgentName(name)
   const before = directory.agents.get(name)
   const at = isoTime(now)
   const { pid, pidStart, host, client, id } = input.session ?? {}
   checkSession(input.session ?? {})
   checkText('note', input.note)
+  const isResumed = before !== undefined && resumes(before, id)
   const session: Session = {
-    generation: (before?.session.generation ?? 0) + 1,
-    startedAt: at,
+    generation: (before?.session.generation ?? 0) + (isResumed ? 0 : 1),
+    startedAt: isResumed ? before.session.startedAt : at,
+    ...(isResumed ? given({ client: before.session.client, id: before.session.id }) : {}),
     ...given({ pid, pidStart, host, client, id }),
   }
   const roles = checkRoles(input.roles ?? before?.roles ?? [])
   const tags = checkTags(input.tags ?? before?.tags ?? [])
   const { note } = input
-  const agent: Agent = { name, state: 'alive', roles, tags, session, lastSeenAt: at, ...given({ note }) }
-  if (before?.state === 'frozen') {
-    const resumed = agentDraft('resumed', name, agent)
-    return [...extend(view, before, now), resumed, ...revive(view, name, context)]
+  const wasAway = before?.state === 'frozen' || before?.state === 'dead'
+  const lastAway = wasAway ? { from: before.lastSeenAt, to: at } : before?.lastAway
+  const agent: Agent = {
+    ...{ name, state: 'alive', roles, tags, session, lastSeenAt: at },
+    ...given({ lastAway, note }),
   }
-  const inherited = before?.state === 'dead' ? revive(view, name, context) : []
-  return [agentDraft('joined', name, agent), ...freeClaims(view, name, context), ...inherited]
+  const found = wasAway ? welcomeBack(view, before, context) : []
+  if (isResumed) return [agentDraft('resumed', name, agent), ...found]
+  const hasDied = before !== undefined && gone.has(runOf(before))
+  const freed = freeClaims(view, name, context, `${name} started a new run`, hasDied)
+  return [agentDraft('joined', name, agent), ...freed, ...found]
 }
 
-export interface SeatInput {
-  /** The required agent. If omitted, the agent already in this process, or a new one. */
-  name?: string | undefined
-  /** The client, after which new agents are named. */
-  client: string
-  session: NonNullable<JoinInput['session']>
-  /** Whether it may join or resume. `false`: only an agent that is already there. @default true */
-  joins?: boolean
-}
-
-/**
- * Finds the agent of a process. A client connects in several ways (hooks, tools), which must all find the same
- * agent: the one that joined from this process, or whose session is resumed here, or a new one. Two sessions
- * in one process are two agents; a session that starts after another has ended takes over its agent.
- */
-export function decideSeat(
-  view: View,
-  { name, client, session, joins = true }: SeatInput,
-  processes: Pick<ProcessStates, 'gone'>,
-  context: Context,
-): Decision<string> {
-  const { id } = session
-  const here = [...view.directory.agents.values()]
-    .filter((agent) => agent.state !== 'dead' && isSameProcess(agent.session, session))
-    .sort(
-      (a, b) =>
-        Number(b.state !== 'frozen') - Number(a.state !== 'frozen') ||
-        b.session.startedAt.localeCompare(a.session.startedAt),
-    )
-  const isOfSession = (agent: Agent) =>
-    id === undefined || agent.session.id === undefined || agent.session.id === id
-  const isResumed = (agent: Agent) =>
-    id !== undefined &&
-    agent.session.id === id &&
-    agent.session.client === client &&
-    !isRunning(agent, processes)
-  const seated =
-    here.find(isOfSession) ??
-    [...view.directory.agents.values()].find(isResumed) ??
-    here.find(({ state }) => state === 'frozen')
-  const found = name ?? seated?.name ?? freeName(client, view.directory)
-  const before = findAgent(view.directory, found)
-  if (before !== undefined && isRunning(before, processes)) return { drafts: [], result: found }
-  if (!joins)
-    throw new MailboxError('conflict', `the session of ${found} has ended`, { hint: 'start a new session' })
-  return { drafts: decideJoin(view, found, { session: { ...session, client } }, context), result: found }
-}
-
-const isSameProcess = (one: Session, other: NonNullable<JoinInput['session']>): boolean =>
-  other.pid !== undefined &&
-  one.pid === other.pid &&
-  one.pidStart === other.pidStart &&
-  one.host === other.host
-
-/** The first of `claude-1`, `claude-2` … that no living or frozen agent has. */
-function freeName(client: string, { agents }: Directory): string {
-  for (let n = 1; ; n++) {
-    const agent = agents.get(`${client}-${n}`)
-    if (agent === undefined || agent.state === 'dead') return `${client}-${n}`
-  }
-}
+/** Whether an agent that joins continues the run that was frozen; another session of its client is a new run. */
+const resumes = ({ state, session }: Agent, id: string | undefined): boolean =>
+  state === 'frozen' &&
+  session.generation > 0 &&
+  (id === undefined || session.id === undefined || session.id === id)
 
 export function decideUpdate(
   { directory }: DirectoryView,
@@ -165,7 +122,8 @@ export function decideUpdate(
     })
   }
   const roles = checkRoles([...before.roles.filter((role) => !removeRoles.includes(role)), ...addRoles])
-  const tags = checkTags([...before.tags.filter((tag) => !removeTags.includes(tag)), ...addTags])
+  const removed = list(removeTags, 'removeTags').map(tagLabel)
+  const tags = checkTags([...before.tags.filter((tag) => !removed.includes(tagLabel(tag))), ...addTags])
   // For a frozen or dead agent, lastSeenAt records since when, so it must not change.
   const isHere = before.state !== 'frozen' && before.state !== 'dead'
   const moves = isHere ? { state: input.state ?? before.state, lastSeenAt: isoTime(now) } : {}
@@ -193,28 +151,46 @@ export function decideSeed(
 
 /** Leaves for good, or frozen: then its mail waits until it returns. */
 export function decideLeave(
-  { directory }: DirectoryView,
+  view: View,
   name: string,
   frozen: boolean,
-  { now }: Context,
-): AgentDraft[] {
+  context: Context,
+  /** Whether what it had taken for a role is free. */
+  frees = false,
+): Draft[] {
   if (name === person)
     throw new MailboxError('not_permitted', 'the person cannot leave', {
       hint: 'leave as an agent: --as NAME',
     })
-  const before = requireAgent(directory, name)
+  const before = requireAgent(view.directory, name)
   const agent: Agent = {
     ...before,
     state: frozen ? 'frozen' : 'dead',
     ...(frozen ? {} : { gone: 'left' }),
-    lastSeenAt: frozen && before.state === 'frozen' ? before.lastSeenAt : isoTime(now),
+    lastSeenAt: frozen && before.state === 'frozen' ? before.lastSeenAt : isoTime(context.now),
   }
-  return [agentDraft(frozen ? 'frozen' : 'left', name, agent)]
+  const freed = frees ? freeClaims(view, name, context, `the session of ${name} has ended`, false) : []
+  return [agentDraft(frozen ? 'frozen' : 'left', name, agent), ...freed]
 }
 
 /** Restates every agent, so that the entries that introduced them can be removed. */
 export const decideRestate = ({ directory }: DirectoryView): AgentDraft[] =>
   [...directory.agents.values()].map((agent) => agentDraft('updated', systemAgent, agent))
+
+/** Checks an agent that comes from another space. */
+export function checkAgent({ name, roles, tags, session, note }: Agent): void {
+  checkAgentName(name)
+  checkRoles(roles)
+  checkTags(tags)
+  checkSession(session)
+  checkText('note', note)
+}
+
+function checkAgentName(name: string): void {
+  checkName(name, 'agent name')
+  if (name === systemAgent)
+    throw new MailboxError('invalid', `the name ${name} is reserved`, { hint: 'choose another name' })
+}
 
 const checkRoles = (roles: readonly string[]) => [
   ...new Set(list(roles, 'roles').map((role) => checkName(role, 'role'))),

@@ -1,20 +1,28 @@
 import { MailboxError } from '../base/errors.ts'
+import { movedBy, reportOf } from '../conversation/matter.ts'
 import { typeOf } from '../conversation/registry.ts'
 import type { View } from '../conversation/view.ts'
 import { type Address, writeAddress } from '../model/address.ts'
 import { systemAgent } from '../model/agent.ts'
+import { offersMail } from '../model/assign.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Draft, MessageDraft } from '../model/entry.ts'
 import type { SendInput } from '../model/fields.ts'
 import { type Message, messageLimits } from '../model/message.ts'
+import type { Routed } from '../model/routes.ts'
 import { forbidden } from '../model/rules.ts'
+import type { Settings } from '../model/settings.ts'
+import { offerOf } from './assign.ts'
 import { buildMessage } from './build-message.ts'
-import { invalid, toList } from './check-send.ts'
+import { invalid, recipientsOf } from './check-send.ts'
 import type { Context, Decision } from './context.ts'
 import { checkTalk, guardLoop, isTalk } from './conversation-check.ts'
 import { requireMessage } from './handle.ts'
+import { settleByReport } from './report.ts'
 import { resolveAddresses } from './resolve.ts'
 import { requireAgent, requirePresent } from './roster.ts'
+import { findRoute, reroute } from './route.ts'
+import { settleByReply } from './settle.ts'
 import { decideSupersede } from './withdraw.ts'
 
 export interface SendCommand {
@@ -22,6 +30,8 @@ export interface SendCommand {
   input: SendInput
   /** The message that `replyTo` names, looked up in advance because messages never change. */
   parent: { id: string; threadId: string } | undefined
+  /** No routing rule applies: somebody has chosen the recipients after it could not be delivered. @default false */
+  asAddressed?: boolean
 }
 
 /** The result for the sender. */
@@ -33,8 +43,12 @@ export interface Sent {
 }
 
 /** Whether deciding on a send requires other messages; otherwise the directory is enough. */
-export const looksAtMessages = (input: SendInput): boolean =>
-  input.key !== undefined || Boolean(input.supersede) || isTalk(input)
+export const looksAtMessages = (input: SendInput, policy: Settings): boolean =>
+  input.key !== undefined ||
+  Boolean(input.supersede) ||
+  isTalk(input) ||
+  typeOf(input.type ?? '')?.reports !== undefined ||
+  offersMail(policy['roles.assign'])
 
 /**
  * Decides on one message: whether it may be sent, who gets it, how long it lives, which thread it belongs to,
@@ -49,18 +63,37 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
     const { seq } = requireMessage(view, earlier)
     return { drafts: [], result: { message: view.text(seq), warnings: ['already sent with this key'] } }
   }
-  const { addresses, warnings } = resolveAddresses(directory, toList(input.to), input.hold ?? false)
-  checkRules(directory, from, addresses, context)
+  const resolved = resolveAddresses(directory, recipientsOf(input), input.hold ?? false)
+  const written = buildMessage(command, resolved.addresses, context)
+  const route = command.asAddressed ? undefined : findRoute(directory, written, input, resolved, context)
+  const { addresses, warnings } = route ?? resolved
+  checkRules(directory, from, addresses, context, route?.routed)
   checkLimits(directory, from, addresses, warnings, context)
-  const message = buildMessage(command, addresses, context)
+  const message = route === undefined ? written : reroute(command, written, route, context)
+  Object.assign(message, offerOf(view, message, addresses, context))
   const generation = generationOf(directory, input, message.type, addresses)
   if (generation !== undefined) message.generation = generation
   const draft: MessageDraft = { kind: 'message', message }
   if (input.exclude !== undefined && input.exclude.length > 0) draft.exclude = [...input.exclude]
   const drafts: Draft[] = [draft]
+  const report = reportOf(message)
+  const reported = report === undefined ? [] : settleByReport(view, message, report, context)
+  drafts.push(...reported)
   if (isTalk(message)) {
     checkTalk(view, message)
     drafts.push(...guardLoop(view, message, context))
+    const parent = message.replyTo === undefined ? undefined : view.message(message.replyTo)
+    if (parent !== undefined) {
+      // A report on the very message that it replies to has settled it.
+      if (!changes(reported, parent.seq)) drafts.push(...settleByReply(view, message, parent, context))
+      // Somebody waits for it: it lives until it is read.
+      if (
+        input.ttlMs === undefined &&
+        input.expiresAt === undefined &&
+        movedBy(message, view.matters(parent.seq)).length > 0
+      )
+        delete message.expiresAt
+    }
   }
   if (isLong(message.body))
     warnings.push(`the body has over ${bodyWordsBeforeHint} words; attach a file instead of long text`)
@@ -71,6 +104,9 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
   }
   return { drafts, result: { message, warnings } }
 }
+
+const changes = (drafts: readonly Draft[], seq: number): boolean =>
+  drafts.some((draft) => draft.kind === 'receipt' && draft.changes.some((change) => change.seq === seq))
 
 const { bodyWordsBeforeHint } = messageLimits
 
@@ -111,13 +147,16 @@ function checkRules(
   from: string,
   addresses: readonly Address[],
   { policy }: Context,
+  routed?: Routed,
 ): void {
   if (policy.rules === 'open' || from === systemAgent) return
   const sender = requireAgent(directory, from)
   for (const address of addresses) {
     const rule = forbidden(policy.rules, policy.leads, directory, sender, address)
     if (rule === undefined) continue
-    throw new MailboxError('not_permitted', `${from} may not write to ${writeAddress(address)} (${rule})`, {
+    const how = routed === undefined ? '' : `; rule ${routed.rule} of the routes sends it there`
+    const message = `${from} may not write to ${writeAddress(address)} (${rule})${how}`
+    throw new MailboxError('not_permitted', message, {
       hint:
         policy.rules === 'hub'
           ? `write to ${policy.leads.map((role) => `role:${role}`).join(', ')} or user`

@@ -4,8 +4,9 @@ import { type ReceiptDraft, receiptDrafts } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
 import { classOf } from '../model/receipt.ts'
 import { requireMessage } from './handle.ts'
+import { withdrawFor } from './moot.ts'
 
-/** Withdraws a message. This works only until someone has seen it. */
+/** Withdraws a message. This works until someone has seen it, and for work that has failed. */
 export function decideWithdraw(view: View, sender: string, id: string): ReceiptDraft[] {
   const message = requireMessage(view, id)
   if (message.sender !== sender) {
@@ -15,7 +16,9 @@ export function decideWithdraw(view: View, sender: string, id: string): ReceiptD
   }
   const receipts = view.receipts(message.seq)
   if (receipts.every(({ state }) => state === 'withdrawn')) return []
-  const seen = receipts.find((receipt) => receipt.seen || classOf(receipt.state) === 'open')
+  const seen = receipts.find(
+    ({ seen: wasSeen, state }) => state !== 'failed' && (wasSeen || classOf(state) === 'open'),
+  )
   if (seen !== undefined) {
     throw new MailboxError('conflict', `message ${id} has already been seen by ${seen.box}`, {
       hint: `send a correction: mailbox reply ${id}`,
@@ -26,7 +29,15 @@ export function decideWithdraw(view: View, sender: string, id: string): ReceiptD
     state: 'withdrawn' as const,
     was: state,
   }))
-  return receiptDrafts('withdrawn', sender, changes)
+  const notices = withdrawFor(view, message.id, [
+    'unread',
+    'ack',
+    'answer',
+    'deadline',
+    'undelivered',
+    'waiting',
+  ])
+  return [...receiptDrafts('withdrawn', sender, changes), ...notices]
 }
 
 /** Withdraws the message that another one replaces. If it has been seen, both remain. */

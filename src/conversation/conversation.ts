@@ -1,4 +1,4 @@
-import type { Message, Priority } from '../model/message.ts'
+import type { Message, PriorityInput } from '../model/message.ts'
 import type { Fields, InputOf } from './field.ts'
 
 /**
@@ -22,12 +22,18 @@ export interface Conversation {
 }
 
 export interface MessageType {
+  /** What other systems call it. Other spellings of its own name need not be listed: `ShutdownRequest` is known. */
+  aka?: readonly string[]
   /** @default the type with spaces for underscores */
   label?: string
   /** What it is, for whoever reads it anywhere: one sentence that is true for every reader. */
   sentence?: string
   /** What its payload may hold. Other fields are kept as they are. */
   payload?: Fields
+  /** Its subject, where the sender gave none. */
+  title?: (payload: Record<string, unknown>) => string | undefined
+  /** Its text, where the sender wrote none: what its payload or context says, in words. */
+  says?: (message: Spoken) => string | undefined
   /** The kind of matter that it opens with each recipient. */
   opens?: string
   /** The type that it answers. */
@@ -36,12 +42,12 @@ export interface MessageType {
   takes?: (payload: Record<string, unknown>) => string
   /** What it says of another matter, which it names by its key. */
   reports?: (payload: Record<string, unknown>) => Report | undefined
-  /** As a reply it settles nothing: whoever asked still waits. */
-  settlesNothing?: true
+  /** As a reply, or as one with this payload, it settles nothing: whoever asked still waits. */
+  settlesNothing?: true | ((payload: Record<string, unknown>) => boolean)
+  /** It asks for something, though nobody keeps track of whether it is done. */
+  asks?: true
   /** It is about one run of an agent and must not reach the next. */
   isBound?: true
-  /** It asks for nothing, and interrupts nobody below priority high. */
-  isQuiet?: true
   /** An agent at work sees to it at once. */
   interrupts?: true
   /** In a terminal it is typed before all other mail, without waiting for the program to be idle. */
@@ -53,6 +59,9 @@ export interface MessageType {
   /** The console offers it for new mail. */
   isComposed?: true
 }
+
+/** What of a message can be put into words. */
+export type Spoken = Pick<Message, 'from' | 'to' | 'payload' | 'context'>
 
 export interface Report {
   kind: string
@@ -66,8 +75,8 @@ export interface MatterKind {
   steps: Readonly<Record<string, Step>>
   /** Handling the message takes steps too: `done` and `fail` of the recipient. */
   handled?: { done: string; fail: string }
-  /** A reply in plain words settles it. */
-  byReply?: true
+  /** The step that a reply in plain words takes, where one settles it. */
+  byReply?: string
   /** What it is about, so that another message can name it. */
   key?: (message: Pick<Message, 'id' | 'from' | 'payload'>) => string
   /** There can be only one open matter with the same key. */
@@ -94,7 +103,7 @@ export interface Saying {
   to?: string
   subject?: string
   body?: string
-  priority?: Priority
+  priority?: PriorityInput
   payload?: object
   context?: Record<string, unknown>
   attachments?: readonly string[]

@@ -1,4 +1,5 @@
 import { action, conversation } from './conversation.ts'
+import { wordIn } from './field.ts'
 import { needed, option, request } from './request.ts'
 
 export const escalationType = 'escalation'
@@ -14,6 +15,8 @@ export const escalation = conversation({
         reason: { kind: 'text', label: 'Reason' },
         related: { kind: 'texts', label: 'Related' },
       },
+      title: ({ reason }) => (typeof reason === 'string' ? `Escalation: ${reason}`.slice(0, 500) : undefined),
+      says: ({ payload }) => wordIn(payload, 'reason'),
       // Escalating a question is not answering it.
       settlesNothing: true,
       need: { kind: 'escalation', label: 'escalation' },

@@ -4,7 +4,7 @@ import type { Message } from '../model/message.ts'
 import { shownOf } from '../model/shown-fields.ts'
 import { toPrintableLine, withoutControls } from '../model/text.ts'
 import { typeOf } from './registry.ts'
-import { contextBesides, sayPayload } from './words.ts'
+import { contextLines, wordsOf } from './words.ts'
 
 export interface FenceOptions {
   /** Cut what is longer. */
@@ -23,24 +23,22 @@ const newNonce = (): string => randomBytes(6).toString('hex')
  */
 export function fence(message: Message, options: FenceOptions = {}): string {
   const { nonce = newNonce(), chars } = options
-  const { facts, rest: payload } = sayPayload(message)
-  const body = [message.body, ...facts.map((fact) => `${fact.label}: ${fact.text}`)]
-    .filter(Boolean)
-    .join('\n')
+  const { subject, body, facts, others, payload, context } = wordsOf(message)
+  const said = [...facts, ...others].map((fact) => `${fact.label}: ${fact.text}`)
+  const shown = shownOf({ ...message, payload, context: undefined } as Message)
   const whole = [
-    message.subject && `# ${message.subject.replace(/\s+/g, ' ')}`,
-    body,
-    ...shownOf({ ...message, ...{ payload, context: contextBesides(message) } } as Message).map(
-      ({ label, text }) => `${label.toLowerCase()}: ${text}`,
-    ),
+    subject && `# ${subject.replace(/\s+/g, ' ')}`,
+    [body, ...said].filter(Boolean).join('\n'),
+    ...shown.map(({ label, text }) => `${label.toLowerCase()}: ${text}`),
+    context && ['context:', ...contextLines(context)].join('\n'),
   ]
     .filter(Boolean)
     .join('\n\n')
   const text = withoutControls(whole)
   const isCut = chars !== undefined && text.length > chars
-  const shown = isCut ? `${cutAt(text, chars)}…` : text
+  const cut = isCut ? `${cutAt(text, chars)}…` : text
   const rest = isCut ? [`(${text.length - chars} more characters: mailbox read ${message.id})`] : []
-  return [heading(message), `<<<mail ${nonce}`, shown, `mail ${nonce}>>>`, ...rest].join('\n')
+  return [heading(message), `<<<mail ${nonce}`, cut, `mail ${nonce}>>>`, ...rest].join('\n')
 }
 
 /** What a reader has to know before it reads. */

@@ -1,5 +1,5 @@
 import { isObject } from '../base/objects.ts'
-import { type Priority, priorities } from '../model/message.ts'
+import { type PriorityInput, priorities, toPriority } from '../model/message.ts'
 
 /** What the value of a field can be. */
 interface Values {
@@ -14,7 +14,7 @@ interface Values {
   /** Milliseconds, above 0. The command line takes 90s, 15m, 2h. */
   duration: number
   boolean: boolean
-  priority: Priority
+  priority: PriorityInput
   /** Text or a number. */
   scalar: string | number
   /** Any JSON: other programs put it there, and we only show it. */
@@ -36,6 +36,10 @@ export interface Field {
   fields?: Fields
   /** What it is, for the help of the command line. */
   about?: string
+  /** How one text of the command line is read, where its kind does not say it. */
+  reads?: (text: string) => unknown
+  /** On the command line, `-` stands for standard input. */
+  readsInput?: true
   /** Its option on the command line, such as `--task <id>`, or its argument, such as `<id>`. @default none */
   flag?: string
 }
@@ -68,7 +72,7 @@ const checks: Record<keyof Values, readonly [(value: unknown) => boolean, string
   share: [(value) => isNumber(value) && value >= 0 && value <= 1, 'a number from 0 to 1'],
   duration: [(value) => isNumber(value) && value > 0, 'a number of milliseconds above 0'],
   boolean: [(value) => typeof value === 'boolean', 'true or false'],
-  priority: [(value) => priorities.some((one) => one === value), `one of ${priorities.join(', ')}`],
+  priority: [(value) => toPriority(value) !== undefined, `one of ${priorities.join(', ')}`],
   scalar: [(value) => isText(value) || isNumber(value), 'text or a number'],
   any: [() => true, 'JSON'],
   records: [Array.isArray, 'a list of objects'],
@@ -127,3 +131,9 @@ export function sayValue(field: Field, value: unknown): string[] {
 
 /** The fields of a payload that is an object. */
 export const fieldsOf = (payload: unknown): Record<string, unknown> => (isObject(payload) ? payload : {})
+
+/** A text or a number of a payload, as text; undefined where there is none. */
+export function wordIn(payload: unknown, name: string): string | undefined {
+  const value = fieldsOf(payload)[name]
+  return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : undefined
+}

@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import { given } from '../base/objects.ts'
-import { action, conversation, type Surroundings } from './conversation.ts'
-import { type Fields, findMisfit, type InputOf } from './field.ts'
+import { action, conversation, type Spoken, type Surroundings } from './conversation.ts'
+import { type Field, type Fields, findMisfit, type InputOf } from './field.ts'
 import { needed, option, request } from './request.ts'
 import { taskAnswers } from './task.ts'
 
@@ -25,12 +25,16 @@ const handoffFields = {
 
 export type Handoff = InputOf<typeof handoffFields>
 
-/** Fields of a handoff from outside: known names, each of its kind, as many of them as there are. */
+/** The same, as many of them as there are. */
+const someFields: Fields = Object.fromEntries(
+  Object.entries<Field>(handoffFields).map(([name, field]) => [name, { ...field, required: false }]),
+)
+
+/** Fields of a handoff from outside: known names, each of its kind. */
 function checkHandoff(value: Record<string, unknown>): Partial<Handoff> {
   const fields: Fields = handoffFields
-  const optional = Object.entries(fields).map(([name, field]) => [name, { ...field, required: false }])
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(fields, name))
-  const misfit = findMisfit(Object.fromEntries(optional), value)
+  const misfit = findMisfit(someFields, value)
   if (unknown === undefined && misfit === undefined) return value as Partial<Handoff>
   const problem =
     unknown === undefined ? `${misfit!.path[0]} ${misfit!.problem}` : `no field ${JSON.stringify(unknown)}`
@@ -83,7 +87,7 @@ function fillTemplate(template: Partial<Handoff>, own: Partial<Handoff>): Partia
 }
 
 /** The text of a handoff, written from its fields. */
-function toBody(from: string, to: string, handoff: Handoff): string {
+function toBody(from: string, to: string, handoff: Partial<Handoff>): string {
   const parts = Object.entries(handoffFields).flatMap(([name, { label }]) => {
     const value: string | readonly string[] | undefined = handoff[name as keyof Handoff]
     if (value === undefined || value.length === 0) return []
@@ -94,12 +98,25 @@ function toBody(from: string, to: string, handoff: Handoff): string {
   return [`Work handoff from ${from} to ${to}.`, ...parts].join('\n')
 }
 
+/** The same for a handoff of another program, whose names may be written `work_completed`. */
+function sayWork({ from, to, context }: Spoken): string | undefined {
+  if (context === undefined) return undefined
+  const named = Object.keys(handoffFields).flatMap((name) => {
+    const value = context[name] ?? context[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
+    return value === undefined || value === null ? [] : [[name, value]]
+  })
+  const work = Object.fromEntries(named) as Partial<Handoff>
+  const isWork = named.length > 0 && findMisfit(someFields, work) === undefined
+  return isWork ? toBody(from, to.join(', '), work) : undefined
+}
+
 /** Work goes to somebody else with everything needed to continue it. It is a task: settled when it is done. */
 export const handoff = conversation({
   name: 'handoff',
   messages: {
     handoff: {
       sentence: 'Work was handed over: continue from its current state.',
+      says: sayWork,
       opens: 'task',
       answerWith: taskAnswers,
     },
@@ -117,7 +134,7 @@ export const handoff = conversation({
           '--template <name>',
           `start from ${Object.keys(templates).join(', ')} or a template of the space`,
         ),
-        priority: { ...request.priority, about: 'low, normal, high, urgent (default high)' },
+        priority: { ...request.priority, about: 'low, normal, high, urgent, or 1 to 4 (default normal)' },
         swarm: option('word', '--swarm <name>', 'the swarm it is for'),
         replyTo: { kind: 'word' },
       },
@@ -128,7 +145,7 @@ export const handoff = conversation({
         const filled = template === undefined ? own : fillTemplate(await findTemplate(mailbox, template), own)
         return { ...(filled as Handoff), to, subject, ...given({ priority, swarm, replyTo }) }
       },
-      says: ({ to, subject, priority = 'high', template: _, swarm, replyTo, ...work }, { name }) => ({
+      says: ({ to, subject, priority = 'normal', template: _, swarm, replyTo, ...work }, { name }) => ({
         ...{ to, subject, priority, body: toBody(name, to, work), context: { ...work } },
         attachments: [...(work.filesModified ?? []), ...(work.filesCreated ?? [])],
         ...given({ swarm, replyTo }),

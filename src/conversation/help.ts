@@ -1,6 +1,6 @@
 import { given } from '../base/objects.ts'
 import { action, conversation } from './conversation.ts'
-import { needed, request, withinMs } from './request.ts'
+import { input, request, withinMs } from './request.ts'
 
 export const helpRequest = 'help_request'
 
@@ -24,8 +24,8 @@ export const help = conversation({
       input: {
         ...request,
         to: { ...request.to, about: 'who to ask (default: the lead)' },
-        body: needed('--body <text>', 'what you need to know; - reads standard input'),
-        priority: { ...request.priority, about: 'low, normal, high, urgent (default urgent)' },
+        body: { ...input('--body <text>', 'what you need to know'), kind: 'word', required: true },
+        priority: { ...request.priority, about: 'low, normal, high, urgent, or 1 to 4 (default urgent)' },
       },
       tip: ['wait for the answer', 'wait --reply-to ID'],
       says: ({ to, subject = 'Help wanted', body, priority = 'urgent', withinMs: within }) => ({

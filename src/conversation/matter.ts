@@ -1,5 +1,7 @@
 import { boxesTo } from '../model/address.ts'
+import { systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
+import { asking } from '../model/reach.ts'
 import type { Report } from './conversation.ts'
 import { fieldsOf } from './field.ts'
 import { findStep, type Kind, type MatterState, matterOf, type TakenStep, typeOf } from './registry.ts'
@@ -30,6 +32,18 @@ export interface Matter {
 export const opens = ({ type, awaitingResponse }: Pick<Message, 'type' | 'awaitingResponse'>) =>
   (typeOf(type)?.opens ?? (awaitingResponse ? 'question' : undefined)) as Kind | undefined
 
+/** What a message wants of whoever gets it: one of {@link asking}. */
+export function asksFor(message: Pick<Message, 'type' | 'awaitingResponse' | 'requiresAck'>): number {
+  const kind = opens(message)
+  if (kind !== undefined && matterOf(kind)?.handled !== undefined) return asking.work
+  if (kind !== undefined || typeOf(message.type)?.asks) return asking.answer
+  return message.requiresAck ? asking.ack : asking.nothing
+}
+
+/** A reply that asks for nothing itself. Nobody is told when it stays unread. */
+export const isOnlyReply = (message: Message): boolean =>
+  message.replyTo !== undefined && opens(message) === undefined
+
 /** What a matter is about, so that another message can name it. */
 export const keyOf = (message: Message, kind: Kind): string | null => matterOf(kind)?.key?.(message) ?? null
 
@@ -47,6 +61,48 @@ export function stepOf(message: Pick<Message, 'type' | 'payload' | 'replyTo'>): 
   const { takes, conversation } = typeOf(message.type) ?? {}
   if (takes === undefined) return findStep('question', 'answer')
   return findStep(conversation!.matter!.kind, takes(fieldsOf(message.payload)))
+}
+
+/** A matter as its message and one recipient have it. */
+type Part = Pick<Matter, 'owner' | 'kind' | 'state' | 'asker'>
+
+/** `each`: everybody who was asked still has to answer. */
+type Moved = Part & { to: MatterState; each: boolean }
+
+/**
+ * Where a reply leads what the message that it replies to has left open. One answer to a question, or one verdict on
+ * a plan, counts for everyone who was asked. What each agent must answer for itself, its status and whether it shuts
+ * down, settles only what that agent owes.
+ */
+export function movedBy(message: Message, matters: readonly Part[]): Moved[] {
+  const isOwn = matters.some(({ owner }) => owner === message.from)
+  return matters.flatMap((matter) => {
+    const step = stepOn(message, matter.kind)
+    if (step === undefined || (isOwn && step.each && matter.owner !== message.from)) return []
+    const to = next(step, matter.kind, matter.state)
+    const counts = step.name !== matterOf(matter.kind)?.byReply || isAnswer(message, matter.asker)
+    return to !== undefined && counts ? { ...matter, to, each: step.each ?? false } : []
+  })
+}
+
+/** The step of a reply in a matter of a kind. */
+function stepOn(message: Message, kind: Kind): TakenStep | undefined {
+  const step = stepOf(message)
+  if (step?.kind === kind) return step
+  const name = matterOf(kind)?.byReply
+  return name !== undefined && typeOf(message.type)?.takes === undefined ? findStep(kind, name) : undefined
+}
+
+/** A follow-up by the asker is not an answer, nor is passing the matter on to someone else. */
+export const isAnswer = (message: Message, asker: string): boolean =>
+  message.from !== asker &&
+  message.from !== systemAgent &&
+  !settlesNothing(message) &&
+  message.to.includes(asker)
+
+function settlesNothing({ type, payload }: Message): boolean {
+  const { settlesNothing: rule = false } = typeOf(type) ?? {}
+  return typeof rule === 'function' ? rule(fieldsOf(payload)) : rule
 }
 
 /** What a message says of a matter that it names by its key, if it says that it is over. */

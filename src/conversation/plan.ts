@@ -1,6 +1,6 @@
 import { given } from '../base/objects.ts'
 import { action, conversation } from './conversation.ts'
-import { fieldsOf } from './field.ts'
+import { fieldsOf, wordIn } from './field.ts'
 import { needed, option, request, taskId, verdict, withinMs } from './request.ts'
 
 const planId = needed('<id>', 'the plan')
@@ -12,6 +12,7 @@ export const plan = conversation({
     plan_submission: {
       sentence: 'A plan is waiting for approval.',
       payload: { taskId, withinMs },
+      title: ({ taskId: task }) => (task === undefined ? 'A plan' : `A plan for ${task}`),
       opens: 'plan',
       takes: () => 'revise',
       need: { kind: 'plan', label: 'plan to approve' },
@@ -21,6 +22,12 @@ export const plan = conversation({
       payload: {
         approved: verdict('Verdict', 'approved', 'rejected'),
         feedback: { kind: 'text', label: 'Feedback' },
+      },
+      title: ({ approved }) => (approved === true ? 'Plan approved' : 'Plan rejected'),
+      says: ({ payload }) => {
+        const verdict = fieldsOf(payload)['approved'] === true ? 'Approved' : 'Rejected'
+        const feedback = wordIn(payload, 'feedback')
+        return feedback === undefined ? `${verdict}.` : `${verdict}: ${feedback}`
       },
       answers: 'plan_submission',
       takes: ({ approved }) => (approved === true ? 'approve' : 'reject'),

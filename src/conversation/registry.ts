@@ -43,8 +43,12 @@ type MatterOf = Declared extends infer C ? (C extends { matter: infer M } ? M : 
 type StepsOf = MatterOf extends infer M ? (M extends { steps: infer S } ? S[keyof S] : never) : never
 /** Kinds of matters: a question of any message, what conversations declare, and the wish for an ack. */
 export type Kind = MatterOf['kind'] | 'ack'
-/** `void`: the message was withdrawn or is a dead letter, so nobody owes anything any more. */
-export type MatterState = 'open' | Extract<StepsOf, { to: string }>['to'] | 'acked' | 'void'
+/**
+ * `void`: the message was withdrawn or is a dead letter, so nobody owes anything any more. `closed`: its recipient is
+ * done with it and gave no answer. `reassigned`: it failed, and the same task was given again.
+ */
+export type MatterState = 'open' | Extract<StepsOf, { to: string }>['to'] | (typeof otherStates)[number]
+const otherStates = ['acked', 'closed', 'reassigned', 'void'] as const
 
 /** A step of a matter, with its name. */
 export interface TakenStep extends Step {
@@ -69,21 +73,20 @@ for (const conversation of conversations) {
 export const knownTypes: readonly string[] = [...types.keys()]
 export const typeOf = (name: string): KnownType | undefined => types.get(name)
 export const matterOf = (kind: string): MatterKind | undefined => matters.get(kind)
+/** Whether a matter is settled by doing something, not by saying something. */
+export const isWork = (kind: string): boolean => matterOf(kind)?.handled !== undefined
 
 export const findStep = (kind: string, name: string): TakenStep | undefined => steps.get(`${kind} ${name}`)
 
 export const kinds = [...matters.keys(), 'ack'] as unknown as readonly [Kind, ...Kind[]]
 const allSteps = [...steps.values()]
-export const matterStates = [...new Set(['open', ...allSteps.map(({ to }) => to), 'acked', 'void'])] as [
+export const matterStates = [...new Set(['open', ...allSteps.map(({ to }) => to), ...otherStates])] as [
   MatterState,
   ...MatterState[],
 ]
 
 const openStates = new Set(['open', ...allSteps.filter(({ staysOpen }) => staysOpen).map(({ to }) => to)])
 export const isOpenMatter = (state: string): boolean => openStates.has(state)
-
-/** Whether a message of the type interrupts nobody below priority high. */
-export const isQuiet = (type: string): boolean => types.get(type)?.isQuiet ?? false
 
 /** `help_request` as people write it. */
 export const labelOf = (type: string): string => types.get(type)?.label ?? type.replaceAll('_', ' ')

@@ -1,14 +1,15 @@
 import type { Message } from '../model/message.ts'
 import { shownOf } from '../model/shown-fields.ts'
 import { typeOf, waysToAnswer } from './registry.ts'
-import { contextBesides, type Fact, sayPayload } from './words.ts'
+import { contextLines, type Fact, wordsOf } from './words.ts'
 
 const markers = { low: '', normal: '', high: '[HIGH] ', urgent: '[URGENT] ' } as const
 
 /** A message as an agent reads it. */
 export function toMarkdown(message: Message): string {
+  const { subject, body, facts, others, payload, context } = wordsOf(message)
   const lines = [
-    `## ${markers[message.priority]}${oneLine(message.subject) || '(no subject)'}`,
+    `## ${markers[message.priority]}${oneLine(subject) || '(no subject)'}`,
     '',
     `**From:** ${message.from}`,
     `**To:** ${message.to.join(', ')}`,
@@ -20,19 +21,19 @@ export function toMarkdown(message: Message): string {
   if (message.threadId !== message.id) lines.push(`**Thread:** ${message.threadId}`)
   for (const { label, text } of shownOf(message).filter(({ section }) => !section))
     lines.push(`**${label}:** ${oneLine(text)}`)
-  const { facts, rest } = sayPayload(message)
   const [short, long] = [facts.filter(isShort), facts.filter((fact) => !isShort(fact))]
   lines.push(...short.map(({ label, text }) => `**${label}:** ${oneLine(text)}`), ...asks(message))
   const sentence = typeOf(message.type)?.sentence
   if (sentence !== undefined) lines.push('', sentence)
-  lines.push('', '---', '', message.body)
-  const context = contextBesides(message)
+  lines.push('', '---', '', body)
   if (context !== undefined) lines.push('', '### Context', '', ...contextLines(context))
   if (message.attachments.length > 0) {
     lines.push('', '### Attachments', '', ...message.attachments.map((path) => `- \`${oneLine(path)}\``))
   }
   for (const { label, text } of long) lines.push('', `### ${label}`, '', text)
-  if (rest !== undefined) lines.push('', '### Payload', '', '```json', JSON.stringify(rest, null, 2), '```')
+  if (others.length + Number(payload !== undefined) > 0) lines.push('', '### Payload', '')
+  lines.push(...others.map(({ label, text }) => `- **${oneLine(label)}:** ${oneLine(text)}`))
+  if (payload !== undefined) lines.push('```json', JSON.stringify(payload, null, 2), '```')
   return lines.join('\n')
 }
 
@@ -51,12 +52,3 @@ const isShort = ({ text }: Fact): boolean => text.length <= 200 && !text.include
 
 /** The head is ours: nothing of the sender's may start a line of its own in it. */
 const oneLine = (text: string): string => text.replace(/[\p{Zl}\p{Zp}\p{Cc}]+/gu, ' ').trim()
-
-function contextLines(context: Record<string, unknown>): string[] {
-  return Object.entries(context).flatMap(([key, value]) => {
-    if (Array.isArray(value)) return [`- **${key}:**`, ...value.map((item) => `  - ${inline(item)}`)]
-    return [`- **${key}:** ${inline(value)}`]
-  })
-}
-
-const inline = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -8,6 +8,10 @@ export const option = <const K extends Field['kind']>(kind: K, flag: string, abo
 export const needed = (flag: string, about: string) =>
   ({ ...option('word', flag, about), required: true }) as const
 
+/** A text that may come from standard input. */
+export const input = (flag: string, about: string) =>
+  ({ ...option('text', flag, `${about}; - reads standard input`), readsInput: true }) as const
+
 /** What a payload says that can be one thing or the other. */
 export const verdict = (label: string, yes: string, no: string) =>
   ({ kind: 'boolean', required: true, label, says: (value: boolean) => (value ? yes : no) }) as const
@@ -27,8 +31,8 @@ export const taskId = { kind: 'text', label: 'Task' } as const
 export const request = {
   to: option('word', '--to <address>', 'the recipient (default: the lead)'),
   subject: option('text', '--subject <text>', 'one line'),
-  body: option('text', '--body <text>', 'the text, in Markdown; - reads standard input'),
-  priority: option('priority', '--priority <priority>', 'low, normal, high, urgent'),
+  body: input('--body <text>', 'the text, in Markdown'),
+  priority: option('priority', '--priority <priority>', 'low, normal, high, urgent, or 1 to 4'),
   withinMs,
 } as const satisfies Fields
 
@@ -37,6 +41,8 @@ export type RequestInput = InputOf<typeof request>
 
 /** The message that an answer is to. */
 export const idField = needed('<id>', 'the message to answer')
+
+export const taskPriority = 'low, normal, high, urgent, or 1 to 4 (default high)'
 
 /** Work for somebody: it is settled when that is done. */
 export const sayTask = (

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { priorities } from '../model/message.ts'
+import { priorityInput } from '../model/schemas.ts'
 import type { Field, Fields } from './field.ts'
 import { knownTypes, type TypedName, typeOf } from './registry.ts'
 
@@ -13,7 +13,7 @@ const schemas: Record<Field['kind'], z.ZodMiniType> = {
   share: z.number().check(z.minimum(0), z.maximum(1)),
   duration: z.number().check(z.positive()),
   boolean: z.boolean(),
-  priority: z.enum(priorities),
+  priority: priorityInput,
   scalar: z.union([z.string(), z.number()]),
   any: z.unknown(),
   records: z.array(z.unknown()),

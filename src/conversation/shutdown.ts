@@ -1,5 +1,6 @@
 import { given } from '../base/objects.ts'
 import { action, conversation } from './conversation.ts'
+import { fieldsOf, wordIn } from './field.ts'
 import { needed, option, verdict, withinMs } from './request.ts'
 
 const requestId = needed('<id>', 'the request')
@@ -9,8 +10,14 @@ export const shutdown = conversation({
   name: 'shutdown',
   messages: {
     shutdown_request: {
+      aka: ['shutdown'],
       sentence: 'SHUTDOWN: finish or save the current work, and stop.',
       payload: { reason: { kind: 'text', label: 'Reason' }, withinMs },
+      title: () => 'Please shut down',
+      says: ({ payload }) => {
+        const reason = wordIn(payload, 'reason')
+        return reason === undefined ? 'Please stop.' : `Please stop. The reason: ${reason}`
+      },
       opens: 'shutdown',
       isBound: true,
       interrupts: true,
@@ -21,6 +28,12 @@ export const shutdown = conversation({
       payload: {
         accepted: verdict('Answer', 'accepted', 'deferred'),
         reason: { kind: 'text', label: 'Reason' },
+      },
+      title: ({ accepted }) => (accepted === true ? 'Shutdown accepted' : 'Shutdown deferred'),
+      says: ({ payload }) => {
+        const reason = wordIn(payload, 'reason')
+        if (fieldsOf(payload)['accepted'] === true) return 'Shutting down.'
+        return reason === undefined ? 'Not yet.' : `Not yet: ${reason}`
       },
       answers: 'shutdown_request',
       takes: ({ accepted }) => (accepted === true ? 'accept' : 'defer'),

@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import { given } from '../base/objects.ts'
 import { action, conversation, type Report } from './conversation.ts'
-import type { Fields, InputOf } from './field.ts'
+import { type Fields, fieldsOf, type InputOf, wordIn } from './field.ts'
 import { idField, needed, option, request, taskId, withinMs } from './request.ts'
 
 const report = {
@@ -22,6 +22,14 @@ const payload = {
   progress: { kind: 'number', label: 'Progress', says: (share: number) => `${Math.round(share * 100)} %` },
 } as const satisfies Fields
 
+export const statusUpdate = 'status_update'
+/** The status of what its recipient is done with, and has not answered. */
+export const closed = 'closed'
+
+/** `T-7: working` */
+const sayStatus = (said: Record<string, unknown>): string | undefined =>
+  [wordIn(said, 'taskId'), wordIn(said, 'status')].filter(Boolean).join(': ') || undefined
+
 /** Somebody asks for a status and gets it; or an agent reports without being asked, which can settle a task. */
 export const status = conversation({
   name: 'status',
@@ -29,6 +37,9 @@ export const status = conversation({
     status_request: {
       sentence: 'A status was requested: task, branch, what is blocked, when it will be done.',
       payload: { withinMs },
+      title: () => 'What is your status?',
+      says: () =>
+        'Please say what you are working on, on which branch, what blocks you, and when it will be done.',
       opens: 'status',
       interrupts: true,
       need: { kind: 'question', label: 'question' },
@@ -38,13 +49,18 @@ export const status = conversation({
       sentence: 'A status request was answered.',
       // Others say any id here.
       payload: { ...payload, taskId: { kind: 'any', label: 'Task' } },
+      title: sayStatus,
+      says: ({ payload: said }) => sayStatus(fieldsOf(said)),
       answers: 'status_request',
       takes: () => 'respond',
     },
-    status_update: {
+    [statusUpdate]: {
       sentence: 'A report on a task; no answer is needed.',
       payload,
-      isQuiet: true,
+      title: sayStatus,
+      says: ({ payload: said }) => sayStatus(fieldsOf(said)),
+      // That somebody is done with a question is no answer to it.
+      settlesNothing: ({ status: word }) => word === closed,
       reports: ({ taskId: key, status: word }): Report | undefined => {
         const step = word === 'completed' ? 'finish' : word === 'failed' ? 'fail' : undefined
         return typeof key === 'string' && step !== undefined ? { kind: 'task', key, step } : undefined
@@ -54,7 +70,7 @@ export const status = conversation({
   matter: {
     kind: 'status',
     steps: { respond: { from: ['open'], to: 'answered', each: true } },
-    byReply: true,
+    byReply: 'respond',
     owes: 'status',
   },
   actions: () => ({
@@ -76,7 +92,7 @@ export const status = conversation({
       says: (input) => ({ body: input.body ?? input.status, payload: toPayload(input) }),
     }),
     updateStatus: action({
-      type: 'status_update',
+      type: statusUpdate,
       summary: 'Report on a task without being asked',
       input: { ...report, to: reportTo },
       says: (input, { name }) => ({

@@ -1,6 +1,6 @@
 import { action, conversation } from './conversation.ts'
-import { fieldsOf } from './field.ts'
-import { request, sayTask, taskId, withinMs } from './request.ts'
+import { fieldsOf, wordIn } from './field.ts'
+import { needed, option, request, sayTask, taskId, taskPriority, withinMs } from './request.ts'
 
 /** How a recipient says what became of work. */
 export const taskAnswers = ['mailbox start ID', 'mailbox done ID', 'mailbox fail ID --reason R'] as const
@@ -11,7 +11,9 @@ export const task = conversation({
   messages: {
     task_assignment: {
       sentence: 'A task was assigned.',
-      payload: { taskId, withinMs },
+      payload: { taskId, description: { kind: 'text', label: 'Description' }, withinMs },
+      title: ({ taskId: id }) => (id === undefined ? 'A task' : `Task ${id}`),
+      says: ({ payload }) => wordIn(payload, 'description'),
       opens: 'task',
       answerWith: taskAnswers,
       isComposed: true,
@@ -21,7 +23,8 @@ export const task = conversation({
     kind: 'task',
     steps: {
       finish: { from: ['open', 'failed'], to: 'done', done: 'finished' },
-      fail: { from: ['open'], to: 'failed' },
+      // Whoever gave the task decides what comes next, so it stays open.
+      fail: { from: ['open'], to: 'failed', staysOpen: true },
     },
     handled: { done: 'finish', fail: 'fail' },
     key: ({ id, payload }) => {
@@ -36,11 +39,24 @@ export const task = conversation({
       summary: 'Assign a task',
       input: {
         ...request,
-        to: { ...request.to, required: true },
-        subject: { kind: 'word', required: true },
-        taskId: { kind: 'word' },
+        to: needed('<to>', 'who does it: an agent, role:NAME'),
+        subject: needed('--subject <text>', 'the task in one line'),
+        body: { ...request.body, about: 'what to do, and when it is done; - reads standard input' },
+        priority: { ...request.priority, about: taskPriority },
+        taskId: option('word', '--task <id>', 'its id, by which reports name it'),
       },
+      tip: ['see what became of it', 'show ID'],
       says: (input) => sayTask(input, { taskId: input.taskId }),
     }),
+  }),
+  verb: () => ({
+    name: 'task',
+    summary: 'Assign a task',
+    description:
+      'Assign a task to an agent, or to whoever takes it for a role. It is open until it is done or has failed, and you are told.',
+    examples: [
+      'mailbox task bob --as lead --subject "Build the lexer" --body "See DESIGN.md." --task T-7 --within 2h',
+      'mailbox task role:worker --as lead --subject "Update the docs" --priority normal',
+    ],
   }),
 })

@@ -45,7 +45,8 @@ async function* arriving(
 ): AsyncGenerator<InboxMessage> {
   const seen = new Set(backlog ? start.messages.map(({ seq }) => seq) : [])
   for await (const { entry } of mailbox.follow({ after: start.seq, signal })) {
-    for (const seq of arrivals(entry)) {
+    for (const { seq, wasUnread } of arrivals(entry)) {
+      if (wasUnread && seen.has(seq)) continue
       const message = await mailbox.peek(seq)
       if (message === null || !matches(message, filter)) continue
       seen.add(seq)
@@ -62,55 +63,115 @@ async function* arriving(
 }
 
 /** Messages that an entry may have made unread for somebody: a new one, or those that were given back. */
-function arrivals(entry: Entry): number[] {
-  if (entry.kind === 'message') return [entry.seq]
+function arrivals(entry: Entry): { seq: number; wasUnread: boolean }[] {
+  if (entry.kind === 'message') return [{ seq: entry.seq, wasUnread: false }]
   if (entry.kind !== 'receipt') return []
-  return entry.changes
-    .filter(({ state, was }) => was !== undefined && classOf(state) === 'unread' && classOf(was) !== 'unread')
-    .map(({ seq }) => seq)
+  return entry.changes.flatMap(({ seq, state, was }) => {
+    if (was === undefined || classOf(state) !== 'unread') return []
+    const wasUnread = classOf(was) === 'unread'
+    // Mail that one holder of a role was offered first, and that is now free for all.
+    return wasUnread && entry.step !== 'released' ? [] : { seq, wasUnread }
+  })
 }
 
 export interface WaitOptions extends Pick<WatchOptions, 'type' | 'from' | 'replyTo' | 'signal'> {
   /** Only what this accepts; everything else stays unread. */
-  match?: ((message: InboxMessage) => boolean) | undefined
+  match?: ((message: InboxMessage) => boolean | Promise<boolean>) | undefined
   /** @default no limit */
   timeoutMs?: number | undefined
 }
 
-export function checkTimeout(timeoutMs: number | undefined): void {
-  if (timeoutMs === undefined || timeoutMs >= 0) return
-  throw new MailboxError('invalid', `timeoutMs must be 0 or more, not ${timeoutMs}`, {
-    hint: 'leave it out to wait without a limit',
-  })
+export interface WaitForMessagesOptions extends WaitOptions {
+  /**
+   * How many messages to wait for, 1 to 1,000. Without it: a reply to each message of a list in `replyTo`, or
+   * else everything that is there as soon as there is something.
+   */
+  count?: number | undefined
+}
+
+/** A mailbox that mail can be taken from. */
+export interface Takeable extends Watched {
+  /** Marks messages as shown; leaves out those that are no longer there to take. */
+  takeAll(messages: readonly InboxMessage[]): Promise<InboxMessage[]>
+  release(message: InboxMessage): Promise<unknown>
+}
+
+/** How many messages one wait takes at most. */
+const waitAtMost = 1_000
+
+export function checkWait({ timeoutMs, count }: Pick<WaitForMessagesOptions, 'timeoutMs' | 'count'>): void {
+  if (timeoutMs !== undefined && !(timeoutMs >= 0))
+    throw new MailboxError('invalid', `timeoutMs must be 0 or more, not ${timeoutMs}`, {
+      hint: 'leave it out to wait without a limit',
+    })
+  if (count !== undefined && !(Number.isInteger(count) && count >= 1 && count <= waitAtMost))
+    throw new MailboxError('invalid', `count must be a whole number from 1 to ${waitAtMost}, not ${count}`, {
+      hint: 'leave it out to get whatever is there',
+    })
 }
 
 /**
- * The first message that is wanted and still there to take, answers to the agent's questions first. Looks
- * through what is unread once, and from then on only at what arrives, however much there is. Null when the
- * time is up or the signal has ended it; what is unread already is looked at all the same.
+ * Waits until there is enough mail that is wanted, and takes it; answers to the agent's questions come first. Looks
+ * through what is unread once, and from then on only at what arrives, however much there is.
+ *
+ * Nothing is taken before there is enough or the time is up, so that whoever is killed while it waits loses nothing.
+ * What others took in the meantime does not count. Empty when nothing came, or when the signal has ended it; what is
+ * unread already is looked at even if there is no time.
  */
 export async function waitForMail(
-  mailbox: Watched & { take(message: InboxMessage): Promise<InboxMessage | null> },
-  { match = () => true, timeoutMs, signal, ...filter }: WaitOptions,
-): Promise<InboxMessage | null> {
+  mailbox: Takeable,
+  { match = () => true, timeoutMs, signal, count, ...filter }: WaitForMessagesOptions,
+): Promise<InboxMessage[]> {
+  const { replyTo } = filter
+  const isEnough = enoughOf(count, replyTo)
+  const taken: InboxMessage[] = []
+  const found = new Map<string, InboxMessage>()
+  if (isEnough([])) return taken
   const over = new AbortController()
   // A longer wait has no limit.
   const hasLimit = timeoutMs !== undefined && timeoutMs <= maxTimerMs
   const timer = hasLimit ? setTimeout(() => over.abort(), Math.ceil(timeoutMs)) : undefined
   const ending = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal])
+
+  /** Takes what was found. Where anything will do, that is everything that is there by now. */
+  async function take(): Promise<boolean> {
+    const more = count === undefined && typeof replyTo !== 'object' ? await mailbox.unread(filter) : undefined
+    for (const message of more?.messages ?? [])
+      if (found.size < waitAtMost && (await match(message))) found.set(message.id, message)
+    if (found.size > 0) taken.push(...(await mailbox.takeAll([...found.values()])))
+    found.clear()
+    return isEnough(taken)
+  }
+  /** Whether this message was the last that was missing. */
+  async function find(message: InboxMessage): Promise<boolean> {
+    if (!(await match(message))) return false
+    found.set(message.id, message)
+    return isEnough([...taken, ...found.values()]) && take()
+  }
+
   try {
     const start = await mailbox.unread(filter)
-    for (const message of start.messages) {
-      const taken = match(message) ? await mailbox.take(message) : null
-      if (taken !== null) return taken
-    }
+    for (const message of start.messages) if (await find(message)) return taken
     for await (const message of arriving(mailbox, start, { ...filter, signal: ending })) {
-      const taken = match(message) ? await mailbox.take(message) : null
-      if (taken !== null) return taken
-      if (ending.aborted) return null
+      if (await find(message)) return taken
+      if (ending.aborted) break
     }
-    return null
+    if (signal?.aborted) for (const message of taken.splice(0)) await mailbox.release(message)
+    else await take()
+    return taken
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** When a wait is over: as many as were asked for, or a reply to each message of a list, or anything. */
+function enoughOf(
+  count: number | undefined,
+  replyTo: WaitOptions['replyTo'],
+): (found: readonly InboxMessage[]) => boolean {
+  if (count !== undefined || typeof replyTo !== 'object') return ({ length }) => length >= (count ?? 1)
+  return (found) => {
+    const answered = new Set(found.map((message) => message.replyTo))
+    return replyTo.every((id) => answered.has(id))
   }
 }

@@ -11,7 +11,7 @@ import { readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
 import { toAnswer } from './errors.ts'
 import { checkMailbox } from './guard.ts'
-import { healthProblem } from './health.ts'
+import { copyHealth, healthProblem } from './health.ts'
 import { Tally } from './limits.ts'
 import { brief } from './log.ts'
 import { openApi } from './openapi.ts'
@@ -70,7 +70,8 @@ export function createApp(parts: AppParts): Hono<Env> {
 
   app.get('/health', async (c) => {
     const error = await healthProblem(parts)
-    return error === undefined ? c.json({ ok: true, version }) : c.json({ ok: false, version, error }, 503)
+    if (error !== undefined) return c.json({ ok: false, version, error }, 503)
+    return c.json({ ok: true, version, ...(await copyHealth(parts)) })
   })
   app.get('/metrics', async (c) => {
     c.set('operation', 'metrics')

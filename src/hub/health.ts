@@ -1,4 +1,6 @@
 import { asMailboxError, type ErrorCode } from '../base/errors.ts'
+import { isoTime } from '../model/time.ts'
+import { scrubState } from '../space/scrub.ts'
 import type { HubParts } from './parts.ts'
 
 /**
@@ -17,5 +19,27 @@ export async function healthProblem({
     const { code, message } = asMailboxError(thrown)
     log.error({ event: 'health', code, reason: message }, 'the space cannot be used')
     return { code, message: 'the space cannot be used', hint: 'see the log of `mailbox serve`' }
+  }
+}
+
+/** How the copies of the journal are. Without paths: it is asked without a token. */
+export interface CopyHealth {
+  /** How the mirror stands to the journal; absent if the space has none. */
+  mirror?: 'current' | 'behind' | 'ahead' | 'away'
+  /** What reading old files again has found; absent if that was never done. */
+  scrub?: { finishedAt: string | null; damaged: number }
+}
+
+export async function copyHealth({ space }: HubParts): Promise<CopyHealth> {
+  const mirror = (await space.mirror())?.state
+  const scrub = scrubState(space.dir)
+  return {
+    ...(mirror !== undefined && { mirror }),
+    ...(scrub !== undefined && {
+      scrub: {
+        finishedAt: scrub.finishedAt === 0 ? null : isoTime(scrub.finishedAt),
+        damaged: scrub.findings.length,
+      },
+    }),
   }
 }

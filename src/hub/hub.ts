@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { MailboxError } from '../base/errors.ts'
+import { describeRun, onArchived } from '../space/archiving.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Survey } from '../space/survey.ts'
 import { Admission } from './admit.ts'
@@ -15,7 +16,7 @@ import { defaultLimits, type HubLimits } from './limits.ts'
 import type { Logger } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { Streams } from './streams.ts'
-import { personToken, Tokens } from './tokens.ts'
+import { Tokens } from './tokens.ts'
 import { serveUpgrades } from './upgrade.ts'
 import { runWebhook } from './webhook.ts'
 
@@ -105,16 +106,20 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   serveUpgrades(server, admission, streams)
 
   const keeper = space.runDueEvery()
+  const archiving = onArchived(space.core, (run) => {
+    log[run.problem === undefined ? 'info' : 'warn']({ event: 'archive', ...run }, describeRun(run))
+  })
   const posting = postOutside(space, log, stopping.signal)
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
-    token: personToken(space.dir),
+    token: tokens.person,
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       stopping.abort()
       streams.stop()
       keeper.stop()
+      archiving.stop()
       const idle = setInterval(closeIdle, idleLookMs)
       // The server no longer tracks a WebSocket, but one whose client does not answer would keep it from closing.
       const late = setTimeout(() => {

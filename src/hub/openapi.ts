@@ -116,7 +116,14 @@ const streamPath = {
 
 const health = {
   type: 'object',
-  properties: { ok: { type: 'boolean' }, version: text, error: { type: 'object' } },
+  properties: {
+    ...{ ok: { type: 'boolean' }, version: text, error: { type: 'object' } },
+    mirror: { enum: ['current', 'behind', 'ahead', 'away'] },
+    scrub: {
+      type: 'object',
+      properties: { finishedAt: { type: ['string', 'null'] }, damaged: { type: 'integer' } },
+    },
+  },
   required: ['ok', 'version'],
 }
 const healthPath = {

@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MailboxError } from '../base/errors.ts'
+import { fromSystem, MailboxError } from '../base/errors.ts'
 import { createFileAtomically, readTextFile, syncDirectory, writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
 import { isObject } from '../base/objects.ts'
@@ -26,14 +26,25 @@ const agentsFile = (dir: string) => join(hubDir(dir), 'agents.json')
 const digestOf = (token: string) => hash('sha256', token, 'hex')
 const newToken = () => `mbx_${randomBytes(32).toString('base64url')}`
 
-/** The person's token. It is created when it is first needed. */
-export function personToken(dir: string): string {
-  makeHubDir(dir)
+/**
+ * The person's token. It is created when it is first needed; where nothing can be written, it is one for this process
+ * alone.
+ */
+function personToken(dir: string): string {
   const file = personFile(dir)
-  // A power loss could leave an empty file while an earlier version wrote tokens. Nobody has that token.
   const found = statSync(file, { throwIfNoEntry: false })
-  if (found?.isFile() && found.size === 0) rmSync(file)
-  createFileAtomically(file, `${newToken()}\n`)
+  // A power loss could leave an empty file while an earlier version wrote tokens. Nobody has that token.
+  const isEmpty = found?.isFile() && found.size === 0
+  if (found === undefined || isEmpty) {
+    try {
+      makeHubDir(dir)
+      if (isEmpty) rmSync(file)
+      createFileAtomically(file, `${newToken()}\n`)
+    } catch (error) {
+      if (!isUnwritable(error)) throw error
+      return newToken()
+    }
+  }
   const token = readTextFile(file)?.trim() ?? ''
   mustBePrivate(file)
   if (/^[\x21-\x7e]+$/.test(token)) return token
@@ -42,8 +53,19 @@ export function personToken(dir: string): string {
   })
 }
 
+function isUnwritable(error: unknown): boolean {
+  const code = fromSystem(error)?.code
+  return code === 'not_permitted' || code === 'disk_full'
+}
+
 function makeHubDir(dir: string): void {
-  if (mkdirSync(hubDir(dir), { recursive: true, mode: 0o700 }) !== undefined) syncDirectory(dir)
+  try {
+    // Not recursive: on a read-only file system that says that the space is not there.
+    mkdirSync(hubDir(dir), { mode: 0o700 })
+    syncDirectory(dir)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
 }
 
 function mustBePrivate(file: string): void {
@@ -136,6 +158,8 @@ function takeLock(path: string): void {
 
 /** Looks tokens up. Reads the file again when it has changed, so that a revocation takes effect at once. */
 export class Tokens {
+  /** The person's token. */
+  readonly person: string
   readonly #dir: string
   readonly #person: Buffer
   #agents = new Map<string, string>()
@@ -143,7 +167,8 @@ export class Tokens {
 
   constructor(dir: string) {
     this.#dir = dir
-    this.#person = Buffer.from(digestOf(personToken(dir)), 'hex')
+    this.person = personToken(dir)
+    this.#person = Buffer.from(digestOf(this.person), 'hex')
   }
 
   callerOf(token: string): Caller | undefined {

@@ -36,7 +36,8 @@ export async function runWebhook(
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   save(seq)
   for await (const { entry } of space.follow({ after: seq, signal })) {
-    if (entry.kind !== 'message') continue
+    // Imported mail is old.
+    if (entry.kind !== 'message' || entry.originalAt !== undefined) continue
     const { message } = entry
     const isOver =
       !message.to.includes(person) || (await deliver(cloudEvent(space.id, message), options, signal))

@@ -1,22 +1,27 @@
 import type { Database } from '../base/sqlite.ts'
+import { asksFor, isOnlyReply } from '../conversation/matter.ts'
+import { aboutOf } from '../conversation/notice.ts'
 import type { Place } from '../journal/journal.ts'
-import { boxesTo, isGroupBox } from '../model/address.ts'
-import { systemAgent } from '../model/agent.ts'
-import { actorOf, foldChange, foldTallies, isRemoved } from '../model/directory.ts'
-import type { MessageEntry, ReceiptEntry } from '../model/entry.ts'
+import { boxesTo, boxOfTag, isGroupBox } from '../model/address.ts'
+import { type Agent, systemAgent } from '../model/agent.ts'
+import { actorOf, foldChange, foldTallies, isRemoved, seenBy } from '../model/directory.ts'
+import { happenedAt, type MessageEntry, type ReceiptEntry } from '../model/entry.ts'
 import { bucketOf } from '../model/latency.ts'
-import { type Message, priorityRank } from '../model/message.ts'
+import { priorityRank } from '../model/message.ts'
 import {
   classOf,
   escalation,
   finishes,
+  isDeadLetter,
   type ReceiptChange,
   type ReceiptState,
   receiptClasses,
   showsFirst,
 } from '../model/receipt.ts'
+import { createFloor } from './floor.ts'
 import { createHoles } from './holes.ts'
 import { createMatterKeeper } from './matter-keeper.ts'
+import { createOffers } from './offers.ts'
 import type { Applier } from './projection.ts'
 import { RowBuffer } from './row-buffer.ts'
 
@@ -29,12 +34,16 @@ const isSeen = (state: ReceiptState): boolean =>
 
 const timeOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso))
 
-/** A message that entered the journal this long after it was sent was imported. */
+/** A message that entered the journal this long after it was sent was imported, by a version that did not mark it. */
 const importedAfterMs = 60_000
 
-/** Some mail is never escalated: low priority, to groups, from the system, imported. */
-function levelAtFirst({ from, priority }: Message, box: string, age: number): number {
-  const isQuiet = isGroupBox(box) || from === systemAgent || priority === 'low' || age > importedAfterMs
+/** Some mail is never escalated: low priority, answers, to groups, from the system, imported. */
+function levelAtFirst({ originalAt, at, message }: MessageEntry, box: string, created: number): number {
+  if (originalAt !== undefined) return escalation.silent
+  const { from, priority } = message
+  const isLate = Date.parse(at) - created > importedAfterMs
+  const isQuiet =
+    isGroupBox(box) || from === systemAgent || priority === 'low' || isOnlyReply(message) || isLate
   return isQuiet ? escalation.muted : escalation.none
 }
 
@@ -48,12 +57,12 @@ export function createApplier(database: Database): Applier {
   const messages = new RowBuffer(
     database,
     'INSERT OR IGNORE INTO message',
-    '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+    '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)',
   )
   const stored = new RowBuffer(
     database,
     'INSERT OR IGNORE INTO receipt',
-    `($1, $2, $2, ${classNumber('stored')}, $3, 'stored', 0, NULL, $4, NULL, 0, $5, $6, 0, 0)`,
+    `($1, $2, $2, ${classNumber('stored')}, $3, 'stored', 0, 0, NULL, $4, NULL, 0, $5, $6, 0, 0, NULL)`,
   )
   const dues = new RowBuffer(database, 'INSERT OR IGNORE INTO due', '($1, $2, $3)')
   const labels = new RowBuffer(database, 'INSERT OR IGNORE INTO label', '($1, $2)')
@@ -66,13 +75,14 @@ export function createApplier(database: Database): Applier {
   const putKey = database.prepare('INSERT OR IGNORE INTO keyed VALUES (?, ?, ?)')
   const putTrail = database.prepare('INSERT OR IGNORE INTO trail VALUES (?, ?, ?, ?, ?)')
   const putReceipt = database.prepare(
-    `INSERT INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+    `INSERT INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?16, ?8,
        coalesce(?9, (SELECT expires FROM message WHERE seq = ?1)), ?10, ?11, coalesce(?12, ${escalation.muted}),
-       ?15, ?13, ?14)
-     ON CONFLICT DO UPDATE SET box = excluded.box, class = excluded.class, state = excluded.state,
-       attempts = excluded.attempts, claim_until = excluded.claim_until, expires = coalesce(?9, expires),
-       ack_by = excluded.ack_by, repeats = excluded.repeats, level = coalesce(?12, level),
-       via_group = excluded.via_group, seen = max(seen, excluded.seen)`,
+       ?15, ?13, ?14, ?17)
+     ON CONFLICT DO UPDATE SET box = excluded.box, since = CASE class WHEN 0 THEN since ELSE excluded.since END,
+       class = excluded.class, state = excluded.state, attempts = excluded.attempts, failures = excluded.failures,
+       claim_until = excluded.claim_until, expires = CASE WHEN ?11 > 0 THEN NULL ELSE coalesce(?9, expires) END, ack_by = excluded.ack_by,
+       repeats = excluded.repeats, level = coalesce(?12, level), via_group = excluded.via_group,
+       seen = max(seen, excluded.seen), before = excluded.before`,
   )
   const putShared = database.prepare('INSERT OR IGNORE INTO shared VALUES (?1, ?1, ?2, ?3)')
   const dropShared = database.prepare('DELETE FROM shared WHERE box = ? AND seq = ? AND owner = ?')
@@ -82,8 +92,9 @@ export function createApplier(database: Database): Applier {
   )
   // Mail that is in another box than its owner's is claimed, and each claim is one more attempt.
   const putClaim = database.prepare(
-    `INSERT OR IGNORE INTO claim SELECT ?1, ?2, ?3, ?4
-     WHERE ?5 > coalesce((SELECT attempts FROM receipt WHERE seq = ?1 AND owner = ?2), 0)`,
+    `INSERT OR IGNORE INTO claim SELECT ?1, ?2,
+       coalesce(?6, max(?3, 1 + coalesce((SELECT max(number) FROM claim WHERE seq = ?1 AND owner = ?2), 0))), ?4, ?3
+     WHERE ?6 IS NOT NULL OR ?5 > coalesce((SELECT attempts FROM receipt WHERE seq = ?1 AND owner = ?2), 0)`,
   )
   const putLease = database.prepare('INSERT OR IGNORE INTO lease VALUES (?, ?, ?, ?)')
   const dropLease = database.prepare(
@@ -104,12 +115,18 @@ export function createApplier(database: Database): Applier {
     `INSERT OR IGNORE INTO bound SELECT r.seq, r.owner FROM receipt r JOIN message m ON m.seq = r.seq
      WHERE r.seq = ? AND r.owner = ? AND r.class < 2 AND m.generation IS NOT NULL`,
   )
-  const createdAt = database.prepare('SELECT created FROM message WHERE seq = ?')
+  const origin = database.prepare('SELECT created, sender, imported FROM message WHERE seq = ?')
+  const putNotice = database.prepare('INSERT OR IGNORE INTO notice VALUES (?, ?, 1)')
+  const setNotice = database.prepare('UPDATE notice SET live = ?2 WHERE seq = ?1')
+  const dropHolder = database.prepare('DELETE FROM holder WHERE agent = ?')
+  const putHolder = database.prepare('INSERT OR IGNORE INTO holder VALUES (?, ?)')
   const addMeasure = database.prepare(
     'INSERT INTO measure VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
   )
   const putSeen = database.prepare('INSERT OR REPLACE INTO seen VALUES (?, ?)')
+  const lastSeen = database.prepare('SELECT at FROM seen WHERE agent = ?')
   const matters = createMatterKeeper(database)
+  const offers = createOffers(database)
   const holes = createHoles(database)
   const ownersOf = database.prepare('SELECT owner FROM receipt WHERE seq = ?')
   const addTally = database.prepare(
@@ -126,7 +143,8 @@ export function createApplier(database: Database): Applier {
     for (const buffer of buffers) buffer.flush()
   }
 
-  function applyMessage({ seq, at, message, exclude }: MessageEntry, place: Place): void {
+  function applyMessage(entry: MessageEntry, place: Place): void {
+    const { seq, originalAt, message, exclude } = entry
     const rank = priorityRank(message.priority)
     const expires = timeOf(message.expiresAt)
     const thread = message.threadId === message.id ? null : message.threadId
@@ -137,35 +155,36 @@ export function createApplier(database: Database): Applier {
     const wantsAck = message.requiresAck ? 1 : 0
     messages.add(
       ...[seq, message.id, segment, offset, bytes, message.from, thread, rank, expires, excluded],
-      ...[created, wantsAck, generation],
+      ...[created, wantsAck, generation, asksFor(message), originalAt === undefined ? 0 : 1],
     )
     measure(message.from, measureKinds.sent, 0)
     const boxes = boxesTo(message.to)
     for (const box of boxes) {
-      stored.add(seq, box, rank, expires, levelAtFirst(message, box, Date.parse(at) - created), created)
+      stored.add(seq, box, rank, expires, levelAtFirst(entry, box, created), Date.parse(happenedAt(entry)))
       if (expires !== null) dues.add(expires, box, seq)
       if (generation !== null) putBound.run([seq, box])
       if (boxes.length > 1 && !isGroupBox(box)) putShared.run([box, seq, rank])
       if (isGroupBox(box) && box !== 'all') labels.add(box, seq)
     }
-    for (const tag of message.tags) labels.add(tag, seq)
+    for (const tag of message.tags) labels.add(boxOfTag(tag), seq)
     if (message.key !== undefined) putKey.run([message.from, message.key, seq])
+    if (message.from === systemAgent) for (const id of aboutOf(message)) putNotice.run([id, seq])
+    offers.applyMessage(message, seq)
     if (matters.concerns(message)) {
       flushRows()
       matters.applyMessage(message, seq)
     }
   }
 
-  function applyReceipt(
-    { seq, at, by, step, changes }: ReceiptEntry,
-    { segment, offset, bytes }: Place,
-  ): void {
+  function applyReceipt(entry: ReceiptEntry, { segment, offset, bytes }: Place): void {
+    const { seq, by, step, changes } = entry
+    const at = happenedAt(entry)
     flushRows()
     firstMessage ??= readFirstMessage.get<[number | null]>()?.[0] ?? undefined
     if (holes.any()) holes.putAgent(by, at)
     for (const change of changes) {
       if (isRemoved(change.seq, firstMessage)) continue
-      const created = createdAt.get<[number]>([change.seq])?.[0]
+      const [created, sender, imported] = origin.get<[number, string, number]>([change.seq]) ?? []
       if (created === undefined) {
         // Its message is lost. This is all that is known of it.
         putTrail.run([change.seq, seq, segment, offset, bytes])
@@ -174,15 +193,18 @@ export function createApplier(database: Database): Applier {
       // Where an entry is lost, the change does not say what the counts have of the receipt.
       if (holes.any()) foldChange(change, holes.receiptOf(change), tally)
       const until = timeOf(change.claimUntil)
-      const { seq: message, owner, box, state, rank, attempts = 0, repeats = 0, level = null } = change
-      if (box !== owner) putClaim.run([message, owner, seq, box, attempts])
+      const { seq: message, owner, box, state, rank, attempts = 0, failures = 0, repeats = 0 } = change
+      const level = imported === 1 ? escalation.silent : (change.level ?? null)
+      if (box !== owner) putClaim.run([message, owner, seq, box, attempts, change.claim ?? null])
       dropLease.run([message, owner])
       dropDue.run([message, owner])
       putReceipt.run([
         ...[message, owner, box, classNumber(state), rank, state, attempts, until],
         ...[timeOf(change.expiresAt), timeOf(change.ackBy), repeats, level],
-        ...[change.viaGroup ? 1 : 0, isSeen(state) ? 1 : 0, created],
+        ...[change.viaGroup ? 1 : 0, isSeen(state) ? 1 : 0, Date.parse(at), failures],
+        isDeadLetter(state) ? (change.was ?? null) : null,
       ])
+      if (sender === systemAgent) setNotice.run([message, classOf(state) === 'unread' ? 1 : 0])
       putTrail.run([message, seq, segment, offset, bytes])
       if (until !== null) putLease.run([owner, rank, until, message])
       restoreDue.run([message, owner])
@@ -191,12 +213,20 @@ export function createApplier(database: Database): Applier {
       // What the system archives was not finished by an agent.
       if (by !== systemAgent) measureChange(change, Date.parse(at) - created)
       matters.applyReceipt(change, step)
+      offers.applyReceipt(change, step)
       if (!isGroupBox(owner)) {
         dropShared.run([change.wasBox ?? box, message, owner])
         restoreShared.run([message, owner])
       }
       if (change.was === undefined) settle(change)
     }
+  }
+
+  function applyAgent(agent: Agent): void {
+    putAgent.run([agent.name, JSON.stringify(agent), agent.session.generation])
+    dropHolder.run([agent.name])
+    if (agent.state === 'dead' || agent.state === 'frozen') return
+    for (const role of agent.roles) putHolder.run([role, agent.name])
   }
 
   function measure(agent: string, kind: number, bucket: number): void {
@@ -235,11 +265,14 @@ export function createApplier(database: Database): Applier {
       if (entry.kind === 'message') applyMessage(entry, place)
       else if (entry.kind === 'receipt') applyReceipt(entry, place)
       else if (entry.kind === 'agent') {
-        const { agent } = entry
-        putAgent.run([agent.name, JSON.stringify(agent), agent.session.generation])
+        applyAgent(entry.agent)
       }
       const actor = actorOf(entry)
-      if (actor !== undefined) seen.set(actor, entry.at)
+      if (actor !== undefined)
+        seen.set(
+          actor,
+          seenBy(entry, () => seen.get(actor) ?? lastSeen.get<[string]>([actor])?.[0]),
+        )
       if (entry.kind !== 'receipt' || !holes.any()) foldTallies(entry, { firstMessage, missing }, tally)
     },
     finish() {
@@ -255,27 +288,5 @@ export function createApplier(database: Database): Applier {
       for (const [agent, at] of seen) putSeen.run([agent, at])
       seen.clear()
     },
-  }
-}
-
-/** Raises an agent's floor in a group's box past everything that it has seen, sent, or was excluded from. */
-function createFloor(database: Database): (agent: string, box: string, rank: number) => void {
-  const readFloor = database.prepare('SELECT seq FROM floor WHERE agent = ? AND box = ? AND rank = ?')
-  const writeFloor = database.prepare('INSERT OR REPLACE INTO floor VALUES (?, ?, ?, ?)')
-  const nextAbove = database.prepare(
-    `SELECT g.seq, m.sender = ?1 OR EXISTS (SELECT 1 FROM receipt r WHERE r.seq = g.seq AND r.owner = ?1)
-       OR EXISTS (SELECT 1 FROM json_each(m.excluded) WHERE value = ?1)
-     FROM receipt g JOIN message m ON m.seq = g.seq
-     WHERE g.box = ?2 AND g.class = 0 AND g.rank = ?3 AND g.seq > ?4 ORDER BY g.seq LIMIT 1`,
-  )
-  return (agent, box, rank) => {
-    const start = readFloor.get<[number]>([agent, box, rank])?.[0] ?? 0
-    let floor = start
-    for (;;) {
-      const [seq, isSettled] = nextAbove.get<[number, number]>([agent, box, rank, floor]) ?? []
-      if (seq === undefined || isSettled === 0) break
-      floor = seq
-    }
-    if (floor !== start) writeFloor.run([agent, box, rank, floor])
   }
 }

@@ -77,3 +77,12 @@ export function createHoles(database: Database) {
     },
   }
 }
+
+/** Whether the tables have any of these entries, which are lost: they were read before that. */
+export function knowsLost(
+  index: { sql: (text: string) => Statement },
+  lost: readonly { from: number; to: number }[],
+): boolean {
+  const covering = index.sql('SELECT 1 FROM hole WHERE first <= ? AND last >= ?')
+  return lost.some(({ from, to }) => covering.get([from, to]) === undefined)
+}

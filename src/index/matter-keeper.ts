@@ -1,18 +1,18 @@
 import type { Database } from '../base/sqlite.ts'
-import { next, openedBy, opens, reportOf, stepOf } from '../conversation/matter.ts'
+import type { Report } from '../conversation/conversation.ts'
+import { movedBy, next, openedBy, opens, reportOf } from '../conversation/matter.ts'
 import {
   findStep,
   isOpenMatter,
   type Kind,
   type MatterState,
   matterOf,
-  type TakenStep,
   typeOf,
 } from '../conversation/registry.ts'
 import { isGroupBox } from '../model/address.ts'
-import { systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import { isAcked, isDeadLetter, type ReceiptChange, type ReceiptStep } from '../model/receipt.ts'
+import { readersOf, unackedMembers } from './members.ts'
 
 type OwedRow = [owner: string, kind: Kind, state: MatterState, asker: string]
 
@@ -33,21 +33,36 @@ export function createMatterKeeper(database: Database) {
   )
   const seqOf = database.prepare('SELECT seq FROM message WHERE id = ?')
 
+  const reassigned = database.prepare(
+    "UPDATE matter SET state = 'reassigned', open = 0 WHERE kind = ? AND key = ? AND asker = ? AND open = 1 AND state = 'failed'",
+  )
+  const readers = database.prepare(`${readersOf} LIMIT 1`)
+  const unacked = database.prepare(`${unackedMembers} LIMIT 1`)
+
   const move = (seq: number, owner: string, kind: Kind, state: MatterState) =>
     set.run([seq, owner, kind, state, isOpenMatter(state) ? 1 : 0])
 
-  /**
-   * One answer to a question, or one verdict on a plan, counts for everyone who was asked. What each agent
-   * must answer for itself, its status and whether it shuts down, settles only what that agent owes.
-   */
-  function take(step: TakenStep, seq: number, message: Message): void {
-    const owners = of.all<OwedRow>([seq])
-    const isOwn = owners.some(([owner]) => owner === message.from)
-    for (const [owner, kind, state, asker] of owners) {
-      if (isOwn && step.each && owner !== message.from) continue
-      const to = next(step, kind, state)
-      if (to === undefined || (step.name === 'answer' && !isAnswer(message, asker))) continue
-      move(seq, owner, kind, to)
+  /** A reply settles what the message that it answers has left open. */
+  function answer(seq: number, message: Message): void {
+    const open = of.all<OwedRow>([seq]).map(([owner, kind, state, asker]) => ({ owner, kind, state, asker }))
+    for (const { owner, kind, to } of movedBy(message, open)) move(seq, owner, kind, to)
+  }
+
+  /** A report settles the task that it names. */
+  function report({ kind, key, step }: Report, from: string): void {
+    for (const [seq, owner, state] of reported.all<[number, string, MatterState]>([kind, key, from])) {
+      const to = next(findStep(kind, step), kind as Kind, state)
+      if (to !== undefined) move(seq, owner, kind as Kind, to)
+    }
+  }
+
+  /** What a member does counts for its group: one who does the work is enough, an ack is needed of each. */
+  function settleGroup(seq: number, state: ReceiptChange['state'], step: ReceiptStep): void {
+    for (const [group, kind, now] of of.all<OwedRow>([seq])) {
+      if (!isGroupBox(group)) continue
+      const to = settled(kind, now, state, step)
+      const isEnough = to === 'done' || (to === 'acked' && unacked.get([group, seq]) === undefined)
+      if (isEnough) move(seq, group, kind, to)
     }
   }
 
@@ -60,43 +75,33 @@ export function createMatterKeeper(database: Database) {
       opens(message) !== undefined,
 
     applyMessage(message: Message, seq: number): void {
-      const step = stepOf(message)
       const parent = message.replyTo === undefined ? undefined : seqOf.get<[number]>([message.replyTo])?.[0]
-      if (step !== undefined && parent !== undefined) take(step, parent, message)
-      const report = reportOf(message)
-      if (report !== undefined) {
-        const kind = report.kind as Kind
-        const about = reported.all<[number, string, MatterState]>([kind, report.key, message.from])
-        for (const [parent, owner, state] of about) {
-          const to = next(findStep(kind, report.step), kind, state)
-          if (to !== undefined) move(parent, owner, kind, to)
-        }
-      }
-      for (const { owner, kind, state, asker, key, since, until, level } of openedBy(message, seq))
+      if (parent !== undefined) answer(parent, message)
+      const said = reportOf(message)
+      if (said !== undefined) report(said, message.from)
+      for (const { owner, kind, state, asker, key, since, until, level } of openedBy(message, seq)) {
+        if (key !== null) reassigned.run([kind, key, asker])
         put.run([seq, owner, kind, state, asker, key, since, until, level, 1])
+      }
     },
 
     applyReceipt({ seq, owner, state }: ReceiptChange, step: ReceiptStep): void {
       if (step === 'overdue') raise.run([seq, owner])
+      // What a group was asked is still owed by its members who have read it.
+      if (state === 'expired' && isGroupBox(owner) && readers.get([seq]) !== undefined) return
       const own = ofOwner.all<[Kind, MatterState]>([seq, owner])
       for (const [kind, now] of own) {
         const to = settled(kind, now, state, step)
         if (to !== undefined && to !== now) move(seq, owner, kind, to)
       }
-      if (own.length > 0 || isGroupBox(owner)) return
-      // One member has handled what its group was asked: that is enough.
-      for (const [group, kind, now] of of.all<OwedRow>([seq])) {
-        if (!isGroupBox(group)) continue
-        const to = settled(kind, now, state, step)
-        if (to === 'acked' || to === 'done') move(seq, group, kind, to)
-      }
+      if (own.length === 0 && !isGroupBox(owner)) settleGroup(seq, state, step)
     },
   }
 }
 
-/** A follow-up by the asker is not an answer, nor is passing the matter on to someone else. */
-const isAnswer = ({ from, to, type }: Message, asker: string): boolean =>
-  from !== asker && from !== systemAgent && !typeOf(type)?.settlesNothing && to.includes(asker)
+/** A dead letter was revived, with the state it had, or is unread again. */
+const isBackFrom = (state: ReceiptChange['state'], step: ReceiptStep): boolean =>
+  state === 'stored' || step === 'revived'
 
 /** What a receipt's new state means for a matter of that recipient; undefined if nothing. */
 function settled(
@@ -107,15 +112,14 @@ function settled(
 ): MatterState | undefined {
   if (isDeadLetter(state) || state === 'withdrawn') return isOpenMatter(now) ? 'void' : undefined
   const { handled } = matterOf(kind) ?? {}
-  const isBack = state === 'stored' && (now === 'void' || now === 'failed')
+  const isBack = (state === 'stored' && now === 'failed') || (now === 'void' && isBackFrom(state, step))
   // Starting a failed task reopens it.
   if (isBack || (handled !== undefined && state === 'processing' && now === 'failed')) return 'open'
   if (kind === 'ack') return isAcked(state) ? 'acked' : undefined
-  if (handled === undefined) return undefined
+  const isDone = state === 'completed' || state === 'archived'
+  if (!isOpenMatter(now) || !(isDone || state === 'failed')) return undefined
+  if (handled === undefined) return 'closed'
   // What is archived unfinished is not done.
-  if ((step === 'archived' && isOpenMatter(now)) || state === 'failed')
-    return next(findStep(kind, handled.fail), kind, now)
-  return state === 'completed' || state === 'archived'
-    ? next(findStep(kind, handled.done), kind, now)
-    : undefined
+  const isUndone = state === 'failed' || step === 'archived'
+  return next(findStep(kind, isUndone ? handled.fail : handled.done), kind, now)
 }

@@ -69,7 +69,9 @@ const sendsAtOnce = 500
 /** What was sent in the last minute, from the newest back. */
 function loadSends(index: Projection, directory: Directory, now: number): void {
   const found: [sender: string, at: number][] = []
-  const page = index.sql('SELECT seq, sender, created FROM message WHERE seq < ? ORDER BY seq DESC LIMIT ?')
+  const page = index.sql(
+    'SELECT seq, sender, created FROM message WHERE seq < ? AND imported = 0 ORDER BY seq DESC LIMIT ?',
+  )
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
     const rows = page.all<[seq: number, sender: string, created: number]>([before, sendsAtOnce])
     for (const [, sender, created] of rows) if (created > now - rateWindowMs) found.push([sender, created])

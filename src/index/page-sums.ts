@@ -76,17 +76,22 @@ export class PageSums {
 
   /** Reads every page. */
   verify(): void {
+    const [wrong] = this.wrongPages()
+    if (wrong !== undefined) throw new UnfitIndex(wrongPage(wrong))
+    this.#stamp(Date.now())
+  }
+
+  /** The pages that are not as a writer of ours left them, of those that SQLite uses. Only within a transaction. */
+  wrongPages(): number[] {
     const count = this.#count()
     const sums = this.#read(count)
     const wrong: number[] = []
     for (const [number, content] of this.#pages.each<[number, Buffer]>())
       if (!fits(sums, number, content)) wrong.push(number)
+    if (wrong.length === 0) return wrong
     // SQLite never reads what a free page has, and does not always write or restore it.
-    if (wrong.length > 0) {
-      const free = this.#freePages(count)
-      for (const number of wrong) if (!free.has(number)) throw new UnfitIndex(wrongPage(number))
-    }
-    this.#stamp(Date.now())
+    const free = this.#freePages(count)
+    return wrong.filter((number) => !free.has(number))
   }
 
   /** A write transaction has begun. */

@@ -1,5 +1,5 @@
 /** Rises with every change to the tables or to `apply`: an index with another format is rebuilt. */
-export const indexFormat = 15
+export const indexFormat = 20
 
 /** Which journal the tables were built from, and up to where. */
 const meta = `CREATE TABLE meta (
@@ -24,7 +24,7 @@ CREATE TABLE message (
   seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
   segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
   sender TEXT NOT NULL, thread TEXT, rank INTEGER NOT NULL, expires INTEGER, excluded TEXT,
-  created INTEGER NOT NULL, wants_ack INTEGER NOT NULL, generation INTEGER
+  created INTEGER NOT NULL, wants_ack INTEGER NOT NULL, generation INTEGER, asks INTEGER NOT NULL, imported INTEGER NOT NULL
 );
 CREATE INDEX message_sender ON message (sender, seq);
 -- A message that starts a thread is not in here; its id is the thread.
@@ -35,19 +35,22 @@ CREATE INDEX label_seq ON label (seq);
 CREATE TABLE keyed (sender TEXT, key TEXT, seq INTEGER NOT NULL, PRIMARY KEY (sender, key)) WITHOUT ROWID;
 
 -- One row per message and address; when an agent first sees group mail, it gets a row of its own.
--- class: 0 unread, 1 open, 2 closed. box: whose inbox shows it.
+-- class: 0 unread, 1 open, 2 closed. box: whose inbox shows it. since: when it last became unread.
+-- before: the state it had before it became a dead letter.
 CREATE TABLE receipt (
   seq INTEGER, owner TEXT, box TEXT NOT NULL, class INTEGER NOT NULL, rank INTEGER NOT NULL,
-  state TEXT NOT NULL, attempts INTEGER NOT NULL, claim_until INTEGER, expires INTEGER,
-  ack_by INTEGER, repeats INTEGER NOT NULL, level INTEGER NOT NULL, created INTEGER NOT NULL,
-  via_group INTEGER NOT NULL, seen INTEGER NOT NULL,
+  state TEXT NOT NULL, attempts INTEGER NOT NULL, failures INTEGER NOT NULL, claim_until INTEGER, expires INTEGER,
+  ack_by INTEGER, repeats INTEGER NOT NULL, level INTEGER NOT NULL, since INTEGER NOT NULL,
+  via_group INTEGER NOT NULL, seen INTEGER NOT NULL, before TEXT,
   PRIMARY KEY (seq, owner)
 ) WITHOUT ROWID;
 CREATE INDEX receipt_box ON receipt (box, class, rank, seq);
 CREATE INDEX receipt_dead ON receipt (seq) WHERE state IN ('dead', 'expired');
 -- What will be escalated if it stays unread, and what will be shown again if it is not acknowledged.
-CREATE INDEX receipt_young ON receipt (level, rank, created) WHERE class = 0 AND repeats = 0 AND level < 2;
-CREATE INDEX receipt_unacked ON receipt (ack_by) WHERE ack_by IS NOT NULL;
+CREATE INDEX receipt_young ON receipt (level, rank, since) WHERE class = 0 AND repeats = 0 AND level < 2;
+CREATE INDEX receipt_unacked ON receipt (ack_by) WHERE ack_by IS NOT NULL AND level < 4;
+-- Mail to a group that expired: whoever was away then still gets it.
+CREATE INDEX receipt_expired ON receipt (box, rank, expires) WHERE state = 'expired';
 
 -- Unread mail to an agent or role that has other recipients as well: it may be in two boxes of one reader,
 -- so it is counted one by one.
@@ -57,8 +60,24 @@ CREATE TABLE shared (box TEXT, owner TEXT, seq INTEGER, rank INTEGER NOT NULL, P
 CREATE TABLE lease (owner TEXT, rank INTEGER, until INTEGER, seq INTEGER, PRIMARY KEY (owner, rank, until, seq)) WITHOUT ROWID;
 CREATE INDEX lease_until ON lease (until);
 
--- Every claim that was made, by the seq of its entry: what an earlier holder does is told from what the last one does.
-CREATE TABLE claim (seq INTEGER, owner TEXT, number INTEGER, agent TEXT NOT NULL, PRIMARY KEY (seq, owner, number)) WITHOUT ROWID;
+-- Every claim that was made, by its number: what an earlier holder does is told from what the last one does.
+-- entry: the seq of its entry, which is its number unless claims were imported.
+CREATE TABLE claim (
+  seq INTEGER, owner TEXT, number INTEGER, agent TEXT NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (seq, owner, number)
+) WITHOUT ROWID;
+
+-- Notices of the system, by the message that they are about; live: nobody has read it yet.
+CREATE TABLE notice (about TEXT, seq INTEGER, live INTEGER NOT NULL, PRIMARY KEY (about, seq)) WITHOUT ROWID;
+CREATE INDEX notice_seq ON notice (seq);
+CREATE INDEX notice_live ON notice (seq) WHERE live = 1;
+
+-- The agents that are here, by the roles they hold.
+CREATE TABLE holder (role TEXT, agent TEXT, PRIMARY KEY (role, agent)) WITHOUT ROWID;
+CREATE INDEX holder_agent ON holder (agent);
+
+-- Unread mail of a role that one of its holders may take before the others.
+CREATE TABLE offer (seq INTEGER PRIMARY KEY, agent TEXT NOT NULL, until INTEGER NOT NULL);
+CREATE INDEX offer_agent ON offer (agent);
 
 -- Unfinished mail for one particular run of its agent.
 CREATE TABLE bound (seq INTEGER, owner TEXT, PRIMARY KEY (seq, owner)) WITHOUT ROWID;

@@ -1,3 +1,4 @@
+import { lossOf } from '../model/entry.ts'
 import type { Place } from './journal.ts'
 
 /**
@@ -40,6 +41,19 @@ export interface Damage extends Partial<Omit<Place, 'segment'>> {
   lost?: { from: number; to: number }
   /** A sentence, as in {@link damageNames} or more precise. */
   what: string
+  /** When it was first found, if that was recorded. */
+  since?: string
+}
+
+/** What a finding says to people. */
+export function sentenceOf({ name, segment, line, lines = 1, offset, lost, what, since }: Damage): string {
+  const known = since && `known since ${since.slice(0, 16).replace('T', ' ')}`
+  if (name === 'missing_segment') return known ? `${what} (${known})` : what
+  const file = offset === undefined ? `segment ${segment}` : `segment ${segment}, byte ${offset}`
+  const first = lines === 1 ? `line ${line}` : `${lines} lines, the first is line ${line}`
+  const gone = lost && `${lossOf(lost)} ${lost.from === lost.to ? 'is' : 'are'} lost`
+  const details = [line && first, gone, known].filter(Boolean).join('; ')
+  return `${file}: ${what}${details && ` (${details})`}`
 }
 
 /** Beside the segments: bytes that were damaged, as they were found. */

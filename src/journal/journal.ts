@@ -1,4 +1,4 @@
-import type { Draft, Entry, Gist, SegmentReason } from '../model/entry.ts'
+import type { Draft, Entry, Gist, LateDraft, SegmentReason } from '../model/entry.ts'
 
 /** Where an entry's line is: the number of its segment, its offset in it, its length. */
 export interface Place {
@@ -46,7 +46,7 @@ export interface ReadResult<E = Entry> {
  * Gets the gist of every entry since the last decision, and returns the entries to append. It runs while
  * nobody else can append; if it throws, nothing is appended.
  */
-export type Decide = (tail: readonly Gist[]) => Draft[]
+export type Decide = (tail: readonly Gist[]) => readonly (Draft | LateDraft)[]
 
 export interface AppendOptions {
   /** Decide only after everything before is written, so that an index can be brought up to date. */

@@ -2,7 +2,7 @@ import { say } from '../agent/say.ts'
 import { checkInput } from '../api/check-input.ts'
 import { handlingOperations } from '../api/handling-operations.ts'
 import type { Operation } from '../api/operation.ts'
-import { allActions, findStep, knownTypes, typeOf } from '../conversation/registry.ts'
+import { allActions, findStep, typeOf } from '../conversation/registry.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { Handled, Mailbox } from '../space/mailbox/api.ts'
 
@@ -26,14 +26,6 @@ export const stepHelp = [...new Set(answers.map(({ conversation }) => conversati
     return `${own.join('/')}: ${one.name}`
   })
   .join('; ')
-
-/** Types that a model may send to ask for something; programs send the others. */
-export const sendTypes = knownTypes
-  .filter((type) => {
-    const { opens, payload, isComposed, conversation } = typeOf(type)!
-    return opens !== undefined && payload !== undefined && (isComposed || conversation.verb !== undefined)
-  })
-  .join(', ')
 
 interface Outcome {
   id: string

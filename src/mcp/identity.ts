@@ -1,3 +1,4 @@
+import { given } from '../base/objects.ts'
 import { clientWord } from '../model/client.ts'
 import { checkName } from '../model/name.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
@@ -8,6 +9,8 @@ export interface IdentityOptions {
   name?: string | undefined
   /** The client that started us: the agent lives as long as this process. Unknown when it is on another machine. */
   pid?: number | undefined
+  /** The client's own id for its session, where that can be found out; it may change. */
+  sessionId?: () => string | undefined
 }
 
 /** What a client says about itself. */
@@ -33,30 +36,31 @@ export class Identity {
   }
 
   /** The agent's mailbox. Joins with the client, its process and its session. */
-  mailbox(client: ClientInfo): Promise<Mailbox> {
-    const { name, pid } = this.#options
-    const key = name === undefined ? client.sessionId : undefined
-    const known = this.#mailboxes.get(key)
-    if (known !== undefined) return known
-    // The session of a client on another machine is not recorded: it could be mistaken for one of a client here.
-    const id = client.sessionId === undefined ? {} : { id: client.sessionId }
-    const session = pid === undefined ? {} : { pid, ...id }
-    const joining = this.#join(name, clientWord(client.name) ?? 'mcp', session)
+  async mailbox(client: ClientInfo): Promise<Mailbox> {
+    const sessionId = client.sessionId ?? this.#options.sessionId?.()
+    const known = this.#mailboxes.get(sessionId)
+    if (known !== undefined && (await this.#isAtWork(known))) return known
+    // Another call may have joined meanwhile.
+    const newer = this.#mailboxes.get(sessionId)
+    if (newer !== undefined && newer !== known) return newer
+    const joining = this.#join(clientWord(client.name) ?? 'mcp', sessionId)
     // Simultaneous calls join once.
-    this.#mailboxes.set(key, joining)
-    const forget = () => void this.#mailboxes.delete(key)
-    // A named agent may have left or died since, so the next call looks again. So it does after a failure.
-    joining.then(() => name === undefined || forget(), forget)
+    this.#mailboxes.set(sessionId, joining)
+    joining.catch(() => this.#mailboxes.delete(sessionId))
     return joining
   }
 
-  async #join(
-    name: string | undefined,
-    client: string,
-    session: { pid?: number; id?: string },
-  ): Promise<Mailbox> {
-    if (name === undefined) return this.#space.joinAs({ client, session })
-    checkName(name, 'agent name')
-    return this.#space.mailboxOfRun(name, { join: { session: { ...session, client } } })
+  /** Whether the agent is still the one of this client: it may have left, died, or been given up for another. */
+  async #isAtWork(joined: Promise<Mailbox>): Promise<boolean> {
+    const { state, session } = await (await joined).agent()
+    return state !== 'dead' && state !== 'frozen' && session.pid === this.#options.pid
+  }
+
+  #join(client: string, sessionId: string | undefined): Promise<Mailbox> {
+    const { name, pid } = this.#options
+    if (name !== undefined) checkName(name, 'agent name')
+    // The session of a client on another machine is not recorded: it could be mistaken for one of a client here.
+    if (pid === undefined) return this.#space.mailboxOfRun(name!, { join: { session: { client } } })
+    return this.#space.joinAs({ name, client, session: { pid, ...given({ id: sessionId }) } })
   }
 }

@@ -13,13 +13,16 @@ export interface ServeOptions {
   name: string | undefined
   /** The client that started us. */
   pid: number
+  /** The client's own id for its session, where that can be found out. */
+  sessionId: () => string | undefined
   /** Runs while the client is served: wakes it when it is idle and mail arrives. */
   wake: (mailboxFor: (client: ClientInfo) => Promise<Mailbox>, signal: AbortSignal) => Promise<void>
 }
 
 /** Serves one client on standard input and output until it closes them. */
-export async function serve(space: DiskSpace, { version, name, pid, wake }: ServeOptions): Promise<void> {
-  const identity = new Identity(space, { name, pid })
+export async function serve(space: DiskSpace, options: ServeOptions): Promise<void> {
+  const { version, wake } = options
+  const identity = new Identity(space, options)
   const changes = new Changes(space)
   const calls = new Calls()
   const serving = serveStdio(async ({ era }) => {

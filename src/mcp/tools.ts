@@ -1,27 +1,21 @@
 import type { CallToolResult, McpServer, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server'
 import * as z from 'zod'
+import { subagentRefusal, takesMail } from '../agent/subagent.ts'
 import { MailboxError } from '../base/errors.ts'
-import { given } from '../base/objects.ts'
-import { priorities } from '../model/message.ts'
 import { toPrintableLine } from '../model/text.ts'
-import type { InboxMessage } from '../query/inbox.ts'
 import type { Space } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import { isGone } from './caller.ts'
+import { giveBack, isGone, isSubagent } from './caller.ts'
 import type { Calls } from './calls.ts'
-import { handle, sendTypes, stepHelp, steps } from './handle.ts'
-import { sendFrom, sendSchema } from './send-tool.ts'
+import { handle, stepHelp, steps } from './handle.ts'
+import { prioritySchema, sendFrom, sendSchema, sendTypes } from './send-tool.ts'
 import { answer, factsOf, failure, fenced } from './tool-result.ts'
-
-/** The longest wait, and how often it reports progress. */
-const longestWaitS = 600
-const progressMs = 5_000
+import { waitFor, waitSchema } from './wait-tool.ts'
 
 const text = z.string()
 const one = z.object({ text, id: z.string() }).loose()
-const messages = z
-  .object({ text, messages: z.array(z.object({ id: z.string(), from: z.string() }).loose()) })
-  .loose()
+/** What each item holds is in docs/mcp.md: a schema of it would cost a model more than it tells. */
+const messages = z.object({ text, messages: z.array(z.unknown()) }).loose()
 
 interface Tool<Input> {
   description: string
@@ -41,7 +35,12 @@ export function registerTools(
   /** Gives a tool its mailbox, and turns errors into results. */
   const tool = <Input extends object>(name: string, { run, ...config }: Tool<Input>) =>
     server.registerTool(name, config, (input: Input, context: ServerContext) =>
-      calls.run(async () => run(await mailboxOf(context), input, context)).catch(failure),
+      calls
+        .run(async () => {
+          if (takesMail(name) && isSubagent(context)) throw new MailboxError('not_permitted', subagentRefusal)
+          return run(await mailboxOf(context), input, context)
+        })
+        .catch(failure),
     )
 
   tool('send', {
@@ -59,7 +58,7 @@ export function registerTools(
     description: 'Read new mail, most urgent first. Marks it as shown and claims mail to your roles.',
     inputSchema: z.object({
       limit: z.number().exactOptional(),
-      minPriority: z.enum(priorities).exactOptional(),
+      minPriority: prioritySchema.exactOptional(),
       full: z.boolean().exactOptional(),
     }),
     outputSchema: messages,
@@ -94,26 +93,10 @@ export function registerTools(
   })
 
   tool('wait', {
-    description: 'Wait for mail. Mail that does not match stays unread.',
-    inputSchema: z.object({
-      from: z.string().exactOptional(),
-      type: z.string().exactOptional(),
-      replyTo: z.string().exactOptional(),
-      seconds: z.number().exactOptional().describe('default 60'),
-    }),
+    description: 'Wait for mail, or until a message of yours is acked or settled. Other mail stays unread.',
+    inputSchema: waitSchema,
     outputSchema: messages,
-    async run(mailbox, { seconds = 60, ...filter }, context) {
-      const stop = reportProgress(context)
-      try {
-        const timeoutMs = Math.min(Math.max(seconds, 0), longestWaitS) * 1_000
-        const found = await mailbox.wait({ ...filter, timeoutMs, signal: context.mcpReq.signal })
-        if (found === null) return answer('no mail arrived', { messages: [] })
-        if (isGone(context)) return await giveBack(mailbox, [found])
-        return answer(fenced([found], true), { messages: [factsOf(found)] })
-      } finally {
-        stop()
-      }
-    },
+    run: waitFor,
   })
 
   tool('search', {
@@ -138,7 +121,7 @@ export function registerTools(
     outputSchema: z.object({
       text,
       you: z.string(),
-      agents: z.array(z.object({ name: z.string() }).loose()),
+      agents: z.array(z.unknown()),
     }),
     async run(mailbox, { roles: addRoles = [], tags: addTags = [] }) {
       if (addRoles.length + addTags.length > 0) await mailbox.update({ addRoles, addTags })
@@ -158,7 +141,7 @@ export function registerTools(
   tool('owed', {
     description: 'List what you owe: answers, tasks, acknowledgements. all: what everyone owes.',
     inputSchema: z.object({ all: z.boolean().exactOptional() }),
-    outputSchema: z.object({ text, owed: z.array(z.object({ id: z.string() }).loose()) }),
+    outputSchema: z.object({ text, owed: z.array(z.unknown()) }),
     annotations: { readOnlyHint: true },
     async run(mailbox, { all = false }) {
       const found = all ? await space.owed() : await mailbox.owed()
@@ -169,23 +152,4 @@ export function registerTools(
       return answer(lines.length === 0 ? 'nothing is owed' : lines.join('\n'), { owed })
     },
   })
-}
-
-/** Makes mail unread again that was taken for a client that has gone, so that the next call finds it. */
-async function giveBack(mailbox: Mailbox, taken: readonly InboxMessage[]): Promise<never> {
-  for (const { id, claimNumber } of taken) await mailbox.release(id, given({ claimNumber }))
-  throw new MailboxError('interrupted', 'the call was cancelled', { hint: 'nothing was taken' })
-}
-
-/** Clients give up on silent calls; those that ask for it get progress reports. */
-function reportProgress({ mcpReq }: ServerContext): () => void {
-  const token = mcpReq._meta?.progressToken
-  if (token === undefined) return () => {}
-  let progress = 0
-  const timer = setInterval(() => {
-    progress++
-    const params = { progressToken: token, progress, message: 'waiting' }
-    void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
-  }, progressMs)
-  return () => clearInterval(timer)
 }

@@ -1,5 +1,6 @@
 import { MailboxError } from '../base/errors.ts'
-import { checkName } from './name.ts'
+import { person } from './agent.ts'
+import { checkLabel, checkName } from './name.ts'
 
 /**
  * What `to` accepts. Addresses are given and stored as text; only this file parses them.
@@ -7,6 +8,7 @@ import { checkName } from './name.ts'
  * - `ada`, `agent:ada`: that agent
  * - `role:architect`: one agent with the role, now or later
  * - `project:x` and any other `ns:value`: every agent that has the tag when it reads
+ * - `tag:handoff`: every agent that has the tag `handoff`, which alone would be the name of an agent or a role
  * - `all`, `*`: every agent
  * - `broadcast:x`: the members of `swarm:x`, with the short life of a broadcast
  */
@@ -18,7 +20,7 @@ export type Address =
 
 const hourMs = 3_600_000
 
-/** Default time to live. Mail to a role never expires: it waits until an agent takes it. */
+/** Default time to live. Mail to a role waits until an agent takes it, mail to the person until it is read. */
 const defaultLifeMs = { agent: 24 * hourMs, role: null, tag: 24 * hourMs, all: 4 * hourMs } as const
 
 /** Address prefixes that are not tags. */
@@ -37,21 +39,41 @@ export function parseAddress(text: string): Address {
   if (namespace === 'broadcast') {
     return { kind: 'tag', tag: `swarm:${checkName(value, 'swarm')}`, broadcast: true }
   }
-  return { kind: 'tag', tag: checkTag(text), broadcast: false }
+  return { kind: 'tag', tag: boxOfTag(checkTag(text)), broadcast: false }
 }
 
-/** Checks a namespaced label such as `project:inscription`. */
+/**
+ * Checks a label, and returns it as it is kept: a word such as `handoff`, which `tag:handoff` is too, or
+ * `project:inscription`.
+ */
 export function checkTag(tag: string): string {
-  const colon = tag.indexOf(':')
-  const namespace = tag.slice(0, Math.max(0, colon))
-  if (!namespacePattern.test(namespace) || notTags.includes(namespace)) {
+  const label = tagLabel(tag)
+  const colon = label.indexOf(':')
+  if (colon < 0) return checkLabel(label, 'tag')
+  const namespace = label.slice(0, colon)
+  const isAddress = notTags.includes(namespace)
+  if (isAddress || !namespacePattern.test(namespace)) {
+    const tags = 'a tag is a word such as handoff, or NAMESPACE:VALUE such as project:inscription'
     throw new MailboxError('invalid', `${JSON.stringify(tag.slice(0, 60))} is not a tag`, {
-      hint: 'a tag is NAMESPACE:VALUE, such as project:inscription or concern:governance',
+      hint: isAddress ? `it is an address: use it as a recipient, or as a role: --role NAME; ${tags}` : tags,
     })
   }
-  checkName(tag.slice(colon + 1), 'tag value')
-  return tag
+  checkName(label.slice(colon + 1), 'tag value')
+  return label
 }
+
+const wordPrefix = 'tag:'
+
+/** A tag as it is kept: `tag:handoff` is `handoff`. */
+export const tagLabel = (tag: string): string =>
+  tag.startsWith(wordPrefix) ? tag.slice(wordPrefix.length) : tag
+
+/** The address that reaches the holders of a tag, which is also their box: a word alone would be a name. */
+export const boxOfTag = (tag: string): string => (tag.includes(':') ? tag : `${wordPrefix}${tag}`)
+
+/** Whether a message has a tag, or is addressed to it. */
+export const hasTag = (message: { tags: readonly string[]; to: readonly string[] }, tag: string): boolean =>
+  message.tags.includes(tagLabel(tag)) || message.to.some((to) => boxOf(to) === boxOfTag(tag))
 
 /** The canonical form in which an address is stored and compared. */
 export function writeAddress(address: Address): string {
@@ -91,7 +113,8 @@ export function defaultLife(addresses: readonly Address[]): number | null {
   let longest = 0
   for (const address of addresses) {
     const short = address.kind === 'tag' && address.broadcast
-    const life = short ? defaultLifeMs.all : defaultLifeMs[address.kind]
+    const isPersons = address.kind === 'agent' && address.name === person
+    const life = isPersons ? null : short ? defaultLifeMs.all : defaultLifeMs[address.kind]
     if (life === null) return null
     longest = Math.max(longest, life)
   }

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini'
+import { boxOfTag } from './address.ts'
 import type { agentSchema, sessionSchema } from './schemas.ts'
 
 /** `frozen` agents are expected back, so their mail is kept. */
@@ -26,11 +27,21 @@ export function implicitPerson(): Agent {
   }
 }
 
-/** Mail in a frozen agent's own box does not age. */
-export const clockOf = (agent: Pick<Agent, 'state' | 'lastSeenAt'> | undefined, now: number): number =>
-  agent?.state === 'frozen' ? Math.min(now, Date.parse(agent.lastSeenAt)) : now
+/** Not here, and expected back: it is frozen, or its process ended without a word. */
+export const isAway = ({ state, gone }: Pick<Agent, 'state' | 'gone'>): boolean =>
+  state === 'frozen' || (state === 'dead' && gone !== 'left')
+
+/** Since when an agent has been here without a break, in ms. */
+export const presentSince = ({ lastAway, session }: Pick<Agent, 'lastAway' | 'session'>): number =>
+  Math.max(Date.parse(session.startedAt), lastAway === undefined ? 0 : Date.parse(lastAway.to))
+
+/** Mail in the own box of an agent that is away does not age. */
+export const clockOf = (
+  agent: Pick<Agent, 'state' | 'gone' | 'lastSeenAt'> | undefined,
+  now: number,
+): number => (agent !== undefined && isAway(agent) ? Math.min(now, Date.parse(agent.lastSeenAt)) : now)
 
 /** The boxes an agent reads besides its own: those of its roles, its tags, and `all`. */
 export function boxesOf(agent: Pick<Agent, 'roles' | 'tags'>): { roles: string[]; groups: string[] } {
-  return { roles: agent.roles.map((role) => `role:${role}`), groups: [...agent.tags, 'all'] }
+  return { roles: agent.roles.map((role) => `role:${role}`), groups: [...agent.tags.map(boxOfTag), 'all'] }
 }

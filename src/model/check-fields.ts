@@ -1,41 +1,87 @@
 import { MailboxError } from '../base/errors.ts'
 import { checkJsonValue } from '../base/json.ts'
+import { nearest } from '../base/nearest.ts'
 import { isObject } from '../base/objects.ts'
 import { checkTag } from './address.ts'
 import type { Kind } from './field.ts'
-import { inputFields, type NamedField } from './fields.ts'
-import { messageLimits, priorities } from './message.ts'
+import { inputFields, type NamedField, optionName, storedFields } from './fields.ts'
+import { messageIdPattern } from './id.ts'
+import { messageLimits, priorities, toPriority } from './message.ts'
 import { checkName } from './name.ts'
 import { isTime } from './shape.ts'
-import { maxLifeMs } from './time.ts'
+import { isoTime, maxLifeMs, readTime } from './time.ts'
 
 const byName = new Map<string, { field: NamedField; check: Check }>(
   inputFields.map((field) => [field.name, { field, check: (...given) => checks[field.kind](...given) }]),
 )
 
-/** Checks each field that a sender gave by itself, against its row in the table. */
+/** Checks each field that a sender gave by itself, against its row in the table. What is no field is refused. */
 export function checkFields(input: object): void {
   for (const name in input) {
-    const known = byName.get(name)
-    if (known === undefined) continue
     const value = (input as Record<string, unknown>)[name]
-    if (value !== undefined) known.check(value, known.field)
+    if (value === undefined) continue
+    const known = byName.get(name)
+    if (known === undefined) throw unknownField(name)
+    known.check(value, known.field)
   }
 }
 
-/** Refuses, by its name, what is not a field that a sender can give. */
-export function checkFieldNames(input: object): void {
-  const unknown = Object.keys(input).find((name) => inputFields.every((field) => field.name !== name))
-  if (unknown === undefined) return
-  throw new MailboxError('invalid', `a message has no field ${JSON.stringify(unknown)}`, {
-    hint: `fields: ${inputFields.map(({ name }) => name).join(', ')}`,
-  })
+const spelling = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')
+
+/** Fields by every name that people and other systems have for them. */
+const byOtherName = new Map(
+  inputFields.flatMap((field) =>
+    [...(field.aka ?? []), optionName(field), field.name].map((name) => [spelling(name), field.name]),
+  ),
+)
+const senderNames = ['from', 'fromAgent', 'fromAgentId', 'sender'].map(spelling)
+
+/** The field that a name means which is none: `reply_to` is replyTo, `ttl_hours` is ttlMs. */
+export const fieldMeant = (name: string): string | undefined =>
+  byOtherName.get(spelling(name)) ??
+  nearest(
+    name,
+    inputFields.map((field) => field.name),
+  )[0]
+
+function unknownField(name: string): MailboxError {
+  const meant = fieldMeant(name)
+  const hint = senderNames.includes(spelling(name))
+    ? 'a mailbox sends as its own agent: open it with space.mailbox(NAME), or use --as NAME'
+    : `${meant === undefined ? '' : `did you mean ${meant}? `}fields: ${inputFields.map((field) => field.name).join(', ')}`
+  return new MailboxError('invalid', `a message has no field ${JSON.stringify(name)}`, { hint })
+}
+
+/** Checks a message as it is stored, wherever it comes from. */
+export function checkStored(message: Record<string, unknown>): void {
+  const unknown = Object.keys(message).find((name) => storedFields.every((field) => field.name !== name))
+  if (unknown !== undefined)
+    throw new MailboxError('invalid', `a message has no field ${quote(unknown)}`, {
+      hint: `fields: ${storedFields.map(({ name }) => name).join(', ')}`,
+    })
+  for (const field of storedFields) {
+    const value = message[field.name]
+    // Mail to an agent that is expected, but has never joined, is for run 0.
+    if (field.kind === 'whole' && value === 0) continue
+    if (field.kind === 'time' && value !== undefined) checkStoredTime(value, field)
+    else if (value !== undefined) checks[field.kind](value, field)
+    else if (field.stored === 'always') refuse(field, 'is missing')
+  }
+}
+
+function checkStoredTime(value: unknown, field: NamedField): void {
+  // Date.parse turns 31 February into 3 March.
+  if (!isTime(value) || isoTime(Date.parse(value as string)) !== value)
+    refuse(field, 'must be a time such as 2026-11-15T09:30:00.000Z')
 }
 
 type Check = (value: unknown, field: NamedField) => void
 
 const checks: Record<Kind, Check> = {
-  id: checkWord,
+  id(value, field) {
+    if (typeof value !== 'string' || !messageIdPattern.test(value))
+      refuse(field, `must be a UUID of version 7, not ${quote(value)}`)
+  },
   word: checkWord,
   name: (value, { name }) => void checkName(value as string, name),
   text(value, field) {
@@ -47,11 +93,12 @@ const checks: Record<Kind, Check> = {
     if (typeof value !== 'boolean') refuse(field, 'must be true or false')
   },
   priority(value, field) {
-    if (!priorities.includes(value as never))
+    if (toPriority(value) === undefined)
       refuse(field, `must be one of ${priorities.join(', ')}, not ${quote(value)}`)
   },
   time(value, field) {
-    if (!isTime(value)) refuse(field, 'must be a time such as 2026-11-15T09:30:00.000Z')
+    if (typeof value !== 'string' || readTime(value) === undefined)
+      refuse(field, `must be a date, not ${quote(value)}`)
   },
   whole(value, field) {
     if (!(Number.isSafeInteger(value) && (value as number) > 0))
@@ -67,7 +114,7 @@ const checks: Record<Kind, Check> = {
     checkJsonValue(value, field.name)
   },
   list: checkList,
-  addresses: (value, field) => checkList(typeof value === 'string' ? [value] : value, field),
+  addresses: (value, field) => checkList(typeof value === 'string' ? [value].filter(Boolean) : value, field),
   reference(value, field) {
     if (typeof value !== 'boolean') checkWord(value, field)
   },

@@ -9,7 +9,8 @@ export type Claim = z.infer<typeof claimSchema>
 
 /**
  * A claim that was made on one address's copy of a message. Its number is the seq of the entry that made it,
- * so a later claim always has a higher one, on whichever machine and under whatever name it was made.
+ * so a later claim always has a higher one, on whichever machine and under whatever name it was made. An imported
+ * claim keeps its number. If that is higher than the seq of the next claim, the next one's number is one more.
  */
 export interface ClaimMade {
   owner: string

@@ -11,3 +11,6 @@ export function clientWord(name: string | undefined): string | undefined {
     .slice(0, 40)
   return clients.find((client) => word?.startsWith(client)) ?? (word || undefined)
 }
+
+/** Whether a process of the client has one session at a time. The others can have several at once. */
+export const hasOneSession = (client: string): boolean => client === 'claude' || client === 'gemini'

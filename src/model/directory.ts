@@ -1,6 +1,6 @@
-import { boxesTo } from './address.ts'
+import { boxesTo, boxOfTag } from './address.ts'
 import type { Agent } from './agent.ts'
-import type { Gist } from './entry.ts'
+import { type Gist, originOf } from './entry.ts'
 import { type Priority, priorities, priorityRank } from './message.ts'
 import { classOf, type ReceiptChange, type ReceiptState } from './receipt.ts'
 
@@ -44,14 +44,19 @@ export class Directory {
     if (this.seq > 0) for (let seq = this.seq + 1; seq < entry.seq; seq++) this.missing.add(seq)
     this.seq = entry.seq
     const actor = actorOf(entry)
-    if (actor !== undefined) this.seen.set(actor, entry.at)
+    if (actor !== undefined)
+      this.seen.set(
+        actor,
+        seenBy(entry, () => this.seen.get(actor)),
+      )
     if (entry.kind === 'agent') {
       this.put(entry.agent)
       return
     }
     if (entry.kind === 'message') {
       this.firstMessage ??= entry.seq
-      if (this.#countsSends) this.noteSend(entry.message.from, Date.parse(entry.at))
+      if (this.#countsSends && entry.originalAt === undefined)
+        this.noteSend(entry.message.from, Date.parse(entry.at))
     }
     foldTallies(entry, this, (box, slot, by) => this.#add(box, slot, by))
   }
@@ -108,7 +113,7 @@ export class Directory {
     for (const group of [this.#here, this.#frozen, this.#dead]) if (group !== own) group.delete(name)
     own.set(name, agent)
     relist(this.#byRole, name, before?.roles, agent.roles)
-    relist(this.#byTag, name, before?.tags, agent.tags)
+    relist(this.#byTag, name, before?.tags.map(boxOfTag), agent.tags.map(boxOfTag))
   }
 
   /** Whether an agent that is not dead holds the role. */
@@ -116,14 +121,40 @@ export class Directory {
     return this.#anyAlive(this.#byRole.get(role))
   }
 
+  /** Whether an agent that is here holds the role, besides this one. */
+  hasOtherHolder(role: string, name: string): boolean {
+    return this.holdersHere(role).some((holder) => holder !== name)
+  }
+
+  /** The agents that are here and hold the role. */
+  holdersHere(role: string): string[] {
+    return [...(this.#byRole.get(role) ?? [])].filter((name) => this.#here.has(name))
+  }
+
   /** Whether any agent, alive or not, holds the role. */
   knowsRole(role: string): boolean {
     return this.#byRole.has(role)
   }
 
-  /** Whether an agent that is not dead has the tag. */
+  /** The roles and the tags that any agent, alive or not, has; tags as addresses. */
+  get roles(): readonly string[] {
+    return [...this.#byRole.keys()]
+  }
+
+  get tags(): readonly string[] {
+    return [...this.#byTag.keys()]
+  }
+
+  /** Whether an agent that is not dead has the tag, given as an address. */
   isTagged(tag: string): boolean {
     return this.#anyAlive(this.#byTag.get(tag))
+  }
+
+  /** The agents whose client calls its session this; those that are not dead, if there are any. */
+  ofSession(id: string): readonly Agent[] {
+    const found = [...this.#agents.values()].filter(({ session }) => session.id === id)
+    const living = found.filter(({ state }) => state !== 'dead')
+    return living.length > 0 ? living : found
   }
 
   #anyAlive(names: ReadonlySet<string> = new Set()): boolean {
@@ -172,6 +203,14 @@ function relist(
 export function actorOf(entry: Gist): string | undefined {
   if (entry.kind === 'message') return entry.message.from
   return entry.kind === 'receipt' || entry.kind === 'agent' ? entry.by : undefined
+}
+
+/** When the actor of an entry was last active. What is imported is old: `known` may be later. */
+export function seenBy(entry: Gist, known: () => string | undefined): string {
+  const origin = originOf(entry)
+  // Nobody was active in the future, whatever the clock of another machine said.
+  if (origin === undefined || origin > entry.at) return entry.at
+  return [origin, known() ?? origin].toSorted().at(-1)!
 }
 
 /** Which tally a receipt counts in; closed ones count nowhere. */

@@ -44,6 +44,8 @@ export type Draft =
 /** A message was sent: one entry, however many recipients it has. */
 export type MessageDraft = {
   kind: 'message'
+  /** When it was sent, if it was imported. Before the message, so that it is part of a {@link Gist}. */
+  originalAt?: string | undefined
   message: Message
   /** Agents in an addressed group that the sender excluded. */
   exclude?: string[] | undefined
@@ -76,10 +78,21 @@ export type Entry = Draft & Placed
 /** The parts of an entry that decisions need; the rest of a message can stay on disk. */
 export type Gist =
   | Exclude<Entry, { kind: 'message' }>
-  | ({ kind: 'message'; message: Pick<Message, 'id' | 'from' | 'to' | 'type' | 'priority'> } & Placed)
+  | (Pick<MessageDraft, 'kind' | 'originalAt'> & GistOfMessage)
+type GistOfMessage = { message: Pick<Message, 'id' | 'from' | 'to' | 'type' | 'priority'> } & Placed
 export type MessageEntry = MessageDraft & Placed
 export type ReceiptEntry = ReceiptDraft & Placed
 export type AgentEntry = AgentDraft & Placed
+
+/** A draft that names an entry of the same decision, which has its seq only when it is placed. */
+export type LateDraft = (placed: readonly Entry[]) => Draft
+
+/** When an imported entry happened in the space that it comes from; undefined if it happened here. */
+export const originOf = (entry: Gist): string | undefined =>
+  'originalAt' in entry ? entry.originalAt : undefined
+
+/** When it happened, here or elsewhere. */
+export const happenedAt = (entry: Gist): string => originOf(entry) ?? entry.at
 
 /** The entries that a loss is about, in words. */
 export const lossOf = ({ from, to }: { from: number; to: number }): string =>

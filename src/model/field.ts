@@ -1,4 +1,4 @@
-import type { Priority } from './message.ts'
+import type { Priority, PriorityInput } from './message.ts'
 
 /**
  * What a field holds. The checks, the schemas, the options of the command line and the text a reader sees
@@ -16,8 +16,8 @@ export interface Given {
   name: string
   text: string
   flag: boolean
-  priority: Priority
-  /** A date as `2026-11-15T09:30:00.000Z`. */
+  priority: PriorityInput
+  /** A date and time; it is stored as `2026-11-15T09:30:00.000Z`. */
   time: string
   /** A whole number above 0. */
   whole: number
@@ -36,7 +36,8 @@ export interface Given {
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
 /** The same as it is stored, where that differs. */
-export interface Stored extends Omit<Given, 'json' | 'object' | 'list' | 'addresses'> {
+export interface Stored extends Omit<Given, 'priority' | 'json' | 'object' | 'list' | 'addresses'> {
+  priority: Priority
   json: Json
   object: Record<string, Json>
   list: string[]
@@ -45,8 +46,8 @@ export interface Stored extends Omit<Given, 'json' | 'object' | 'list' | 'addres
 
 export interface Field {
   kind: Kind
-  /** Whether a sender must give it or may. Absent: a sender cannot. */
-  input?: 'required' | 'optional'
+  /** Whether a sender may give it. */
+  input?: 'optional'
   /** Whether every message has it or only some. Absent: it says how to send and is not stored. */
   stored?: 'always' | 'optional'
   /** The command works out what is stored. All other optional fields are stored as they were given. */
@@ -67,8 +68,12 @@ export interface Field {
   cli?: readonly [option: string, help: string]
   /** What the MCP tool says about it; its name there is that of the option. Absent: the tool does not have it. */
   mcp?: string
+  /** What other systems call it: a hint for whoever uses their names. */
+  aka?: readonly string[]
   /** Readers see it under this label. */
   label?: string
+  /** What readers see of it. @default its value */
+  say?: (value: unknown) => string
   /** Readers see it in a section of its own rather than in the head. */
   section?: true
 }

@@ -1,5 +1,6 @@
 import type { Field, Given, Stored } from './field.ts'
-import { messageLimits } from './message.ts'
+import { messageLimits, priorityHint } from './message.ts'
+import { describeRouted } from './routes.ts'
 
 /** A sender may give it, and every message has it or only some. */
 const always = { input: 'optional', stored: 'always' } as const
@@ -15,14 +16,18 @@ const sometimes = { input: 'optional', stored: 'optional' } as const
 export const fields = {
   id: { kind: 'id', stored: 'always' },
   from: { kind: 'word', stored: 'always' },
-  /** Addresses: `ada`, `role:architect`, `project:x`, `all`, or several of them. */
+  /**
+   * Addresses: `ada`, `role:architect`, `project:x`, `tag:handoff`, `all`, or several of them.
+   * @default every agent that has one of its namespaced tags
+   */
   to: {
     kind: 'addresses',
-    input: 'required',
+    input: 'optional',
     stored: 'always',
     decided: true,
     once: true,
     maxItems: messageLimits.recipients,
+    aka: ['recipient', 'recipients', 'toAgent', 'toAgentId'],
     mcp: 'agent, role:NAME, tag or all',
   },
   /** @default '' */
@@ -41,6 +46,7 @@ export const fields = {
     ...always,
     default: '',
     hint: 'put structured data in the payload',
+    aka: ['content', 'text', 'message'],
     cli: ['--body <text>', 'the text, in Markdown; - reads standard input'],
     mcp: '',
   },
@@ -51,15 +57,17 @@ export const fields = {
     default: 'text',
     solid: true,
     hint: 'use a word such as text or request',
+    aka: ['messageType', 'kind'],
     cli: ['--type <type>', 'the kind of message, such as request or notification'],
     mcp: '',
   },
-  /** @default 'normal' */
+  /** A word, or a number from 1 (low) to 4 (urgent). @default 'normal' */
   priority: {
     kind: 'priority',
     ...always,
     default: 'normal',
-    cli: ['--priority <priority>', 'low, normal, high, urgent'],
+    hint: priorityHint,
+    cli: ['--priority <priority>', 'low, normal, high, urgent, or 1 to 4'],
     mcp: '',
   },
   createdAt: { kind: 'time', stored: 'always' },
@@ -68,6 +76,7 @@ export const fields = {
     kind: 'word',
     ...always,
     decided: true,
+    aka: ['thread'],
     cli: ['--thread <id>', 'put it in this thread'],
   },
   /** The message it replies to. The beginning of the id is enough if no other begins the same. */
@@ -87,14 +96,25 @@ export const fields = {
     kind: 'duration',
     input: 'optional',
     hint: 'give milliseconds, or null for a message that never expires',
+    aka: ['ttl', 'ttlHours', 'ttlSeconds', 'lifeMs'],
     cli: ['--ttl <duration>', 'how long it lives unread: 90s, 15m, 24h, forever'],
   },
-  expiresAt: { kind: 'time', stored: 'optional', once: true },
+  /** When it expires unread: an ISO date in the future, in local time unless it names a zone. In place of `ttlMs`. */
+  expiresAt: {
+    kind: 'time',
+    ...sometimes,
+    decided: true,
+    once: true,
+    hint: 'use a date in the future such as 2026-11-15T09:30:00Z; for a message that never expires: ttlMs: null',
+    aka: ['expires', 'expiry'],
+    cli: ['--expires-at <time>', 'when it expires unread, in place of --ttl: 2026-11-15T09:30Z'],
+  },
   /** Ask the recipient to acknowledge it. @default false */
   requiresAck: {
     kind: 'flag',
     ...always,
     default: false,
+    aka: ['ack', 'ackRequired'],
     cli: ['--ack', 'ask for an acknowledgement'],
     mcp: 'request an acknowledgement',
   },
@@ -103,16 +123,25 @@ export const fields = {
     kind: 'flag',
     ...always,
     default: false,
+    aka: ['await', 'waitingForResponse'],
     cli: ['--await', 'expect a reply'],
     mcp: 'you expect a reply',
   },
-  /** Labels such as `concern:security`. */
+  /**
+   * Labels: a word such as `handoff`, or `concern:security`. A message without `to` goes to every agent that has one
+   * of its namespaced tags.
+   */
   tags: {
     kind: 'list',
     ...always,
     items: 'tag',
     maxItems: messageLimits.tags,
-    cli: ['--tag <tag>', 'a label such as concern:security; repeatable'],
+    aka: ['labels'],
+    cli: [
+      '--tag <tag>',
+      'a label: handoff, concern:security; without a recipient, NS:VALUE tags address their holders; repeatable',
+    ],
+    mcp: '',
   },
   /** Paths of files. */
   attachments: {
@@ -120,7 +149,8 @@ export const fields = {
     ...always,
     maxItems: messageLimits.attachments,
     maxLength: messageLimits.pathLength,
-    cli: ['--attach <path>', 'the path of a file; repeatable'],
+    aka: ['attach', 'files'],
+    cli: ['--attach <path>', 'the path of a file that exists; repeatable'],
     label: 'Attachments',
     section: true,
   },
@@ -128,6 +158,7 @@ export const fields = {
   swarm: {
     kind: 'name',
     ...sometimes,
+    aka: ['swarmName', 'team'],
     cli: ['--swarm <name>', 'the swarm it belongs to; a broadcast reaches only its members'],
     label: 'Swarm',
   },
@@ -173,6 +204,8 @@ export const fields = {
   payload: {
     kind: 'json',
     ...sometimes,
+    aka: ['metadata', 'data'],
+    mcp: '',
     cli: ['--payload <json>', 'data for programs; any JSON, - reads standard input'],
     label: 'Payload',
     section: true,
@@ -186,6 +219,11 @@ export const fields = {
     label: 'Context',
     section: true,
   },
+  /** The holder of the role that may take it first, and until when the others leave it alone. */
+  offeredTo: { kind: 'word', stored: 'optional', once: true, label: 'Offered first to' },
+  offeredUntil: { kind: 'time', stored: 'optional', once: true },
+  /** The routing rule that changed its recipients or its priority, and what they were. */
+  routed: { kind: 'object', stored: 'optional', once: true, label: 'Routed', say: describeRouted },
 } as const satisfies Record<string, Field>
 
 type Fields = typeof fields
@@ -196,10 +234,8 @@ type Optional<Name extends FieldName, Values, Or = never> = {
   [N in Name]?: Values[Fields[N]['kind'] & keyof Values] | Or
 }
 
-/** What a sender says; everything but `to` has a default. */
-export interface SendInput
-  extends Required<NameWith<{ input: 'required' }>, Given>,
-    Optional<NameWith<{ input: 'optional' }>, Given> {}
+/** What a sender says; everything has a default but the recipient, which `to` or a tag names. */
+export interface SendInput extends Optional<NameWith<{ input: 'optional' }>, Given> {}
 
 /** A message as it is stored. */
 export type StoredFields = Required<NameWith<{ stored: 'always' }>, Stored> &

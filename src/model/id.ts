@@ -1,6 +1,9 @@
 import { randomFillSync } from 'node:crypto'
 import { MailboxError } from '../base/errors.ts'
 
+/** The ids of messages: UUIDs of version 7. */
+export const messageIdPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
 /** Rejects what cannot be the id of a message or thread, before any lookup. */
 export function checkId(id: unknown): void {
   if (typeof id === 'string' && id !== '' && id.length <= 200) return

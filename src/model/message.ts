@@ -5,7 +5,7 @@
  * agent     a named participant that outlives its processes
  * session   one run of an agent, with a rising generation number
  * role      a duty that agents hold; addressable while nobody holds it
- * tag       a namespaced label on agents and messages (`project:x`)
+ * tag       a label on agents and messages: a word, or namespaced (`project:x`)
  * roster    the agents with their sessions, roles and tags; derived
  * address   what `to` accepts: an agent, a role, a tag, `all`
  * mailbox   one agent's view of a space
@@ -25,6 +25,16 @@ import type { StoredFields } from './fields.ts'
 /** From what can wait to what cannot; the position is the rank. */
 export const priorities = ['low', 'normal', 'high', 'urgent'] as const
 export type Priority = (typeof priorities)[number]
+
+/** A priority as it may be given: its word, or a number from 1 for low to 4 for urgent. */
+export type PriorityInput = Priority | 1 | 2 | 3 | 4
+
+/** The priority that a word or a number means; undefined for what is none. */
+export const toPriority = (value: unknown): Priority | undefined =>
+  priorities.find((one, at) => one === value || at + 1 === value)
+
+/** How to write a priority, for whoever wrote none. */
+export const priorityHint = `use ${priorities.join(', ')}, or 1 (low) to 4 (urgent)`
 
 /** 0 for low to 3 for urgent. */
 export const priorityRank = (priority: Priority): number => priorities.indexOf(priority)

@@ -16,27 +16,35 @@ const reserved = new Set(['all', '*', 'role', 'agent', 'broadcast'])
  * allowed; names that could be mistaken for another are not.
  */
 export function checkName(name: string, what = 'name'): string {
-  const refuse = (why: string, hint: string) => {
-    throw new MailboxError('invalid', `${what} ${JSON.stringify(name.slice(0, 60))} ${why}`, { hint })
-  }
+  checkLabel(name, what)
+  if (reserved.has(name)) refuse(name, what, 'is reserved', 'choose another name')
+  return name
+}
+
+function refuse(name: string, what: string, why: string, hint: string): never {
+  throw new MailboxError('invalid', `${what} ${JSON.stringify(name.slice(0, 60))} ${why}`, { hint })
+}
+
+/** Checks a word that is no address, so that no word is reserved. */
+export function checkLabel(name: string, what: string): string {
   if (typeof name !== 'string')
     throw new MailboxError('invalid', `${what} must be a string`, { hint: 'pass a string' })
-  if (name.length === 0) refuse('is empty', 'use at least one character')
+  if (name.length === 0) refuse(name, what, 'is empty', 'use at least one character')
   if (name.length > maxNameLength) {
-    refuse(`is ${name.length} characters long`, `the limit is ${maxNameLength} characters`)
+    refuse(name, what, `is ${name.length} characters long`, `the limit is ${maxNameLength} characters`)
   }
   if (nameToFile(name).length > maxFileLength) {
-    refuse('is too long for a file name', 'the limit is about 26 non-ASCII characters')
+    refuse(name, what, 'is too long for a file name', 'the limit is about 26 non-ASCII characters')
   }
   if (invisible.test(name)) {
-    refuse('contains control or invisible characters', 'use letters, digits, spaces, - _ . and /')
+    refuse(name, what, 'contains control or invisible characters', 'use letters, digits, spaces, - _ . and /')
   }
   if (name !== name.trim() || name.includes('  ')) {
-    refuse('has leading, trailing or double spaces', 'remove the extra spaces')
+    refuse(name, what, 'has leading, trailing or double spaces', 'remove the extra spaces')
   }
-  if (name.includes(':')) refuse('contains a colon', 'a colon is reserved for addresses such as role:NAME')
-  if (name.normalize('NFC') !== name) refuse('is not in Unicode NFC', 'normalize it to NFC')
-  if (reserved.has(name)) refuse('is reserved', 'choose another name')
+  if (name.includes(':'))
+    refuse(name, what, 'contains a colon', 'a colon is reserved for addresses such as role:NAME')
+  if (name.normalize('NFC') !== name) refuse(name, what, 'is not in Unicode NFC', 'normalize it to NFC')
   return name
 }
 

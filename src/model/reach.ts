@@ -11,9 +11,16 @@ export interface MessageFacts {
   expiresAt: number | null
   excluded: readonly string[]
   requiresAck: boolean
+  /** One of {@link asking}. */
+  asks: number
   /** The only run it is meant for, if any. */
   generation: number | null
+  /** It comes from another space. Nobody is notified of what becomes of it by itself: that is old news. */
+  imported: boolean
 }
+
+/** What a message wants of its recipients: nothing but to be read, an answer, work to be done, or only an ack. */
+export const asking = { nothing: 0, answer: 1, work: 2, ack: 3 } as const
 
 /** How a message relates to one agent. */
 export type Reach =
@@ -27,6 +34,8 @@ export type Reach =
   | { kind: 'over'; state: ReceiptState }
   /** Sent to a role it holds, but claimed by another agent. */
   | { kind: 'taken'; by: string }
+  /** Sent by the agent itself to a role that another holder is here for. */
+  | { kind: 'own'; role: string }
   | { kind: 'none' }
 
 /** Nobody has it, or whoever claimed it has let the claim run out. */
@@ -44,15 +53,21 @@ export function reachOf(
   message: MessageFacts,
   receipts: readonly Receipt[],
   now: number,
+  /** Whether another agent that is here holds the role. */
+  isShared: (role: string) => boolean = () => false,
 ): Reach {
   const { roles, groups } = boxesOf(agent)
   const forRoles = receipts.filter(({ owner }) => roles.includes(owner))
-  const claimable = forRoles.filter((receipt) => classOf(receipt.state) !== 'closed' && isFree(receipt, now))
+  const isOthers = ({ owner }: Receipt) =>
+    message.sender === agent.name && isShared(owner.slice('role:'.length))
+  const free = forRoles.filter((receipt) => classOf(receipt.state) !== 'closed' && isFree(receipt, now))
+  const claimable = free.filter((receipt) => !isOthers(receipt))
   const held = receipts.filter(({ owner, box }) => box === agent.name || owner === agent.name)
   if (isOutdated(agent, message) && held.length > 0) return { kind: 'over', state: 'dead' }
   const shared = receipts.find(({ owner }) => isGroupBox(owner) && groups.includes(owner))
   const leftOut = message.sender === agent.name || message.excluded.includes(agent.name)
-  const over = shared !== undefined && (classOf(shared.state) === 'closed' || hasExpired(message, now))
+  const isOver = (one: Receipt) => classOf(one.state) === 'closed' || hasExpired(message, now)
+  const over = shared !== undefined && isOver(shared) && !hasMissed(agent, message, shared, now)
   const sawIt = held.some(({ owner }) => owner === agent.name)
   const group = shared !== undefined && !leftOut && !over && !sawIt
   const rest = claimable.filter((receipt) => !held.includes(receipt))
@@ -60,6 +75,7 @@ export function reachOf(
   if (shared !== undefined && !leftOut) {
     return { kind: 'over', state: classOf(shared.state) === 'closed' ? shared.state : 'expired' }
   }
+  if (free[0] !== undefined) return { kind: 'own', role: free[0].owner }
   const ended = forRoles.find(({ owner, box }) => box === owner)
   if (ended !== undefined) return { kind: 'over', state: ended.state }
   return forRoles[0] === undefined ? { kind: 'none' } : { kind: 'taken', by: forRoles[0].box }
@@ -70,6 +86,16 @@ export const isOutdated = (
   { session }: Pick<Agent, 'session'>,
   { generation }: Pick<MessageFacts, 'generation'>,
 ): boolean => generation !== null && generation < session.generation
+
+/**
+ * Whether an agent was away when a group's mail expired. It has as much of its life left as when the agent went, from
+ * when it is back.
+ */
+function hasMissed({ lastAway }: Agent, { expiresAt }: MessageFacts, shared: Receipt, now: number): boolean {
+  if (lastAway === undefined || expiresAt === null || shared.state !== 'expired') return false
+  const [from, to] = [Date.parse(lastAway.from), Date.parse(lastAway.to)]
+  return expiresAt > from && expiresAt <= to && now < to + expiresAt - from
+}
 
 /** Mail expires only for agents that have not seen it. */
 export const hasExpired = ({ expiresAt }: Pick<MessageFacts, 'expiresAt'>, now: number): boolean =>

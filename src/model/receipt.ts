@@ -86,7 +86,9 @@ export interface Receipt {
   box: string
   rank: number
   state: ReceiptState
+  /** How often it was claimed, and how often work on it has failed. */
   attempts: number
+  failures: number
   /** End of the claim in ms, if it is claimed. */
   claimUntil: number | null
   /** When the message expires, in ms. */
@@ -96,6 +98,10 @@ export interface Receipt {
   repeats: number
   /** One of {@link escalation}. */
   level: number
+  /** When it last became unread, in ms. */
+  since: number
+  /** The state it had before it became a dead letter, if it is one. */
+  before: ReceiptState | null
   /** The agent got it as a member of a group. */
   viaGroup: boolean
   /** It has been seen, whatever its state is now. */
@@ -104,9 +110,10 @@ export interface Receipt {
 
 /**
  * How far a message was escalated. `person`: the person was told, and nothing more will be done about it.
- * `muted`: nobody is notified that it is unread; a missing ack is handled separately.
+ * `muted`: nobody is notified that it is unread; a missing ack is handled separately. `silent`: it was imported, so
+ * nobody is notified of anything that becomes of it by itself.
  */
-export const escalation = { none: 0, lead: 1, person: 2, muted: 3 } as const
+export const escalation = { none: 0, lead: 1, person: 2, muted: 3, silent: 4 } as const
 
 /** A dead letter cannot reach anyone, and its sender is notified. */
 export const isDeadLetter = (state: ReceiptState): boolean => state === 'dead' || state === 'expired'

@@ -1,5 +1,5 @@
 import { isObject } from '../base/objects.ts'
-import { type Address, writeAddress } from './address.ts'
+import { type Address, boxOfTag, writeAddress } from './address.ts'
 import { type Agent, person, systemAgent } from './agent.ts'
 import type { Directory } from './directory.ts'
 
@@ -46,7 +46,7 @@ export function forbidden(
     return 'hub: agents may write only to a lead or the person'
   }
   for (const { from, to, allow = true } of rules) {
-    const fits = (from === '*' || isCalled(sender, from)) && (to === '*' || isMeant(address, to, directory))
+    const fits = isCalled(sender, from) && isMeant(address, to, directory)
     if (!fits) continue
     return allow ? undefined : `rule { from: ${from}, to: ${to}, allow: false }`
   }
@@ -62,13 +62,19 @@ function leadsTo(address: Address, leads: readonly string[], directory: Director
   return agent !== undefined && isLead(agent, leads)
 }
 
-const isCalled = ({ name, roles, tags }: Agent, pattern: string): boolean =>
+/** Whether a pattern means this agent: by its name, `role:NAME`, one of its tags or `*`. */
+export const isCalled = (
+  { name, roles, tags }: Pick<Agent, 'name' | 'roles' | 'tags'>,
+  pattern: string,
+): boolean =>
+  pattern === '*' ||
   pattern === name ||
-  tags.includes(pattern) ||
+  tags.some((tag) => boxOfTag(tag) === pattern) ||
   (pattern.startsWith('role:') && roles.includes(pattern.slice('role:'.length)))
 
-function isMeant(address: Address, pattern: string, directory: Directory): boolean {
-  if (writeAddress(address) === pattern) return true
+/** Whether a pattern means this address: as it is written, by what is known of its agent, or `*`. */
+export function isMeant(address: Address, pattern: string, directory: Directory): boolean {
+  if (pattern === '*' || writeAddress(address) === pattern) return true
   const agent = address.kind === 'agent' ? directory.agents.get(address.name) : undefined
   return agent !== undefined && isCalled(agent, pattern)
 }

@@ -3,6 +3,7 @@ import { agentStates } from './agent.ts'
 import { agentChanges, readableFormats, segmentReasons } from './entry.ts'
 import type { Field, Kind } from './field.ts'
 import { inputFields, type NamedField, type SendInput, storedFields } from './fields.ts'
+import { messageIdPattern } from './id.ts'
 import { type Message, messageLimits, priorities } from './message.ts'
 import { receiptStates, receiptSteps } from './receipt.ts'
 
@@ -13,11 +14,11 @@ import { receiptStates, receiptSteps } from './receipt.ts'
  */
 const word = z.string().check(z.minLength(1), z.maxLength(messageLimits.wordLength))
 const isoDate = z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))
-const uuid = z
-  .string()
-  .check(z.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/))
+const uuid = z.string().check(z.regex(messageIdPattern))
 
 export const prioritySchema = z.enum(priorities)
+/** As a sender may give it; the mailbox stores the word. */
+export const priorityInput = z.union([prioritySchema, z.literal([1, 2, 3, 4])])
 
 const text = (maxLength?: number) =>
   maxLength === undefined ? z.string() : z.string().check(z.maxLength(maxLength))
@@ -45,6 +46,8 @@ const schemas: Record<Kind, (field: Field, json: z.ZodMiniType) => z.ZodMiniType
   reference: () => z.union([z.boolean(), word]),
 }
 const schemaOf = (field: Field, json: z.ZodMiniType = z.json()) => schemas[field.kind](field, json)
+/** Where what is given differs from what is stored. */
+const inputSchemas: Partial<Record<Kind, z.ZodMiniType>> = { priority: priorityInput, time: z.string() }
 
 type StoredShape = {
   [Name in keyof Message]-?: undefined extends Message[Name]
@@ -69,8 +72,8 @@ export const storedShape = (json?: z.ZodMiniType): StoredShape =>
 /** What a sender may give beside the addresses. */
 export const inputShape = (json?: z.ZodMiniType): InputShape =>
   shapeOf(
-    inputFields.filter(({ input }) => input === 'optional'),
-    (field) => z.exactOptional(schemaOf(field, json)),
+    inputFields.filter(({ name }) => name !== 'to'),
+    (field) => z.exactOptional(inputSchemas[field.kind] ?? schemaOf(field, json)),
   ) as InputShape
 
 export const messageSchema = z.strictObject(storedShape())
@@ -93,6 +96,8 @@ export const receiptChangeSchema = z.strictObject({
   was: z.optional(receiptState),
   /** How often the message was claimed, and until when the current claim lasts. */
   attempts: z.optional(z.int()),
+  /** How often work on it has failed. */
+  failures: z.optional(z.int()),
   claimUntil: z.optional(isoDate),
   /** When an ack is overdue, and how often the message was shown again without one. */
   ackBy: z.optional(isoDate),
@@ -103,6 +108,8 @@ export const receiptChangeSchema = z.strictObject({
   viaGroup: z.optional(z.boolean()),
   /** A later expiry, for mail that waited for a frozen agent. */
   expiresAt: z.optional(isoDate),
+  /** The number of the claim that it makes, if it was imported with one: see claim.ts. */
+  claim: z.optional(z.int()),
 })
 
 export const claimSchema = z.strictObject({
@@ -136,12 +143,18 @@ export const agentSchema = z.strictObject({
   tags: z.array(word),
   session: sessionSchema,
   lastSeenAt: isoDate,
+  /** Its last absence: when it was frozen or found dead, and when it was back. */
+  lastAway: z.optional(z.strictObject({ from: isoDate, to: isoDate })),
   note: z.optional(z.string()),
 })
+
+/** When an imported entry happened in the space that it comes from. Its own time is that of the import. */
+const originalAt = z.optional(isoDate)
 
 /** A message was sent: one entry, however many recipients it has. */
 export const messageDraft = z.strictObject({
   kind: z.literal('message'),
+  originalAt,
   message: messageSchema,
   /** Agents in an addressed group that the sender excluded. */
   exclude: z.optional(z.array(word)),
@@ -150,6 +163,7 @@ export const messageDraft = z.strictObject({
 /** Receipts changed. All changes of one command are in one entry, so they happen together. */
 export const receiptDraft = z.strictObject({
   kind: z.literal('receipt'),
+  originalAt,
   step: z.enum(receiptSteps),
   by: word,
   changes: z.array(receiptChangeSchema),
@@ -159,6 +173,7 @@ export const receiptDraft = z.strictObject({
 /** The roster changed: what happened, and the agent as it is from now on. */
 export const agentDraft = z.strictObject({
   kind: z.literal('agent'),
+  originalAt,
   change: z.enum(agentChanges),
   by: word,
   agent: agentSchema,

@@ -1,10 +1,17 @@
 import { isAbsolute } from 'node:path'
+import { isAssign } from './assign.ts'
 import { claimTtlMs } from './claim.ts'
+import { isHours } from './hours.ts'
 import { messageLimits } from './message.ts'
+import { isRoutes, type Route } from './routes.ts'
 import { isRules, leadRoles, type Rules } from './rules.ts'
 
 type Check = (value: unknown) => boolean
-const setting = <T>(usual: T, check: Check, about: string) => ({ default: usual, check, about })
+const setting = <T>(usual: T, check: Check, about: string, exported = true) => {
+  return { default: usual, check, about, exported }
+}
+/** It holds a secret, or means something on this machine only. */
+const staysHere = false
 
 const whole =
   (least: number, most: number): Check =>
@@ -42,10 +49,15 @@ export const settings = {
     whole(1_000, 7 * 86_400_000),
     'how long a claim lasts unless renewed, in ms',
   ),
+  readClaimTtlMs: setting(
+    4 * 60 * minuteMs,
+    whole(1_000, 30 * 86_400_000),
+    'how long mail to a role that asks for something stays with whoever has read it, until it is started, in ms',
+  ),
   maxAttempts: setting(
     5,
     whole(1, 1_000),
-    'how many times a message can be claimed before it becomes a dead letter',
+    'how many times work on a message can fail before it becomes a dead letter',
   ),
   ackTimeoutMs: setting(
     15 * minuteMs,
@@ -78,12 +90,12 @@ export const settings = {
     'time until a silent agent on another machine counts as dead, in ms; 0 = never',
   ),
   deadLetterAfterMs: setting(
-    5 * minuteMs,
+    24 * 60 * minuteMs,
     duration,
     'time to wait for a dead agent to return before the senders of its mail are notified, in ms',
   ),
   answerAfterMs: setting(
-    60 * minuteMs,
+    4 * 60 * minuteMs,
     duration,
     'time until the lead, then the person, is notified of an open question, plan or request, in ms; 0 = never',
   ),
@@ -91,6 +103,21 @@ export const settings = {
     'open',
     isRules,
     'who may write to whom: open (everyone to everyone), hub (agents to leads and back), or a list such as [{"from":"role:worker","to":"role:lead"}], which rejects everything it does not allow',
+  ),
+  routes: setting<readonly Route[]>(
+    [],
+    isRoutes,
+    'rules that give mail other recipients when it is sent; the first one that fits decides: see mailbox route',
+  ),
+  'roles.assign': setting(
+    'queue',
+    isAssign,
+    'queue: whoever comes first takes mail to a role; least-busy: it is offered to the holder with the least open work first; for single roles: ci=least-busy, review=queue',
+  ),
+  'roles.offerMs': setting(
+    10 * minuteMs,
+    duration,
+    'time for which the least busy holder is offered mail to a role before all others are, in ms; 0 = at once',
   ),
   leads: setting<readonly string[]>(
     leadRoles,
@@ -126,22 +153,29 @@ export const settings = {
   'retention.gzipAfterDays': setting(
     0,
     days,
-    'age in days at which `mailbox archive-old` compresses a journal file; 0 = never',
+    'age in days at which a journal file is compressed, once a day by a process that stays, or by `mailbox archive-old`; 0 = never',
   ),
   'retention.removeAfterDays': setting(
     0,
     days,
-    'age in days at which it removes a compressed file whose mail is all finished; 0 = never',
+    'age in days at which a compressed file whose mail is all finished is removed, in the same way; 0 = never',
   ),
   'journal.mirror': setting(
     '',
     (value) => value === '' || (typeof value === 'string' && isAbsolute(value)),
     'directory for a second copy of the journal, best on another disk; empty = none',
+    staysHere,
+  ),
+  hours: setting(
+    '',
+    isHours,
+    "the person's hours, such as mon-fri 9-18 or mon-thu 9:00-17:30, fri 9-15 Europe/Berlin, by default in the time zone of this machine; empty = always",
   ),
   webhook: setting(
     '',
     (value) => value === '' || isWebAddress(value),
     'URL to which a running hub posts each message to the person, as a CloudEvent; empty = none',
+    staysHere,
   ),
 }
 

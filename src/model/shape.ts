@@ -11,6 +11,7 @@ import { receiptStates, receiptSteps } from './receipt.ts'
  * written, and writes are checked; this guards against forged lines. Everything that schemas.ts accepts passes here.
  */
 export function isDraft(value: Fields): value is Draft & Fields {
+  if (!isOptional(value['originalAt'], isTime)) return false
   switch (value['kind']) {
     case 'message':
       return isMessage(value['message']) && isOptional(value['exclude'], isStrings)
@@ -126,11 +127,13 @@ function isChange(value: unknown): boolean {
     oneOf(receiptStates, value['state']) &&
     (value['was'] === undefined || oneOf(receiptStates, value['was'])) &&
     isOptional(value['attempts'], isInt) &&
+    isOptional(value['failures'], isInt) &&
     isOptional(value['claimUntil'], isTime) &&
     isOptional(value['ackBy'], isTime) &&
     isOptional(value['repeats'], isInt) &&
     isOptional(value['level'], isInt) &&
-    isOptional(value['expiresAt'], isTime)
+    isOptional(value['expiresAt'], isTime) &&
+    isOptional(value['claim'], isInt)
   )
 }
 

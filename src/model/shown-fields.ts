@@ -13,8 +13,9 @@ export interface ShownField {
 
 /** The fields that a reader sees under their labels, as text; those that the message does not have are left out. */
 export function shownOf(message: Message): ShownField[] {
-  return shownFields.flatMap(({ name, kind, label, section = false }) => {
-    const text = asText(kind, message[name as keyof Message])
+  return shownFields.flatMap(({ name, kind, label, say, section = false }) => {
+    const value: unknown = message[name as keyof Message]
+    const text = say === undefined || value === undefined ? asText(kind, value) : say(value)
     return text === '' ? [] : { label: label!, text, section }
   })
 }

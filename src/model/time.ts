@@ -17,18 +17,22 @@ export function parseDuration(text: string): number {
   return ms
 }
 
-/** Reads an ISO date or time, as given to `before:` and `after:` in a search. */
-export function parseTime(text: string): number {
+/** Reads an ISO date or time; undefined for what is none. Without a zone, a time is local and a date is UTC. */
+export function readTime(text: string): number | undefined {
   const ms = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/.test(text) ? Date.parse(text) : Number.NaN
   // Date.parse turns 31 February into 3 March.
   const [year, month, day] = text.slice(0, 10).split('-').map(Number)
   const exists = new Date(Date.UTC(year!, month! - 1, day!)).getUTCDate() === day
-  if (Number.isNaN(ms) || !exists) {
-    throw new MailboxError('invalid', `${JSON.stringify(text.slice(0, 40))} is not a date`, {
-      hint: 'use 2026-11-15 or 2026-11-15T09:30:00Z',
-    })
-  }
-  return ms
+  return Number.isNaN(ms) || !exists ? undefined : ms
+}
+
+/** Reads an ISO date or time, as given to `before:` and `after:` in a search. */
+export function parseTime(text: string): number {
+  const ms = readTime(text)
+  if (ms !== undefined) return ms
+  throw new MailboxError('invalid', `${JSON.stringify(text.slice(0, 40))} is not a date`, {
+    hint: 'use 2026-11-15 or 2026-11-15T09:30:00Z',
+  })
 }
 
 const recent = new Map<number, string>()

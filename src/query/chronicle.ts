@@ -2,7 +2,7 @@ import { type Cursor, type Journal, startCursor } from '../journal/journal.ts'
 import { isGroupBox } from '../model/address.ts'
 import { type Agent, systemAgent } from '../model/agent.ts'
 import { Directory, foldTallies } from '../model/directory.ts'
-import type { Entry, ReceiptEntry } from '../model/entry.ts'
+import { type Entry, originOf, type ReceiptEntry } from '../model/entry.ts'
 import { bucketOf } from '../model/latency.ts'
 import { priorities } from '../model/message.ts'
 import { finishes, showsFirst } from '../model/receipt.ts'
@@ -97,11 +97,13 @@ export class Chronicle {
     foldTallies(entry, this.#directory, (box, place, by) => {
       if (place < priorities.length && !isGroupBox(box)) this.#pending += by
     })
+    // What was imported did not happen here, and not at this time.
+    const isOurs = originOf(entry) === undefined
     if (entry.kind === 'message') {
       this.#messages++
-      slot.sent++
+      if (isOurs) slot.sent++
       this.#await(entry.seq, Date.parse(entry.message.createdAt))
-    } else if (entry.kind === 'receipt' && entry.by !== systemAgent) this.#foldReceipt(entry, slot)
+    } else if (entry.kind === 'receipt' && entry.by !== systemAgent && isOurs) this.#foldReceipt(entry, slot)
     slot.pending = this.#pending
   }
 

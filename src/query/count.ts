@@ -2,6 +2,7 @@ import { type Agent, boxesOf, clockOf } from '../model/agent.ts'
 import { type Priority, priorities } from '../model/message.ts'
 import { inboxRows } from './inbox.ts'
 import type { Source } from './message.ts'
+import { isShared } from './roster.ts'
 
 export interface UnreadCount {
   unread: number
@@ -44,6 +45,24 @@ export function count(source: Source, agent: Agent, now: number): UnreadCount {
   )
   const { name, session } = agent
   for (const [rank] of outdated.all<[number]>([name, session.generation, clockOf(agent, now)])) add(rank, -1)
+  // Mail to a role is not for its sender while another holder is here.
+  const sent = index.sql(
+    `SELECT r.rank FROM receipt r JOIN message m ON m.seq = r.seq
+     WHERE r.box = ?1 AND r.class = 0 AND m.sender = ?2 AND (r.expires IS NULL OR r.expires > ?3)
+     AND NOT EXISTS (SELECT 1 FROM shared s WHERE s.box = r.box AND s.seq = r.seq AND s.owner = r.owner)`,
+  )
+  // And so is mail of a role that another holder is offered first.
+  const offered = index.sql(
+    `SELECT r.rank FROM offer o JOIN receipt r ON r.seq = o.seq JOIN message m ON m.seq = o.seq
+     WHERE r.owner = ?1 AND r.box = ?1 AND o.agent <> ?2 AND m.sender <> ?4 AND (r.expires IS NULL OR r.expires > ?3)`,
+  )
+  for (const role of agent.roles) {
+    const box = `role:${role}`
+    const isNotForSender = isShared(source, role, name)
+    if (isNotForSender) for (const [rank] of sent.all<[number]>([box, name, now])) add(rank, -1)
+    const countedOnce = isNotForSender ? name : ''
+    for (const [rank] of offered.all<[number]>([box, name, now, countedOnce])) add(rank, -1)
+  }
   for (const row of inboxRows(source, agent, { uncounted: true }, now, portion)) add(row.rank, 1)
   return { unread: Object.values(byPriority).reduce((sum, n) => sum + n, 0), byPriority }
 }

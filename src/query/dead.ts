@@ -1,8 +1,10 @@
+import { isAway } from '../model/agent.ts'
+import { happenedAt } from '../model/entry.ts'
 import { isDeadLetter, type ReceiptState } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
 import { messageBySeq, receiptColumns, type Source, type StoredMessage, toReceipt } from './message.ts'
 import { badCursor, type ListOptions, limitOf } from './page.ts'
-import { frozenBoxes } from './roster.ts'
+import { awayBoxes, roster } from './roster.ts'
 import { trailOf } from './show.ts'
 
 const isGroup = (owner: string) =>
@@ -22,6 +24,8 @@ export interface DeadLetter {
 
 export interface DeadLetters {
   letters: DeadLetter[]
+  /** Unread mail of agents that died and may come back, on the first page; it is not dead yet. */
+  waiting: DeadLetter[]
   /** Pass it as `after` for the next page; null at the end. */
   next: string | null
 }
@@ -34,7 +38,7 @@ const dead = `SELECT ${receiptColumns} FROM receipt r
      WHERE d.at <= ?1 AND d.box NOT IN (SELECT value FROM json_each(?2)) AND NOT (${isGroup('r.owner')} AND ${hasReader})`
 
 export const countDead = (source: Source, now: number): number =>
-  source.index.sql(`SELECT count(*) FROM (${dead})`).get<[number]>([now, frozenBoxes(source)])![0]
+  source.index.sql(`SELECT count(*) FROM (${dead})`).get<[number]>([now, awayBoxes(source)])![0]
 
 /** A position in the list: the message, and which of its recipients. */
 function readSpot(after: string | undefined): [seq: number, owner: string] {
@@ -60,7 +64,7 @@ export function deadLetters(
        WHERE (r.seq < ?3 OR (r.seq = ?3 AND r.owner > ?4)) AND (?5 IS NULL OR m.sender = ?5)
        ORDER BY r.seq DESC, r.owner LIMIT ?6`,
     )
-    .all([now, frozenBoxes(source), ...readSpot(options.after), from ?? null, limit + 1])
+    .all([now, awayBoxes(source), ...readSpot(options.after), from ?? null, limit + 1])
     .map(toReceipt)
   const letters = found.slice(0, limit).map(({ seq, owner, state, expiresAt }): DeadLetter => {
     const last = trailOf(source, seq).findLast(({ changes }) =>
@@ -72,9 +76,28 @@ export function deadLetters(
       recipient: owner,
       state: marked ? state : 'expired',
       reason: (marked ? last?.note : undefined) ?? 'it expired before anybody read it',
-      at: marked && last !== undefined ? last.at : isoTime(expiresAt ?? now),
+      at: marked && last !== undefined ? happenedAt(last) : isoTime(expiresAt ?? now),
     }
   })
   const last = letters.at(-1)
-  return { letters, next: found.length > limit ? `${last!.message.seq}:${last!.recipient}` : null }
+  const waiting = options.after === undefined ? waitingLetters(source, from, limit) : []
+  return { letters, waiting, next: found.length > limit ? `${last!.message.seq}:${last!.recipient}` : null }
+}
+
+function waitingLetters(source: Source, from: string | undefined, limit: number): DeadLetter[] {
+  const unread = source.index.sql(
+    `SELECT ${receiptColumns} FROM receipt r JOIN message m ON m.seq = r.seq
+     WHERE r.box = ?1 AND r.owner = ?1 AND r.class = 0 AND (?2 IS NULL OR m.sender = ?2) ORDER BY r.seq DESC LIMIT ?3`,
+  )
+  const died = roster(source).filter((agent) => agent.state === 'dead' && isAway(agent))
+  return died
+    .flatMap(({ name, gone, lastSeenAt }) =>
+      unread.all([name, from ?? null, limit]).map((row): DeadLetter => {
+        const { seq, owner, state } = toReceipt(row)
+        const why = gone === 'silent' ? 'which has been silent' : 'whose process has ended'
+        const reason = `waiting for ${name}, ${why}`
+        return { message: messageBySeq(source, seq), recipient: owner, state, reason, at: lastSeenAt }
+      }),
+    )
+    .slice(0, limit)
 }

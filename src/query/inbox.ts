@@ -1,12 +1,15 @@
 import { MailboxError } from '../base/errors.ts'
 import { given } from '../base/objects.ts'
 import type { SqlValue } from '../base/sqlite.ts'
-import { boxOf } from '../model/address.ts'
+import { isOfType } from '../conversation/type-names.ts'
+import { hasTag } from '../model/address.ts'
 import { type Agent, boxesOf, clockOf } from '../model/agent.ts'
-import { type Priority, priorities, priorityRank } from '../model/message.ts'
+import { type PriorityInput, priorities, priorityHint, priorityRank, toPriority } from '../model/message.ts'
 import { classOf, type ReceiptState, receiptClasses } from '../model/receipt.ts'
 import { newestClaim, type PlaceRow, readMessage, type Source, type StoredMessage } from './message.ts'
+import { isOfferedElsewhere } from './offers.ts'
 import { badCursor, type ListOptions, limitOf, type Page } from './page.ts'
+import { isShared } from './roster.ts'
 
 export interface InboxOptions extends ListOptions {
   /** Only what the agent has not been shown yet. @default false */
@@ -14,12 +17,12 @@ export interface InboxOptions extends ListOptions {
   /** Include finished mail. @default false */
   all?: boolean
   type?: string | readonly string[]
-  minPriority?: Priority
-  from?: string
+  minPriority?: PriorityInput
+  from?: string | readonly string[]
   tag?: string
   thread?: string
-  /** Only replies to this message. */
-  replyTo?: string
+  /** Only replies to this message, or to one of these. */
+  replyTo?: string | readonly string[]
 }
 
 /** A message in an inbox, and its state there. */
@@ -28,6 +31,8 @@ export type InboxMessage = StoredMessage & {
   role?: string
   /** The agent's claim on it, if it has taken it for a role. */
   claimNumber?: number
+  /** Work for a role that waits until the agent has finished what it has in hand, or until another takes it. */
+  later?: true
 }
 
 interface InboxRow {
@@ -58,14 +63,16 @@ export function matches(
   message: StoredMessage,
   { type, from, tag, thread, replyTo, minPriority }: InboxOptions,
 ): boolean {
-  if (minPriority !== undefined && priorityRank(message.priority) < priorityRank(minPriority)) return false
-  if (type !== undefined && !(typeof type === 'string' ? [type] : type).includes(message.type)) return false
-  if (from !== undefined && message.from !== from) return false
-  if (tag !== undefined && !message.tags.includes(tag) && !message.to.some((to) => boxOf(to) === tag))
-    return false
-  if (replyTo !== undefined && message.replyTo !== replyTo) return false
+  if (minPriority !== undefined && priorityRank(message.priority) < rankOf(minPriority)) return false
+  if (type !== undefined && !isOfType(message.type, type)) return false
+  if (!isOneOf(from, message.from) || !isOneOf(replyTo, message.replyTo)) return false
+  if (tag !== undefined && !hasTag(message, tag)) return false
   return thread === undefined || message.threadId === thread
 }
+
+/** Whether a value is the one that is wanted, or one of them. Everything is where nothing is said. */
+const isOneOf = (wanted: string | readonly string[] | undefined, value: string | undefined): boolean =>
+  wanted === undefined || (value !== undefined && [wanted].flat().includes(value))
 
 /** The cursor after a message, where the next page starts. */
 export const cursorAfter = ({ priority, seq }: StoredMessage): string => `${priorityRank(priority)}-${seq}`
@@ -99,25 +106,24 @@ export function* inboxRows(
   }
 }
 
-function rankOf(priority: Priority): number {
-  const rank = priorityRank(priority)
-  if (rank >= 0) return rank
-  throw new MailboxError('invalid', `no priority ${JSON.stringify(priority)}`, {
-    hint: `use ${priorities.join(', ')}`,
-  })
+function rankOf(given: PriorityInput): number {
+  const priority = toPriority(given)
+  if (priority !== undefined) return priorityRank(priority)
+  throw new MailboxError('invalid', `no priority ${JSON.stringify(given)}`, { hint: priorityHint })
 }
 
 type Stream = (afterSeq: number) => InboxRow[]
 
 /** The boxes an agent reads, each as a stream in order of seq. */
 function streamsOf(
-  { index }: Source,
+  source: Source,
   agent: Agent,
   { unread, all, uncounted }: RowOptions,
   now: number,
   rank: number,
   portion: number,
 ): Stream[] {
+  const { index } = source
   /** A stream for any box; in `rows` ?1 is the box, ?2 the rank, ?3 where to start, ?4 the time. */
   const streaming = (rows: string, state = 'r.state') => {
     const query = index.sql(
@@ -135,11 +141,26 @@ function streamsOf(
      WHERE r.box = ?1 AND r.class = ?5 AND r.rank = ?2 AND r.seq > ?3 AND (r.class <> 0 OR ${alive})
      AND r.state NOT IN ('expired', 'dead') AND (m.generation IS NULL OR m.generation >= ?6)`,
   )
+  const ofRole = streaming(
+    `receipt r JOIN message m ON m.seq = r.seq
+     WHERE r.box = ?1 AND r.class = 0 AND r.rank = ?2 AND r.seq > ?3 AND ${alive}
+     AND (m.generation IS NULL OR m.generation >= ?6) AND NOT ${isOfferedElsewhere('?5')}
+     AND m.sender <> ?7`,
+  )
   const group = streaming(
     `receipt r JOIN message m ON m.seq = r.seq
      WHERE r.box = ?1 AND r.class = 0 AND r.rank = ?2 AND r.seq > ?3 AND ${alive}
      AND m.sender <> ?5 AND NOT EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND x.owner = ?5)
      AND NOT EXISTS (SELECT 1 FROM json_each(m.excluded) WHERE value = ?5)`,
+  )
+  // Whoever was away when a group's mail expired has as much of its life left as when it went.
+  const missed = streaming(
+    `receipt r JOIN message m ON m.seq = r.seq
+     WHERE r.box = ?1 AND r.rank = ?2 AND r.seq > ?3 AND r.state = 'expired' AND r.expires > ?6 AND r.expires <= ?7
+     AND ?4 < ?7 + r.expires - ?6
+     AND m.sender <> ?5 AND NOT EXISTS (SELECT 1 FROM receipt x WHERE x.seq = r.seq AND x.owner = ?5)
+     AND NOT EXISTS (SELECT 1 FROM json_each(m.excluded) WHERE value = ?5)`,
+    "'stored'",
   )
   const floor = index.sql('SELECT seq FROM floor WHERE agent = ? AND box = ? AND rank = ?')
   const groupBox = (name: string): Stream => {
@@ -149,24 +170,38 @@ function streamsOf(
   }
   const lapsed = streaming(
     `lease l JOIN receipt r ON r.seq = l.seq AND r.owner = l.owner JOIN message m ON m.seq = l.seq
-     WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?4 AND l.seq > ?3 AND r.box <> ?5 AND r.class = 1 AND ${alive}`,
+     WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?4 AND l.seq > ?3 AND r.box <> ?5 AND r.class = 1 AND ${alive}
+     AND m.sender <> ?6`,
     "'stored'",
   )
   const ownNow = clockOf(agent, now)
   const { roles, groups } = boxesOf(agent)
-  const others = [...roles.map((name) => lapsed(name, now, agent.name)), ...groups.map(groupBox)]
+  const { lastAway } = agent
+  const away = lastAway && [Date.parse(lastAway.from), Date.parse(lastAway.to)]
+  /** Mail to a role is not for its sender while another holder is here. */
+  const notFrom = (name: string) =>
+    isShared(source, name.slice('role:'.length), agent.name) ? agent.name : ''
+  const others = [
+    ...roles.map((name) => lapsed(name, now, agent.name, notFrom(name))),
+    ...groups.map(groupBox),
+    ...(away === undefined ? [] : groups.map((name) => missed(name, now, agent.name, ...away))),
+  ]
   if (uncounted) {
     const shared = streaming(
       `shared s JOIN receipt r ON r.seq = s.seq AND r.owner = s.owner JOIN message m ON m.seq = s.seq
-       WHERE s.box = ?1 AND s.rank = ?2 AND s.seq > ?3 AND ${alive}`,
+       WHERE s.box = ?1 AND s.rank = ?2 AND s.seq > ?3 AND ${alive} AND m.sender <> ?5`,
     )
-    return [shared(agent.name, ownNow), ...roles.map((name) => shared(name, now)), ...others]
+    return [
+      shared(agent.name, ownNow, ''),
+      ...roles.map((name) => shared(name, now, notFrom(name))),
+      ...others,
+    ]
   }
   const classes = all ? [0, 1, 2] : unread ? [0] : [0, 1]
   const { generation } = agent.session
   return [
     ...classes.map((number) => own(agent.name, ownNow, number, generation)),
-    ...roles.map((name) => own(name, ownNow, 0, generation)),
+    ...roles.map((name) => ofRole(name, now, agent.name, generation, notFrom(name))),
     ...others,
   ]
 }

@@ -66,14 +66,26 @@ export function requireSeq(source: Source, id: string): number {
   })
 }
 
+type FactsRow = [
+  ...[id: string, sender: string, rank: number, expires: number | null, excluded: string | null],
+  ...[wantsAck: number, generation: number | null, asks: number, imported: number],
+]
+
 export function factsOf({ index }: Source, seq: number): MessageFacts {
   const row = index
-    .sql('SELECT id, sender, rank, expires, excluded, wants_ack, generation FROM message WHERE seq = ?')
-    .get<[string, string, number, number | null, string | null, number, number | null]>([seq])
+    .sql(
+      `SELECT id, sender, rank, expires, excluded, wants_ack, generation, asks, imported
+       FROM message WHERE seq = ?`,
+    )
+    .get<FactsRow>([seq])
   if (row === undefined) throw new MailboxError('not_found', `no message with seq ${seq}`)
-  const [id, sender, rank, expiresAt, names, wantsAck, generation] = row
+  const [id, sender, rank, expiresAt, names, wantsAck, generation, asks, imported] = row
   const excluded = names === null ? [] : (JSON.parse(names) as string[])
-  return { seq, id, sender, rank, expiresAt, excluded, requiresAck: wantsAck === 1, generation }
+  return {
+    ...{ seq, id, sender, rank, expiresAt, excluded, generation, asks },
+    requiresAck: wantsAck === 1,
+    imported: imported === 1,
+  }
 }
 
 export const receiptsOf = ({ index }: Source, seq: number): Receipt[] =>
@@ -91,23 +103,27 @@ export const newestClaim = (
   source: Source,
   agent: string,
   seq: number,
-  upTo = Number.POSITIVE_INFINITY,
+  upTo = Number.MAX_SAFE_INTEGER,
 ): number | undefined =>
-  claimsOn(source, seq).findLast((claim) => claim.agent === agent && claim.number <= upTo)?.number
+  source.index
+    .sql('SELECT max(number) FROM claim WHERE seq = ? AND agent = ? AND entry <= ?')
+    .get<[number | null]>([seq, agent, upTo])?.[0] ?? undefined
 
 export const receiptColumns =
-  'r.seq, r.owner, r.box, r.rank, r.state, r.attempts, r.claim_until, r.expires, r.ack_by, r.repeats, r.level, r.via_group, r.seen'
+  'r.seq, r.owner, r.box, r.rank, r.state, r.attempts, r.claim_until, r.expires, r.ack_by, r.repeats, r.level, r.via_group, r.seen, r.failures, r.since, r.before'
 
 type ReceiptRow = [
   ...[seq: number, owner: string, box: string, rank: number, state: ReceiptState, attempts: number],
   ...[claimUntil: number | null, expiresAt: number | null, ackBy: number | null, repeats: number],
-  ...[level: number, viaGroup: number, seen: number],
+  ...[level: number, viaGroup: number, seen: number, failures: number, since: number],
+  ReceiptState | null,
 ]
 
 /** A receipt from a row that starts with {@link receiptColumns}. */
 export function toReceipt(row: SqlRow): Receipt {
-  const [seq, owner, box, rank, state, attempts, claimUntil, expiresAt, ackBy, repeats, level] =
+  const [seq, owner, box, rank, state, attempts, claimUntil, expiresAt, ackBy, repeats, level, ...rest] =
     row as ReceiptRow
+  const [viaGroup, seen, failures, since, before] = rest
   return {
     seq,
     owner,
@@ -120,7 +136,10 @@ export function toReceipt(row: SqlRow): Receipt {
     ackBy,
     repeats,
     level,
-    viaGroup: row[11] === 1,
-    seen: row[12] === 1,
+    viaGroup: viaGroup === 1,
+    seen: seen === 1,
+    failures,
+    since,
+    before,
   }
 }

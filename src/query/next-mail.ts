@@ -1,9 +1,12 @@
+import { asksFor } from '../conversation/matter.ts'
 import { toMarkdown } from '../conversation/render.ts'
 import type { Agent } from '../model/agent.ts'
+import { asking } from '../model/reach.ts'
 import { estimateTokens } from '../model/text.ts'
 import { type InboxMessage, type InboxOptions, inbox } from './inbox.ts'
 import type { Source } from './message.ts'
 import { isAnswerTo } from './owed.ts'
+import { hasWork } from './work.ts'
 
 /** Unread mail of an agent at one moment, in the order in which it should be read. */
 export interface Unread {
@@ -46,10 +49,21 @@ export function nextMail(
   } while (next !== null && answers.length + others.length < most)
   return {
     seq: source.index.cursor.seq,
-    messages: [...answers, ...others],
+    messages: [...answers, ...oneTaskAtATime(others, hasWork(source, agent.name))],
     answers: answers.map(({ id }) => id),
     next,
   }
+}
+
+/** Of the work for an agent's roles one piece is for now, if it has none in hand; the rest is for others, or later. */
+function oneTaskAtATime(messages: readonly InboxMessage[], hasOne: boolean): InboxMessage[] {
+  let isBusy = hasOne
+  return messages.map((message) => {
+    if (message.role === undefined || asksFor(message) !== asking.work) return message
+    const found = isBusy ? { ...message, later: true as const } : message
+    isBusy = true
+    return found
+  })
 }
 
 /** As many messages as fit a budget of tokens; at least one, however long. */

@@ -1,6 +1,8 @@
 import type { SqlValue } from '../base/sqlite.ts'
 import type { Matter } from '../conversation/matter.ts'
 import type { Kind, MatterState } from '../conversation/registry.ts'
+import { readersOf, unackedMembers } from '../index/members.ts'
+import { isGroupBox } from '../model/address.ts'
 import { boxesOf, clockOf } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import { stateNow } from '../model/receipt.ts'
@@ -56,12 +58,22 @@ export function owed(source: Source, options: OwedOptions, now: number): Owed[] 
   const boxes = agent === undefined ? [] : [agent.name, ...boxesOf(agent).roles]
   return mattersWhere(source, 'x.open = 1 ORDER BY x.since, x.seq', [])
     .filter((matter) => !hasLapsed(source, matter, now))
-    .map((matter) => toOwed(source, matter, now))
+    .flatMap((matter) => owedFor(source, matter, now))
     .filter(({ kind }) => options.kind === undefined || kind === options.kind)
     .filter(({ from }) => options.to === undefined || from === options.to)
     .filter(
       ({ by, to }) => options.by === undefined || by === options.by || (by === to && boxes.includes(to)),
     )
+}
+
+/** Each member of a group owes its own ack. What failed is for whoever asked: to retry, reassign or withdraw it. */
+function owedFor(source: Source, matter: Matter, now: number): Owed[] {
+  const { seq, owner, kind, state, asker } = matter
+  const owed = toOwed(source, matter, now)
+  if (state === 'failed') return [{ ...owed, by: asker }]
+  if (kind !== 'ack' || !isGroupBox(owner)) return [owed]
+  const members = source.index.sql(`${unackedMembers} ORDER BY a.name`).all<[string]>([owner, seq])
+  return members.map(([by]) => ({ ...owed, by }))
 }
 
 function toOwed(source: Source, matter: Matter, now: number): Owed {
@@ -77,10 +89,10 @@ function toOwed(source: Source, matter: Matter, now: number): Owed {
   }
 }
 
-/** Whether a message answers a question of this agent. */
+/** Whether a message answers something that this agent asked: a question, a plan, a task. */
 export function isAnswerTo(source: Source, agent: string, { replyTo }: Pick<Message, 'replyTo'>): boolean {
   if (replyTo === undefined) return false
-  const asked = "m.id = ? AND x.asker = ? AND x.kind = 'question' LIMIT 1"
+  const asked = "m.id = ? AND x.asker = ? AND x.kind <> 'ack' LIMIT 1"
   return mattersWhere(source, asked, [replyTo, agent]).length > 0
 }
 
@@ -97,7 +109,9 @@ export function waiting(source: Source, now: number): Map<string, string[]> {
 }
 
 /** The message has expired, recorded or not, so nothing is owed any more. */
-function hasLapsed(source: Source, { seq, owner }: Matter, now: number): boolean {
+export function hasLapsed(source: Source, { seq, owner }: Matter, now: number): boolean {
   const receipt = receiptsOf(source, seq).find((one) => one.owner === owner)
+  const isRead = () => source.index.sql(`${readersOf} LIMIT 1`).get([seq]) !== undefined
+  if (isGroupBox(owner) && isRead()) return false
   return receipt !== undefined && stateNow(receipt, clockOf(agentByName(source, owner), now)) === 'expired'
 }

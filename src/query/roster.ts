@@ -1,4 +1,4 @@
-import { type Agent, implicitPerson, person } from '../model/agent.ts'
+import { type Agent, implicitPerson, isAway, person } from '../model/agent.ts'
 import type { Settings } from '../model/settings.ts'
 import type { Source } from './message.ts'
 
@@ -11,9 +11,13 @@ export function roster({ index }: Source): Agent[] {
   return agents.some(({ name }) => name === person) ? agents : [implicitPerson(), ...agents]
 }
 
-/** Boxes whose mail does not expire, as a JSON list. */
-export const frozenBoxes = (source: Source): string =>
-  JSON.stringify(roster(source).flatMap(({ state, name }) => (state === 'frozen' ? name : [])))
+/** Boxes of agents that are expected back, as a JSON list: their mail does not expire. */
+export const awayBoxes = (source: Source): string =>
+  JSON.stringify(roster(source).flatMap((agent) => (isAway(agent) ? agent.name : [])))
+
+/** Whether another agent that is here holds the role. */
+export const isShared = ({ index }: Source, role: string, agent: string): boolean =>
+  index.sql('SELECT 1 FROM holder WHERE role = ? AND agent <> ? LIMIT 1').get([role, agent]) !== undefined
 
 /** When an agent last did something. For a frozen or dead agent, since when it has been so. */
 function withSeen(agent: Agent, at: string | null): Agent {

@@ -1,5 +1,6 @@
+import { isOfType } from '../conversation/type-names.ts'
 import type { Projection } from '../index/projection.ts'
-import { boxOf } from '../model/address.ts'
+import { boxOf, hasTag } from '../model/address.ts'
 import type { Agent } from '../model/agent.ts'
 import { parseTime } from '../model/time.ts'
 import { inboxRows } from './inbox.ts'
@@ -96,9 +97,9 @@ function createFilter(source: Source, agent: Agent, terms: readonly SearchTerm[]
       case 'to':
         return message.to.some((to) => to === value || boxOf(to) === value || to === `role:${value}`)
       case 'tag':
-        return message.tags.includes(value) || message.to.some((to) => boxOf(to) === value)
+        return hasTag(message, value)
       case 'type':
-        return message.type === value
+        return isOfType(message.type, value)
       case 'is':
         return isUnread(message.seq)
       case 'has':

@@ -1,6 +1,6 @@
 import { isGroupBox } from '../model/address.ts'
 import { clockOf, systemAgent } from '../model/agent.ts'
-import type { ReceiptEntry } from '../model/entry.ts'
+import { happenedAt, type ReceiptEntry } from '../model/entry.ts'
 import { type LadderStep, type Receipt, type ReceiptView, stateNow } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
 import {
@@ -51,7 +51,9 @@ export function trailOf(source: Source, seq: number): ReceiptEntry[] {
 
 function stepsOf(receipt: Receipt, trail: ReceiptEntry[], seq: number): LadderStep[] {
   const steps: LadderStep[] = []
-  for (const { at, by, step, note, changes } of trail) {
+  for (const entry of trail) {
+    const { by, step, note, changes } = entry
+    const at = happenedAt(entry)
     const change = changes.find((one) => one.seq === seq && one.owner === receipt.owner)
     if (change === undefined) continue
     const claims = change.wasBox !== undefined && change.box === by

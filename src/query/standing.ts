@@ -1,13 +1,18 @@
 import { type Agent, clockOf } from '../model/agent.ts'
-import { hasExpired, reachOf } from '../model/reach.ts'
+import { hasExpired, type MessageFacts, reachOf } from '../model/reach.ts'
 import { classOf, type Receipt, type ReceiptState, receiptClasses, stateNow } from '../model/receipt.ts'
 import { type InboxMessage, type InboxOptions, matches } from './inbox.ts'
 import { factsOf, messageBySeq, receiptsOf, type Source } from './message.ts'
+import { isOfferedToOther } from './offers.ts'
+import { isShared } from './roster.ts'
+
+const reachFor = (source: Source, agent: Agent, facts: MessageFacts, now: number) =>
+  reachOf(agent, facts, receiptsOf(source, facts.seq), now, (role) => isShared(source, role, agent.name))
 
 /** The state of a message for one agent; undefined when it was not sent to it. */
 export function standing(source: Source, agent: Agent, seq: number, now: number): ReceiptState | undefined {
   const facts = factsOf(source, seq)
-  const reach = reachOf(agent, facts, receiptsOf(source, seq), now)
+  const reach = reachFor(source, agent, facts, now)
   switch (reach.kind) {
     case 'reached': {
       const { held, claimable, group } = reach
@@ -36,6 +41,7 @@ export function unreadFor(
 ): InboxMessage | undefined {
   const state = standing(source, agent, seq, now)
   if (state === undefined || classOf(state) !== 'unread') return undefined
+  if (isOfferedToOther(source, seq, agent.name)) return undefined
   const message = messageBySeq(source, seq)
   if (!matches(message, filter)) return undefined
   const role = roleOf(source, agent, seq, now)
@@ -44,7 +50,7 @@ export function unreadFor(
 
 /** The role through which unread mail reaches an agent, unless it was also sent to the agent itself. */
 function roleOf(source: Source, agent: Agent, seq: number, now: number): string | undefined {
-  const reach = reachOf(agent, factsOf(source, seq), receiptsOf(source, seq), now)
+  const reach = reachFor(source, agent, factsOf(source, seq), now)
   if (reach.kind !== 'reached' || reach.held.some(({ state }) => classOf(state) === 'unread'))
     return undefined
   return reach.claimable[0]?.owner.slice('role:'.length)

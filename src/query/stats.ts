@@ -1,6 +1,8 @@
 import { measureKinds } from '../index/apply.ts'
+import { boxesOf, systemAgent } from '../model/agent.ts'
 import { percentile } from '../model/latency.ts'
 import { isoTime } from '../model/time.ts'
+import { count } from './count.ts'
 import { countDead } from './dead.ts'
 import type { Source } from './message.ts'
 import { roster } from './roster.ts'
@@ -16,7 +18,7 @@ export interface Figures {
   sent: number
   /** Messages shown to it. */
   received: number
-  /** Unread mail in its own inbox. */
+  /** Unread mail in its inbox, as `count` has it. */
   pending: number
   /** Shown to it and not acknowledged although that was requested. */
   unacked: number
@@ -46,10 +48,13 @@ type Buckets = { bucket: number; n: number }[]
 export function stats(source: Source, now: number): Stats {
   const { index } = source
   const measures = new Map<string, Buckets>()
+  /** Everybody who has sent something. Mail can be imported without the agent that sent it. */
+  const senders: string[] = []
   const measured = index.sql('SELECT agent, kind, bucket, n FROM measure')
   for (const [agent, kind, bucket, n] of measured.all<[string, number, number, number]>()) {
     const key = `${kind} ${agent}`
     measures.set(key, [...(measures.get(key) ?? []), { bucket, n }])
+    if (kind === measureKinds.sent && agent !== systemAgent) senders.push(agent)
   }
   const all = (kind: number) =>
     [...measures].filter(([key]) => key.startsWith(`${kind} `)).flatMap(([, found]) => found)
@@ -68,9 +73,22 @@ export function stats(source: Source, now: number): Stats {
     shown: latency(kindsOf(measureKinds.shown)),
     done: latency(kindsOf(measureKinds.done)),
   })
-  const agents = roster(source).map(({ name }) => {
-    return { name, ...figures([name], (kind) => measures.get(`${kind} ${name}`) ?? []) }
+  const everybody = roster(source)
+  const known = everybody.map((agent) => {
+    const { name } = agent
+    const own = figures([name, ...boxesOf(agent).roles], (kind) => measures.get(`${kind} ${name}`) ?? [])
+    const { unread } = count(source, agent, now)
+    return { name, ...own, pending: unread, unacked: unacked.get(name) ?? 0 }
   })
+  const names = new Set(everybody.map(({ name }) => name))
+  const others = senders.filter((name) => !names.has(name))
+  const agents = [
+    ...known,
+    ...others.map((name) => ({
+      name,
+      ...figures([name], (kind) => measures.get(`${kind} ${name}`) ?? []),
+    })),
+  ]
   const roles = [...pending.keys()]
     .filter((box) => box.startsWith('role:') && pending.get(box)! > 0)
     .map((box) => ({ name: box, pending: pending.get(box)!, oldestWaiting: oldestIn(source, box) }))
@@ -80,7 +98,11 @@ export function stats(source: Source, now: number): Stats {
     agents,
     roles,
     deadLetters: countDead(source, now),
-    warnings: [...agents, ...roles].flatMap(warningsOf),
+    // What waits for a role is said of the role, and not once more of each holder.
+    warnings: [
+      ...agents.map((agent) => ({ ...agent, pending: pending.get(agent.name) ?? 0 })),
+      ...roles,
+    ].flatMap(warningsOf),
   }
 }
 
@@ -102,7 +124,9 @@ const latency = (buckets: Buckets): Latency => ({
 })
 
 function oldestIn({ index }: Source, box: string): string | null {
-  const oldest = index.sql('SELECT min(created) FROM receipt WHERE box = ? AND class = 0')
+  const oldest = index.sql(
+    'SELECT min(m.created) FROM receipt r JOIN message m ON m.seq = r.seq WHERE r.box = ? AND r.class = 0',
+  )
   const [created] = oldest.get<[number | null]>([box])!
   return created === null ? null : isoTime(created)
 }

@@ -1,5 +1,5 @@
 import type { Source } from './message.ts'
-import { frozenBoxes } from './roster.ts'
+import { awayBoxes } from './roster.ts'
 
 /**
  * The oldest message that somebody has yet to read or finish, and its segment. Group mail that was read is
@@ -13,6 +13,6 @@ export function firstUnfinished(source: Source, now: number): { id: string; segm
           OR (r.class = 0 AND (r.expires IS NULL OR r.expires > ?1 OR r.owner IN (SELECT value FROM json_each(?2))))
        ORDER BY r.seq LIMIT 1`,
     )
-    .get<[string, number]>([now, frozenBoxes(source)])
+    .get<[string, number]>([now, awayBoxes(source)])
   return row && { id: row[0], segment: row[1] }
 }

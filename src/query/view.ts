@@ -1,4 +1,5 @@
 import type { SqlValue } from '../base/sqlite.ts'
+import { noticeOf } from '../conversation/notice.ts'
 import type { View } from '../conversation/view.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import { Directory } from '../model/directory.ts'
@@ -13,7 +14,13 @@ import {
   type Source,
   toReceipt,
 } from './message.ts'
+import { isOfferedElsewhere, openOffers, openWork } from './offers.ts'
 import { mattersWhere } from './owed.ts'
+import { isShared } from './roster.ts'
+import { trailOf } from './show.ts'
+import { hasWork } from './work.ts'
+
+type IdAndSeq = [id: string, seq: number]
 
 /** The view that decisions are taken on, answered from the index. The caller sets the directory. */
 export function createView(source: Source): View {
@@ -37,6 +44,8 @@ export function createView(source: Source): View {
     text: (seq) => messageBySeq(source, seq),
     receipts: (seq) => receiptsOf(source, seq),
     claims: (seq) => claimsOn(source, seq),
+    stepCount: (seq) => index.sql('SELECT count(*) FROM trail WHERE message = ?').get<[number]>([seq])![0],
+    steps: (seq) => trailOf(source, seq),
     keyed(sender, key) {
       return index
         .sql('SELECT m.id FROM keyed k JOIN message m ON m.seq = k.seq WHERE k.sender = ? AND k.key = ?')
@@ -50,6 +59,18 @@ export function createView(source: Source): View {
         )
         .get<[string]>([threadId, sender])?.[0]
     },
+    liveNotices: (id) =>
+      letters(
+        `r.class = 0 AND r.seq IN (SELECT seq FROM notice WHERE live = 1${id === undefined ? '' : ' AND about = ?'})`,
+        id === undefined ? [] : [id],
+      ),
+    noticesAbout: (id) =>
+      letters('r.seq IN (SELECT seq FROM notice WHERE about = ?)', [id]).map(({ seq, owner, state }) => {
+        const notice = messageBySeq(source, seq)
+        const kind = noticeOf(notice)!.about.find((item) => item.id === id)!.kind
+        return { to: owner, kind, state, at: Date.parse(notice.createdAt) }
+      }),
+    hasWork: (agent) => hasWork(source, agent),
     lapsed: (now, waiting, limit) =>
       letters(
         'due.at <= ?1 AND due.box NOT IN (SELECT value FROM json_each(?2)) ORDER BY due.at LIMIT ?3',
@@ -78,30 +99,33 @@ export function createView(source: Source): View {
       ),
     unacked: (now, limit) =>
       letters(
-        'r.ack_by IS NOT NULL AND r.ack_by <= ? AND (r.class = 1 OR (r.class = 0 AND r.repeats > 0)) LIMIT ?',
+        'r.ack_by IS NOT NULL AND r.level < 4 AND r.ack_by <= ? AND (r.class = 1 OR (r.class = 0 AND r.repeats > 0)) LIMIT ?',
         [now, limit],
       ),
-    unreadSince: (before, minRank, level, limit) =>
+    unreadSince: (before, minRank, level, away, limit) =>
       priorities.flatMap((_, rank) =>
         rank < minRank
           ? []
           : letters(
-              `r.class = 0 AND r.repeats = 0 AND r.level < 2 AND r.level = ? AND r.rank = ? AND r.created <= ?
-               ORDER BY r.created LIMIT ?`,
-              [level, rank, before, limit],
+              `r.class = 0 AND r.repeats = 0 AND r.level < 2 AND r.level = ? AND r.rank = ? AND r.since <= ?
+               AND r.owner NOT IN (SELECT value FROM json_each(?)) ORDER BY r.since LIMIT ?`,
+              [level, rank, before, JSON.stringify(away), limit],
             ),
       ),
     matters: (seq) => mattersWhere(source, 'x.seq = ?', [seq]),
-    openMatter: (kind, key) =>
-      mattersWhere(source, 'x.open = 1 AND x.kind = ? AND x.key = ? LIMIT 1', [kind, key])[0],
+    openMatters: (kind, key) =>
+      mattersWhere(source, 'x.open = 1 AND x.kind = ? AND x.key = ? ORDER BY x.seq', [kind, key]),
     overdue: (now, openedBefore, limit) => [
-      ...mattersWhere(source, 'x.open = 1 AND x.until IS NOT NULL AND x.until <= ? AND x.level = 0 LIMIT ?', [
-        now,
-        limit,
-      ]),
       ...mattersWhere(
         source,
-        "x.open = 1 AND x.since <= ? AND x.kind NOT IN ('ack', 'task') AND x.level < 2 LIMIT ?",
+        `x.open = 1 AND x.state = 'open' AND x.until IS NOT NULL AND x.until <= ? AND x.level = 0
+         AND m.imported = 0 LIMIT ?`,
+        [now, limit],
+      ),
+      ...mattersWhere(
+        source,
+        `x.open = 1 AND x.state = 'open' AND coalesce(x.until, x.since) <= ? AND x.kind NOT IN ('ack', 'task')
+         AND x.level < (CASE WHEN x.until IS NULL THEN 2 ELSE 3 END) AND m.imported = 0 LIMIT ?`,
         [openedBefore, limit],
       ),
     ],
@@ -114,18 +138,27 @@ export function createView(source: Source): View {
         )
         .get<[number]>([threadId, limit])![0]
     },
-    nextOfRole(role, now) {
+    offers: (limit) => openOffers(source, limit),
+    openWork: (agent) => openWork(source, agent),
+    nextOfRole(role, now, agent) {
+      // Mail to a role is not for its sender while another holder is here.
+      const notFrom = isShared(source, role, agent) ? agent : ''
       const first = index.sql(
         `SELECT m.id, m.seq FROM receipt r JOIN message m ON m.seq = r.seq
-         WHERE r.box = ? AND r.class = 0 AND r.rank = ? AND (r.expires IS NULL OR r.expires > ?) ORDER BY r.seq LIMIT 1`,
+         WHERE r.box = ?1 AND r.class = 0 AND r.rank = ?2 AND (r.expires IS NULL OR r.expires > ?3)
+         AND NOT ${isOfferedElsewhere('?4')} AND m.sender <> ?5 ORDER BY r.seq LIMIT 1`,
       )
       const lapsed = index.sql(
         `SELECT m.id, m.seq FROM lease l JOIN message m ON m.seq = l.seq JOIN receipt r ON r.seq = l.seq AND r.owner = l.owner
-         WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?3 AND r.class = 1 AND (r.expires IS NULL OR r.expires > ?3) ORDER BY l.seq LIMIT 1`,
+         WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?3 AND r.class = 1 AND (r.expires IS NULL OR r.expires > ?3)
+         AND m.sender <> ?4 ORDER BY l.seq LIMIT 1`,
       )
       for (let rank = priorities.length - 1; rank >= 0; rank--) {
-        const [oldest] = [first, lapsed]
-          .map((query) => query.get<[id: string, seq: number]>([`role:${role}`, rank, now]))
+        const box = `role:${role}`
+        const [oldest] = [
+          first.get<IdAndSeq>([box, rank, now, agent, notFrom]),
+          lapsed.get<IdAndSeq>([box, rank, now, notFrom]),
+        ]
           .filter((row) => row !== undefined)
           .sort((a, b) => a[1] - b[1])
         if (oldest !== undefined) return oldest[0]

@@ -1,8 +1,11 @@
+import { MailboxError } from '../base/errors.ts'
 import type { Claimed, ClaimNumber, Handled } from '../space/mailbox/api.ts'
 
 /** The claims that a mailbox has made through its hub, by message: it acts with them and not with those of its namesakes. */
 export class ClaimsMade {
   readonly #numbers = new Map<string, number>()
+  /** The hub is from before claims had numbers, and takes none. */
+  #areUnknown = false
 
   /** The claim to act with: the one that was given, or else the newest that was made here. */
   with<Options extends ClaimNumber>(id: string, options: Options): Options & ClaimNumber {
@@ -31,6 +34,23 @@ export class ClaimsMade {
   finished(handled: Handled): Handled {
     this.#numbers.delete(handled.message.id)
     return handled
+  }
+
+  /** An input as the hub understands it. */
+  understood<Input extends object>(input: Input): Input {
+    if (!this.#areUnknown || !('claimNumber' in input)) return input
+    const { claimNumber: _, ...rest } = input
+    return rest as unknown as Input
+  }
+
+  /** Whether the hub has refused an input for its number alone, which it gets no more then. */
+  isRefused(error: unknown, input: object): boolean {
+    if (this.#areUnknown || !('claimNumber' in input)) return false
+    this.#areUnknown =
+      error instanceof MailboxError &&
+      error.code === 'invalid' &&
+      error.message === 'unknown field: claimNumber'
+    return this.#areUnknown
   }
 
   #note(id: string, number: number | undefined): void {

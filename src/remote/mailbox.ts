@@ -3,10 +3,13 @@ import { type AnswerOf, type InputOf, type Operation, toPath } from '../api/oper
 import { waitAtMostMs, waitingOperations } from '../api/waiting-operations.ts'
 import { MailboxError } from '../base/errors.ts'
 import { checkJsonValue } from '../base/json.ts'
+import { given } from '../base/objects.ts'
 import { inSpan } from '../base/trace.ts'
 import type { UpdateInput } from '../command/roster.ts'
 import {
-  checkTimeout,
+  checkWait,
+  type Takeable,
+  type WaitForMessagesOptions,
   type WaitOptions,
   type WatchOptions,
   waitForMail,
@@ -17,6 +20,7 @@ import type { InboxMessage, InboxOptions } from '../query/inbox.ts'
 import type { ListOptions } from '../query/page.ts'
 import type { Space } from '../space/api.ts'
 import type {
+  Addresses,
   BroadcastInput,
   CheckOptions,
   ClaimNumber,
@@ -26,6 +30,7 @@ import type {
   HandleOptions,
   Mailbox,
   ReplyInput,
+  UntilOptions,
 } from '../space/mailbox/api.ts'
 import { ClaimsMade } from './claims.ts'
 import type { CallOptions, Connection } from './connection.ts'
@@ -68,6 +73,19 @@ export class RemoteMailbox implements Mailbox {
     input: InputOf<Operations[M]>,
     more: Partial<CallOptions> = {},
   ): Promise<AnswerOf<Operations[M]>> {
+    try {
+      return await this.#askOnce(method, this.#claims.understood(input), more)
+    } catch (error) {
+      if (!this.#claims.isRefused(error, input)) throw error
+      return this.#askOnce(method, this.#claims.understood(input), more)
+    }
+  }
+
+  async #askOnce<M extends keyof Operations>(
+    method: M,
+    input: InputOf<Operations[M]>,
+    more: Partial<CallOptions>,
+  ): Promise<AnswerOf<Operations[M]>> {
     for (const [name, value] of Object.entries(input)) if (value !== undefined) checkJsonValue(value, name)
     const { reads = false }: Pick<Operation, 'reads'> = operations[method]
     const call = (headers: Record<string, string> = {}) =>
@@ -90,7 +108,7 @@ export class RemoteMailbox implements Mailbox {
   reply = (id: string, input: ReplyInput = {}) => this.#ask('reply', { ...input, id })
   broadcast = (input: BroadcastInput) => this.#ask('broadcast', input)
   withdraw = (id: string) => this.#ask('withdraw', { id })
-  resend = (id: string, to: SendInput['to']) => this.#ask('resend', { id, to })
+  resend = (id: string, to: Addresses) => this.#ask('resend', { id, to })
 
   inbox = (options: InboxOptions = {}) => this.#ask('inbox', options)
   check = async (options: CheckOptions = {}) => {
@@ -168,29 +186,48 @@ export class RemoteMailbox implements Mailbox {
   heartbeat = () => this.#ask('heartbeat', {})
   leave = (options: { frozen?: boolean } = {}) => this.#ask('leave', options)
 
+  wait = async (options: WaitOptions = {}) =>
+    (await this.waitForMessages({ ...options, count: 1 }))[0] ?? null
+
   /** The hub says what mail there is; `match` runs here, because a function cannot be sent. */
-  async wait(options: WaitOptions = {}): Promise<InboxMessage | null> {
-    const { match, signal, timeoutMs, replyTo, ...filter } = options
-    checkTimeout(timeoutMs)
+  async waitForMessages(options: WaitForMessagesOptions = {}): Promise<InboxMessage[]> {
+    const { signal, timeoutMs, replyTo } = options
+    checkWait(options)
     this.#connection.mustRun(signal)
-    const whole = replyTo === undefined ? {} : { replyTo: (await this.show(replyTo)).message.id }
+    const idOf = async (id: string) => (await this.show(id)).message.id
+    const whole =
+      typeof replyTo === 'object' ? await Promise.all(replyTo.map(idOf)) : replyTo && (await idOf(replyTo))
     const taken = await waitForMail(this.#watched(signal, timeoutMs), {
-      ...{ ...filter, ...whole, match, timeoutMs, signal: this.#connection.until(signal) },
+      ...{ ...options, signal: this.#connection.until(signal) },
+      ...(whole === undefined ? {} : { replyTo: whole }),
     })
-    if (taken === null) this.#connection.mustRun(signal)
+    if (taken.length === 0) this.#connection.mustRun(signal)
     return taken
   }
 
-  /** Asks again and again until the time is up, so that no connection is silent for long. */
-  async waitForAck(id: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<boolean> {
-    const { timeoutMs = 60_000, signal } = options
-    checkTimeout(timeoutMs)
+  waitForAck = async (id: string, options: UntilOptions = {}) => {
+    const { timeoutMs = 60_000 } = options
+    const until = { ...options, timeoutMs }
+    return (await this.#until('waitForAck', { id }, ({ result }) => result, until)).result
+  }
+
+  waitUntilSettled = (ids: string | readonly string[], options: UntilOptions = {}) =>
+    this.#until('waitUntilSettled', { ids: [ids].flat() }, ({ settled }) => settled, options)
+
+  /** Asks again and again until it is so or the time is up, so that no connection is silent for long. */
+  async #until<M extends 'waitForAck' | 'waitUntilSettled'>(
+    method: M,
+    input: InputOf<Operations[M]>,
+    isSo: (answer: AnswerOf<Operations[M]>) => boolean,
+    { timeoutMs = Number.POSITIVE_INFINITY, signal }: UntilOptions,
+  ): Promise<AnswerOf<Operations[M]>> {
+    checkWait({ timeoutMs })
     const deadline = performance.now() + timeoutMs
     for (;;) {
       const left = Math.max(0, Math.min(deadline - performance.now(), waitMs))
       const more = { signal, timeoutMs: left + answerMs, retryForMs: deadline - performance.now() }
-      const { result } = await this.#ask('waitForAck', { id, timeoutMs: left }, more)
-      if (result || performance.now() >= deadline) return result
+      const answer = await this.#ask(method, { ...input, timeoutMs: left }, more)
+      if (isSo(answer) || performance.now() >= deadline) return answer
     }
   }
 
@@ -205,7 +242,7 @@ export class RemoteMailbox implements Mailbox {
   }
 
   /** How to watch. Requests are repeated as long as there is time, because the hub may be back by then. */
-  #watched(signal: AbortSignal | undefined, timeoutMs = Number.POSITIVE_INFINITY) {
+  #watched(signal: AbortSignal | undefined, timeoutMs = Number.POSITIVE_INFINITY): Takeable {
     const deadline = performance.now() + timeoutMs
     const again = () => ({ signal, retryForMs: deadline - performance.now(), repeatable: true })
     return {
@@ -214,21 +251,28 @@ export class RemoteMailbox implements Mailbox {
       peek: async (seq: number) => (await this.#ask('peek', { seq }, again())).message,
       follow: (from: { after: number; signal: AbortSignal | undefined }) =>
         followHub(this.#connection, { ...from, mailbox: this.name }),
-      /**
-       * When the answer is lost, this reads the message: if it is shown now, it was shown to us, and must not
-       * get lost between the hub and here.
-       */
-      take: async (message: InboxMessage): Promise<InboxMessage | null> => {
-        try {
-          const { message: taken } = await this.#ask('take', { id: message.id })
-          if (taken !== null) this.#claims.taken([taken])
-          return taken
-        } catch (error) {
-          if (!(error instanceof MailboxError) || error.code !== 'unreachable') throw error
-          const { state } = await this.#ask('read', { id: message.id }, again())
-          return state === 'shown' ? { ...message, state } : null
-        }
+      takeAll: async (messages) => {
+        const taken: InboxMessage[] = []
+        for (const message of messages) taken.push(...(await this.#take(message, again)))
+        return taken
       },
+      release: ({ id, claimNumber }) => this.release(id, given({ claimNumber })),
+    }
+  }
+
+  /**
+   * Takes a message if it is still there. When the answer is lost, this reads the message: if it is shown now, it was
+   * shown to us, and must not get lost between the hub and here.
+   */
+  async #take(message: InboxMessage, again: () => Partial<CallOptions>): Promise<InboxMessage[]> {
+    try {
+      const { message: taken } = await this.#ask('take', { id: message.id })
+      if (taken !== null) this.#claims.taken([taken])
+      return taken === null ? [] : [taken]
+    } catch (error) {
+      if (!(error instanceof MailboxError) || error.code !== 'unreachable') throw error
+      const { state } = await this.#ask('read', { id: message.id }, again())
+      return state === 'shown' ? [{ ...message, state }] : []
     }
   }
 }

@@ -5,7 +5,9 @@ import type { CopyOptions, MirrorState } from '../journal/file/mirror-upkeep.ts'
 import type { VerifyOptions, VerifyReport } from '../journal/file/verify.ts'
 import type { Agent } from '../model/agent.ts'
 import type { Entry } from '../model/entry.ts'
+import type { SendInput } from '../model/fields.ts'
 import type { Settings } from '../model/settings.ts'
+import type { ExportLine } from '../model/transfer.ts'
 import type { DeadLetters } from '../query/dead.ts'
 import type { Owed, OwedOptions } from '../query/owed.ts'
 import type { ListOptions } from '../query/page.ts'
@@ -18,6 +20,8 @@ import type { Mailbox } from './mailbox/api.ts'
 import type { Mirrored } from './mirror.ts'
 import type { RepairOptions, RepairReport } from './repair.ts'
 import type { ArchiveOptions, ArchiveReport } from './retention.ts'
+import type { RouteTest } from './routing.ts'
+import type { ExportOptions, Imported, ImportOptions } from './transfer.ts'
 
 /** What a program can do with a space wherever it is: on this disk or behind a hub. */
 export interface Space {
@@ -72,6 +76,9 @@ export interface LocalSpace extends Space {
   /** Runs what is due again and again until it is stopped, or the space is closed. */
   runDueEvery(everyMs?: number): { stop: () => void }
 
+  /** Which routing rule would take a message, and where it would go. Sends nothing. */
+  testRoute(from: string, input: Partial<SendInput>): Promise<RouteTest>
+
   /** What is wrong with the clock of this process or machine, if it is far from the space's. */
   readonly clockWarning: string | undefined
   /** The programs beside the space that agents depend on for their mail. */
@@ -92,10 +99,16 @@ export interface LocalSpace extends Space {
   setMirror(dir: string, options?: CopyOptions): Promise<Mirrored>
   /** How the second copy stands to the journal; undefined if there is none. */
   mirror(): Promise<MirrorState | undefined>
-  /** Adds messages that another space exported; skips those that are here already. */
+  /** Everything that makes the space, as the lines of `mailbox export`. */
+  exportLines(options?: ExportOptions): AsyncGenerator<ExportLine>
+  /**
+   * Adds what another space exported: its settings if this one has no mail yet, its agents, messages and receipts.
+   * What is here already stays as it is. Lines that `send` would refuse are refused one by one.
+   */
   importMessages(
     lines: AsyncIterable<unknown> | Iterable<unknown>,
-  ): Promise<{ imported: number; skipped: number }>
+    options?: ImportOptions,
+  ): Promise<Imported>
 }
 
 export interface OpenSpaceOptions {

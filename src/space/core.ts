@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../base/clock.ts'
-import { MailboxError, typed, typedError } from '../base/errors.ts'
-import type { Context, Decision } from '../command/context.ts'
+import { MailboxError, typed, typedEach } from '../base/errors.ts'
+import type { Context, LateDecision } from '../command/context.ts'
 import type { View } from '../conversation/view.ts'
 import { Bell } from '../delivery/bell.ts'
 import { type FollowOptions, follow } from '../delivery/follow.ts'
@@ -16,6 +16,7 @@ import {
   type PlacedEntry,
   startCursor,
 } from '../journal/journal.ts'
+import type { Agent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Draft, Gist } from '../model/entry.ts'
 import { createIdSource } from '../model/id.ts'
@@ -43,6 +44,8 @@ export interface Decided<T> {
 export class SpaceCore {
   readonly dir: string
   readonly settings: Settings
+  /** Nothing is ever written. */
+  readonly onlyLooks: boolean
   readonly now: Clock
   readonly journal: Journal
   readonly index: Projection
@@ -63,6 +66,7 @@ export class SpaceCore {
   /** `onlyLook`: nothing is written to its directory, not even what is derived. */
   constructor(dir: string, journal: Journal, settings: Settings, now: Clock, onlyLook = false) {
     this.dir = dir
+    this.onlyLooks = onlyLook
     this.settings = settings
     this.now = now
     this.journal = journal
@@ -92,11 +96,14 @@ export class SpaceCore {
   }
 
   /** Takes a decision with the exclusive right to append, and makes it durable. */
-  decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
+  decide<T>(on: Basis, decide: (view: View, context: Context) => LateDecision<T>): Promise<Decided<T>> {
     return typed(() => this.#decide(on, decide))
   }
 
-  async #decide<T>(on: Basis, decide: (view: View, context: Context) => Decision<T>): Promise<Decided<T>> {
+  async #decide<T>(
+    on: Basis,
+    decide: (view: View, context: Context) => LateDecision<T>,
+  ): Promise<Decided<T>> {
     this.mustBeOpen()
     const pulled = this.journal.pull()
     if (pulled !== undefined) await pulled
@@ -105,7 +112,7 @@ export class SpaceCore {
     const needsIndex = on === 'index'
     // What is caught up outside the lock keeps nobody waiting for it.
     if (needsIndex) this.index.catchUp()
-    let decision: Decision<T> | undefined
+    let decision: LateDecision<T> | undefined
     const placed = await this.journal.append(
       (tail) => {
         this.#fold(tail)
@@ -148,13 +155,18 @@ export class SpaceCore {
     return view
   }
 
+  /** The agents as far as this process has followed the journal. Decisions look again. */
+  get agents(): ReadonlyMap<string, Agent> {
+    return this.#directory.agents
+  }
+
   /** Every entry after a point, and then every new one, until the signal or the end of the space. */
   follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
     this.mustBeOpen()
     const { signal } = options
     const ending = signal === undefined ? this.ending : AbortSignal.any([signal, this.ending])
     const all = { ...options, signal: ending, onDamaged: this.#noteDamaged }
-    return withTypedErrors(follow(this.journal, all))
+    return typedEach(follow(this.journal, all))
   }
 
   #noteDamaged = (line: DamagedLine): void => void this.#source.damaged.set(line.seq, line)
@@ -215,9 +227,7 @@ export class SpaceCore {
   }
 
   /** A batch was written to the journal. */
-  written(): void {
-    if (!this.#closed) this.#keeper.written(this.#directory.seq)
-  }
+  written = (): void => void (this.#closed || this.#keeper.written(this.#directory.seq))
 
   mustBeOpen(): void {
     if (this.#closed) throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
@@ -285,13 +295,5 @@ export class SpaceCore {
       this.#epoch = epoch
     }
     for (const entry of tail) this.#directory.fold(entry)
-  }
-}
-
-async function* withTypedErrors<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
-  try {
-    yield* values
-  } catch (error) {
-    throw typedError(error)
   }
 }

@@ -1,6 +1,9 @@
+import { MailboxError } from '../base/errors.ts'
 import { type ProcessState, processState } from '../base/process.ts'
+import type { Context } from '../command/context.ts'
 import { type ProcessStates, runOf } from '../command/due/deaths.ts'
 import { decideDue } from '../command/due/due.ts'
+import type { View } from '../conversation/view.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
 import type { PlacedEntry } from '../journal/journal.ts'
 import type { Agent } from '../model/agent.ts'
@@ -24,26 +27,47 @@ export async function runDue(core: SpaceCore): Promise<number> {
   return written
 }
 
+/**
+ * Answers a question about how things stand as if all that is due had been done: by doing it. A space that nobody may
+ * write to, or that has no room, is looked at as it is.
+ */
+export async function queryNow<T>(core: SpaceCore, work: (source: Source) => T): Promise<T> {
+  if (!core.onlyLooks)
+    await runDue(core).catch((error: unknown) => {
+      if (!(error instanceof MailboxError) || error.code === 'closed') throw error
+    })
+  return core.query(work)
+}
+
 /** The decision that does what is due at this snapshot; undefined when nothing is. */
-export function findDue(core: SpaceCore, source: Source): (() => Promise<number>) | undefined {
+export function findDue(
+  core: SpaceCore,
+  source: Source,
+  /** The agent that comes for its mail. */
+  reader?: string,
+): (() => Promise<number>) | undefined {
   if (core.endsNothing) return undefined
   const view = core.viewOf(source)
   const { here, dead } = view.directory
   // Those taken for dead as well: one whose process has ended does not come back.
   const processes = processStates([...someOf(here), ...someOf(dead)])
-  if (decideDue(view, processes, core.context).length === 0) return undefined
-  return async () => (await core.record('index', (now, context) => decideDue(now, processes, context))).length
+  if (decideDue(view, processes, core.context, reader).length === 0) return undefined
+  const decide = (now: View, context: Context) => decideDue(now, processes, context, reader)
+  return async () => (await core.record('index', decide)).length
 }
 
-/** A process that stays for so long also reads old files of the journal again. */
-const scrubAfterMs = 60_000
-const scrubbing = new WeakSet<SpaceCore>()
+/** A process that stays for so long also looks after old files of the journal: it reads them again, and archives them. */
+const filesAfterMs = 60_000
+const keeping = new WeakSet<SpaceCore>()
 
-function scrubLater(core: SpaceCore): void {
-  if (scrubbing.has(core)) return
-  scrubbing.add(core)
-  const begin = () => void import('./scrub.ts').then(({ keepScrubbing }) => keepScrubbing(core))
-  setTimeout(begin, scrubAfterMs).unref()
+function keepFilesLater(core: SpaceCore): void {
+  if (keeping.has(core)) return
+  keeping.add(core)
+  const begin = () => {
+    void import('./scrub.ts').then(({ keepScrubbing }) => keepScrubbing(core))
+    void import('./archiving.ts').then(({ keepArchiving }) => keepArchiving(core))
+  }
+  setTimeout(begin, filesAfterMs).unref()
 }
 
 /** Runs what is due again and again, until it is stopped or the space is closed. */
@@ -51,7 +75,7 @@ export function runDueEvery(core: SpaceCore, everyMs = everyMsByDefault): { stop
   const run = () => void runDue(core).catch(() => {}) // Whoever reads next tries again.
   const timer = setInterval(run, everyMs)
   timer.unref()
-  scrubLater(core)
+  keepFilesLater(core)
   const stop = () => {
     clearInterval(timer)
     core.ending.removeEventListener('abort', stop)

@@ -10,6 +10,7 @@ import {
   syncSegment,
   withArchive,
 } from '../journal/file/archive.ts'
+import { markFirst } from '../journal/file/first-mark.ts'
 import { removeMirrored } from '../journal/file/mirror-upkeep.ts'
 import { listArchived, listPlain, listSegments } from '../journal/file/segment.ts'
 import { Archive, unpack } from '../journal/file/segment-bytes.ts'
@@ -82,7 +83,7 @@ function jobOf(core: SpaceCore, options: ArchiveOptions) {
   return {
     ...{ core, options, dir, now },
     // What cannot be unpacked whole is not judged by what is left of it.
-    reader: new SegmentReader(dir, decodeLine, new Archive(dir, unpack)),
+    reader: new SegmentReader(dir, decodeLine, { archive: new Archive(dir, unpack) }),
     // Segments whose last entry is from before these times, in ms, are old enough.
     gzipBefore: now - (gzipAfterMs === undefined ? daysMs(gzipDays) : checkAge(gzipAfterMs)),
     removeBefore: now - (removeAfterMs === undefined ? daysMs(removeDays) : checkAge(removeAfterMs)),
@@ -207,7 +208,12 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   const last = (await core.record('directory', decideRestate)).at(-1)
   if (last !== undefined) syncSegment(dir, last.place.segment)
   const total = await core.query(({ index }) => index.cursor.seq)
-  core.changeSegments(() => removeArchived(dir, segments))
-  removeMirrored(core.settings['journal.mirror'], core.journal.space, Math.max(...segments))
+  const next = Math.max(...segments) + 1
+  const seq = job.reader.head(next)?.seq
+  core.changeSegments(() => {
+    if (seq !== undefined) markFirst(dir, core.journal.space, { segment: next, seq })
+    removeArchived(dir, segments)
+  })
+  removeMirrored(core.settings['journal.mirror'], core.journal.space, next - 1)
   await core.rebuild({ onProgress: (done) => onProgress?.({ task: 'rebuild', done, total }), signal })
 }

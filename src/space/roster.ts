@@ -4,21 +4,20 @@ import { findDeaths, isRunning } from '../command/due/deaths.ts'
 import {
   decideJoin,
   decideLeave,
-  decideSeat,
   decideSeed,
   decideUpdate,
   type JoinInput,
   requireAgent,
-  type SeatInput,
   type UpdateInput,
 } from '../command/roster.ts'
+import { decideSeat, type SeatInput } from '../command/seat.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import { checkName } from '../model/name.ts'
 import { presence, type RosterAgent } from '../query/presence.ts'
 import { agentByName } from '../query/roster.ts'
 import type { MailboxOptions } from './api.ts'
 import type { SpaceCore } from './core.ts'
-import { processStates, runDue } from './due.ts'
+import { processStates, queryNow, runDue } from './due.ts'
 
 /** Makes sure that whoever opens a mailbox is in the roster: it is the agent for as long as its process runs. */
 export async function comeToMailbox(core: SpaceCore, name: string, options: MailboxOptions): Promise<void> {
@@ -55,8 +54,10 @@ export async function joinAs(core: SpaceCore, input: SeatInput): Promise<string>
 
 export async function join(core: SpaceCore, name: string, input: JoinInput): Promise<Agent> {
   const session = input.session === undefined ? {} : { session: withProcess(input.session) }
+  const before = core.agents.get(name)
+  const { gone } = processStates(before === undefined ? [] : [before])
   const agent = await changeAgent(core, 'index', (view, context) =>
-    decideJoin(view, name, { ...input, ...session }, context),
+    decideJoin(view, name, { ...input, ...session }, context, gone),
   )
   // What was for an earlier run must not reach this one.
   await runDue(core)
@@ -73,9 +74,13 @@ export async function update(core: SpaceCore, name: string, input: UpdateInput):
   return (await core.query((source) => agentByName(source, name))) ?? agent
 }
 
-export async function leave(core: SpaceCore, name: string, options: { frozen?: boolean }): Promise<Agent> {
-  const agent = await changeAgent(core, 'directory', (view, context) =>
-    decideLeave(view, name, options.frozen ?? false, context),
+export async function leave(
+  core: SpaceCore,
+  name: string,
+  { frozen = false, frees = false }: { frozen?: boolean; frees?: boolean },
+): Promise<Agent> {
+  const agent = await changeAgent(core, 'index', (view, context) =>
+    decideLeave(view, name, frozen, context, frees),
   )
   await runDue(core)
   return agent
@@ -92,7 +97,7 @@ export async function seedSwarm(core: SpaceCore, dir: string): Promise<Agent[]> 
 }
 
 export async function agents(core: SpaceCore): Promise<RosterAgent[]> {
-  return core.query((source) => {
+  return queryNow(core, (source) => {
     const everybody = presence(source, core.now())
     const deaths = findDeaths(core.viewOf(source), processStates(everybody), core.context)
     return everybody.map((agent) => deaths.find(({ agent: { name } }) => name === agent.name)?.agent ?? agent)

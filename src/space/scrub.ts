@@ -16,6 +16,7 @@ import {
 } from '../journal/file/segment.ts'
 import { PlainSegment, type SegmentBytes, unpack } from '../journal/file/segment-bytes.ts'
 import { person } from '../model/agent.ts'
+import { isoTime } from '../model/time.ts'
 import type { SpaceCore } from './core.ts'
 import { bringUpToDate } from './mirror.ts'
 
@@ -114,7 +115,10 @@ export async function scrubAll(core: SpaceCore, pauseMs = 0): Promise<ScrubState
     const current = scrubState(core.dir) ?? freshState
     // A repair has begun a new count.
     if (core.ending.aborted || current.segment !== state.segment) return current
-    const fresh = findings.filter((one) => !current.findings.some((known) => isSame(known, one)))
+    const at = isoTime(core.now())
+    const fresh = findings
+      .filter((one) => !current.findings.some((known) => isSame(known, one)))
+      .map((one) => ({ ...one, at }))
     if (fresh.length > 0) await tellPerson(core, fresh)
     state = { ...current, segment, sum, findings: [...current.findings, ...fresh] }
     saveState(core.dir, state)

@@ -61,6 +61,25 @@ export function writeSetting(dir: string, key: string, value: unknown): Settings
   return readSettings(dir)
 }
 
+/** The settings that were changed in this space, without what must stay in it: secrets, and paths of this machine. */
+export function ownSettings(dir: string): Partial<Settings> {
+  const config = readConfig(configFile(dir)) ?? {}
+  const keys = Object.keys(settings).filter(isSettingKey)
+  return Object.fromEntries(
+    keys.flatMap((key) => (Object.hasOwn(config, key) && settings[key].exported ? [[key, config[key]]] : [])),
+  )
+}
+
+/** Writes those of these settings that were not changed in this space yet. Returns them. */
+export function writeSettings(dir: string, given: Partial<Settings>): Partial<Settings> {
+  const path = configFile(dir)
+  const config = readConfig(path) ?? {}
+  const added = Object.fromEntries(Object.entries(given).filter(([key]) => !Object.hasOwn(config, key)))
+  if (Object.keys(added).length > 0)
+    writeFileAtomically(path, `${JSON.stringify({ ...config, ...added }, null, 2)}\n`)
+  return added
+}
+
 export interface FindSpaceOptions {
   /** The directory given by the caller (`--space`). */
   given?: string | undefined
@@ -68,10 +87,18 @@ export interface FindSpaceOptions {
   cwd: string
 }
 
+/** An address never becomes a directory of that name. */
+function checkDirectory(named: string): string {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(named)) return named
+  throw new MailboxError('invalid', `${JSON.stringify(named.slice(0, 200))} is an address, not a directory`, {
+    hint: 'name the directory of a space on this machine: --space DIR; a program reaches a hub with openSpace({ url, token })',
+  })
+}
+
 /** Finds the space: the one given, MAILBOX_SPACE, the nearest `.mailbox` in a parent directory, or `~/.mailbox`. */
 export function findSpace({ given, env, cwd }: FindSpaceOptions): string {
   const named = given ?? env['MAILBOX_SPACE']
-  if (named !== undefined && named !== '') return resolve(cwd, named)
+  if (named !== undefined && named !== '') return resolve(cwd, checkDirectory(named))
   for (let dir = resolve(cwd); ; dir = dirname(dir)) {
     const candidate = join(dir, '.mailbox')
     if (existsSync(candidate)) return candidate
@@ -84,7 +111,7 @@ export function findSpace({ given, env, cwd }: FindSpaceOptions): string {
  * at: what is returned then is the error for whoever wants to write.
  */
 export function ensureSpaceDir(dir: string): MailboxError | undefined {
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  mkdirSync(checkDirectory(dir), { recursive: true, mode: 0o700 })
   const refuse = (why: string, hint: string) => {
     throw new MailboxError('not_permitted', why, { hint })
   }

@@ -1,5 +1,5 @@
 import { describeDoubt } from '../base/clock.ts'
-import type { SeatInput } from '../command/roster.ts'
+import type { SeatInput } from '../command/seat.ts'
 import type { PlacedEntry } from '../journal/journal.ts'
 import { deadLetters } from '../query/dead.ts'
 import { owed } from '../query/owed.ts'
@@ -8,10 +8,12 @@ import { stats } from '../query/stats.ts'
 import { unreadableRecords } from '../query/unreadable.ts'
 import type { LocalSpace, MailboxOptions } from './api.ts'
 import type { SpaceCore } from './core.ts'
-import { followRunningDue, runDue, runDueEvery } from './due.ts'
+import { followRunningDue, queryNow, runDue, runDueEvery } from './due.ts'
 import { helpersOf } from './helpers.ts'
 import { LocalMailbox } from './mailbox/mailbox.ts'
 import * as roster from './roster.ts'
+import { testRoute } from './routing.ts'
+import * as transfer from './transfer.ts'
 import * as upkeep from './upkeep.ts'
 
 /** A method or property as the interface has it. */
@@ -40,7 +42,7 @@ export class DiskSpace implements LocalSpace {
 
   async mailbox(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
     await roster.comeToMailbox(this.core, name, options)
-    return new LocalMailbox(this.core, name, new Map())
+    return new LocalMailbox(this.core, name, { claims: new Map(), hasFiles: true })
   }
 
   /**
@@ -58,13 +60,16 @@ export class DiskSpace implements LocalSpace {
   join: Of<'join'> = (name, input = {}) => roster.join(this.core, name, input)
   update: Of<'update'> = (name, input) => roster.update(this.core, name, input)
   leave: Of<'leave'> = (name, options = {}) => roster.leave(this.core, name, options)
+  /** Ends a run whose session is over: what it had taken for a role is free for others. */
+  endRun = (name: string, options: { frozen: boolean }) =>
+    roster.leave(this.core, name, { ...options, frees: true })
   seedSwarm: Of<'seedSwarm'> = (dir) => roster.seedSwarm(this.core, dir)
   agents: Of<'agents'> = () => roster.agents(this.core)
   deadLetters: Of<'deadLetters'> = (options = {}) =>
-    this.core.query((source) => deadLetters(source, options, this.now()))
-  owed: Of<'owed'> = (options = {}) => this.core.query((source) => owed(source, options, this.now()))
+    queryNow(this.core, (source) => deadLetters(source, options, this.now()))
+  owed: Of<'owed'> = (options = {}) => queryNow(this.core, (source) => owed(source, options, this.now()))
   async stats() {
-    const { warnings, ...found } = await this.core.query((source) => stats(source, this.now()))
+    const { warnings, ...found } = await queryNow(this.core, (source) => stats(source, this.now()))
     const mirror = (await this.mirror())?.problem
     const helpers = this.helpers().flatMap(({ warning }) => warning ?? [])
     const scrubbed = (await import('./scrub.ts')).scrubWarnings(this.dir)
@@ -77,6 +82,7 @@ export class DiskSpace implements LocalSpace {
     return doubt === undefined ? undefined : describeDoubt(doubt).found
   }
 
+  testRoute: Of<'testRoute'> = (from, input) => testRoute(this.core, from, input)
   show: Of<'show'> = (id) => this.core.query((source) => show(source, id, this.now()))
   lastSeq: Of<'lastSeq'> = () => this.core.query(({ index }) => index.cursor.seq)
   follow: Of<'follow'> = (options = {}) => {
@@ -113,7 +119,9 @@ export class DiskSpace implements LocalSpace {
     return (await import('./mirror.ts')).stateOfMirror(this.core)
   }
 
-  importMessages: Of<'importMessages'> = (lines) => upkeep.importMessages(this.core, lines)
+  exportLines: Of<'exportLines'> = (options) => transfer.exportLines(this.core, options)
+  importMessages: Of<'importMessages'> = (lines, options) =>
+    transfer.importLines(this.core, transfer.numbered(lines), options)
   close = () => this.core.close()
   async [Symbol.asyncDispose]() {
     await this.close()

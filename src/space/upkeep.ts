@@ -1,15 +1,15 @@
 import { join } from 'node:path'
+import { knowsLost } from '../index/holes.ts'
 import type { VerifyOptions, VerifyReport } from '../journal/file/verify.ts'
 import { hasMoreThanJournal } from '../query/unreadable.ts'
 import type { SpaceCore } from './core.ts'
 
-/** How many imported messages share a sync. More would fill the memory. */
-const importsAtOnce = 64
-
 /** Checks the journal of a space that need not be open. It only reads. */
 export async function verifyDir(dir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const { verifyJournal } = await import('../journal/file/verify.ts')
-  return verifyJournal(join(dir, 'journal'), options)
+  const { scrubState } = await import('./scrub.ts')
+  const known = scrubState(dir)?.findings.filter(({ where }) => where !== 'mirror') ?? []
+  return verifyJournal(join(dir, 'journal'), { known, ...options })
 }
 
 export async function verify(
@@ -27,43 +27,19 @@ export async function verifyIndex(core: SpaceCore, report: VerifyReport): Promis
   if (report.problems.length > 0) for await (const _ of core.follow({ live: false }));
   // An index that was built before the damage is not wrong because it knows more.
   if (await core.query(hasMoreThanJournal)) return report
-  report.problems.push(...(await compareIndex(core)))
+  report.problems.push(...(await compareIndex(core, report)))
   return report
 }
 
-/** Where the index differs from one that is built from the journal. */
-export async function compareIndex(core: SpaceCore): Promise<string[]> {
+/**
+ * Where the index differs from one that is built from the journal. One that knows of entries which the journal has
+ * lost since is not wrong: to build it again would lose them once more.
+ */
+export async function compareIndex(core: SpaceCore, report?: VerifyReport): Promise<string[]> {
   const { compareWithRebuild } = await import('../index/rebuild.ts')
-  return compareWithRebuild(core.dir, core.journal, core.index)
-}
-
-export async function importMessages(
-  core: SpaceCore,
-  lines: AsyncIterable<unknown> | Iterable<unknown>,
-): Promise<{ imported: number; skipped: number }> {
-  const { checkImport, decideImport } = await import('../command/import.ts')
-  const count = { imported: 0, skipped: 0 }
-  const underWay = new Set<Promise<void>>()
-  let failure: { error: unknown } | undefined
-  const record = async (draft: ReturnType<typeof checkImport>) => {
-    try {
-      const placed = await core.record('index', (view) => decideImport(view, draft))
-      count[placed.length > 0 ? 'imported' : 'skipped']++
-    } catch (error) {
-      // Nobody may be waiting for this one at the moment.
-      failure ??= { error }
-    }
-  }
-  try {
-    for await (const line of lines) {
-      const one = record(checkImport(line)).finally(() => underWay.delete(one))
-      underWay.add(one)
-      if (underWay.size >= importsAtOnce) await Promise.race(underWay)
-      if (failure !== undefined) break
-    }
-  } finally {
-    await Promise.all(underWay)
-  }
-  if (failure !== undefined) throw failure.error
-  return count
+  const problems = compareWithRebuild(core.dir, core.journal, core.index)
+  if (problems.length === 0) return problems
+  const { damage } = report ?? (await verifyDir(core.dir))
+  const lost = damage.flatMap((one) => one.lost ?? [])
+  return (await core.query(({ index }) => knowsLost(index, lost))) ? [] : problems
 }

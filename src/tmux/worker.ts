@@ -1,3 +1,4 @@
+import { isWorthATurn } from '../agent/briefing.ts'
 import { asMailboxError } from '../base/errors.ts'
 import { writeFileAtomically } from '../base/files.ts'
 import { identifyProcess } from '../base/process.ts'
@@ -104,7 +105,7 @@ async function lookForMail(lines: Map<string, Line>, space: DiskSpace): Promise<
   const agents = new Map((await space.agents()).map((agent) => [agent.name, agent]))
   for (const line of lines.values()) {
     const { agent, exec } = line.courier.registration
-    const { state, lastSeenAt = '' } = agents.get(agent) ?? {}
+    const { state, session, lastSeenAt = '' } = agents.get(agent) ?? {}
     // Nobody can see whether an agent is behind a command. It counts as running while its mail is delivered.
     if (exec !== undefined && space.now() - Date.parse(lastSeenAt) > sayHereMs) await space.update(agent, {})
     const before = newsOf(line)
@@ -112,13 +113,20 @@ async function lookForMail(lines: Map<string, Line>, space: DiskSpace): Promise<
     line.absent = undefined
     if (state === undefined) line.absent = `unknown: mailbox join ${agent}`
     else if (state === 'frozen') line.absent = 'frozen; its mail is waiting'
-    else line.unread = await unreadOf(await space.mailbox(agent, { join: false }))
+    else line.unread = await mailFor(await space.mailbox(agent, { join: false }), session?.id !== undefined)
     if (newsOf(line) !== before) line.dueMs = 0
   }
 }
 
 const newsOf = ({ unread, absent }: Line): string =>
   JSON.stringify([absent, unread.map(({ id, state }) => [id, state])])
+
+/** A client that has told us its session has hooks or tools: all that is not worth a turn comes with its prompts. */
+async function mailFor(mailbox: Mailbox, hasSession: boolean): Promise<InboxMessage[]> {
+  if (!hasSession) return unreadOf(mailbox)
+  const { messages, answers } = await mailbox.unread()
+  return messages.filter((message) => isWorthATurn(message, answers))
+}
 
 /** The most urgent first. Mail that was announced stays unread, and must not hide new mail. */
 async function unreadOf(mailbox: Mailbox): Promise<InboxMessage[]> {

@@ -7,7 +7,7 @@ import { tempSpace } from '../helpers/temp.ts'
 function call(
   hooks: MailboxHooks,
   event: keyof MailboxHooks,
-  input: { agent_id?: string } = {},
+  input: { agent_id?: string; tool_name?: string } = {},
   signal = live(),
 ) {
   return hooks[event][0]!.hooks[0]!({ hook_event_name: event, ...input }, undefined, { signal })
@@ -69,15 +69,25 @@ describe('mailboxHooks', () => {
     expect(told).toMatchObject([{ from: 'worker', priority: 'urgent', payload: { about: mine.id } }])
   })
 
-  it('goes on with mail instead of stopping, but not for ever', async () => {
+  it('goes on with mail that asks for something instead of stopping, but not without end', async () => {
     const { ada, worker } = await stage()
     const hooks = mailboxHooks(worker, { turnsAtMost: 2 })
-    const decisions: (string | undefined)[] = []
+    const said: (string | undefined)[] = []
     for (let n = 0; n < 4; n++) {
-      await ada.send({ to: 'worker', subject: `No. ${n}`, body: '-' })
-      decisions.push((await call(hooks, 'Stop')).decision)
+      await ada.send({ to: 'worker', subject: `No. ${n}`, body: '-', awaitingResponse: true })
+      said.push((await call(hooks, 'Stop')).hookSpecificOutput?.hookEventName)
     }
-    expect(decisions).toEqual(['block', 'block', undefined, undefined])
+    expect(said).toEqual(['Stop', 'Stop', undefined, undefined])
+  })
+
+  it('lets the agent stop over mail that asks for nothing', async () => {
+    const { ada, worker } = await stage()
+    const hooks = mailboxHooks(worker)
+    await ada.send({ to: 'worker', subject: 'Note', body: '-', priority: 'high' })
+    await ada.broadcast({ subject: 'News', body: '-' })
+    expect(await call(hooks, 'Stop')).toEqual({})
+    await ada.send({ to: 'worker', subject: 'Now', body: '-', priority: 'urgent' })
+    expect((await call(hooks, 'Stop')).hookSpecificOutput?.additionalContext).toContain('# Now')
   })
 
   it('leaves mail unread that nobody listens to any more, and all of it to the agent itself', async () => {
@@ -90,6 +100,18 @@ describe('mailboxHooks', () => {
     expect(await stateFor(space, id, 'worker')).toBe('stored')
     const { hookSpecificOutput } = await call(hooks, 'PostToolUse')
     expect(hookSpecificOutput?.additionalContext).toContain('THE BODY')
+  })
+
+  it('keeps subagents from the tools that take mail', async () => {
+    const { worker } = await stage()
+    const hooks = mailboxHooks(worker)
+    const subagent = { agent_id: 'sub', tool_name: 'mcp__mailbox__check' }
+    expect((await call(hooks, 'PreToolUse', subagent)).hookSpecificOutput).toEqual({
+      ...{ hookEventName: 'PreToolUse', permissionDecision: 'deny' },
+      permissionDecisionReason: expect.stringContaining('Tell that agent in your report'),
+    })
+    expect(await call(hooks, 'PreToolUse', { ...subagent, tool_name: 'mcp__mailbox__send' })).toEqual({})
+    expect(await call(hooks, 'PreToolUse', { tool_name: 'mcp__mailbox__check' })).toEqual({})
   })
 
   it('lets the agent go on when the mailbox cannot be read, and says so', async () => {

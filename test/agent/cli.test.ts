@@ -157,7 +157,7 @@ describe('mailbox handoff and escalate', () => {
       ...['--next-step', 'Build it', '--blocker', 'none', '--file-modified', 'DESIGN.md'],
       ...['--file-created', 'a.ts', '--job', 'J-1', '--template', 'implementation'],
     )
-    expect(message).toMatchObject({ type: 'handoff', priority: 'high', attachments: ['DESIGN.md', 'a.ts'] })
+    expect(message).toMatchObject({ type: 'handoff', priority: 'normal', attachments: ['DESIGN.md', 'a.ts'] })
     expect(message.context).toMatchObject({
       ...{ workCompleted: 'The design.', jobId: 'J-1', blockers: ['none'] },
       nextSteps: ['Read the design', 'Build it with its tests', 'Hand it to a reviewer', 'Build it'],

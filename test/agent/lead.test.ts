@@ -7,6 +7,7 @@ import {
   escalate,
   type LeadHandlers,
   runLead,
+  type Space,
   submitPlan,
   updateStatus,
 } from '../../src/mod.ts'
@@ -42,10 +43,12 @@ describe('a lead', () => {
     const { id } = await askForHelp(ada, { body: 'Which port?' })
     expect(await within(ada.wait({ replyTo: id }))).toMatchObject({ body: 'You ask: Which port?' })
     await loop.event('done')
-    expect(await ladderOf(space, id)).toMatchObject({ state: 'archived', notes: ['answered'] })
+    // The answer says it all: no note is sent as well.
+    expect((await ada.inbox({ all: true })).messages).toHaveLength(1)
+    expect(await space.owed()).toEqual([])
   })
 
-  it('that cannot say leaves the request failed and owed', async () => {
+  it('that cannot say leaves the request failed, and whoever asked is told why', async () => {
     const { space, lead, ada } = await office()
     const loop = startLead(lead, {
       help_request: () => {
@@ -55,7 +58,8 @@ describe('a lead', () => {
     const { id } = await askForHelp(ada, { body: 'Which port?' })
     await loop.event('failed')
     expect(await ladderOf(space, id)).toMatchObject({ state: 'failed', notes: ['I do not know'] })
-    expect(await space.owed({ to: 'ada' })).toMatchObject([{ id, kind: 'question', by: 'lead' }])
+    expect(await within(ada.wait({ replyTo: id }))).toMatchObject({ from: 'lead', body: 'I do not know' })
+    expect(await space.owed()).toEqual([])
   })
 
   it('gathers what its team reports and has it at hand for the next decision', async () => {
@@ -100,6 +104,25 @@ it('a team that is put away has its seen mail archived and leaves; what nobody h
   expect(await lead.wait({ type: 'error', timeoutMs: 1_000 })).toMatchObject({ replyTo: unread.id })
   const states = (await space.agents()).map(({ name, state }) => `${name} ${state}`)
   expect(states).toEqual(expect.arrayContaining(['ada dead', 'bob dead', 'lead alive']))
+})
+
+it('a team is put away although a member leaves by itself at the same time', async () => {
+  const { space, lead, ada } = await office()
+  const seen = await lead.send({ to: 'ada', subject: 'seen' })
+  await ada.read(seen.id)
+  const racing = {
+    mailbox: async () => ({
+      ...ada,
+      inbox: async () => {
+        const page = await ada.inbox()
+        await ada.leave()
+        return page
+      },
+    }),
+  } as unknown as Space
+  expect(await cleanUpTeam(racing, ['ada'])).toEqual({ archived: 0 })
+  expect(await ladderOf(space, seen.id)).toMatchObject({ state: 'archived' })
+  expect(await cleanUpTeam(space, ['ada'])).toEqual({ archived: 0 })
 })
 
 it('what a lead has gathered from its role stays with it for longer than the lease', async () => {

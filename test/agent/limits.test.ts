@@ -140,13 +140,20 @@ describe('what is not answered', () => {
     expect(await told(ada, 'notification')).toEqual([])
     expect((await space.owed()).map(({ overdue }) => overdue)).toEqual([false, false, false])
     await pass(clock, space, 2 * minute)
-    expect(await told(ada, 'notification')).toMatchObject([
-      { id: plan.id, kind: 'plan', reason: 'deadline' },
-      { id: task.id, kind: 'task' },
-      { id: shutdown.id, kind: 'shutdown' },
-    ])
+    // One notice for each recipient.
+    const missed = [
+      {
+        notice: 'deadline',
+        about: [
+          { id: plan.id, to: 'bob', reason: 'the plan was not settled in time' },
+          { id: task.id, to: 'bob', reason: 'the task was not settled in time' },
+        ],
+      },
+      { notice: 'deadline', about: [{ id: shutdown.id, to: 'cy' }], id: shutdown.id, recipient: 'cy' },
+    ]
+    expect(await told(ada, 'notification')).toMatchObject(missed)
     expect((await space.owed()).map(({ overdue }) => overdue)).toEqual([true, true, true])
     await pass(clock, space, 100 * minute)
-    expect(await told(ada, 'notification')).toHaveLength(3)
+    expect(await told(ada, 'notification')).toHaveLength(2)
   })
 })

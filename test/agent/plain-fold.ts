@@ -5,6 +5,7 @@ import { join } from 'node:path'
 interface Line {
   seq: number
   kind: string
+  step?: string
   message?: Said
   changes?: { seq: number; owner: string; box: string; state: string }[]
 }
@@ -77,14 +78,17 @@ export function foldDebts(lines: readonly Line[]): Debt[] {
     else if (type === 'plan_submission') move(parent, 'plan', ['rejected'], 'revised')
     else if (parent !== undefined) {
       const asker = askers.get(parent)!
-      const isAnswer = from !== asker && from !== 'system' && type !== 'escalation' && to.includes(asker)
-      if (isAnswer) move(parent, 'question', ['open'], 'answered')
+      // To receive a question, to pass it on or to close it is not to answer it.
+      const saysNothing = ['ack', 'escalation'].includes(type) || status === 'closed'
+      const isAnswer = from !== asker && from !== 'system' && !saysNothing && to.includes(asker)
+      if (isAnswer) for (const kind of ['question', 'status']) move(parent, kind, ['open'], 'answered')
     }
     if (type === 'status_update' && (status === 'completed' || status === 'failed')) {
       for (const debt of debts) {
         const isTheirs =
           debt.kind === 'task' && debt.task === taskId && (debt.to === from || debt.by === from)
-        if (isTheirs && debt.state === 'open') debt.state = status === 'completed' ? 'done' : 'failed'
+        if (isTheirs && status === 'completed' && ['open', 'failed'].includes(debt.state)) debt.state = 'done'
+        if (isTheirs && status === 'failed' && debt.state === 'open') debt.state = 'failed'
       }
     }
     const kind =
@@ -106,24 +110,33 @@ export function foldDebts(lines: readonly Line[]): Debt[] {
     }
   }
 
-  function handle({ seq, owner, box, state }: NonNullable<Line['changes']>[number]): void {
+  function handle({ seq, owner, box, state }: NonNullable<Line['changes']>[number], step = ''): void {
     const each = (kinds: string[], from: string[], to: string) => {
       for (const kind of kinds) move(seq, kind, from, to, owner)
     }
     const all = ['question', 'status', 'plan', 'shutdown', 'task', 'ack']
     for (const debt of debts) if (debt.seq === seq && debt.to === owner) debt.by = box
-    if (['dead', 'expired', 'withdrawn'].includes(state)) each(all, ['open', 'deferred'], 'void')
+    const open = ['open', 'deferred', 'failed']
+    if (['dead', 'expired', 'withdrawn'].includes(state)) each(all, open, 'void')
     else if (state === 'stored') each(all, ['void', 'failed'], 'open')
+    else if (step === 'revived') each(all, ['void'], 'open')
+    if (state === 'processing') each(['task'], ['failed'], 'open')
     if (acknowledged.includes(state)) each(['ack'], ['open'], 'acked')
-    if (state === 'completed' || state === 'archived') each(['task'], ['open', 'failed'], 'done')
-    if (state === 'failed') each(['task'], ['open'], 'failed')
+    const isDone = state === 'completed' || state === 'archived'
+    // What is put away unfinished was not done.
+    if (isDone && step !== 'archived') each(['task'], ['open', 'failed'], 'done')
+    if (state === 'failed' || (isDone && step === 'archived')) each(['task'], ['open'], 'failed')
+    if (isDone || state === 'failed')
+      each(['question', 'status', 'plan', 'shutdown'], ['open', 'deferred'], 'closed')
   }
 
-  for (const { seq, kind, message, changes } of lines) {
+  for (const { seq, kind, step, message, changes } of lines) {
     if (kind === 'message') hear(seq, message!)
-    if (kind === 'receipt') for (const change of changes!) handle(change)
+    if (kind === 'receipt') for (const change of changes!) handle(change, step)
   }
-  return debts.filter(({ state }) => state === 'open' || state === 'deferred')
+  return debts
+    .filter(({ state }) => ['open', 'deferred', 'failed'].includes(state))
+    .map((debt) => (debt.state === 'failed' ? { ...debt, by: debt.from } : debt))
 }
 
 /** A list of debts to compare with another. */

@@ -113,8 +113,12 @@ async function sayOne(boss: Mailbox, names: readonly string[], n: number): Promi
   else await requestShutdown(boss, pick(names), { reason: 'Have a rest.' })
 }
 
-/** While there was no lead, some asked the person, who is not in this story. */
-const forgotten = (owed: readonly Debt[]): Debt[] => owed.filter(({ by }) => by !== 'user')
+/**
+ * While there was no lead, some asked the person, who is not in this story. What has failed is for the boss, who
+ * gives it to nobody else here.
+ */
+const forgotten = (owed: readonly Debt[]): Debt[] =>
+  owed.filter(({ by, state }) => by !== 'user' && state !== 'failed')
 
 function owedByCommand(dir: string): Debt[] {
   const { stdout, stderr } = spawnSync(

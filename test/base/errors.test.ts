@@ -17,6 +17,8 @@ describe('an error of the system', () => {
     ['ESTALE', 'damaged'],
     ['EISDIR', 'invalid'],
     ['ELOOP', 'invalid'],
+    ['EMLINK', 'invalid'],
+    ['ENOTSUP', 'invalid'],
     ['ENOENT', 'not_found'],
     ['EBUSY', 'conflict'],
     ['ERR_FS_EISDIR', 'invalid'],
@@ -35,6 +37,12 @@ describe('an error of the system', () => {
     expect(fromSystem(systemError('UNKNOWN', -122))).toMatchObject({ code: 'disk_full' })
     expect(fromSystem(systemError('UNKNOWN', -4094))).toMatchObject({ code: 'damaged' })
     expect(fromSystem(systemError('Unknown system error -117', -117))).toMatchObject({ code: 'damaged' })
+  })
+
+  it('is one about the file if nobody has thought of it', () => {
+    const strange = systemError('ENOTTY', -25)
+    expect(fromSystem(strange)).toBeUndefined()
+    expect(fromSystem(Object.assign(strange, { path: '/a/file' }))).toMatchObject({ code: 'damaged' })
   })
 
   it('is told apart from a defect, which stays what it is', async () => {

@@ -117,6 +117,8 @@ export class Worker {
     }
     call.answeredAt = performance.now()
     const { ok, number, code, message } = JSON.parse(line.slice(start.length)) as Answer
+    // A process that is stopped while it holds a lock keeps the others waiting. What came of the call is not known.
+    if (!ok && code === 'timeout') return call
     if (!ok && code !== 'conflict') throw new Error(`${this.name} ${does}: ${code}: ${message}`)
     call.answer = ok ? { ok, number } : { ok }
     if (ok && does === 'done') this.#known.delete(id)

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { archiveIfDue } from '../../src/space/archiving.ts'
 import { openDisk } from '../../src/space/open.ts'
-import { archivedFiles, listingOf } from '../helpers/archive.ts'
+import { archivedFiles, day, listingOf } from '../helpers/archive.ts'
 import { type Box, createBox } from '../helpers/cli.ts'
 import { upTo } from '../helpers/drafts.ts'
 
@@ -82,8 +83,9 @@ it('gzips what is old enough; all verbs answer as before', async () => {
     ['verify', '--deep', '--json'],
   ]
   const answers = () => Promise.all(questions.map((words) => box.ok(...words)))
-  const before = await answers()
+  // An export has the settings, so they are changed first.
   await box.ok('config', 'set', 'retention.gzipAfterDays', '30')
+  const before = await answers()
   expect(await box.ok('archive-old')).toMatch(
     /^nothing to do\n1 kept: its last entry is from \S+\n2 to 3 kept: an/,
   )
@@ -130,6 +132,22 @@ it('reads what is left of a damaged archive', async () => {
   expect(code).toBe(1)
   expect(stdout).toContain(`segment 1: ${file} cannot be unpacked`)
   await box.ok('send', 'bob', '--subject', 'goes on')
+})
+
+it('tells doctor what was archived by itself, and what was not', async () => {
+  const { box } = await filledBox()
+  const line = async () => /^.*\barchive {2}.*$/m.exec((await box.run(['doctor'])).stdout)?.[0]
+  expect(await line()).toBeUndefined()
+  await box.ok('config', 'set', 'retention.gzipAfterDays', '1')
+  expect(await line()).toMatch(/^ok +archive +not yet: /)
+  const later = Date.now() + 2 * day
+  await using space = await openDisk({ dir: box.dir, now: () => later })
+  await archiveIfDue(space.core)
+  await space.close()
+  expect(await line()).toMatch(/^ok +archive +3 files compressed, \d+ KiB to \d+ KiB, .*; last looked /)
+  const last = { at: Date.now() - day, compressed: 0, bytes: 0, compressedBytes: 0, removed: 0 }
+  writeFileSync(join(box.dir, 'archiving.json'), JSON.stringify({ last: { ...last, problem: 'no room' } }))
+  expect(await line()).toMatch(/^warn +archive +could not archive: no room, 1 d ago/)
 })
 
 it('does not make a space only to archive it', async () => {

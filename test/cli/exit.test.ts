@@ -55,7 +55,9 @@ it('exits 3 for a message, a recipient or an agent that is not there', async () 
       hint: 'join first: mailbox join ghost',
     })
   }
-  expect(await box.refused(3, 'send', 'ada', '--as', 'ghost')).toMatchObject({ code: 'not_found' })
+  expect(await box.refused(3, 'send', 'ada', '--body', 'x', '--as', 'ghost')).toMatchObject({
+    code: 'not_found',
+  })
 })
 
 it('exits 4 for what one may not do', async () => {
@@ -70,7 +72,7 @@ it('exits 4 for a space that others could read', async () => {
   const box = await createBox()
   mkdirSync(box.dir)
   chmodSync(box.dir, 0o755)
-  expect(await box.refused(4, 'agents')).toMatchObject({ hint: `make it private: chmod 700 ${box.dir}` })
+  expect(await box.refused(4, 'join', 'ada')).toMatchObject({ hint: `make it private: chmod 700 ${box.dir}` })
 })
 
 it('exits 5 when somebody else was first', async () => {

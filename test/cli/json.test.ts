@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createBox } from '../helpers/cli.ts'
 
@@ -116,6 +118,7 @@ it('says what the sender should know in warnings', async () => {
 
 it('takes every option of a message', async () => {
   const box = await createBox('ada')
+  for (const file of ['x.md', 'y.md']) writeFileSync(join(box.dir, '..', file), '')
   const first = await box.json('send', 'ada', '--body', 'first')
   const { message } = await box.json(
     ...['send', 'ada', '--subject', 's', '--body', 'b', '--type', 'request', '--priority', 'high'],

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createBox } from '../helpers/cli.ts'
 
-it('exports every message with its receipts, and imports them once', async () => {
+it('exports everything with its kind first, and imports it once', async () => {
   const box = await createBox('ada')
+  await box.ok('config', 'set', 'limits.inbox', '50')
   const input = JSON.stringify({ to: 'ada', body: 'nul \0, lone \ud800' })
   await box.run(['send', '--input', '-'], { input })
   await box.ok('send', 'ada', '--subject', 'second')
@@ -13,9 +14,14 @@ it('exports every message with its receipts, and imports them once', async () =>
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
+  expect(lines.map((line) => Object.keys(line)[0])).toEqual(lines.map(() => 'kind'))
   expect(lines).toMatchObject([
-    { message: { body: 'nul \0, lone \ud800' }, receipts: [{ recipient: 'ada', state: 'shown' }] },
-    { message: { subject: 'second' }, receipts: [{ recipient: 'ada', state: 'shown' }] },
+    { kind: 'export', format: 1 },
+    { kind: 'settings', settings: { 'limits.inbox': 50 } },
+    { kind: 'agent', agent: { name: 'ada' } },
+    { kind: 'message', message: { body: 'nul \0, lone \ud800' } },
+    { kind: 'message', message: { subject: 'second' } },
+    { kind: 'receipt', step: 'shown', by: 'ada', changes: [{ state: 'shown' }, { state: 'shown' }] },
   ])
 
   const file = join(box.dir, '..', 'mail.jsonl')
@@ -24,20 +30,62 @@ it('exports every message with its receipts, and imports them once', async () =>
   expect(readdirSync(join(box.dir, '..')).filter((name) => name.startsWith('mail.jsonl'))).toEqual([
     'mail.jsonl',
   ])
-  expect(await box.json('import', file)).toEqual({ imported: 0, skipped: 2 })
+  expect(await box.json('import', file)).toMatchObject({ imported: 0, skipped: 2, receipts: 0, refused: 0 })
 
   const other = join(box.dir, '..', 'other')
   const piped = await box.run(['--space', other, 'import', '-', '--json'], { input: readFileSync(file) })
-  expect(JSON.parse(piped.stdout)).toEqual({ imported: 2, skipped: 0 })
-  const again = (await box.ok('--space', other, 'export')).trimEnd().split('\n')
-  expect(again.map((line) => JSON.parse(line).message)).toEqual(lines.map(({ message }) => message))
+  expect(JSON.parse(piped.stdout)).toEqual({
+    ...{ imported: 2, skipped: 0, receipts: 1, agents: 1, agentsSkipped: 0, settings: 1 },
+    ...{ refused: 0, refusals: [] },
+  })
+  expect(await box.ok('--space', other, 'export')).toBe(readFileSync(file, 'utf8'))
+  const [message] = (await box.json('--space', other, 'inbox', '--as', 'ada')).messages
+  const { receipts } = await box.json('show', message!.id)
+  expect(await box.json('--space', other, 'show', message!.id)).toMatchObject({ receipts })
+  expect(await box.ok('--space', other, 'config', 'get', 'limits.inbox')).toBe('50\n')
+  expect(await box.ok('--space', other, 'log')).toMatch(/imported \(\d{4}-\d\d-\d\d\): user → ada: second/)
 })
 
-it('names the line that cannot be imported', async () => {
-  const box = await createBox()
-  const { code, stderr } = await box.run(['import'], { input: '\n{"message":\n' })
-  expect(code).toBe(2)
-  expect(stderr).toContain('line 2: ')
+it('names each line that cannot be imported, and imports the others', async () => {
+  const box = await createBox('ada')
+  await box.ok('send', 'ada', '--subject', 'fine')
+  const lines = (await box.ok('export')).trimEnd().split('\n')
+  const bad = lines.at(-1)!
+  const [id, created] = [/"id":"([^"]+)"/.exec(bad)![1]!, /"createdAt":"([^"]+)"/.exec(bad)![1]!]
+  const other = (n: number) => bad.replaceAll(id, `${id.slice(0, -3)}${n}`)
+  const input = Buffer.concat(
+    [
+      '',
+      '{"message":',
+      other(100).replace(`"from":"user"`, '"from":"all"'),
+      other(101).replace(`"createdAt":"${created}"`, '"createdAt":"2026-02-30T00:00:00.000Z"'),
+      Buffer.from([0x22, 0xff, 0x22]),
+      other(102).replace('"body":""', `"body":"${'x'.repeat(1_100_000)}"`),
+      'x'.repeat(17_000_000),
+      other(103),
+    ].map((line) => Buffer.concat([Buffer.from(line), Buffer.from('\n')])),
+  )
+  const said = [
+    { line: 2, reason: expect.stringContaining('not JSON') },
+    { line: 3, reason: 'from "all" is reserved' },
+    { line: 4, reason: expect.stringContaining('createdAt must be a time') },
+    { line: 5, reason: 'the line is not UTF-8' },
+    { line: 6, reason: expect.stringContaining('limits.messageBytes') },
+    { line: 7, reason: expect.stringContaining('the line has 17000000 bytes') },
+  ]
+  const space = ['--space', `${box.dir}-other`]
+  const json = await box.run([...space, 'import', '--json'], { input })
+  expect(json).toMatchObject({ code: 1, stderr: expect.not.stringContaining('warning') })
+  expect(JSON.parse(json.stdout)).toMatchObject({ imported: 1, refused: 6, refusals: said })
+  const text = await box.run([...space, 'import'], { input })
+  expect(text).toMatchObject({ code: 1, stdout: expect.stringContaining('refused 6 lines') })
+  for (const line of [2, 3, 4, 5, 6, 7]) expect(text.stderr).toContain(`line ${line}: `)
+  // An agent does not speak for the person.
+  const forged = await box.run([...space, '--as', 'ada', 'import', '--json'], { input: other(104) })
+  expect(forged.code).toBe(1)
+  expect(JSON.parse(forged.stdout)).toMatchObject({
+    ...{ imported: 0, refusals: [{ line: 1, reason: 'ada cannot import what user did' }] },
+  })
 })
 
 it('verifies and rebuilds', async () => {
@@ -65,7 +113,17 @@ it('finds nothing to complain about in a healthy space', async () => {
   const { ok, checks } = JSON.parse(await box.ok('doctor', '--json'))
   expect(ok).toBe(true)
   expect(checks.map(({ check, state }: { check: string; state: string }) => `${check} ${state}`)).toEqual([
-    ...['node ok', 'space ok', 'settings ok', 'disk ok', 'journal ok', 'index ok', 'lock ok', 'watch ok'],
+    ...[
+      'node ok',
+      'space ok',
+      'settings ok',
+      'disk ok',
+      'journal ok',
+      'index ok',
+      'lock ok',
+      'watch ok',
+      'clients ok',
+    ],
   ])
 })
 
@@ -126,6 +184,6 @@ it('prints an id and nothing else when it is to be quiet', async () => {
 
 it('tells that it made a space', async () => {
   const box = await createBox()
-  expect((await box.run(['inbox'])).stderr).toContain(`Created a space in ${box.dir}`)
-  expect((await box.run(['inbox'])).stderr).toBe('')
+  expect((await box.run(['join', 'ada'])).stderr).toContain(`Created a space in ${box.dir}`)
+  expect((await box.run(['join', 'bob'])).stderr).toBe('')
 })

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { expect, it } from 'vitest'
+import { openDisk } from '../../src/space/open.ts'
 import { createBox } from '../helpers/cli.ts'
 
 it('waits for an answer that another process sends, and leaves other mail alone', async () => {
@@ -25,6 +26,75 @@ it('waits for an answer that another process sends, and leaves other mail alone'
   ])
 })
 
+it('waits for several answers, and prints what came when the time is up', async () => {
+  const box = await createBox('ada', 'bob')
+  const ids: string[] = []
+  for (const body of ['one?', 'two?'])
+    ids.push((await box.json('send', 'bob', '--as', 'ada', '--body', body, '--await')).message.id)
+  const [one, two] = ids as [string, string]
+  const both = ['wait', '--as', 'ada', '--reply-to', one, '--reply-to', two]
+  const waiting = box.start([...both, '--timeout', '30s', '--json'])
+  await box.ok('reply', one, '--as', 'bob', '--body', 'ONE')
+  await box.ok('reply', two, '--as', 'bob', '--body', 'TWO')
+  const { code, stdout } = await waiting.exit
+  expect(code).toBe(0)
+  const { messages, next } = JSON.parse(stdout)
+  expect(next).toBeNull()
+  expect(messages.map(({ body }: { body: string }) => body).sort()).toEqual(['ONE', 'TWO'])
+
+  await box.ok('reply', two, '--as', 'bob', '--body', 'MORE')
+  const late = await box.run([...both, '--timeout', '100ms'])
+  expect(late).toMatchObject({ code: 6, stdout: expect.stringContaining('MORE') })
+  expect(late.stderr).toContain('error: 1 of 2 messages did not arrive within 0.1 s')
+  await box.ok('send', 'ada', '--as', 'bob', '--body', 'LAST')
+  const counted = await box.run(['wait', '--as', 'ada', '--count', '3', '--timeout', '100ms', '--json'])
+  expect(counted.code).toBe(6)
+  expect(JSON.parse(counted.stdout)).toMatchObject({
+    messages: [{ body: 'LAST', state: 'shown' }],
+    error: { code: 'timeout' },
+  })
+})
+
+it('waits for an ack, and until what was asked for is settled', async () => {
+  const box = await createBox('ada', 'bob')
+  const sent = await box.json(
+    'send',
+    'bob',
+    '--as',
+    'ada',
+    '--body',
+    '-',
+    '--ack',
+    '--type',
+    'task_assignment',
+  )
+  const { id } = sent.message
+  const early = await box.run(['wait', '--as', 'ada', '--settled', id, '--timeout', '100ms', '--json'])
+  expect(early.code).toBe(6)
+  expect(JSON.parse(early.stdout)).toMatchObject({
+    ...{ settled: false, error: { code: 'timeout' } },
+    matters: [
+      { kind: 'ack', state: 'open' },
+      { kind: 'task', state: 'open', by: 'bob' },
+    ],
+  })
+  expect(await box.refused(6, 'wait', '--as', 'ada', '--acked', id, '--timeout', '100ms')).toMatchObject({
+    code: 'timeout',
+  })
+  const acked = box.start(['wait', '--as', 'ada', '--acked', id, '--timeout', '30s', '--json'])
+  const settled = box.start(['wait', '--as', 'ada', '--settled', id.slice(0, 34), '--timeout', 'forever'])
+  await box.ok('ack', id, '--as', 'bob')
+  expect(await acked.exit).toMatchObject({ code: 0, stdout: `${JSON.stringify({ id, acked: true })}\n` })
+  await box.ok('fail', id, '--as', 'bob', '--reason', 'it broke')
+  expect(await settled.exit).toMatchObject({
+    code: 0,
+    stdout: `ack acked, bob  ${id}\ntask failed, bob  ${id}\n`,
+  })
+  expect(await box.refused(2, 'wait', '--as', 'ada', '--acked', id, '--count', '2')).toMatchObject({
+    code: 'invalid',
+  })
+})
+
 it('watches mail come in, one object a line, and marks nothing', async () => {
   const box = await createBox('ada')
   await box.ok('send', 'ada', '--body', 'before')
@@ -46,6 +116,7 @@ it('watches mail come in, one object a line, and marks nothing', async () => {
 
 it('follows the log across processes until it is interrupted', async () => {
   const box = await createBox()
+  await (await openDisk({ dir: box.dir })).close()
   const following = box.start(['log', '--follow'])
   await following.says('Nothing has happened here yet')
   expect(following.stderr()).toContain(`space ${box.dir}`)

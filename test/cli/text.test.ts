@@ -20,6 +20,7 @@ async function bodyOf(box: Box, id: string): Promise<string> {
 
 it('is harmless on a terminal, whatever a message holds', async () => {
   const box = await createBox('ada')
+  writeFileSync(join(box.dir, '..', hostile), '')
   const input = {
     to: 'ada',
     subject: hostile,

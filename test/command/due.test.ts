@@ -147,7 +147,7 @@ describe('an agent is found dead', () => {
   })
 })
 
-describe('an agent that was only silent', () => {
+describe('an agent that was taken for dead', () => {
   const silent = (fields: Partial<Agent> = {}) =>
     agent('ada', {
       state: 'dead',
@@ -165,15 +165,34 @@ describe('an agent that was only silent', () => {
 
   test('is back, in the same run, when it says something', () => {
     const [draft, ...rest] = decideDue(heard(minute), nobody, context())
-    expect(draft).toMatchObject({ change: 'updated', by: 'system', agent: { name: 'ada', state: 'alive' } })
+    expect(draft).toMatchObject({
+      ...{ change: 'resumed', by: 'system' },
+      agent: { name: 'ada', state: 'alive', lastAway: { from: ago(hour), to: iso(now) } },
+    })
     expect(agentsIn([draft!])[0]!.agent).not.toHaveProperty('gone')
+    expect(agentsIn([draft!])[0]!.agent).not.toHaveProperty('note')
     expect(agentsIn([draft!])[0]!.agent.session.generation).toBe(1)
     expect(rest).toEqual([])
   })
 
-  test('has its dead letters again', () => {
-    const lost = mail(1, {}, { owner: 'ada', state: 'dead' })
-    expect(due(heard(minute, silent(), lost)).became).toEqual({ '1 ada': 'revived stored' })
+  test('is back although its process has ended, and is not tied to that any more', () => {
+    const ended = silent({ gone: 'ended', session: { generation: 1, startedAt: ago(48 * hour), pid: 7 } })
+    expect(due(heard(minute, ended)).drafts).toMatchObject([
+      { change: 'resumed', agent: { state: 'alive', session: { generation: 1 } } },
+    ])
+    const [back] = agentsIn(due(heard(minute, ended)).drafts)
+    expect(back!.agent.session).not.toHaveProperty('pid')
+  })
+
+  test.each<[ReceiptState | null, string]>([
+    [null, 'revived stored'],
+    ['stored', 'revived stored'],
+    ['shown', 'revived shown'],
+    ['acked', 'revived acked'],
+    ['processing', 'revived processing'],
+  ])('has its dead letters again, with the state that they had: %s', (before, became) => {
+    const lost = mail(1, {}, { owner: 'ada', state: 'dead', before })
+    expect(due(heard(minute, silent(), lost)).became).toEqual({ '1 ada': became })
   })
 
   test('loses nothing in the decision that brings it back', () => {
@@ -183,24 +202,30 @@ describe('an agent that was only silent', () => {
   test.each<[string, View]>([
     ['said nothing since', heard(hour)],
     ['has left', heard(minute, silent({ gone: 'left' }))],
-    ['had a process that ended', heard(minute, silent({ gone: 'ended' }))],
   ])('stays dead if it %s', (_, view) => {
     expect(due(view).drafts).toEqual([])
   })
 })
 
 describe('the mail of an agent that is gone', () => {
-  const direct = (state: ReceiptState = 'stored') => mail(1, { subject: 'Plan' }, { owner: 'ada', state })
-  const waits = 5 * minute
+  const direct = (state: ReceiptState = 'stored', since = now - 48 * hour) =>
+    mail(1, { subject: 'Plan' }, { owner: 'ada', state, since })
+  const waits = 24 * hour
 
   test.each<[string, Agent, string | undefined]>([
     ['left: a dead letter at once', dead('ada', 'left'), 'dead dead'],
     ['died just now: it waits', dead('ada', 'ended'), undefined],
-    ['died not quite 5 min ago: it waits', dead('ada', 'ended', waits - 1), undefined],
-    ['died 5 min ago: a dead letter', dead('ada', 'ended', waits), 'dead dead'],
+    ['died not quite a day ago: it waits', dead('ada', 'ended', waits - 1), undefined],
+    ['died a day ago: a dead letter', dead('ada', 'ended', waits), 'dead dead'],
     ['frozen: it waits', agent('ada', seen(hour, { state: 'frozen' })), undefined],
   ])('%s', (_, gone, became) => {
     expect(due(spaceOf([gone, agent('bob')], direct())).became['1 ada']).toBe(became)
+  })
+
+  test('that came when it was gone already waits as long', () => {
+    const gone = dead('ada', 'ended', 3 * waits)
+    expect(due(spaceOf([gone], direct('stored', now - waits + 1))).became).toEqual({})
+    expect(due(spaceOf([gone], direct('stored', now - waits))).became).toEqual({ '1 ada': 'dead dead' })
   })
 
   test('waits as long as the space says', () => {
@@ -213,8 +238,9 @@ describe('the mail of an agent that is gone', () => {
     ['notified', false, 'dead'],
     ['shown', false, 'archived'],
     ['shown', true, 'dead'],
-    ['acked', false, 'dead'],
-    ['processing', false, 'dead'],
+    ['acked', true, 'archived'],
+    ['acked', false, 'archived'],
+    ['processing', false, 'archived'],
   ])('when it was %s, and an ack was wanted: %s, is %s', (was, requiresAck, state) => {
     const one = mail(1, { requiresAck }, { owner: 'ada', state: was })
     const { changes, told } = due(spaceOf([dead('ada', 'left')], one))
@@ -222,13 +248,28 @@ describe('the mail of an agent that is gone', () => {
     expect(told).toHaveLength(state === 'dead' ? 1 : 0)
   })
 
+  test.each<ReceiptState>(['shown', 'acked', 'processing'])(
+    'is a dead letter although it was %s, if an answer is still open',
+    (was) => {
+      const question = mail(1, { awaitingResponse: true }, { owner: 'ada', state: was })
+      const { became, told } = due(spaceOf([dead('ada', 'left')], question))
+      expect(became).toEqual({ '1 ada': 'dead dead' })
+      expect(told).toMatchObject([{ to: ['bob'], type: 'error' }])
+    },
+  )
+
+  test('keeps the state it has if it was read, asks for nothing more and the agent may return', () => {
+    const view = spaceOf([dead('ada', 'ended', waits)], direct('shown'))
+    expect(due(view).drafts).toEqual([])
+  })
+
   test('stays with whoever failed to do it', () => {
     expect(due(spaceOf([dead('ada', 'left')], direct('failed'))).drafts).toEqual([])
   })
 
-  test('is free again if it was claimed from a role and failed', () => {
+  test('is for whoever asked if it was claimed from a role and failed', () => {
     const failed = mail(1, { to: ['role:x'] }, { owner: 'role:x', box: 'ada', state: 'failed', attempts: 1 })
-    expect(due(spaceOf([dead('ada', 'left')], failed)).became).toEqual({ '1 role:x': 'released stored' })
+    expect(due(spaceOf([dead('ada', 'left')], failed)).drafts).toEqual([])
   })
 
   test.each<ReceiptState>(['completed', 'archived', 'expired', 'dead', 'withdrawn'])(
@@ -246,14 +287,14 @@ describe('the mail of an agent that is gone', () => {
         to: ['bob'],
         type: 'error',
         priority: 'normal',
-        subject: 'Not delivered to ada: Plan',
+        subject: 'Not delivered to ada',
         replyTo: idOf(1),
         threadId: idOf(1),
         requiresAck: false,
-        expiresAt: iso(now + 24 * hour),
         payload: { undelivered: [{ id: idOf(1), to: 'ada', reason: 'ada has left' }] },
       },
     ])
+    expect(told[0], 'it lives until it is read').not.toHaveProperty('expiresAt')
   })
 
   test.each(['left', 'ended', 'silent'] as const)(
@@ -269,22 +310,36 @@ describe('the mail of an agent that is gone', () => {
         {
           ...{ id: idOf(1), seq: 1, rank: 1, owner: 'role:x', box: 'role:x', wasBox: 'ada' },
           ...{ state: 'stored', was: 'processing', attempts: 2 },
+          // Whoever dies over work has failed at it.
+          ...(how === 'ended' ? { failures: 1 } : {}),
         },
       ])
       expect(told).toEqual([])
     },
   )
 
-  test('is a dead letter if it was taken up too often', () => {
-    const claimed = { owner: 'role:x', box: 'ada', state: 'shown', attempts: 5, claimUntil: now + 1 } as const
-    const view = spaceOf([dead('ada', 'ended')], mail(1, { to: ['role:x'] }, claimed))
-    expect(due(view)).toMatchObject({ became: { '1 role:x': 'dead dead' }, told: [{ to: ['bob'] }] })
-  })
+  test.each<[ReceiptState, number, string]>([
+    ['processing', 4, 'dead dead'],
+    ['processing', 3, 'released stored'],
+    // It had not begun.
+    ['shown', 4, 'released stored'],
+  ])(
+    'is a dead letter if too many failed or died over it: %s after %i failures: %s',
+    (state, failures, became) => {
+      const claimed = { owner: 'role:x', box: 'ada', state, attempts: 9, failures, claimUntil: now + 1 }
+      const view = spaceOf([dead('ada', 'ended')], mail(1, { to: ['role:x'] }, claimed))
+      expect(due(view)).toMatchObject({
+        became: { '1 role:x': became },
+        told:
+          became === 'dead dead' ? [{ to: ['bob'], body: expect.stringContaining('failed 5 times') }] : [],
+      })
+    },
+  )
 
   test.each<[string, Agent, object]>([
     ['left', dead('ada', 'left'), { '1 ada': 'archived archived' }],
     ['died just now', dead('ada', 'ended'), {}],
-    ['died a while ago', dead('ada', 'silent', waits), { '1 ada': 'archived archived' }],
+    ['died a while ago', dead('ada', 'silent', waits), {}],
   ])('is put away in silence if it was for a group: it %s', (_, gone, became) => {
     const seenByIt = { owner: 'ada', state: 'acked', viaGroup: true } as const
     const view = spaceOf([gone], mail(1, { to: ['all'] }, { owner: 'all' }, seenByIt))
@@ -294,7 +349,7 @@ describe('the mail of an agent that is gone', () => {
   test('is its own if it was named, though its group was as well', () => {
     const view = spaceOf(
       [dead('ada', 'left')],
-      mail(1, { to: ['ada', 'all'] }, { owner: 'all' }, { owner: 'ada', state: 'acked' }),
+      mail(1, { to: ['ada', 'all'] }, { owner: 'all' }, { owner: 'ada', state: 'stored' }),
     )
     expect(due(view).became).toEqual({ '1 ada': 'dead dead' })
   })
@@ -306,9 +361,14 @@ describe('the mail of an agent that is gone', () => {
 })
 
 describe('a claim that ran out', () => {
-  const claimed = (attempts: number, claimUntil = now, state: ReceiptState = 'shown') =>
+  const claimed = (
+    attempts: number,
+    claimUntil = now,
+    state: ReceiptState = 'shown',
+    fields: Partial<Agent> = {},
+  ) =>
     spaceOf(
-      [agent('ada', { roles: ['x'] })],
+      [agent('ada', { roles: ['x'], ...fields })],
       mail(1, { to: ['role:x'] }, { owner: 'role:x', box: 'ada', state, attempts, claimUntil }),
     )
 
@@ -328,18 +388,20 @@ describe('a claim that ran out', () => {
     expect(due(claimed(1, now + 1)).drafts).toEqual([])
   })
 
-  test.each<[number, string]>([
-    [4, 'released stored'],
-    [5, 'dead dead'],
-    [6, 'dead dead'],
-  ])('after %i attempts: %s', (attempts, became) => {
-    expect(due(claimed(attempts)).became).toEqual({ '1 role:x': became })
+  test('is no failure, however often it happens', () => {
+    expect(due(claimed(99))).toMatchObject({ became: { '1 role:x': 'released stored' }, told: [] })
+    expect(due(claimed(99)).changes[0]).not.toHaveProperty('failures')
   })
 
-  test('for the last time tells the sender', () => {
-    expect(due(claimed(5)).told).toMatchObject([
-      { to: ['bob'], body: expect.stringContaining('claimed 5 times') },
-    ])
+  test('is none of work that was started: it lasts as long as its agent is there', () => {
+    const started = (fields: Partial<Agent>) =>
+      spaceOf(
+        [agent('ada', { roles: ['x'], ...fields })],
+        mail(1, { to: ['role:x'] }, { owner: 'role:x', box: 'ada', state: 'processing', attempts: 1 }),
+      )
+    expect(due(started(seen(23 * hour))).drafts).toEqual([])
+    expect(due(started(seen(hour, { state: 'frozen' }))).drafts).toEqual([])
+    expect(due(started(seen(25 * hour))).became).toEqual({ '1 role:x': 'released stored' })
   })
 
   test('says nothing of a failure: that stays with whoever tried', () => {
@@ -360,9 +422,11 @@ describe('mail for one run of an agent', () => {
     expect(due(spaceOf([inRun(generation)], bound)).became['1 ada']).toBe(became)
   })
 
-  test('is buried although that run had seen it', () => {
+  test('is over with that run if it had seen it, and nobody is told: it had arrived', () => {
     const shown = mail(1, { generation: 2 }, { owner: 'ada', state: 'processing' })
-    expect(due(spaceOf([inRun(3)], shown)).changes).toMatchObject([{ was: 'processing', state: 'dead' }])
+    const { changes, told } = due(spaceOf([inRun(3)], shown))
+    expect(changes).toMatchObject([{ was: 'processing', state: 'archived' }])
+    expect(told).toEqual([])
   })
 
   test('is told to its sender with both runs', () => {
@@ -490,10 +554,17 @@ describe('an ack that did not come', () => {
         from: 'system',
         to: ['role:lead'],
         type: 'escalation',
-        priority: 'urgent',
+        priority: 'high',
         replyTo: idOf(1),
-        subject: expect.stringContaining('Plan'),
-        payload: { id: idOf(1), recipient: 'ada', level: escalation.lead, reason: 'no ack came' },
+        // Not a word of the sender: whoever reads it takes it for ours.
+        subject: 'ada has not acknowledged a message from bob',
+        payload: {
+          notice: 'ack',
+          id: idOf(1),
+          recipient: 'ada',
+          level: escalation.lead,
+          reason: 'no ack came',
+        },
       },
     ])
     expect(changes).toMatchObject([
@@ -505,7 +576,7 @@ describe('an ack that did not come', () => {
     const { told, changes } = due(
       spaceOf([agent('ada'), lead], unacked({ repeats: 1, level: escalation.lead })),
     )
-    expect(told).toMatchObject([{ to: ['user'], payload: { level: escalation.person } }])
+    expect(told).toMatchObject([{ to: ['user'], payload: { notice: 'ack', level: escalation.person } }])
     expect(changes).toMatchObject([{ level: escalation.person }])
     expect(changes[0]).not.toHaveProperty('ackBy')
   })
@@ -559,7 +630,8 @@ describe('urgent mail that nobody reads', () => {
       {
         type: 'escalation',
         priority: 'urgent',
-        payload: { id: idOf(1), recipient: 'ada', level: escalation.lead, reason: 'urgent and unread' },
+        subject: 'ada has not read an urgent message from bob',
+        payload: { notice: 'unread', id: idOf(1), recipient: 'ada', reason: 'urgent and unread' },
       },
     ])
   })

@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { nearest } from '../../src/base/nearest.ts'
 import { checkSend } from '../../src/command/check-send.ts'
-import { decideHandle, decideShow, type HandleCommand } from '../../src/command/handle.ts'
-import { bounces, notice } from '../../src/command/notice.ts'
-import { nearest, resolveAddresses } from '../../src/command/resolve.ts'
+import { decideHandle } from '../../src/command/handle.ts'
+import type { HandleCommand } from '../../src/command/ladder.ts'
+import { notice, notices } from '../../src/command/notice.ts'
+import { resolveAddresses } from '../../src/command/resolve.ts'
 import { decideSend, looksAtMessages } from '../../src/command/send.ts'
+import { decideShow } from '../../src/command/take.ts'
 import { decideWithdraw } from '../../src/command/withdraw.ts'
 import type { Letter, View } from '../../src/conversation/view.ts'
 import type { SendInput } from '../../src/model/fields.ts'
 import { type Message, messageLimits } from '../../src/model/message.ts'
+import { defaultSettings } from '../../src/model/settings.ts'
 import { refusal } from '../helpers/refusal.ts'
 import { agent, idOf, message } from '../helpers/samples.ts'
 import {
@@ -60,17 +64,17 @@ describe('handling mail', () => {
   })
 
   test('tells the sender of a failure too many, with the reason if there is one', () => {
-    const view = (attempts: number) =>
-      viewOf({ agents: [ada, bob], receipts: [{ owner: 'cy' }, { owner: 'ada', state: 'shown', attempts }] })
+    const view = (failures: number) =>
+      viewOf({ agents: [ada, bob], receipts: [{ owner: 'cy' }, { owner: 'ada', state: 'shown', failures }] })
     const fail = (note?: string) => messagesIn(handle(view(4), { step: 'failed', note }))
     expect(fail('It broke')).toMatchObject([
       {
         to: ['bob'],
-        body: expect.stringMatching(/^Failed by ada \(It broke\), and it was claimed 5 times\./),
+        body: expect.stringMatching(/: failed by ada \(It broke\), and work on it has failed 5 times\.\n/),
       },
     ])
     expect(fail()).toMatchObject([
-      { body: expect.stringMatching(/^Failed by ada, and it was claimed 5 times\./) },
+      { body: expect.stringMatching(/: failed by ada, and work on it has failed 5 times\.\n/) },
     ])
     expect(fail()[0]!.payload).toMatchObject({ undelivered: [{ to: 'ada' }] })
     expect(messagesIn(handle(view(3), { step: 'failed' }))).toEqual([])
@@ -125,7 +129,8 @@ describe('handling mail', () => {
     expect(failure).toMatchObject({ state: 'failed', box: 'ada' })
     expect(failure).not.toHaveProperty('claimUntil')
     const [started] = receiptsIn(handle(claimed, { step: 'processing' }))[0]!.changes
-    expect(started).toMatchObject({ claimUntil: iso(now + minute) })
+    // Work that was started lasts as long as its agent is there.
+    expect(started).not.toHaveProperty('claimUntil')
   })
 
   test('mail of its own has no claim, and moves to no other box', () => {
@@ -178,7 +183,6 @@ describe('a notice', () => {
       ...{ id: idOf(1), threadId: idOf(1), from: 'system', to: ['ada'], type: 'error', priority: 'normal' },
       ...{
         createdAt: iso(now),
-        expiresAt: iso(now + 24 * hour),
         requiresAck: false,
         awaitingResponse: false,
       },
@@ -209,22 +213,21 @@ describe('a notice', () => {
     const mails = Array.from({ length: count }, (_, at) =>
       mail(at + 1, { from: 'bob', subject: 'S', ...fields }),
     )
-    const letters = mails.map(({ receipts, facts }) => ({
+    const told = mails.map(({ receipts, facts, text }) => ({
+      ...{ to: text.from, kind: 'undelivered' as const, reason: 'it expired' },
       letter: { ...receipts[0]!, id: facts.id } as Letter,
-      reason: 'it expired',
     }))
-    return messagesIn(bounces(spaceOf([ada, bob], ...mails), letters, context()))
+    return messagesIn(notices(spaceOf([ada, bob], ...mails), told, context()))
   }
 
-  test('of one letter answers it', () => {
+  test('of one letter answers it, without a word of its sender', () => {
     expect(undelivered(1)).toMatchObject([
       {
-        ...{ to: ['bob'], type: 'error', replyTo: idOf(1), subject: 'Not delivered to ada: S' },
-        body: `It expired.\n\nTo send it to someone else: mailbox dead --resend ${idOf(1)} --to ADDRESS`,
-        payload: { undelivered: [{ id: idOf(1), to: 'ada', reason: 'it expired' }] },
+        ...{ to: ['bob'], type: 'error', replyTo: idOf(1), subject: 'Not delivered to ada' },
+        body: `Message ${idOf(1)} from bob to ada was sent 30 min ago: it expired.\n\nTo send it to someone else: mailbox dead --resend ${idOf(1)} --to ADDRESS`,
+        payload: { notice: 'undelivered', undelivered: [{ id: idOf(1), to: 'ada', reason: 'it expired' }] },
       },
     ])
-    expect(undelivered(1, { subject: '' })[0]!.subject).toBe('Not delivered to ada: (no subject)')
   })
 
   test('of several lists them, up to twenty', () => {
@@ -245,7 +248,7 @@ describe('a notice', () => {
         .filter((line) => line.startsWith('- '))
     expect(lines(20)).toHaveLength(20)
     expect(lines(22)).toHaveLength(21)
-    expect(lines(22)[20]).toBe('- and 2 more: mailbox dead')
+    expect(lines(22)[20]).toBe('- and 2 more')
     expect((undelivered(501)[0]!.payload as { undelivered: object[] }).undelivered).toHaveLength(500)
   })
 
@@ -325,9 +328,15 @@ describe('a send', () => {
     [{ replyTo: 'x' }, true],
     [{ threadId: 'x' }, true],
     [{ type: 'plan_submission' }, true],
-    [{ type: 'status_update' }, false],
+    // It may say that a task is done.
+    [{ type: 'status_update' }, true],
   ])('of %j looks at other messages: %j', (input, looks) => {
-    expect(looksAtMessages({ to: 'ada', ...input })).toBe(looks)
+    expect(looksAtMessages({ to: 'ada', ...input }, defaultSettings)).toBe(looks)
+  })
+
+  test('looks at other messages where the least busy holder of a role is sought', () => {
+    const settings = { ...defaultSettings, 'roles.assign': 'ci=least-busy' }
+    expect(looksAtMessages({ to: 'ada' }, settings)).toBe(true)
   })
 
   test('with a key that was used gives the message that was sent', () => {
@@ -507,7 +516,7 @@ describe('withdrawing', () => {
   })
 
   test('is refused once somebody has it open, or has seen it before', () => {
-    for (const state of ['shown', 'acked', 'processing', 'failed'] as const)
+    for (const state of ['shown', 'acked', 'processing'] as const)
       expect(refusal(() => withdraw({ owner: 'ada', state, seen: false })).message).toBe(
         `message ${id} has already been seen by ada`,
       )

@@ -1,5 +1,6 @@
 import type { Context } from '../../src/command/context.ts'
-import { openedBy } from '../../src/conversation/matter.ts'
+import { asksFor, openedBy } from '../../src/conversation/matter.ts'
+import { noticeOf } from '../../src/conversation/notice.ts'
 import type { Letter, View } from '../../src/conversation/view.ts'
 import { boxOf } from '../../src/model/address.ts'
 import type { Agent } from '../../src/model/agent.ts'
@@ -71,16 +72,19 @@ export function mail(number: number, fields: Partial<Message>, ...receipts: Rece
     expiresAt,
     excluded: [],
     requiresAck: text.requiresAck,
+    asks: asksFor(text),
     generation: text.generation ?? null,
+    imported: false,
   }
   const given = receipts.length > 0 ? receipts : text.to.map((owner) => ({ owner: boxOf(owner) }))
-  return { facts, text, receipts: given.map((one) => receipt(facts, one)) }
+  return { facts, text, receipts: given.map((one) => receipt(facts, one, Date.parse(text.createdAt))) }
 }
 
-function receipt({ seq, rank, expiresAt }: MessageFacts, given: ReceiptInput): Receipt {
+function receipt({ seq, rank, expiresAt }: MessageFacts, given: ReceiptInput, since: number): Receipt {
   return {
     ...{ seq, rank, expiresAt, box: boxOf(given.owner), state: 'stored', attempts: 0 },
     ...{ claimUntil: null, ackBy: null, repeats: 0, level: escalation.none, viaGroup: false },
+    ...{ failures: 0, since, before: null },
     seen: given.state !== undefined && classOf(given.state) !== 'unread' && !isDeadLetter(given.state),
     ...given,
   }
@@ -107,7 +111,32 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
     message: (id) => mails.find(({ facts }) => facts.id === id)?.facts,
     receipts: (seq) => find(seq)?.receipts ?? [],
     claims: (seq) => find(seq)?.claims ?? [],
+    stepCount: () => 0,
+    steps: () => [],
     text: (seq) => find(seq)!.text,
+    liveNotices: (id) =>
+      letters(
+        (one, { text }) =>
+          isUnread(one) &&
+          noticeOf(text) !== undefined &&
+          (id === undefined || noticeOf(text)!.about.some((item) => item.id === id)),
+      ),
+    noticesAbout: (id) =>
+      letters((_, { text }) => noticeOf(text)?.about.some((item) => item.id === id) ?? false).map((one) => ({
+        to: one.owner,
+        kind: noticeOf(find(one.seq)!.text)!.about.find((item) => item.id === id)!.kind,
+        state: one.state,
+        at: Date.parse(find(one.seq)!.text.createdAt),
+      })),
+    hasWork: (name) =>
+      letters(
+        (one, { facts }) =>
+          classOf(one.state) === 'open' &&
+          one.state !== 'failed' &&
+          one.box === name &&
+          facts.asks === 2 &&
+          (one.owner !== name || one.state === 'processing'),
+      ).length > 0,
     keyed: (sender, key) => mails.find(({ text }) => text.from === sender && text.key === key)?.facts.id,
     lastOf: (sender, threadId) =>
       mails.findLast(({ text }) => text.from === sender && text.threadId === threadId)?.facts.id,
@@ -117,7 +146,7 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
         const isOver = matter.kind === 'ack' && own !== undefined && isAcked(own.state)
         return isOver ? { ...matter, state: 'acked' as const } : matter
       }),
-    openMatter: () => undefined,
+    openMatters: () => [],
     overdue: () => [],
     threadLength: () => 0,
     lapsed: (at, waiting) =>
@@ -148,16 +177,19 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
           one.ackBy !== null &&
           one.ackBy <= at,
       ),
-    unreadSince: (before, minRank, level) =>
+    unreadSince: (before, minRank, level, away) =>
       letters(
-        (one, { text }) =>
+        (one) =>
           isUnread(one) &&
           one.repeats === 0 &&
           one.level === level &&
           one.level < escalation.person &&
           one.rank >= minRank &&
-          Date.parse(text.createdAt) <= before,
+          !away.includes(one.owner) &&
+          one.since <= before,
       ),
+    offers: () => [],
+    openWork: (name) => letters((one) => isUnfinished(one) && one.box === name).length,
     nextOfRole: (role) => letters((one) => one.box === `role:${role}`)[0]?.id,
   }
 }
@@ -177,14 +209,17 @@ export const theMessage: MessageFacts = {
   expiresAt: null,
   excluded: [],
   requiresAck: false,
+  asks: 0,
   generation: null,
+  imported: false,
 }
 
 /** A space that holds one message. */
 export function viewOf({ agents, message = {}, receipts = [], claims = [] }: Situation): View {
   const facts = { ...theMessage, ...message }
   const text = sampleMessage({ id: facts.id, from: facts.sender, requiresAck: facts.requiresAck })
-  return spaceOf(agents, { facts, text, receipts: receipts.map((one) => receipt(facts, one)), claims })
+  const rows = receipts.map((one) => receipt(facts, one, Date.parse(text.createdAt)))
+  return spaceOf(agents, { facts, text, receipts: rows, claims })
 }
 
 /** Ada has the message in this state. */

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import {
-  decideClaimNext,
-  decideHandle,
-  type HandleCommand,
-  type HandleStep,
-} from '../../src/command/handle.ts'
+import { decideHandle } from '../../src/command/handle.ts'
+import type { HandleCommand, HandleStep } from '../../src/command/ladder.ts'
+import { decideClaimNext } from '../../src/command/take.ts'
 import type { ClaimMade } from '../../src/model/claim.ts'
 import { refusal } from '../helpers/refusal.ts'
 import { agent } from '../helpers/samples.ts'
@@ -18,6 +15,7 @@ const claim = (number: number, by: string): ClaimMade => ({ owner, number, agent
 const roleMail = (receipt: Partial<ReceiptInput>, ...claims: ClaimMade[]) =>
   viewOf({
     agents: [agent('ada', { roles: ['r'] }), agent('bob', { roles: ['r'] })],
+    message: { sender: 'sam' },
     receipts: [{ owner, attempts: claims.length, ...receipt }],
     claims,
   })

@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import {
-  decideClaimNext,
-  decideHandle,
-  decideShow,
-  type HandleStep,
-  handleRules,
-} from '../../src/command/handle.ts'
+import { decideHandle } from '../../src/command/handle.ts'
+import { type HandleStep, handleRules } from '../../src/command/ladder.ts'
+import { decideClaimNext, decideShow } from '../../src/command/take.ts'
 import type { Draft } from '../../src/model/entry.ts'
+import { asking, type MessageFacts } from '../../src/model/reach.ts'
 import { type ReceiptState, receiptStates } from '../../src/model/receipt.ts'
 import { refusal } from '../helpers/refusal.ts'
 import { agent, idOf } from '../helpers/samples.ts'
@@ -14,6 +11,7 @@ import {
   context,
   directMail,
   iso,
+  type Mail,
   mail,
   messagesIn,
   minute,
@@ -150,8 +148,8 @@ describe('who may', () => {
 
 const ada = agent('ada', { roles: ['x'] })
 const cy = agent('cy', { roles: ['x'] })
-const roleMail = (receipt: object = {}) =>
-  viewOf({ agents: [ada, cy, agent('dan')], receipts: [{ owner: 'role:x', ...receipt }] })
+const roleMail = (receipt: object = {}, message: Partial<MessageFacts> = { asks: asking.work }) =>
+  viewOf({ agents: [ada, cy, agent('dan')], message, receipts: [{ owner: 'role:x', ...receipt }] })
 const takenBy = (who: string, claimUntil: number, state: ReceiptState = 'shown') =>
   roleMail({ box: who, state, attempts: 1, claimUntil })
 
@@ -172,13 +170,72 @@ describe('mail to a role', () => {
     })
   })
 
-  test.each<HandleStep>(['shown', 'acked', 'processing'])('%s claims it as well', (step) => {
-    const drafts = decideHandle(roleMail(), { agent: 'ada', step, id, claimTtlMs: minute }, context())
-    expect(change(drafts)).toMatchObject({
+  test.each<[HandleStep, number]>(
+    (['shown', 'acked'] as const).flatMap((step) => [
+      [step, asking.work],
+      [step, asking.answer],
+    ]),
+  )('%s claims it as well, if it asks for something (%i)', (step, asks) => {
+    const command = { agent: 'ada', step, id, claimTtlMs: minute }
+    expect(change(decideHandle(roleMail({}, { asks }), command, context()))).toMatchObject({
       box: 'ada',
       wasBox: 'role:x',
       attempts: 1,
       claimUntil: '2026-11-15T10:01:00.000Z',
+    })
+  })
+
+  describe('that asks for nothing', () => {
+    const text = (receipt: object = {}) => roleMail(receipt, { asks: asking.nothing })
+
+    test.each<HandleStep>(['shown', 'acked', 'processing'])(
+      'belongs to its reader, without a lease: %s',
+      (step) => {
+        const taken = change(decideHandle(text(), { agent: 'ada', step, id }, context()))
+        expect(taken).toMatchObject({ box: 'ada', wasBox: 'role:x', attempts: 1 })
+        expect(taken).not.toHaveProperty('claimUntil')
+      },
+    )
+
+    test('has a lease if it is claimed, and keeps it', () => {
+      const drafts = decideHandle(text(), { agent: 'ada', step: 'claimed', id }, context())
+      expect(change(drafts)).toMatchObject({ claimUntil: iso(now + 15 * minute) })
+      const claimed = text({ box: 'ada', state: 'shown', attempts: 1, claimUntil: now + minute })
+      expect(change(decideHandle(claimed, { agent: 'ada', step: 'acked', id }, context()))).toMatchObject({
+        claimUntil: iso(now + minute),
+      })
+    })
+
+    test('is given to nobody else once it was read', () => {
+      const read = text({ box: 'ada', state: 'shown', attempts: 1 })
+      const error = refusal(() => decideHandle(read, { agent: 'cy', step: 'shown', id }, context()))
+      expect(error).toMatchObject({ code: 'conflict', message: expect.stringContaining('ada') })
+    })
+  })
+
+  test('that was started has no lease: it lasts as long as its agent is there', () => {
+    const start = (receipt: object) =>
+      change(decideHandle(roleMail(receipt), { agent: 'ada', step: 'processing', id }, context()))
+    expect(start({})).toMatchObject({ box: 'ada', state: 'processing' })
+    expect(start({})).not.toHaveProperty('claimUntil')
+    expect(start({ box: 'ada', state: 'shown', attempts: 1, claimUntil: now + 1 })).not.toHaveProperty(
+      'claimUntil',
+    )
+  })
+
+  test('is not for its own sender while another holder is there', () => {
+    const own = (agents: ReturnType<typeof agent>[]) =>
+      viewOf({ agents, message: { sender: 'ada', asks: asking.work }, receipts: [{ owner: 'role:x' }] })
+    const take = { agent: 'ada', step: 'claimed', id } as const
+    expect(refusal(() => decideHandle(own([ada, cy]), take, context()))).toMatchObject({
+      code: 'conflict',
+      hint: expect.stringContaining('another holder'),
+    })
+    expect(decideShow(own([ada, cy]), 'ada', [id], context())).toEqual([])
+    expect(
+      change(decideHandle(own([ada, agent('cy', { roles: ['x'], state: 'frozen' })]), take, context())),
+    ).toMatchObject({
+      box: 'ada',
     })
   })
 
@@ -191,12 +248,18 @@ describe('mail to a role', () => {
     )
   })
 
-  test('starting again after a failure takes a new claim', () => {
-    const view = roleMail({ box: 'ada', state: 'failed', attempts: 1 })
+  test('is for four hours with whoever has read it, and for a quarter of one with whoever claims it', () => {
+    const until = (step: HandleStep) =>
+      change(decideHandle(roleMail(), { agent: 'ada', step, id }, context()))!.claimUntil
+    expect([until('shown'), until('acked'), until('claimed')]).toEqual(
+      [4 * 60, 4 * 60, 15].map((minutes) => iso(now + minutes * minute)),
+    )
+  })
+
+  test('can be started again after a failure', () => {
+    const view = roleMail({ box: 'ada', state: 'failed', attempts: 1, failures: 1 })
     expect(change(decideHandle(view, { agent: 'ada', step: 'processing', id }, context()))).toMatchObject({
-      box: 'ada',
-      state: 'processing',
-      claimUntil: '2026-11-15T10:15:00.000Z',
+      ...{ box: 'ada', state: 'processing', attempts: 2, failures: 1 },
     })
   })
 
@@ -453,11 +516,48 @@ describe('showing what an agent is about to read', () => {
   })
 
   test('notes that an agent was told of its own mail, and claims nothing for a role with that', () => {
-    expect(decideShow(directMail('stored'), 'ada', [id], context(), 'notified')).toMatchObject([
+    const step = 'notified'
+    expect(decideShow(directMail('stored'), 'ada', [id], context(), { step })).toMatchObject([
       { step: 'notified', changes: [{ state: 'notified', was: 'stored' }] },
     ])
-    expect(decideShow(directMail('shown'), 'ada', [id], context(), 'notified')).toEqual([])
-    expect(decideShow(roleMail(), 'ada', [id], context(), 'notified')).toEqual([])
+    expect(decideShow(directMail('shown'), 'ada', [id], context(), { step })).toEqual([])
+    expect(decideShow(roleMail(), 'ada', [id], context(), { step })).toEqual([])
+  })
+
+  describe('takes one piece of work for a role at a time, where that is asked for', () => {
+    const task = (number: number, ...receipts: ReceiptInput[]) =>
+      mail(number, { to: ['role:x'], type: 'task_assignment' }, ...receipts)
+    const note = (number: number) => mail(number, { to: ['role:x'] })
+    const own = (number: number, state: ReceiptState = 'stored') =>
+      mail(number, { to: ['ada'], type: 'task_assignment' }, { owner: 'ada', state })
+    const shown = (...mails: Mail[]) =>
+      decideShow(
+        spaceOf([ada, cy], ...mails),
+        'ada',
+        mails.map(({ facts }) => facts.id),
+        context(),
+        {
+          oneTask: true,
+        },
+      ).flatMap(({ changes }) => changes.map(({ seq }) => seq))
+    const held = (state: ReceiptState) => task(9, { owner: 'role:x', box: 'ada', state, attempts: 1 })
+
+    test('of several the first, and all that is no work', () => {
+      expect(shown(task(1), task(2), note(3), note(4), own(5))).toEqual([1, 3, 4, 5])
+    })
+
+    test.each<ReceiptState>(['shown', 'acked', 'processing'])('none while one is in hand: %s', (state) => {
+      expect(shown(task(1), note(2), own(3), held(state))).toEqual([2, 3])
+    })
+
+    test('none while it is at work on a task of its own', () => {
+      expect(shown(task(1), own(2, 'processing'))).toEqual([])
+      expect(shown(task(1), own(2, 'shown'))).toEqual([1])
+    })
+
+    test.each<ReceiptState>(['failed', 'archived'])('one again when the last is %s', (state) => {
+      expect(shown(task(1), held(state))).toEqual([1])
+    })
   })
 })
 
@@ -477,51 +577,60 @@ describe('an agent that has left', () => {
     )
   })
 
-  test('is another than one that was only silent', () => {
+  test('is another than one that was only taken for dead', () => {
     const command = { agent: 'ada', step: 'acked', id } as const
     expect(change(decideHandle(gone('silent'), command, context()))).toMatchObject({ state: 'acked' })
   })
 })
 
-describe('mail that was taken up too often', () => {
+describe('mail at which too many have failed', () => {
   const handle = (step: HandleStep, receipt: object, agents = [ada, cy], max = 3) =>
     decideHandle(
       viewOf({ agents, receipts: [{ owner: 'role:x', ...receipt }] }),
       { agent: 'ada', step, id, note: 'no disk' },
       withPolicy({ maxAttempts: max }),
     )
-  const claimed = (attempts: number) => ({ box: 'ada', state: 'shown', attempts, claimUntil: now + minute })
-
-  test.each<[HandleStep, number, string]>([
-    ['failed', 2, 'failed'],
-    ['failed', 3, 'dead'],
-    ['released', 2, 'stored'],
-    ['released', 3, 'dead'],
-    ['completed', 3, 'archived'],
-    ['processing', 3, 'processing'],
-  ])('%s at attempt %i of 3: %s', (step, attempts, state) => {
-    expect(change(handle(step, claimed(attempts)))).toMatchObject({ owner: 'role:x', state, attempts })
+  const claimed = (failures: number, attempts = 9) => ({
+    ...{ box: 'ada', state: 'shown', attempts, failures, claimUntil: now + minute },
   })
 
-  test('counts the attempt of whoever fails it without having claimed it', () => {
-    expect(change(handle('failed', { attempts: 2 }))).toMatchObject({ state: 'dead', attempts: 3 })
+  test.each<[HandleStep, number, string, number]>([
+    ['failed', 1, 'failed', 2],
+    ['failed', 2, 'dead', 3],
+    ['released', 2, 'stored', 2],
+    ['completed', 2, 'archived', 2],
+    ['processing', 2, 'processing', 2],
+  ])('%s after %i failures of at most 3: %s', (step, before, state, failures) => {
+    expect(change(handle(step, claimed(before)))).toMatchObject({ owner: 'role:x', state, failures })
+  })
+
+  test('counts the failure of whoever fails it without having claimed it', () => {
+    expect(change(handle('failed', { failures: 2 }))).toMatchObject({ state: 'dead', failures: 3 })
+  })
+
+  test('does not count how often it was claimed or given back', () => {
+    for (const step of ['released', 'failed'] as const)
+      expect(change(handle(step, claimed(0, 99)))).toMatchObject({
+        state: step === 'failed' ? 'failed' : 'stored',
+      })
+    expect(change(handle('claimed', { attempts: 99 }))).toMatchObject({ state: 'shown', attempts: 100 })
   })
 
   test('is taken by nobody any more', () => {
-    expect(refusal(() => handle('claimed', { attempts: 3 })).code).toBe('conflict')
+    expect(refusal(() => handle('claimed', { failures: 3 })).code).toBe('conflict')
     expect(refusal(() => handle('claimed', { ...claimed(3), box: 'cy', claimUntil: now })).code).toBe(
       'conflict',
     )
-    expect(change(handle('claimed', { attempts: 2 }))).toMatchObject({ attempts: 3, state: 'shown' })
+    expect(change(handle('claimed', { failures: 2 }))).toMatchObject({ attempts: 1, state: 'shown' })
   })
 
-  test('stays with whoever has taken it for the last time', () => {
-    expect(change(handle('claimed', claimed(3)))).toMatchObject({ box: 'ada', state: 'shown', attempts: 3 })
+  test('stays with whoever has it', () => {
+    expect(change(handle('claimed', claimed(3)))).toMatchObject({ box: 'ada', state: 'shown', failures: 3 })
   })
 
-  const failing = (attempts: number, from = 'bob') =>
+  const failing = (failures: number, from = 'bob') =>
     decideHandle(
-      spaceOf([ada], mail(10, { from, subject: 'Plan' }, { owner: 'ada', state: 'processing', attempts })),
+      spaceOf([ada], mail(10, { from, subject: 'Plan' }, { owner: 'ada', state: 'processing', failures })),
       { agent: 'ada', step: 'failed', id, note: 'no disk' },
       context(),
     )
@@ -530,8 +639,8 @@ describe('mail that was taken up too often', () => {
     [0, 'failed'],
     [3, 'failed'],
     [4, 'dead'],
-  ])('direct mail that was retried %i times and fails again: %s', (attempts, state) => {
-    expect(change(failing(attempts))).toMatchObject({ owner: 'ada', state })
+  ])('direct mail that has failed %i times and fails again: %s', (failures, state) => {
+    expect(change(failing(failures))).toMatchObject({ owner: 'ada', state, failures: failures + 1 })
   })
 
   test('each retry of direct mail is an attempt', () => {
@@ -559,7 +668,9 @@ describe('mail that was taken up too often', () => {
         type: 'error',
         replyTo: id,
         payload: {
-          undelivered: [{ id, to: 'ada', reason: 'failed by ada (no disk), and it was claimed 5 times' }],
+          undelivered: [
+            { id, to: 'ada', reason: 'failed by ada (no disk), and work on it has failed 5 times' },
+          ],
         },
       },
     ])

@@ -3,11 +3,14 @@ import type { Context } from '../../src/command/context.ts'
 import { decideDue } from '../../src/command/due/due.ts'
 import type { Matter } from '../../src/conversation/matter.ts'
 import type { View } from '../../src/conversation/view.ts'
+import type { Agent } from '../../src/model/agent.ts'
 import type { Message } from '../../src/model/message.ts'
+import type { ReceiptState } from '../../src/model/receipt.ts'
 import { agent, idOf } from '../helpers/samples.ts'
 import {
   hour,
   iso,
+  type Mail,
   mail,
   messagesIn,
   minute,
@@ -19,17 +22,29 @@ import {
 } from './fake-view.ts'
 
 const nobody = { running: new Set<string>(), gone: new Set<string>() }
-const team = [agent('ada', { lastSeenAt: iso(now) }), agent('lea', { roles: ['lead'], lastSeenAt: iso(now) })]
+/** They have been here for days. */
+const since = { session: { generation: 1, startedAt: iso(now - 100 * hour) }, lastSeenAt: iso(now) }
+const ada = agent('ada', since)
+const lea = agent('lea', { ...since, roles: ['lead'] })
+const team = [ada, lea]
 const patient = withPolicy({ answerAfterMs: hour, urgentAfterMs: 0, staleAfterMs: 0, ackTimeoutMs: 0 })
 
 interface Waiting {
   matter?: Partial<Matter>
   text?: Partial<Message>
   receipt?: Partial<ReceiptInput>
+  agents?: Agent[]
+  /** Notices about it so far. */
+  told?: Mail[]
 }
 
+const day = 24 * hour
+
 /** What is done about a question of bob that ada has not answered. */
-function overdue({ matter = {}, text = {}, receipt = {} }: Waiting, at: Context = patient) {
+function overdue(
+  { matter = {}, text = {}, receipt = {}, agents = team, told: notices = [] }: Waiting,
+  at: Context = patient,
+) {
   const letter = mail(
     1,
     { from: 'bob', subject: 'Which port?', ...text },
@@ -41,7 +56,7 @@ function overdue({ matter = {}, text = {}, receipt = {} }: Waiting, at: Context 
   }
   const asked: unknown[] = []
   const view: View = {
-    ...spaceOf(team, letter),
+    ...spaceOf(agents, letter, ...notices),
     overdue: (...given) => {
       asked.push(given)
       return [open]
@@ -56,23 +71,23 @@ describe('an answer that does not come', () => {
     const { told, receipts, asked } = overdue({})
     expect(told).toMatchObject([
       {
-        ...{ from: 'system', to: ['role:lead'], type: 'escalation', priority: 'urgent', replyTo: idOf(1) },
-        subject: 'ada, no answer to a question: Which port?',
-        body: `Message ${idOf(1)} from bob to ada was sent 30 min ago and is shown.\n\nSee it: mailbox show ${idOf(1)}`,
-        payload: { id: idOf(1), recipient: 'ada', level: 1, reason: 'no answer to a question' },
+        ...{ from: 'system', to: ['role:lead'], type: 'escalation', priority: 'high', replyTo: idOf(1) },
+        subject: 'bob is waiting for ada: no answer yet',
+        body: `Message ${idOf(1)} from bob to ada was sent 30 min ago: no answer yet.\n\nSee it: mailbox show ${idOf(1)}`,
+        payload: { notice: 'answer', id: idOf(1), recipient: 'ada', reason: 'no answer yet' },
       },
     ])
     expect(receipts).toMatchObject([
       {
         step: 'overdue',
         by: 'system',
-        note: 'no answer to a question',
+        note: 'no answer yet',
         changes: [{ owner: 'ada', state: 'shown', was: 'shown' }],
       },
     ])
     expect(asked).toEqual([[now, now - hour, 500]])
     const { told: next } = overdue({ matter: { level: 1, since: now - 2 * hour } })
-    expect(next).toMatchObject([{ to: ['user'], payload: { level: 2 } }])
+    expect(next).toMatchObject([{ to: ['user'], payload: { notice: 'answer' } }])
   })
 
   test.each<[string, Partial<Matter>, number]>([
@@ -80,9 +95,60 @@ describe('an answer that does not come', () => {
     ['once told, before another hour', { level: 1, since: now - 2 * hour + 1 }, 0],
     ['a deadline that is to come', { until: now + 1, since: now - minute }, 0],
     ['a deadline that somebody was told of', { until: now, since: now - minute, level: 1 }, 0],
-    ['an hour, though the deadline is to come', { until: now + 1 }, 1],
+    ['a day, but the deadline is to come', { until: now + 1, since: now - day }, 0],
+    ['not quite an hour after the deadline', { until: now - hour + 1, since: now - day, level: 1 }, 0],
+    ['an hour after the deadline: the lead', { until: now - hour, since: now - day, level: 1 }, 1],
+    ['two hours after it: the person', { until: now - 2 * hour, since: now - day, level: 2 }, 1],
   ])('%s: %j', (_, matter, told) => {
     expect(overdue({ matter }).told).toHaveLength(told)
+  })
+
+  test.each<[string, Waiting, string[]]>([
+    ['there is no lead', { agents: [ada] }, ['user']],
+    [
+      'the lead is away',
+      { agents: [ada, agent('lea', { ...since, roles: ['lead'], state: 'frozen' })] },
+      ['user'],
+    ],
+    ['the lead itself asked', { text: { from: 'lea' }, matter: { asker: 'lea' } }, ['user']],
+    [
+      'the person asked, and there is no lead',
+      { agents: [ada], text: { from: 'user' }, matter: { asker: 'user' } },
+      [],
+    ],
+    [
+      'the person was asked',
+      { text: { to: ['user'] }, matter: { owner: 'user' }, receipt: { owner: 'user', box: 'user' } },
+      [],
+    ],
+  ])('is told to whom it concerns: %s', (_, waiting, to) => {
+    const { told, receipts } = overdue(waiting)
+    expect(told.flatMap((one) => one.to)).toEqual(to)
+    // Whoever is told or not: it is looked at once.
+    expect(receipts).toMatchObject([{ step: 'overdue' }])
+  })
+
+  test.each<[string, Partial<Agent>, number]>([
+    ['is away', { state: 'frozen' }, 0],
+    ['was taken for dead', { state: 'dead', gone: 'silent' }, 0],
+    ['came back less than an hour ago', { lastAway: { from: iso(now - day), to: iso(now - hour + 1) } }, 0],
+    ['came back an hour ago', { lastAway: { from: iso(now - day), to: iso(now - hour) } }, 1],
+    ['began less than an hour ago', { session: { generation: 2, startedAt: iso(now - hour + 1) } }, 0],
+  ])('counts only while its recipient is there: it %s', (_, fields, told) => {
+    const agents = [agent('ada', { ...since, ...fields }), lea]
+    expect(overdue({ matter: { since: now - day }, agents }).told).toHaveLength(told)
+  })
+
+  test('is told to nobody who knows of the message already, whatever the reason was', () => {
+    const about = [{ id: idOf(1), to: 'ada', kind: 'unread', reason: 'urgent and unread' }]
+    const known = (state: ReceiptState) =>
+      mail(
+        2,
+        { from: 'system', to: ['role:lead'], payload: { notice: 'unread', about } },
+        { owner: 'role:lead', state },
+      )
+    expect(overdue({ told: [known('shown')] }).told).toEqual([])
+    expect(overdue({ told: [known('withdrawn')] }).told).toMatchObject([{ to: ['role:lead'] }])
   })
 
   test("is nobody's concern where nobody wants to be told", () => {
@@ -118,9 +184,9 @@ describe('a deadline that was missed', () => {
     expect(told).toMatchObject([
       {
         ...{ to: ['bob'], type: 'notification', priority: 'high', replyTo: idOf(1) },
-        subject: 'ada has not settled the question in time: Which port?',
-        body: `Ask again, or ask somebody else.\n\nSee it: mailbox show ${idOf(1)}`,
-        payload: { id: idOf(1), recipient: 'ada', kind: 'question', reason: 'deadline' },
+        subject: 'ada: the question was not settled in time',
+        body: `Message ${idOf(1)} from bob to ada was sent 30 min ago: the question was not settled in time.\n\nAsk again, or ask somebody else. See it: mailbox show ${idOf(1)}`,
+        payload: { notice: 'deadline', id: idOf(1), recipient: 'ada' },
       },
     ])
     expect(receipts).toMatchObject([{ step: 'overdue', note: 'the question was not settled in time' }])
@@ -129,9 +195,9 @@ describe('a deadline that was missed', () => {
   test('of the system is told to the person; of a shutdown the process is named; also where nobody else is told', () => {
     const never = withPolicy({ answerAfterMs: 0 })
     expect(missed({ asker: 'system' }, { subject: '' }, never).told).toMatchObject([
-      { to: ['user'], subject: 'ada has not settled the question in time: (no subject)' },
+      { to: ['user'], subject: 'ada: the question was not settled in time' },
     ])
-    expect(missed({ kind: 'shutdown' }).told[0]!.body).toMatch(/^Its deadline has passed: end its process/)
+    expect(missed({ kind: 'shutdown' }).told[0]!.body).toContain('end its process if it must stop now')
   })
 })
 
@@ -156,11 +222,11 @@ describe('a note about a letter', () => {
         changes: [{ ackBy: iso(now + 9), level: 1 }],
       },
     ])
-    expect(told[0]).toMatchObject({ subject: 'ada, urgent and unread: (no subject)' })
-    expect(told[0]!.body).toContain('was sent 30 min ago and is stored.')
+    expect(told[0]).toMatchObject({ subject: 'ada has not read an urgent message from bob' })
+    expect(told[0]!.body).toContain('was sent 30 min ago: urgent and unread.')
     expect(
       due({ priority: 'urgent', createdAt: iso(now - 10 * minute) }, { owner: 'user' }).receipts,
-    ).toMatchObject([{ note: 'urgent and unread: the person has it', changes: [{ level: 2 }] }])
+    ).toMatchObject([{ note: 'urgent and unread: nobody is left to tell', changes: [{ level: 2 }] }])
   })
 
   test('that no ack came keeps the lease of a claim, so that it is free afterwards', () => {
@@ -210,7 +276,7 @@ describe('a note about a letter', () => {
 
 describe('what becomes of the mail of the dead', () => {
   const died = (name: string, gone: 'left' | 'ended') =>
-    agent(name, { state: 'dead', gone, lastSeenAt: iso(now - hour) })
+    agent(name, { state: 'dead', gone, lastSeenAt: iso(now - day) })
   const notes = (view: View) =>
     receiptsIn(decideDue(view, nobody, patient)).map(
       ({ step, note, changes }) => `${step}: ${note} (${changes.map(({ seq }) => seq)})`,
@@ -219,7 +285,11 @@ describe('what becomes of the mail of the dead', () => {
   test('is told by how they went, each with its own words', () => {
     const view = spaceOf(
       [died('ada', 'ended'), died('cy', 'left')],
-      ...[mail(1, { to: ['ada'] }), mail(2, { to: ['cy'] }), mail(3, { to: ['cy'] })],
+      ...[
+        mail(1, { to: ['ada'], createdAt: iso(now - 2 * day) }),
+        mail(2, { to: ['cy'] }),
+        mail(3, { to: ['cy'] }),
+      ],
     )
     expect(notes(view)).toEqual(['dead: ada has died (1)', 'dead: cy has left (2,3)'])
   })

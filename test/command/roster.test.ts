@@ -79,13 +79,30 @@ describe('joining', () => {
     expect(draft?.agent.session).toEqual({ generation: 2, startedAt: at })
   })
 
-  test.each([
-    ['ice', 'resumed'],
-    ['gone', 'joined'],
-  ])('%s comes back: %s', (name, change) => {
+  test.each<[string, string, number]>([
+    // A frozen agent goes on with the same run, so that what was sent to that arrives.
+    ['ice', 'resumed', 1],
+    ['gone', 'joined', 2],
+  ])('%s comes back: %s, run %i', (name, change, generation) => {
     expect(decideJoin(view, name, {}, context())).toMatchObject([
-      { change, agent: { state: 'alive', session: { generation: 2 } } },
+      { change, agent: { state: 'alive', session: { generation } } },
     ])
+  })
+
+  test.each<[string, string | undefined, string | undefined, string]>([
+    ['the same session', 'one', 'one', 'resumed 1'],
+    ['no session', 'one', undefined, 'resumed 1'],
+    ['a session, where none was known', undefined, 'one', 'resumed 1'],
+    ['another session', 'one', 'two', 'joined 2'],
+  ])('a frozen agent that comes back with %s', (_, before, session, came) => {
+    const frozen = agent('ice', {
+      state: 'frozen',
+      session: { generation: 1, startedAt: sampleTime, ...(before === undefined ? {} : { id: before }) },
+    })
+    const input = session === undefined ? {} : { session: { id: session } }
+    const [draft] = agentsIn(decideJoin(spaceOf([frozen]), 'ice', input, context()))
+    expect(`${draft!.change} ${draft!.agent.session.generation}`).toBe(came)
+    expect(draft!.agent.session.id).toBe(session ?? before)
   })
 
   test('names a role or a tag once', () => {
@@ -98,7 +115,7 @@ describe('joining', () => {
     ['a reserved name', 'all', {}],
     ['the name of the system', 'system', {}],
     ['a role that is none', 'bob', { roles: ['a:b'] }],
-    ['a tag that is none', 'bob', { tags: ['project'] }],
+    ['a tag that is none', 'bob', { tags: ['role:x'] }],
     ['roles that are no list', 'bob', { roles: 'tester' }],
     ['a pid that is none', 'bob', { session: { pid: 1.5 } }],
     ['a note that is no text', 'bob', { note: 5 }],
@@ -154,7 +171,7 @@ describe('an update', () => {
 
   test.each<[string, object]>([
     ['a role that is none', { addRoles: [''] }],
-    ['a tag that is none', { addTags: ['x'] }],
+    ['a tag that is none', { addTags: ['x:'] }],
     ['a state one does not choose', { state: 'dead' }],
     ['a state nobody knows', { state: 'asleep' }],
   ])('with %s is refused', (_, input) => {
@@ -218,11 +235,18 @@ describe('coming back from the dead', () => {
     ])
   })
 
+  test.each<ReceiptState>(['shown', 'acked', 'processing'])('with the state that they had: %s', (before) => {
+    // What was read has lived as long as it had to.
+    expect(receiptsIn(join(letter('dead', { before, expiresAt: now })))).toMatchObject([
+      { step: 'revived', changes: [{ state: before, was: 'dead' }] },
+    ])
+  })
+
   test.each<[string, Mail]>([
     ['what had expired', letter('expired')],
     ['what would have expired since', letter('dead', { expiresAt: now })],
     ['what was for an earlier run', mail(10, { generation: 1 }, { owner: 'ada', state: 'dead' })],
-    ['what was taken up too often', letter('dead', { attempts: 5 })],
+    ['what has failed too often', letter('dead', { failures: 5 })],
     ['what is put away', letter('archived')],
     ['what it had withdrawn', letter('withdrawn')],
     ['what another has', mail(10, { to: ['cy'] }, { owner: 'cy', state: 'dead' })],
@@ -231,9 +255,9 @@ describe('coming back from the dead', () => {
     expect(receiptsIn(join(one))).toEqual([])
   })
 
-  test('with the attempts and repeats they had', () => {
-    expect(receiptsIn(join(letter('dead', { attempts: 2, repeats: 1 })))).toMatchObject([
-      { changes: [{ attempts: 2, repeats: 1 }] },
+  test('with the attempts, failures and repeats they had', () => {
+    expect(receiptsIn(join(letter('dead', { attempts: 9, failures: 2, repeats: 1 })))).toMatchObject([
+      { changes: [{ attempts: 9, failures: 2, repeats: 1 }] },
     ])
   })
 
@@ -254,6 +278,7 @@ describe('coming back from the dead', () => {
 describe('a new run', () => {
   const claim = (attempts: number, state: ReceiptState = 'processing') =>
     mail(10, { to: ['role:x'] }, { owner: 'role:x', box: 'ada', state, attempts, claimUntil: now + hour })
+  const read = mail(10, { to: ['role:x'] }, { owner: 'role:x', box: 'ada', state: 'shown', attempts: 1 })
 
   test('gives back what the one before had claimed', () => {
     const drafts = decideJoin(spaceOf([ada], claim(1)), 'ada', {}, context())
@@ -262,10 +287,22 @@ describe('a new run', () => {
     ])
   })
 
-  test('loses what was taken up too often, and the sender is told', () => {
-    const drafts = decideJoin(spaceOf([ada], claim(5)), 'ada', {}, context())
-    expect(receiptsIn(drafts)).toMatchObject([{ changes: [{ state: 'dead' }] }])
-    expect(messagesIn(drafts)).toMatchObject([{ to: ['bob'], type: 'error' }])
+  test('has not failed at it, however often that happens', () => {
+    const drafts = decideJoin(spaceOf([ada], claim(99)), 'ada', {}, context())
+    expect(receiptsIn(drafts)).toMatchObject([{ changes: [{ state: 'stored' }] }])
+    expect(receiptsIn(drafts)[0]!.changes[0]).not.toHaveProperty('failures')
+    expect(messagesIn(drafts)).toEqual([])
+  })
+
+  test('has failed at what the one before had started, if that died', () => {
+    const died = (state: ReceiptState) =>
+      receiptsIn(decideJoin(spaceOf([ada], claim(1, state)), 'ada', {}, context(), new Set(['ada 3'])))
+    expect(died('processing')).toMatchObject([{ changes: [{ state: 'stored', failures: 1 }] }])
+    expect(died('shown')[0]!.changes[0]).not.toHaveProperty('failures')
+  })
+
+  test('gives nothing back that the one before had only read', () => {
+    expect(receiptsIn(decideJoin(spaceOf([ada], read), 'ada', {}, context()))).toEqual([])
   })
 
   test('keeps its own mail, and what it has of a group', () => {
@@ -284,13 +321,13 @@ describe('coming back from being frozen', () => {
 
   test('an agent finds its mail with all the life it had', () => {
     const drafts = join(mail(10, lives))
-    expect(drafts.map(({ kind }) => kind)).toEqual(['receipt', 'agent'])
+    expect(drafts.map(({ kind }) => kind)).toEqual(['agent', 'receipt'])
     expect(receiptsIn(drafts)).toEqual([
       {
         kind: 'receipt',
         step: 'extended',
         by: 'system',
-        note: 'ada was frozen',
+        note: 'ada was away',
         changes: [
           {
             ...{ id: idOf(10), seq: 10, rank: 1, owner: 'ada', box: 'ada', state: 'stored', was: 'stored' },
@@ -385,7 +422,7 @@ describe('the members of a swarm', () => {
       agent('dev/tester', { state: 'frozen', session: { generation: 0, startedAt: sampleTime } }),
     ])
     expect(agentsIn(decideJoin(seeded, 'dev/tester', {}, context()))).toMatchObject([
-      { change: 'resumed', agent: { session: { generation: 1 } } },
+      { change: 'joined', agent: { session: { generation: 1 } } },
     ])
   })
 

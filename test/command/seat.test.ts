@@ -1,17 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { checkImport, decideImport } from '../../src/command/import.ts'
-import {
-  decideJoin,
-  decideLeave,
-  decideRestate,
-  decideSeat,
-  decideUpdate,
-  type SeatInput,
-} from '../../src/command/roster.ts'
+import { decideJoin, decideLeave, decideRestate, decideUpdate } from '../../src/command/roster.ts'
+import { decideSeat, type SeatInput } from '../../src/command/seat.ts'
 import type { Agent, Session } from '../../src/model/agent.ts'
 import { refusal } from '../helpers/refusal.ts'
-import { agent, idOf, message } from '../helpers/samples.ts'
-import { agentsIn, context, iso, mail, now, spaceOf } from './fake-view.ts'
+import { agent } from '../helpers/samples.ts'
+import { agentsIn, context, iso, now, spaceOf } from './fake-view.ts'
 
 const here = { pid: 7, pidStart: 'then', host: 'box' }
 const run = (fields: Partial<Session>): Session => ({ generation: 1, startedAt: iso(now - 1_000), ...fields })
@@ -83,7 +76,7 @@ describe('the agent of a process', () => {
   test('is resumed if it was frozen', () => {
     expect(seat([claude('claude-1', {}, { state: 'frozen' })])).toEqual({
       name: 'claude-1',
-      joined: ['resumed claude-1 2'],
+      joined: ['resumed claude-1 1'],
     })
   })
 
@@ -105,15 +98,72 @@ describe('the agent of a process', () => {
   describe('with sessions', () => {
     const session = { ...here, id: 'one' }
 
-    test('is that of the session, and another for another', () => {
-      const agents = [claude('claude-1', { id: 'one' })]
-      expect(seat(agents, { session })).toEqual({ name: 'claude-1', joined: [] })
-      expect(seat(agents, { session: { ...here, id: 'two' } })).toEqual({
-        name: 'claude-2',
-        joined: ['joined claude-2 1'],
+    test('is that of the session, and another for another where a client has several', () => {
+      const codex = (id: string) => claude('codex-1', { id, client: 'codex' })
+      const input = { client: 'codex', session: { ...here, id: 'two' } }
+      expect(seat([codex('two')], input)).toEqual({ name: 'codex-1', joined: [] })
+      expect(seat([codex('one')], input)).toEqual({ name: 'codex-2', joined: ['joined codex-2 1'] })
+      expect(seat([codex('one')], { client: 'codex' })).toEqual({ name: 'codex-1', joined: [] })
+    })
+
+    test('learns its session from whoever knows it', () => {
+      const told = (agents: Agent[], input: Partial<SeatInput> = {}) =>
+        agentsIn(
+          decideSeat(spaceOf(agents), { client: 'claude', session, ...input }, { gone: new Set() }, context())
+            .drafts,
+        ).map(({ change, agent: { name, session: known } }) => [change, name, known.client, known.id])
+      expect(told([claude('claude-1')])).toEqual([['updated', 'claude-1', 'claude', 'one']])
+      expect(told([claude('claude-1', { id: 'one' })])).toEqual([])
+      // It has one session at a time: this is the next one.
+      expect(told([claude('claude-1', { id: 'zero' })])).toEqual([['updated', 'claude-1', 'claude', 'one']])
+      // Under a name, too, and where that joined without a client.
+      const ada = agent('ada', { session: run(here) })
+      expect(told([ada], { name: 'ada' })).toEqual([['updated', 'ada', 'claude', 'one']])
+      expect(told([ada])).toEqual([['updated', 'ada', 'claude', 'one']])
+      // A name that is in use elsewhere has another session.
+      expect(told([claude('ada', { pid: 99 })], { name: 'ada' })).toEqual([])
+    })
+
+    test('wins over an agent that was made up before the session was known', () => {
+      const owner = claude('claude-1', { pid: 99, id: 'one' }, { state: 'frozen' })
+      const fresh = claude('claude-2')
+      const resumed = { name: 'claude-1', joined: ['left claude-2 1', 'resumed claude-1 1'] }
+      expect(seat([owner, fresh], { session })).toEqual(resumed)
+      expect(seat([fresh, owner], { session })).toEqual(resumed)
+      const killed = claude('claude-1', { pid: 99, id: 'one' })
+      expect(seat([killed, fresh], { session }, ['claude-1 1'])).toEqual({
+        name: 'claude-1',
+        joined: ['left claude-2 1', 'joined claude-1 2'],
       })
-      expect(seat(agents)).toEqual({ name: 'claude-1', joined: [] })
-      expect(seat([claude('claude-1')], { session })).toEqual({ name: 'claude-1', joined: [] })
+      // One that has a session of its own can be resumed.
+      expect(seat([owner, claude('claude-2', { id: 'two' })], { session }).joined).toEqual([
+        'frozen claude-2 1',
+        'resumed claude-1 1',
+      ])
+      // With several sessions in one process, the others go on.
+      const other = claude('codex-2', { id: 'two', client: 'codex' })
+      const codex = claude('codex-1', { pid: 99, id: 'one', client: 'codex' }, { state: 'frozen' })
+      expect(seat([codex, other], { client: 'codex', session }).joined).toEqual(['resumed codex-1 1'])
+    })
+
+    test('does not win over a name that somebody gave', () => {
+      const owner = claude('claude-1', { pid: 99, id: 'one' }, { state: 'frozen' })
+      expect(seat([owner, claude('ada')], { session })).toEqual({ name: 'ada', joined: ['updated ada 1'] })
+      expect(seat([owner, claude('claude-2')], { session, name: 'claude-2' })).toEqual({
+        name: 'claude-2',
+        joined: ['updated claude-2 1'],
+      })
+    })
+
+    test('is the latest that had it', () => {
+      const [older, newer] = [
+        claude('ada', { pid: 98, id: 'one', startedAt: iso(now - 9) }, { state: 'frozen' }),
+        claude('bob', { pid: 99, id: 'one', startedAt: iso(now - 5) }, { state: 'frozen' }),
+      ]
+      expect([seat([older, newer], { session }).name, seat([newer, older], { session }).name]).toEqual([
+        'bob',
+        'bob',
+      ])
     })
 
     test('is resumed in another process, once the first is gone', () => {
@@ -131,11 +181,16 @@ describe('the agent of a process', () => {
       expect(seat([claude('ada', { pid: 99 })], {}, ['ada 1']).name).toBe('claude-1')
     })
 
-    test('that starts after another has ended takes over its agent', () => {
+    test('that was frozen is the same run when it is resumed', () => {
+      const before = claude('ada', { id: 'one' }, { state: 'frozen' })
+      expect(seat([before], { session })).toEqual({ name: 'ada', joined: ['resumed ada 1'] })
+    })
+
+    test('that starts after another has ended takes over its agent, in a run of its own', () => {
       const before = claude('ada', { id: 'one' }, { state: 'frozen' })
       expect(seat([before], { session: { ...here, id: 'two' } })).toEqual({
         name: 'ada',
-        joined: ['resumed ada 2'],
+        joined: ['joined ada 2'],
       })
     })
   })
@@ -221,12 +276,14 @@ describe('what an agent says of itself', () => {
   })
 
   test('to leave frozen twice does not make it frozen later', () => {
-    const [draft] = decideLeave(spaceOf([agent('ada', { state: 'frozen' })]), 'ada', true, context())
+    const leave = (one: Agent, frozen: boolean) =>
+      agentsIn(decideLeave(spaceOf([one]), 'ada', frozen, context()))
+    const [draft] = leave(agent('ada', { state: 'frozen' }), true)
     expect(draft!.agent.lastSeenAt).toBe(agent('ada').lastSeenAt)
-    const [fresh] = decideLeave(spaceOf([agent('ada')]), 'ada', true, context())
+    const [fresh] = leave(agent('ada'), true)
     expect(fresh!.agent).toMatchObject({ lastSeenAt: iso(now), state: 'frozen' })
     expect(fresh!.agent).not.toHaveProperty('gone')
-    const [left] = decideLeave(spaceOf([agent('ada')]), 'ada', false, context())
+    const [left] = leave(agent('ada'), false)
     expect(left).toMatchObject({ change: 'left', agent: { state: 'dead', gone: 'left' } })
   })
 
@@ -245,34 +302,5 @@ describe('what an agent says of itself', () => {
     expect(decideRestate(spaceOf(agents))).toEqual(
       agents.map((one) => ({ kind: 'agent', change: 'updated', by: 'system', agent: one })),
     )
-  })
-})
-
-describe('an import', () => {
-  test('takes what an export writes, with or without its place', () => {
-    const draft = { kind: 'message', message: message() }
-    expect(checkImport(message())).toEqual(draft)
-    expect(checkImport({ ...message(), seq: 7 })).toEqual(draft)
-    expect(checkImport({ message: { ...message(), seq: 7 } })).toEqual(draft)
-    expect(checkImport({ message: message(), exclude: ['cy'] })).toEqual({ ...draft, exclude: ['cy'] })
-  })
-
-  test.each<[unknown, RegExp]>([
-    [null, /^not a message: message\.id /],
-    ['text', /^not a message: message\.id /],
-    [{ message: null }, /^not a message: message\.id /],
-    [{ ...message(), body: 5 }, /^not a message: message\.body \S/],
-    [{ message: message(), exclude: 'cy' }, /^not a message: exclude /],
-  ])('of %j is refused', (value, said) => {
-    expect(refusal(() => checkImport(value))).toMatchObject({
-      code: 'invalid',
-      message: expect.stringMatching(said),
-    })
-  })
-
-  test('leaves out what is there', () => {
-    const draft = checkImport(message())
-    expect(decideImport(spaceOf([]), draft)).toEqual([draft])
-    expect(decideImport(spaceOf([], mail(1, { id: idOf(1) })), draft)).toEqual([])
   })
 })

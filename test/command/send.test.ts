@@ -250,7 +250,7 @@ describe('a message that is not even looked at', () => {
     ['a context that is no JSON', { to: 'ada', context: { f: () => 1 } }],
     ['a context that is no object', { to: 'ada', context: [1] }],
     ['a context that is null', { to: 'ada', context: null }],
-    ['a tag that is none', { to: 'ada', tags: ['x'] }],
+    ['a tag that is none', { to: 'ada', tags: ['X:y'] }],
     ['tags that are no list', { to: 'ada', tags: 'project:x' }],
     ['65 tags', { to: 'ada', tags: Array.from({ length: 65 }, (_, n) => `project:${n}`) }],
     ['an empty attachment', { to: 'ada', attachments: [''] }],

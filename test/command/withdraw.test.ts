@@ -8,17 +8,21 @@ import { directMail, type Mail, mail, spaceOf, theMessage, viewOf } from './fake
 const { id } = theMessage
 
 describe('taking a message back', () => {
-  test.each<ReceiptState>(['stored', 'notified', 'expired', 'dead'])('works while it is %s', (state) => {
-    expect(decideWithdraw(directMail(state), 'bob', id)).toMatchObject([
-      {
-        step: 'withdrawn',
-        by: 'bob',
-        changes: [{ id, owner: 'ada', box: 'ada', was: state, state: 'withdrawn' }],
-      },
-    ])
-  })
+  // What has failed is its sender's to take back, though it was seen.
+  test.each<ReceiptState>(['stored', 'notified', 'failed', 'expired', 'dead'])(
+    'works while it is %s',
+    (state) => {
+      expect(decideWithdraw(directMail(state), 'bob', id)).toMatchObject([
+        {
+          step: 'withdrawn',
+          by: 'bob',
+          changes: [{ id, owner: 'ada', box: 'ada', was: state, state: 'withdrawn' }],
+        },
+      ])
+    },
+  )
 
-  test.each<ReceiptState>(['shown', 'acked', 'processing', 'completed', 'failed', 'archived'])(
+  test.each<ReceiptState>(['shown', 'acked', 'processing', 'completed', 'archived'])(
     'is refused once it is %s',
     (state) => {
       const error = refusal(() => decideWithdraw(directMail(state), 'bob', id))
@@ -107,7 +111,7 @@ describe('replacing an earlier message', () => {
     expect(drafts).toMatchObject([{ changes: [{ id: idOf(10) }] }])
   })
 
-  test.each<ReceiptState>(['shown', 'acked', 'processing', 'completed', 'failed', 'archived'])(
+  test.each<ReceiptState>(['shown', 'acked', 'processing', 'completed', 'archived'])(
     'leaves both when the earlier one is %s, and says so',
     (state) => {
       const { drafts, warnings } = supersede(true, mail(10, thread, { owner: 'ada', state }))
@@ -115,6 +119,12 @@ describe('replacing an earlier message', () => {
       expect(warnings).toEqual([expect.stringContaining('seen by ada')])
     },
   )
+
+  test('takes back what has failed', () => {
+    const { drafts, warnings } = supersede(true, mail(10, thread, { owner: 'ada', state: 'failed' }))
+    expect(drafts).toMatchObject([{ step: 'withdrawn', changes: [{ was: 'failed', state: 'withdrawn' }] }])
+    expect(warnings).toEqual([])
+  })
 
   test('that was taken back already changes nothing', () => {
     expect(supersede(true, mail(10, thread, { owner: 'ada', state: 'withdrawn' }))).toEqual({

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -30,6 +30,8 @@ describe('a URL of the console', () => {
 describe('the command of a message', () => {
   it('sends the same message when a shell runs it', async () => {
     const space = await tempSpace()
+    const file = join(tempDir(), 'a file.md')
+    writeFileSync(file, '')
     const ada = await space.mailbox('ada')
     await space.join("o'hara $HOME `id`")
     const sent = await ada.send({
@@ -43,7 +45,7 @@ describe('the command of a message', () => {
         payload: { a: "it's", b: [1] },
         requiresAck: true,
       },
-      attachments: ['a file.md'],
+      attachments: [file],
     })
     const bin = join(tempDir(), 'bin')
     mkdirSync(bin)

@@ -101,7 +101,7 @@ export async function tellStory(dir: string): Promise<Story> {
     to: 'role:reviewer',
     subject: 'Please review the minutes',
     body: 'See attached.',
-    attachments: ['notes/2026-11-15.md'],
+    attachments: ['docs/console.md'],
   })
   await assignTask(ada!, {
     to: 'cleo',

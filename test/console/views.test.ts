@@ -55,7 +55,7 @@ const views: View[] = [
   { name: 'channel', path: () => '/channels/project:inscription', ready: 'text=Stand-up' },
   { name: 'agents', path: () => '/agents', ready: 'text=Rollback journal or WAL?' },
   { name: 'agent', path: () => '/agents/swarm%2Fscribe', ready: 'text=Notes of the night' },
-  { name: 'message', path: () => `/messages/${story.done}`, ready: 'text=rebuilt in 8 s' },
+  { name: 'message', path: () => `/messages/${story.done}`, ready: '.ladder >> text=rebuilt in 8 s' },
   { name: 'search', path: () => '/search?q=index', ready: '.row' },
   { name: 'dead', path: () => '/dead', ready: '.row', act: (page) => page.locator('.row').click() },
   { name: 'stats', path: () => '/stats', ready: '.chart canvas' },

@@ -14,20 +14,27 @@ test('foreign text stands between two marks, behind a head in our words', () => 
 
 test('everything that a reader needs is in it, and nothing empty', () => {
   const text = lines({
-    ...{ type: 'plan_approval', subject: '', body: '', payload: { approved: true, own: 1 }, swarm: 'dev' },
+    ...{ type: 'plan_approval', subject: '', body: '', swarm: 'dev' },
+    ...{ payload: { approved: true, own: 1, deep: { own: 1 } }, context: { why: 'so' } },
     ...{ attachments: ['a', 'b'], requiresAck: true, awaitingResponse: true, priority: 'urgent' },
   })
   expect(text).toEqual([
     `Message ${id} from another agent "bob", plan_approval, urgent, needs an ack, needs an answer. A plan was decided.`,
     ...[
       '<<<mail N',
-      'Verdict: approved',
+      '# Plan approved',
+      '',
+      'Approved.',
+      'Own: 1',
       '',
       'attachments: a, b',
       '',
       'swarm: dev',
       '',
-      'payload: {"own":1}',
+      'payload: {"deep":{"own":1}}',
+      '',
+      'context:',
+      '- **why:** so',
       'mail N>>>',
     ],
   ])

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Field, type Fields, fieldsOf, findMisfit, sayValue } from '../../src/conversation/field.ts'
 import { checkPayload } from '../../src/conversation/payload.ts'
 import { payloadSchemas, toSchema } from '../../src/conversation/schema.ts'
-import { contextBesides, sayPayload } from '../../src/conversation/words.ts'
+import { wordsOf } from '../../src/conversation/words.ts'
 
 /** Of each kind: what it is, what it is not, and how that is said. */
 const kinds: [Field['kind'], unknown[], unknown[], string][] = [
@@ -14,7 +14,7 @@ const kinds: [Field['kind'], unknown[], unknown[], string][] = [
   ['share', [0, 0.5, 1], [-0.1, 1.1, '0.5', Number.NaN], 'a number from 0 to 1'],
   ['duration', [0.5, 1e15], [0, -1, '5'], 'a number of milliseconds above 0'],
   ['boolean', [true, false], ['true', 0, null], 'true or false'],
-  ['priority', ['low', 'urgent'], ['asap', 1, ''], 'one of low, normal, high, urgent'],
+  ['priority', ['low', 'urgent', 1, 4], ['asap', 0, 5, '1', ''], 'one of low, normal, high, urgent'],
   ['scalar', ['', 'x', 0], [true, null, [], Number.NaN], 'text or a number'],
   ['any', [null, 5, [], {}], [], 'JSON'],
   ['records', [[], [{}]], ['x', {}, null], 'a list of objects'],
@@ -105,8 +105,8 @@ describe('a value in words', () => {
 })
 
 describe('a payload in words', () => {
-  const say = (type: string, payload: unknown, body = '') =>
-    sayPayload({ type, payload: payload as never, body })
+  const say = (type: string, payload: unknown, body = 'The text.') =>
+    wordsOf({ from: 'ada', to: ['bob'], subject: '', type, payload: payload as never, body })
 
   test.each<[string, unknown, [string, string][], unknown]>([
     [
@@ -159,12 +159,12 @@ describe('a payload in words', () => {
     ],
     [
       'task_assignment',
-      { taskId: 'T', withinMs: 60_000, own: 1 },
+      { taskId: 'T', withinMs: 60_000, own: { deep: 1 } },
       [
         ['Task', 'T'],
         ['Within', '60 s'],
       ],
-      { own: 1 },
+      { own: { deep: 1 } },
     ],
     ['plan_submission', { taskId: 'T' }, [['Task', 'T']], undefined],
     ['help_request', { withinMs: 60_000 }, [['Within', '60 s']], undefined],
@@ -205,11 +205,48 @@ describe('a payload in words', () => {
       ],
       undefined,
     ],
-    ['plan_approval', { toString: 'x' }, [], { toString: 'x' }],
+    ['plan_approval', { toString: { x: 1 } }, [], { toString: { x: 1 } }],
     ['text', { a: 1 }, [], { a: 1 }],
     ['plan_approval', [1], [], [1]],
   ])('%s: %j', (type, payload, facts, rest) => {
-    expect(say(type, payload)).toEqual({ facts: facts.map(([label, text]) => ({ label, text })), rest })
+    expect(say(type, payload)).toMatchObject({
+      ...{ facts: facts.map(([label, text]) => ({ label, text })), others: [], payload: rest },
+    })
+  })
+
+  test('says plain values that nobody declared under the names that the sender gave them', () => {
+    const { facts, others, payload } = say('task_assignment', {
+      ...{ taskId: 'T', blockedBy: ['1', '2'], retry_count: 3, isLate: true, deep: { own: 1 }, mixed: [{}] },
+    })
+    expect(facts).toEqual([{ label: 'Task', text: 'T' }])
+    expect(others).toEqual([
+      { label: 'Blocked by', text: '1, 2' },
+      { label: 'Retry count', text: '3' },
+      { label: 'Is late', text: 'true' },
+    ])
+    expect(payload).toEqual({ deep: { own: 1 }, mixed: [{}] })
+  })
+
+  test('leaves the payload of a type that is no conversation, and of no type, to programs', () => {
+    expect(say('text', { n: 1 })).toMatchObject({ facts: [], others: [], payload: { n: 1 } })
+    expect(say('gossip', { n: 1 })).toMatchObject({ facts: [], others: [], payload: { n: 1 } })
+  })
+
+  test('repeats nothing of a notice, whose body says it all', () => {
+    const notice = { from: 'system', to: ['ada'], type: 'error', subject: 'S', body: 'B' }
+    expect(wordsOf({ ...notice, payload: { undelivered: [{ id: 'x' }] } })).toMatchObject({
+      ...{ body: 'B', facts: [], others: [], payload: undefined },
+    })
+  })
+
+  test('is not taken for said because a longer word has it', () => {
+    const branches = (body: string) => say('fix_ci_failure', { branch: 'main' }, body).facts.length
+    expect([
+      branches('It remains.'),
+      branches('On main.'),
+      branches('MAIN'),
+      branches('domain, main'),
+    ]).toEqual([...[1, 0, 0, 0]])
   })
 
   test('does not repeat what the body says, nor say nothing', () => {
@@ -222,6 +259,9 @@ describe('a payload in words', () => {
 
 describe('the context of a message', () => {
   const body = '**State:** half done\n\n**Next:**\n- first\n- second'
+  const left = (context: object | undefined, text: string) =>
+    wordsOf({ from: 'ada', to: ['bob'], type: 'text', subject: '', body: text, context: context as never })
+      .context
 
   test.each<[Record<string, unknown> | undefined, object | undefined]>([
     [undefined, undefined],
@@ -233,11 +273,11 @@ describe('the context of a message', () => {
     [{ n: 5 }, { n: 5 }],
     [{ deep: { state: 'half done' } }, { deep: { state: 'half done' } }],
   ])('%j is said besides the body as %j', (context, besides) => {
-    expect(contextBesides({ context: context as never, body })).toEqual(besides)
+    expect(left(context, body)).toEqual(besides)
   })
 
   test('that is no text is not in the body, whatever that says', () => {
-    expect(contextBesides({ context: { n: 5 }, body: '- 5' })).toEqual({ n: 5 })
+    expect(left({ n: 5 }, '- 5')).toEqual({ n: 5 })
   })
 })
 

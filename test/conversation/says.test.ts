@@ -109,10 +109,10 @@ test.each<[string, object, object]>([
   ],
   [
     'reportReview',
-    { to: 'bob', comments: [{ body: 'x' }], subject: 'S', body: 'B', url: 'u' },
+    { to: 'bob', comments: [{ body: 'x' }], subject: 'S', body: 'B', pr: '7', url: 'u' },
     {
       ...{ to: 'bob', subject: 'S', body: 'B\n- x', priority: 'high', requiresAck: true },
-      payload: { comments: [{ body: 'x' }], url: 'u' },
+      payload: { comments: [{ body: 'x' }], pr: '7', url: 'u' },
     },
   ],
   [
@@ -171,7 +171,7 @@ describe('a handoff', () => {
       ...{ filesModified: ['m'], filesCreated: ['c'] },
     }
     expect(say('handOff', { to: 'bob', subject: 'S', ...work, swarm: 'dev', replyTo: 'X' })).toEqual({
-      ...{ to: 'bob', subject: 'S', priority: 'high', context: work, attachments: ['m', 'c'] },
+      ...{ to: 'bob', subject: 'S', priority: 'normal', context: work, attachments: ['m', 'c'] },
       ...{ swarm: 'dev', replyTo: 'X' },
       body: [
         'Work handoff from ada to bob.',

@@ -92,33 +92,40 @@ const take: Record<Step, (scene: Scene, about: SentMessage) => Promise<unknown>>
 interface Row {
   kind: keyof typeof open
   state: string
-  reach: (Step | 'withdraw')[]
+  reach: (Step | 'withdraw' | 'reassign')[]
   leads: Partial<Record<Step, string>>
 }
-/** Whoever handles mail climbs its ladder, whatever the mail asks for. */
-const handled = { finish: 'same', fail: 'same', ack: 'same' } as const
+/** Whoever is done with mail, or has failed, has closed what it asks for; an ack says only that it was received. */
+const handled = { finish: 'closed', fail: 'closed', ack: 'same' } as const
+/** What is settled is finished. It can be finished again, but no longer fail. */
+const over = { finish: 'same', ack: 'same' } as const
 /** Anybody may say something, and submit a plan with reference to anything. */
 const talk = { answer: 'same', revise: 'same' } as const
+/** A reply in plain words settles it as well as the answer of its kind. */
+const asked = { ...handled, revise: 'same', answer: 'answered' } as const
 
 const table: Row[] = [
-  { kind: 'question', state: 'open', reach: [], leads: { ...talk, ...handled, answer: 'answered' } },
-  { kind: 'question', state: 'answered', reach: ['answer'], leads: { ...talk, ...handled } },
+  { kind: 'question', state: 'open', reach: [], leads: asked },
+  { kind: 'question', state: 'answered', reach: ['answer'], leads: { ...talk, ...over } },
+  { kind: 'question', state: 'closed', reach: ['finish'], leads: { ...talk, ...over } },
   { kind: 'question', state: 'void', reach: ['withdraw'], leads: talk },
 
-  { kind: 'status', state: 'open', reach: [], leads: { ...talk, ...handled, respond: 'answered' } },
-  { kind: 'status', state: 'answered', reach: ['respond'], leads: { ...talk, ...handled } },
+  { kind: 'status', state: 'open', reach: [], leads: { ...asked, respond: 'answered' } },
+  { kind: 'status', state: 'answered', reach: ['respond'], leads: { ...talk, ...over } },
+  { kind: 'status', state: 'closed', reach: ['finish'], leads: { ...talk, ...over } },
   { kind: 'status', state: 'void', reach: ['withdraw'], leads: talk },
 
   {
     ...{ kind: 'plan', state: 'open', reach: [] },
     leads: { answer: 'same', ...handled, approve: 'approved', reject: 'rejected' },
   },
-  { kind: 'plan', state: 'approved', reach: ['approve'], leads: { answer: 'same', ...handled } },
+  { kind: 'plan', state: 'approved', reach: ['approve'], leads: { answer: 'same', ...over } },
+  { kind: 'plan', state: 'closed', reach: ['finish'], leads: { answer: 'same', ...over } },
   {
     ...{ kind: 'plan', state: 'rejected', reach: ['reject'] },
-    leads: { answer: 'same', ...handled, revise: 'revised' },
+    leads: { answer: 'same', ...over, revise: 'revised' },
   },
-  { kind: 'plan', state: 'revised', reach: ['reject', 'revise'], leads: { answer: 'same', ...handled } },
+  { kind: 'plan', state: 'revised', reach: ['reject', 'revise'], leads: { answer: 'same', ...over } },
   { kind: 'plan', state: 'void', reach: ['withdraw'], leads: { answer: 'same' } },
 
   {
@@ -129,22 +136,32 @@ const table: Row[] = [
     ...{ kind: 'shutdown', state: 'deferred', reach: ['defer'] },
     leads: { ...talk, ...handled, accept: 'accepted', defer: 'same' },
   },
-  { kind: 'shutdown', state: 'accepted', reach: ['accept'], leads: { ...talk, ...handled } },
+  { kind: 'shutdown', state: 'accepted', reach: ['accept'], leads: { ...talk, ...over } },
+  { kind: 'shutdown', state: 'closed', reach: ['finish'], leads: { ...talk, ...over } },
   { kind: 'shutdown', state: 'void', reach: ['withdraw'], leads: talk },
 
   {
     ...{ kind: 'task', state: 'open', reach: [] },
     leads: { ...talk, ack: 'same', finish: 'done', fail: 'failed' },
   },
-  { kind: 'task', state: 'done', reach: ['finish'], leads: { ...talk, finish: 'same', ack: 'same' } },
-  { kind: 'task', state: 'failed', reach: ['fail'], leads: { ...talk, ...handled, finish: 'done' } },
+  { kind: 'task', state: 'done', reach: ['finish'], leads: { ...talk, ...over } },
+  {
+    kind: 'task',
+    state: 'failed',
+    reach: ['fail'],
+    leads: { ...talk, ...over, fail: 'same', finish: 'done' },
+  },
+  {
+    ...{ kind: 'task', state: 'reassigned', reach: ['fail', 'reassign'] },
+    leads: { ...talk, ...over, fail: 'same' },
+  },
   { kind: 'task', state: 'void', reach: ['withdraw'], leads: talk },
 
   {
     ...{ kind: 'ack', state: 'open', reach: [] },
-    leads: { ...talk, ack: 'acked', finish: 'acked', fail: 'acked' },
+    leads: { revise: 'same', answer: 'acked', ack: 'acked', finish: 'acked', fail: 'acked' },
   },
-  { kind: 'ack', state: 'acked', reach: ['ack'], leads: { ...talk, ...handled } },
+  { kind: 'ack', state: 'acked', reach: ['ack'], leads: { ...talk, ...over, fail: 'same' } },
   { kind: 'ack', state: 'void', reach: ['withdraw'], leads: talk },
 ]
 
@@ -155,8 +172,12 @@ describe('every step from every state', () => {
       const all = await scene()
       for (const step of stepNames) {
         const about = await open[kind]!(all)
-        for (const one of reach)
-          await (one === 'withdraw' ? all.ada.withdraw(about.id) : take[one](all, about))
+        for (const one of reach) {
+          if (one === 'withdraw') await all.ada.withdraw(about.id)
+          else if (one === 'reassign')
+            await assignTask(all.ada, { to: 'cy', subject: 'Build it', taskId: taskOf(about) })
+          else await take[one](all, about)
+        }
         expect(await stateOf(all, about.id, kind)).toBe(state)
 
         const to = leads[step]
@@ -166,7 +187,7 @@ describe('every step from every state', () => {
         expect(await stateOf(all, about.id, kind), step).toBe(expected)
 
         const isOwed = (await all.space.owed()).some((one) => one.id === about.id && one.kind === kind)
-        expect(isOwed, step).toBe(expected === 'open' || expected === 'deferred')
+        expect(isOwed, step).toBe(['open', 'deferred', 'failed'].includes(expected))
         if (kind === 'plan') await closePlans(all)
       }
     })
@@ -177,10 +198,10 @@ describe('every step from every state', () => {
     for (const { id, kind } of await all.space.owed()) if (kind === 'plan') await approvePlan(all.bob, id)
   }
 
-  it('there are 22 states and 220 steps to try', () => {
-    expect(table).toHaveLength(22)
-    expect(new Set(table.map(({ kind, state }) => `${kind} ${state}`)).size).toBe(22)
-    expect(table.length * stepNames.length).toBe(220)
+  it('there are 27 states and 270 steps to try', () => {
+    expect(table).toHaveLength(27)
+    expect(new Set(table.map(({ kind, state }) => `${kind} ${state}`)).size).toBe(27)
+    expect(table.length * stepNames.length).toBe(270)
   })
 })
 
@@ -319,18 +340,17 @@ describe('waiting', () => {
 
   it('does not end with a word of the asker, of the system, an escalation, or something said to a third', async () => {
     const clock = clockAt()
-    const settings = { urgentAfterMs: 60_000 }
-    const all = await scene({ now: clock.now, settings })
+    const all = await scene({ now: clock.now, settings: { urgentAfterMs: 60_000 } })
     const { space, ada, bob, cy } = all
     const { id } = await askForHelp(ada, { to: 'bob', body: 'Which port?' })
-    await ada.reply(id, { body: 'Anybody?' })
-    await bob.reply(id, { to: 'cy', body: 'Do you know?' })
-    await escalate(bob, { to: 'cy', about: id, reason: 'I do not know.' })
-    await escalate(bob, { to: 'ada', about: id, reason: 'I told cy.' })
     clock.advance(2 * 60_000)
     await space.runDue()
     const said = (await space.mailbox('user')).thread(id)
     expect((await said).some(({ from, type }) => from === 'system' && type === 'escalation')).toBe(true)
+    await ada.reply(id, { body: 'Anybody?' })
+    await bob.reply(id, { to: 'cy', body: 'Do you know?' })
+    await escalate(bob, { to: 'cy', about: id, reason: 'I do not know.' })
+    await escalate(bob, { to: 'ada', about: id, reason: 'I told cy.' })
     expect(await stateOf(all, id, 'question')).toBe('open')
     expect(await waiters(space)).toContain('ada')
     await cy.reply(id, { body: '8080' })
@@ -389,11 +409,28 @@ describe('what was owed', () => {
     for (const again of ['retry', 'release'] as const) {
       const { id } = await open['task']!(all)
       await all.bob.fail(id, { reason: 'It broke.' })
-      expect(await owedKinds(all.space)).toEqual([])
+      // What has failed is for whoever asked.
+      expect(await owedKinds(all.space, 'bob')).toEqual([])
+      expect(await all.space.owed()).toMatchObject([
+        { kind: 'task', state: 'failed', from: 'ada', by: 'ada' },
+      ])
       await all.bob[again](id)
-      expect(await owedKinds(all.space)).toEqual(['task'])
+      expect(await all.space.owed()).toMatchObject([{ kind: 'task', state: 'open', from: 'ada', by: 'bob' }])
       await all.bob.done(id)
+      expect(await owedKinds(all.space)).toEqual([])
     }
+  })
+
+  it('is no longer owed when a failed task is withdrawn or given to another', async () => {
+    const all = await scene()
+    const { id } = await open['task']!(all)
+    await all.bob.fail(id, { reason: 'It broke.' })
+    await all.ada.withdraw(id)
+    expect(await owedKinds(all.space)).toEqual([])
+    await assignTask(all.ada, { to: 'bob', subject: 'Build it', taskId: 'again' })
+    await all.bob.fail((await all.bob.inbox()).messages[0]!.id, { reason: 'It broke.' })
+    await assignTask(all.ada, { to: 'cy', subject: 'Build it', taskId: 'again' })
+    expect(await all.space.owed()).toMatchObject([{ kind: 'task', state: 'open', by: 'cy' }])
   })
 
   it('is settled by a report of whoever has the task, and of nobody else', async () => {
@@ -405,6 +442,34 @@ describe('what was owed', () => {
     expect(await owedKinds(space)).toEqual(['task'])
     await updateStatus(bob, { to: 'ada', taskId: 'T', status: 'completed' })
     expect(await owedKinds(space)).toEqual([])
+  })
+
+  it('is settled by a report for the message as well, which nobody gets again', async () => {
+    const clock = clockAt()
+    const { space, ada } = await scene({ now: clock.now })
+    const one = await space.mailbox('one', { join: { roles: ['worker'] } })
+    const two = await space.mailbox('two', { join: { roles: ['worker'] } })
+    const done = await assignTask(ada, { to: 'role:worker', subject: 'Build it', taskId: 'T' })
+    await one.claim(done.id)
+    await updateStatus(one, { to: 'ada', taskId: 'T', status: 'completed', body: 'All built.' })
+    expect((await space.show(done.id)).receipts).toMatchObject([{ state: 'archived', claimedBy: 'one' }])
+    const failed = await assignTask(ada, { to: 'one', subject: 'Test it', taskId: 'U' })
+    await updateStatus(one, { to: 'ada', taskId: 'U', status: 'failed' })
+    expect((await space.show(failed.id)).receipts).toMatchObject([{ state: 'failed' }])
+    // The reports have said it; whoever asked is not told again.
+    const said = await ada.check()
+    expect(said.messages.map(({ type, body }) => [type, body])).toEqual([
+      ['status_update', 'All built.'],
+      ['status_update', 'U: failed'],
+    ])
+    // A report to somebody else does not reach whoever asked.
+    const hidden = await assignTask(ada, { to: 'one', subject: 'Ship it', taskId: 'V' })
+    await updateStatus(one, { to: 'two', taskId: 'V', status: 'completed' })
+    expect((await ada.check()).messages).toMatchObject([{ from: 'one', replyTo: hidden.id }])
+    clock.advance(23 * hour)
+    await space.runDue()
+    expect((await two.check()).messages).toMatchObject([{ type: 'status_update' }])
+    expect(await space.owed()).toMatchObject([{ id: failed.id, by: 'ada' }])
   })
 
   it('by a role is owed by every holder until one takes it, and then by that one', async () => {

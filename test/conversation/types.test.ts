@@ -5,7 +5,6 @@ import {
   conversations,
   findStep,
   isOpenMatter,
-  isQuiet,
   kinds,
   knownTypes,
   labelOf,
@@ -20,17 +19,17 @@ import { refusal } from '../helpers/refusal.ts'
 
 /** What each type means, beside its words. The types that mean nothing of their own are not here. */
 const traits = [
-  ...['opens', 'answers', 'settlesNothing', 'isBound', 'isQuiet', 'interrupts', 'isEmergency'],
+  ...['opens', 'answers', 'settlesNothing', 'isBound', 'interrupts', 'isEmergency'],
   ...['need', 'isComposed'],
 ] as const
 const meanings: Record<string, object> = {
   text: { isComposed: true },
   request: { isComposed: true },
   response: {},
-  notification: { isQuiet: true, isComposed: true },
-  ack: { isQuiet: true, settlesNothing: true },
+  notification: { isComposed: true },
+  ack: { settlesNothing: true },
   error: {},
-  broadcast: { isQuiet: true },
+  broadcast: {},
   handoff: { opens: 'task' },
   escalation: { settlesNothing: true, need: { kind: 'escalation', label: 'escalation' } },
   plan_submission: { opens: 'plan', need: { kind: 'plan', label: 'plan to approve' } },
@@ -42,7 +41,8 @@ const meanings: Record<string, object> = {
     need: { kind: 'question', label: 'question' },
   },
   status_response: { answers: 'status_request' },
-  status_update: { isQuiet: true },
+  // Only one that says it was closed.
+  status_update: { settlesNothing: expect.any(Function) },
   help_request: { opens: 'question', need: { kind: 'help', label: 'asks for help' }, isComposed: true },
   task_assignment: { opens: 'task', isComposed: true },
   fix_ci_failure: { opens: 'task' },
@@ -59,12 +59,10 @@ describe('a type of message', () => {
     const declared = typeOf(name)!
     const found = traits.flatMap((trait) => (declared[trait] === undefined ? [] : [[trait, declared[trait]]]))
     expect(Object.fromEntries(found)).toEqual(meaning)
-    expect(isQuiet(name)).toBe('isQuiet' in meaning)
   })
 
-  test('nobody declared has a label of its own, and interrupts as ordinary mail does', () => {
+  test('nobody declared has a label of its own', () => {
     expect([labelOf('help_request'), labelOf('my_own_type')]).toEqual(['help request', 'my own type'])
-    expect(isQuiet('my_own_type')).toBe(false)
   })
 
   test.each<[string, unknown, string]>([
@@ -102,10 +100,10 @@ describe('a matter', () => {
     expect(
       found.map(({ kind, owes, byReply, isOnly, handled }) => ({ kind, owes, byReply, isOnly, handled })),
     ).toEqual([
-      { kind: 'question', owes: 'answer', byReply: true },
+      { kind: 'question', owes: 'answer', byReply: 'answer' },
       { kind: 'plan', owes: 'approval', isOnly: true },
       { kind: 'shutdown', owes: 'shutdown' },
-      { kind: 'status', owes: 'status', byReply: true },
+      { kind: 'status', owes: 'status', byReply: 'respond' },
       { kind: 'task', owes: 'work', handled: { done: 'finish', fail: 'fail' } },
     ])
     expect(kinds).toEqual(['question', 'plan', 'shutdown', 'status', 'task', 'ack'])
@@ -121,7 +119,7 @@ describe('a matter', () => {
     ['shutdown', 'accept', { from: ['open', 'deferred'], to: 'accepted', each: true }],
     ['status', 'respond', { from: ['open'], to: 'answered', each: true }],
     ['task', 'finish', { from: ['open', 'failed'], to: 'done', done: 'finished' }],
-    ['task', 'fail', { from: ['open'], to: 'failed' }],
+    ['task', 'fail', { from: ['open'], to: 'failed', staysOpen: true }],
   ])('of the kind %s can take the step %s', (kind, name, step) => {
     expect(findStep(kind, name)).toEqual({ ...step, kind, name })
   })
@@ -131,12 +129,12 @@ describe('a matter', () => {
     expect(findStep('ack', 'answer')).toBeUndefined()
   })
 
-  test('is in one of these states, of which two are open', () => {
+  test('is in one of these states, of which three are open', () => {
     expect(matterStates).toEqual([
       ...['open', 'answered', 'approved', 'rejected', 'revised', 'deferred', 'accepted', 'done', 'failed'],
-      ...['acked', 'void'],
+      ...['acked', 'closed', 'reassigned', 'void'],
     ])
-    expect(matterStates.filter(isOpenMatter)).toEqual(['open', 'deferred'])
+    expect(matterStates.filter(isOpenMatter)).toEqual(['open', 'deferred', 'failed'])
   })
 
   test('is known by what it is about', () => {
@@ -279,13 +277,16 @@ test.each([
   ],
   [
     'assignTask',
-    '--to <address>=word subject=word --body <text>=text --priority <priority>=priority --within <duration>=duration taskId=word',
+    '<to>=word --subject <text>=word --body <text>=text --priority <priority>=priority --within <duration>=duration --task <id>=word',
   ],
   [
     'reportCiFailure',
-    `${asked} --within <duration>=duration check=word url=text branch=text commit=text log=text`,
+    '<to>=word --check <name>=word --pr <pr>=text --branch <name>=text --commit <id>=text --url <url>=text --error <text>=text --log <text>=text --subject <text>=text --body <text>=text --priority <priority>=priority --within <duration>=duration',
   ],
-  ['reportReview', `${asked} --within <duration>=duration url=text comments=records`],
+  [
+    'reportReview',
+    '<to>=word --comment <text>=records --pr <pr>=text --url <url>=text --subject <text>=text --body <text>=text --priority <priority>=priority --within <duration>=duration',
+  ],
 ])('%s takes %s', (name, options) => {
   const { input } = allActions().find((one) => one.name === name)!
   const fields = Object.entries<{ kind: string; flag?: string }>(input)
@@ -319,7 +320,7 @@ test('a conversation has a name, and a verb with examples where people start it'
       'status: status protocols 3',
       'help request: help-request protocols 1',
     ],
-    ...['task:  protocols 0', 'CI failure:  protocols 0', 'review:  protocols 0'],
+    ...['task: task protocols 2', 'CI failure: ci-failure protocols 2', 'review: review protocols 1'],
   ])
 })
 

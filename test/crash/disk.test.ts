@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { cpSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { SendInput } from '../../src/model/fields.ts'
 import { openDisk } from '../../src/space/open.ts'
 import { agentDraft } from '../helpers/drafts.ts'
-import { type Running, runScript, startScript } from '../helpers/processes.ts'
+import { type FaultyRun, failEach } from '../helpers/faults.ts'
+import { type Running, startScript } from '../helpers/processes.ts'
 import { linesIn, segmentFile, verifyDir } from '../helpers/segments.ts'
-import { inStorm, isStorm } from '../helpers/storm.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { tempDir, tempJournal, tempSpace } from '../helpers/temp.ts'
-import { cameToPass, type Fault, filesOf, needTool, straceWith } from '../helpers/tools.ts'
+import { filesOf, needTool } from '../helpers/tools.ts'
 
 const writer = new URL('disk-writer.mjs', import.meta.url)
 const obey = new URL('obey.mjs', import.meta.url)
@@ -195,46 +196,32 @@ async function wrongAfter(dir: string, expected: readonly string[]): Promise<str
 
 const eachTimeoutMs = inStorm(900_000, 180_000)
 
-/** Every one of the first calls, and one in 144 of the many that follow; in a storm every one. */
-const nextCall = (at: number): number => (isStorm || at < 4 ? at + 1 : at + 144)
-
-/** Runs the writer once for each call that can fail, on a copy of the same space each time. */
-async function failEach(from: string | undefined, call: string, what: string) {
-  const root = realpathSync(tempDir())
-  const wrong: string[] = []
+/** Runs the writer once for each call that can go wrong. */
+async function cutOff(from: string | undefined, call: string, what: string) {
   const codes = new Set<string>()
-  let tried = 0
-  for (let at = 1; ; at = nextCall(at)) {
-    const dir = join(root, `${at}`)
-    const log = join(root, `${at}.log`)
-    if (from !== undefined) cpSync(from, dir, { recursive: true })
-    const fault: Fault = { call, what, when: `${at}` }
-    const under = straceWith(fault, filesOf(dir), log)
-    const { stdout, stderr, status } = runScript(writer, [dir, 'run'], {
-      under,
-      env: { UV_THREADPOOL_SIZE: '1' },
-    })
+  const judge = async ({ dir, stdout, stderr, status, isFaulty }: FaultyRun) => {
     const steps = stepsOf(stdout)
-    const passed = cameToPass(log)
     const failed = steps.filter(({ ok }) => !ok)
-    const note = (text: string) => wrong.push(`${call} ${at}: ${text}`)
-    if (status !== 0 && !what.startsWith('signal')) note(`ended with ${status}: ${stderr}`)
+    const wrong: string[] = []
+    if (status !== 0 && !what.startsWith('signal')) wrong.push(`ended with ${status}: ${stderr}`)
     for (const { step, typed, code, message } of failed) {
-      if (!typed) note(`${step} failed with an untyped error: ${code} ${message}`)
+      if (!typed) wrong.push(`${step} failed with an untyped error: ${code} ${message}`)
       else codes.add(code!)
     }
     try {
       const expected = [...(from === undefined ? [] : ['first', 'second']), ...sentIn(steps)]
-      for (const text of await wrongAfter(dir, expected)) note(text)
+      wrong.push(...(await wrongAfter(dir, expected)))
     } catch (error) {
-      note(`the space cannot be used any more: ${(error as Error).message}`)
+      wrong.push(`the space cannot be used any more: ${(error as Error).message}`)
     }
-    if (!passed) {
-      if (failed.length > 0) note(`failed without a fault: ${JSON.stringify(failed)}`)
-      return { wrong, codes: [...codes].sort(), tried }
-    }
-    tried++
+    if (!isFaulty && failed.length > 0) wrong.push(`failed without a fault: ${JSON.stringify(failed)}`)
+    return wrong
   }
+  const done = await failEach({
+    ...{ call, what, from, script: writer, paths: filesOf, judge },
+    ...{ step: 144, args: (dir: string) => [dir, 'run'] },
+  })
+  return { ...done, codes: [...codes].sort() }
 }
 
 describe('whichever call fails while mail is sent, what was acknowledged is there and nothing is broken', {
@@ -248,7 +235,7 @@ describe('whichever call fails while mail is sent, what was acknowledged is ther
     ['pwrite64', 'ENOSPC', []],
     ['pwrite64', 'EIO', []],
   ])('%s %s', async (call, error, expected) => {
-    const { wrong, codes, tried } = await failEach(await template(), call, `error=${error}`)
+    const { wrong, codes, tried } = await cutOff(await template(), call, `error=${error}`)
     expect(wrong).toEqual([])
     expect(tried).toBeGreaterThan(0)
     expect(codes).toEqual(expected)
@@ -257,7 +244,7 @@ describe('whichever call fails while mail is sent, what was acknowledged is ther
   it.each(['write', 'pwrite64', 'fdatasync'])(
     '%s ENOSPC, in a space that is only being made',
     async (call) => {
-      const { wrong, tried } = await failEach(undefined, call, 'error=ENOSPC')
+      const { wrong, tried } = await cutOff(undefined, call, 'error=ENOSPC')
       expect(wrong).toEqual([])
       expect(tried).toBeGreaterThan(0)
     },
@@ -268,7 +255,7 @@ describe('whichever call a process is killed at, what was acknowledged is there 
   timeout: eachTimeoutMs,
 }, () => {
   it.each(['write', 'fdatasync', 'fsync', 'pwrite64', 'openat'])('%s', async (call) => {
-    const { wrong, tried } = await failEach(await template(), call, 'signal=KILL')
+    const { wrong, tried } = await cutOff(await template(), call, 'signal=KILL')
     expect(wrong).toEqual([])
     expect(tried).toBeGreaterThan(0)
   })
@@ -276,7 +263,7 @@ describe('whichever call a process is killed at, what was acknowledged is there 
   it.each(['write', 'pwrite64', 'fdatasync', 'openat'])(
     '%s, in a space that is only being made',
     async (call) => {
-      const { wrong, tried } = await failEach(undefined, call, 'signal=KILL')
+      const { wrong, tried } = await cutOff(undefined, call, 'signal=KILL')
       expect(wrong).toEqual([])
       expect(tried).toBeGreaterThan(0)
     },

@@ -7,7 +7,7 @@
 //   set N           the setting `limits.threadMessages` is N
 //   token NAME TEXT an agent's token was created, or the person's read
 import fs, { writeSync } from 'node:fs'
-import { createAgentToken, personToken } from '../../src/hub/tokens.ts'
+import { createAgentToken, Tokens } from '../../src/hub/tokens.ts'
 import { person } from '../../src/model/agent.ts'
 import type { Settings } from '../../src/model/settings.ts'
 import type { Mailbox } from '../../src/space/mailbox/api.ts'
@@ -65,7 +65,7 @@ const kinds: Record<string, (mailbox: Mailbox) => Promise<unknown>> = {
   large: (mailbox) => manyAtOnce(mailbox, 2 + below(4), () => filler.length - below(200_000)),
   async settings() {
     for (let n = 0; ; n++) {
-      say(`token ${person} ${personToken(dir)}`)
+      say(`token ${person} ${new Tokens(dir).person}`)
       const number = Number(life) * 1_000 + n
       writeSetting(dir, 'limits.threadMessages', number)
       say(`set ${number}`)

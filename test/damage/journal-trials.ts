@@ -2,10 +2,12 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { MailboxError } from '../../src/base/errors.ts'
+import { decodeLine } from '../../src/journal/codec.ts'
 import type { DamageName } from '../../src/journal/damage.ts'
 import { FileJournal } from '../../src/journal/file/file-journal.ts'
+import { SegmentReader } from '../../src/journal/file/segment-reader.ts'
 import { verifyJournal } from '../../src/journal/file/verify.ts'
-import { type DamagedLine, startCursor } from '../../src/journal/journal.ts'
+import { type Cursor, type Place, type ReadResult, startCursor } from '../../src/journal/journal.ts'
 import type { Entry } from '../../src/model/entry.ts'
 import { openDisk } from '../../src/space/open.ts'
 import {
@@ -22,6 +24,8 @@ import { appendMessage } from '../helpers/drafts.ts'
 const segment = 'journal/00000001.jsonl'
 const lostWords = ['lost no record', 'lost one record'] as const
 
+const entriesOf = ({ entries }: ReadResult): Entry[] => entries.map(({ entry }) => entry)
+
 export interface TrialOptions {
   /** Of the trials that go through the whole space although their outcome is known: from 0 to 1. */
   share: number
@@ -30,8 +34,9 @@ export interface TrialOptions {
 
 /**
  * Damages one journal in many ways. Every way goes through the journal: it is read, verified, appended to, read and
- * verified again. What the index and everything above it get to see is only what the journal gives them, so the
- * whole space is opened once for every different outcome, and for as many others as `share` says.
+ * verified again. The index and everything above it see nothing of the files but what a `Journal` answers. So two
+ * ways for which it gives the same answers to all questions are one outcome, and the whole space is opened once for
+ * every outcome, and for as many others as `share` says.
  */
 export class JournalTrials {
   readonly #base = memoryDir()
@@ -39,7 +44,9 @@ export class JournalTrials {
   readonly #outcomes = new Set<string>()
   readonly #options: TrialOptions
   #space!: DamageSpace
-  #entries: Entry[] = []
+  readonly #entries: Entry[] = []
+  readonly #places: (Place & { seq: number })[] = []
+  readonly #cursors: Cursor[] = []
   /** What should not have happened. */
   readonly wrong: string[] = []
   readonly figures = {
@@ -48,6 +55,7 @@ export class JournalTrials {
     'lost no record': 0,
     'lost one record': 0,
     'lost more, all of them cut off': 0,
+    'different outcomes': 0,
     'spaces opened with the index kept': 0,
     'spaces opened without an index': 0,
   }
@@ -59,8 +67,24 @@ export class JournalTrials {
   async prepare(): Promise<Buffer> {
     this.#space = await buildDamageSpace(join(this.#base, 'whole'))
     layOut(this.#space, this.#dir)
-    this.#entries = (await this.#readJournal()).entries
+    this.#remember()
     return this.#space.files.get(segment)!
+  }
+
+  /** What the journal has while it is whole: the index that is kept was made from it. */
+  #remember(): void {
+    const reader = new SegmentReader(join(this.#dir, 'journal'), decodeLine)
+    for (let cursor = startCursor; ; ) {
+      const read = reader.read(cursor, 1)
+      if (read.entries.length === 0) break
+      for (const { entry, place } of read.entries) {
+        this.#entries.push(entry)
+        this.#places.push({ ...place, seq: entry.seq })
+      }
+      cursor = read.cursor
+      this.#cursors.push(cursor)
+    }
+    reader.close()
   }
 
   /** `mayLose`: how many records the damage can cost. */
@@ -71,6 +95,7 @@ export class JournalTrials {
       const found = await this.#tryJournal(damaged, mayLose, wrong)
       const isNew = !this.#outcomes.has(found.outcome)
       this.#outcomes.add(found.outcome)
+      this.figures['different outcomes'] = this.#outcomes.size
       if (!isNew && Math.random() >= this.#options.share) return
       if (this.figures['spaces opened without an index'] >= this.#options.opensAtMost) return
       for (const index of ['kept', 'gone'] as const) {
@@ -89,17 +114,20 @@ export class JournalTrials {
     const before = await this.#verify()
     if (before.length > 0) this.figures.detected++
     else wrong('not detected')
-    const { entries, damaged: lines } = await this.#readJournal()
+    const [entries, answers] = await this.#readJournal((journal, read) => [
+      entriesOf(read),
+      this.#answersOf(journal, read),
+    ])
     const lost = this.#compare(entries, wrong)
     this.figures[lostWords[lost.length] ?? 'lost more, all of them cut off']++
     if (lost.length > mayLose) wrong(`lost entries ${lost.join(', ')}`)
 
     const journal = new FileJournal({ dir: this.#dir, durability: 'os' })
-    const { entry } = await appendMessage(journal, { subject: 'after' })
+    const { entry, place } = await appendMessage(journal, { subject: 'after' })
     await journal.close()
     const last = this.#entries.at(-1)!.seq
     if (entry.seq <= last) wrong(`seq ${entry.seq} was used twice`)
-    const after = (await this.#readJournal()).entries
+    const after = await this.#readJournal((_, read) => entriesOf(read))
     if (!after.some(({ seq }) => seq === entry.seq)) wrong('what was appended cannot be read')
     const lostNow = this.#compare(
       after.filter(({ seq }) => seq <= last),
@@ -107,7 +135,7 @@ export class JournalTrials {
     )
     if (lostNow.length > lost.length) wrong(`appending lost entries ${lostNow.join(', ')}`)
     if ((await this.#verify()).length === 0) wrong('not detected after an append')
-    return { lost, outcome: JSON.stringify([lost, lines.map(({ line, seq }) => [line, seq]), before]) }
+    return { lost, outcome: JSON.stringify([answers, before, entry.seq, place.segment, place.offset]) }
   }
 
   #compare(entries: readonly Entry[], wrong: (why: string) => void): number[] {
@@ -128,14 +156,33 @@ export class JournalTrials {
     return damage.map(({ name }) => name)
   }
 
-  async #readJournal(): Promise<{ entries: Entry[]; damaged: DamagedLine[] }> {
+  async #readJournal<T>(ask: (journal: FileJournal, read: ReadResult) => T): Promise<T> {
     const journal = new FileJournal({ dir: this.#dir, durability: 'os' })
     try {
-      const { entries, damaged } = journal.read(startCursor, Number.MAX_SAFE_INTEGER)
-      return { entries: entries.map(({ entry }) => entry), damaged }
+      return ask(journal, journal.read(startCursor, Number.MAX_SAFE_INTEGER))
     } finally {
       await journal.close()
     }
+  }
+
+  /** What a journal answers to everything that it can be asked. */
+  #answersOf(journal: FileJournal, read: ReadResult): unknown {
+    // Entry by entry as well, as whoever follows reads it.
+    const steps: Cursor[] = []
+    for (let cursor = startCursor; ; cursor = steps.at(-1)!) {
+      const { entries, cursor: next } = journal.read(cursor, 1)
+      if (entries.length === 0) break
+      steps.push(next)
+    }
+    const around = this.#places.map((place) => [journal.at(place) !== undefined, journal.damageAt(place)])
+    // There is one segment, so what it depends on is the same for all of them.
+    const located = [this.#places[0]!, this.#places.at(-1)!].map(({ seq }) => journal.locate(seq))
+    const ends = this.#cursors.map((cursor) => [journal.fits(cursor), journal.atEnd(cursor)])
+    const sums = new Set(this.#cursors.map(({ sum }) => sum))
+    const asTold = (cursor: Cursor) => ({ ...cursor, sum: sums.has(cursor.sum) ? cursor.sum : 'another' })
+    const places = read.entries.map(({ entry, place }) => [entry.seq, place])
+    const cursors = [read.cursor, ...steps].map(asTold)
+    return [journal.space, places, read.damaged, cursors, around, located, ends]
   }
 
   /** Everything that a mailbox can be asked, and a send that arrives. */

@@ -26,7 +26,7 @@ describe('the days of the demo', () => {
     expect(done.length).toBeGreaterThan(6)
     expect(accepted).toBeGreaterThan(8)
     const agents = (await space.agents()).filter(({ name }) => name !== 'user')
-    expect(agents.filter(({ session }) => session.generation < 2)).toEqual([])
+    expect(agents.filter(({ lastAway }) => lastAway === undefined)).toEqual([])
     const open = (await space.owed()).filter(({ by }) => by !== 'user')
     expect(open.length).toBeLessThan(60)
     expect((await space.verify({ deep: true })).problems).toEqual([])

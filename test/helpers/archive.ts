@@ -27,6 +27,10 @@ export function listingOf(dir: string): string[] {
 
 /** Whatever can be asked of a space: all entries with their places, and what each agent is told. */
 export async function everythingIn(space: DiskSpace, agents: readonly string[]) {
+  // What is due is done, and opening a mailbox brings its agent back; then nothing changes any more.
+  await space.runDue()
+  const reader = await space.mailbox(agents[0]!)
+  await space.runDue()
   const entries = await readAll(tempJournal({ dir: space.dir }))
   const messages = entries.flatMap(({ entry }) => (entry.kind === 'message' ? [entry.message.id] : []))
   const answers: unknown[] = []
@@ -40,7 +44,6 @@ export async function everythingIn(space: DiskSpace, agents: readonly string[]) 
       await mailbox.search('is:unread', { limit: 1_000 }),
     )
   }
-  const reader = await space.mailbox(agents[0]!)
   const threads = await Promise.all(messages.map((id) => reader.thread(id)))
   const ladders = await Promise.all(messages.map((id) => space.show(id)))
   return { entries, answers, threads, ladders, agents: await space.agents(), end: await space.lastSeq() }

@@ -1,4 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { cpSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { runScript } from './processes.ts'
+import { isStorm } from './storm.ts'
+import { tempDir } from './temp.ts'
+import { cameToPass, straceWith } from './tools.ts'
 import { until } from './wait.ts'
 
 /** What can go wrong with each call of a program on its files. */
@@ -120,4 +125,46 @@ function shuffled(count: number, random: () => number): number[] {
     ;[numbers[at], numbers[other]] = [numbers[other]!, numbers[at]!]
   }
   return numbers
+}
+
+export interface EachCall {
+  call: string
+  /** What becomes of it: `error=ENOSPC`, `signal=KILL`. */
+  what: string
+  /** Both of the first two calls fail, and one in so many of those that follow; in a storm all of them. */
+  step: number
+  script: URL
+  args: (dir: string) => string[]
+  /** The space that each run gets a copy of; without one it begins with nothing. */
+  from?: string | undefined
+  /** The files on which calls count. */
+  paths: (dir: string) => string[]
+  /** What is wrong after a run; empty when nothing is. */
+  judge: (run: FaultyRun) => Promise<string[]>
+}
+
+export interface FaultyRun {
+  dir: string
+  stdout: string
+  stderr: string
+  status: number | null
+  /** Whether the fault came to pass: in the last run it does not. */
+  isFaulty: boolean
+}
+
+/** Runs a script once for each call that can go wrong, until there is no such call any more. */
+export async function failEach({ call, what, step, script, args, from, paths, judge }: EachCall) {
+  const root = realpathSync(tempDir())
+  const wrong: string[] = []
+  for (let at = 1, tried = 0; ; at += isStorm || at < 2 ? 1 : step, tried++) {
+    const dir = join(root, `${at}`)
+    const log = join(root, `${at}.log`)
+    if (from !== undefined) cpSync(from, dir, { recursive: true })
+    const under = straceWith({ call, what, when: `${at}` }, paths(dir), log)
+    // One thread, so that the calls come in the same order each time.
+    const run = runScript(script, args(dir), { under, env: { UV_THREADPOOL_SIZE: '1' } })
+    const isFaulty = cameToPass(log)
+    for (const text of await judge({ ...run, dir, isFaulty })) wrong.push(`${call} ${at}: ${text}`)
+    if (!isFaulty) return { wrong, tried }
+  }
 }

@@ -35,10 +35,10 @@ export class Campaign {
   readonly #started = performance.now()
   #shownAt = performance.now()
 
-  /** `part`: which of several that run at the same time; the report adds them up. */
+  /** `part`: which of several that run at the same time. The report adds them up, and those of several runs. */
   constructor(name: string, size: number, part = '') {
     this.#name = name
-    this.#part = part
+    this.#part = [part, process.env['STORM_PART'] ?? ''].filter(Boolean).join(' ')
     this.#size = size
     this.#full = running === name && process.env['STORM_COUNT'] === undefined
   }
@@ -59,6 +59,7 @@ export class Campaign {
     const run = {
       campaign: this.#name,
       part: this.#part,
+      run: process.env['STORM_PART'] ?? '',
       at: new Date().toISOString(),
       full: this.#full,
       seconds,

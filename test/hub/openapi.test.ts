@@ -96,9 +96,6 @@ it('answers every operation in the shape that its document promises', async () =
   expect(unread.messages).toHaveLength(3)
   await act('bob', 'ack', { id: sent.id, note: 'have it' })
   expect(await act('ada', 'wait-for-ack', { id: sent.id, timeoutMs: 5_000 })).toEqual({ result: true })
-  const reply = await act('bob', 'reply', { id: sent.id, body: 'an answer' })
-  expect((await act('ada', 'wait', { replyTo: sent.id, timeoutMs: 0 })).message.id).toBe(reply.id)
-  expect(await act('ada', 'wait', { type: 'none', timeoutMs: 0 })).toEqual({ message: null })
   await act('bob', 'read', { id: sent.id })
   await act('bob', 'start', { id: sent.id })
   await act('bob', 'fail', { id: sent.id, reason: 'no luck' })
@@ -106,6 +103,16 @@ it('answers every operation in the shape that its document promises', async () =
   await act('bob', 'check', { budgetTokens: 10_000 })
   await act('bob', 'release', { id: sent.id })
   await act('bob', 'check', {})
+  const reply = await act('bob', 'reply', { id: sent.id, body: 'an answer' })
+  const answer = { replyTo: sent.id, type: 'response', timeoutMs: 0 }
+  expect((await act('ada', 'wait', answer)).message.id).toBe(reply.id)
+  expect(await act('ada', 'wait', { type: 'none', timeoutMs: 0 })).toEqual({ message: null })
+  const more = await act('bob', 'reply', { id: sent.id, body: 'and another' })
+  const several = { ...answer, replyTo: [sent.id], from: ['bob'], count: 2 }
+  expect((await act('ada', 'wait-for-messages', several)).messages).toMatchObject([{ id: more.id }])
+  expect(await act('ada', 'wait-until-settled', { ids: [sent.id], timeoutMs: 0 })).toMatchObject({
+    matters: expect.arrayContaining([expect.objectContaining({ id: sent.id, kind: 'question' })]),
+  })
   await act('bob', 'done', { id: sent.id, archive: false })
   await act('bob', 'archive', { id: sent.id })
   const forRole = await act('bob', 'send', { to: 'role:reviewer' })

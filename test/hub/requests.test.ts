@@ -1,4 +1,4 @@
-import { renameSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { Feed } from '../../src/hub/feed.ts'
 import { operations } from '../../src/hub/operations.ts'
 import { Survey } from '../../src/space/survey.ts'
 import { stageHub } from '../helpers/hub.ts'
-import { tempDir } from '../helpers/temp.ts'
+import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { until } from '../helpers/wait.ts'
 
 it('refuses what makes no sense with a status, a hint, and nothing written', async () => {
@@ -215,26 +215,30 @@ it('forgets a client that dies in the middle of a request or a wait', async () =
   expect((await bob.inbox({ unread: true })).messages.map((message) => message.id)).toEqual([id])
 })
 
-it('gives mail back that was taken for a client that had gone', async () => {
-  const { space } = await stageHub()
-  const survey = new Survey(space.core)
-  const feed = new Feed(space, survey, { keptChars: 1_000 })
-  const bob = await space.mailbox('bob')
-  await (await space.mailbox('ada')).send({ to: 'bob', subject: 'lost on the way?' })
-  const gone = new AbortController()
-  // The client goes at the one moment that counts: the mail is taken, the answer is not written.
-  const decide = space.core.decide.bind(space.core)
-  space.core.decide = async (on, work) => {
-    const decided = await decide(on, work)
-    gone.abort()
-    return decided
-  }
-  const answer = await operations
-    .get('wait')!
-    .run({ space, name: 'bob', signal: gone.signal, feed, survey }, {})
-  expect(answer).toMatchObject({ message: { subject: 'lost on the way?' } })
-  expect(await bob.count()).toMatchObject({ unread: 1 })
-})
+it.each(['wait', 'wait-for-messages'])(
+  'gives mail back that was taken for a client that had gone: %s',
+  async (path) => {
+    const { space } = await stageHub()
+    const survey = new Survey(space.core)
+    const feed = new Feed(space, survey, { keptChars: 1_000 })
+    const bob = await space.mailbox('bob')
+    await (await space.mailbox('ada')).send({ to: 'bob', subject: 'lost on the way?' })
+    const gone = new AbortController()
+    // The client goes at the one moment that counts: the mail is taken, the answer is not written.
+    const decide = space.core.decide.bind(space.core)
+    space.core.decide = async (on, work) => {
+      const decided = await decide(on, work)
+      gone.abort()
+      return decided
+    }
+    const answer = await operations
+      .get(path)!
+      .run({ space, name: 'bob', signal: gone.signal, feed, survey }, {})
+    const taken = { subject: 'lost on the way?' }
+    expect(answer).toMatchObject(path === 'wait' ? { message: taken } : { messages: [taken] })
+    expect(await bob.count()).toMatchObject({ unread: 1 })
+  },
+)
 
 it('says that it is not well when the files of its space are gone, and that it is when they are back', async () => {
   const dir = join(tempDir(), 'space')
@@ -254,6 +258,24 @@ it('says that it is not well when the files of its space are gone, and that it i
   renameSync(`${dir}-elsewhere`, dir)
   expect(await stage.ask('/health')).toMatchObject({ status: 200 })
   expect(await stage.act('user', 'send', { to: 'ada', subject: 'back' })).toMatchObject({ status: 200 })
+})
+
+it('says how the mirror is, and what reading old files again has found', async () => {
+  const dir = tempDir()
+  const mirror = join(tempDir(), 'mirror')
+  const first = await tempSpace({ dir })
+  await first.setMirror(mirror)
+  await first.close()
+  const stage = await stageHub({ open: { dir } })
+  await stage.space.mailbox('ada')
+  const health = async () => (await stage.ask('/health', { token: null })).json
+  expect(await health()).toEqual({ ok: true, version: '0.0.0-test', mirror: 'current' })
+  renameSync(mirror, `${mirror}-away`)
+  const findings = [{ segment: 1, offset: 7, where: 'mirror' }]
+  writeFileSync(join(dir, 'scrub.json'), JSON.stringify({ segment: 0, sum: '', finishedAt: 0, findings }))
+  expect(await health()).toMatchObject({
+    ...{ ok: true, mirror: 'away', scrub: { finishedAt: null, damaged: 1 } },
+  })
 })
 
 it('does not take a client that leaves in the middle of its request for an error', async () => {

@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { runWebhook } from '../../src/hub/webhook.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { tempSpace } from '../helpers/temp.ts'
+import { exported } from '../helpers/transfer.ts'
 import { until } from '../helpers/wait.ts'
 
 interface Received {
@@ -77,6 +78,19 @@ it('posts what is for the person, in order, as CloudEvents, and nothing from bef
     { specversion: '1.0', id: help.id, type: 'agent-mailbox.message.help_request', data: { from: 'ada' } },
     { data: { body: 'two' } },
   ])
+})
+
+it('posts no mail that was imported', async () => {
+  const from = await tempSpace()
+  await (await from.mailbox('ada')).send({ to: 'user', body: 'old' })
+  const space = await tempSpace()
+  const outside = await receiver()
+  start(space, outside.url)
+  await untilFollowing(space)
+  await space.importMessages(await exported(from))
+  await (await space.mailbox('ada')).send({ to: 'user', body: 'new' })
+  await outside.until(1)
+  expect(outside.received.map(({ data }) => data.body)).toEqual(['new'])
 })
 
 it('tries again while nobody takes it, and goes on where it was after a stop', async () => {

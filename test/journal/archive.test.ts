@@ -66,9 +66,9 @@ function endOf(journal: ReturnType<typeof tempJournal>, segment: number): Cursor
 describe('archiving', () => {
   it('leaves every entry, inbox, thread, ladder, search and check as it was, byte for byte', async () => {
     const { space, clock } = await threeMonths()
+    const before = await everythingIn(space, names)
     const plain = segmentFiles(space.dir)
     const files = new Map(plain.map((_, at) => [at + 1, readFileSync(segmentFile(space.dir, at + 1))]))
-    const before = await everythingIn(space, names)
     const sound = await space.verify({ deep: true })
     expect(plain.length).toBeGreaterThan(10)
 

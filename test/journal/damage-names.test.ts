@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { DamageName } from '../../src/journal/damage.ts'
-import { appendMessage, subjectsIn, upTo } from '../helpers/drafts.ts'
+import { appendMessage, readAll, subjectsIn, upTo } from '../helpers/drafts.ts'
 import { linesIn, segmentFile, verifyDir, withOwnSum, writeLines } from '../helpers/segments.ts'
 import { tempDir, tempJournal } from '../helpers/temp.ts'
 
@@ -65,6 +65,10 @@ const cases: Record<string, Case> = {
     name: 'lost_newline',
     damage: (dir) => writeFileSync(segmentFile(dir, 2), `${linesIn(dir, 2).join('')}\n`),
   },
+  'the last newline of a closed segment': {
+    name: 'lost_newline',
+    damage: (dir) => edit(dir, (text) => text.slice(0, -1), 2),
+  },
   'a changed line': {
     name: 'changed_line',
     damage: (dir) => edit(dir, (text) => text.replace('"subject":"2"', '"subject":"3"')),
@@ -107,6 +111,11 @@ const cases: Record<string, Case> = {
     name: 'missing_segment',
     damage: (dir) => rmSync(segmentFile(dir, 2)),
     lost: (dir) => subjectsOf(dir, 2),
+  },
+  'a missing first segment': {
+    name: 'missing_segment',
+    damage: (dir) => rmSync(segmentFile(dir, 1)),
+    lost: (dir) => subjectsOf(dir, 1),
   },
   'a segment of another space': {
     name: 'foreign_segment',
@@ -155,17 +164,38 @@ describe('damage to a journal', () => {
     },
   )
 
-  it('is told from a swap of two segments, whose lines are all there', async () => {
+  it.each([
+    [1, 2],
+    [2, 3],
+    [1, 3],
+  ])('costs nothing where segments %i and %i were swapped', async (one, two) => {
     const dir = await closedJournal()
-    renameSync(segmentFile(dir, 1), join(dir, 'aside'))
-    renameSync(segmentFile(dir, 2), segmentFile(dir, 1))
-    renameSync(join(dir, 'aside'), segmentFile(dir, 2))
-    const { damage, messages: found } = await verifyDir(dir)
-    expect(damage).toMatchObject([
-      { name: 'swapped_segment', segment: 1 },
-      { name: 'swapped_segment', segment: 2 },
-    ])
-    expect(found).toBe(messages)
+    const swap = () => {
+      renameSync(segmentFile(dir, one), join(dir, 'aside'))
+      renameSync(segmentFile(dir, two), segmentFile(dir, one))
+      renameSync(join(dir, 'aside'), segmentFile(dir, two))
+    }
+    const open = tempJournal({ dir })
+    const places = (await readAll(open)).map(({ place }) => place)
+    swap()
+    const named = [one, two].map((segment) => ({ name: 'swapped_segment', segment }))
+    expect((await verifyDir(dir)).damage).toMatchObject(named)
+    // A process that has read them before finds them again, and one that starts now finds them as well.
+    for (const journal of [open, tempJournal({ dir })]) {
+      expect(await subjectsIn(journal)).toEqual(all)
+      expect(places.map((place) => journal.at(place)?.seq)).toEqual(upTo(places.length))
+      const ends = places.map((_, at) => journal.locate(at + 1).seq)
+      expect(ends.every((seq, at) => seq <= at + 1)).toBe(true)
+    }
+    await open.close()
+    const writer = tempJournal({ dir })
+    await appendMessage(writer, { subject: 'after' })
+    await writer.close()
+    expect(await subjectsIn(tempJournal({ dir }))).toEqual([...all, 'after'])
+    expect((await verifyDir(dir)).damage).toMatchObject(named)
+    swap()
+    expect(await subjectsIn(tempJournal({ dir }))).toEqual([...all, 'after'])
+    expect((await verifyDir(dir)).damage).toEqual([])
   })
 
   it('shows when an older copy took the place of the journal and went on', async () => {
@@ -183,6 +213,17 @@ describe('damage to a journal', () => {
     await other.close()
     copyFileSync(segmentFile(older), segmentFile(dir))
     expect((await verifyDir(dir)).damage).toMatchObject([{ name: 'replaced_journal' }])
+  })
+
+  it('is known since the entry that tells of it', async () => {
+    const dir = await closedJournal()
+    writeLines(dir, linesIn(dir, 3).slice(0, -1), 3)
+    expect((await verifyDir(dir)).damage[0]).not.toHaveProperty('since')
+    const journal = tempJournal({ dir, now: () => Date.parse('2026-03-04T05:06:07Z') })
+    await appendMessage(journal, { subject: 'after' })
+    const { damage, problems } = await verifyDir(dir)
+    expect(damage).toMatchObject([{ name: 'lost_end', since: '2026-03-04T05:06:07.000Z' }])
+    expect(problems[0]).toContain('known since 2026-03-04 05:06')
   })
 
   it('has its place in the report', async () => {

@@ -502,3 +502,27 @@ describe('a new segment', () => {
     expect((await verifyDir(dir)).problems).toEqual([])
   })
 })
+
+describe('a file that cannot be looked at after it was written', () => {
+  it.each(['disk', 'os'] as const)('is told to whoever waits, with durability %s', async (durability) => {
+    const journal = tempJournal({ durability })
+    await appendMessage(journal, { subject: 'before' })
+    let [isWritten, isFailed] = [false, false]
+    patchFs('writeSync', (real) => (...args) => {
+      isWritten = true
+      return (real as (...all: unknown[]) => unknown)(...args)
+    })
+    patchFs('statSync', (real) => (...args) => {
+      if (isWritten && !isFailed && String(args[0]).endsWith('.jsonl')) {
+        isFailed = true
+        throw systemError('EIO')
+      }
+      return (real as (...all: unknown[]) => unknown)(...args)
+    })
+    const sent = ['one', 'two'].map((subject) => appendMessage(journal, { subject }))
+    for (const { status, ...rest } of await Promise.allSettled(sent))
+      expect({ status, ...rest }).toMatchObject({ status: 'rejected', reason: { code: 'damaged' } })
+    await appendMessage(journal, { subject: 'after' })
+    expect((await subjectsIn(journal)).at(-1)).toBe('after')
+  })
+})

@@ -1,7 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { markFirst, readFirst, writeLowest } from '../../src/journal/file/first-mark.ts'
 import { type Head, HeadMark, headPath, readHead } from '../../src/journal/file/head-mark.ts'
+import { segmentPath } from '../../src/journal/file/segment.ts'
+import { SegmentOrder } from '../../src/journal/file/segment-order.ts'
 import { patchFs } from '../helpers/fs-faults.ts'
 import { tempDir } from '../helpers/temp.ts'
 
@@ -135,5 +138,79 @@ describe('the mark of what was acknowledged', () => {
     fails = false
     mark.write(head(2))
     expect(readHead(dir)!.seq).toBe(2)
+  })
+})
+
+describe('the mark of where the journal begins', () => {
+  const blank = () => {
+    const { dir, path, open } = marks()
+    for (const segment of [3, 4]) writeFileSync(segmentPath(dir, segment), '')
+    return { dir, path, open }
+  }
+
+  it('is read as it was written, of this space only', () => {
+    const { dir, path } = blank()
+    expect(readFirst(dir, 'ours')).toBeUndefined()
+    markFirst(dir, 'ours', { segment: 123_456_789, seq: 42 })
+    expect(readFirst(dir, 'ours')).toEqual({ segment: 123_456_789, seq: 42 })
+    expect([readFirst(dir, 'theirs'), readFirst(dir, undefined)]).toEqual([undefined, undefined])
+    expect([statSync(path).mode & 0o777, statSync(path).size]).toEqual([0o600, 4_096 + 128])
+    // What was acknowledged is marked in the same file.
+    expect(readHead(dir)).toBeUndefined()
+  })
+
+  it('is none if any byte of it was changed', () => {
+    const { dir, path } = blank()
+    markFirst(dir, 'ours', { segment: 3, seq: 42 })
+    const good = readFileSync(path)
+    const text = good.subarray(4_096).toString().trimEnd()
+    for (let at = 4_096; at < 4_096 + text.length; at++) {
+      const bytes = Buffer.from(good)
+      bytes[at]! ^= 1
+      writeFileSync(path, bytes)
+      expect(readFirst(dir, 'ours')).toBeUndefined()
+    }
+  })
+
+  it('is the lowest segment there is, if that tells its seq, and the first one without asking', () => {
+    const { dir, open } = blank()
+    const write = (seqOf: (segment: number) => number | undefined) => {
+      const mark = new HeadMark(dir, 'ours', (fd) => writeLowest(fd, dir, 'ours', seqOf))
+      mark.write(head(50))
+      mark.close()
+      return readFirst(dir, 'ours')
+    }
+    expect(write(() => undefined)).toBeUndefined()
+    expect(write((segment) => segment * 10)).toEqual({ segment: 3, seq: 30 })
+    // Whoever comes next leaves it as it is.
+    writeFileSync(segmentPath(dir, 1), '')
+    expect(write((segment) => segment * 10)).toEqual({ segment: 3, seq: 30 })
+    rmSync(headPath(dir))
+    expect(write(() => undefined)).toEqual({ segment: 1, seq: 1 })
+    expect(open().beyond(0)).toMatchObject({ seq: 50 })
+  })
+})
+
+describe('the order of files', () => {
+  const order = new SegmentOrder()
+  const find = (seqs: (number | undefined)[]) =>
+    order.find(
+      seqs.map((_, at) => at + 1),
+      (file) => seqs[file - 1],
+    )
+  const files = () => [1, 2, 3, 4].map((segment) => order.fileOf(segment))
+
+  it('is that of their numbers, unless what they begin with says otherwise', () => {
+    expect([find([1, 5, 9, 13]), files(), order.version]).toEqual([false, [1, 2, 3, 4], 0])
+    expect([find([1, 9, 5, 13]), files(), order.version]).toEqual([true, [1, 3, 2, 4], 1])
+    expect([find([1, 9, 5, 13]), order.version]).toEqual([false, 1])
+    expect([find([9, 1, 5, 13]), files(), order.version]).toEqual([true, [2, 3, 1, 4], 2])
+    // A file that does not tell stays where it is, and of two that begin alike the lower number is the first.
+    expect([find([9, undefined, 1, 13]), files()]).toEqual([true, [3, 2, 1, 4]])
+    expect([find([5, 5, 1, undefined]), files()]).toEqual([true, [3, 1, 2, 4]])
+    order.forget()
+    expect([files(), order.version]).toEqual([[1, 2, 3, 4], 5])
+    order.forget()
+    expect(order.version).toBe(5)
   })
 })

@@ -185,4 +185,17 @@ describe('a way through lines', () => {
     expect(way.cursor.offset).toBe(length)
     expect(found(way)).toMatchObject({ seqs: [1], lost: [] })
   })
+
+  it('takes the end of a closed segment as a line if the next segment goes on after it', () => {
+    const unended = (seq: number) => line(seq).subarray(0, -1)
+    const last = (rest: Buffer, next: number | undefined) => {
+      const way = walk(line(1))
+      return { isLine: way.takeLast(rest, next), ...found(way) }
+    }
+    expect(last(unended(2), 3)).toMatchObject({ isLine: true, seqs: [1, 2], places: [0, length], lost: [] })
+    expect(last(all(line(2).subarray(0, -1), unended(3)), 4)).toMatchObject({ isLine: true, seqs: [1, 2, 3] })
+    for (const next of [2, 4, undefined])
+      expect(last(unended(2), next)).toMatchObject({ isLine: false, seqs: [1] })
+    expect(last(half(2), 3)).toMatchObject({ isLine: false, seqs: [1] })
+  })
 })

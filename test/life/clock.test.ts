@@ -190,7 +190,7 @@ describe('commands under a wall clock that is wrong', () => {
     ttl: string,
   ): Promise<{ box: Box; id: string; claimAt: (time: string) => Promise<number | null> }> {
     const box = await boxWith({}, 'ada', 'bob --role r', 'cy --role r')
-    const { message } = await box.json('send', 'role:r', '--as', 'ada')
+    const { message } = await box.json('send', 'role:r', '--body', 'x', '--as', 'ada')
     await box.ok('claim', message.id, '--as', 'bob', '--ttl', ttl)
     const claimAt = async (time: string) =>
       (await box.run(['claim', message.id, '--as', 'cy', '--json'], at(time))).code
@@ -212,7 +212,7 @@ describe('commands under a wall clock that is wrong', () => {
 
   it('+1 h: mail with a life of 30 min is handed over, and nobody is told that it expired', async () => {
     const box = await boxWith({}, 'ada', 'bob')
-    const { message } = await box.json('send', 'bob', '--as', 'ada', '--ttl', '30m')
+    const { message } = await box.json('send', 'bob', '--body', 'x', '--as', 'ada', '--ttl', '30m')
     const checked = await box.run(['check', '--as', 'bob', '--json'], at('+1h'))
     expect(JSON.parse(checked.stdout).messages).toMatchObject([{ id: message.id }])
     expect((await box.json('inbox', '--as', 'ada')).messages).toEqual([])
@@ -225,7 +225,7 @@ describe('commands under a wall clock that is wrong', () => {
 
   it('a claim of 1 s that was made an hour ahead runs out as well', async () => {
     const box = await boxWith({}, 'bob --role r', 'cy --role r')
-    const { message } = await box.json('send', 'role:r')
+    const { message } = await box.json('send', 'role:r', '--body', 'x')
     await box.run(['claim', message.id, '--as', 'bob', '--ttl', '1s'], at('+1h'))
     await until(async () => (await box.run(['claim', message.id, '--as', 'cy'])).code === 0)
   })
@@ -234,7 +234,7 @@ describe('commands under a wall clock that is wrong', () => {
     '%s: it takes no live claim, expires no mail, and leaves the clock of the others alone',
     async (time) => {
       const { box, id, claimAt } = await claimedByBob('15m')
-      const { message } = await box.json('send', 'bob', '--as', 'ada', '--ttl', '30m')
+      const { message } = await box.json('send', 'bob', '--body', 'x', '--as', 'ada', '--ttl', '30m')
       const note = readFileSync(join(box.dir, 'clock'), 'utf8')
       expect(await claimAt(time)).toBe(5)
       expect(readFileSync(join(box.dir, 'clock'), 'utf8')).toBe(note)
@@ -247,7 +247,10 @@ describe('commands under a wall clock that is wrong', () => {
 
   it('it is told so, by a warning and by doctor, and its times are right all the same', async () => {
     const box = await boxWith({}, 'ada')
-    const { stderr, stdout } = await box.run(['send', 'user', '--as', 'ada', '--json'], at('+3h'))
+    const { stderr, stdout } = await box.run(
+      ['send', 'user', '--body', 'x', '--as', 'ada', '--json'],
+      at('+3h'),
+    )
     expect(stderr).toContain("the clock of this process is 3 h ahead of the space's")
     const { createdAt } = JSON.parse(stdout).message as { createdAt: string }
     expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(minute)
@@ -263,9 +266,9 @@ describe('commands under a wall clock that is wrong', () => {
 
   it('it does nothing that is due: not even what really is, which the next one does', async () => {
     const box = await boxWith({}, 'ada', 'bob', 'cy --role r', 'dora --role r')
-    const { message } = await box.json('send', 'role:r', '--as', 'ada')
+    const { message } = await box.json('send', 'role:r', '--body', 'x', '--as', 'ada')
     await box.ok('claim', message.id, '--as', 'cy', '--ttl', '1ms')
-    await box.ok('send', 'bob', '--as', 'ada', '--ttl', '1ms')
+    await box.ok('send', 'bob', '--body', 'x', '--as', 'ada', '--ttl', '1ms')
     const before = await box.ok('log', '--json')
     await box.run(['check', '--as', 'bob'], at('+3h'))
     const claimed = await box.run(['claim', message.id, '--as', 'dora'], at('+3h'))
@@ -277,7 +280,7 @@ describe('commands under a wall clock that is wrong', () => {
 
   it('where a test wants days to pass for commands, MAILBOX_CLOCK=wall lets them go by their wall clocks', async () => {
     const box = await boxWith({}, 'ada', 'bob')
-    await box.ok('send', 'bob', '--as', 'ada', '--ttl', '30m')
+    await box.ok('send', 'bob', '--body', 'x', '--as', 'ada', '--ttl', '30m')
     const { env } = at('+3h')
     const { stderr } = await box.run(['check', '--as', 'bob'], { env: { ...env, MAILBOX_CLOCK: 'wall' } })
     expect(stderr).not.toContain('clock')

@@ -64,7 +64,9 @@ describe('unhandled direct and role mail in one inbox (`limits.inbox`)', () => {
 
   it('over it the command line exits with 7, names the limit and gives a hint', async () => {
     const box = await boxWith({ 'limits.inbox': 3 }, 'ada', 'bob')
-    const sends = Array.from({ length: 6 }, () => box.run(['send', 'bob', '--as', 'ada', '--json']))
+    const sends = Array.from({ length: 6 }, () =>
+      box.run(['send', 'bob', '--body', 'x', '--as', 'ada', '--json']),
+    )
     const ran = await Promise.all(sends)
     expect(ran.map(({ code }) => code).toSorted()).toEqual([0, 0, 0, 7, 7, 7])
     for (const { stdout } of ran.filter(({ code }) => code === 7)) {
@@ -156,12 +158,12 @@ describe('per-agent rate (`limits.ratePerMinute`)', () => {
 
   it('exits with 7 on the command line, where every message is another process', async () => {
     const box = await boxWith({ 'limits.ratePerMinute': 2 }, 'ada', 'bob')
-    for (const _ of [1, 2]) await box.ok('send', 'bob', '--as', 'ada')
-    expect(await box.refused(7, 'send', 'bob', '--as', 'ada')).toMatchObject({
+    for (const _ of [1, 2]) await box.ok('send', 'bob', '--body', 'x', '--as', 'ada')
+    expect(await box.refused(7, 'send', 'bob', '--body', 'x', '--as', 'ada')).toMatchObject({
       code: 'over_limit',
       hint: expect.stringContaining('limits.ratePerMinute'),
     })
-    await box.ok('send', 'ada', '--as', 'bob')
+    await box.ok('send', 'ada', '--body', 'x', '--as', 'bob')
   })
 
   it('a key that was used before is no new message', async () => {
@@ -199,12 +201,12 @@ describe('size (`limits.messageBytes`)', () => {
 describe('0 means no limit', () => {
   it('`mailbox config set limits.inbox 0` sets it for the space', async () => {
     const box = await boxWith({ 'limits.inbox': 1, 'limits.ratePerMinute': 1 }, 'ada', 'bob')
-    await box.ok('send', 'bob', '--as', 'ada')
-    await box.refused(7, 'send', 'bob', '--as', 'ada')
+    await box.ok('send', 'bob', '--body', 'x', '--as', 'ada')
+    await box.refused(7, 'send', 'bob', '--body', 'x', '--as', 'ada')
     await box.ok('config', 'set', 'limits.inbox', '0')
-    await box.refused(7, 'send', 'bob', '--as', 'ada')
+    await box.refused(7, 'send', 'bob', '--body', 'x', '--as', 'ada')
     await box.ok('config', 'set', 'limits.ratePerMinute', '0')
-    for (const _ of [1, 2, 3]) await box.ok('send', 'bob', '--as', 'ada')
+    for (const _ of [1, 2, 3]) await box.ok('send', 'bob', '--body', 'x', '--as', 'ada')
   })
 
   it('2,000 to one box in a minute go through', async () => {
@@ -259,7 +261,7 @@ describe('warnings at inbox > 50, unacked > 10', () => {
     const space = await tempSpace({ dir: box.dir })
     const ada = await space.mailbox('ada', { join: false })
     for (let n = 1; n <= 50; n++) await ada.send({ to: 'bob' })
-    const { code, stdout, stderr } = await box.run(['send', 'bob', '--as', 'ada', '--json'])
+    const { code, stdout, stderr } = await box.run(['send', 'bob', '--body', 'x', '--as', 'ada', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout).warnings).toEqual(['bob already has 50 unfinished messages'])
     expect(stderr).toContain('warning: bob already has 50 unfinished messages')

@@ -177,10 +177,10 @@ describe('a message that requiresAck and is not acked in time (default 15 min af
     expect(toLead).toMatchObject({
       from: 'system',
       type: 'escalation',
-      priority: 'urgent',
+      priority: 'high',
       replyTo: id,
-      subject: 'bob, no ack came: Merge?',
-      payload: { id, recipient: 'bob', level: 1 },
+      subject: 'bob has not acknowledged a message from ada',
+      payload: { notice: 'ack', id, recipient: 'bob' },
     })
     expect(await noticesTo(space, 'user')).toEqual([])
 
@@ -231,7 +231,7 @@ describe('a message that requiresAck and is not acked in time (default 15 min af
     const { id } = await ada.send({ to: 'bob', requiresAck: true })
     await bob.check()
     await pass(16 * minute)
-    expect(await noticesTo(space, 'user')).toMatchObject([{ payload: { id, level: 2 } }])
+    expect(await noticesTo(space, 'user')).toMatchObject([{ payload: { notice: 'ack', id } }])
     await pass(hour)
     expect(await noticesTo(space, 'user')).toHaveLength(1)
   })
@@ -260,7 +260,9 @@ describe('urgent mail that nobody reads', () => {
     await pass(4 * minute)
     expect(await ladderOf(space, id)).toEqual(['stored'])
     await pass(2 * minute)
-    expect(await noticesTo(space, 'role:lead')).toMatchObject([{ subject: 'bob, urgent and unread: fire' }])
+    expect(await noticesTo(space, 'role:lead')).toMatchObject([
+      { subject: 'bob has not read an urgent message from ada', replyTo: id },
+    ])
     expect(await noticesTo(space, 'user')).toEqual([])
     await pass(5 * minute)
     expect(await noticesTo(space, 'user')).toHaveLength(1)

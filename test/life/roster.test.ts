@@ -15,7 +15,7 @@ describe('join, update (role, tags), freeze, resume, leave, die', () => {
     const changes = log.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'agent')
     expect(
       changes.map(({ change, agent }) => `${change} ${agent.state} ${agent.session.generation}`),
-    ).toEqual(['joined alive 1', 'updated alive 1', 'frozen frozen 1', 'resumed alive 2', 'left dead 2'])
+    ).toEqual(['joined alive 1', 'updated alive 1', 'frozen frozen 1', 'resumed alive 1', 'left dead 1'])
     const { agents } = await box.json('agents')
     expect(agents.find(({ name }) => name === 'ada')).toMatchObject({
       state: 'dead',
@@ -164,7 +164,7 @@ describe('every run of an agent gets a generation', () => {
     expect((await fourth.count()).unread).toBe(0)
     expect(await ladderOf(space, shutdown.id)).toEqual(['stored', 'dead'])
     const told = await noticesTo(space, 'lea')
-    expect(told).toMatchObject([{ replyTo: shutdown.id, subject: 'Not delivered to ao-10: stop now' }])
+    expect(told).toMatchObject([{ replyTo: shutdown.id, subject: 'Not delivered to ao-10' }])
     expect(told[0]!.body).toContain('generation 3')
     await expectRefused(space, 'conflict', () => fourth.ack(shutdown.id))
   })

@@ -9,13 +9,13 @@ describe('`hub`: agents to the lead and back', () => {
   it('worker to worker exits with 4 and names the rule', async () => {
     const box = await boxWith({}, ...crew)
     await box.ok('config', 'set', 'rules', 'hub')
-    const { code, message, hint } = await box.refused(4, 'send', 'w2', '--as', 'w1')
+    const { code, message, hint } = await box.refused(4, 'send', 'w2', '--body', 'x', '--as', 'w1')
     expect(code).toBe('not_permitted')
     expect(message).toMatch(/w1 may not write to w2 \(hub: /)
     expect(hint).toContain('role:lead')
     for (const to of ['role:worker', 'all', 'project:x'])
-      expect((await box.refused(4, 'send', to, '--as', 'w1')).message).toContain('hub')
-    expect((await box.refused(4, 'broadcast', '--as', 'w1')).message).toContain('hub')
+      expect((await box.refused(4, 'send', to, '--body', 'x', '--as', 'w1')).message).toContain('hub')
+    expect((await box.refused(4, 'broadcast', '--body', 'x', '--as', 'w1')).message).toContain('hub')
   })
 
   it('worker to lead, lead to worker and anybody to user exit with 0', async () => {
@@ -134,8 +134,8 @@ describe('`rules`: a list of who may write to whom', () => {
     expect(JSON.parse(await box.ok('config', 'get', 'rules', '--json'))).toEqual({
       rules: [{ from: 'ada', to: 'bob' }],
     })
-    await box.ok('send', 'bob', '--as', 'ada')
-    await box.refused(4, 'send', 'ada', '--as', 'bob')
+    await box.ok('send', 'bob', '--body', 'x', '--as', 'ada')
+    await box.refused(4, 'send', 'ada', '--body', 'x', '--as', 'bob')
     await box.refused(2, 'config', 'set', 'rules', 'closed')
     await box.refused(2, 'config', 'set', 'rules', '[{"from":"ada"}]')
   })

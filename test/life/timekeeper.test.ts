@@ -12,7 +12,7 @@ describe('with only short-lived processes, what is due is done by whoever comes 
       async () => (await box.json('wait', '--timeout', '0s', '--as', 'cy')).message.id,
     ]
     for (const take of takes) {
-      const { message } = await box.json('send', 'role:r')
+      const { message } = await box.json('send', 'role:r', '--body', 'x')
       await box.ok('claim', message.id, '--as', 'bob', '--ttl', '1ms')
       expect(await take()).toBe(message.id)
       const { receipts } = await box.json('show', message.id)
@@ -23,7 +23,7 @@ describe('with only short-lived processes, what is due is done by whoever comes 
 
   it('mail whose life is over is told to its sender by the next check of anybody', async () => {
     const box = await boxWith({}, 'ada', 'bob', 'cy')
-    const { message } = await box.json('send', 'bob', '--as', 'ada', '--ttl', '1ms')
+    const { message } = await box.json('send', 'bob', '--body', 'x', '--as', 'ada', '--ttl', '1ms')
     await box.ok('check', '--as', 'cy')
     const { messages } = await box.json('check', '--as', 'ada')
     expect(messages).toMatchObject([{ from: 'system', type: 'error', replyTo: message.id }])
@@ -31,23 +31,43 @@ describe('with only short-lived processes, what is due is done by whoever comes 
 
   it('an ack that did not come, a repeat, the lead and the person: nobody has to run in between', async () => {
     const box = await boxWith({ ackTimeoutMs: 1 }, 'ada', 'bob', 'lea --role lead')
-    const { message } = await box.json('send', 'bob', '--as', 'ada', '--ack')
+    const { message } = await box.json('send', 'bob', '--body', 'x', '--as', 'ada', '--ack')
     expect((await box.json('check', '--as', 'bob')).messages).toHaveLength(1)
     expect((await box.json('check', '--as', 'bob')).messages).toMatchObject([{ id: message.id }])
     expect((await box.json('check', '--as', 'lea')).messages).toMatchObject([{ replyTo: message.id }])
     expect((await box.json('check')).messages).toMatchObject([{ type: 'escalation', replyTo: message.id }])
   })
 
-  it('looking does nothing: inbox, show, agents, dead, stats, count and log leave the journal alone', async () => {
+  it('looking at mail does nothing: inbox, show, count and log leave the journal alone', async () => {
     const box = await boxWith({}, 'ada', 'bob')
-    const { message } = await box.json('send', 'bob', '--as', 'ada', '--ttl', '1ms')
+    const { message } = await box.json('send', 'bob', '--body', 'x', '--as', 'ada', '--ttl', '1ms')
     const before = await box.ok('log', '--json')
-    const looks = [['inbox', '--as', 'bob'], ['show', message.id], ['agents'], ['dead'], ['stats'], ['count']]
-    for (const words of looks) await box.ok(...words)
-    expect((await box.json('dead')).messages).toMatchObject([{ id: message.id, state: 'expired' }])
+    for (const words of [
+      ['inbox', '--as', 'bob'],
+      ['show', message.id],
+      ['count', '--as', 'bob'],
+    ])
+      await box.ok(...words)
     expect((await box.json('show', message.id)).receipts).toMatchObject([{ state: 'expired' }])
     expect(await box.ok('log', '--json')).toBe(before)
   })
+
+  it.each(['agents', 'dead', 'stats', 'owed'])(
+    'how things stand is answered when all that is due is done: %s',
+    async (verb) => {
+      const box = await boxWith({}, 'ada', 'bob')
+      await box.json('send', 'bob', '--as', 'ada', '--body', 'x', '--ttl', '1ms')
+      await box.ok(verb)
+      const log = (await box.ok('log', '--json'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      expect(log.slice(-2)).toMatchObject([
+        { kind: 'message', message: { from: 'system', to: ['ada'], type: 'error' } },
+        { kind: 'receipt', step: 'expired', by: 'system' },
+      ])
+    },
+  )
 })
 
 describe('exactly once, with 8 processes at the same moment', () => {
@@ -99,7 +119,7 @@ describe('exactly once, with 8 processes at the same moment', () => {
     const box = await boxWith({}, 'bob --role r')
     const space = await tempSpace({ dir: box.dir })
     for (const name of names) await byHand(space, name, 'r')
-    const { message } = await box.json('send', 'role:r')
+    const { message } = await box.json('send', 'role:r', '--body', 'x')
     await box.ok('claim', message.id, '--as', 'bob', '--ttl', '1ms')
     const claim = (name: string) => box.run(['claim', '--next', '--role', 'r', '--as', name, '--json'])
     const ran = await Promise.all(names.map(claim))
@@ -114,7 +134,7 @@ describe('exactly once, with 8 processes at the same moment', () => {
 describe('a process that waits does what is due while it waits, within seconds', () => {
   it('a claim that runs out comes to whoever waits for the role', async () => {
     const box = await boxWith({ claimTtlMs: 1_000 }, 'bob --role r', 'cy --role r')
-    const { message } = await box.json('send', 'role:r')
+    const { message } = await box.json('send', 'role:r', '--body', 'x')
     await box.ok('claim', message.id, '--as', 'bob')
     const waiting = box.start(['wait', '--as', 'cy', '--timeout', '30s', '--json'])
     const { code, stdout } = await within(waiting.exit, 12_000)
@@ -125,7 +145,7 @@ describe('a process that waits does what is due while it waits, within seconds',
   it('and so does the work of a process that is killed meanwhile', async () => {
     const box = await boxWith({}, 'cy --role r')
     const bob = await startAgent(box.dir, 'bob', { roles: ['r'] })
-    const { message } = await box.json('send', 'role:r')
+    const { message } = await box.json('send', 'role:r', '--body', 'x')
     await bob.does('claim', message.id)
     const waiting = box.start(['wait', '--as', 'cy', '--timeout', '30s', '--json'])
     await waiting.says('Waiting for mail')
@@ -136,7 +156,7 @@ describe('a process that waits does what is due while it waits, within seconds',
 
   it('a sender that waits is told that its mail was not read in time', async () => {
     const box = await boxWith({}, 'ada', 'bob')
-    await box.ok('send', 'bob', '--as', 'ada', '--ttl', '1s')
+    await box.ok('send', 'bob', '--body', 'x', '--as', 'ada', '--ttl', '1s')
     const waiting = box.start(['wait', '--as', 'ada', '--type', 'error', '--timeout', '30s', '--json'])
     const { stdout } = await within(waiting.exit, 12_000)
     expect(JSON.parse(stdout).message).toMatchObject({ from: 'system' })

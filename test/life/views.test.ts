@@ -171,10 +171,10 @@ describe('--json', () => {
     })
   })
 
-  it('dead: { messages: [...], next }, each with recipient, state, reason and time', async () => {
+  it('dead: { messages: [...], waiting: [...], next }, each with recipient, state, reason and time', async () => {
     const { box } = await busyBox()
     const answer = await box.json('dead', '--limit', '2')
-    expect(Object.keys(answer)).toEqual(['messages', 'next'])
+    expect(Object.keys(answer)).toEqual(['messages', 'waiting', 'next'])
     expect(answer.messages).toHaveLength(2)
     expect(answer.next).toEqual(expect.any(String))
     for (const message of answer.messages) {
@@ -197,7 +197,8 @@ describe('--json', () => {
       ...{ name: 'ada', sent: 5, received: 0, unacked: 0, shown: latency, done: latency },
     })
     const bob = stats.agents.find(({ name }: { name: string }) => name === 'bob')
-    expect(bob).toMatchObject({ sent: 0, pending: 0, oldestWaiting: null })
+    // What waits for its role is unread for it too.
+    expect(bob).toMatchObject({ sent: 0, pending: 1, oldestWaiting: expect.any(String) })
     for (const p of ['p50', 'p95', 'p99']) {
       expect(bob.shown[p]).toEqual(expect.any(Number))
       expect(bob.done[p]).toEqual(expect.any(Number))
@@ -207,7 +208,7 @@ describe('--json', () => {
   })
 
   it('stats of an empty space are zeros, not holes', async () => {
-    const box = await boxWith({})
+    const box = await boxWith({}, 'ada')
     const { all, deadLetters } = JSON.parse(await box.ok('stats', '--json'))
     expect(all).toMatchObject({ sent: 0, received: 0, pending: 0, unacked: 0, oldestWaiting: null })
     expect(deadLetters).toBe(0)

@@ -178,13 +178,14 @@ describe('a wait that comes to nothing leaves nothing behind', () => {
       const { ada, token } = await people(staged)
       const bob = await staged.space.mailbox('bob')
       // Takes the mail as ever, and has the answer in hand when the client is seen to be gone.
-      const wait: Mailbox['wait'] = async (options = {}) => {
-        const found = await bob.wait(options)
+      const waitForMessages: Mailbox['waitForMessages'] = async (options = {}) => {
+        const found = await bob.waitForMessages(options)
         hangUp()
         await untilRight(() => expect(options.signal?.aborted).toBe(true))
         return found
       }
-      const taker = { name: 'bob', wait, release: (id: string) => bob.release(id) } as unknown as Mailbox
+      const release = (id: string) => bob.release(id)
+      const taker = { name: 'bob', waitForMessages, release } as unknown as Mailbox
       const calls = new Calls()
       const identity = { mailbox: async () => taker } as unknown as Identity
       const hesitant = createMailboxServer(staged.space, { version: '0', identity, calls })

@@ -109,4 +109,46 @@ describe('over standard input and output, where nobody names them', () => {
       expect((await client.call('agents', {}, { sessionId: id })).facts['you']).toBe(name)
     expect((await space.agents()).filter(({ name }) => name.startsWith('story-teller'))).toHaveLength(2)
   })
+
+  it('a subagent of Codex gets no mail, and may write', async () => {
+    const space = await tempSpace()
+    const client = await connect(space.dir, undefined)
+    const main = { sessionId: 'main', threadId: 'main' }
+    const sub = { sessionId: 'main', threadId: 'sub' }
+    const { you } = (await client.call('agents', {}, main)).facts
+    const ada = await space.mailbox('ada')
+    const { id } = await ada.send({ to: String(you), body: 'for the main agent' })
+    for (const [tool, input] of [
+      ['check', {}],
+      ['read', { id }],
+      ['wait', { seconds: 0 }],
+      ['handle', { id, step: 'done' }],
+    ] as const)
+      await expect(client.call(tool, input, sub), tool).rejects.toThrow('Tell that agent in your report')
+    expect((await client.call('send', { to: 'ada', body: 'hello' }, sub)).facts['from']).toBe(you)
+    const spawned = { sessionId: 'main', 'x-codex-turn-metadata': { thread_source: 'subagent' } }
+    await expect(client.call('check', {}, spawned)).rejects.toThrow('not_permitted')
+    expect((await client.call('check', {}, main)).text).toContain('for the main agent')
+  })
+
+  it('a session that belongs to another agent is found although the server came first', async () => {
+    const space = await tempSpace()
+    const earlier = { client: 'story-teller', session: { pid: 1, id: 'one' } }
+    const owner = await space.joinAs(earlier)
+    await owner.leave({ frozen: true })
+    const client = await connect(space.dir, undefined)
+    const you = async () => (await client.call('agents')).facts['you']
+    // Nobody has said which session it is.
+    expect(await you()).toBe('story-teller-2')
+    const hook = await space.joinAs({ client: 'story-teller', session: { pid: process.pid, id: 'one' } })
+    expect(hook.name).toBe(owner.name)
+    expect(await you()).toBe(owner.name)
+    const agents = (await space.agents()).map(({ name, state }) => [name, state])
+    expect(agents).toEqual(
+      expect.arrayContaining([
+        [owner.name, 'alive'],
+        ['story-teller-2', 'dead'],
+      ]),
+    )
+  })
 })

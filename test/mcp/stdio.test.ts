@@ -32,6 +32,34 @@ describe('the tools', () => {
   })
 })
 
+describe('work', () => {
+  it('is given with the fields of its type, as on the command line, and reads as sentences', async () => {
+    const dir = tempDir()
+    const [ada, bob] = [await connect(dir, 'ada'), await connect(dir, 'bob')]
+    await bob.call('agents', { tags: ['frontend'] })
+    await ada.call('send', {
+      ...{ to: 'bob', type: 'fix_ci_failure', priority: 4 },
+      payload: { check: 'lint', error: 'Missing semicolon at line 42' },
+    })
+    const comments = [{ path: 'a.ts', line: 4, body: 'Too long.' }]
+    await ada.call('send', { to: 'bob', type: 'ReviewComments', payload: { comments } })
+    await ada.call('send', {
+      to: 'tag:frontend',
+      type: 'task_assignment',
+      payload: { taskId: 'T-7' },
+      subject: 'S',
+    })
+    const { text } = await bob.call('check', { minPriority: 1 })
+    expect(text).toMatch(/, fix_ci_failure, urgent, needs an ack\. A CI check failed: fix it\./)
+    expect(text).toContain('# CI failed: lint\n\nThe check lint failed.\n\nMissing semicolon at line 42')
+    expect(text).toContain('# 1 review comment\n\n- a.ts:4 Too long.')
+    expect(text).toContain('# S\n\nTask: T-7')
+    expect(text).not.toContain('{"')
+    const wrong = await ada.refused('send', { to: 'bob', type: 'fix_ci_failure', payload: { chek: 'lint' } })
+    expect(wrong).toMatch(/check|did you mean check/)
+  })
+})
+
 describe('nothing is left behind', () => {
   it('by a wait that is cancelled: what comes later stays unread', async () => {
     const dir = tempDir()

@@ -37,6 +37,41 @@ describe.each(ways)('two agents over %s in the protocol of %s', (door, era, open
     expect((await ada.call('search', { query: 'port from:ada' })).facts['messages']).toMatchObject([{ id }])
   })
 
+  it('wait for several answers at once, for an ack, and until a task is done', async () => {
+    const [ada, bob] = await meet()
+    await bob.call('agents')
+    const send = async (fields: object) =>
+      (await ada.call('send', { to: 'bob', body: '-', ...fields })).facts['id'] as string
+    const [one, other] = [await send({ await: true }), await send({ await: true })]
+    const task = await send({ type: 'task_assignment', ack: true })
+    const answers = ada.call('wait', { replyTo: `${one}, ${other}`, seconds: 30 })
+    await bob.call('send', { replyTo: one, body: 'FIRST' })
+    await bob.call('send', { replyTo: other, body: 'SECOND' })
+    const { text, facts } = await answers
+    expect(text).toMatch(/FIRST[\s\S]*SECOND/)
+    expect(facts['messages']).toMatchObject([{ from: 'bob' }, { from: 'bob' }])
+
+    expect(await ada.call('wait', { acked: task, seconds: 0 })).toMatchObject({
+      text: 'not acknowledged yet',
+      facts: { acked: false },
+    })
+    const ended = ada.call('wait', { settled: task, seconds: 30 })
+    await bob.call('handle', { id: task, step: 'done' })
+    expect((await ended).facts).toMatchObject({
+      settled: true,
+      matters: [
+        { id: task, kind: 'ack', state: 'acked' },
+        { id: task, kind: 'task', by: 'bob', state: 'done' },
+      ],
+    })
+    expect((await ada.call('wait', { acked: task })).text).toBe('acknowledged')
+
+    const late = await send({ await: true })
+    await bob.call('send', { replyTo: late, body: 'THIRD' })
+    const partly = await ada.call('wait', { from: 'bob', type: 'response', count: 2, seconds: 0.5 })
+    expect(partly.text).toMatch(/THIRD[\s\S]*1 more did not arrive$/)
+  })
+
   it('hand work over with every other field of a message', async () => {
     const [ada, bob] = await meet()
     await bob.call('agents')

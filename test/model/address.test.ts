@@ -5,8 +5,10 @@ import {
   type Address,
   boxesTo,
   boxOf,
+  boxOfTag,
   checkTag,
   defaultLife,
+  hasTag,
   isGroupBox,
   parseAddress,
   writeAddress,
@@ -89,7 +91,7 @@ describe('addresses', () => {
     expect.unreachable('it was accepted')
   })
 
-  test.each([['role:x'], ['agent:x'], ['x'], [''], ['project:']])('%j is no tag', (tag) => {
+  test.each([['role:x'], ['agent:x'], [''], ['project:']])('%j is no tag', (tag) => {
     expect(() => checkTag(tag)).toThrow(MailboxError)
   })
 })
@@ -143,8 +145,36 @@ test.each([
   expect(() => parseAddress(written)).toThrow(said)
 })
 
-test.each(['role:x', 'agent:x', 'broadcast:x', 'x', ''])('%j is no tag', (text) => {
+test.each(['role:x', 'agent:x', 'broadcast:x', 'X:y'])('%j is no tag', (text) => {
   expect(() => checkTag(text)).toThrow('is not a tag')
+})
+
+test.each(['', 'two  spaces', 'a\nb', 'tag:', 'tag:role:x', 'tag:a:b:c'])('%j is no label either', (text) => {
+  expect(() => checkTag(text)).toThrow()
+})
+
+describe('a tag that is one word', () => {
+  test('is kept as the word, and its holders have an address that is no name', () => {
+    // No word is reserved: it addresses nobody by itself.
+    for (const word of ['handoff', 'broadcast', 'all', 'needs review']) {
+      expect([checkTag(word), checkTag(`tag:${word}`), boxOfTag(word)]).toEqual([word, word, `tag:${word}`])
+      const address = { kind: 'tag', tag: `tag:${word}`, broadcast: false }
+      expect(parseAddress(`tag:${word}`)).toEqual(address)
+    }
+    expect(boxOfTag('project:x')).toBe('project:x')
+    expect(parseAddress('handoff')).toEqual({ kind: 'agent', name: 'handoff' })
+    expect(isGroupBox('tag:handoff')).toBe(true)
+  })
+
+  test('is on a message that has it or is addressed to it, but not on mail to an agent of that name', () => {
+    const tagged = (tags: string[], to: string[], tag: string) => hasTag({ tags, to }, tag)
+    expect(tagged(['handoff'], ['ada'], 'handoff')).toBe(true)
+    expect(tagged(['handoff'], ['ada'], 'tag:handoff')).toBe(true)
+    expect(tagged([], ['tag:handoff'], 'handoff')).toBe(true)
+    expect(tagged([], ['handoff'], 'handoff')).toBe(false)
+    expect(tagged([], ['broadcast:dev'], 'swarm:dev')).toBe(true)
+    expect(tagged(['project:x'], ['ada'], 'project:y')).toBe(false)
+  })
 })
 
 test('a message is in each of its boxes once', () => {

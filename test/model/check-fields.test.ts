@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { fence } from '../../src/conversation/fence.ts'
 import { toMarkdown } from '../../src/conversation/render.ts'
-import { checkFieldNames, checkFields } from '../../src/model/check-fields.ts'
+import { checkFields } from '../../src/model/check-fields.ts'
 import { inputFields, optionName, storedFields } from '../../src/model/fields.ts'
 import { type Message, messageLimits } from '../../src/model/message.ts'
 import { isDraft } from '../../src/model/shape.ts'
@@ -75,7 +75,13 @@ describe('a field holds', () => {
     ['payload', [1, 'two', null, { three: [] }]],
     ['context', {}],
     ['requiresAck', undefined],
-    ['colour', Symbol.for('no field of a message')],
+    ['colour', undefined],
+    ['to', ''],
+    ['priority', 1],
+    ['priority', 4],
+    ['tags', ['handoff', 'tag:x']],
+    ['expiresAt', '2999-11-15'],
+    ['expiresAt', '2026-11-15T09:30:00+02:00'],
   ])('%s: %j', (name, value) => {
     expect(() => checkFields({ [name]: value })).not.toThrow()
   })
@@ -109,7 +115,11 @@ describe('a field holds', () => {
     ['to', { length: 1 }, /to must be a list of strings/],
     ['to', many(messageLimits.recipients + 1), /to has 257 items; the limit is 256/],
     ['tags', 'a:b', /tags must be a list of strings/],
-    ['tags', ['no namespace'], /"no namespace" is not a tag/],
+    ['tags', ['role:x'], /"role:x" is not a tag/],
+    ['priority', 5, /priority must be one of low, normal, high, urgent, not 5/],
+    ['expiresAt', '2026-02-31', /expiresAt must be a date, not "2026-02-31"/],
+    ['expiresAt', null, /expiresAt must be a date, not null/],
+    ['expiresAt', 'tomorrow', /expiresAt must be a date/],
     ['tags', many(messageLimits.tags + 1, 'a:b'), /tags has 65 items; the limit is 64/],
     ['attachments', [`${path}x`], /attachments must hold strings of 1 to 4096/],
     ['exclude', ['all'], /exclude item "all" is reserved/],
@@ -127,12 +137,12 @@ describe('a field holds', () => {
   })
 
   test('only what has a name in the table', () => {
-    expect(() => checkFieldNames({ to: 'ada', subject: 'Plan', body: 'hi' })).not.toThrow()
-    const error = refusal(() => checkFieldNames({ to: 'ada', colour: 'red', id: 'x' }))
+    expect(() => checkFields({ to: 'ada', subject: 'Plan', body: 'hi' })).not.toThrow()
+    const error = refusal(() => checkFields({ to: 'ada', colour: 'red', id: 'x' }))
     expect(error).toMatchObject({ code: 'invalid', message: 'a message has no field "colour"' })
     expect(error.hint).toBe(`fields: ${inputFields.map(({ name }) => name).join(', ')}`)
     // A sender does not choose the id.
-    expect(refusal(() => checkFieldNames({ id: 'x' })).message).toContain('"id"')
+    expect(refusal(() => checkFields({ id: 'x' })).message).toContain('"id"')
   })
 })
 
@@ -162,5 +172,8 @@ test('the fields that every message has, and those that some have', () => {
     'traceparent',
     'payload',
     'context',
+    'offeredTo',
+    'offeredUntil',
+    'routed',
   ])
 })

@@ -9,8 +9,11 @@ import { connect } from '../helpers/mcp.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { sampleOf } from './sample-of.ts'
 
+/** Of a life and its end a message has one or the other. */
 const sampled = (fields: readonly NamedField[]): Record<string, unknown> =>
-  Object.fromEntries(fields.map((field) => [field.name, sampleOf(field)]))
+  Object.fromEntries(
+    fields.filter(({ name }) => name !== 'ttlMs').map((field) => [field.name, sampleOf(field)]),
+  )
 
 /** What a sender says when it says everything. The message that it replies to has to exist. */
 const everything = (replyTo: string, fields: readonly NamedField[] = inputFields): SendInput =>
@@ -80,7 +83,7 @@ describe('every field of a message', () => {
       const option = field.cli![0].split(' ')[0]!
       const value = input[field.name as keyof SendInput]
       if (typeof value === 'boolean') return [option]
-      if (field.kind === 'duration') return [option, '60s']
+      if (value === undefined) return []
       if (Array.isArray(value)) return value.flatMap((item) => [option, item])
       return [option, typeof value === 'object' ? JSON.stringify(value) : String(value)]
     })

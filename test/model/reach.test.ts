@@ -6,7 +6,7 @@ import { agent, idOf } from '../helpers/samples.ts'
 const now = 1_000_000
 const facts: MessageFacts = {
   ...{ seq: 1, id: idOf(1), sender: 'bob', rank: 1, expiresAt: null },
-  ...{ excluded: [], requiresAck: false, generation: null },
+  ...{ excluded: [], requiresAck: false, asks: 0, generation: null, imported: false },
 }
 
 function receipt(owner: string, fields: Partial<Receipt> = {}): Receipt {
@@ -22,6 +22,7 @@ function receipt(owner: string, fields: Partial<Receipt> = {}): Receipt {
       expiresAt: null,
     },
     ...{ ackBy: null, repeats: 0, level: 0, viaGroup: false, seen: false },
+    ...{ failures: 0, since: 0, before: null },
     ...fields,
   }
 }

@@ -43,7 +43,9 @@ const messageDraft = fc
   })
   .map(given)
   .chain((fields) =>
-    optional(fc.array(word)).map((exclude) => given({ kind: 'message', message: fields, exclude })),
+    fc
+      .tuple(optional(fc.array(word)), optional(time))
+      .map(([exclude, originalAt]) => given({ kind: 'message', originalAt, message: fields, exclude })),
   )
 
 const change = fc
@@ -58,6 +60,7 @@ const change = fc
     was: optional(fc.constantFrom(...receiptStates)),
     attempts: optional(fc.nat()),
     claimUntil: optional(time),
+    claim: optional(fc.nat()),
   })
   .map(given)
 
@@ -141,26 +144,29 @@ describe('the quick check of a line', () => {
 
 /** Drafts with everything in them. */
 const whole: Record<string, Record<string, unknown>> = {
-  message: { kind: 'message', message: message(), exclude: ['cy'] },
+  message: { kind: 'message', originalAt: sampleTime, message: message(), exclude: ['cy'] },
   receipt: {
     kind: 'receipt',
+    originalAt: sampleTime,
     step: 'shown',
     by: 'ada',
     changes: [
       {
         ...{ id: idOf(1), seq: 1, rank: 1, owner: 'ada', box: 'ada', wasBox: 'role:x', state: 'shown' },
         ...{ was: 'stored', attempts: 1, claimUntil: sampleTime, ackBy: sampleTime, repeats: 1, level: 1 },
-        ...{ expiresAt: sampleTime },
+        ...{ expiresAt: sampleTime, claim: 7 },
       },
     ],
   },
-  agent: { kind: 'agent', change: 'joined', by: 'ada', agent: agent('ada') },
+  agent: { kind: 'agent', originalAt: sampleTime, change: 'joined', by: 'ada', agent: agent('ada') },
   segment: { kind: 'segment', format: 2, space: 's', reason: 'size' },
   torn: { kind: 'torn', offset: 1, bytes: 2, digest: 'x' },
   damage: { kind: 'damage', from: 1, to: 2, segment: 1, offset: 3, bytes: 4, kept: 'x' },
 }
 const canMiss = [
   'exclude',
+  'originalAt',
+  'claim',
   'wasBox',
   'was',
   'attempts',

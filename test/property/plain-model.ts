@@ -82,6 +82,8 @@ interface Copy {
   claimUntil: number | null
   expiresAt: number | null
   attempts: number
+  /** How often work on it has failed. */
+  failures: number
   /** Which of all claims was the last on it; 0 when there was none. */
   lastClaim: number
   /** A dead letter because it was taken up too often. */
@@ -146,7 +148,9 @@ export interface Listed {
 const minute = 60_000
 const hour = 60 * minute
 const claimMs = 15 * minute
-const noticeMs = 24 * hour
+/** What was only read for a role, and asks for something. */
+const readMs = 4 * hour
+const normalRank = 1
 const urgentRank = 3
 
 const unread: State[] = ['stored']
@@ -197,6 +201,8 @@ export class PlainSpace {
   /** Nobody promised an order to what is due at one time; this is the one in which it was really said. */
   order: readonly string[] = []
   readonly #keys = new Map<string, number>()
+  /** What each notice is about, by its number. */
+  readonly #told = new Map<number, Lost[]>()
   /** How many claims were made. */
   #claims = 0
 
@@ -247,20 +253,14 @@ export class PlainSpace {
 
   /** What the run before had claimed is free again; one that was only frozen goes on with it. */
   #freeClaims(name: string): void {
-    const lost = this.#allCopies().filter(
-      (copy) => copy.claimedBy === name && isUnfinished(copy) && !this.#giveBack(copy),
-    )
-    this.#bounce(lost)
+    for (const copy of this.#allCopies())
+      if (copy.claimedBy === name && isUnfinished(copy)) this.#giveBack(copy)
   }
 
-  /** False when it was taken up too often and is lost. */
-  #giveBack(copy: Copy): boolean {
-    copy.claimUntil = copy.ackBy = null
-    const isLost = copy.attempts >= this.settings.maxAttempts
-    copy.state = isLost ? 'dead' : 'stored'
-    if (isLost) copy.marks.push('dead')
-    else copy.claimedBy = null
-    return !isLost
+  /** What was read and asked for nothing is finished with that, and what failed is for whoever asked. */
+  #giveBack(copy: Copy): void {
+    if (copy.state === 'failed' || (copy.claimUntil === null && copy.state !== 'processing')) return
+    Object.assign(copy, { claimUntil: null, ackBy: null, state: 'stored', claimedBy: null })
   }
 
   /** A successor inherits what nobody was there for; not what was for one run only, or tried too often. */
@@ -376,6 +376,7 @@ export class PlainSpace {
       ...{
         expiresAt: message.expiresAt,
         attempts: 0,
+        failures: 0,
         lastClaim: 0,
         wornOut: false,
         ackBy: null,
@@ -395,9 +396,19 @@ export class PlainSpace {
     const last = this.messages.findLast(
       (message) => message.from === from && message.threadOf === original.threadOf,
     )
-    const answer = this.send(from, { to, rank: original.rank }, original.threadOf)
+    const answer = this.send(from, { to, rank: normalRank }, original.threadOf)
+    if (original.from !== from) this.#settle(from, number)
     if (supersede && last !== undefined && this.#isUnseen(last)) this.#withdraw(last)
     return answer
+  }
+
+  /** Whoever replies has read what it replies to, and is done with it, if it has it and has not started on it. */
+  #settle(name: string, number: number): void {
+    try {
+      this.step(name, 'completed', number, claimMs, ({ copy }) => copy?.state !== 'processing')
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+    }
   }
 
   /** A dead letter goes to another address, and what was dead is put away. */
@@ -437,9 +448,17 @@ export class PlainSpace {
   /** A copy of a role that this agent could take: nobody has it, or the claim of somebody else has run out. */
   #isFree(copy: Copy, agent: PlainAgent): boolean {
     if (!copy.owner.startsWith('role:') || !agent.roles.has(copy.owner.replace('role:', ''))) return false
+    if (copy.message.from === agent.name && this.#isShared(copy.owner, agent)) return false
     if (copy.claimedBy === null) return copy.state === 'stored'
     return copy.claimedBy !== agent.name && this.#isAbandoned(copy)
   }
+
+  /** Mail to a role is not for its sender while another holder is here. */
+  #isShared = (owner: string, { name }: PlainAgent): boolean =>
+    [...this.agents.values()].some(
+      (other) =>
+        other.name !== name && other.state === 'alive' && other.roles.has(owner.replace('role:', '')),
+    )
 
   #reachesAsGroup(message: PlainMessage, agent: PlainAgent): boolean {
     if (message.from === agent.name || message.exclude.includes(agent.name)) return false
@@ -543,10 +562,16 @@ export class PlainSpace {
     this.step(name, 'claimed', number, ttlMs)
   }
 
-  step(name: string, step: Step, number: number, ttlMs = claimMs): void {
+  step(
+    name: string,
+    step: Step,
+    number: number,
+    ttlMs = claimMs,
+    isMeant: (way: { copy: Copy | null }) => boolean = () => true,
+  ): void {
     const agent = this.agents.get(name)!
     const message = this.messages[number]!
-    const ways = this.#ways(message, agent)
+    const ways = this.#ways(message, agent).filter(isMeant)
     if (ways.length === 0) {
       const isRoles = [...message.copies.keys()].some(
         (owner) => agent.roles.has(owner.replace('role:', '')) && owner.startsWith('role:'),
@@ -567,7 +592,7 @@ export class PlainSpace {
     const lost: Copy[] = []
     for (const { state, copy } of allowed) {
       const renews = step === 'claimed' && copy?.claimedBy === name
-      if (renews) copy.claimUntil = this.now + ttlMs
+      if (renews) copy.claimUntil = isSteady(copy) ? null : this.now + ttlMs
       const moves = from.includes(state)
       if (
         moves &&
@@ -590,17 +615,18 @@ export class PlainSpace {
       copy.lastClaim = ++this.#claims
       copy.message.claims.set(name, copy.lastClaim)
     }
-    const tries = copy.attempts + (isRole ? 0 : 1)
-    const counts = step === 'failed' || (step === 'released' && isRole)
+    if (step === 'failed') copy.failures++
+    const isClaim = step === 'claimed' || copy.claimUntil !== null || copy.message.requiresAck
     copy.state = ladder[step].to
     copy.seen ||= copy.state !== 'stored'
     copy.ackBy = copy.state === 'shown' ? this.#ackBy(copy) : null
     if (isRole) {
       copy.claimedBy = gives ? null : name
-      if (!underWay.includes(copy.state)) copy.claimUntil = null
-      else if (takes || copy.claimUntil === null) copy.claimUntil = this.now + ttlMs
+      if (!underWay.includes(copy.state) || !isClaim || isSteady(copy)) copy.claimUntil = null
+      else if (takes || copy.claimUntil === null || step === 'claimed')
+        copy.claimUntil = this.now + (step === 'claimed' ? ttlMs : readMs)
     }
-    if (!counts || tries < this.settings.maxAttempts) return false
+    if (step !== 'failed' || copy.failures < this.settings.maxAttempts) return false
     copy.state = 'dead'
     copy.wornOut = true
     copy.marks.push('dead')
@@ -650,7 +676,7 @@ export class PlainSpace {
     const next = this.messages
       .filter(({ copies }) => {
         const copy = copies.get(`role:${role}`)
-        return copy?.state === 'stored' && copy.claimedBy === null
+        return copy !== undefined && this.#isFree(copy, this.agents.get(name)!)
       })
       .sort((a, b) => b.rank - a.rank || a.number - b.number)[0]
     if (next === undefined) return null
@@ -666,7 +692,7 @@ export class PlainSpace {
   }
 
   #isUnseen = ({ copies, groupState }: PlainMessage): boolean =>
-    [...copies.values()].every(({ seen }) => !seen) && groupState !== 'archived'
+    [...copies.values()].every(({ seen, state }) => !seen || state === 'failed') && groupState !== 'archived'
 
   #withdraw(message: PlainMessage): boolean {
     const copies = [...message.copies.values()]
@@ -719,9 +745,7 @@ export class PlainSpace {
       copy.marks.push(state)
       lost.push(copy)
     }
-    const giveBack = (copy: Copy) => {
-      if (!this.#giveBack(copy)) lost.push(copy)
-    }
+    const giveBack = (copy: Copy) => this.#giveBack(copy)
     const escalate = (copy: Copy, why: string) => {
       const notice = this.#escalation(copy, lead, why)
       copy.marks.push('escalated')
@@ -741,7 +765,7 @@ export class PlainSpace {
       changed = true
     }
     const isDead = (name: string | null) => name !== null && this.agents.get(name)?.state === 'dead'
-    each((copy) => isUnfinished(copy) && isDead(copy.claimedBy), giveBack)
+    each((copy) => isUnfinished(copy) && isDead(copy.claimedBy) && copy.state !== 'failed', giveBack)
     const isMissed = (name: string) => {
       const { gone, goneAt } = this.agents.get(name)!
       return gone === 'left' || now - goneAt >= settings.deadLetterAfterMs
@@ -804,11 +828,24 @@ export class PlainSpace {
         copy.marks.push('stale')
       },
     )
+    // Nobody is told any more of what was sent to somebody else.
+    each(
+      (copy) => copy.state === 'stored' && this.#isMoot(copy.message),
+      (copy) => {
+        copy.state = 'withdrawn'
+      },
+    )
     return {
       changed: changed || touched.size > 0,
       notices: [...this.#bounces(lost), ...notices],
     }
   }
+
+  #isMoot = ({ number }: PlainMessage): boolean =>
+    this.#told.get(number)?.every(({ message, owner }) => {
+      const state = message.copies.get(owner)?.state ?? message.groupState
+      return state !== 'dead' && state !== 'expired'
+    }) ?? false
 
   /** Agent, lead, person: who is told next. Behind the person there is nobody. */
   #escalation({ message, owner, level }: Copy, lead: string | undefined, why: string): Notice | null {
@@ -827,7 +864,7 @@ export class PlainSpace {
       const its = lost.filter(({ message }) => message.from === to)
       const letters = its.map(({ message, owner }) => letterOf(message.number, owner)).sort()
       const about = its.length === 1 ? its[0]!.message : undefined
-      return { to, rank: 1, about, text: `${to}: not delivered: ${letters.join(', ')}` }
+      return { to, rank: 1, about, letters: its, text: `${to}: not delivered: ${letters.join(', ')}` }
     })
   }
 
@@ -835,9 +872,10 @@ export class PlainSpace {
     for (const notice of this.#bounces(lost)) this.#tell(notice)
   }
 
-  #tell({ to, rank, about, text }: Notice): void {
+  #tell({ to, rank, about, text, letters = [] }: Notice): void {
     this.notices.push(text)
-    this.#post({ from: 'system', to: [to], rank, ttlMs: noticeMs }, about?.threadOf)
+    const number = this.#post({ from: 'system', to: [to], rank, ttlMs: null }, about?.threadOf)
+    this.#told.set(number, letters)
   }
 }
 
@@ -847,6 +885,8 @@ interface Notice {
   to: string
   rank: number
   about: PlainMessage | undefined
+  /** What it is about, if it says that mail was not delivered. */
+  letters?: Lost[]
   text: string
 }
 
@@ -862,7 +902,11 @@ const byOwner = (a: Copy, b: Copy) => (a.owner < b.owner ? -1 : 1)
 const isGroup = (address: string) =>
   address === 'all' || (address.includes(':') && !address.startsWith('role:'))
 
+/** Started work lasts, and what only wanted an ack is finished with it. */
+const isSteady = ({ state, message }: Copy): boolean =>
+  state === 'processing' || (state === 'acked' && message.requiresAck)
+
 function defaultLife(address: string): number | null {
-  if (address.startsWith('role:')) return null
+  if (address.startsWith('role:') || address === 'user') return null
   return address === 'all' || address.startsWith('broadcast:') ? 4 * hour : 24 * hour
 }

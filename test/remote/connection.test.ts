@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Entry } from '../../src/model/entry.ts'
 import type { HubOptions } from '../../src/remote/connection.ts'
@@ -205,4 +205,45 @@ it('acts with the claims it has made, and is refused when a namesake has claimed
   await first.release(next.id)
   // Free again: whoever had it before may have it once more.
   expect((await first.claim(next.id)).claim).toMatchObject({ attempt: 2 })
+})
+
+it('claims and finishes work over a hub from before claims had numbers', async () => {
+  const stage = await stageHub()
+  // Such a hub refuses the field, and has no numbers in its answers.
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    const body = Buffer.concat(parts).toString()
+    const refusal = '{"error":{"code":"invalid","message":"unknown field: claimNumber"}}'
+    const { status, text } = body.includes('"claimNumber"')
+      ? { status: 400, text: refusal }
+      : await stage.ask(request.url!, {
+          method: request.method!,
+          token: request.headers.authorization!.slice(7),
+          ...(body === '' ? {} : { raw: body }),
+        })
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(text.replaceAll(/,"(claimNumber|number)":\d+/g, ''))
+  }
+  const older = createServer((request, response) => void answer(request, response))
+  await new Promise<void>((resolve) => older.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void older.close())
+  const { port } = older.address() as { port: number }
+  const space = await openRemote({ url: `http://127.0.0.1:${port}`, token: stage.agentToken('ada') })
+  const ada = await space.mailbox('ada', { join: { roles: ['tester'] } })
+  const person = await stage.space.mailbox('user')
+  const [one, two] = [
+    await person.send({ to: 'role:tester', subject: 'one' }),
+    await person.send({ to: 'role:tester', subject: 'two' }),
+  ]
+  await ada.claim(one.id)
+  await ada.claim(one.id)
+  await ada.start(one.id)
+  await ada.done(one.id)
+  await ada.claim(two.id)
+  await ada.release(two.id)
+  const states = await Promise.all(
+    [one, two].map(async ({ id }) => (await stage.space.show(id)).receipts[0]!.state),
+  )
+  expect(states).toEqual(['archived', 'stored'])
 })

@@ -3,6 +3,7 @@ import {
   acceptShutdown,
   approvePlan,
   askForHelp,
+  assignTask,
   handOff,
   requestShutdown,
   runAgent,
@@ -118,6 +119,82 @@ describe.each(Object.keys(places))('a space %s', (place) => {
       state: 'dead',
       gone: 'left',
     })
+  })
+
+  it('gives a handler the answers that it waits for, and the end of what it gave to others', async () => {
+    const open = await opener()
+    const [ours, theirs] = [await open('lead'), await open('worker')]
+    const lead = await ours.mailbox('lead', { join: { roles: ['lead'] } })
+    const worker = await theirs.mailbox('worker')
+    const over = new AbortController()
+    const leading = runLead(
+      lead,
+      {
+        plan_submission: ({ body }) => ({ approved: body.includes('tests'), feedback: 'And the tests?' }),
+        help_request: () => '8080',
+        // Meanwhile it decides on the plan of the one it waits for.
+        async request(_, { mailbox }) {
+          const task = await assignTask(mailbox, { to: 'worker', subject: 'Parser' })
+          const { settled, matters } = await mailbox.waitUntilSettled(task.id, { timeoutMs: 60_000 })
+          return `${settled} ${matters[0]?.state}`
+        },
+      },
+      { signal: over.signal },
+    )
+    const seen: string[] = []
+    const working = runAgent(worker, {
+      async task_assignment(_, { mailbox, signal }) {
+        const plan = { subject: 'Parser', to: 'lead' }
+        const first = await submitPlan(mailbox, { ...plan, body: 'Build it' })
+        const question = await askForHelp(mailbox, { to: 'lead', body: 'Which port?' })
+        const answers = await mailbox.waitForMessages({ replyTo: [first.id, question.id], signal })
+        seen.push(...answers.map(({ body }) => body).sort())
+        const second = await submitPlan(mailbox, { ...plan, body: 'With tests', revises: first.id })
+        const verdict = await mailbox.wait({ replyTo: second.id, signal })
+        seen.push(verdict!.type)
+      },
+    })
+    const asked = await lead.send({ to: 'lead', type: 'request', subject: 'A parser' })
+    await expect
+      .poll(async () => (await ours.show(asked.id)).receipts[0]?.state, { timeout: 120_000 })
+      .toBe('archived')
+    expect(seen).toEqual(['8080', 'And the tests?', 'plan_approval'])
+    const { steps } = (await ours.show(asked.id)).receipts[0]!
+    expect(steps.flatMap(({ note }) => note ?? [])).toEqual(['true done'])
+    await requestShutdown(lead, 'worker')
+    expect(await working).toMatchObject({ handled: 1, failed: 0, ended: 'shutdown' })
+    over.abort()
+    await leading
+  })
+
+  it('waits for several messages, takes none of them early, and gives what came when the time is up', async () => {
+    const open = await opener()
+    const [ours, theirs] = [await open('ada'), await open('bob')]
+    const [ada, bob] = [await ours.mailbox('ada'), await theirs.mailbox('bob')]
+    const [one, other] = [
+      await ada.send({ to: 'bob' }),
+      await ada.send({ to: 'bob', awaitingResponse: true }),
+    ]
+    const replyTo = [one.id, other.id]
+    await bob.reply(one.id, { subject: 'first' })
+    expect(await ada.waitForMessages({ count: 2, timeoutMs: 100, type: 'none' })).toEqual([])
+    const waiting = ada.waitForMessages({ replyTo, timeoutMs: 60_000 })
+    await expect(ada.waitForMessages({ replyTo, signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
+      code: 'interrupted',
+    })
+    expect(await ada.count()).toMatchObject({ unread: 1 })
+    expect(await ada.waitUntilSettled(other.id, { timeoutMs: 50 })).toMatchObject({ settled: false })
+    await bob.reply(other.id, { subject: 'second' })
+    expect((await waiting).map(({ subject }) => subject).sort()).toEqual(['first', 'second'])
+    expect(await ada.waitUntilSettled(replyTo)).toMatchObject({
+      settled: true,
+      matters: [{ id: other.id, state: 'answered' }],
+    })
+    await bob.reply(one.id, { subject: 'third' })
+    const partly = await ada.waitForMessages({ from: ['bob'], count: 2, timeoutMs: 200 })
+    expect(partly).toMatchObject([{ subject: 'third', state: 'shown' }])
+    await expect(ada.waitForMessages({ count: 0 })).rejects.toMatchObject({ code: 'invalid' })
+    await expect(ada.waitForMessages({ replyTo: ['nothing'] })).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('shows mail as it comes, and marks nothing by that', async () => {

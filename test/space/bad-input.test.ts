@@ -60,7 +60,7 @@ const sends: Attempt[] = [
     ['invalid', 'not_found'],
     ({ ada }) => ada.send({ to: 'bob', replyTo: wrong(5) }),
   ],
-  ['a tag without a namespace', 'invalid', ({ ada }) => ada.send({ to: 'bob', tags: ['urgent'] })],
+  ['a role for a tag', 'invalid', ({ ada }) => ada.send({ to: 'bob', tags: ['role:x'] })],
   ['a swarm that climbs', 'invalid', ({ ada }) => ada.broadcast({ swarm: 'a:b' })],
   ['a reply without a message', 'not_found', ({ ada }) => ada.reply('nothing')],
 ]
@@ -140,7 +140,7 @@ const rosters: Attempt[] = [
   ['the system as an agent', 'invalid', ({ space }) => space.join('system')],
   ['a role that is none', 'invalid', ({ space }) => space.join('zoe', { roles: ['a\nb'] })],
   ['roles that are a word', 'invalid', ({ space }) => space.join('zoe', { roles: wrong('tester') })],
-  ['a tag that is none', 'invalid', ({ space }) => space.join('zoe', { tags: ['x'] })],
+  ['a tag that is none', 'invalid', ({ space }) => space.join('zoe', { tags: ['X:y'] })],
   ['a pid that is none', 'invalid', ({ space }) => space.join('zoe', { session: { pid: 1.5 } })],
   ['a note that is a number', 'invalid', ({ space }) => space.join('zoe', { note: wrong(5) })],
   ['an update of nobody', 'not_found', ({ space }) => space.update('zoe', {})],

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type LocalSpace, openSpace } from '../../src/mod.ts'
 import { settle, subjects, trio, within } from '../helpers/scene.ts'
@@ -15,6 +15,22 @@ describe('a closed space', () => {
       await (await space.mailbox('ada')).send({ to: 'ada' })
     }
     await expect(kept.mailbox('ada')).rejects.toMatchObject(closed)
+  })
+
+  test.skipIf(process.platform !== 'linux')('has none of its files open', async () => {
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    await ada.send({ to: 'ada', body: 'apple' })
+    await ada.search('apple')
+    await space.close()
+    const open = readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`)
+      } catch {
+        return []
+      }
+    })
+    expect(open.filter((path) => path.startsWith(space.dir))).toEqual([])
   })
 
   test('has kept what was sent before', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { InboxMessage, Mailbox, Priority } from '../../src/mod.ts'
-import { clockAt, hour, minute, subjects, subjectsAndStates, trio } from '../helpers/scene.ts'
+import { clockAt, expectRefused, hour, minute, subjects, subjectsAndStates, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
 
 /** All pages of an inbox, with something happening between them. */
@@ -269,7 +269,8 @@ describe('mail that reaches an agent in several ways', () => {
   async function crowd() {
     const space = await tempSpace()
     const ada = await space.mailbox('ada', { join: { roles: ['r', 's'], tags: ['project:p', 'swarm:w'] } })
-    return { space, ada, bob: await space.mailbox('bob', { join: { roles: ['r', 's'] } }) }
+    const bob = await space.mailbox('bob', { join: { roles: ['r', 's'] } })
+    return { space, ada, bob, cy: await space.mailbox('cy') }
   }
 
   test('comes once, and counts once: every combination of addresses', async () => {
@@ -295,8 +296,8 @@ describe('mail that reaches an agent in several ways', () => {
   })
 
   test('still reaches the members of a group when another holder has taken the copy of the role', async () => {
-    const { ada, bob } = await crowd()
-    const { id } = await bob.send({ to: ['role:r', 'project:p'], subject: 'both' })
+    const { ada, bob, cy } = await crowd()
+    const { id } = await cy.send({ to: ['role:r', 'project:p'], subject: 'both' })
     await bob.claim(id)
     expect(subjects(await ada.inbox())).toEqual(['both'])
     expect(subjectsAndStates(await ada.check())).toEqual(['both shown'])
@@ -308,22 +309,37 @@ describe('mail that reaches an agent in several ways', () => {
     const space = await tempSpace({ now: clock.now })
     const ada = await space.mailbox('ada', { join: { roles: ['r'], tags: ['project:p'] } })
     const bob = await space.mailbox('bob', { join: { roles: ['r'] } })
-    const { id } = await bob.send({ to: ['role:r', 'project:p'], subject: 'both' })
+    const cy = await space.mailbox('cy')
+    const { id } = await cy.send({ to: ['role:r', 'project:p'], subject: 'both', awaitingResponse: true })
     await ada.check()
-    clock.advance(15 * minute)
+    clock.advance(4 * 60 * minute)
     await bob.claim(id)
     expect(subjectsAndStates(await ada.inbox())).toEqual(['both shown'])
     expect(subjects(await ada.check())).toEqual([])
   })
 
   test('is unread again in every way when it is released', async () => {
-    const { ada, bob } = await crowd()
-    const { id } = await bob.send({ to: ['ada', 'role:r', 'project:p'], subject: 'all three' })
+    const { ada, bob, cy } = await crowd()
+    const { id } = await cy.send({ to: ['ada', 'role:r', 'project:p'], subject: 'all three' })
     await ada.read(id)
     await ada.release(id)
     expect(subjectsAndStates(await ada.inbox())).toEqual(['all three stored'])
     expect(await total(ada)).toBe(1)
     expect(subjects(await bob.inbox())).toEqual(['all three'])
+  })
+
+  test('is not for its own sender by a role, while another holder is there', async () => {
+    const { space, ada, bob } = await crowd()
+    const { id } = await bob.send({ to: 'role:r', subject: 'not for me' })
+    expect([subjects(await bob.inbox()), await total(bob)]).toEqual([[], 0])
+    expect(subjects(await bob.check())).toEqual([])
+    expect(await bob.claimNext('r')).toBeNull()
+    await expectRefused(space, 'conflict', () => bob.claim(id))
+    expect([subjects(await ada.inbox()), await total(ada)]).toEqual([['not for me'], 1])
+    // With nobody else there, it is better done by its sender than by nobody.
+    await ada.leave({ frozen: true })
+    expect([subjects(await bob.inbox()), await total(bob)]).toEqual([['not for me'], 1])
+    expect(await bob.claimNext('r')).toMatchObject({ message: { id } })
   })
 
   test('waits for a holder of its role although the agent has finished its own copy', async () => {

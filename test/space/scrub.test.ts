@@ -57,6 +57,8 @@ describe('the reading of old files', () => {
     spoil(space.dir, 2, 2)
     const { findings } = await scrubAll(space.core)
     expect(findings).toMatchObject([{ segment: 2, where: 'journal' }])
+    const [known] = (await space.verify()).damage
+    expect(known).toMatchObject({ name: 'changed_line', since: findings[0]!.at })
     await scrubAll(space.core)
     expect(await told(space)).toEqual([
       `The journal is damaged: - journal, file 2, from byte ${findings[0]!.offset} on`,

@@ -17,7 +17,7 @@ async function library() {
     to: 'role:architect',
     subject: 'two',
     body: 'no plan at all',
-    attachments: ['a.txt'],
+    attachments: ['package.json'],
   })
   day()
   await cy.send({

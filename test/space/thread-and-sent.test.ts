@@ -3,7 +3,7 @@ import { expectRefused, subjects, trio } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
 
 describe('a reply', () => {
-  test('goes to the sender, in the thread, with its priority', async () => {
+  test('goes to the sender, in the thread, and is no more urgent than it says itself', async () => {
     const { ada, bob } = await trio(await tempSpace())
     const question = await ada.send({ to: 'bob', subject: 'Plan', priority: 'high' })
     const answer = await bob.reply(question.id, { body: 'fine' })
@@ -12,12 +12,13 @@ describe('a reply', () => {
       to: ['ada'],
       subject: 'Re: Plan',
       type: 'response',
-      priority: 'high',
+      priority: 'normal',
       replyTo: question.id,
       threadId: question.id,
       body: 'fine',
     })
     expect(subjects(await ada.inbox())).toEqual(['Re: Plan'])
+    expect(await bob.reply(question.id, { priority: 'urgent' })).toMatchObject({ priority: 'urgent' })
   })
 
   test('to a reply stays in the thread, and Re: comes once', async () => {

@@ -1,9 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { type Mailbox, MailboxError } from '../../src/mod.ts'
-import { reopen, settle, subjects, subjectsAndStates, trio, within } from '../helpers/scene.ts'
+import {
+  acceptShutdown,
+  assignTask,
+  deferShutdown,
+  type Mailbox,
+  MailboxError,
+  rejectPlan,
+  requestShutdown,
+  submitPlan,
+} from '../../src/mod.ts'
+import { clockAt, reopen, settle, subjects, subjectsAndStates, trio, within } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
+import { untilRight } from '../helpers/wait.ts'
 
 const noTime = { timeoutMs: 0 }
+
+const stateOf = async (mailbox: Mailbox, subject: string) =>
+  (await mailbox.inbox()).messages.find((message) => message.subject === subject)?.state
 
 /** Lets all of them wait while something is sent; the subjects of what they got before they were stopped. */
 async function race(mailboxes: Mailbox[], send: () => Promise<unknown>): Promise<string[]> {
@@ -166,6 +179,179 @@ describe('waiting for mail', () => {
   })
 })
 
+describe('waiting for several messages', () => {
+  test('lasts until each of the questions has an answer', async () => {
+    const { ada, bob, cy } = await trio(await tempSpace())
+    const one = await ada.send({ to: 'bob', subject: 'one' })
+    const other = await ada.send({ to: 'cy', subject: 'other' })
+    const waiting = ada.waitForMessages({ replyTo: [one.id, other.id] })
+    await settle()
+    await bob.reply(one.id, { subject: 'first' })
+    await bob.reply(one.id, { subject: 'and more' })
+    await bob.send({ to: 'ada', subject: 'new' })
+    await settle()
+    // Nothing is marked before all is there: whoever is killed now loses nothing.
+    expect(await ada.count()).toMatchObject({ unread: 3 })
+    await cy.reply(other.id, { subject: 'last' })
+    const found = await within(waiting)
+    expect(found.map(({ subject, state }) => `${subject} ${state}`)).toEqual([
+      ...['first shown', 'and more shown', 'last shown'],
+    ])
+    expect(subjects(await ada.inbox({ unread: true }))).toEqual(['new'])
+  })
+
+  test('takes as many as it was asked for, and leaves the others', async () => {
+    const { ada, bob } = await trio(await tempSpace())
+    for (const subject of ['a', 'b', 'c']) await bob.send({ to: 'ada', subject, type: 'request' })
+    await bob.send({ to: 'ada', subject: 'other type' })
+    const found = await ada.waitForMessages({ type: 'request', count: 2 })
+    expect(subjects({ messages: found })).toEqual(['a', 'b'])
+    const waiting = ada.waitForMessages({ type: 'request', from: ['cy', 'bob'], count: 2 })
+    await settle()
+    await bob.send({ to: 'ada', subject: 'd', type: 'request' })
+    expect(subjects({ messages: await within(waiting) })).toEqual(['c', 'd'])
+    expect(subjects(await ada.inbox({ unread: true }))).toEqual(['other type'])
+  })
+
+  test('for whatever comes gives all that is there, and waits while there is nothing', async () => {
+    const { ada, bob } = await trio(await tempSpace())
+    const waiting = ada.waitForMessages()
+    await settle()
+    await bob.send({ to: 'ada', subject: 'came' })
+    expect(subjects({ messages: await within(waiting) })).toEqual(['came'])
+    for (const subject of ['a', 'b', 'c']) await bob.send({ to: 'ada', subject })
+    expect(subjects({ messages: await ada.waitForMessages() })).toEqual(['a', 'b', 'c'])
+    expect(await ada.waitForMessages(noTime)).toEqual([])
+  })
+
+  test('ends with what came when the time is up', async () => {
+    const { ada, bob } = await trio(await tempSpace())
+    const one = await ada.send({ to: 'bob' })
+    const other = await ada.send({ to: 'bob' })
+    await bob.reply(one.id, { subject: 'the only one' })
+    const found = await ada.waitForMessages({ replyTo: [one.id, other.id], timeoutMs: 20 })
+    expect(found).toMatchObject([{ subject: 'the only one', state: 'shown' }])
+    expect(await ada.waitForMessages({ count: 2, ...noTime })).toEqual([])
+  })
+
+  test('takes nothing when it is aborted', async () => {
+    const { ada, bob } = await trio(await tempSpace())
+    const stop = new AbortController()
+    const waiting = ada.waitForMessages({ count: 2, signal: stop.signal })
+    await settle()
+    await bob.send({ to: 'ada', subject: 'kept' })
+    await settle()
+    stop.abort()
+    await expect(within(waiting)).rejects.toMatchObject({ code: 'interrupted' })
+    expect(subjects(await ada.inbox({ unread: true }))).toEqual(['kept'])
+  })
+
+  test('goes on when somebody else has taken one of them, and gives the other back when it is aborted', async () => {
+    const space = await tempSpace()
+    const { ada, bob } = await trio(space)
+    const stop = new AbortController()
+    let taken = 0
+    // Another process of the same agent reads the first message between being found and being taken.
+    const waiting = ada.waitForMessages({
+      count: 2,
+      signal: stop.signal,
+      match: async ({ id, subject }) => {
+        if (subject === 'second' && taken++ === 0) await ada.read((await ada.unread()).messages[0]!.id)
+        return id !== ''
+      },
+    })
+    await settle()
+    await bob.send({ to: 'ada', subject: 'first' })
+    await bob.send({ to: 'ada', subject: 'second' })
+    await untilRight(async () => expect(await stateOf(ada, 'second')).toBe('shown'))
+    stop.abort()
+    await expect(within(waiting)).rejects.toMatchObject({ code: 'interrupted' })
+    expect(subjectsAndStates(await ada.inbox())).toEqual(['first shown', 'second stored'])
+  })
+
+  test('for no question at all is over at once; a count that is none is refused', async () => {
+    const { ada, bob } = await trio(await tempSpace())
+    await bob.send({ to: 'ada', subject: 'kept' })
+    expect(await ada.waitForMessages({ replyTo: [] })).toEqual([])
+    for (const count of [0, -1, 1.5, 1_001, Number.NaN])
+      await expect(ada.waitForMessages({ count })).rejects.toMatchObject({ code: 'invalid' })
+    await expect(ada.waitForMessages({ replyTo: ['nothing'] })).rejects.toMatchObject({ code: 'not_found' })
+    expect(await ada.count()).toMatchObject({ unread: 1 })
+  })
+
+  test('of one for the first of several answers takes only that', async () => {
+    const { ada, bob } = await trio(await tempSpace())
+    const [one, other] = [await ada.send({ to: 'bob' }), await ada.send({ to: 'bob' })]
+    const waiting = ada.wait({ replyTo: [one.id, other.id] })
+    await settle()
+    await bob.reply(other.id, { subject: 'whichever is first' })
+    expect(await within(waiting)).toMatchObject({ subject: 'whichever is first' })
+  })
+})
+
+describe('waiting until something is settled', () => {
+  test('says what became of a question, a plan and a task', async () => {
+    const { ada, bob } = await trio(await tempSpace())
+    const question = await ada.send({ to: 'bob', awaitingResponse: true })
+    const plan = await submitPlan(ada, { to: 'bob', subject: 'Plan', body: 'x' })
+    const task = await assignTask(ada, { to: 'bob', subject: 'Task' })
+    const ids = [question, plan, task].map(({ id }) => id)
+    const waiting = ada.waitUntilSettled(ids)
+    await settle()
+    await bob.reply(question.id, { body: 'yes' })
+    await rejectPlan(bob, plan.id, { feedback: 'no' })
+    expect(await ada.waitUntilSettled(ids, { timeoutMs: 20 })).toMatchObject({
+      settled: false,
+      matters: [{ state: 'answered' }, { state: 'rejected' }, { state: 'open' }],
+    })
+    await bob.fail(task.id, { reason: 'it broke' })
+    expect(await within(waiting)).toEqual({
+      settled: true,
+      matters: [
+        { id: question.id, kind: 'question', to: 'bob', by: 'bob', state: 'answered' },
+        { id: plan.id, kind: 'plan', to: 'bob', by: 'bob', state: 'rejected' },
+        { id: task.id, kind: 'task', to: 'bob', by: 'bob', state: 'failed' },
+      ],
+    })
+  })
+
+  test('goes on while a shutdown is deferred, and counts what was withdrawn or has expired as over', async () => {
+    const clock = clockAt()
+    const { ada, bob } = await trio(await tempSpace({ now: clock.now }))
+    const { id } = await requestShutdown(ada, 'bob')
+    await deferShutdown(bob, id, { reason: 'busy' })
+    expect(await ada.waitUntilSettled(id, noTime)).toMatchObject({
+      settled: false,
+      matters: [{ state: 'deferred' }],
+    })
+    await acceptShutdown(bob, id)
+    expect(await ada.waitUntilSettled(id)).toMatchObject({ settled: true, matters: [{ state: 'accepted' }] })
+
+    const withdrawn = await ada.send({ to: 'bob', awaitingResponse: true })
+    await ada.withdraw(withdrawn.id)
+    const short = await ada.send({ to: 'bob', awaitingResponse: true, ttlMs: 1_000 })
+    clock.advance(2_000)
+    expect(await ada.waitUntilSettled([withdrawn.id, short.id])).toMatchObject({
+      settled: true,
+      matters: [{ state: 'void' }, { state: 'void' }],
+    })
+  })
+
+  test('names who has the work of a role in hand, and is over at once for mail that asks for nothing', async () => {
+    const { ada, bob } = await trio(await tempSpace())
+    await bob.update({ addRoles: ['worker'] })
+    const task = await assignTask(ada, { to: 'role:worker', subject: 'Task' })
+    await bob.claim(task.id)
+    await bob.done(task.id)
+    expect(await ada.waitUntilSettled(task.id)).toMatchObject({
+      matters: [{ to: 'role:worker', by: 'bob', state: 'done' }],
+    })
+    const { id } = await ada.send({ to: 'bob', subject: 'to know' })
+    expect(await ada.waitUntilSettled(id)).toEqual({ settled: true, matters: [] })
+    await expect(ada.waitUntilSettled('nothing')).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
+
 describe('waiting for an ack', () => {
   test('lasts until the recipient has acked', async () => {
     const { ada, bob } = await trio(await tempSpace())
@@ -174,6 +360,15 @@ describe('waiting for an ack', () => {
     await settle()
     await bob.read(id)
     await bob.ack(id)
+    expect(await within(waiting)).toBe(true)
+  })
+
+  test.each(['response', 'ack'])('is over with a reply of the type %s', async (type) => {
+    const { ada, bob } = await trio(await tempSpace())
+    const { id } = await ada.send({ to: 'bob', requiresAck: true })
+    const waiting = ada.waitForAck(id, { timeoutMs: 2_000 })
+    await settle()
+    await bob.reply(id, { type })
     expect(await within(waiting)).toBe(true)
   })
 

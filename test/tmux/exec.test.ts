@@ -54,6 +54,19 @@ it('hands mail to a command: whole on its standard input, fields in its environm
   })
 })
 
+it('leaves to the hooks of a client what is not worth a turn', async () => {
+  const terminal = await Terminal.open()
+  const { command, got } = deliverer(terminal, '')
+  const bob = await terminal.space.mailbox('bob')
+  await terminal.space.join('ada', { session: { pid: process.pid, client: 'claude', id: 'one' } })
+  const text = await bob.send({ to: 'ada', body: 'a note', priority: 'high' })
+  const question = await bob.send({ to: 'ada', body: 'a question', awaitingResponse: true })
+  terminal.watch(['ada'], ['--exec', command])
+  await until('the question is shown', async () => (await terminal.state(question.id, 'ada')) === 'shown')
+  expect(got().map(({ message }) => message.body)).toEqual(['a question'])
+  expect(await terminal.state(text.id, 'ada')).toBe('stored')
+})
+
 it('tries a command again, and says so when it fails for good', async () => {
   const terminal = await Terminal.open()
   const { command, got } = deliverer(

@@ -77,6 +77,7 @@ describe('a watcher that is killed', () => {
       process.kill(pid, 'SIGKILL')
       await until('it is shown', async () => (await terminal.state(id, 'ada')) === 'shown')
     }
+    await until('both are in', () => log.submitted().length >= 2)
     expect(log.submitted()).toHaveLength(2)
     expect(watcher.stderr().match(/the worker ended \(SIGKILL\)/g)).toHaveLength(2)
   })
@@ -107,6 +108,7 @@ describe('a watcher that is killed', () => {
     // Nothing is named: the pane is known from before.
     terminal.watch([], [])
     await until('it is shown', async () => (await terminal.state(id, 'ada')) === 'shown')
+    await until('it is in', () => log.submitted().length >= 1)
     expect(log.submitted()).toHaveLength(1)
   })
 })

@@ -47,7 +47,7 @@ describe('a message for an agent', () => {
     ['shutdown_request', { reason: 'called off', withinMs: 60_000 }, 'Reason: called off ⏎ Within: 60 s'],
     ['status_update', { status: 'blocked', progress: 0.5 }, 'Status: blocked ⏎ Progress: 50 %'],
     ['plan_approval', { approved: false, feedback: 'too large' }, 'Verdict: rejected ⏎ Feedback: too large'],
-    ['task_assignment', { taskId: 'T-7', own: 1 }, 'Task: T-7 ⏎ payload: {"own":1}'],
+    ['task_assignment', { taskId: 'T-7', own: 1 }, 'Task: T-7 ⏎ Own: 1'],
     ['text', { any: 'thing' }, 'payload: {"any":"thing"}'],
   ])('puts the payload of a %s into words', (type, payload, words) => {
     expect(typed({ type, payload })).toContain(`the body ⏎ ${words} ⏎ mail `)

@@ -1,6 +1,7 @@
 import './message-card.css'
 import { useState } from 'preact/hooks'
-import { contextBesides } from '../../../src/conversation/words.ts'
+import { typeOf } from '../../../src/conversation/registry.ts'
+import { labelFor, type Words, wordsOf } from '../../../src/conversation/words.ts'
 import type { StoredMessage, ThreadReceipt } from '../data/types.ts'
 import { asCommand } from '../lib/cli.ts'
 import { path } from '../lib/route.ts'
@@ -35,12 +36,14 @@ export function MessageCard({
 }: MessageCardProps) {
   const [shows, setShows] = useState<'ladder' | 'raw' | null>(ladder ? 'ladder' : null)
   const toggle = (what: 'ladder' | 'raw') => () => setShows(shows === what ? null : what)
-  const { from, to, body, type, priority, tags, attachments } = message
+  const { from, to, type, priority, tags, attachments } = message
+  const words = wordsOf(message)
+  const { sentence } = typeOf(type) ?? {}
   return (
     <article
       class={`message${isTarget ? ' target' : ''}`}
       id={`m-${message.id}`}
-      aria-label={`${line(from)}: ${subjectOf(message.subject)}`}
+      aria-label={`${line(from)}: ${subjectOf(words.subject)}`}
     >
       <header>
         <Avatar name={from} />
@@ -88,8 +91,9 @@ export function MessageCard({
             <bdi>{line(subject)}</bdi>
           </h2>
         )}
-        <Markdown text={body} />
-        <Details message={message} />
+        {sentence !== undefined && <p class="sentence">{sentence}</p>}
+        <Markdown text={words.body} />
+        <Details words={words} />
         {attachments.length > 0 && (
           <ul class="files" aria-label="Attachments">
             {attachments.map((file) => (
@@ -136,36 +140,30 @@ const Tool = ({ icon, name, isOpen, onClick }: ToolProps) => (
   </button>
 )
 
-/** Payload and handoff fields that fit on one line each. The rest is in the raw JSON. */
-function Details({ message }: { message: StoredMessage }) {
-  const { payload } = message
+/** What the payload and the context say besides the text, a line for each. */
+function Details({ words: { facts, others, payload, context } }: { words: Words }) {
   const isObject = payload !== null && typeof payload === 'object' && !Array.isArray(payload)
-  const fields = Object.entries({
-    ...(isObject ? (payload as Record<string, unknown>) : {}),
-    ...contextBesides(message),
-  })
-  const shown = fields.flatMap(([name, value]): [string, string][] => {
-    if (Array.isArray(value)) return value.length === 0 ? [] : [[name, value.map(textOf).join('; ')]]
-    return value === null || value === undefined || value === '' ? [] : [[name, textOf(value)]]
-  })
+  const rest = Object.entries({ ...(isObject ? (payload as Record<string, unknown>) : {}), ...context })
+  const shown = [
+    ...[...facts, ...others].map(({ label, text }): [string, string] => [label, text]),
+    ...rest.flatMap(([name, value]): [string, string][] => {
+      if (Array.isArray(value))
+        return value.length === 0 ? [] : [[labelFor(name), value.map(textOf).join('; ')]]
+      return value === null || value === undefined || value === '' ? [] : [[labelFor(name), textOf(value)]]
+    }),
+  ]
   if (shown.length === 0) return null
   return (
     <dl class="facts">
       {shown
         .slice(0, 16)
-        .map(([name, value]) => [
-          <dt key={`${name} t`}>{fieldName(name)}</dt>,
-          <dd key={`${name} d`}>{line(value).slice(0, 1_000)}</dd>,
+        .map(([name, value], at) => [
+          <dt key={`${at} t`}>{line(name).toLowerCase()}</dt>,
+          <dd key={`${at} d`}>{line(value).slice(0, 1_000)}</dd>,
         ])}
     </dl>
   )
 }
-
-/** `workCompleted` as "work completed". */
-const fieldName = (name: string): string =>
-  line(name)
-    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
-    .toLowerCase()
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 

@@ -1,5 +1,6 @@
 import './small.css'
 import type { ComponentChildren } from 'preact'
+import { boxOfTag } from '../../../src/model/address.ts'
 import type { ApiError } from '../data/api.ts'
 import type { Priority, RosterAgent } from '../data/types.ts'
 import { channelName, isTag } from '../lib/address.ts'
@@ -60,9 +61,10 @@ export const TypeChip = ({ type }: { type: string }) =>
   type === 'text' ? null : <span class="chip">{typeName(type)}</span>
 
 export const TagChip = ({ tag }: { tag: string }) => {
-  const { name, kind } = channelName(tag)
+  const channel = boxOfTag(tag)
+  const { name, kind } = channelName(channel)
   return (
-    <a class="chip" href={path('channels', tag)}>
+    <a class="chip" href={path('channels', channel)}>
       <bdi class="cut">{kind === null ? `#${line(name)}` : `${line(kind)}: ${line(name)}`}</bdi>
     </a>
   )

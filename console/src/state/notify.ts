@@ -61,7 +61,7 @@ function announceMail(): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   onEntries((entries) => {
     for (const entry of entries) {
-      if (entry.kind !== 'message') continue
+      if (entry.kind !== 'message' || entry.originalAt !== undefined) continue
       count++
       last = `from ${line(entry.message.from)}: ${subjectOf(entry.message.subject)}`
     }

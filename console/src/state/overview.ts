@@ -1,4 +1,5 @@
 import { computed } from '@preact/signals'
+import { boxOfTag } from '../../../src/model/address.ts'
 import { get } from '../data/api.ts'
 import { Resource } from '../data/resource.ts'
 import type { Entry, Overview, RosterAgent } from '../data/types.ts'
@@ -25,7 +26,7 @@ function applyToOverview(data: Overview, entry: Entry): Overview {
   }
   if (entry.kind !== 'message') return data
   const { message } = entry
-  const tags = new Set([...message.tags, ...message.to.map(boxOf).filter(isTag)])
+  const tags = new Set([...message.tags.map(boxOfTag), ...message.to.map(boxOf).filter(isTag)])
   const channels = data.channels.map((channel) =>
     tags.delete(channel.tag)
       ? { ...channel, messages: channel.messages + 1, lastAt: message.createdAt }
@@ -48,6 +49,9 @@ export const addresses = computed(() => {
   const { agents = [], channels = [] } = overview.data.value ?? {}
   const living = agents.filter(({ name, state }) => name !== 'user' && state !== 'dead')
   const roles = new Set(living.flatMap((agent) => agent.roles.map((role) => `role:${role}`)))
-  const tags = new Set([...living.flatMap((agent) => agent.tags), ...channels.map(({ tag }) => tag)])
+  const tags = new Set([
+    ...living.flatMap((agent) => agent.tags.map(boxOfTag)),
+    ...channels.map(({ tag }) => tag),
+  ])
   return [...living.map(({ name }) => name), ...[...roles].sort(), ...[...tags].sort(), 'all']
 })

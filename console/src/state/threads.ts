@@ -1,7 +1,7 @@
+import { boxOfTag, hasTag } from '../../../src/model/address.ts'
 import { get } from '../data/api.ts'
 import type { PagedOptions } from '../data/paged.ts'
 import type { Entry, ThreadSummary } from '../data/types.ts'
-import { boxOf } from '../lib/address.ts'
 
 export interface ThreadFilter {
   tag?: string
@@ -53,14 +53,14 @@ const peopleOf = ({ message }: MessageEntry): string[] => [message.from, ...mess
 
 function fits(entry: MessageEntry, { tag, agent }: ThreadFilter): boolean {
   const { tags, to } = entry.message
-  if (tag !== undefined && !tags.includes(tag) && !to.some((one) => boxOf(one) === tag)) return false
+  if (tag !== undefined && !hasTag({ tags, to }, tag)) return false
   return agent === undefined || peopleOf(entry).includes(agent)
 }
 
 function begun(entry: MessageEntry): ThreadSummary {
   const { id, subject, tags, createdAt, from, type, priority } = entry.message
   return {
-    ...{ id, subject, messages: 1, participants: peopleOf(entry), tags: [...tags], priority },
+    ...{ id, subject, messages: 1, participants: peopleOf(entry), tags: tags.map(boxOfTag), priority },
     ...{ firstAt: createdAt, lastAt: createdAt, lastFrom: from, lastType: type },
   }
 }
@@ -71,7 +71,7 @@ function grown(thread: ThreadSummary, entry: MessageEntry): ThreadSummary {
     ...thread,
     messages: thread.messages + 1,
     participants: [...new Set([...thread.participants, ...peopleOf(entry)])],
-    tags: [...new Set([...thread.tags, ...tags])],
+    tags: [...new Set([...thread.tags, ...tags.map(boxOfTag)])],
     ...{ lastAt: createdAt, lastFrom: from, lastType: type, priority },
   }
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { describeRouted } from '../../../src/model/routes.ts'
 import { useResource } from '../data/resource.ts'
 import { asCommand } from '../lib/cli.ts'
 import { path } from '../lib/route.ts'
@@ -31,6 +32,8 @@ export function MessagePage({ id }: { id: string }) {
     ['Sent', fullTime(message.createdAt)],
     ['Expires', message.expiresAt && fullTime(message.expiresAt)],
     ['In reply to', message.replyTo],
+    ['Routed', message.routed && describeRouted(message.routed)],
+    ['Offered first to', message.offeredTo],
     ['Swarm', message.swarm],
     ['Key', message.key],
     ['Trace', message.traceparent],

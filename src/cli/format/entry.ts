@@ -4,6 +4,7 @@ import {
   type Entry,
   lossOf,
   type MessageEntry,
+  originOf,
   type ReceiptEntry,
   type RepairDraft,
 } from '../../model/entry.ts'
@@ -33,7 +34,9 @@ export function createEntryWriter({ colors, width }: Cli): (entry: Entry) => str
 
   return (entry) => {
     if (entry.kind === 'message') remember(entry)
-    const [what, ...details] = describe(entry, subjects)
+    const [event, ...details] = describe(entry, subjects)
+    const origin = originOf(entry)
+    const what = origin === undefined ? event : `imported (${day(origin)}): ${event}`
     const newDay = day(entry.at) === today ? [] : [colors.dim(`--- ${day(entry.at)} ---`)]
     today = day(entry.at)
     const margin = `${String(entry.seq).padStart(5)}  ${clock(entry.at)}  `

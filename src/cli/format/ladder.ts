@@ -1,3 +1,5 @@
+import { typeOf } from '../../conversation/registry.ts'
+import { wordsOf } from '../../conversation/words.ts'
 import type { Message } from '../../model/message.ts'
 import type { LadderStep, ReceiptView } from '../../model/receipt.ts'
 import { shownOf } from '../../model/shown-fields.ts'
@@ -32,6 +34,12 @@ function head(cli: Cli, message: Message): string {
       .filter(({ section }) => !section)
       .map(({ label, text }): [string, string] => [label.toLowerCase(), text]),
     ['expects', expectations(message)],
+    ['about', typeOf(message.type)?.sentence],
+    // The text is not shown here, so nothing counts as said by it.
+    ...wordsOf({ ...message, body: '\n' }).facts.map(({ label, text }): [string, string] => [
+      label.toLowerCase(),
+      text,
+    ]),
   ]
   const headWidth = Math.max(...rows.map(([name]) => name.length)) + 2
   const lines = rows.flatMap(([name, value]) => {

@@ -1,4 +1,5 @@
 import { toMarkdown } from '../../conversation/render.ts'
+import { titleOf } from '../../conversation/words.ts'
 import type { Message, Priority } from '../../model/message.ts'
 import { classOf, type ReceiptState } from '../../model/receipt.ts'
 import { estimateTokens, toPrintable, toPrintableLine } from '../../model/text.ts'
@@ -10,7 +11,8 @@ import { relative } from './time.ts'
 
 type Listed = Message & { state?: ReceiptState }
 
-export const subjectOf = ({ subject }: Pick<Message, 'subject'>): string => subject || '(no subject)'
+export const subjectOf = (message: Pick<Message, 'subject' | 'type' | 'payload'>): string =>
+  titleOf(message) || '(no subject)'
 
 export function paintPriority(colors: Colors, priority: Priority): (text: string) => string {
   if (priority === 'urgent') return colors.red

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { describeSize } from '../../space/archiving.ts'
 import type { ArchivedSegment, ArchiveProgress, ArchiveReport } from '../../space/retention.ts'
 import type { DiskSpace } from '../../space/space.ts'
 import { action, type Cli } from '../cli.ts'
@@ -46,7 +47,7 @@ export function archiveOld(command: Command): void {
       ),
     )
   action(command, async (cli, flags: Flags) => {
-    await using space = await open(cli, { existing: true })
+    await using space = await open(cli)
     const { dryRun = false, gzipAfter: gzipAfterMs, removeAfter: removeAfterMs } = flags
     const progress = createArchiveProgress(cli)
     const report = await space
@@ -91,7 +92,7 @@ function describe(cli: Cli, report: ArchiveReport, dryRun: boolean, enable: stri
   const { gzipped, removed, kept } = report
   const rows = [
     ...gzipped.map((one) =>
-      rowOf(one, dryRun ? 'would be compressed' : `compressed to ${size(one.gzippedBytes!)}`),
+      rowOf(one, dryRun ? 'would be compressed' : `compressed to ${describeSize(one.gzippedBytes!)}`),
     ),
     ...removed.map((one) => rowOf(one, dryRun ? 'would be removed' : 'removed')),
   ]
@@ -127,11 +128,6 @@ const lineOf = ({ first, last, reason }: KeptRange): string =>
 const rowOf = ({ segment, lastAt, bytes }: ArchivedSegment, what: string): string[] => [
   `${segment}`,
   day(lastAt),
-  size(bytes),
+  describeSize(bytes),
   what,
 ]
-
-function size(bytes: number): string {
-  const kib = bytes / 1024
-  return kib < 1024 ? `${Math.ceil(kib)} KiB` : `${(kib / 1024).toFixed(1)} MiB`
-}

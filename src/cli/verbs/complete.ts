@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander'
 import { knownTypes } from '../../conversation/registry.ts'
+import { boxOfTag } from '../../model/address.ts'
 import { priorities } from '../../model/message.ts'
 import { settings } from '../../model/settings.ts'
 import { toPrintableLine } from '../../model/text.ts'
@@ -109,8 +110,8 @@ async function fromSpace(
   ask: (space: DiskSpace, cli: Cli) => Promise<Candidate[]>,
 ): Promise<Candidate[]> {
   const cli = createCli({ ...globals, quiet: true })
-  if (!spaceExists(spaceDir(cli))) return []
   try {
+    if (!spaceExists(spaceDir(cli))) return []
     await using space = await open(cli)
     return await ask(space, cli)
   } catch {
@@ -132,7 +133,7 @@ async function addresses(space: DiskSpace): Promise<Candidate[]> {
   return [
     ...(await agentNames(space)),
     ...roles.map((role): Candidate => [`role:${role}`, 'one agent with this role']),
-    ...tags.map((tag): Candidate => [tag, 'every agent with this tag']),
+    ...tags.map((tag): Candidate => [boxOfTag(tag), 'every agent with this tag']),
     ['all', 'every agent'],
   ]
 }

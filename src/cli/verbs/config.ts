@@ -2,7 +2,9 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { parseStrictJson } from '../../base/json.ts'
+import { describeEffect, isRoutes, type Route } from '../../model/routes.ts'
 import { isSettingKey, settings } from '../../model/settings.ts'
+import { toPrintableLine } from '../../model/text.ts'
 import { ensureSpaceDir, readSettings, unknownSettings, writeSetting } from '../../space/settings.ts'
 import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
@@ -44,15 +46,19 @@ export function config(command: Command): void {
       ensureSpaceDir(dir)
       const now = writeSetting(dir, key, parseValue(value))[knownKey(key)]
       cli.confirm({ [key]: now }, () => `${key} is now ${written(now)}`)
+      cli.tip(whenUsed)
     },
   )
   action(command.command('list').summary('list all settings with their values and meanings'), list)
 }
 
+/** Settings are read when a space is opened. */
+export const whenUsed = 'processes that are running, such as a hub, use it once they are started again'
+
 /** A mirror is made and filled before the setting names it. */
 async function setMirror(cli: Cli, value: string): Promise<void> {
   const mirror = value === '' ? '' : resolve(value)
-  await using space = await open(cli)
+  await using space = await open(cli, { creates: true })
   const before = space.settings['journal.mirror']
   const progress = createProgress(cli, 'copying the journal')
   const onProgress = ({ bytes, total }: { bytes: number; total: number }) => progress.report(bytes, total)
@@ -63,8 +69,7 @@ async function setMirror(cli: Cli, value: string): Promise<void> {
     if (mirror !== '') return `journal.mirror is now ${mirror}; ${count(Math.ceil(bytes / 1024))} KiB copied`
     return `journal.mirror is off${before === '' ? '' : `; the copy in ${before} stays as it is`}`
   })
-  if (mirror !== before)
-    cli.tip('processes that are running, such as a hub, use it once they are started again')
+  if (mirror !== before) cli.tip(whenUsed)
 }
 
 function list(cli: Cli): void {
@@ -72,17 +77,18 @@ function list(cli: Cli): void {
   const values = readSettings(dir)
   const unknown = unknownSettings(dir)
   const known = Object.entries(settings)
-  const rows = known.map(([key, { default: usual }]) => [key, written(values[knownKey(key)]), written(usual)])
+  const rows = known.map(([key, { default: usual }]) => [key, summary(values[knownKey(key)]), summary(usual)])
   const columns = [
     { head: 'SETTING' },
     { head: 'VALUE', flexible: true },
     { head: 'DEFAULT', flexible: true },
   ]
+  const dim = (line: string) => cli.colors.dim(`  ${line}`)
+  const linesOf = (key: string) => (key === 'routes' ? values.routes.map(routeLine) : [])
   cli.answer({ settings: values, ...(unknown.length > 0 && { unknown }) }, () => {
     const [head, ...lines] = table(columns, rows, cli.width, cli.colors)
-    return [head, ...lines.flatMap((line, at) => [line, cli.colors.dim(`  ${known[at]![1].about}`)])].join(
-      '\n',
-    )
+    const below = ([key, { about }]: (typeof known)[number]) => [dim(about), ...linesOf(key)]
+    return [head, ...lines.flatMap((line, at) => [line, ...below(known[at]!)])].join('\n')
   })
   if (unknown.length > 0) cli.warn(notKnown(unknown))
 }
@@ -100,6 +106,15 @@ function knownKey(key: string): keyof typeof settings {
 
 const written = (value: unknown): string =>
   typeof value === 'object' ? JSON.stringify(value) : String(value)
+
+/** The routing rules are listed below it. */
+const summary = (value: unknown): string =>
+  isRoutes(value) && value.length > 0
+    ? `${value.length} ${value.length === 1 ? 'rule' : 'rules'}`
+    : written(value)
+
+const routeLine = (route: Route, at: number): string =>
+  `    ${at + 1}. ${toPrintableLine(`${route.when}: ${describeEffect(route)}`)}`
 
 /** Parses numbers, booleans and `[...]` as JSON; everything else is a string. */
 const parseValue = (text: string): unknown =>

@@ -14,7 +14,7 @@ export function dead(command: Command): void {
   addPaging(
     command
       .description(
-        'List dead letters: mail whose recipient is gone, that expired unread, or that was claimed too often. Nothing is deleted.',
+        'List dead letters: mail whose recipient is gone, that expired unread, or that failed too often; and mail that waits for an agent that died. Nothing is deleted.',
       )
       .option('--from <agent>', 'only from this sender')
       .option('--resend <id>', 'resend this message to the address given by --to')
@@ -38,10 +38,15 @@ export function dead(command: Command): void {
       answerSent(cli, await (await openMailbox(cli, space)).resend(resend, to!))
       return
     }
-    const { letters, next } = await space.deadLetters(given(list))
-    const messages = letters.map(({ message, ...rest }) => ({ ...message, ...rest }))
-    cli.answer({ messages, next }, () =>
-      letters.length === 0 ? 'no dead letters' : deadLetterList(cli, letters),
+    const { letters, waiting, next } = await space.deadLetters(given(list))
+    const flat = (found: typeof letters) => found.map(({ message, ...rest }) => ({ ...message, ...rest }))
+    cli.answer({ messages: flat(letters), waiting: flat(waiting), next }, () =>
+      [
+        letters.length === 0 ? 'no dead letters' : deadLetterList(cli, letters),
+        ...(waiting.length === 0
+          ? []
+          : ['', 'Waiting for agents that are gone:', deadLetterList(cli, waiting)]),
+      ].join('\n'),
     )
     hintNext(cli, 'dead', next)
     if (letters.length > 0)

@@ -22,8 +22,8 @@ function handler<Flags>(command: Command, step: Step<Flags>): void {
   })
 }
 
-export const handledLine = ({ message, state }: Handled): string =>
-  toPrintableLine(`${state}: ${subjectOf(message)}  ${message.id}`)
+export const handledLine = ({ message, state, already }: Handled): string =>
+  toPrintableLine(`${already ? 'already ' : ''}${state}: ${subjectOf(message)}  ${message.id}`)
 
 const answerOne = (cli: Cli, handled: Handled): void =>
   cli.confirm({ ...handled }, () => handledLine(handled))

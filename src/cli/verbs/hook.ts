@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { clients } from '../../model/client.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
-import { spaceDir, spaceExists } from '../open.ts'
+import { spaceDir } from '../open.ts'
 import { whole } from '../options.ts'
 
 export function hook(command: Command): void {
@@ -16,7 +16,6 @@ export function hook(command: Command): void {
     .addHelpText('after', examples(`echo '{"session_id":"s1"}' | mailbox hook codex UserPromptSubmit`))
   action(command, async (cli, client: string, event: string, flags: { pid?: number }) => {
     const space = spaceDir(cli)
-    if (!spaceExists(space)) return
     const { runHook } = await import('../../clients/hook/run.ts')
     const pid = flags.pid ?? process.ppid
     const program = process.argv[1]!

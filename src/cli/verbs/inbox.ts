@@ -25,14 +25,20 @@ export function check(command: Command): void {
       examples('mailbox check --as ada', 'mailbox check --as ada --min-priority high --budget 500'),
     )
   mailboxAction(command, async (cli, mailbox, { budget = defaultBudget, ...filter }: CheckFlags) => {
-    const { messages, next, remaining } = await mailbox.check({ ...given(filter), budgetTokens: budget })
-    cli.answer({ messages, next, remaining }, () => {
+    const checked = await mailbox.check({ ...given(filter), budgetTokens: budget })
+    const { messages, remaining, later = 0 } = checked
+    cli.answer({ ...checked }, () => {
       if (messages.length === 0 && remaining.unread === 0) return 'no new mail'
       const blocks = messages.map((message, at) =>
         messageBlock(cli, message, { place: `${at + 1} of ${messages.length}`, budgetTokens: budget }),
       )
-      const rest =
-        remaining.unread === 0 ? [] : [`${grouped(remaining.unread)} more unread: ${cli.command('check')}`]
+      const unread = remaining.unread - later
+      const rest = [
+        ...(unread > 0 ? [`${grouped(unread)} more unread: ${cli.command('check')}`] : []),
+        ...(later > 0
+          ? [`${grouped(later)} more for your roles, to take when you have finished your task`]
+          : []),
+      ]
       return [...blocks, ...rest].join('\n\n')
     })
   })

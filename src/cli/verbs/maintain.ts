@@ -23,7 +23,7 @@ export function verify(command: Command): void {
     // The space is not opened for this: opening builds an index, and may repair what is to be found here.
     const report = await verifyDir(dir, { signal: interruptSignal(), onProgress }).finally(progress.end)
     if (deep) {
-      await using space = await open(cli, { existing: true })
+      await using space = await open(cli)
       await verifyIndex(space.core, report)
     }
     const ok = report.problems.length === 0
@@ -53,7 +53,7 @@ export function rebuild(command: Command): void {
     .description('Delete the index and rebuild it from the journal. No data is lost.')
     .addHelpText('after', examples('mailbox rebuild'))
   action(command, async (cli) => {
-    await using space = await open(cli, { existing: true })
+    await using space = await open(cli)
     const entries = await space.lastSeq()
     const progress = createProgress(cli, 'rebuilding')
     const started = performance.now()

@@ -15,11 +15,14 @@ export function mcp(command: Command): void {
   action(command, async (cli) => {
     const { serve } = await import('../../mcp/stdio.ts')
     const { wakeClaude } = await import('../../clients/claude/wake.ts')
-    await using space = await open(cli)
+    const { claudeSession } = await import('../../clients/claude/session.ts')
+    const { openCodeCaller } = await import('../../clients/opencode/caller.ts')
+    await using space = await open(cli, { creates: true })
     const name = cli.globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
     const pid = process.ppid
     await serve(space, {
       ...{ version: __VERSION__, name, pid },
+      sessionId: () => claudeSession(pid)?.id ?? openCodeCaller(space.dir, pid),
       wake: (mailboxFor, signal) =>
         wakeClaude({ mailbox: () => mailboxFor({ name: 'claude' }), pid, signal }),
     })

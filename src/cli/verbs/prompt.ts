@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { promptFor } from '../../agent/prompt.ts'
-import { implicitPerson } from '../../model/agent.ts'
+import { type Agent, implicitPerson } from '../../model/agent.ts'
 import { checkName } from '../../model/name.ts'
-import { action } from '../cli.ts'
+import { action, type Cli } from '../cli.ts'
 import { examples } from '../help.ts'
-import { open } from '../open.ts'
+import { open, spaceDir, spaceExists } from '../open.ts'
 
 export function prompt(command: Command): void {
   command
@@ -13,9 +13,13 @@ export function prompt(command: Command): void {
     .addHelpText('after', examples('mailbox prompt ada >> CLAUDE.md'))
   action(command, async (cli, name: string) => {
     checkName(name, 'agent name')
-    await using space = await open(cli)
-    const known = (await space.agents()).find((agent) => agent.name === name)
-    const text = promptFor(known ?? { ...implicitPerson(), name })
+    const text = promptFor((await knownAgent(cli, name)) ?? { ...implicitPerson(), name })
     cli.answer({ prompt: text }, () => text)
   })
+}
+
+async function knownAgent(cli: Cli, name: string): Promise<Agent | undefined> {
+  if (!spaceExists(spaceDir(cli))) return undefined
+  await using space = await open(cli)
+  return (await space.agents()).find((agent) => agent.name === name)
 }

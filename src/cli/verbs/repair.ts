@@ -39,7 +39,7 @@ export function repair(command: Command): void {
       ),
     )
   action(command, async (cli, { dryRun = false, yes = false, from = [] }: Flags) => {
-    await using space = await open(cli, { existing: true })
+    await using space = await open(cli)
     const progress = createProgress(cli, 'reading the journal')
     const report = await space.repair({
       ...{ dryRun, from, onProgress: progress.report },

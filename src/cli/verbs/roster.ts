@@ -41,7 +41,7 @@ export function join(command: Command): void {
     if ((name === undefined) === (swarm === undefined)) {
       throw new MailboxError('invalid', 'give either a name or --swarm', { hint: 'mailbox join ada' })
     }
-    await using space = await open(cli)
+    await using space = await open(cli, { creates: true })
     if (name === undefined) {
       const agents = await space.seedSwarm(swarm!)
       cli.confirm({ agents }, () => agents.map((agent) => `${summary(agent)} registered`).join('\n'))

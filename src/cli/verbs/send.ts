@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { SentMessage } from '../../space/mailbox/api.ts'
-import { action, type Cli } from '../cli.ts'
-import { addMessageOptions, compose, type MessageFlags } from '../compose.ts'
+import { actingAs, action, type Cli, shellWord } from '../cli.ts'
+import { addMessageOptions, checkSaysSomething, compose, type MessageFlags } from '../compose.ts'
 import { examples } from '../help.ts'
 import { open, openMailbox } from '../open.ts'
 import { collect, given } from '../options.ts'
@@ -14,32 +14,62 @@ export function send(command: Command): void {
       .description('Send a message. It has been saved to disk when this returns.')
       .argument(
         '[to...]',
-        'agents (ada), role:architect, a tag (project:x) or all; - reads the body from standard input',
+        'agents (ada), role:architect, a tag (project:x, tag:handoff) or all; none with --tag NS:VALUE; - reads the body from standard input',
       ),
     'text',
-  ).addHelpText(
-    'after',
-    examples(
-      'mailbox send ada --subject "Plan" --body "Ready for review."',
-      'mailbox send role:architect --priority urgent --await --body "Which port?"',
-      'git diff | mailbox send bob --subject "The change" -',
-      'mailbox send project:inscription bob --body-file notes.md --ttl 2h',
-      `echo '{"to":"ada","body":"hi","payload":{"n":1}}' | mailbox send --input - --json`,
-    ),
   )
-  action(command, async (cli, words: string[], flags: MessageFlags) => {
-    const addresses = words.filter((word) => word !== '-')
+    .addHelpText(
+      'after',
+      examples(
+        'mailbox send ada --subject "Plan" --body "Ready for review."',
+        'mailbox send role:architect --priority urgent --await --body "Which port?"',
+        'git diff | mailbox send bob --subject "The change" -',
+        'mailbox send project:inscription bob --body-file notes.md --ttl 2h',
+        'mailbox send --tag project:inscription --subject "Schema" --body "It changes today."',
+        'mailbox send --from ada --to bob --priority 4 --body "Now, please."',
+        `echo '{"to":"ada","body":"hi","payload":{"n":1}}' | mailbox send --input - --json`,
+      ),
+    )
+    .option('--to <address>', 'a recipient, as the argument; repeatable', collect)
+    .option('--from <agent>', 'the sender, as --as')
+  type SendFlags = MessageFlags & { to?: string[]; from?: string }
+  action(command, async (given: Cli, words: string[], { to = [], from, ...flags }: SendFlags) => {
+    const cli = actingAs(given, from)
+    const written = words.filter((word) => word !== '-')
     const composed = await compose(flags, words.includes('-'))
-    const to = addresses.length > 0 ? addresses : composed.to
-    if (to === undefined) {
-      throw new MailboxError('invalid', 'the message has no recipient', {
-        hint: 'mailbox send ada --body TEXT',
-      })
-    }
-    await using space = await open(cli)
+    checkSaysSomething(composed, emptyHint(cli, written))
+    const addresses = [...written, ...to]
+    await using space = await open(cli, { creates: true })
     const mailbox = await openMailbox(cli, space)
-    answerSent(cli, await mailbox.send({ ...composed, to }))
+    const sent = mailbox.send({ ...composed, ...(addresses.length > 0 && { to: addresses }) })
+    answerSent(
+      cli,
+      await sent.catch((error: unknown) => {
+        throw composed.body === undefined ? aboutText(cli, error, written) : error
+      }),
+    )
   })
+}
+
+/** Every word is a recipient, so a text without --body is taken for one. */
+function emptyHint(cli: Cli, [first, ...words]: readonly string[]): string {
+  const plain = 'add --body TEXT or --subject TEXT, or - to read the text from standard input'
+  return words.length === 0 ? plain : `${plain}; ${textHint(cli, first!, words)}`
+}
+
+function textHint(cli: Cli, to: string, words: readonly string[]): string {
+  const [text, verb] = [words.join(' '), words.length === 1 ? 'was' : 'were']
+  const taken = words.map((word) => JSON.stringify(word)).join(', ')
+  return `${taken} ${verb} taken for ${words.length === 1 ? 'a recipient' : 'recipients'}; to send that as text: ${cli.command(`send ${shellWord(to)} --body ${shellWord(text)}`)}`
+}
+
+/** A recipient that nobody knows, behind one that somebody does, may have been meant as the text. */
+function aboutText(cli: Cli, error: unknown, words: readonly string[]): unknown {
+  if (!(error instanceof MailboxError) || !['unknown_recipient', 'invalid'].includes(error.code)) return error
+  const at = words.findIndex((word) => error.message.includes(JSON.stringify(word)))
+  if (at < 1) return error
+  const hint = [error.hint, textHint(cli, words[0]!, words.slice(at))].filter(Boolean).join('; ')
+  return new MailboxError(error.code, error.message, { cause: error, hint })
 }
 
 export function reply(command: Command): void {
@@ -59,6 +89,7 @@ export function reply(command: Command): void {
   type ReplyFlags = MessageFlags & { to?: string[] }
   action(command, async (cli, id: string, dash: string | undefined, { to, ...flags }: ReplyFlags) => {
     const { replyTo: _, ...composed } = await compose(flags, isStdin(dash))
+    checkSaysSomething(composed, 'add --body TEXT, or - to read the text from standard input')
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
     answerSent(cli, await mailbox.reply(id, { ...composed, ...given({ to }) }))
@@ -83,7 +114,11 @@ export function broadcast(command: Command): void {
   )
   action(command, async (cli, dash: string | undefined, flags: MessageFlags) => {
     const { to: _, ...composed } = await compose(flags, isStdin(dash))
-    await using space = await open(cli)
+    checkSaysSomething(
+      composed,
+      'add --body TEXT or --subject TEXT, or - to read the text from standard input',
+    )
+    await using space = await open(cli, { creates: true })
     const mailbox = await openMailbox(cli, space)
     answerSent(cli, await mailbox.broadcast(composed))
   })
@@ -98,10 +133,8 @@ function isStdin(dash: string | undefined): boolean {
 
 /** Scripts want the id; people want to see the recipients. */
 export function answerSent(cli: Cli, { warnings, ...message }: SentMessage): void {
-  const { id, to, subject, body, payload, type } = message
-  const empty = subject === '' && body === '' && payload === undefined && type === 'text'
+  const { id, to } = message
   for (const warning of warnings) cli.warn(warning)
-  if (empty) cli.warn('the message is empty; add a --subject or a --body')
   cli.answer({ message, warnings }, () =>
     cli.quiet ? id : `sent to ${toPrintableLine(to.join(', '))}: ${id}`,
   )

@@ -33,7 +33,7 @@ export function serve(command: Command): void {
     const { createLog } = await import('../../hub/log.ts')
     const { createMcpEndpoint } = await import('../../mcp/http.ts')
     const stop = serviceSignal()
-    await using space = await open(cli)
+    await using space = await open(cli, { creates: true })
     const mcp = createMcpEndpoint(space, { version: __VERSION__ })
     const hub = await startHub({
       ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },

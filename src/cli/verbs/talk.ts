@@ -48,16 +48,25 @@ function defineAction(
   const options = flagged
     .filter(isOption)
     .map(([name, field]) => ({ name, option: addOption(command, field) }))
-  for (const name of words) command.argument(fields[name]!.flag!, fields[name]!.about)
+  for (const name of words)
+    command.argument(name === 'to' ? '[to]' : fields[name]!.flag!, fields[name]!.about)
+  // A recipient may be given either way in every verb.
+  if (words.includes('to')) command.option('--to <address>', 'the same as the argument')
   action(command, async (cli: Cli, ...typed: unknown[]) => {
     const flags = typed[words.length] as Values
     const values: Values = given({
       ...Object.fromEntries(words.map((name, at) => [name, typed[at]])),
       ...Object.fromEntries(options.map(({ name, option }) => [name, flags[option.attributeName()]])),
     })
-    if (values['body'] === '-') values['body'] = await readText('-')
+    if (words.includes('to')) values['to'] = recipient(values['to'], flags['to'])
+    for (const [name, { reads, readsInput }] of flagged) {
+      if (readsInput && values[name] === '-') values[name] = await readText('-')
+      if (reads !== undefined && values[name] !== undefined)
+        values[name] = (values[name] as string[]).map(reads)
+    }
     const { chosen, input } = choose(values)
-    await using space = await open(cli)
+    // What answers a message finds it in a space that is there.
+    await using space = await open(cli, { creates: input['id'] === undefined })
     const sent = await say(await openMailbox(cli, space), chosen, input)
     answerSent(cli, sent)
     if (chosen.tip !== undefined)
@@ -65,16 +74,28 @@ function defineAction(
   })
 }
 
+function recipient(word: unknown, flag: unknown): unknown {
+  if ((word === undefined) !== (flag === undefined)) return word ?? flag
+  throw new MailboxError(
+    'invalid',
+    word === undefined ? 'there is no recipient' : 'there are two recipients',
+    {
+      hint: 'name one, as the first word or with --to',
+    },
+  )
+}
+
 function addOption(command: Command, { flag, about = '', kind, required = false }: Field): Option {
   const option = command.createOption(flag!, about).makeOptionMandatory(required)
   const parser = parsers[kind]
-  if (parser !== undefined) option.argParser<unknown>((text, before) => parser(text, before as string[]))
+  if (parser !== undefined) option.argParser(parser as (text: string, before: unknown) => unknown)
   command.addOption(option)
   return option
 }
 
 const parsers: Partial<Record<Field['kind'], (text: string, before: string[]) => unknown>> = {
   texts: collect,
+  records: collect,
   duration,
   priority,
   share(text) {

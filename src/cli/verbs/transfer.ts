@@ -1,10 +1,12 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { streamFileAtomically } from '../../base/files.ts'
 import { parseStrictJson } from '../../base/json.ts'
 import { unreadableHint, unreadableText } from '../../model/unreadable.ts'
 import type { DiskSpace } from '../../space/space.ts'
-import { action } from '../cli.ts'
+import { type Imported, importLines, type NumberedLine } from '../../space/transfer.ts'
+import { action, type Cli } from '../cli.ts'
+import { type GraphWriter, graphShapes } from '../format/graph.ts'
 import { examples } from '../help.ts'
 import { readLines } from '../input.ts'
 import { interruptSignal, wasInterrupted, yieldToSignals } from '../interrupt.ts'
@@ -12,116 +14,187 @@ import { open } from '../open.ts'
 import { write } from '../output.ts'
 import { count, createProgress } from '../progress.ts'
 
+interface ExportFlags {
+  out?: string
+  graph?: true | keyof typeof graphShapes
+  after?: number
+}
+
 export function exportMessages(command: Command): void {
   command
     .description(
-      'Export all messages with their receipts, oldest first, as JSON lines: {"message": ..., "receipts": [...]}.',
+      'Export the whole space as JSON lines, each with its `kind` first: settings, agents, messages, and every step of their receipts. `mailbox import` restores it. With --graph, export messages as an entity graph instead.',
     )
     .option('--out <file>', 'write to a file, which is created once complete (default: standard output)')
-    .addHelpText('after', examples('mailbox export --out mail.jsonl', 'mailbox export | jq .message.subject'))
-  action(command, async (cli, { out }: { out?: string }) => {
-    await using space = await open(cli, { existing: true })
+    .addOption(
+      new Option(
+        '--graph [shape]',
+        'messages as situations with their actors and content: jsonld (default) or seed',
+      ).choices(Object.keys(graphShapes)),
+    )
+    .option('--after <seq>', 'with --graph: only what came after the cursor that the last run gave', cursor)
+    .addHelpText(
+      'after',
+      examples(
+        'mailbox export --out space.jsonl',
+        `mailbox export | jq -r 'select(.kind == "message").message.subject'`,
+        'mailbox export --graph --after 1200 --out new.jsonld',
+      ),
+    )
+  action(command, async (cli, { out, graph, after }: ExportFlags) => {
+    if (after !== undefined && graph === undefined)
+      throw new MailboxError('invalid', '--after goes with --graph', {
+        hint: 'an export is always whole; importing it again skips what is there already',
+      })
+    await using space = await open(cli)
     const end = await space.lastSeq()
     const progress = createProgress(cli, 'exporting')
-    const lines = exportedLines(space, end, (seq) => progress.report(seq, end))
-    const exported = await (out === undefined ? print(lines) : writeFile(out, lines)).finally(progress.end)
+    const tally = { messages: 0 }
+    const onProgress = (seq: number) => progress.report(seq, end)
+    const texts =
+      graph === undefined
+        ? exportedLines(space, tally, onProgress)
+        : graphTexts(
+            space,
+            graphShapes[graph === true ? 'jsonld' : graph](),
+            after ?? 0,
+            end,
+            tally,
+            onProgress,
+          )
+    await (out === undefined ? print(texts) : writeFile(out, texts)).finally(progress.end)
     throwIfInterrupted()
     const unreadable = cli.unreadable()
     if (unreadable.length > 0) cli.warn(`${unreadableText(unreadable)}; ${unreadableHint}`)
+    const next = graph === undefined ? {} : { next: end }
+    if (out === undefined && graph !== undefined) cli.hint(`next: --after ${end}`)
     if (out !== undefined)
-      cli.confirm({ exported, file: out }, () => `exported ${count(exported)} messages to ${out}`)
+      cli.confirm({ exported: tally.messages, file: out, ...next }, () =>
+        [
+          `exported ${count(tally.messages)} messages to ${out}`,
+          ...(graph === undefined ? [] : [`next: --after ${end}`]),
+        ].join('\n'),
+      )
   })
 }
 
-/** Every message up to a point, with the agents its sender excluded. */
+function cursor(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('use the number that the last run gave as next')
+}
+
+interface Tally {
+  messages: number
+}
+
 async function* exportedLines(
   space: DiskSpace,
-  end: number,
+  tally: Tally,
   onProgress: (seq: number) => void,
 ): AsyncGenerator<string> {
-  for await (const { entry } of space.entries(0, interruptSignal())) {
+  for await (const line of space.exportLines({ signal: interruptSignal(), onProgress })) {
+    await yieldToSignals()
+    if (line.kind === 'message') tally.messages++
+    yield `${JSON.stringify(line)}\n`
+  }
+}
+
+async function* graphTexts(
+  space: DiskSpace,
+  graph: GraphWriter,
+  after: number,
+  end: number,
+  tally: Tally,
+  onProgress: (seq: number) => void,
+): AsyncGenerator<string> {
+  yield graph.begin
+  let between = ''
+  for await (const { entry } of space.entries(after, interruptSignal())) {
+    if (entry.seq > end) break
     onProgress(entry.seq)
     await yieldToSignals()
-    if (entry.kind === 'message') {
-      const { message, exclude } = entry
-      const { receipts } = await space.show(message.id)
-      yield `${JSON.stringify({ message, ...(exclude && { exclude }), receipts })}\n`
+    if (entry.kind === 'message') tally.messages++
+    for (const part of graph.parts(entry)) {
+      yield between + part
+      between = graph.between
     }
-    if (entry.seq >= end) return
   }
+  yield graph.end(end)
 }
 
 function throwIfInterrupted(): void {
   if (wasInterrupted()) throw new MailboxError('interrupted', 'the export was cancelled')
 }
 
-async function print(lines: AsyncIterable<string>): Promise<number> {
-  let written = 0
-  for await (const line of lines) {
-    await write(line)
-    written++
-  }
-  return written
+async function print(texts: AsyncIterable<string>): Promise<void> {
+  for await (const text of inPortions(texts)) await write(text)
 }
 
-async function writeFile(path: string, lines: AsyncIterable<string>): Promise<number> {
-  let written = 0
+async function writeFile(path: string, texts: AsyncIterable<string>): Promise<void> {
   await streamFileAtomically(path, async (file) => {
-    for await (const line of lines) {
-      await file.write(line)
-      written++
-    }
+    for await (const text of inPortions(texts)) await file.write(text)
     throwIfInterrupted()
   })
-  return written
+}
+
+const portionLength = 65_536
+
+/** A system call for every line would take longer than all the rest. */
+async function* inPortions(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let portion = ''
+  for await (const text of texts) {
+    portion += text
+    if (portion.length < portionLength) continue
+    yield portion
+    portion = ''
+  }
+  if (portion !== '') yield portion
 }
 
 export function importMessages(command: Command): void {
   command
     .description(
-      'Import messages written by `mailbox export`. They keep their id, sender and time. Messages that already exist are skipped.',
+      'Import what `mailbox export` wrote. Messages and agents that already exist are left as they are, so an import can be repeated. Lines that cannot be accepted are reported with their numbers, and the others are imported.',
     )
     .argument('[file]', 'the file to read, or - for standard input', '-')
     .addHelpText(
       'after',
-      examples('mailbox import mail.jsonl', 'mailbox --space a export | mailbox --space b import -'),
+      examples('mailbox import space.jsonl', 'mailbox --space a export | mailbox --space b import -'),
     )
   action(command, async (cli, path: string) => {
-    await using space = await open(cli)
+    await using space = await open(cli, { creates: true })
     const progress = createProgress(cli, 'importing')
-    const { lines, at } = parsedLines(path, progress.report)
-    try {
-      const { imported, skipped } = await space.importMessages(lines)
-      cli.confirm(
-        { imported, skipped },
-        () => `imported ${count(imported)} messages, skipped ${count(skipped)} that already exist`,
-      )
-    } catch (error) {
-      throw atLine(error, at())
-    } finally {
+    const onRefused = ({ line, reason }: { line: number; reason: string }) => {
       progress.end()
+      if (!cli.json) cli.warn(`line ${line}: ${reason}`)
     }
+    const lines = parsedLines(path, progress.report)
+    const done = await importLines(space.core, lines, { by: cli.actor, onRefused }).finally(progress.end)
+    cli.confirm(done, () => summary(cli, done))
+    if (done.refused > 0) process.exitCode = 1
   })
 }
 
-/** The lines as JSON, and the number of the last one read. */
-function parsedLines(path: string, onProgress: (line: number) => void) {
-  let current = 0
-  async function* parse(): AsyncGenerator<unknown> {
-    for await (const { line, number } of readLines(path)) {
-      current = number
-      onProgress(number)
-      yield parseStrictJson(line)
+/** The lines as JSON. One that is none is refused like any other. */
+async function* parsedLines(path: string, onProgress: (line: number) => void): AsyncGenerator<NumberedLine> {
+  for await (const read of readLines(path)) {
+    const { number: line } = read
+    onProgress(line)
+    try {
+      if ('error' in read) throw read.error
+      yield { line, value: parseStrictJson(read.text) }
+    } catch (error) {
+      if (!(error instanceof MailboxError)) throw error
+      yield { line, error }
     }
   }
-  return { lines: parse(), at: () => current }
 }
 
-/** Earlier lines have been imported; importing again skips them. */
-function atLine(error: unknown, line: number): unknown {
-  if (!(error instanceof MailboxError) || error.code !== 'invalid' || line === 0) return error
-  return new MailboxError('invalid', `line ${line}: ${error.message}`, {
-    cause: error,
-    hint: 'each line must be a JSON object as written by `mailbox export`; fix the line and import again',
-  })
+function summary({ colors }: Cli, done: Imported): string {
+  const { imported, skipped, receipts, agents, agentsSkipped, settings, refused } = done
+  const known = (n: number) => (n === 0 ? '' : ` (${count(n)} already exist)`)
+  return [
+    `imported ${count(imported)} messages${known(skipped)}, ${count(receipts)} steps of receipts, ${count(agents)} agents${known(agentsSkipped)}, ${count(settings)} settings`,
+    ...(refused === 0 ? [] : [colors.yellow(`refused ${count(refused)} lines`)]),
+  ].join('\n')
 }

@@ -7,6 +7,10 @@ import { type Dialect, formatClaudeReply, parseClaudeEvent } from '../hook/diale
  */
 const isInteractive = (): boolean => process.env['CLAUDE_CODE_ENTRYPOINT'] === 'cli'
 
+const denial = (hookEventName: string, permissionDecisionReason: string) => ({
+  ...{ hookEventName, permissionDecision: 'deny', permissionDecisionReason },
+})
+
 export const claude: Dialect = {
   client: 'claude',
   tellsPid: true,
@@ -14,6 +18,11 @@ export const claude: Dialect = {
     const parsed = parseClaudeEvent(event, input)
     return parsed?.moment === 'wait' && !isInteractive() ? undefined : parsed
   },
-  format: (event, reply) => formatClaudeReply(event, reply, 'block'),
+  // Context at the end of a turn makes it go on. A `decision` would do so too, but its text comes twice, for good.
+  format(event, { context, continueWith, refusal, ...reply }) {
+    if (refusal !== undefined) return JSON.stringify({ hookSpecificOutput: denial(event, refusal) })
+    const text = continueWith ?? context
+    return formatClaudeReply(event, { ...reply, ...(text && { context: text }) }, 'block')
+  },
   wake: 'exit',
 }

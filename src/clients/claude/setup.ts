@@ -1,8 +1,10 @@
 import { join } from 'node:path'
+import { takingToolPattern } from '../../agent/subagent.ts'
 import {
   type ClientSetup,
   claudeHooks,
   commandHook,
+  hookSeconds,
   jsonFile,
   type Place,
   stdioServer,
@@ -61,7 +63,9 @@ function hooks(place: Place): Hooks {
   const groups = claudeHooks('claude', place, sessionEndSeconds)
   const rewake = { ...commandHook('claude', 'Rewake', rewakeSeconds, place), asyncRewake: true }
   groups['Stop']!.push({ hooks: [rewake] })
-  return groups
+  // Its MCP calls do not say whether they come from a subagent; this hook does.
+  const call = commandHook('claude', 'PreToolUse', hookSeconds, place)
+  return { ...groups, PreToolUse: [{ matcher: takingToolPattern, hooks: [call] }] }
 }
 
 // The tools are few and short: the agent should have them at hand rather than search for them.

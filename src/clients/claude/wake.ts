@@ -1,20 +1,16 @@
 import { connect } from 'node:net'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readJsonIfAny } from '../../base/files.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
 import { Arrivals, newMailNotice } from '../hook/arrivals.ts'
+import { claudeSession } from './session.ts'
 
-/** A client that only lists our tools is gone by then, and no agent has joined for it. */
-const settleMs = 1_500
 /** Mail is left to the hooks of a running turn for this long, and we check this often whether the turn is over. */
 const lookMs = 1_000
 /** A socket that has refused this often in a row is not coming back. */
 const maxFailures = 10
 
 export interface WakeOptions {
-  /** Joins the agent that the MCP server speaks for, and returns its mailbox. */
+  /** Joins the agent that the MCP server speaks for, and returns its mailbox. It may be another one later. */
   mailbox: () => Promise<Mailbox>
   pid: number
   signal: AbortSignal
@@ -28,44 +24,59 @@ export interface WakeOptions {
 export async function wakeClaude({ mailbox: openMailbox, pid, signal }: WakeOptions): Promise<void> {
   const { CLAUDE_CODE_MESSAGING_SOCKET: path, CLAUDE_CODE_MESSAGING_TOKEN: token } = process.env
   if (!path) return
+  const say = (notice: string) => post(path, token, notice)
   try {
-    await sleep(settleMs, undefined, { signal })
-    const mailbox = await openMailbox()
-    const arrivals = new Arrivals(mailbox, signal)
-    const say = (notice: string) => post(path, token, notice)
-    await Promise.race([arrivals.ended, announceWhileIdle(arrivals, say, { mailbox, pid, signal })])
+    let watched: Watched | undefined
+    for (let failures = 0; ; ) {
+      await sleep(lookMs, undefined, { signal })
+      // A client that only lists our tools has no session, and no agent joins for it.
+      if (claudeSession(pid)?.isIdle !== true) continue
+      const mailbox = await openMailbox()
+      if (watched?.mailbox.name !== mailbox.name) {
+        watched?.stop()
+        watched = watch(mailbox, signal)
+      }
+      if (watched.problem !== undefined) throw watched.problem
+      failures = (await announce(watched, say)) ? 0 : failures + 1
+      if (failures === maxFailures) throw new Error('its socket refuses messages')
+    }
   } catch (error) {
     // Without waking, the mail is shown at the next turn. Only unexpected problems are reported.
     if (!signal.aborted) process.stderr.write(`mailbox: cannot wake this client: ${String(error)}\n`)
   }
 }
 
-async function announceWhileIdle(
-  arrivals: Arrivals,
-  say: (notice: string) => Promise<void>,
-  { mailbox, pid, signal }: Omit<WakeOptions, 'mailbox'> & { mailbox: Mailbox },
-): Promise<void> {
-  for (let failures = 0; ; ) {
-    await sleep(lookMs, undefined, { signal })
-    if (!isIdle(pid)) continue
-    const unseen = await arrivals.take()
-    if (unseen.length === 0) continue
-    try {
-      await say(newMailNotice(unseen))
-    } catch (error) {
-      if (++failures === maxFailures) throw error
-      arrivals.putBack(unseen)
-      continue
-    }
-    failures = 0
-    await mailbox.notified(unseen.map(({ id }) => id))
-  }
+interface Watched {
+  mailbox: Mailbox
+  arrivals: Arrivals
+  /** Why the mailbox cannot be watched any longer. */
+  problem?: unknown
+  stop: () => void
 }
 
-/** Claude Code keeps its status beside its settings. Without one we assume that it is busy. */
-function isIdle(pid: number): boolean {
-  const home = process.env['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude')
-  return readJsonIfAny<{ status?: unknown }>(join(home, 'sessions', `${pid}.json`))?.status === 'idle'
+function watch(mailbox: Mailbox, signal: AbortSignal): Watched {
+  const ending = new AbortController()
+  const arrivals = new Arrivals(mailbox, AbortSignal.any([signal, ending.signal]))
+  const watched: Watched = { mailbox, arrivals, stop: () => ending.abort() }
+  arrivals.ended.catch((problem: unknown) => (watched.problem = problem))
+  return watched
+}
+
+/** Announces what has arrived. False when the client did not take it; it is tried again. */
+async function announce(
+  { mailbox, arrivals }: Watched,
+  say: (notice: string) => Promise<void>,
+): Promise<boolean> {
+  const unseen = await arrivals.take()
+  if (unseen.length === 0) return true
+  try {
+    await say(newMailNotice(unseen))
+  } catch {
+    arrivals.putBack(unseen)
+    return false
+  }
+  await mailbox.notified(unseen.map(({ id }) => id))
+  return true
 }
 
 /** The socket answers nothing; that it accepts the lines is all we can know. */

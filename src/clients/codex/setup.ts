@@ -7,16 +7,14 @@ import {
   stdioServer,
   userHome,
 } from '../setup/client-setup.ts'
-import { findProgram } from '../setup/find-program.ts'
-import { readSettingsFile } from '../setup/json-value.ts'
+import { type Json, readSettingsFile } from '../setup/json-value.ts'
 import { installToml, parseToml, uninstallToml } from '../setup/toml-settings.ts'
-import { listCodexHooks } from './trust.ts'
+import { hookKeysIn, pluginHookKeys, skippedHooks } from './trust.ts'
 
 /** Codex allows no more. */
 const sessionEndSeconds = 3
 
 const howToTrust = 'start codex, which asks about its new hooks, or type /hooks there'
-const trusted = ['trusted', 'managed']
 
 export const codexSetup: ClientSetup = {
   name: 'codex',
@@ -40,22 +38,30 @@ export const codexSetup: ClientSetup = {
   },
   next: 'Codex skips new hooks until you trust them: start codex, which asks about them, or type /hooks there',
   removePlugin: 'codex plugin remove mailbox@agent-mailbox',
-  hasPlugin({ env }) {
-    const config = readSettingsFile(join(codexSetup.home(env), 'config.toml'), parseToml)
-    const plugins = Object.entries((config?.['plugins'] ?? {}) as Record<string, { enabled?: boolean }>)
-    return plugins.some(([name, { enabled }]) => name.startsWith('mailbox@') && enabled === true)
+  hasPlugin: ({ env }) => pluginIn(configOf(env)) !== undefined,
+  async obstacle(place) {
+    const { env, project } = place
+    const config = configOf(env)
+    const plugin = pluginIn(config)
+    const events = Object.keys(claudeHooks('codex', place, sessionEndSeconds))
+    const keys = [
+      // In the home directory both are the same.
+      ...[...new Set([codexSetup.home(env), join(project, '.codex')])].flatMap(hookKeysIn),
+      ...(plugin === undefined ? [] : pluginHookKeys(plugin, events)),
+    ]
+    const skipped = skippedHooks(config, keys)
+    if (keys.length > 0 && skipped.length === 0) return undefined
+    return { found: `Codex skips ${skipped.length} of ${keys.length} hooks: not trusted`, next: howToTrust }
   },
-  async obstacle({ env, project }) {
-    const program = findProgram('codex', env)
-    if (program === undefined)
-      return { found: 'only Codex can tell whether its hooks are trusted', next: 'put codex on the PATH' }
-    const hooks = await listCodexHooks(program, project, env)
-    if (hooks === undefined)
-      return { found: 'Codex did not say whether its hooks are trusted', next: howToTrust }
-    const skipped = hooks.filter(({ trustStatus, enabled }) => !enabled || !trusted.includes(trustStatus))
-    if (hooks.length > 0 && skipped.length === 0) return undefined
-    return { found: `Codex skips ${skipped.length} of ${hooks.length} hooks: not trusted`, next: howToTrust }
-  },
+}
+
+const configOf = (env: NodeJS.ProcessEnv): Json | undefined =>
+  readSettingsFile(join(codexSetup.home(env), 'config.toml'), parseToml)
+
+/** The name under which our plugin is installed and enabled. */
+function pluginIn(config: Json | undefined): string | undefined {
+  const plugins = Object.entries((config?.['plugins'] ?? {}) as Record<string, { enabled?: boolean }>)
+  return plugins.find(([name, { enabled }]) => name.startsWith('mailbox@') && enabled === true)?.[0]
 }
 
 function server(place: Place) {

@@ -1,57 +1,32 @@
-import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
-import { ourEvent } from '../setup/our-entries.ts'
+import { join } from 'node:path'
+import { isObject } from '../../base/objects.ts'
+import { findOurHooks } from '../setup/json-hooks.ts'
+import { type Json, readSettingsFile } from '../setup/json-value.ts'
 
-/** A hook as Codex sees it. */
-interface ListedHook {
-  command: string | null
-  enabled: boolean
-  /** trusted, untrusted, modified: the last two are skipped, silently. */
-  trustStatus: string
+/** `SessionStart` as Codex writes it in the keys of its hooks: `session_start`. */
+const snakeOf = (event: string): string => event.replace(/(?<=.)[A-Z]/g, '_$&').toLowerCase()
+
+/** The names under which Codex keeps what it knows of our hooks: by file or plugin, event and place. */
+export const hookKeysIn = (dir: string): string[] => {
+  const path = join(dir, 'hooks.json')
+  return findOurHooks(readSettingsFile(path) ?? {}).map(
+    ({ path: [, event, group, , hook] }) => `${path}:${snakeOf(event)}:${group}:${hook}`,
+  )
 }
 
-const timeoutMs = 10_000
+export const pluginHookKeys = (plugin: string, events: readonly string[]): string[] =>
+  events.map((event) => `${plugin}:hooks/hooks.json:${snakeOf(event)}:0:0`)
 
 /**
- * Asks Codex which of our hooks it would run in a directory. Its settings hold the digests of trusted hooks, but only
- * Codex knows how it computes them. Undefined when it does not answer.
+ * Those of our hooks that Codex skips: the person has not trusted them, or has turned them off. Its settings hold
+ * the digests of what was trusted. Whether a digest is that of the hook as it is now only Codex can tell, and it is
+ * not started for that: it would leave dozens of files in its home. That a hook has run is the proof.
  */
-export async function listCodexHooks(
-  program: string,
-  cwd: string,
-  env: NodeJS.ProcessEnv,
-): Promise<ListedHook[] | undefined> {
-  const child = spawn(program, ['app-server'], { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] })
-  const lines = createInterface({ input: child.stdout, signal: AbortSignal.timeout(timeoutMs) })
-  const send = (message: object) => void child.stdin.write(`${JSON.stringify(message)}\n`)
-  child.stdin.on('error', () => {}) // It may be another program with that name that has ended already.
-  for (const end of ['error', 'close']) child.once(end, () => lines.close())
-  try {
-    const clientInfo = { name: 'mailbox-doctor', title: 'mailbox doctor', version: '1' }
-    send({ id: 1, method: 'initialize', params: { clientInfo } })
-    for await (const line of lines) {
-      const { id, result } = parseLine(line)
-      if (id === 1) {
-        send({ method: 'initialized' })
-        send({ id: 2, method: 'hooks/list', params: { cwds: [cwd] } })
-      }
-      if (id === 2) return hooksIn(result)
-    }
-    return undefined
-  } finally {
-    child.kill('SIGKILL')
-  }
-}
-
-function parseLine(line: string): { id?: unknown; result?: unknown } {
-  try {
-    return JSON.parse(line) as { id?: unknown; result?: unknown }
-  } catch {
-    return {}
-  }
-}
-
-function hooksIn(result: unknown): ListedHook[] | undefined {
-  const { data } = (result ?? {}) as { data?: { hooks?: ListedHook[] }[] }
-  return data?.flatMap(({ hooks = [] }) => hooks).filter(({ command }) => ourEvent(command) !== undefined)
+export function skippedHooks(config: Json | undefined, keys: readonly string[]): string[] {
+  const hooks = config?.['hooks']
+  const known = isObject(hooks) && isObject(hooks['state']) ? hooks['state'] : {}
+  return keys.filter((key) => {
+    const hook = known[key]
+    return !(isObject(hook) && typeof hook['trusted_hash'] === 'string' && hook['enabled'] !== false)
+  })
 }

@@ -1,13 +1,32 @@
-import { type Dialect, formatClaudeReply, type HookEvent, textOf } from '../hook/dialect.ts'
+import { createHash } from 'node:crypto'
+import {
+  type Dialect,
+  formatClaudeReply,
+  type HookEvent,
+  type HookInput,
+  isTaking,
+  textOf,
+} from '../hook/dialect.ts'
 
 const moments: Record<string, HookEvent['moment']> = {
   SessionStart: 'start',
   BeforeAgent: 'prompt',
+  BeforeTool: 'call',
   AfterTool: 'tool',
   AfterAgent: 'stop',
   PreCompress: 'compact',
   SessionEnd: 'end',
 }
+
+/** The tool that runs a subagent. The hooks of what the subagent does say nothing about it. */
+export const subagentTool = 'invoke_agent'
+
+/** The same before and after: what the subagent was told to do. */
+const delegationOf = ({ tool_input: task }: HookInput): string =>
+  createHash('sha256')
+    .update(JSON.stringify(task) ?? '')
+    .digest('hex')
+    .slice(0, 16)
 
 export const gemini: Dialect = {
   client: 'gemini',
@@ -18,7 +37,16 @@ export const gemini: Dialect = {
     // but `mailbox hook` can still be called with them.
     const isAutomatic = moment === 'compact' && input['trigger'] !== 'manual'
     if (moment === undefined || isAutomatic) return undefined
-    return { moment, sessionId: textOf(input['session_id']) }
+    const sessionId = textOf(input['session_id'])
+    const isDelegation = input['tool_name'] === subagentTool && (moment === 'call' || moment === 'tool')
+    if (isDelegation) {
+      const delegation = delegationOf(input)
+      return { moment: moment === 'call' ? 'delegate' : 'tool', sessionId, delegation }
+    }
+    return moment === 'call' && !isTaking(input) ? undefined : { moment, sessionId }
   },
-  format: (event, reply) => formatClaudeReply(event, reply, 'deny'),
+  format: (event, { refusal, ...reply }) =>
+    refusal === undefined
+      ? formatClaudeReply(event, reply, 'deny')
+      : JSON.stringify({ decision: 'deny', reason: refusal }),
 }

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { takingToolPattern } from '../../agent/subagent.ts'
+import { given } from '../../base/objects.ts'
 import {
   type ClientSetup,
   commandHook,
@@ -11,8 +13,20 @@ import {
 import type { Hooks } from '../setup/json-hooks.ts'
 import { readSettingsFile } from '../setup/json-value.ts'
 import { ourEvent } from '../setup/our-entries.ts'
+import { subagentTool } from './dialect.ts'
 
-const events = ['SessionStart', 'BeforeAgent', 'AfterTool', 'AfterAgent', 'SessionEnd', 'PreCompress']
+const events = [
+  'SessionStart',
+  'BeforeAgent',
+  'BeforeTool',
+  'AfterTool',
+  'AfterAgent',
+  'SessionEnd',
+  'PreCompress',
+]
+/** Its MCP calls do not say whether they come from a subagent: only what happens around them does. */
+const matcherOf = (event: string): string | undefined =>
+  event === 'BeforeTool' ? `${subagentTool}|${takingToolPattern}` : event === 'AfterTool' ? '*' : undefined
 const timeoutMs = 30_000
 
 export const geminiSetup: ClientSetup = {
@@ -45,6 +59,6 @@ const hooks = (place: Place): Hooks =>
   Object.fromEntries(
     events.map((event) => {
       const hook = { name: `mailbox-${event}`, ...commandHook('gemini', event, timeoutMs, place) }
-      return [event, [{ ...(event.endsWith('Tool') && { matcher: '*' }), hooks: [hook] }]]
+      return [event, [{ ...given({ matcher: matcherOf(event) }), hooks: [hook] }]]
     }),
   )

@@ -1,3 +1,4 @@
+import { worthATurn } from '../../agent/briefing.ts'
 import type { InboxMessage } from '../../query/inbox.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
 
@@ -10,23 +11,20 @@ export function newMailNotice(messages: readonly InboxMessage[]): string {
   return `You have ${count} in the mailbox (first id ${messages[0]?.id}). Check your mail and deal with it.`
 }
 
-type Filter = (message: InboxMessage) => boolean
-
-/** New mail that nobody has shown or announced to its agent yet. */
+/** New mail that is worth a turn, and that nobody has shown or announced to its agent yet. */
 export class Arrivals {
   readonly #mailbox: Mailbox
   readonly #arrivedAt = new Map<string, number>()
   /** Settles when the mailbox cannot be watched any longer, or the signal ends it. */
   readonly ended: Promise<void>
 
-  constructor(mailbox: Mailbox, signal: AbortSignal, isWanted: Filter = () => true) {
+  constructor(mailbox: Mailbox, signal: AbortSignal) {
     this.#mailbox = mailbox
-    this.ended = this.#watch(signal, isWanted)
+    this.ended = this.#watch(signal)
   }
 
-  async #watch(signal: AbortSignal, isWanted: Filter): Promise<void> {
-    for await (const message of this.#mailbox.watch({ minPriority: 'normal', signal }))
-      if (isWanted(message)) this.#arrivedAt.set(message.id, performance.now())
+  async #watch(signal: AbortSignal): Promise<void> {
+    for await (const { id } of this.#mailbox.watch({ signal })) this.#arrivedAt.set(id, performance.now())
   }
 
   /** Takes what arrived at least that long ago and is still unseen. */
@@ -34,8 +32,7 @@ export class Arrivals {
     const due = [...this.#arrivedAt].filter(([, at]) => performance.now() - at >= minAgeMs).map(([id]) => id)
     if (due.length === 0) return []
     for (const id of due) this.#arrivedAt.delete(id)
-    const { messages } = await this.#mailbox.inbox({ unread: true, limit: 200 })
-    return messages.filter(({ id, state }) => due.includes(id) && state === 'stored')
+    return (await worthATurn(this.#mailbox)).filter(({ id }) => due.includes(id))
   }
 
   /** For a later try. */

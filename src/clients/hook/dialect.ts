@@ -1,16 +1,23 @@
 import type { Moment } from '../../agent/briefing.ts'
+import { isTakingTool } from '../../agent/subagent.ts'
 import type { Client } from '../../model/client.ts'
 
 /** One event of a client, in our own terms. */
 export interface HookEvent {
   /**
    * When to show unread mail (see `Moment`), or: `help` a subagent has stopped, `compact` the context is about to
-   * be compacted, `end` the session is over, `wait` wait in the background until the idle agent has mail.
+   * be compacted, `end` the session is over, `wait` wait in the background until the idle agent has mail, `call` a
+   * tool of ours that takes mail is about to be called, `delegate` a subagent is about to start.
    */
-  moment: Moment | 'help' | 'compact' | 'end' | 'wait'
+  moment: Moment | 'help' | 'compact' | 'end' | 'wait' | 'call' | 'delegate'
   sessionId: string | undefined
-  /** After a tool call of a subagent. It is shown no mail: it cannot act for the agent that the mail is for. */
+  /** From a tool call of a subagent. It gets no mail: it cannot act for the agent that the mail is for. */
   fromSubagent?: boolean
+  /**
+   * The work of a subagent that starts (`delegate`) or has ended (`tool`), for a client that does not say which tool
+   * calls come from a subagent: all of them do in between.
+   */
+  delegation?: string
   /** At the end of a turn: only announce the mail. The prompt that follows brings it. */
   announceOnly?: boolean
   /** Before compaction: what we reply now survives it. */
@@ -27,6 +34,8 @@ export interface HookReply {
   prompt?: string
   /** Shown to the person. */
   notice?: string
+  /** The tool is not called, and whoever wanted to call it is told this. */
+  refusal?: string
 }
 
 /** Translates one client's events and our replies. Nothing is decided here. */
@@ -61,6 +70,7 @@ const claudeEvents: Record<string, HookEvent['moment']> = {
   UserPromptSubmit: 'prompt',
   PostToolUse: 'tool',
   Stop: 'stop',
+  PreToolUse: 'call',
   SubagentStop: 'help',
   PreCompact: 'compact',
   SessionEnd: 'end',
@@ -68,18 +78,22 @@ const claudeEvents: Record<string, HookEvent['moment']> = {
   Rewake: 'wait',
 }
 
+/** Whether the tool that an event is about takes mail. */
+export const isTaking = (input: HookInput): boolean => isTakingTool(textOf(input['tool_name']) ?? '')
+
 /**
  * Both name the subagent that an event comes from. Its tool calls are frequent enough to be worth a look at the
- * mail; its other events do not concern us.
+ * mail; its other events do not concern us, except that it must not take the mail itself.
  */
 export function parseClaudeEvent(event: string, input: HookInput): HookEvent | undefined {
   const moment = claudeEvents[event]
   const fromSubagent = input['agent_id'] !== undefined && moment !== 'help'
-  if (moment === undefined || (fromSubagent && moment !== 'tool')) return undefined
+  if (moment === undefined || (fromSubagent && moment !== 'tool' && moment !== 'call')) return undefined
+  if (moment === 'call' && !(fromSubagent && isTaking(input))) return undefined
   return { moment, sessionId: textOf(input['session_id']), fromSubagent }
 }
 
-/** The JSON that Claude Code introduced and others have adopted. */
+/** The JSON that Claude Code introduced and others have adopted: with their own word for not stopping. */
 export function formatClaudeReply(event: string, reply: HookReply, refusal: 'block' | 'deny'): string {
   const { context, continueWith, notice } = reply
   const output = {

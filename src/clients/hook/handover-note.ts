@@ -1,11 +1,12 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { brief, type Moment } from '../../agent/briefing.ts'
+import { type BriefOptions, brief, type Moment } from '../../agent/briefing.ts'
 import { MailboxError } from '../../base/errors.ts'
 import { listIfAny } from '../../base/files.ts'
+import { given } from '../../base/objects.ts'
 import { localProcess, processState } from '../../base/process.ts'
 import { nameToFile } from '../../model/name.ts'
-import type { Mailbox } from '../../space/mailbox/api.ts'
+import type { ClaimNumber, Mailbox } from '../../space/mailbox/api.ts'
 import { ownToken } from './process.ts'
 import type { HookContext } from './respond.ts'
 
@@ -24,7 +25,7 @@ export class HandoverNote {
   /** A file name made from an agent's name contains no dot. */
   readonly #prefix: string
   readonly #path: string
-  #ids: readonly string[] = []
+  #taken: readonly Taken[] = []
 
   constructor({ space, mailbox }: HookContext) {
     this.#mailbox = mailbox
@@ -37,16 +38,20 @@ export class HandoverNote {
    * Takes the mail for a moment and prints it. Returns false when there is nothing to say. If it cannot be printed,
    * the mail becomes unread again.
    */
-  async showMail(moment: Moment, print: (text: string) => void, recall = false): Promise<boolean> {
-    const onTake = (ids: readonly string[]) => this.#write(ids)
-    const { text, ids } = await brief(this.#mailbox, moment, { recall, onTake })
+  async showMail(
+    moment: Moment,
+    print: (text: string) => void,
+    options: Pick<BriefOptions, 'recall' | 'killedSince'> = {},
+  ): Promise<boolean> {
+    const onTake = (ids: readonly string[]) => this.#write(ids.map((id) => ({ id })))
+    const { text, ids, claims } = await brief(this.#mailbox, moment, { ...options, onTake })
     // Another hook may have been faster with some of it, and has printed that.
-    this.#write(ids)
+    this.#write(ids.map((id) => ({ id, ...given({ claimNumber: claims.get(id) }) })))
     if (text === '') return false
     try {
       print(text)
     } catch (error) {
-      await makeUnread(this.#mailbox, this.#ids)
+      await makeUnread(this.#mailbox, this.#taken)
       this.#remove()
       throw error
     }
@@ -54,16 +59,17 @@ export class HandoverNote {
     return true
   }
 
-  #write(ids: readonly string[]): void {
-    if (ids.length === 0) return void this.#remove()
-    this.#ids = ids
+  #write(taken: readonly Taken[]): void {
+    if (taken.length === 0) return void this.#remove()
+    this.#taken = taken
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
-    writeFileSync(this.#path, ids.join('\n'), { mode: 0o600 })
+    const lines = taken.map(({ id, claimNumber = '' }) => `${id} ${claimNumber}`.trimEnd())
+    writeFileSync(this.#path, lines.join('\n'), { mode: 0o600 })
   }
 
   #remove(): void {
-    if (this.#ids.length > 0) rmSync(this.#path, { force: true })
-    this.#ids = []
+    if (this.#taken.length > 0) rmSync(this.#path, { force: true })
+    this.#taken = []
   }
 
   /** Whether any process is handing mail over to this agent, or was when it died. */
@@ -83,7 +89,8 @@ export class HandoverNote {
       // Several hooks may find it at once; the one that can rename it takes care of it.
       const own = `${this.#path}.again`
       if (!isRenamed(join(this.#dir, file), own)) continue
-      await makeUnread(this.#mailbox, readFileSync(own, 'utf8').split('\n'))
+      const taken = readFileSync(own, 'utf8').split('\n').map(takenIn)
+      await makeUnread(this.#mailbox, taken)
       rmSync(own, { force: true })
     }
   }
@@ -99,15 +106,28 @@ function isRenamed(from: string, to: string): boolean {
   }
 }
 
-/** Only mail that is still just shown: an ack proves that the agent has seen it after all. */
-async function makeUnread(mailbox: Mailbox, ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
+/** Mail that a hook has taken, or was about to take: then nothing is known yet of a claim. */
+interface Taken extends ClaimNumber {
+  id: string
+}
+
+function takenIn(line: string): Taken {
+  const [id = '', number] = line.split(' ')
+  return number === undefined ? { id } : { id, claimNumber: Number(number) }
+}
+
+/**
+ * Only mail that is still just shown: an ack proves that the agent has seen it after all. And only by the claim that
+ * the hook had: another process of the agent may have a newer one.
+ */
+async function makeUnread(mailbox: Mailbox, taken: readonly Taken[]): Promise<void> {
+  for (const { id, ...claim } of taken) {
     try {
       const { receipts } = await mailbox.show(id)
       const isShown = receipts.some(
         ({ recipient, claimedBy, state }) => (claimedBy ?? recipient) === mailbox.name && state === 'shown',
       )
-      if (isShown) await mailbox.release(id)
+      if (isShown) await mailbox.release(id, claim)
     } catch (error) {
       // It may have been removed, or taken by another agent, since then.
       if (!(error instanceof MailboxError)) throw error

@@ -17,9 +17,17 @@ export interface HookState {
   works: number
   /** Open questions that the lead was told of. */
   reported: readonly string[]
+  /** The process that the last hook ran for, and when, in ms. The end of a session removes all of this. */
+  run: string
+  at: number
+  /** When the turn that has not ended yet began, in ms; 0 while the agent is idle. */
+  turnSince: number
 }
 
-const initialState: HookState = { turns: 0, recall: false, works: 0, reported: [] }
+const initialState: HookState = {
+  ...{ turns: 0, recall: false, works: 0, reported: [] },
+  ...{ run: '', at: 0, turnSince: 0 },
+}
 
 type Owner = Pick<HookContext, 'space' | 'mailbox'>
 

@@ -18,14 +18,14 @@ case $client in
 esac
 [ -n "$dir" ] && cd "$dir" 2>/dev/null
 
-# The same rules as findSpace in space/settings.ts. A hook never creates a space.
+# The same rules as findSpace in space/settings.ts. Only the start of a session may create a space (run.ts).
 space=$MAILBOX_SPACE
 if [ -z "$space" ]; then
   at=$PWD
   while [ ! -e "$at/.mailbox" ] && [ -n "$at" ]; do at=${at%/*}; done
   if [ -e "$at/.mailbox" ]; then space=$at/.mailbox; else space=$HOME/.mailbox; fi
 fi
-[ -d "$space/journal" ] || exit 0
+[ -d "$space/journal" ] || [ "$event" = SessionStart ] || exit 0
 
 # Sets name, parent and started of a process. The name is in parentheses and may contain anything.
 look() {
@@ -63,11 +63,21 @@ case $event in
       *) exit 0 ;;
     esac
     ;;
+  PreToolUse)
+    # Only the calls of a subagent concern us. The line is short: it is about a tool that takes mail.
+    IFS= read -r MAILBOX_HOOK_INPUT
+    case $MAILBOX_HOOK_INPUT in
+      *'"agent_id"'*) export MAILBOX_HOOK_INPUT ;;
+      *) exit 0 ;;
+    esac
+    ;;
   PostToolUse | AfterTool)
     stamp=$space/hooks/stamps/$client-$pid-$started
     journal=$space/journal
     # Every test must succeed. One that this shell does not support, or a missing file, leads to Node.
+    # While a subagent runs in a client that does not mark its calls, Node has to know of every one (delegations.ts).
     if { read -r segment next due <"$stamp"; } 2>/dev/null &&
+      [ ! -e "$space/hooks/subagents/$client-$pid-$started" ] &&
       [ ! -e "$journal/$next" ] &&
       [ "$stamp" -nt "$journal/$segment" ] 2>/dev/null &&
       [ "$journal/$segment" -nt "$stamp.low" ] 2>/dev/null; then

@@ -1,13 +1,16 @@
-import { goOnRequest, hasWord, isWorthATurn, type Moment, recall } from '../../agent/briefing.ts'
+import { goOnRequest, hasWord, type Moment, worthATurn } from '../../agent/briefing.ts'
+import { recall } from '../../agent/recall.ts'
 import { reportWaiting } from '../../agent/waiting.ts'
 import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
 import type { DiskSpace } from '../../space/space.ts'
 import { newMailNotice } from './arrivals.ts'
+import { Delegations, sweepDelegations } from './delegations.ts'
 import type { HookEvent, HookReply } from './dialect.ts'
 import { HandoverNote } from './handover-note.ts'
 import { readHookState, removeHookState, updateHookState } from './hook-state.ts'
+import { noteIdle, noteWork, whenKilled } from './life.ts'
 import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
 
 /** For whom a hook runs: the space, the agent, and the process of its client. */
@@ -28,12 +31,17 @@ const maxReported = 100
 /** Replies to an event, and records what the next hook has to know. */
 export async function respond(context: HookContext, event: HookEvent, print: Print): Promise<void> {
   await new HandoverNote(context).recover()
+  const killedSince = event.moment === 'start' ? whenKilled(context) : undefined
+  noteWork(context, event)
   switch (event.moment) {
     case 'start':
       sweepStamps(context.space.dir)
+      sweepDelegations(context.space.dir)
+      delegationsOf(context).clear()
       updateHookState(context, { turns: 0, recall: false })
       break
     case 'prompt':
+      delegationsOf(context).clear()
       updateHookState(context, { turns: 0, works: readHookState(context).works + 1 })
       break
     case 'wake':
@@ -51,25 +59,36 @@ export async function respond(context: HookContext, event: HookEvent, print: Pri
     default:
       return
   }
-  await showMail(context, event.moment, print)
+  await showMail(context, event.moment, print, killedSince)
 }
 
 /**
  * Adds the mail for a moment to the agent's context. Returns true when there was nothing to say, and no other hook is
  * about to say something either.
  */
-async function showMail(context: HookContext, moment: Moment, print: Print): Promise<boolean> {
+async function showMail(
+  context: HookContext,
+  moment: Moment,
+  print: Print,
+  killedSince?: number,
+): Promise<boolean> {
   const note = new HandoverNote(context)
   // A reminder of what is open is useful to an agent at work, but not worth a turn of its own.
-  const wantsRecall = (moment === 'prompt' || moment === 'tool') && readHookState(context).recall
-  const isShown = await note.showMail(moment, (text) => print({ context: text }), wantsRecall)
-  if (isShown && wantsRecall) updateHookState(context, { recall: false })
+  const recall = (moment === 'prompt' || moment === 'tool') && readHookState(context).recall
+  const isShown = await note.showMail(moment, (text) => print({ context: text }), { recall, killedSince })
+  if (isShown && recall) updateHookState(context, { recall: false })
   return !isShown && !note.isUnderWay
 }
 
+const delegationsOf = ({ space, client, process: owner }: HookContext): Delegations =>
+  new Delegations(space.dir, client, owner)
+
 async function respondToTool(context: HookContext, event: HookEvent, print: Print): Promise<void> {
   const seq = await context.space.lastSeq()
-  const isSilent = await (event.fromSubagent ? hasNothingToShow(context) : showMail(context, 'tool', print))
+  const delegations = delegationsOf(context)
+  if (event.delegation !== undefined) delegations.end(event.delegation)
+  const fromSubagent = event.fromSubagent || delegations.isUnderWay
+  const isSilent = await (fromSubagent ? hasNothingToShow(context) : showMail(context, 'tool', print))
   if (isSilent && (await isOnlySession(context))) await putStamp(context, seq)
 }
 
@@ -88,9 +107,13 @@ async function isOnlySession({ space, mailbox, process: { pid } }: HookContext):
 async function respondToStop(context: HookContext, event: HookEvent, print: Print): Promise<void> {
   const { mailbox } = context
   const { turns, works } = readHookState(context)
+  // Only mail makes it go on; without, the turn is over.
+  noteIdle(context)
+  delegationsOf(context).clear()
   // A steady stream of mail must not keep an agent busy, and costing money, without end. The mail stays unread.
   if (turns >= maxTurns) return
-  const recordTurn = () => updateHookState(context, { turns: turns + 1, works: works + 1 })
+  const turnSince = context.space.now()
+  const recordTurn = () => updateHookState(context, { turns: turns + 1, works: works + 1, turnSince })
   if (!event.announceOnly) {
     await new HandoverNote(context).showMail('stop', (text) => {
       recordTurn()
@@ -98,8 +121,7 @@ async function respondToStop(context: HookContext, event: HookEvent, print: Prin
     })
     return
   }
-  const { messages } = await mailbox.inbox({ unread: true, limit: 200 })
-  const waiting = messages.filter((message) => message.state === 'stored' && isWorthATurn(message))
+  const waiting = await worthATurn(mailbox)
   if (waiting.length === 0) return
   recordTurn()
   print({ prompt: newMailNotice(waiting) })
@@ -130,13 +152,11 @@ async function endSession(context: HookContext): Promise<void> {
   const { mailbox, process: own } = context
   removeStamp(context)
   removeHookState(context)
+  delegationsOf(context).clear()
   const agent = await mailbox.agent()
   // Another process has taken over the name; it is not ours to end.
   if (agent.session.pid !== own.pid || agent.state === 'dead') return
-  const { messages } = await mailbox.inbox({ limit: 200 })
-  for (const { id, role, state } of messages)
-    if (role !== undefined && ['shown', 'acked', 'processing'].includes(state)) await mailbox.release(id)
-  await mailbox.leave({ frozen: !(await isDisposable(mailbox, agent)) })
+  await context.space.endRun(mailbox.name, { frozen: !(await isDisposable(mailbox, agent)) })
 }
 
 /** Named by us, with no role, tag or mail: a roster full of such agents that may come back helps nobody. */

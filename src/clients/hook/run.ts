@@ -1,4 +1,7 @@
-import { fstatSync, readSync, writeSync } from 'node:fs'
+import { existsSync, fstatSync, readSync, writeSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { subagentRefusal } from '../../agent/subagent.ts'
 import { MailboxError } from '../../base/errors.ts'
 import { identifyByProc } from '../../base/process.ts'
 import { sleepSync } from '../../base/timers.ts'
@@ -6,10 +9,12 @@ import type { Client } from '../../model/client.ts'
 import { openDisk } from '../../space/open.ts'
 import { dialects } from '../registry.ts'
 import { newMailNotice } from './arrivals.ts'
+import { Delegations } from './delegations.ts'
 import type { Dialect, HookEvent, HookInput } from './dialect.ts'
 import { HandoverNote } from './handover-note.ts'
 import { readHookState } from './hook-state.ts'
 import { recordRun } from './last-run.ts'
+import { noteWork } from './life.ts'
 import { log } from './log.ts'
 import { clientAbove } from './process.ts'
 import { type HookContext, respond } from './respond.ts'
@@ -18,7 +23,7 @@ export interface HookOptions {
   client: string
   /** As the client calls it. */
   event: string
-  /** The directory of an existing space. */
+  /** The directory of the space. */
   space: string
   /** The client's process, or one below it. */
   pid: number
@@ -39,8 +44,9 @@ export async function runHook(options: HookOptions): Promise<number> {
   try {
     const dialect = dialects[client as Client] as Dialect | undefined
     if (dialect === undefined) return 0
-    recordRun(dir, dialect.client, name)
     const event = dialect.parse(name, readInput())
+    if (!mayUse(dir, event)) return 0
+    recordRun(dir, dialect.client, name)
     return event === undefined ? 0 : await handle(options, dialect, event)
   } catch (error) {
     log(dir, `${client} ${name}`, error)
@@ -48,11 +54,26 @@ export async function runHook(options: HookOptions): Promise<number> {
   }
 }
 
+/**
+ * The first session creates the space, so that its agent is told who it is. Only where the person has one by default
+ * or has named it: a folder called .mailbox in a project that somebody else made is not a space.
+ */
+function mayUse(dir: string, event: HookEvent | undefined): boolean {
+  if (existsSync(join(dir, 'journal'))) return true
+  const chosen = process.env['MAILBOX_SPACE'] || join(process.env['HOME'] ?? homedir(), '.mailbox')
+  return event?.moment === 'start' && (!existsSync(dir) || resolve(chosen) === resolve(dir))
+}
+
 async function handle(options: HookOptions, dialect: Dialect, event: HookEvent): Promise<number> {
   const { client, event: name, space: dir, pid, argsFor } = options
   const isWait = event.moment === 'wait'
   const limit = isWait ? undefined : startLimit(dir, `${client} ${name}`, event)
   const own = identifyByProc(dialect.tellsPid ? pid : clientAbove(pid))
+  const delegations = new Delegations(dir, client, own)
+  if (event.moment === 'delegate') delegations.begin(event.delegation!)
+  if (event.moment === 'call' && (event.fromSubagent || delegations.isUnderWay))
+    print(dialect.format(name, { refusal: subagentRefusal }))
+  if (event.moment === 'delegate' || event.moment === 'call') return 0
   await using space = await openDisk({ dir })
   const agent = process.env['MAILBOX_AGENT'] || undefined
   const session = { pid: own.pid, ...(event.sessionId === undefined ? {} : { id: event.sessionId }) }
@@ -91,7 +112,11 @@ async function wait(context: HookContext, dialect: Dialect, event: HookEvent): P
   const { waitForMail } = await import('./wait.ts')
   const { wake, format } = dialect
   if (wake === 'exit') {
-    const show = () => new HandoverNote(context).showMail('wake', (text) => print(text, 2))
+    const showText = (text: string) => {
+      noteWork(context, { moment: 'wake' })
+      print(text, 2)
+    }
+    const show = () => new HandoverNote(context).showMail('wake', showText)
     return (await waitForMail(context, show)) ? 2 : 0
   }
   const session = { id: event.sessionId ?? '', pid: context.process.pid }

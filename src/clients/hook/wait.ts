@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isWorthATurn } from '../../agent/briefing.ts'
 import { processState } from '../../base/process.ts'
 import type { InboxMessage } from '../../query/inbox.ts'
 import { Arrivals } from './arrivals.ts'
@@ -21,7 +20,7 @@ type Deliver = (messages: readonly InboxMessage[]) => Promise<boolean>
  */
 export async function waitForMail(context: HookContext, deliver: Deliver): Promise<boolean> {
   const ending = new AbortController()
-  const arrivals = new Arrivals(context.mailbox, ending.signal, isWorthATurn)
+  const arrivals = new Arrivals(context.mailbox, ending.signal)
   try {
     const waiting = waitWhileIdle(context, arrivals, deliver, ending.signal)
     // The mailbox is watched until we end; it ends earlier only by throwing.

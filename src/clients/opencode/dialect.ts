@@ -1,10 +1,12 @@
-import { type Dialect, type HookEvent, textOf } from '../hook/dialect.ts'
+import { type Dialect, type HookEvent, isTaking, textOf } from '../hook/dialect.ts'
 
 const events: Record<string, Omit<HookEvent, 'sessionId'>> = {
   'session.created': { moment: 'start' },
   'chat.message': { moment: 'prompt' },
   // The prompt is our own announcement of mail.
   'chat.invited': { moment: 'wake' },
+  // The plugin asks only about the calls of subagents.
+  'tool.execute.before': { moment: 'call', fromSubagent: true },
   'tool.execute.after': { moment: 'tool' },
   'session.idle': { moment: 'stop', announceOnly: true },
   'session.wait': { moment: 'wait' },
@@ -18,7 +20,8 @@ export const opencode: Dialect = {
   tellsPid: true,
   parse(event, input) {
     const known = events[event]
-    return known && { ...known, sessionId: textOf(input['session_id']) }
+    if (known === undefined || (known.moment === 'call' && !isTaking(input))) return undefined
+    return { ...known, sessionId: textOf(input['session_id']) }
   },
   format: (_, reply) => JSON.stringify(reply),
   emptyReply: '{}',

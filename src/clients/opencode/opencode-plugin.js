@@ -4,7 +4,7 @@
 // `mailbox hook opencode EVENT` and passes the reply on to OpenCode. If that fails, the session continues without
 // its mail.
 import { spawn, spawnSync } from 'node:child_process'
-import { readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -16,8 +16,8 @@ const lookAgainMs = 60_000
 export const MailboxPlugin = async ({ client, directory }) => {
   /** Sessions that have been introduced to the mailbox. */
   const begun = new Set()
-  /** Sessions of subagents, which get no mail. */
-  const children = new Set()
+  /** Whether a session is that of a subagent, which gets no mail. */
+  const children = new Map()
   /** Sessions that we have just prompted. */
   const prompted = new Set()
   /** Where the journal ended when there was nothing to say, by session. */
@@ -27,7 +27,7 @@ export const MailboxPlugin = async ({ client, directory }) => {
   const wordsFor = (event) => [cli, 'hook', 'opencode', event, '--pid', String(process.pid)]
 
   /** The reply of the mailbox; `isLost` when there was none. */
-  const ask = (event, id) =>
+  const ask = (event, id, more = {}) =>
     new Promise((resolve) => {
       const child = spawn(node, wordsFor(event), options)
       let said = ''
@@ -37,8 +37,17 @@ export const MailboxPlugin = async ({ client, directory }) => {
       child.on('error', () => resolve({ isLost: true }))
       child.on('close', () => resolve(parse(said)))
       child.stdin.on('error', () => {})
-      child.stdin.end(JSON.stringify({ session_id: id }))
+      child.stdin.end(JSON.stringify({ session_id: id, ...more }))
     })
+
+  /** We are told of new sessions; one that is resumed may be a subagent's as well. */
+  const isChild = async (id) => {
+    if (!children.has(id)) {
+      const found = await client.session.get({ path: { id } }).catch(() => undefined)
+      children.set(id, Boolean(found?.data?.parentID))
+    }
+    return children.get(id)
+  }
 
   const prompt = async (id, text) => {
     prompted.add(id)
@@ -54,8 +63,23 @@ export const MailboxPlugin = async ({ client, directory }) => {
     if (later) await prompt(id, later)
   }
 
+  /** Tells the MCP server which session calls it. Without, it acts for the one that started last. */
+  const noteCaller = (id) => {
+    const path = callerFile(directory)
+    try {
+      if (id === undefined) return rmSync(path, { force: true })
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      writeFileSync(path, id, { mode: 0o600 })
+    } catch {
+      // There is no space yet, or it cannot be written.
+    }
+  }
+  // Another process may have had our number.
+  noteCaller(undefined)
+
   // The session may be resumed, and its mail waits until then. OpenCode has no event for this.
   process.once('exit', () => {
+    noteCaller(undefined)
     for (const id of begun)
       spawnSync(node, wordsFor('session.deleted'), {
         ...options,
@@ -67,18 +91,25 @@ export const MailboxPlugin = async ({ client, directory }) => {
   return {
     event: async ({ event }) => {
       const { info, sessionID: id } = event.properties ?? {}
-      if (event.type === 'session.created' && info?.parentID) children.add(info.id)
+      if (event.type === 'session.created') children.set(info.id, Boolean(info.parentID))
       if (event.type === 'session.idle' && begun.has(id)) void stopped(id)
       if (event.type === 'session.deleted' && begun.delete(info?.id)) await ask('session.deleted', info.id)
     },
 
     'chat.message': async ({ sessionID: id }, { message, parts }) => {
-      if (children.has(id)) return
+      if (await isChild(id)) return
       const event = !begun.has(id) ? 'session.created' : prompted.has(id) ? 'chat.invited' : 'chat.message'
       begun.add(id)
       prompted.delete(id)
       const { context } = await ask(event, id)
       if (context) parts.push({ ...partOf(id, message.id), type: 'text', text: context, synthetic: true })
+    },
+
+    'tool.execute.before': async ({ tool, sessionID: id }) => {
+      if (!tool.includes('mailbox')) return
+      if (!(await isChild(id))) return noteCaller(id)
+      const { refusal } = await ask('tool.execute.before', id, { tool_name: tool })
+      if (refusal) throw new Error(refusal)
     },
 
     'tool.execute.after': async ({ sessionID: id }, output) => {
@@ -136,6 +167,8 @@ function endOfJournal(directory) {
     return undefined
   }
 }
+
+const callerFile = (directory) => join(spaceOf(directory), 'hooks', 'callers', `opencode-${process.pid}`)
 
 /** The same rules as the command line. */
 function spaceOf(directory) {

@@ -68,7 +68,7 @@ export function commandHook(client: Client, event: string, timeout: number, { di
 }
 
 /** How many seconds a hook may take before the client continues without it. */
-const hookSeconds = 30
+export const hookSeconds = 30
 const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'Stop', 'SubagentStop', 'PreCompact']
 
 export function claudeHooks(client: Client, place: Place, endSeconds: number): Hooks {

@@ -4,6 +4,7 @@ import { lastRunOf } from '../hook/last-run.ts'
 import { findClients } from '../registry.ts'
 import type { ClientSetup, Place, SettingsFile } from './client-setup.ts'
 import { editBytes } from './file.ts'
+import { findProgram } from './find-program.ts'
 import { findOurHooks } from './json-hooks.ts'
 import { readSettingsFile } from './json-value.ts'
 import { readManifest } from './manifest.ts'
@@ -94,14 +95,22 @@ function stateOf({ path, install, uninstall }: SettingsFile): Part['state'] {
 const programsIn = (path: string): string[] =>
   findOurHooks(readSettingsFile(path) ?? {}).flatMap(({ hook }) => hookPath(hook.command) ?? [])
 
+const recentMs = 86_400_000
+
 /** Whether its hooks may run, and have: that they have is the only proof. */
 async function running(client: ClientSetup, options: HealthOptions, how: string): Promise<Finding> {
-  const { place, space, ago } = options
+  const { place, space, ago, command } = options
   const obstacle = await client.obstacle?.(place)
   if (obstacle !== undefined)
     return { state: 'warn', found: `${how}, but ${obstacle.found}`, next: obstacle.next }
   const at = lastRunOf(space, client.name)
-  if (at !== undefined) return { state: 'ok', found: `${how}; a hook last ran ${ago(at)}` }
-  const next = `restart ${client.label}, send it a prompt, and check again`
-  return { state: 'warn', found: `${how}; no hook has run in this space yet`, next }
+  const found = `${how}; ${at === undefined ? 'no hook has run in this space yet' : `a hook last ran ${ago(at)}`}`
+  // Where it is started by other means than a shell, its hooks prove that it is there.
+  const isRecent = at !== undefined && Date.now() - at < recentMs
+  if (!isRecent && findProgram(client.binary, place.env) === undefined) {
+    const next = `install it or put it on the PATH, or undo the setup: ${command(`uninit --client ${client.name}`)}`
+    return { state: 'warn', found: `${found}, and there is no ${client.binary} on the PATH`, next }
+  }
+  if (at !== undefined) return { state: 'ok', found }
+  return { state: 'warn', found, next: `restart ${client.label}, send it a prompt, and check again` }
 }

@@ -1,11 +1,12 @@
-import { isOpenMatter } from '../../conversation/registry.ts'
 import type { DirectoryView, Letter, View } from '../../conversation/view.ts'
-import { type Agent, person, systemAgent } from '../../model/agent.ts'
+import { type Agent, isAway, person, systemAgent } from '../../model/agent.ts'
 import { type AgentDraft, agentDraft, type Draft } from '../../model/entry.ts'
+import { classOf } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
 import type { Context } from '../context.ts'
 import { comeBack } from '../revive.ts'
-import { atOnce, type LetterChanges } from './letter-changes.ts'
+import { tellOnce } from './escalation.ts'
+import { atOnce, isWaitedFor, type LetterChanges } from './letter-changes.ts'
 
 /** Which runs have a process, as `NAME GENERATION`. Only the machine can tell, so decisions are given it. */
 export interface ProcessStates {
@@ -45,32 +46,38 @@ export function findDeaths(
   })
 }
 
-/** Agents that were only taken for dead, because they were silent, and have said or done something since. */
-export function findReturns(view: View, { gone }: ProcessStates, context: Context): Draft[] {
+/** Agents that were taken for dead and have said or done something since. */
+export function findReturns(view: View, context: Context): Draft[] {
   const { directory } = view
-  return [...directory.dead.values()].flatMap((agent) => {
-    const wasSilent = agent.gone === 'silent' && !gone.has(runOf(agent))
-    return wasSilent && directory.seenAt(agent) > Date.parse(agent.lastSeenAt)
+  return [...directory.dead.values()].flatMap((agent) =>
+    isAway(agent) && directory.seenAt(agent) > Date.parse(agent.lastSeenAt)
       ? comeBack(view, agent, context)
-      : []
-  })
+      : [],
+  )
 }
 
-/** What a dead agent had claimed is free at once; its own mail waits a while for it to come back. */
-export function settleDead(letters: LetterChanges, agent: Agent): void {
+/**
+ * What a dead agent had claimed is free at once. Its own mail waits for it to come back; whoever waits for an answer
+ * is told so. What was read and asks for nothing more has arrived and keeps its state.
+ */
+export function settleDead(letters: LetterChanges, agent: Agent, isNew: boolean): void {
   const { view, context } = letters
   const { now, policy } = context
   if (view.directory.isEmpty(agent.name)) return
-  const mayReturn = agent.gone !== 'left' && now - Date.parse(agent.lastSeenAt) < policy.deadLetterAfterMs
+  // What is sent to an agent that is gone waits for it as long as what was there before.
+  const mayReturn = ({ since }: Letter) =>
+    isAway(agent) && now - Math.max(Date.parse(agent.lastSeenAt), since) < policy.deadLetterAfterMs
   const note = `${agent.name} has ${agent.gone === 'left' ? 'left' : 'died'}`
   for (const letter of view.inBox(agent.name, atOnce)) {
-    if (letter.owner !== agent.name) letters.giveBack(letter, note)
-    else if (mayReturn) continue
-    else if (hasArrived(view, letter)) letters.change(letter, 'archived', 'archived', note)
-    else letters.undeliverable(letter, 'dead', note)
+    if (letter.owner !== agent.name) letters.giveBack(letter, note, agent.gone === 'ended')
+    else if (mayReturn(letter)) {
+      if (isNew && isWaitedFor(view, letter))
+        tellOnce(letters, letters.senderOf(letter), 'waiting', letter, `${note}; it waits`)
+    } else if (!hasArrived(view, letter)) letters.undeliverable(letter, 'dead', note)
+    else if (agent.gone === 'left') letters.change(letter, 'archived', 'archived', note)
   }
 }
 
 /** It was read and nothing more was asked; or it went to a group, and others have it as well. */
-const hasArrived = (view: View, { seq, state, viaGroup }: Letter): boolean =>
-  viaGroup || (state === 'shown' && view.matters(seq).every((matter) => !isOpenMatter(matter.state)))
+const hasArrived = (view: View, letter: Letter): boolean =>
+  letter.viaGroup || (classOf(letter.state) !== 'unread' && !isWaitedFor(view, letter))

@@ -4,8 +4,9 @@ import type { Context } from '../context.ts'
 import { remind } from './acks.ts'
 import { findDeaths, findReturns, type ProcessStates, settleDead } from './deaths.ts'
 import { escalateUnread } from './escalation.ts'
-import { expire, expireForRun, frozenBoxes } from './expiry.ts'
+import { expire, expireForRun, waitingBoxes } from './expiry.ts'
 import { atOnce, LetterChanges } from './letter-changes.ts'
+import { endOffers } from './offers.ts'
 import { escalateOverdue } from './overdue.ts'
 
 /**
@@ -13,17 +14,25 @@ import { escalateOverdue } from './overdue.ts'
  * recipient, acks that did not come, urgent mail that nobody reads. No process has to be running for it:
  * whoever reads next does what is due, exactly once, because it is decided with the exclusive right to append.
  */
-export function decideDue(view: View, processes: ProcessStates, context: Context): Draft[] {
-  const letters = new LetterChanges(view, context)
+export function decideDue(
+  view: View,
+  processes: ProcessStates,
+  context: Context,
+  /** The agent that comes for its mail: nobody is told that it has not read or answered it. */
+  reader?: string,
+): Draft[] {
+  const letters = new LetterChanges(view, context, reader)
   const deaths = findDeaths(view, processes, context)
-  const returns = findReturns(view, processes, context)
+  const returns = findReturns(view, context)
   const dead = new Map(deaths.map(({ agent }) => [agent.name, agent]))
   const back = new Set(returns.map((draft) => (draft.kind === 'agent' ? draft.agent.name : '')))
   for (const [name, agent] of view.directory.dead) if (!back.has(name)) dead.set(name, agent)
-  for (const agent of dead.values()) settleDead(letters, agent)
+  const died = new Set(deaths.map(({ agent }) => agent.name))
+  for (const agent of dead.values()) settleDead(letters, agent, died.has(agent.name))
   for (const letter of view.lapsedClaims(context.now, atOnce)) letters.giveBack(letter, 'the claim ran out')
+  endOffers(letters)
   for (const letter of view.bound(atOnce)) expireForRun(letters, letter)
-  for (const letter of view.lapsed(context.now, frozenBoxes(view), atOnce)) expire(letters, letter)
+  for (const letter of view.lapsed(context.now, waitingBoxes(view), atOnce)) expire(letters, letter)
   for (const letter of view.unacked(context.now, atOnce)) remind(letters, letter)
   escalateUnread(letters)
   escalateOverdue(letters)

@@ -1,23 +1,29 @@
 import type { Letter, View } from '../../conversation/view.ts'
 import { isGroupBox } from '../../model/address.ts'
+import { isAway } from '../../model/agent.ts'
 import { isOutdated } from '../../model/reach.ts'
 import { classOf, isDeadLetter, type Receipt } from '../../model/receipt.ts'
-import type { LetterChanges } from './letter-changes.ts'
+import { isWaitedFor, type LetterChanges } from './letter-changes.ts'
 
-/** Mail for an earlier run must not reach a successor. */
+/** Mail for an earlier run must not reach a successor. What that run has read is over with it. */
 export function expireForRun(letters: LetterChanges, letter: Letter): void {
   const { view } = letters
   const agent = view.directory.agents.get(letter.owner)
   const message = view.message(letter.id)
   if (agent === undefined || message === undefined || !isOutdated(agent, message)) return
   const reason = `it was for generation ${message.generation} of ${agent.name}, which is now generation ${agent.session.generation}`
-  letters.undeliverable(letter, 'dead', reason)
+  if (classOf(letter.state) === 'unread') letters.undeliverable(letter, 'dead', reason)
+  else if (letters.change(letter, 'archived', 'archived', reason) && isWaitedFor(view, letter))
+    letters.tell(letters.senderOf(letter), 'ended', letter, `that run of ${agent.name} has ended`)
 }
 
 /** Boxes of agents that are expected back: their mail does not expire meanwhile. */
-export const frozenBoxes = ({ directory }: View): string[] => [...directory.frozen.keys()]
+export const waitingBoxes = ({ directory: { frozen, dead } }: View): string[] => [
+  ...frozen.keys(),
+  ...[...dead.values()].filter(isAway).map(({ name }) => name),
+]
 
-/** Group mail that somebody has read has done its work; of other mail the sender is told. */
+/** Group mail that somebody has read has arrived, and what it asked is owed by its readers; of other mail the sender is told. */
 export function expire(letters: LetterChanges, letter: Letter): void {
   const read = isGroupBox(letter.owner) && letters.view.receipts(letter.seq).some(wasRead)
   if (read) letters.change(letter, 'expired', 'expired', 'it expired')

@@ -1,13 +1,17 @@
+import { isOpenMatter } from '../../conversation/registry.ts'
 import type { Letter, View } from '../../conversation/view.ts'
-import { systemAgent } from '../../model/agent.ts'
+import { type Agent, systemAgent } from '../../model/agent.ts'
 import { type Draft, receiptDrafts } from '../../model/entry.ts'
 import type { ReceiptChange, ReceiptState, ReceiptStep } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
 import type { Context } from '../context.ts'
-import { bounces, type Undelivered } from '../notice.ts'
+import { mootNotices } from '../moot.ts'
+import { notices, type Told } from '../notice.ts'
 
 /** How much one decision does. What is left is still due, and the next decision does it. */
 export const atOnce = 500
+
+const keyOf = ({ seq, owner }: Pick<Letter, 'seq' | 'owner'>): string => `${seq} ${owner}`
 
 /** Collects what becomes of letters, each of them at most once, and the notices about them. */
 export class LetterChanges {
@@ -15,12 +19,22 @@ export class LetterChanges {
   readonly context: Context
   readonly #seen = new Set<string>()
   readonly #changes = new Map<string, { step: ReceiptStep; note: string; changes: ReceiptChange[] }>()
-  readonly #undelivered: Undelivered[] = []
-  readonly #notices: Draft[] = []
+  readonly #told: Told[] = []
 
-  constructor(view: View, context: Context) {
+  readonly #reader: Agent | undefined
+
+  constructor(view: View, context: Context, reader?: string) {
     this.view = view
     this.context = context
+    this.#reader = reader === undefined ? undefined : view.directory.agents.get(reader)
+  }
+
+  /** Whether a letter is about to be read by its recipient, who has come for it. */
+  isBeingRead({ box }: Letter): boolean {
+    const reader = this.#reader
+    return (
+      reader !== undefined && (box === reader.name || reader.roles.some((role) => box === `role:${role}`))
+    )
   }
 
   /** False when the letter was changed already. */
@@ -31,9 +45,8 @@ export class LetterChanges {
     note: string,
     more: Partial<ReceiptChange> = {},
   ): boolean {
-    const key = `${letter.seq} ${letter.owner}`
-    if (this.#seen.has(key)) return false
-    this.#seen.add(key)
+    if (this.#seen.has(keyOf(letter))) return false
+    this.#seen.add(keyOf(letter))
     const kind = `${step} ${note}`
     const group = this.#changes.get(kind) ?? { step, note, changes: [] }
     this.#changes.set(kind, group)
@@ -43,50 +56,79 @@ export class LetterChanges {
 
   /** It will reach nobody any more; its sender is told. */
   undeliverable(letter: Letter, step: 'dead' | 'expired', reason: string): void {
-    if (this.change(letter, step, step, reason)) this.#undelivered.push({ letter, reason })
+    if (this.change(letter, step, step, reason))
+      this.tell(this.senderOf(letter), 'undelivered', letter, reason)
   }
 
-  /** A claim is over: the mail is free again for the role, unless it was claimed too often. */
-  giveBack(letter: Letter, note: string): void {
-    const { owner, box, attempts } = letter
-    if (attempts >= this.context.policy.maxAttempts)
-      this.undeliverable(letter, 'dead', `${note}, and it was claimed ${attempts} times`)
-    else
+  /**
+   * A claim is over: the mail is free again for the role. What was read and asked for nothing was finished with
+   * that, and what has failed is for whoever asked. Work that somebody died over has failed, and after too many
+   * failures it is given to nobody else.
+   */
+  giveBack(letter: Letter, note: string, hasDied = false): void {
+    const { owner, box, state, claimUntil } = letter
+    if (state === 'failed' || (claimUntil === null && state !== 'processing')) return
+    const failures = letter.failures + (hasDied && state === 'processing' ? 1 : 0)
+    const counted = failures > 0 ? { failures } : {}
+    if (failures >= this.context.policy.maxAttempts) {
+      const reason = `${note}, and work on it has failed ${failures} times`
+      if (this.change(letter, 'dead', 'dead', reason, counted))
+        this.tell(this.senderOf(letter), 'undelivered', letter, reason)
+    } else
       this.change(letter, 'released', 'stored', note, {
         box: owner,
         ...(box === owner ? {} : { wasBox: box }),
+        ...counted,
       })
   }
 
-  notify(draft: Draft): void {
-    this.#notices.push(draft)
+  senderOf(letter: Letter): string {
+    return this.view.text(letter.seq).from
+  }
+
+  /** Somebody is told of a letter; once, whatever the reasons. */
+  tell(to: string, kind: Told['kind'], letter: Letter, reason: string): void {
+    const isSame = (one: Told) =>
+      one.letter.id === letter.id && (kind !== 'undelivered' || one.letter.owner === letter.owner)
+    const isTold = this.#told.some((one) => one.to === to && isSame(one))
+    if (!isTold) this.#told.push({ to, kind, letter, reason })
   }
 
   /** Notices come first: if this were cut short, senders would be told twice rather than never. */
   drafts(): Draft[] {
-    const told = bounces(this.view, this.#undelivered, this.context)
+    const told = notices(this.view, this.#told, this.context, (letter) => this.#seen.has(keyOf(letter)))
+    for (const draft of told)
+      if (draft.kind === 'receipt') for (const change of draft.changes) this.#seen.add(keyOf(change))
+    for (const letter of mootNotices(this.view)) this.change(letter, 'withdrawn', 'withdrawn', 'settled')
     const done = [...this.#changes.values()].flatMap(({ step, note, changes }) =>
       receiptDrafts(step, systemAgent, changes, note),
     )
-    return [...told, ...this.#notices, ...done]
+    return [...told, ...done]
   }
 }
 
-/** What the last run of an agent had claimed is free again when the next one begins. */
-export function freeClaims(view: View, agent: string, context: Context): Draft[] {
+/** What a run of an agent had claimed is free again: it has ended, or the next one begins. */
+export function freeClaims(
+  view: View,
+  agent: string,
+  context: Context,
+  note: string,
+  hasDied: boolean,
+): Draft[] {
   const letters = new LetterChanges(view, context)
   for (const letter of view.inBox(agent, atOnce)) {
-    if (letter.owner !== agent) letters.giveBack(letter, `${agent} started a new run`)
+    if (letter.owner !== agent) letters.giveBack(letter, note, hasDied)
   }
   return letters.drafts()
 }
 
 /** A change that changes nothing yet: every field of the receipt that an entry would otherwise reset. */
 export const unchanged = (letter: Letter): ReceiptChange => {
-  const { id, seq, rank, owner, box, state, attempts, repeats, viaGroup } = letter
+  const { id, seq, rank, owner, box, state, attempts, failures, repeats, viaGroup } = letter
   return {
     ...{ id, seq, rank, owner, box, state, was: state },
     ...(attempts > 0 ? { attempts } : {}),
+    ...(failures > 0 ? { failures } : {}),
     ...(repeats > 0 ? { repeats } : {}),
     ...(viaGroup ? { viaGroup: true } : {}),
   }
@@ -97,3 +139,7 @@ export const keepTimes = ({ claimUntil, ackBy }: Letter): Partial<ReceiptChange>
   ...(claimUntil === null ? {} : { claimUntil: isoTime(claimUntil) }),
   ...(ackBy === null ? {} : { ackBy: isoTime(ackBy) }),
 })
+
+/** Whether somebody waits for more than that it is read. */
+export const isWaitedFor = (view: View, { seq }: Letter): boolean =>
+  view.matters(seq).some(({ state }) => isOpenMatter(state))

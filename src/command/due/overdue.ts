@@ -1,44 +1,47 @@
 import type { Matter } from '../../conversation/matter.ts'
+import { matterOf } from '../../conversation/registry.ts'
 import { person, systemAgent } from '../../model/agent.ts'
-import type { Draft } from '../../model/entry.ts'
-import { notice } from '../notice.ts'
-import { nextToTell, notify } from './escalation.ts'
+import { countedSince, isAwayBox, mayTell, nextToTell, tellOnce } from './escalation.ts'
 import { atOnce, keepTimes, type LetterChanges } from './letter-changes.ts'
 
-/** Somebody waits for an answer: the lead is told, then the person; of a missed deadline also whoever set it. */
+/**
+ * Somebody waits for an answer. Where a deadline was given, whoever gave it is the first to be told; then, and
+ * without one, the lead and the person are, each after as long a wait. Waiting counts while the recipient is here.
+ */
 export function escalateOverdue(letters: LetterChanges): void {
   const { view, context } = letters
   const { now, policy } = context
   const patience = policy.answerAfterMs
   for (const matter of view.overdue(now, patience > 0 ? now - patience : 0, atOnce)) {
-    const missed = matter.until !== null && matter.until <= now && matter.level === 0
-    if (!missed && (patience === 0 || matter.since > now - patience * (matter.level + 1))) continue
-    const receipt = view.receipts(matter.seq).find(({ owner }) => owner === matter.owner)
-    if (receipt === undefined) continue
-    const reason = missed ? `the ${matter.kind} was not settled in time` : `no answer to a ${matter.kind}`
-    const letter = { ...receipt, id: matter.id }
-    if (!letters.change(letter, 'overdue', receipt.state, reason, keepTimes(letter))) continue
-    if (missed) letters.notify(missedDeadline(letters, matter))
-    else {
-      const asked = { ...letter, level: matter.level }
-      notify(letters, asked, nextToTell(letters, asked), reason)
-    }
+    if (matter.until !== null && matter.level === 0) {
+      if (matter.until <= now) missDeadline(letters, matter)
+    } else if (patience > 0) escalateAnswer(letters, matter, patience)
   }
 }
 
-function missedDeadline({ view, context }: LetterChanges, { seq, owner, kind, asker }: Matter): Draft {
-  const about = view.text(seq)
-  const next =
-    kind === 'shutdown'
-      ? 'Its deadline has passed: end its process if it must stop now.'
-      : 'Ask again, or ask somebody else.'
-  return notice(context, {
-    to: [asker === systemAgent ? person : asker],
-    type: 'notification',
-    priority: 'high',
-    subject: `${owner} has not settled the ${kind} in time: ${about.subject || '(no subject)'}`,
-    body: `${next}\n\nSee it: mailbox show ${about.id}`,
-    about,
-    payload: { id: about.id, recipient: owner, kind, reason: 'deadline' },
-  })
+function missDeadline(letters: LetterChanges, { seq, id, owner, kind, asker }: Matter): void {
+  const to = asker === systemAgent ? person : asker
+  const receipt = letters.view.receipts(seq).find((one) => one.owner === owner)
+  if (receipt === undefined || !mayTell(letters, to, 'deadline')) return
+  const letter = { ...receipt, id }
+  const next = kind === 'shutdown' ? '; end its process if it must stop now' : ''
+  const reason = `the ${kind} was not settled in time${next}`
+  if (letters.change(letter, 'overdue', receipt.state, reason, keepTimes(letter)))
+    letters.tell(to, 'deadline', letter, reason)
+}
+
+function escalateAnswer(letters: LetterChanges, matter: Matter, patience: number): void {
+  const { view, context } = letters
+  const { seq, id, owner, kind, since, until, level } = matter
+  const told = until === null ? level : level - 1
+  const receipt = view.receipts(seq).find((one) => one.owner === owner)
+  if (receipt === undefined || isAwayBox(view.directory, receipt.box)) return
+  if (context.now - countedSince(view.directory, receipt.box, until ?? since) < patience * (told + 1)) return
+  const letter = { ...receipt, id }
+  if (letters.isBeingRead(letter)) return
+  const { to } = nextToTell(letters, { ...letter, level: told })
+  if (!mayTell(letters, to, 'answer')) return
+  const reason = `no ${matterOf(kind)?.owes ?? 'answer'} yet`
+  if (letters.change(letter, 'overdue', receipt.state, reason, keepTimes(letter)) && to !== undefined)
+    tellOnce(letters, to, 'answer', letter, reason)
 }

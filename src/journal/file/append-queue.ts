@@ -162,7 +162,8 @@ export class AppendQueue {
     this.#tail = []
     try {
       const drafts = request.decide(tail)
-      for (const draft of drafts) request.entries.push(this.#add(draft))
+      for (const draft of drafts)
+        request.entries.push(this.#add(typeof draft === 'function' ? draft(request.entries) : draft))
       this.#tail.push(...request.entries)
       return true
     } catch (error) {

@@ -1,15 +1,21 @@
 import { hash } from 'node:crypto'
-import { maxJsonDepth, parseStrictJson } from '../../base/json.ts'
-import { lossOf, type SegmentReason } from '../../model/entry.ts'
-import { draftSchema } from '../../model/schemas.ts'
+import type { Entry, SegmentReason } from '../../model/entry.ts'
 import { type DecodedLine, decodeLine, looksWhole, noSum } from '../codec.ts'
-import { type Damage, type DamageName, damageNames } from '../damage.ts'
+import { type Damage, type DamageName, damageNames, sentenceOf } from '../damage.ts'
 import { type Piece, salvage, startsWithMark, wasNewline } from '../salvage.ts'
+import { flawOf } from './entry-flaw.ts'
+import type { First } from './first-mark.ts'
 import type { Head } from './head-mark.ts'
 import type { VerifyReport } from './verify.ts'
 
 interface Segment {
   segment: number
+}
+
+/** Damage that was found before, and when. */
+export interface KnownDamage extends Segment {
+  offset: number
+  at?: string
 }
 
 interface LinePlace extends Segment {
@@ -43,6 +49,7 @@ const isBlank = ({ content }: Broken) => content.length === 0 || (content.length
 export class ChainCheck {
   readonly #report: VerifyReport
   readonly #head: Head | undefined
+  readonly #known: readonly KnownDamage[]
   #segment = 0
   #line = 0
   #seq = 0
@@ -62,15 +69,22 @@ export class ChainCheck {
   /** Where the last entry was. */
   #lastSegment = 1
 
-  constructor(report: VerifyReport, head: Head | undefined) {
+  /** `known`: damage that was found before. */
+  constructor(report: VerifyReport, head: Head | undefined, known: readonly KnownDamage[] = []) {
     this.#report = report
     this.#head = head
+    this.#known = known
   }
 
-  /** Tells which numbers have a file, in order. There is one for every number up to the one that was marked. */
-  numbers(present: readonly number[]): void {
+  /** Tells which numbers have a file, in order. There is one for every number between the two that were marked. */
+  numbers(present: readonly number[], first: First | undefined): void {
     this.#lastNumber = present.at(-1) ?? 0
-    let next = present[0] ?? this.#head?.segment ?? 1
+    const lowest = present[0] ?? this.#head?.segment ?? 1
+    let next = Math.min(lowest, first?.segment ?? lowest)
+    if (first !== undefined && next < lowest) {
+      this.#linked = true
+      this.#seq = first.seq - 1
+    }
     for (const number of [...present, Math.max(this.#head?.segment ?? 0, this.#lastNumber) + 1]) {
       if (number > next) {
         const what = `segments ${next} to ${number - 1} are missing`
@@ -82,7 +96,7 @@ export class ChainCheck {
 
   /** `slot`: the number that it should have. `size` is undefined if its content cannot be used. */
   startSegment(segment: number, slot: number, size: number | undefined): void {
-    if (this.#segment === 0) this.#linked = slot === 1
+    if (this.#segment === 0) this.#linked ||= slot === 1
     this.#gone.push(...this.#missing.filter((one) => one.segment < slot))
     this.#missing = this.#missing.filter((one) => one.segment >= slot)
     this.#segment = segment
@@ -177,6 +191,7 @@ export class ChainCheck {
     if (flaw !== undefined) this.#add('bad_entry', place, { what: flaw })
     this.#report.entries++
     if (entry.kind === 'message') this.#report.messages++
+    this.#date(entry)
     this.#linked = true
     this.#seq = seq
     this.#sum = sum
@@ -184,6 +199,15 @@ export class ChainCheck {
     this.#lastSegment = place.segment
     if (this.#sums.size >= sumsAtMost) this.#sums.clear()
     this.#sums.add(sum)
+  }
+
+  /** An entry that says what is lost tells since when that is known. */
+  #date(entry: Entry): void {
+    const lost = entry.kind === 'damage' ? [entry] : entry.kind === 'repair' ? entry.lost : []
+    for (const { from, to } of lost) {
+      for (const one of this.#report.damage)
+        if (one.lost !== undefined && one.lost.from <= to && one.lost.to >= from) one.since ??= entry.at
+    }
   }
 
   /** A seal covers everything between the last line and itself: usually one fragment, more if a seal was torn. */
@@ -259,28 +283,9 @@ export class ChainCheck {
     const { segment } = place
     const where = 'line' in place ? { line: place.line, offset: place.offset, bytes: place.bytes } : {}
     const found: Damage = { name, segment, ...where, what: damageNames[name], ...more }
+    const since = this.#known.find((one) => one.segment === segment && one.offset === found.offset)?.at
+    if (since !== undefined) found.since = since
     damage.push(found)
     return found
-  }
-}
-
-function sentenceOf({ name, segment, line, lines = 1, offset, lost, what }: Damage): string {
-  if (name === 'missing_segment') return what
-  const file = offset === undefined ? `segment ${segment}` : `segment ${segment}, byte ${offset}`
-  const first = lines === 1 ? `line ${line}` : `${lines} lines, the first is line ${line}`
-  const gone = lost && `${lossOf(lost)} ${lost.from === lost.to ? 'is' : 'are'} lost`
-  const details = [line && first, gone].filter(Boolean).join('; ')
-  return `${file}: ${what}${details && ` (${details})`}`
-}
-
-/** What strict parsing of a line objects to. Normal reading is faster and more lenient. */
-function flawOf(line: Buffer): string | undefined {
-  try {
-    const read = parseStrictJson(line.toString('utf8'), maxJsonDepth + 2) as Record<string, unknown>
-    const { seq, at, prev, sum, ...draft } = read
-    const issue = draftSchema.safeParse(draft).error?.issues[0]
-    return issue && `${issue.path.join('.')}: ${issue.message}`
-  } catch (error) {
-    return (error as Error).message
   }
 }

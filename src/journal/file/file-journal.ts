@@ -21,12 +21,13 @@ import { AppendQueue } from './append-queue.ts'
 import { readHead } from './head-mark.ts'
 import { WriterLock } from './lock.ts'
 import { goneError, listArchived, listPlain, listSegments } from './segment.ts'
+import { SegmentOrder } from './segment-order.ts'
 import { SegmentReader } from './segment-reader.ts'
 import { SegmentWriter, type SegmentWriterOptions } from './segment-writer.ts'
 import { Wake } from './wake.ts'
 import { syncing } from './write-error.ts'
 
-export interface FileJournalOptions extends Partial<Omit<SegmentWriterOptions, 'space'>> {
+export interface FileJournalOptions extends Partial<Omit<SegmentWriterOptions, 'space' | 'order'>> {
   /** The space's directory; segments go into `journal/` below it. */
   dir: string
   /** @default 500 */
@@ -65,11 +66,13 @@ export class FileJournal implements Journal {
     this.#refusal = options.refusal
     this.#lockTimeoutMs = options.lockTimeoutMs ?? 60_000
     this.#lock = new WriterLock(join(options.dir, 'lock'), () => this.mustBeInPlace())
-    this.#reader = new SegmentReader(this.#dir, decodeLine)
+    const order = new SegmentOrder()
+    this.#reader = new SegmentReader(this.#dir, decodeLine, { order })
     this.#wake = new Wake(this.#dir, options.pollMs ?? 500)
     this.space = this.#readSpace() ?? this.withLock(() => this.#readSpace() ?? this.#create(options))
     this.#reader.space = this.space
-    this.#writer = new SegmentWriter(this.#dir, { ...writerDefaults, ...options, space: this.space })
+    const { space } = this
+    this.#writer = new SegmentWriter(this.#dir, { ...writerDefaults, ...options, space, order })
     const { onWritten } = options
     this.#queue = new AppendQueue(this.#writer, this.#lock, this.#lockTimeoutMs, () => {
       this.#wake.ring()
@@ -181,6 +184,8 @@ export class FileJournal implements Journal {
     if (seq <= 0) return startCursor
     // From the end: most followers start there, and the archive is slower to read.
     for (const segment of listSegments(this.#dir).reverse()) {
+      // Files were swapped.
+      if (!this.#reader.isOurs(segment) && this.#reader.reorder()) return this.locate(seq)
       const first = this.#reader.head(segment)?.seq
       if (first !== undefined && first <= seq + 1) return { ...startCursor, seq: first - 1, segment }
     }

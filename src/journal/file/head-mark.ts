@@ -20,11 +20,12 @@ export interface Head {
   sum: string
 }
 
-const slotBytes = 128
+export const slotBytes = 128
 const slotCount = 32
 const seqDigits = 16
 const segmentDigits = 8
-const fileBytes = slotBytes * slotCount
+/** What the slots take. The mark of the first segment is behind them. */
+export const fileBytes = slotBytes * slotCount
 /** How often a writer looks whether its file is still in place. */
 const lookMs = 1_000
 /** A new writer takes one of the slots that were not written for the longest time, by chance. */
@@ -36,6 +37,7 @@ export const headPath = (dir: string): string => join(dirname(dir), 'head')
 export class HeadMark {
   readonly #path: string
   readonly #space: string
+  readonly #onNew: (fd: number) => void
   readonly #page = Buffer.alloc(fileBytes)
   #fd: number | undefined
   #identity = ''
@@ -44,10 +46,11 @@ export class HeadMark {
   /** What this process wrote last. */
   #own = 0
 
-  /** `dir` is the journal's directory. */
-  constructor(dir: string, space: string) {
+  /** `dir` is the journal's directory. `onNew`: called with the open file while it does not say where the journal begins. */
+  constructor(dir: string, space: string, onNew: (fd: number) => void = () => {}) {
     this.#path = headPath(dir)
     this.#space = space
+    this.#onNew = onNew
   }
 
   /**
@@ -110,8 +113,10 @@ export class HeadMark {
     if (this.#fd !== undefined && identityAt(this.#path) === this.#identity) return
     this.close()
     this.#fd = openForMarks(this.#path)
-    this.#identity = identityOf(fstatSync(this.#fd))
+    const found = fstatSync(this.#fd)
+    this.#identity = identityOf(found)
     this.#own = 0
+    if (found.size <= fileBytes) this.#onNew(this.#fd)
   }
 
   #chooseSlot(): void {
@@ -122,7 +127,7 @@ export class HeadMark {
   }
 }
 
-function openForMarks(path: string): number {
+export function openForMarks(path: string): number {
   const flags = constants.O_RDWR | constants.O_NOFOLLOW
   try {
     return openSync(path, flags)
@@ -156,8 +161,8 @@ export function readHead(dir: string, space?: string): (Head & { space: string }
   }
 }
 
-const padded = (value: number, digits: number) => String(value).padStart(digits, '0')
-const checkOf = (text: string) => hash('sha256', text, 'hex').slice(0, 16)
+export const padded = (value: number, digits: number) => String(value).padStart(digits, '0')
+export const checkOf = (text: string) => hash('sha256', text, 'hex').slice(0, 16)
 const blankSlot = `${' '.repeat(slotBytes - 1)}\n`
 
 function slotText({ seq, segment, end, sum }: Head, space: string): string {

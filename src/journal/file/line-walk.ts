@@ -98,6 +98,18 @@ export class LineWalk<E extends Gist> {
       this.#takePieces(rest.subarray(0, -1), pieces, this.cursor.offset, 0, -1)
   }
 
+  /**
+   * The end of a closed segment without its newline: it is a line if the next segment, which begins with `next`, goes
+   * on after it. Otherwise it is what a write that failed has left.
+   */
+  takeLast(rest: Buffer, next: number | undefined): boolean {
+    const pieces = salvage(rest, this.#decode)
+    const last = pieces.at(-1)!.decoded?.entry.seq
+    if (last === undefined || last + 1 !== next) return false
+    this.#takePieces(rest, pieces, this.cursor.offset, 0, -1)
+    return true
+  }
+
   /** `broken`: where bytes begin that are not explained yet, -1 if there are none. Returns that for what follows. */
   #takePieces(line: Buffer, pieces: Piece<E>[], base: number, start: number, broken: number): number {
     const { cursor } = this

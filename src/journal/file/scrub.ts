@@ -6,6 +6,8 @@ export interface ScrubFinding {
   offset: number
   /** Which of the copies it is in. */
   where: 'journal' | 'archive' | 'mirror'
+  /** When it was found. */
+  at?: string
 }
 
 const newline = 0x0a

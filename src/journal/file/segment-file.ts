@@ -2,7 +2,7 @@ import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, writeSyn
 import type { MailboxError } from '../../base/errors.ts'
 import { identityAt, identityOf, syncDirectory } from '../../base/files.ts'
 import { listArchived, openForAppend, segmentPath, sizeOf } from './segment.ts'
-import { misplacedError, syncError, syncing } from './write-error.ts'
+import { misplacedError, syncError, syncing, writeError } from './write-error.ts'
 
 /** A disk that syncs faster than this may block the event loop. */
 const quickSyncMs = 0.5
@@ -109,8 +109,13 @@ export class SegmentFile {
    * answer, so it costs one system call. An archived segment was whole when it left.
    */
   #misplaced(segment = this.#segment, identity = this.#identity): MailboxError | undefined {
-    if (identityAt(segmentPath(this.#dir, segment)) === identity) return undefined
-    return listArchived(this.#dir).has(segment) ? undefined : misplacedError(this.#dir, segment)
+    try {
+      if (identityAt(segmentPath(this.#dir, segment)) === identity) return undefined
+      return listArchived(this.#dir).has(segment) ? undefined : misplacedError(this.#dir, segment)
+    } catch (cause) {
+      // Whoever waits is told: after a sync there is nobody else to throw to.
+      return writeError(cause)
+    }
   }
 
   /**

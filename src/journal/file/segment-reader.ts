@@ -1,20 +1,17 @@
-import { closeSync } from 'node:fs'
 import type { Gist } from '../../model/entry.ts'
 import { sumText } from '../codec.ts'
 import { type Cursor, type DamagedLine, type Place, type ReadResult, startCursor } from '../journal.ts'
 import { type Decode, wasNewline } from '../salvage.ts'
 import { LineCounter } from './line-counter.ts'
 import { LineWalk, lastIn } from './line-walk.ts'
-import { listSegments, openForRead, segmentExists, segmentPath } from './segment.ts'
-import { Archive, PlacedSegment, type SegmentBytes } from './segment-bytes.ts'
+import { OpenSegments } from './open-segments.ts'
+import { listSegments, segmentExists } from './segment.ts'
+import { Archive, type SegmentBytes } from './segment-bytes.ts'
+import { SegmentOrder } from './segment-order.ts'
 
 const newline = 0x0a
-const openSegments = 4
-const unpackedSegments = 2
 /** Reading goes on by this much when it has to find the next entry. */
 const leastBytes = 65_536
-/** More than the first line of a segment has. */
-const headBytes = 1_024
 
 /** Bytes at the end of the last segment that are not a line: the rest of a write that was cut off. */
 export interface Fragment {
@@ -38,10 +35,7 @@ interface SegmentView {
 export class SegmentReader<E extends Gist> {
   readonly #dir: string
   readonly #decode: Decode<E>
-  readonly #archive: Archive
-  readonly #plain = new Map<number, PlacedSegment>()
-  /** In the order of their last use. */
-  readonly #unpacked = new Map<number, SegmentBytes>()
+  readonly #files: OpenSegments
   /** The segment that was found to be the last one, so that it is looked up only once. */
   #last = 0
   /** How often the segment at the end was found to be gone, or to be another file than before. */
@@ -52,44 +46,24 @@ export class SegmentReader<E extends Gist> {
   #seen = { segment: 0, size: 0 }
   readonly #lines = new LineCounter()
 
-  constructor(dir: string, decode: Decode<E>, archive = new Archive(dir)) {
+  /** `order`: one for all readers of a journal that hand cursors to each other. */
+  constructor(
+    dir: string,
+    decode: Decode<E>,
+    { archive = new Archive(dir), order = new SegmentOrder() } = {},
+  ) {
     this.#dir = dir
     this.#decode = decode
-    this.#archive = archive
+    this.#files = new OpenSegments(dir, archive, order)
   }
 
-  #open(segment: number): SegmentBytes | undefined {
-    return this.#openPlain(segment) ?? this.#unpack(segment)
-  }
-
-  #openPlain(segment: number): SegmentBytes | undefined {
-    const known = this.#plain.get(segment)
-    if (known !== undefined || this.#unpacked.has(segment)) return known
-    const path = segmentPath(this.#dir, segment)
-    const fd = openForRead(path)
-    if (fd === undefined) return undefined
-    if (this.#plain.size >= openSegments) this.#closePlain()
-    const opened = new PlacedSegment(fd, path)
-    this.#plain.set(segment, opened)
-    return opened
-  }
-
-  #unpack(segment: number): SegmentBytes | undefined {
-    const known = this.#archive.has(segment) ? this.#unpacked.get(segment) : undefined
-    const bytes = known ?? this.#archive.unpack(segment)
-    this.#unpacked.delete(segment)
-    if (bytes === undefined) return undefined
-    this.#unpacked.set(segment, bytes)
-    const [oldest] = this.#unpacked.keys()
-    if (this.#unpacked.size > unpackedSegments) this.#unpacked.delete(oldest!)
-    return bytes
-  }
-
-  read(from: Cursor, maxBytes: number): ReadResult<E> {
+  /** `inOrder`: whether it looks for the file that follows; otherwise it takes them by their numbers. */
+  read(from: Cursor, maxBytes: number, inOrder = true): ReadResult<E> {
     const walk = new LineWalk(from, this.#decode)
     const { cursor } = walk
     let budget = maxBytes
     while (budget > 0 || walk.isUnsettled) {
+      if (inOrder && cursor.offset === 0) this.#findOrder(cursor)
       const look = this.#look(cursor.segment)
       if (cursor.offset === 0 && this.isForeign(cursor.segment)) cursor.offset = look.size
       if (look.bytes !== undefined && cursor.offset < look.size) {
@@ -102,10 +76,28 @@ export class SegmentReader<E extends Gist> {
       const next = this.#nextSegment(cursor.segment, look)
       if (next === undefined) break
       const { segment, offset } = cursor
-      walk.leave(offset < look.size ? { segment, offset, bytes: look.size - offset } : undefined, next)
+      const rest = { segment, offset, bytes: look.size - offset }
+      const isLine =
+        rest.bytes > 0 && walk.takeLast(look.bytes!.read(offset, rest.bytes), this.head(next)?.seq)
+      walk.leave(rest.bytes > 0 && !isLine ? rest : undefined, next)
     }
     walk.end()
     return { entries: walk.entries, damaged: walk.lost.map((lost) => this.#numbered(lost)), cursor }
+  }
+
+  /** Before a segment is read: the line that it begins with follows the last one, unless files were swapped. */
+  #findOrder({ segment, seq }: Cursor): void {
+    const first = this.head(segment)?.seq
+    if (first !== undefined && first !== seq + 1) this.reorder()
+  }
+
+  /** Finds out again in which order the files belong. Returns whether it is another than before. */
+  reorder(): boolean {
+    return this.#files.reorder((start) => {
+      const entry: Gist | undefined = this.#decode(firstLineOf(start))?.entry
+      const isOurs = entry?.kind === 'segment' && (this.space === undefined || entry.space === this.space)
+      return isOurs ? entry.seq : undefined
+    })
   }
 
   #readLines(bytes: SegmentBytes, walk: LineWalk<E>, wanted: number, size: number): void {
@@ -131,15 +123,18 @@ export class SegmentReader<E extends Gist> {
    */
   #look(segment: number): SegmentView {
     const followed = segmentExists(this.#dir, segment + 1)
-    const plain = this.#openPlain(segment)
+    const plain = this.#files.plain(segment)
     const { size, live } = plain?.look() ?? { size: 0, live: false }
     if (plain !== undefined && live) return { bytes: plain, size, live, followed }
     // Our open file may be all that is left of it. It was removed: no index may be built from it any more.
-    this.#forget(segment)
-    const again = plain === undefined ? undefined : this.#openPlain(segment)
-    const bytes = again ?? this.#unpack(segment)
+    this.#files.forget(segment)
+    const again = plain === undefined ? undefined : this.#files.plain(segment)
+    const bytes = again ?? this.#files.unpack(segment)
     const isReplaced = again !== undefined || (bytes === undefined && !this.#hasAfter(segment))
-    if (plain !== undefined && isReplaced) this.replaced++
+    if (plain !== undefined && isReplaced) {
+      this.replaced++
+      this.#files.forgetOrder()
+    }
     return { bytes, ...(bytes?.look() ?? { size: 0, live: false }), followed }
   }
 
@@ -172,13 +167,17 @@ export class SegmentReader<E extends Gist> {
 
   /** What follows the last line. Only with the writer lock. */
   fragment({ segment, offset }: Cursor): Fragment | undefined {
-    const opened = this.#open(segment)
+    const opened = this.#files.any(segment)
     const size = opened?.look().size ?? 0
     if (opened === undefined || size <= offset) return undefined
     return { offset, bytes: opened.read(offset, size - offset) }
   }
 
   fits(cursor: Cursor): boolean {
+    return this.#isAt(cursor) || (this.reorder() && this.#isAt(cursor))
+  }
+
+  #isAt(cursor: Cursor): boolean {
     if (cursor.seq === 0) return true
     const { bytes, size } = this.#look(cursor.segment)
     // Removed: what was built from it is about mail that is gone.
@@ -195,18 +194,19 @@ export class SegmentReader<E extends Gist> {
 
   at(place: Place): E | undefined {
     const { segment, offset, bytes } = place
-    const line = this.#open(segment)?.read(offset, bytes)
+    const line = this.#files.any(segment)?.read(offset, bytes)
     const entry = line && this.#decode(line)?.entry
-    if (entry !== undefined || this.#plain.get(segment)?.look().live !== false) return entry
-    // A repair has replaced the file since it was opened.
-    this.#forget(segment)
-    return this.at(place)
+    if (entry !== undefined) return entry
+    // A repair has replaced the file since it was opened, or files were swapped.
+    const isReplaced = this.#files.isReplaced(segment)
+    if (isReplaced) this.#files.forget(segment)
+    return isReplaced || this.reorder() ? this.at(place) : undefined
   }
 
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {
     const { segment, offset, bytes } = place
     const start = Math.max(0, offset - 1)
-    const opened = this.#open(segment)
+    const opened = this.#files.any(segment)
     const around = opened?.read(start, offset + bytes + 1 - start)
     if (around === undefined) return undefined
     // The segment ends before it.
@@ -218,18 +218,18 @@ export class SegmentReader<E extends Gist> {
   }
 
   #numbered<P extends Place>(place: P): P & { line: number } {
-    return { ...place, line: this.#lines.lineOf(place, this.#open(place.segment)) }
+    return { ...place, line: this.#lines.lineOf(place, this.#files.any(place.segment)) }
   }
 
   /** The first entry of a segment, after whatever a torn first write left there. */
   first(segment: number): E | undefined {
-    const [found] = this.read({ ...startCursor, segment }, 1).entries
+    const [found] = this.read({ ...startCursor, segment }, 1, false).entries
     return found?.place.segment === segment ? found.entry : undefined
   }
 
   /** The last entry of a segment, searched from its end, where a failed write may have left something. */
   last(segment: number): E | undefined {
-    const bytes = this.#open(segment)
+    const bytes = this.#files.any(segment)
     if (bytes === undefined) return undefined
     const { size } = bytes.look()
     for (let span = 65_536; ; span *= 4) {
@@ -241,7 +241,7 @@ export class SegmentReader<E extends Gist> {
 
   /** Bytes of a segment, unpacked. */
   size(segment: number): number {
-    return this.#open(segment)?.look().size ?? 0
+    return this.#files.any(segment)?.look().size ?? 0
   }
 
   /** Number and time of a segment's first line, without reading the rest. Undefined if it cannot be read. */
@@ -251,10 +251,7 @@ export class SegmentReader<E extends Gist> {
 
   /** The first line of a segment, whatever it is. Empty if it is not complete, or too long for a header. */
   firstLine(segment: number): Buffer {
-    const known = this.#openPlain(segment) ?? this.#unpacked.get(segment)
-    const start = known?.read(0, headBytes) ?? this.#archive.start(segment) ?? Buffer.alloc(0)
-    const end = start.indexOf(newline)
-    return start.subarray(0, Math.max(0, end))
+    return firstLineOf(this.#files.start(segment))
   }
 
   /** Whether the segment belongs to another space. A damaged first line does not tell. */
@@ -268,22 +265,12 @@ export class SegmentReader<E extends Gist> {
   isOurs(segment: number): boolean {
     const [before, own] = [this.head(segment - 1)?.seq, this.head(segment)?.seq]
     const isMisplaced = before !== undefined && own !== undefined && own <= before
-    return !isMisplaced && !this.isForeign(segment)
-  }
-
-  #forget(segment: number): void {
-    const plain = this.#plain.get(segment)
-    if (plain !== undefined) closeSync(plain.fd)
-    this.#plain.delete(segment)
-  }
-
-  #closePlain(): void {
-    for (const { fd } of this.#plain.values()) closeSync(fd)
-    this.#plain.clear()
+    return this.#files.isInPlace(segment) && !isMisplaced && !this.isForeign(segment)
   }
 
   close(): void {
-    this.#closePlain()
-    this.#unpacked.clear()
+    this.#files.close()
   }
 }
+
+const firstLineOf = (start: Buffer): Buffer => start.subarray(0, Math.max(0, start.indexOf(newline)))

@@ -5,12 +5,14 @@ import { isoTime } from '../../model/time.ts'
 import { decodeGist, decodeLine } from '../codec.ts'
 import { type Cursor, type Placed, type PlacedEntry, startCursor } from '../journal.ts'
 import { Batch, type BatchLine, type FlushOutcome } from './batch.ts'
+import { writeLowest } from './first-mark.ts'
 import { HeadMark } from './head-mark.ts'
 import { closeDamaged, findLoss, type Loss } from './loss.ts'
 import { fileIn } from './mirrored-file.ts'
 import { Rotation, type RotationOptions } from './rotation.ts'
 import { segmentExists } from './segment.ts'
 import type { Durability, SegmentFile, WriteOutcome } from './segment-file.ts'
+import type { SegmentOrder } from './segment-order.ts'
 import { type Fragment, SegmentReader } from './segment-reader.ts'
 import { misplacedError, writeError } from './write-error.ts'
 
@@ -21,6 +23,8 @@ export interface SegmentWriterOptions extends RotationOptions {
   durability: Durability
   /** The directory of a second copy of the journal. @default none */
   mirror?: string | undefined
+  /** The order that the readers of this journal have found. */
+  order?: SegmentOrder | undefined
 }
 
 /**
@@ -52,10 +56,11 @@ export class SegmentWriter {
   constructor(dir: string, options: SegmentWriterOptions) {
     this.#dir = dir
     this.#options = options
-    this.#reader = new SegmentReader(dir, decodeGist)
+    this.#reader = new SegmentReader(dir, decodeGist, { order: options.order })
     this.#reader.space = options.space
     this.#file = fileIn(dir, options)
-    this.#head = new HeadMark(dir, options.space)
+    const seqOf = (segment: number) => this.#reader.head(segment)?.seq
+    this.#head = new HeadMark(dir, options.space, (fd) => writeLowest(fd, dir, options.space, seqOf))
     const readStart = (segment: number) => this.#reader.head(segment) ?? this.#reader.first(segment)
     this.#rotation = new Rotation(options, readStart)
   }
@@ -68,9 +73,7 @@ export class SegmentWriter {
   }
 
   /** Reads complete lines of other processes. Those stay, so it needs no lock, and leaves less to read with it. */
-  readAhead(): Placed<Gist>[] {
-    return this.#readOn().found
-  }
+  readAhead = (): Placed<Gist>[] => this.#readOn().found
 
   #readOn(): { found: Placed<Gist>[]; atEnd: boolean } {
     const found: Placed<Gist>[] = []
@@ -163,15 +166,11 @@ export class SegmentWriter {
       if (reason !== undefined) this.#rotate(reason)
     }
     this.begins = undefined
-    const { space } = this.#options
     if (this.#fragment !== undefined && this.#fragment.bytes.at(-1) !== 0x0a) this.#batch.addSeal()
-    if (this.#cursor.offset === 0)
-      this.#add({
-        kind: 'segment',
-        format: journalFormat,
-        space,
-        reason: this.#rotation.reasonFor(this.#cursor),
-      })
+    if (this.#cursor.offset === 0) {
+      const reason = this.#rotation.reasonFor(this.#cursor)
+      this.#add({ kind: 'segment', format: journalFormat, space: this.#options.space, reason })
+    }
     if (this.#fragment !== undefined) {
       const { offset, bytes } = this.#fragment
       this.#add({ kind: 'torn', offset, bytes: bytes.length, digest: hash('sha256', bytes, 'hex') })
@@ -208,11 +207,13 @@ export class SegmentWriter {
 
   #open(): void {
     if (!this.#file.isOpen(this.#cursor.segment)) {
-      const isNew = !segmentExists(this.#dir, this.#cursor.segment)
+      const { segment } = this.#cursor
+      const isNew = !segmentExists(this.#dir, segment)
       // Only an archived copy of the last segment is left. It is closed: a new file of its number would hide it.
       if (isNew && this.#cursor.offset > 0) this.#cursor = this.#nextSegment
       // A file of another space or of another segment was put here. It is nobody's to write to.
       while (!this.#reader.isOurs(this.#cursor.segment)) this.#cursor = this.#nextSegment
+      if (this.#cursor.segment !== segment) this.#fragment = undefined
       this.#file.open(this.#cursor.segment)
     }
     this.#file.syncName()

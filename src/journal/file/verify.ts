@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs'
 import type { Damage } from '../damage.ts'
-import { ChainCheck } from './chain-check.ts'
+import { ChainCheck, type KnownDamage } from './chain-check.ts'
+import { readFirst } from './first-mark.ts'
 import { readHead } from './head-mark.ts'
 import type { SegmentBytes } from './segment-bytes.ts'
 import { bytesOf, inOrderOfSeq, openAll, spaceOf } from './segment-set.ts'
@@ -8,6 +9,8 @@ import { bytesOf, inOrderOfSeq, openAll, spaceOf } from './segment-set.ts'
 export interface VerifyOptions {
   onProgress?: (done: { bytes: number; total: number }) => void
   signal?: AbortSignal
+  /** Damage that was found before. */
+  known?: readonly KnownDamage[]
 }
 
 interface TornWrite {
@@ -53,8 +56,11 @@ export async function verifyJournal(dir: string, options: VerifyOptions = {}): P
   try {
     const total = files.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
     const space = spaceOf(files, head?.space)
-    const check = new ChainCheck(report, head?.space === space ? head : undefined)
-    check.numbers(files.map(({ segment }) => segment))
+    const check = new ChainCheck(report, head?.space === space ? head : undefined, options.known)
+    check.numbers(
+      files.map(({ segment }) => segment),
+      readFirst(dir, space),
+    )
     let done = 0
     for (const { file, slot } of inOrderOfSeq(files, space)) {
       const { segment } = file

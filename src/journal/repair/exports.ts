@@ -10,11 +10,11 @@ import type { Pool, Range } from './pool.ts'
 const delayMs = 2_000
 const nearMs = 60_000
 
-/** The messages in a file that `mailbox export` wrote; none if it is another kind of file. */
+/** The messages in a file that `mailbox export` wrote, this version's or an older one's; none if it is another kind of file. */
 export function exportedMessages(path: string): MessageDraft[] {
   const found: MessageDraft[] = []
   for (const line of readFileSync(path, 'utf8').split('\n')) {
-    if (!line.startsWith('{"message":')) continue
+    if (!line.startsWith('{"kind":"message",') && !line.startsWith('{"message":')) continue
     try {
       const { message, exclude } = JSON.parse(line) as MessageDraft
       const draft = { kind: 'message' as const, message, ...(exclude === undefined ? {} : { exclude }) }

@@ -1,5 +1,6 @@
 import type { MessageDraft } from '../../model/entry.ts'
 import { archivedPath } from '../file/archive.ts'
+import { readFirst } from '../file/first-mark.ts'
 import { readHead } from '../file/head-mark.ts'
 import { listArchived, segmentPath } from '../file/segment.ts'
 import { assemble } from './assemble.ts'
@@ -70,11 +71,12 @@ export function planRepair(dir: string, options: PlanOptions): RepairPlan {
     for (const record of items.filter(isRecord)) pool.offer({ record, home })
   }
   pool.choose()
-  const hasFirst = scanned[0]?.segment === 1
+  const marked = readFirst(dir, options.space)?.seq ?? Number.POSITIVE_INFINITY
+  const lowest = scanned[0]?.segment === 1 ? 1 : Math.min(pool.lowest, marked)
   const journal = { dir, options, scanned, homes, pool, itemsIn }
-  restore({ ...journal, from: hasFirst || options.older ? 1 : pool.lowest })
+  restore({ ...journal, from: options.older ? 1 : lowest })
   pool.chooseRest()
-  return describe({ ...journal, from: hasFirst ? 1 : pool.lowest })
+  return describe({ ...journal, from: Math.min(lowest, pool.lowest) })
 }
 
 /**

@@ -65,7 +65,9 @@ function describe(bytes: Buffer, space: string, whole: boolean): Content {
   const foreign = headers.length > 0 && headers.every((one) => one !== space)
   const [first, last] = [records[0], records.at(-1)]
   const ends = first && last ? { first: linkOf(first), last: linkOf(last) } : {}
-  const kept = whole && !foreign && isSound(items) ? {} : { items, bytes }
+  // A copy tells whether a fragment at the end is the rest of a write or of something else.
+  const endsInFragment = bytes.length > 0 && bytes.at(-1) !== 0x0a
+  const kept = whole && !foreign && isSound(items) && !endsInFragment ? {} : { items, bytes }
   return { ...ends, ...kept, foreign, unpackable: !whole }
 }
 

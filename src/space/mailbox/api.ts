@@ -1,6 +1,6 @@
 import type { UpdateInput } from '../../command/roster.ts'
 import type { Kind } from '../../conversation/registry.ts'
-import type { Follow, WaitOptions, WatchOptions } from '../../delivery/watch.ts'
+import type { Follow, WaitForMessagesOptions, WaitOptions, WatchOptions } from '../../delivery/watch.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { Claim } from '../../model/claim.ts'
 import type { SendInput } from '../../model/fields.ts'
@@ -11,6 +11,7 @@ import type { StoredMessage } from '../../query/message.ts'
 import type { Unread } from '../../query/next-mail.ts'
 import type { Owed } from '../../query/owed.ts'
 import type { ListOptions, Page } from '../../query/page.ts'
+import type { Settled } from '../../query/settled.ts'
 import type { ShownMessage } from '../../query/show.ts'
 
 /** One agent's view of a space, wherever the space is: on this disk or behind a hub. */
@@ -30,7 +31,7 @@ export interface Mailbox {
   /** Takes back a message that nobody has seen yet. */
   withdraw(id: string): Promise<StoredMessage>
   /** Sends a dead letter to another address. Only its sender and the person may. */
-  resend(id: string, to: SendInput['to']): Promise<SentMessage>
+  resend(id: string, to: Addresses): Promise<SentMessage>
 
   /** A page of mail, the most urgent first, then the oldest. Changes nothing. */
   inbox(options?: InboxOptions): Promise<Page<InboxMessage>>
@@ -85,8 +86,22 @@ export interface Mailbox {
    * time is up; throws `interrupted` when the signal is aborted.
    */
   wait(options?: WaitOptions): Promise<InboxMessage | null>
-  /** Waits until a recipient has acknowledged a message, or done more than that. False when the time is up. */
-  waitForAck(id: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<boolean>
+  /**
+   * Waits for several messages and marks them as shown: as many as `count` says, or a reply to each message of a
+   * list in `replyTo`, or else everything that is there as soon as there is something. When the time is up it
+   * returns what came. Nothing is marked before that; throws `interrupted` when the signal is aborted.
+   */
+  waitForMessages(options?: WaitForMessagesOptions): Promise<InboxMessage[]>
+  /**
+   * Waits until a recipient has acknowledged a message: with `ack`, with a reply, or by doing more than that. False
+   * when the time is up, after 60 s by default.
+   */
+  waitForAck(id: string, options?: UntilOptions): Promise<boolean>
+  /**
+   * Waits until nothing that the messages asked for is open any more, and says what became of it: answered,
+   * approved, rejected, done, failed, void and so on. When the time is up, `settled` is false.
+   */
+  waitUntilSettled(ids: string | readonly string[], options?: UntilOptions): Promise<Settled>
   /** Unread mail as it is there and as it arrives. Marks nothing and claims nothing. */
   watch(options?: WatchOptions): AsyncGenerator<InboxMessage>
 
@@ -116,7 +131,13 @@ export interface ServedMailbox extends Mailbox {
   /** Marks one unread message as shown. Null when it is not there to take. */
   take(id: string): Promise<InboxMessage | null>
   /** Waits along entries that somebody else reads, so that many who wait share one reading of the journal. */
-  waitAlong(options: WaitOptions, follow: Follow): Promise<InboxMessage | null>
+  waitAlong(options: WaitForMessagesOptions, follow: Follow): Promise<InboxMessage[]>
+}
+
+/** How long to wait for something to happen. */
+export interface UntilOptions {
+  timeoutMs?: number | undefined
+  signal?: AbortSignal | undefined
 }
 
 export type SentMessage = StoredMessage & {
@@ -124,7 +145,10 @@ export type SentMessage = StoredMessage & {
   warnings: string[]
 }
 
-export type ReplyInput = Omit<SendInput, 'to' | 'replyTo'> & { to?: SendInput['to'] }
+/** One address, or several. */
+export type Addresses = NonNullable<SendInput['to']>
+
+export type ReplyInput = Omit<SendInput, 'replyTo'>
 export type BroadcastInput = Omit<SendInput, 'to'> & {
   /** Only the members of this swarm. */
   swarm?: string
@@ -140,6 +164,8 @@ export interface Checked {
   /** Unread mail that did not fit, counted. */
   remaining: UnreadCount
   next: string | null
+  /** How much of what remains is work for the agent's roles that waits until it has finished what it has in hand. */
+  later?: number
 }
 
 /**
@@ -167,6 +193,8 @@ export interface ClaimOptions extends ClaimNumber {
 export interface Handled extends ClaimNumber {
   message: StoredMessage
   state: ReceiptState
+  /** Nothing had to be done: it was so before. */
+  already?: true
 }
 
 export type Claimed = Omit<Handled, 'claimNumber'> & { claim: Claim }

@@ -1,18 +1,15 @@
-import {
-  decideClaimNext,
-  decideHandle,
-  decideShow,
-  type HandleCommand,
-  type HandleStep,
-} from '../../command/handle.ts'
+import { given } from '../../base/objects.ts'
+import { decideHandle } from '../../command/handle.ts'
+import type { HandleCommand, HandleStep } from '../../command/ladder.ts'
+import { decideClaimNext, decideShow } from '../../command/take.ts'
 import type { Claim } from '../../model/claim.ts'
 import { checkId } from '../../model/id.ts'
 import type { ReceiptChange } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
-import type { StoredMessage } from '../../query/message.ts'
+import { newestClaim, type StoredMessage } from '../../query/message.ts'
 import type { Decided } from '../core.ts'
 import type { Claimed, ClaimOptions, Handled } from './api.ts'
-import { type Holder, lookIn, messageOf, standingOf } from './looking.ts'
+import { bePresent, type Holder, lookIn, messageOf, standingOf } from './looking.ts'
 
 type Options = Omit<HandleCommand, 'agent' | 'step' | 'id'>
 
@@ -35,6 +32,7 @@ async function handleWith(
 ): Promise<{ handled: Handled; change: ReceiptChange | undefined }> {
   checkId(id)
   const { core, name: agent, claims } = holder
+  await bePresent(holder)
   const decided = await core.decide('index', (view, context) => {
     const whole = view.message(id)?.id ?? id
     const command = { ...options(claims?.get(whole)), agent, step, id: whole }
@@ -46,9 +44,10 @@ async function handleWith(
     if (step === 'completed' || step === 'archived') claims?.delete(message.id)
     else claims?.set(message.id, claimNumber)
   }
-  const number = claimNumber === undefined ? {} : { claimNumber }
+  const isDone = decided.placed.some(({ entry }) => entry.kind === 'receipt' && entry.by === agent)
+  const more = { ...given({ claimNumber }), ...(isDone ? {} : { already: true as const }) }
   return {
-    handled: { message, state: isMine ? state : 'stored', ...number },
+    handled: { message, state: isMine ? state : 'stored', ...more },
     change: changeOf(decided, agent),
   }
 }
@@ -70,7 +69,7 @@ export async function claim(holder: Holder, id: string, options: ClaimOptions = 
     // A mailbox that remembers its claims does not share one that was made elsewhere under its name.
     return { claimTtlMs, claimNumber: holder.claims === undefined ? undefined : (known ?? 0) }
   })
-  const { claimNumber, ...rest } = handled
+  const { claimNumber, already: _, ...rest } = handled
   return { ...rest, claim: claimOf(holder, handled.message, change, claimNumber) }
 }
 
@@ -83,8 +82,8 @@ export async function claimNext(holder: Holder, role: string, ttlMs?: number): P
   }))
   const change = changeOf(decided, name)
   if (change === undefined) return null
-  const number = lastSeq(decided)
-  holder.claims?.set(change.id, number)
+  const number = await core.query((source) => newestClaim(source, name, change.seq, lastSeq(decided)))
+  if (number !== undefined) holder.claims?.set(change.id, number)
   const message = await messageOf(core, change.id)
   return { message, state: 'shown', claim: claimOf(holder, message, change, number) }
 }
@@ -93,7 +92,7 @@ export const touch = (holder: Holder): Promise<void> => lookIn(holder, () => und
 
 export async function notified({ core, name }: Holder, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  await core.record('index', (view, context) => decideShow(view, name, ids, context, 'notified'))
+  await core.record('index', (view, context) => decideShow(view, name, ids, context, { step: 'notified' }))
 }
 
 /** The claim as the decision made or renewed it. Mail to the agent itself needs none, and has the number 0. */

@@ -1,7 +1,9 @@
 import { MailboxError } from '../../base/errors.ts'
 import { processState } from '../../base/process.ts'
+import { decideReturn } from '../../command/revive.ts'
 import { decideUpdate } from '../../command/roster.ts'
-import type { Agent } from '../../model/agent.ts'
+import { decideKeep } from '../../command/take.ts'
+import { type Agent, isAway } from '../../model/agent.ts'
 import type { ReceiptState } from '../../model/receipt.ts'
 import {
   messageBySeq,
@@ -13,6 +15,7 @@ import {
 } from '../../query/message.ts'
 import { agentByName, isLongSilent } from '../../query/roster.ts'
 import { standing } from '../../query/standing.ts'
+import { endsWork } from '../../query/work.ts'
 import type { SpaceCore } from '../core.ts'
 import { findDue } from '../due.ts'
 
@@ -25,6 +28,8 @@ export interface Holder {
    * its agent, whichever process made the claim.
    */
   readonly claims?: Map<string, number> | undefined
+  /** Its caller runs here, so the files that it attaches can be looked for. */
+  readonly hasFiles?: boolean
 }
 
 type Look<T> = (source: Source, agent: Agent, now: number) => T
@@ -37,16 +42,17 @@ export const queryAs = <T>({ core, name }: Holder, work: Look<T>): Promise<T> =>
 const maxRounds = 100
 
 /**
- * Asks as an agent that has come for its mail: first what is due is done, and an agent that has been silent
- * for long is recorded as present. Nearly always there is nothing to do, and the one snapshot that shows so
+ * Asks as an agent that has come for its mail: first what is due is done, and an agent that was away or silent
+ * for long is recorded as present, if it `acts` itself. Nearly always there is nothing to do, and the one snapshot that shows so
  * also answers the question.
  */
-export async function lookIn<T>(holder: Holder, work: Look<T>): Promise<T> {
+export async function lookIn<T>(holder: Holder, work: Look<T>, acts = true): Promise<T> {
   const { core } = holder
   for (let round = 0; ; round++) {
     const look = await queryAs(holder, (source, agent, now) => {
-      const silence = round === 0 ? findSilence(core, source, agent) : undefined
-      const first = silence ?? (round < maxRounds ? findDue(core, source) : undefined)
+      const presence = round === 0 && acts ? findPresence(core, source, agent) : undefined
+      const first =
+        presence ?? (round < maxRounds ? findDue(core, source, acts ? agent.name : undefined) : undefined)
       return first === undefined ? { answer: work(source, agent, now) } : { first }
     })
     if (look.first === undefined) return look.answer
@@ -54,11 +60,34 @@ export async function lookIn<T>(holder: Holder, work: Look<T>): Promise<T> {
   }
 }
 
-/** What records that an agent is there, when nobody can see its process and it has not been heard of for long. */
-function findSilence(core: SpaceCore, source: Source, agent: Agent): (() => Promise<unknown>) | undefined {
+/** What records that an agent is there, when it was away or nothing was heard of it for long. */
+function findPresence(core: SpaceCore, source: Source, agent: Agent): (() => Promise<unknown>) | undefined {
+  const isEnded = hasEnded(agent)
+  if (isAway(agent) || isEnded) return () => beBack(core, agent.name, isEnded)
+  // Whoever looks in is at work, and keeps what it has claimed.
+  if (endsWork(source, agent.name, core.now() + core.settings.readClaimTtlMs / 2))
+    return () => core.record('index', (view, context) => decideKeep(view, agent.name, context))
   if (processState(agent.session) === 'running' || !isLongSilent(source, agent, core.settings, core.now()))
     return undefined
   return () => core.record('directory', (view, context) => decideUpdate(view, agent.name, {}, context))
+}
+
+/** Whether the process that an agent joined with has ended, so that whoever acts for it now is another. */
+const hasEnded = ({ state, session }: Agent): boolean =>
+  state !== 'dead' &&
+  session.pid !== undefined &&
+  session.pid !== process.pid &&
+  processState(session) === 'gone'
+
+const beBack = (core: SpaceCore, name: string, isEnded: boolean): Promise<unknown> =>
+  core.record('index', (view, context) => decideReturn(view, name, isEnded, context))
+
+/** Whoever acts is there: an agent that was away, or whose process has ended, is back before it does anything. */
+export async function bePresent({ core, name }: Holder): Promise<void> {
+  const agent = core.agents.get(name)
+  if (agent === undefined) return
+  const isEnded = hasEnded(agent)
+  if (isAway(agent) || isEnded) await beBack(core, name, isEnded)
 }
 
 export function requireKnown(source: Source, name: string): Agent {

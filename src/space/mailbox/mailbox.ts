@@ -8,6 +8,7 @@ import { search } from '../../query/search.ts'
 import { show } from '../../query/show.ts'
 import { sent, thread } from '../../query/threads.ts'
 import type { SpaceCore } from '../core.ts'
+import { queryNow } from '../due.ts'
 import * as roster from '../roster.ts'
 import { readTemplate } from '../settings.ts'
 import type { BroadcastInput, ServedMailbox } from './api.ts'
@@ -26,11 +27,10 @@ export class LocalMailbox implements ServedMailbox {
   readonly #core: SpaceCore
   readonly #holder: Holder
 
-  /** Without `claims` it acts for its agent, whichever process made a claim. */
-  constructor(core: SpaceCore, name: string, claims?: Map<string, number>) {
+  constructor(core: SpaceCore, name: string, traits: Pick<Holder, 'claims' | 'hasFiles'> = {}) {
     this.#core = core
     this.name = name
-    this.#holder = { core, name, claims }
+    this.#holder = { core, name, ...traits }
   }
 
   get now() {
@@ -65,7 +65,7 @@ export class LocalMailbox implements ServedMailbox {
   }
 
   peek: Of<'peek'> = (seq) => reading.peek(this.#holder, seq)
-  take: Of<'take'> = async (id) => (await this.takeAll([id]))[0] ?? null
+  take: Of<'take'> = async (id) => (await reading.takeAll(this.#holder, [id], false))[0] ?? null
   takeAll: Of<'takeAll'> = (ids) => reading.takeAll(this.#holder, ids)
   count: Of<'count'> = () => queryAs(this.#holder, count)
   thread: Of<'thread'> = (id) => this.#core.query((source) => thread(source, id))
@@ -94,17 +94,20 @@ export class LocalMailbox implements ServedMailbox {
   retry: Of<'retry'> = (id, options) => handling.handle(this.#holder, 'retried', id, options)
   archive: Of<'archive'> = (id, options) => handling.handle(this.#holder, 'archived', id, options)
 
-  wait: Of<'wait'> = (options = {}) => waiting.wait(this.#holder, options)
-  waitAlong: Of<'waitAlong'> = (options, follow) => waiting.wait(this.#holder, options, follow)
+  wait: Of<'wait'> = async (options = {}) => (await this.waitForMessages({ ...options, count: 1 }))[0] ?? null
+  waitForMessages: Of<'waitForMessages'> = (options = {}) => waiting.waitForMessages(this.#holder, options)
+  waitAlong: Of<'waitAlong'> = (options, follow) => waiting.waitForMessages(this.#holder, options, follow)
   waitForAck: Of<'waitForAck'> = (id, options) => waiting.waitForAck(this.#core, id, options)
-  watch: Of<'watch'> = (options) => watchMail(waiting.watched(this.#holder), options)
+  waitUntilSettled: Of<'waitUntilSettled'> = (ids, options) =>
+    waiting.waitUntilSettled(this.#core, ids, options)
+  watch: Of<'watch'> = (options) => watchMail(waiting.watched(this.#holder, { acts: false }), options)
 
   agent: Of<'agent'> = () => queryAs(this.#holder, (_, agent) => agent)
   lead: Of<'lead'> = () => roster.leadOf(this.#core, this.name)
   owed: Of<'owed'> = (options) =>
-    this.#core.query((source) => owed(source, { ...options, by: this.name }, this.#core.now()))
+    queryNow(this.#core, (source) => owed(source, { ...options, by: this.name }, this.#core.now()))
   awaited: Of<'awaited'> = (options) =>
-    this.#core.query((source) => owed(source, { ...options, to: this.name }, this.#core.now()))
+    queryNow(this.#core, (source) => owed(source, { ...options, to: this.name }, this.#core.now()))
   template: Of<'template'> = async (name) => readTemplate(this.#core.dir, name) ?? null
   update: Of<'update'> = (input) => roster.update(this.#core, this.name, input)
   heartbeat: Of<'heartbeat'> = () => roster.update(this.#core, this.name, {})

@@ -1,5 +1,5 @@
 import { MailboxError } from '../../base/errors.ts'
-import { decideShow } from '../../command/handle.ts'
+import { decideShow } from '../../command/take.ts'
 import { priorities } from '../../model/message.ts'
 import { classOf, type ReceiptChange } from '../../model/receipt.ts'
 import { count, type UnreadCount } from '../../query/count.ts'
@@ -9,7 +9,7 @@ import { nextMail, withinBudget } from '../../query/next-mail.ts'
 import { unreadFor } from '../../query/standing.ts'
 import type { Checked, CheckOptions } from './api.ts'
 import { handle, lastSeq } from './handling.ts'
-import { type Holder, lookIn, queryAs, standingOf } from './looking.ts'
+import { bePresent, type Holder, lookIn, queryAs, standingOf } from './looking.ts'
 import { traceDelivery } from './trace.ts'
 
 /** How far into the unread mail `check` looks for what fits. */
@@ -23,15 +23,17 @@ export async function check(holder: Holder, options: CheckOptions): Promise<Chec
     ...nextMail(source, agent, filter, now, Math.max(limit, checkDepth)),
     unread: count(source, agent, now),
   }))
-  const chosen = withinBudget(found.messages.slice(0, limit), budgetTokens)
-  const messages = await take(holder, chosen)
+  const forNow = found.messages.filter((message) => !message.later)
+  const chosen = withinBudget(forNow.slice(0, limit), budgetTokens)
+  const messages = await take(holder, chosen, true)
   // What somebody else took in the meantime is not ours to count.
   const remaining =
     messages.length === chosen.length ? without(found.unread, messages) : await queryAs(holder, count)
-  const isCut = chosen.length < found.messages.length
+  const isCut = chosen.length < forNow.length
   const last = chosen.findLast(({ id }) => !found.answers.includes(id))
   const next = !isCut ? found.next : last === undefined ? (filter.after ?? null) : cursorAfter(last)
-  return { messages, remaining, next }
+  const later = found.messages.length - forNow.length
+  return { messages, remaining, next, ...(later > 0 ? { later } : {}) }
 }
 
 function without({ unread, byPriority }: UnreadCount, taken: readonly InboxMessage[]): UnreadCount {
@@ -50,13 +52,18 @@ export async function read(holder: Holder, id: string): Promise<InboxMessage> {
   return { ...message, ...shown }
 }
 
-/** Marks messages as shown; returns those that were still there to take. */
-export async function take(holder: Holder, messages: readonly InboxMessage[]): Promise<InboxMessage[]> {
+/** Marks messages as shown; returns those that were still there to take. `oneTask`: see {@link decideShow}. */
+export async function take(
+  holder: Holder,
+  messages: readonly InboxMessage[],
+  oneTask = false,
+): Promise<InboxMessage[]> {
   if (messages.length === 0) return []
   const { core, name } = holder
+  await bePresent(holder)
   const ids = messages.map(({ id }) => id)
   const decided = await core.decide('index', (view, context) => ({
-    drafts: decideShow(view, name, ids, context),
+    drafts: decideShow(view, name, ids, context, { oneTask }),
     result: view.directory.seq,
   }))
   const changes = decided.placed.flatMap(({ entry }) => (entry.kind === 'receipt' ? entry.changes : []))
@@ -87,12 +94,17 @@ async function claimsMade(
   return numbers
 }
 
-export async function takeAll(holder: Holder, ids: readonly string[]): Promise<InboxMessage[]> {
+/** Takes what was chosen for an agent's context; of the work for its roles, one piece at a time. */
+export async function takeAll(
+  holder: Holder,
+  ids: readonly string[],
+  oneTask = true,
+): Promise<InboxMessage[]> {
   if (ids.length === 0) return []
   const unread = await queryAs(holder, (source, agent, now) =>
     ids.flatMap((id) => unreadFor(source, agent, requireSeq(source, id), {}, now) ?? []),
   )
-  return take(holder, unread)
+  return take(holder, unread, oneTask)
 }
 
 /** The message with this seq if it is unread for the agent. Changes nothing. */

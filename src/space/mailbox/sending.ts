@@ -1,26 +1,32 @@
 import { MailboxError } from '../../base/errors.ts'
+import { given } from '../../base/objects.ts'
+import { processState } from '../../base/process.ts'
 import { inSpan } from '../../base/trace.ts'
-import { checkSend } from '../../command/check-send.ts'
+import { checkSend, recipientsOf } from '../../command/check-send.ts'
 import { decideResend } from '../../command/resend.ts'
 import { decideSend, looksAtMessages, type Sent } from '../../command/send.ts'
 import { decideWithdraw } from '../../command/withdraw.ts'
 import { checkPayload } from '../../conversation/payload.ts'
+import { typeNamed, warnOfType } from '../../conversation/type-names.ts'
 import { systemAgent } from '../../model/agent.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { checkId } from '../../model/id.ts'
 import type { StoredMessage } from '../../query/message.ts'
 import type { Decided, SpaceCore } from '../core.ts'
 import { runDue } from '../due.ts'
-import type { ReplyInput, SentMessage } from './api.ts'
-import { type Holder, messageOf } from './looking.ts'
+import type { Addresses, ReplyInput, SentMessage } from './api.ts'
+import { checkAttachments } from './attachments.ts'
+import { bePresent, type Holder, messageOf } from './looking.ts'
 import { traceOf } from './trace.ts'
 
-export async function send({ core, name }: Holder, input: SendInput): Promise<SentMessage> {
-  checkSend(input, core.settings['limits.messageBytes'])
+export async function send({ core, name, hasFiles }: Holder, said: SendInput): Promise<SentMessage> {
+  checkSend(said, core.settings['limits.messageBytes'])
+  if (hasFiles) checkAttachments(said)
+  const { input, warnings } = withKnownType(said)
   checkPayload(input.type, input.payload, input.replyTo !== undefined)
-  const to = typeof input.to === 'string' ? input.to : input.to.join(', ')
+  const to = recipientsOf(input).join(', ')
   const span = { name: `send ${to}`, kind: 'producer', attributes: traceOf('send', name, to) } as const
-  return inSpan(span, async (traceparent) => {
+  const sent = await inSpan(span, async (traceparent) => {
     const stamped = traceparent === undefined ? input : { traceparent, ...input }
     try {
       return await sendOnce(core, name, stamped)
@@ -31,12 +37,47 @@ export async function send({ core, name }: Holder, input: SendInput): Promise<Se
       return sendOnce(core, name, stamped)
     }
   })
+  sent.warnings.push(...warnings)
+  return sent
+}
+
+/** With the type by the name that the conversations have for it, and what its sender should know about it. */
+function withKnownType(said: SendInput): { input: SendInput; warnings: string[] } {
+  if (said.type === undefined) return { input: said, warnings: [] }
+  const type = typeNamed(said.type)
+  const warning = warnOfType(said.type)
+  return {
+    input: type === said.type ? said : { ...said, type },
+    warnings: warning === undefined ? [] : [warning],
+  }
 }
 
 async function sendOnce(core: SpaceCore, from: string, input: SendInput): Promise<SentMessage> {
+  await bePresent({ core, name: from })
+  await noticeDeaths(core, input)
   const parent = input.replyTo === undefined ? undefined : await messageOf(core, input.replyTo)
-  const on = looksAtMessages(input) ? 'index' : 'directory'
+  const on = looksAtMessages(input, core.settings) ? 'index' : 'directory'
   return toSent(await core.decide(on, (view, context) => decideSend(view, { from, input, parent }, context)))
+}
+
+/** How long what was seen of a process counts. */
+const lookedForMs = 1_000
+const lookedAt = new WeakMap<SpaceCore, Map<string, number>>()
+
+/** A sender is warned of a recipient whose process has ended, also when nobody has noticed that yet. */
+async function noticeDeaths(core: SpaceCore, input: SendInput): Promise<void> {
+  const looked = lookedAt.get(core) ?? new Map<string, number>()
+  lookedAt.set(core, looked)
+  const now = performance.now()
+  const isGone = recipientsOf(input).some((name) => {
+    const agent = core.agents.get(name)
+    if (agent?.session.pid === undefined || agent.session.pid === process.pid || agent.state === 'dead')
+      return false
+    if (now - (looked.get(name) ?? Number.NEGATIVE_INFINITY) < lookedForMs) return false
+    looked.set(name, now)
+    return processState(agent.session) === 'gone'
+  })
+  if (isGone) await runDue(core)
 }
 
 function toSent({ result: { message, warnings }, placed }: Decided<Sent>): SentMessage {
@@ -57,18 +98,18 @@ export async function reply(holder: Holder, id: string, input: ReplyInput): Prom
     to: original.from === holder.name ? original.to : original.from,
     subject: subject.slice(0, 500),
     type: 'response',
-    priority: original.priority,
   }
-  return send(holder, { ...defaults, ...input, replyTo: original.id })
+  return send(holder, { ...defaults, ...given(input), replyTo: original.id })
 }
 
 export async function withdraw({ core, name }: Holder, id: string): Promise<StoredMessage> {
   checkId(id)
+  await bePresent({ core, name })
   await core.record('index', (view) => decideWithdraw(view, name, id))
   return messageOf(core, id)
 }
 
-export async function resend(holder: Holder, id: string, to: SendInput['to']): Promise<SentMessage> {
+export async function resend(holder: Holder, id: string, to: Addresses): Promise<SentMessage> {
   checkId(id)
   const { core, name: agent } = holder
   // Expired mail is listed as dead before anybody has recorded it.

@@ -52,6 +52,45 @@ describe('the client above a hook', () => {
     })
   }
 
+  it('may have several sessions: the quick path must be right for all of them', async () => {
+    const space = await tempSpace()
+    const { run } = startClient(space.dir, {})
+    const hook = (event: string, session: string) =>
+      run(`exec '${hookProgram}' codex ${event}`, { session_id: session })
+    await hook('SessionStart', 'one')
+    expect((await hook('SessionStart', 'two')).stdout).toContain('You are `codex-2`')
+    const ada = await space.mailbox('ada')
+    await ada.send({ to: 'codex-2', subject: 'Now', body: 'FOR THE SECOND', priority: 'low' })
+    ageJournal(space)
+    await hook('PostToolUse', 'one')
+    expect(stamps(space)).toEqual([])
+  })
+
+  it('gives no mail to a subagent of Gemini CLI, whose calls look like those of its agent', async () => {
+    const space = await tempSpace()
+    const { run } = startClient(space.dir, {})
+    const hook = async (event: string, more: object = {}) =>
+      (await run(`exec '${hookProgram}' gemini ${event}`, more)).stdout
+    const subagent = { tool_name: 'invoke_agent', tool_input: { agent_name: 'x', prompt: 'look around' } }
+    const check = { tool_name: 'mcp_mailbox_check', tool_input: {} }
+    await hook('SessionStart')
+    ageJournal(space)
+    await hook('AfterTool', { tool_name: 'ls' })
+    expect(stamps(space)).not.toEqual([])
+    expect(await hook('BeforeTool', check)).toBe('')
+    expect(await hook('BeforeTool', subagent)).toBe('')
+    const ada = await space.mailbox('ada')
+    await ada.send({ to: 'gemini-1', subject: 'Now', body: 'IMPORTANT', priority: 'urgent' })
+    expect(JSON.parse(await hook('BeforeTool', check))).toMatchObject({ decision: 'deny' })
+    expect(await hook('AfterTool', { tool_name: 'ls' })).toBe('')
+    expect(await hook('AfterTool', subagent)).toContain('IMPORTANT')
+    expect(await hook('BeforeTool', check)).toBe('')
+    // One that never came back has ended with the turn.
+    await hook('BeforeTool', subagent)
+    await hook('AfterAgent')
+    expect(await hook('BeforeTool', check)).toBe('')
+  })
+
   it('asks Node nothing when Gemini CLI might compress, and remembers when it does', async () => {
     const space = await tempSpace()
     const { env, starts } = countingNode()

@@ -4,6 +4,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,9 +14,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { dialects } from '../../../src/clients/registry.ts'
 import { askForHelp } from '../../../src/mod.ts'
+import { countingNode } from '../../helpers/counting-node.ts'
 import { stateFor } from '../../helpers/scene.ts'
-import { tempDir, tempSpace } from '../../helpers/temp.ts'
+import { tempDir } from '../../helpers/temp.ts'
 import { until } from '../../helpers/wait.ts'
 import { FakeClient, hookProgram, hookStage } from './stage.ts'
 
@@ -35,6 +38,29 @@ describe('after a tool', () => {
     expect(await stateFor(space, answer.id, 'claude-1')).toBe('shown')
   })
 
+  it('refuses a subagent the tools that take mail, and says what it can do', async () => {
+    const { client } = await hookStage()
+    const call = (tool: string, from: object = { agent_id: 'sub' }) => ({
+      ...{ ...from, tool_name: tool, tool_input: {} },
+    })
+    expect(JSON.parse(client.hook('PreToolUse', { input: call('mcp__mailbox__check') }).stdout)).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'deny',
+        permissionDecisionReason: expect.stringContaining('Tell that agent in your report'),
+      },
+    })
+    const { env, starts } = countingNode()
+    const own = client.hook('PreToolUse', { env, input: call('mcp__mailbox__check', {}) })
+    expect([own.stdout, starts()]).toEqual(['', 0])
+    const { parse } = dialects.claude
+    const refused = ['check', 'read', 'wait', 'handle'].map((tool) => `mcp__mailbox__${tool}`)
+    for (const tool of [...refused, 'mcp__plugin_mailbox_mailbox__check'])
+      expect(parse('PreToolUse', call(tool)), tool).toMatchObject({ moment: 'call', fromSubagent: true })
+    for (const tool of ['mcp__mailbox__send', 'mcp__mailbox__search', 'mcp__other__check', 'Bash'])
+      expect(parse('PreToolUse', call(tool)), tool).toBeUndefined()
+  })
+
   it('says nothing to a subagent, whose context is not that of the agent whose mail it is', async () => {
     const { ada, client, space } = await hookStage()
     const { id } = await ada.send({ ...mail, priority: 'urgent' })
@@ -45,27 +71,29 @@ describe('after a tool', () => {
 })
 
 describe('at the end of a turn', () => {
-  it('goes on with mail, but not for ever; the rest comes with the next prompt', async () => {
+  it('goes on with mail, but not without end; the rest comes with the next prompt', async () => {
     const { ada, client } = await hookStage()
     let turns = 0
     for (let n = 0; n < 10; n++) {
-      await ada.send({ ...mail, subject: `No. ${n}` })
+      await ada.send({ ...mail, subject: `No. ${n}`, awaitingResponse: true })
       const { stdout } = client.hook('Stop', { input: { stop_hook_active: n > 0 } })
       if (stdout === '') break
-      expect(JSON.parse(stdout)).toMatchObject({ decision: 'block' })
+      // Context alone makes it go on. A decision would put the text there a second time.
+      expect(Object.keys(JSON.parse(stdout) as object)).toEqual(['hookSpecificOutput'])
       turns++
     }
     expect(turns).toBe(5)
     expect(client.hook('UserPromptSubmit').text).toContain(`No. ${turns}`)
-    await ada.send({ ...mail, subject: 'afterwards' })
+    await ada.send({ ...mail, subject: 'afterwards', priority: 'urgent' })
     expect(client.hook('Stop').text).toContain('afterwards')
   })
 
   it('lets an agent stop over mail that asks for nothing', async () => {
     const { ada, client } = await hookStage()
-    await ada.send({ ...mail, priority: 'low' })
+    await ada.send({ ...mail, priority: 'high' })
+    await ada.send({ ...mail, type: 'request' })
     await ada.send({ ...mail, type: 'status_update', payload: { status: 'working' } })
-    await ada.broadcast({ subject: 'News', body: 'THE NEWS' })
+    await ada.broadcast({ subject: 'News', body: 'THE NEWS', priority: 'high' })
     expect(client.hook('Stop').stdout).toBe('')
     expect(client.hook('UserPromptSubmit').text).toContain('THE NEWS')
   })
@@ -116,7 +144,7 @@ describe('at the end of a session', () => {
   it('freezes the agent, gives back what it took for a role, and wakes it under its name', async () => {
     const { ada, client, space } = await hookStage()
     await space.update('claude-1', { addRoles: ['tester'] })
-    const work = await ada.send({ ...mail, to: 'role:tester' })
+    const work = await ada.send({ ...mail, to: 'role:tester', type: 'task_assignment' })
     expect(client.hook('UserPromptSubmit').text).toContain('THE BODY')
     expect(await stateFor(space, work.id, 'claude-1')).toBe('shown')
     client.hook('SessionEnd', { input: { reason: 'other' } })
@@ -146,6 +174,73 @@ describe('a session that came and went without a letter', () => {
     client.end()
     const resumed = new FakeClient(space, client.session)
     expect(resumed.hook('SessionStart', { input: { source: 'resume' } }).text).toContain('You are `claude-1`')
+  })
+})
+
+describe('where there is no space yet', () => {
+  it('the start of a session makes it, and nothing else does', async () => {
+    const { client } = await hookStage()
+    const home = tempDir()
+    const env = { HOME: home, MAILBOX_SPACE: '' }
+    const cwd = join(home, 'project')
+    mkdirSync(cwd)
+    for (const event of ['UserPromptSubmit', 'PostToolUse', 'Stop', 'SessionEnd'])
+      expect(client.hook(event, { env, cwd }).stdout, event).toBe('')
+    expect(readdirSync(home)).toEqual(['project'])
+    expect(client.hook('SessionStart', { env, cwd }).text).toContain('You are `claude-1` in a mailbox')
+    expect(existsSync(join(home, '.mailbox', 'journal'))).toBe(true)
+    const named = join(home, 'named')
+    const text = client.hook('SessionStart', { env: { ...env, MAILBOX_SPACE: named }, cwd }).text
+    expect(text).toContain('You are `claude-1`')
+  })
+
+  it('a folder of that name in a project is not taken for one', async () => {
+    const { client } = await hookStage()
+    const home = tempDir()
+    const cwd = join(home, 'project')
+    mkdirSync(join(cwd, '.mailbox'), { recursive: true })
+    const env = { HOME: home, MAILBOX_SPACE: '' }
+    expect(client.hook('SessionStart', { env, cwd }).stdout).toBe('')
+    expect(readdirSync(join(cwd, '.mailbox'))).toEqual([])
+    expect(existsSync(join(home, '.mailbox'))).toBe(false)
+  })
+})
+
+describe('after a run that was killed', () => {
+  it('the next one under the name is told once what that was shown and did nothing about', async () => {
+    const { ada, client, space } = await hookStage()
+    const early = await ada.send({ ...mail, subject: 'EARLY', body: 'dealt with long ago' })
+    client.hook('UserPromptSubmit')
+    client.hook('Stop')
+    await ada.send({ ...mail, subject: 'LOST', body: 'THE LOST BODY' })
+    await ada.send({ ...mail, subject: 'ASKED', body: 'why?', awaitingResponse: true })
+    const acked = await ada.send({ ...mail, subject: 'ACKED', body: 'seen' })
+    client.hook('UserPromptSubmit')
+    await (await space.mailbox('claude-1')).ack(acked.id)
+    // As if it had been at work for another minute.
+    const state = join(space.dir, 'hooks', 'agents', 'claude-1.json')
+    const known = JSON.parse(readFileSync(state, 'utf8')) as { at: number }
+    writeFileSync(state, JSON.stringify({ ...known, at: known.at + 60_000 }))
+    client.end()
+    await once(client.process, 'exit')
+
+    const next = new FakeClient(space, 'another session')
+    const { text } = next.hook('SessionStart')
+    expect(text).toContain('You are `claude-1`')
+    const [, lost = '', open = ''] = text.split('\n## ')
+    expect(lost).toMatch(/^Shown to your earlier run\n/)
+    expect(lost).toContain('THE LOST BODY')
+    expect(open).toContain('This question is waiting for you and was shown to your earlier run:')
+    expect(open).toContain('ASKED')
+    expect(text).not.toContain('ACKED')
+    // That turn has ended.
+    expect(await stateFor(space, early.id, 'claude-1')).toBe('shown')
+    expect(lost).not.toContain('EARLY')
+
+    next.hook('SessionEnd', { input: { reason: 'other' } })
+    next.end()
+    const third = new FakeClient(space, 'a third session')
+    expect(third.hook('SessionStart', { env: { MAILBOX_AGENT: 'claude-1' } }).text).not.toContain('LOST')
   })
 })
 
@@ -201,13 +296,6 @@ describe('a hook that cannot do its work', () => {
     expect(ran).toMatchObject({ code: 0, stdout: '', stderr: '' })
     expect(readFileSync(join(space.dir, 'hooks', 'problem'), 'utf8')).toContain('set MAILBOX_NODE')
   })
-
-  it('makes no space where there is none', async () => {
-    const { client } = await hookStage()
-    const nowhere = join((await tempSpace()).dir, 'not-there')
-    expect(client.hook('SessionStart', { env: { MAILBOX_SPACE: nowhere } }).stdout).toBe('')
-    expect(existsSync(nowhere)).toBe(false)
-  })
 })
 
 describe('a hook that is killed, or whose client does not listen', () => {
@@ -244,6 +332,31 @@ describe('a hook that is killed, or whose client does not listen', () => {
     expect(text).not.toContain('DEALT WITH')
     expect(readdirSync(join(space.dir, 'hooks', 'handing'))).toEqual([])
     expect(client.hook('UserPromptSubmit').text).toBe('')
+  })
+})
+
+describe('a hook that was killed', () => {
+  it('does not give back what another process of its agent has claimed since', async () => {
+    const { ada, client, space } = await hookStage()
+    client.hook('UserPromptSubmit')
+    const mailbox = await space.mailbox('claude-1')
+    await mailbox.update({ addRoles: ['tester'] })
+    const { id } = await ada.send({ ...mail, to: 'role:tester' })
+    const child = spawn(hookProgram, ['claude', 'UserPromptSubmit'], {
+      ...{ env: { ...process.env, ...client.env }, stdio: ['pipe', fullPipe(), 'ignore'] },
+    })
+    child.stdin!.end(JSON.stringify({ session_id: client.session }))
+    const claim = async () => (await space.show(id)).receipts[0]!
+    const notes = join(space.dir, 'hooks', 'handing')
+    const isNumbered = (name: string) => / \d+$/.test(readFileSync(join(notes, name), 'utf8'))
+    await until(() => existsSync(notes) && readdirSync(notes).some(isNumbered))
+    await mailbox.release(id)
+    expect((await mailbox.check()).messages.map((message) => message.id)).toEqual([id])
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    client.hook('PostToolUse')
+    expect(await claim()).toMatchObject({ claimedBy: 'claude-1', state: 'shown' })
+    expect(readdirSync(notes)).toEqual([])
   })
 })
 

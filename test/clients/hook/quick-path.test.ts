@@ -136,7 +136,7 @@ describe('the quick path', () => {
   it('keeps mail that can wait for the end of the turn, and does not forget it', async () => {
     const stage = await hookStage()
     const { client, ada } = stage
-    await ada.send({ to: 'claude-1', subject: 'Later', body: 'NO HURRY' })
+    await ada.send({ to: 'claude-1', subject: 'Later', body: 'NO HURRY', awaitingResponse: true })
     quieten(stage)
     const { env, starts } = countingNode()
     expect(afterTool(client, { env }).text).toBe('')
@@ -158,16 +158,6 @@ describe('the quick path', () => {
     ageJournal(space)
     expect(afterTool(client, subagent).stdout).toBe('')
     expect(afterTool(client).text).toContain('IMPORTANT')
-  })
-
-  it('is not taken for the agent of another session in the same process', async () => {
-    const stage = await hookStage()
-    const { client, ada, space } = stage
-    client.hook('SessionStart', { input: { session_id: 'session-two' } })
-    await ada.send({ to: 'claude-2', subject: 'Now', body: 'FOR THE SECOND', priority: 'low' })
-    ageJournal(space)
-    afterTool(client)
-    expect(stamps(space)).toEqual([])
   })
 
   it('removes the stamps of processes that are no more', async () => {

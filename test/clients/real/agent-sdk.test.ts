@@ -5,8 +5,15 @@ import { describe, expect, it } from 'vitest'
 import { type AgentMailState, askForHelp, type MailboxHooks, mailboxHooks } from '../../../src/mod.ts'
 import { agentSdk, clientProgram } from '../../helpers/install.ts'
 import { anthropic } from './anthropic.ts'
-import { claudeEnv } from './claude.ts'
-import { clientTimeoutMs, interruptedTurn, isAside, type MailStage, mailStage } from './mail-stage.ts'
+import { claudeEnv, cli } from './claude.ts'
+import {
+  clientTimeoutMs,
+  interruptedTurn,
+  isAside,
+  type MailStage,
+  mailStage,
+  timesIn,
+} from './mail-stage.ts'
 import { type Script, type ScriptedModel, scriptedModel } from './scripted-model.ts'
 
 interface SdkMessage {
@@ -27,7 +34,7 @@ const userMessage = (content: string) => ({
 
 /** Runs a session with these prompts, each after the turn before; gives everything it said. */
 async function converse(
-  { home }: MailStage,
+  { home, space }: MailStage,
   model: ScriptedModel,
   hooks: MailboxHooks,
   prompts: readonly ((() => Promise<void>) | string)[],
@@ -48,7 +55,13 @@ async function converse(
   }
   const options = {
     ...{ cwd: home.project, env: claudeEnv({ home, modelUrl: model.url }), settingSources: [], hooks },
-    ...{ allowedTools: ['Agent', 'Task', 'Read'], pathToClaudeCodeExecutable: clientProgram('claude') },
+    mcpServers: {
+      mailbox: { command: process.execPath, args: [cli, '--space', space.dir, 'mcp', '--as', 'worker'] },
+    },
+    ...{
+      allowedTools: ['Agent', 'Task', 'Read', 'mcp__mailbox'],
+      pathToClaudeCodeExecutable: clientProgram('claude'),
+    },
   }
   for await (const message of query({ prompt: input(), options })) {
     said.push(message)
@@ -80,7 +93,7 @@ describe('mailboxHooks in the real agent SDK', () => {
       expect(first.text).toContain('You are `worker` in a mailbox')
       expect(first.text).toContain('START-MAIL')
       expect((await model.until('TOOL-MAIL')).text).not.toContain('STOP-MAIL')
-      await model.until('STOP-MAIL')
+      expect(timesIn(await model.until('STOP-MAIL'), 'the body of STOP-MAIL')).toBe(1)
       expect((await model.until('RESUME-MAIL')).text).toContain('SECOND-PROMPT')
       for (const mark of ['START-MAIL', 'TOOL-MAIL', 'STOP-MAIL', 'RESUME-MAIL'])
         expect(await stage.stepsOf(mark, 'worker')).toContain('shown')
@@ -101,6 +114,7 @@ describe('mailboxHooks in the real agent SDK', () => {
       const script: Script = async (request) => {
         if (isAside(request)) return { text: 'a title' }
         if (request.text.includes('SUBAGENT-TASK') && !request.text.includes('FIRST-PROMPT')) {
+          if (request.turns === 0) return { calls: [{ name: 'mcp__mailbox__check', input: {} }] }
           // The subagent asks for help and can do no more.
           helpId ||= (await askForHelp(worker, { to: 'ada', body: 'Which database?' })).id
           return { text: 'I am blocked.' }
@@ -132,6 +146,7 @@ describe('mailboxHooks in the real agent SDK', () => {
         },
         'SECOND-PROMPT',
       ])
+      expect((await model.until('Tell that agent in your report')).text).not.toContain('FIRST-PROMPT')
       expect(notices).toEqual([expect.stringContaining(`mailbox reply ${helpId}`)])
       const { messages } = await lead.inbox({ unread: true })
       expect(messages).toMatchObject([{ from: 'worker', type: 'notification', priority: 'urgent' }])

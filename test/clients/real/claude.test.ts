@@ -11,6 +11,7 @@ import {
   isAside,
   mailStage,
   clientTimeoutMs as timeout,
+  timesIn,
   untilWaiting,
 } from './mail-stage.ts'
 import { scriptedModel } from './scripted-model.ts'
@@ -38,7 +39,8 @@ describe('hooks in the real Claude Code', () => {
       const afterTool = await model.until('TOOL-MAIL')
       expect(afterTool.text).toContain('nothing of interest')
       expect(afterTool.text).not.toContain('STOP-MAIL')
-      await model.until('STOP-MAIL')
+      const goingOn = await model.until('STOP-MAIL')
+      expect(timesIn(goingOn, 'the body of STOP-MAIL')).toBe(1)
       await claude.said('"type":"result"')
 
       await mail('PROMPT-MAIL', 'claude-1', { priority: 'low' })
@@ -99,7 +101,7 @@ describe('hooks in the real Claude Code', () => {
       await claude.type('Be ready.')
       await claude.shows('Ready.')
       await untilWaiting(home.project, 'claude-1')
-      await mail('WAKE-MAIL', 'claude-1')
+      await mail('WAKE-MAIL', 'claude-1', { awaitingResponse: true })
       expect((await model.until('WAKE-MAIL')).text).toContain('<<<mail ')
       expect(await stepsOf('WAKE-MAIL', 'claude-1')).toEqual(['stored', 'shown'])
     },

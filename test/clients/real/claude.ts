@@ -8,12 +8,19 @@ import { clientProgram } from '../../helpers/install.ts'
 
 export const cli = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
 
+export interface ClientHome {
+  home: string
+  project: string
+  temp: string
+}
+
 /** A home and a project of a test's own. Short, because a client's sockets lie in it. */
-export function clientHome(): { home: string; project: string; temp: string } {
+export function clientHome(): ClientHome {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'mb-')))
   const [home, project, temp] = [join(root, 'home'), join(root, 'project'), join(root, 'tmp')]
   for (const dir of [home, project, temp]) mkdirSync(dir)
-  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+  // What a client has left behind may write for a moment after it has ended.
+  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 12 }))
   return { home, project, temp }
 }
 
@@ -24,7 +31,7 @@ export const bareEnv = ({ home, temp }: { home: string; temp: string }): Record<
 })
 
 export interface ClaudeOptions {
-  home: ReturnType<typeof clientHome>
+  home: ClientHome
   modelUrl: string
   /** Its settings, with hooks if any. */
   settings?: object
@@ -75,12 +82,12 @@ export function setUpClaude(options: ClaudeOptions): string[] {
   writeFileSync(mcpFile, JSON.stringify({ mcpServers }))
   const fixed = ['--settings', settingsFile, '--mcp-config', mcpFile, '--strict-mcp-config']
   const allowed = allowedTools.length === 0 ? [] : ['--allowedTools', allowedTools.join(',')]
-  skipWelcome(options)
+  skipWelcome(home)
   return [clientProgram('claude'), ...args, ...fixed, ...allowed]
 }
 
 /** In a terminal it would ask about colours, the key and the project first. */
-function skipWelcome({ home }: ClaudeOptions): void {
+export function skipWelcome(home: ClientHome): void {
   const project = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }
   mkdirSync(join(home.home, '.claude'), { recursive: true })
   writeFileSync(

@@ -5,7 +5,14 @@ import { clientProgram } from '../../helpers/install.ts'
 import { cli } from './claude.ts'
 import { setUpCodex, startCodex } from './codex.ts'
 import { codexHooks } from './hook-settings.ts'
-import { clientTimeoutMs, interruptedTurn, isAside, type MailStage, mailStage } from './mail-stage.ts'
+import {
+  clientTimeoutMs,
+  interruptedTurn,
+  isAside,
+  type MailStage,
+  mailStage,
+  timesIn,
+} from './mail-stage.ts'
 import { openai } from './openai.ts'
 import { scriptedModel } from './scripted-model.ts'
 import { openTerminal } from './terminal.ts'
@@ -26,6 +33,7 @@ function putHooks({ home }: MailStage, only?: readonly string[]): void {
 const server = ({ space }: MailStage): string => `[mcp_servers.mailbox]
 command = "${process.execPath}"
 args = ["${cli}", "--space", "${space.dir}", "mcp"]
+startup_timeout_sec = 120
 default_tools_approval_mode = "approve"`
 
 describe('hooks in the real Codex', () => {
@@ -49,7 +57,7 @@ describe('hooks in the real Codex', () => {
       expect(first.text).toContain('You are `codex-1` in a mailbox')
       expect(first.text).toContain('START-MAIL')
       expect((await model.until('TOOL-MAIL')).text).not.toContain('STOP-MAIL')
-      await model.until('STOP-MAIL')
+      expect(timesIn(await model.until('STOP-MAIL'), 'the body of STOP-MAIL')).toBe(1)
       expect(await codex.exit).toBe(0)
       for (const mark of ['START-MAIL', 'TOOL-MAIL', 'STOP-MAIL'])
         expect(await stage.stepsOf(mark, 'codex-1')).toContain('shown')
@@ -83,7 +91,7 @@ describe('hooks in the real Codex', () => {
       const { home, mail, stepsOf } = stage
       const model = await scriptedModel(openai, () => ({ text: 'Ready.' }))
       const args = ['--dangerously-bypass-hook-trust']
-      const env = setUpCodex({ home, modelUrl: model.url, args })
+      const env = setUpCodex({ home, modelUrl: model.url })
       const codex = openTerminal([clientProgram('codex'), ...args], {
         cwd: home.project,
         env,
@@ -92,7 +100,7 @@ describe('hooks in the real Codex', () => {
       await codex.shows('Ask Codex')
       await codex.type('Be ready.')
       await codex.shows('Worked for')
-      await mail('WAKE-MAIL', 'codex-1')
+      await mail('WAKE-MAIL', 'codex-1', { awaitingResponse: true })
       expect((await model.until('WAKE-MAIL')).text).toContain('You have 1 new message in the mailbox')
       expect(await stepsOf('WAKE-MAIL', 'codex-1')).toEqual(['stored', 'notified', 'shown'])
     },

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clientProgram } from '../../helpers/install.ts'
-import { bareEnv, type clientHome, type RunningClient, startClient } from './claude.ts'
+import { bareEnv, type ClientHome, type RunningClient, startClient } from './claude.ts'
 
 export interface CodexOptions {
-  home: ReturnType<typeof clientHome>
+  home: ClientHome
   modelUrl: string
   /** Lines of `config.toml` besides those that name the model. */
   config?: string
@@ -23,7 +23,12 @@ export function startCodex(options: CodexOptions): RunningClient {
 }
 
 /** Writes its settings, and gives the environment in which it finds them. */
-export function setUpCodex({ home, modelUrl, config = '', env = {} }: CodexOptions): Record<string, string> {
+export function setUpCodex({
+  home,
+  modelUrl,
+  config = '',
+  env = {},
+}: Omit<CodexOptions, 'args'>): Record<string, string> {
   const codexHome = join(home.home, '.codex')
   mkdirSync(codexHome, { recursive: true })
   writeFileSync(

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { startGemini } from './gemini.ts'
 import { geminiApi } from './gemini-api.ts'
 import { geminiHooks } from './hook-settings.ts'
-import { clientTimeoutMs, interruptedTurn, mailStage } from './mail-stage.ts'
+import { clientTimeoutMs, interruptedTurn, mailStage, timesIn } from './mail-stage.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 describe('hooks in the real Gemini CLI', () => {
@@ -25,7 +25,7 @@ describe('hooks in the real Gemini CLI', () => {
       expect(first.text).toContain('You are `gemini-1` in a mailbox')
       expect(first.text).toContain('START-MAIL')
       expect((await model.until('TOOL-MAIL')).text).not.toContain('STOP-MAIL')
-      await model.until('STOP-MAIL')
+      expect(timesIn(await model.until('STOP-MAIL'), 'the body of STOP-MAIL')).toBe(1)
       expect(await gemini.exit).toBe(0)
       for (const mark of ['START-MAIL', 'TOOL-MAIL', 'STOP-MAIL'])
         expect(await stage.stepsOf(mark, 'gemini-1')).toContain('shown')

@@ -50,8 +50,11 @@ export async function untilWaiting(project: string, agent: string): Promise<void
 /** Clients ask the model for titles and such beside the conversation. */
 export const isAside = ({ tools }: ModelRequest): boolean => tools.length === 0
 
+/** How often a text stands in what a model was given. */
+export const timesIn = ({ text }: ModelRequest, words: string): number => text.split(words).length - 1
+
 /**
- * A turn in which urgent and other mail comes while the model thinks: it calls a tool once, and then has
+ * A turn in which urgent mail and a question come while the model thinks: it calls a tool once, and then has
  * nothing more to say, however often it is asked.
  */
 export function interruptedTurn(
@@ -64,7 +67,7 @@ export function interruptedTurn(
     if (isAside(request)) return { text: 'a title' }
     if (isCalled) return { text: 'Done.' }
     isCalled = true
-    await stage.mail('STOP-MAIL', agent)
+    await stage.mail('STOP-MAIL', agent, { awaitingResponse: true })
     await stage.mail('TOOL-MAIL', agent, { priority: 'high' })
     return { calls: [call(request)] }
   }

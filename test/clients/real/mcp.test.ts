@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { LocalSpace } from '../../../src/mod.ts'
+import type { InboxMessage, LocalSpace } from '../../../src/mod.ts'
 import { tempSpace } from '../../helpers/temp.ts'
 import { anthropic } from './anthropic.ts'
 import { cli, clientHome, startClaude } from './claude.ts'
 import { startCodex } from './codex.ts'
+import { clientTimeoutMs } from './mail-stage.ts'
 import { openai } from './openai.ts'
 import { type ModelRequest, type Script, scriptedModel } from './scripted-model.ts'
-
-/** Installing a client takes a while the first time. */
-const timeout = 240_000
 
 const mailboxServer = (dir: string) => ({
   command: process.execPath,
@@ -20,7 +18,16 @@ const named = (request: ModelRequest, tool: string): string =>
   request.tools.find((name) => name.endsWith(`mailbox__${tool}`) || name.endsWith(`mailbox.${tool}`)) ??
   `mcp__mailbox__${tool}`
 
-/** A model that takes its mail, answers the first message, and says that it is done. */
+/** Fields of a message, as a tool is given them and as they are stored. */
+const given = {
+  ...{ subject: 'The port', type: 'response', priority: 'high', ack: true, await: true, key: 'once' },
+  ...{ tags: ['concern:ports'], payload: { port: 8080 }, context: { asked: ['twice'] }, swarm: 'dev' },
+  ...{ attachments: [cli], ttlMs: 3_600_000, threadId: 'ports' },
+}
+const { ack: requiresAck, await: awaitingResponse, ttlMs: _, ...same } = given
+const stored = { ...same, requiresAck, awaitingResponse, expiresAt: expect.any(String) }
+
+/** A model that takes its mail, answers the first message with all there is to say, and says that it is done. */
 function secretary(): Script {
   let step = 0
   return (request) => {
@@ -28,7 +35,7 @@ function secretary(): Script {
     const id = /Message ([0-9a-f-]{36}) from/.exec(request.text)?.[1]
     const calls = [
       ['check', {}],
-      ['send', { replyTo: id, body: 'It is 8080.' }],
+      ['send', { replyTo: id, body: 'It is 8080.', ...given }],
       ['handle', { id, step: 'done', note: 'answered' }],
     ] as const
     const call = calls[step++]
@@ -38,10 +45,11 @@ function secretary(): Script {
 }
 
 /** Somebody who waits for an answer from whoever takes the role. */
-async function ask(space: LocalSpace): Promise<{ id: string; answered: Promise<string> }> {
+async function ask(space: LocalSpace): Promise<{ id: string; answered: Promise<InboxMessage | null> }> {
   const ada = await space.mailbox('ada')
-  const { id } = await ada.send({ to: 'all', subject: 'Port', body: 'PORT-QUESTION which port?' })
-  const answered = ada.wait({ replyTo: id, timeoutMs: 60_000 }).then((message) => message?.body ?? '')
+  const question = { subject: 'Port', body: 'PORT-QUESTION which port?', awaitingResponse: true }
+  const { id } = await ada.send({ to: 'all', ...question })
+  const answered = ada.wait({ replyTo: id, timeoutMs: clientTimeoutMs })
   return { id, answered }
 }
 
@@ -59,19 +67,13 @@ describe('the real Claude Code', () => {
         args: ['-p', 'Deal with your mail.', '--output-format', 'json'],
       })
       claude.end()
-      await answered
-      console.log(
-        claude.stdout(),
-        claude.stderr(),
-        model.requests.map((r) => [r.tools.length, r.turns, r.text.slice(-600)]),
-      )
-      expect(await answered).toBe('It is 8080.')
+      expect(await answered).toMatchObject({ body: 'It is 8080.', ...stored })
       expect(await claude.exit).toBe(0)
       expect((await model.until('PORT-QUESTION')).text).toContain('<<<mail ')
       expect(await agentOf(space, 'claude-1')).toMatchObject({ session: { client: 'claude' } })
       expect(await stateOf(space, id, 'claude-1')).toBe('archived')
     },
-    timeout,
+    clientTimeoutMs,
   )
 
   it(
@@ -91,12 +93,12 @@ describe('the real Claude Code', () => {
       claude.prompt('Be ready.')
       await model.until('Be ready.')
       const { id, answered } = await ask(space)
-      expect(await answered).toBe('It is 8080.')
+      expect(await answered).toMatchObject({ body: 'It is 8080.', ...stored })
       const steps = (await space.show(id)).receipts.find(({ recipient }) => recipient === 'claude-1')!.steps
       expect(steps.map(({ state }) => state)).toEqual(expect.arrayContaining(['notified', 'shown']))
       claude.end()
     },
-    timeout,
+    clientTimeoutMs,
   )
 })
 
@@ -112,10 +114,11 @@ describe('the real Codex', () => {
         config: `[mcp_servers.mailbox]
 command = "${process.execPath}"
 args = ["${cli}", "--space", "${space.dir}", "mcp"]
+startup_timeout_sec = 120
 default_tools_approval_mode = "approve"`,
         args: ['exec', '--json', '--skip-git-repo-check', 'Deal with your mail.'],
       })
-      expect(await answered).toBe('It is 8080.')
+      expect(await answered).toMatchObject({ body: 'It is 8080.', ...stored })
       expect(await codex.exit).toBe(0)
       expect((await model.until('PORT-QUESTION')).text).toContain('<<<mail ')
       expect(await agentOf(space, 'codex-1')).toMatchObject({
@@ -123,7 +126,7 @@ default_tools_approval_mode = "approve"`,
       })
       expect(await stateOf(space, id, 'codex-1')).toBe('archived')
     },
-    timeout,
+    clientTimeoutMs,
   )
 })
 

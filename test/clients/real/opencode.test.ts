@@ -1,17 +1,19 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { clientTimeoutMs, interruptedTurn, mailStage } from './mail-stage.ts'
+import { type ClientHome, cli } from './claude.ts'
+import { clientTimeoutMs, interruptedTurn, mailStage, timesIn } from './mail-stage.ts'
 import { openai } from './openai.ts'
 import { startOpencode } from './opencode.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 /** A server of OpenCode and one session in it. */
-async function serve(home: Parameters<typeof startOpencode>[0]['home'], modelUrl: string) {
+async function serve(home: ClientHome, modelUrl: string) {
   const opencode = startOpencode({
     home,
     modelUrl,
     args: ['serve', '--port', '0', '--hostname', '127.0.0.1'],
+    servers: { mailbox: { type: 'local', command: [process.execPath, cli, 'mcp'], enabled: true } },
   })
   await opencode.said('listening on ')
   const url = /listening on (\S+)/.exec(opencode.stdout())![1]!
@@ -22,11 +24,10 @@ async function serve(home: Parameters<typeof startOpencode>[0]['home'], modelUrl
     if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
     return JSON.parse(text || '{}') as { id: string }
   }
-  const { id } = await post('/session', {})
-  return {
-    opencode,
-    /** Resolves when the turn is over. */
-    prompt: (text: string) => post(`/session/${id}/message`, { parts: [{ type: 'text', text }] }),
+  /** Begins a session. Its prompts resolve when the turn is over. */
+  return async () => {
+    const { id } = await post('/session', {})
+    return (text: string) => post(`/session/${id}/message`, { parts: [{ type: 'text', text }] })
   }
 }
 
@@ -40,8 +41,15 @@ describe('the plugin in the real OpenCode', () => {
       writeFileSync(file, 'nothing of interest\n')
       await mail('START-MAIL', 'all')
       const read = () => ({ name: 'read', input: { filePath: file } })
-      const model = await scriptedModel(openai, interruptedTurn(stage, 'opencode-1', read))
-      const { prompt } = await serve(home, model.url)
+      const script = interruptedTurn(stage, 'opencode-1', read)
+      const model = await scriptedModel(openai, (request) =>
+        // Asked who it is, it looks once.
+        timesIn(request, 'WHO-AM-I') > timesIn(request, 'you are opencode-')
+          ? { calls: [{ name: 'mailbox_agents', input: {} }] }
+          : script(request),
+      )
+      const begin = await serve(home, model.url)
+      const prompt = await begin()
 
       await prompt('FIRST-PROMPT')
       const first = await model.until('You are `opencode-1` in a mailbox')
@@ -50,7 +58,7 @@ describe('the plugin in the real OpenCode', () => {
       expect((await model.until('TOOL-MAIL')).text).not.toContain('STOP-MAIL')
       expect((await model.until('STOP-MAIL')).text).toContain('You have 1 new message in the mailbox')
 
-      await mail('WAKE-MAIL', 'opencode-1')
+      await mail('WAKE-MAIL', 'opencode-1', { awaitingResponse: true })
       await model.until('WAKE-MAIL')
       await mail('PROMPT-MAIL', 'opencode-1', { priority: 'low' })
       await prompt('SECOND-PROMPT')
@@ -58,6 +66,13 @@ describe('the plugin in the real OpenCode', () => {
 
       for (const mark of ['START-MAIL', 'TOOL-MAIL', 'STOP-MAIL', 'WAKE-MAIL', 'PROMPT-MAIL'])
         expect(await stepsOf(mark, 'opencode-1')).toContain('shown')
+      // Another session in the same process is another agent, for its tools as well.
+      const other = await begin()
+      await other('WHO-AM-I, the other?')
+      expect((await model.until('you are opencode-2')).text).toContain('the other?')
+      await prompt('WHO-AM-I, the first?')
+      expect((await model.until('you are opencode-1')).text).toContain('the first?')
+
       for (const mark of ['STOP-MAIL', 'WAKE-MAIL'])
         expect(await stepsOf(mark, 'opencode-1')).toEqual(['stored', 'notified', 'shown'])
     },

@@ -10,6 +10,8 @@ export interface Terminal {
   shows(words: string | RegExp): Promise<void>
   /** Types a line and ends it. */
   type(line: string): Promise<void>
+  /** Ends the program, at the latest when the test is over. */
+  close(): Promise<void>
 }
 
 /** Runs a program in a terminal of its own, gone when the test is over. */
@@ -22,14 +24,18 @@ export function openTerminal(
     execFileSync('tmux', ['-S', join(temp, 'tmux'), '-f', '/dev/null', ...args], { env, encoding: 'utf8' })
   tmux('new-session', '-d', '-x', '140', '-y', '40', '-c', cwd, ...words)
   const pid = Number(tmux('list-panes', '-F', '#{pane_pid}'))
-  onTestFinished(async () => {
-    tmux('kill-server')
+  let isOpen = true
+  const close = async () => {
+    if (isOpen) tmux('kill-server')
+    isOpen = false
     // Gone before its home is removed: a program that is told to end writes until it has.
     await until(() => !isThere(pid))
-  })
+  }
+  onTestFinished(close)
   const screen = () => tmux('capture-pane', '-p')
   return {
     screen,
+    close,
     async shows(expected) {
       const isShown = () =>
         typeof expected === 'string' ? screen().includes(expected) : expected.test(screen())

@@ -123,6 +123,7 @@ it(
       'ann: THE-HANDOFF',
       'bea: THE-QUESTION',
       'ann: Re: THE-QUESTION',
+      'bea: Done: THE-HANDOFF',
     ])
     expect(await space.owed()).toEqual([])
     const { receipts } = await space.show(handoff.id)

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -210,8 +210,10 @@ describe('doctor', () => {
     return Object.fromEntries(checks.map((each) => [each.check, each]))
   }
 
-  it('tells what to do for each client, from not set up to running', () => {
+  it('tells what to do for each client, from not set up to running and gone', () => {
     const home = homeWith({ 'gemini-settings': '{}' })
+    put(home, 'bin/gemini', '#!/bin/sh\n')
+    chmodSync(join(home, 'bin/gemini'), 0o755)
     expect(doctor(home)['gemini']).toMatchObject({
       state: 'warn',
       next: expect.stringContaining('init --client gemini'),
@@ -238,6 +240,36 @@ describe('doctor', () => {
     expect(doctor(home)['gemini']).toMatchObject({
       state: 'ok',
       found: expect.stringContaining('set up; a hook last ran '),
+    })
+    rmSync(join(home, 'bin/gemini'))
+    expect(doctor(home)['gemini']).toMatchObject({ state: 'ok' })
+    const longAgo = Date.now() / 1_000 - 90 * 86_400
+    utimesSync(join(home, '.mailbox/hooks/gemini.last'), longAgo, longAgo)
+    expect(doctor(home)['gemini']).toMatchObject({
+      state: 'warn',
+      found: expect.stringContaining('there is no gemini on the PATH'),
+      next: expect.stringContaining('uninit --client gemini'),
+    })
+  })
+
+  it('sees which hooks Codex trusts without starting it, which would fill its home', () => {
+    const home = homeWith({ 'codex-config': '' })
+    put(home, 'bin/codex', '#!/bin/sh\ntouch "$HOME/started"\n')
+    chmodSync(join(home, 'bin/codex'), 0o755)
+    mailbox(home, 'init', '--yes')
+    expect(doctor(home)['codex']).toMatchObject({
+      state: 'warn',
+      found: 'set up, but Codex skips 7 of 7 hooks: not trusted',
+    })
+    expect(existsSync(join(home, 'started'))).toBe(false)
+  })
+
+  it('says that there is no client, and that a file is no space', () => {
+    const home = homeWith()
+    put(home, '.mailbox', 'not a directory')
+    expect(doctor(home)).toMatchObject({
+      clients: { state: 'ok', found: 'no agent client is installed on this machine' },
+      space: { state: 'fail', found: expect.stringContaining('.mailbox is not a directory') },
     })
   })
 

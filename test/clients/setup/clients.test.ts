@@ -117,7 +117,7 @@ describe('the real Claude Code', () => {
     claude('plugin', 'install', 'mailbox@agent-mailbox')
     const details = claude('plugin', 'details', 'mailbox@agent-mailbox')
     expect(details).toMatch(/Skills \(3\) +check, handoff, mailbox/)
-    expect(details).toMatch(/Hooks \(7\)/)
+    expect(details).toMatch(/Hooks \(8\)/)
     expect(claude('mcp', 'list')).toMatch(/plugin:mailbox:mailbox: .* Connected/)
     const ada = await space.mailbox('ada')
     await ada.send({ to: 'all', subject: 'Port', body: 'THE-PORT-IS-8080', priority: 'high' })

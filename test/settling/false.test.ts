@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest'
+import { assignTask, deferShutdown, requestShutdown } from '../../src/mod.ts'
+import { check, hour, idsOf, isAbout, lookIn, minute, type Stage, stage, subjectsOf } from './stage.ts'
+
+/** Everybody who could be told of something. */
+const everybody = ['lena', 'role:lead', 'ada', 'bob', 'user']
+
+async function trio(on: Stage) {
+  return { lead: await on.agent('lena', 'lead'), ada: await on.agent('ada') }
+}
+
+describe('nothing false is told', () => {
+  it.each(['leaves', 'dies'] as const)('takes back no state of one who %s', async (way) => {
+    const on = await stage()
+    const { lead, ada } = await trio(on)
+    const { mailbox: bob, kill } = await on.running('bob')
+    const note = await ada.send({ to: 'bob', subject: 'Note', requiresAck: true })
+    const question = await ada.send({ to: 'bob', subject: 'Question', awaitingResponse: true })
+    await check(bob)
+    await bob.ack(note.id)
+    const answer = await bob.reply(question.id, { body: 'Yes.' })
+    if (way === 'leaves') await bob.leave()
+    await kill()
+    await on.pass(26 * hour, lookIn(lead, ada))
+    expect(subjectsOf(await on.told(...everybody))).toEqual([])
+
+    await on.space.join('bob', { session: { id: 'bob-2' } })
+    expect(await check(bob)).toEqual([])
+    await on.pass(2 * hour, lookIn(lead, ada, bob))
+    expect(subjectsOf(await on.told(...everybody))).toEqual([])
+    expect((await on.space.show(note.id)).receipts[0]!.state).toMatch(/^(acked|archived)$/)
+    expect(await on.space.owed()).toEqual([])
+    expect(await check(ada)).toEqual([answer.id])
+  })
+
+  it.each(['was frozen', 'was killed'] as const)(
+    'counts from when mail became unread: its reader %s',
+    async (how) => {
+      const on = await stage()
+      const { lead, ada } = await trio(on)
+      const { mailbox: bob, kill } = await on.running('bob')
+      if (how === 'was frozen') await bob.leave({ frozen: true })
+      else await kill()
+      await on.space.runDue()
+      const urgent = await ada.send({ to: 'bob', subject: 'Now', priority: 'urgent' })
+      await on.pass(3 * hour, lookIn(lead, ada))
+
+      await on.space.join('bob', { session: { id: 'bob-1' } })
+      expect((await on.told('lena', 'role:lead', 'user', 'bob')).filter(isAbout(urgent.id))).toEqual([])
+      expect(await check(bob)).toEqual([urgent.id])
+      await on.pass(hour, lookIn(lead, ada, bob))
+      expect((await on.told('lena', 'role:lead', 'user', 'bob')).filter(isAbout(urgent.id))).toEqual([])
+    },
+  )
+
+  it('takes a deferral for an answer to a request to shut down', async () => {
+    const on = await stage()
+    const { lead, ada } = await trio(on)
+    const request = await requestShutdown(lead, 'ada', { reason: 'Enough.' })
+    await check(ada)
+    const deferral = await deferShutdown(ada, request.id, { reason: 'Finishing.' })
+    await on.pass(5 * hour, lookIn(lead, ada))
+
+    expect(await check(lead)).toEqual([deferral.id])
+    expect(subjectsOf(await on.told(...everybody))).toEqual([])
+    expect(await on.space.owed()).toMatchObject([{ id: request.id, state: 'deferred' }])
+  })
+
+  it('tells the person once of a matter, and the lead once', async () => {
+    const on = await stage()
+    const { lead, ada } = await trio(on)
+    const bob = await on.agent('bob', 'oncall')
+    const alarm = await ada.send({
+      ...{ to: 'role:oncall', subject: 'Prod is down', priority: 'urgent' },
+      ...{ requiresAck: true, awaitingResponse: true },
+    })
+    const there = lookIn(lead, ada, bob)
+    await on.pass(3 * hour, there)
+    await check(lead)
+    const person = await on.space.mailbox('user', { join: false })
+    await person.check()
+    // Now it is read, and still nobody acks or answers.
+    expect(await check(bob)).toEqual([alarm.id])
+    await on.pass(4 * hour, there)
+    await person.check()
+
+    expect((await on.told('user')).filter(isAbout(alarm.id))).toHaveLength(1)
+    expect((await on.told('lena', 'role:lead')).filter(isAbout(alarm.id)).length).toBeLessThanOrEqual(1)
+  })
+
+  it('takes a deadline for the first alarm, and gives it to whoever set it', async () => {
+    const on = await stage()
+    const { lead, ada } = await trio(on)
+    const bob = await on.agent('bob')
+    const question = await ada.send({
+      ...{ to: 'bob', subject: 'Which port?', awaitingResponse: true, payload: { withinMs: 180 * minute } },
+    })
+    await check(bob)
+    const there = lookIn(lead, ada, bob)
+    await on.pass(165 * minute, there)
+    expect(subjectsOf(await on.told(...everybody))).toEqual([])
+    await on.pass(30 * minute, there)
+    expect((await on.told('ada')).filter(isAbout(question.id))).toHaveLength(1)
+    expect(await on.told('user')).toEqual([])
+  })
+
+  it('counts the acks of a group by member', async () => {
+    const on = await stage()
+    const { lead, ada } = await trio(on)
+    const bob = await on.agent('bob')
+    const cy = await on.agent('cy')
+    const dan = await on.agent('dan')
+    for (const name of ['ada', 'bob', 'cy', 'dan']) await on.space.update(name, { addTags: ['project:x'] })
+    const news = await lead.send({ to: 'project:x', subject: 'News', requiresAck: true })
+    for (const mailbox of [ada, bob, cy]) expect(await check(mailbox)).toEqual([news.id])
+    await ada.ack(news.id)
+
+    const owing = async () => (await on.space.owed({ kind: 'ack' })).map(({ by }) => by).sort()
+    expect(await owing()).toEqual(['bob', 'cy', 'dan'])
+    await bob.reply(news.id, { body: 'Seen.' })
+    expect(await owing()).toEqual(['cy', 'dan'])
+    await on.pass(7 * hour, lookIn(lead, ada, bob, cy, dan))
+    // It says who has not acked, and never that nobody has read it.
+    const told = (await on.told('lena', 'role:lead', 'user')).filter(isAbout(news.id))
+    for (const { subject, body } of told)
+      expect(`${subject} ${body}`).not.toMatch(/anybody read|not delivered/i)
+    expect(await owing()).toEqual(['cy', 'dan'])
+    await cy.ack(news.id)
+    expect(await owing()).toEqual(['dan'])
+    expect(idsOf(await on.space.owed({ kind: 'ack' }))).toEqual([news.id])
+  })
+
+  it('lets no mail expire that was read, though it is shown again for want of an ack', async () => {
+    const on = await stage()
+    const { lead, ada } = await trio(on)
+    const bob = await on.agent('bob')
+    const note = await ada.send({ to: 'bob', subject: 'Note', requiresAck: true, ttlMs: 20 * minute })
+    expect(await check(bob)).toEqual([note.id])
+    await on.pass(2 * hour, lookIn(lead, ada, bob))
+    expect(await on.told('ada')).toEqual([])
+    await bob.ack(note.id)
+    expect(await on.space.owed()).toEqual([])
+    expect((await on.space.show(note.id)).receipts).toMatchObject([{ recipient: 'bob', state: 'acked' }])
+  })
+
+  it.each(['fails', 'is deferred'] as const)(
+    'takes back that a deadline was missed when the matter %s before anybody has read that',
+    async (way) => {
+      const on = await stage()
+      const { lead, ada } = await trio(on)
+      const request =
+        way === 'fails'
+          ? await assignTask(lead, { to: 'ada', subject: 'Build it', withinMs: hour })
+          : await requestShutdown(lead, 'ada', { reason: 'Enough.', withinMs: hour })
+      await check(ada)
+      await on.pass(90 * minute, lookIn(lead, ada))
+      expect((await on.told('lena')).filter(isAbout(request.id))).toHaveLength(1)
+      if (way === 'fails') await ada.fail(request.id, { reason: 'the tests do not pass' })
+      else await deferShutdown(ada, request.id, { reason: 'Finishing.' })
+      const { messages } = await lead.check()
+      expect(messages.map(({ from, replyTo }) => [from, replyTo])).toEqual([['ada', request.id]])
+    },
+  )
+})

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { approvePlan, assignTask, submitPlan } from '../../src/mod.ts'
+import { check, friday, hour, idsOf, isAbout, lookIn, minute, stage } from './stage.ts'
+
+/** Whoever waits for something gets it, or is told why not. */
+describe('nothing is lost to whoever waits', () => {
+  it('delivers a verdict to a session that was frozen and is resumed', async () => {
+    const { space, agent, pass, told } = await stage()
+    const lead = await agent('lena', 'lead')
+    const ada = await agent('ada')
+    const { session } = await ada.agent()
+    const plan = await submitPlan(ada, { to: 'lena', subject: 'Split it', body: 'In two.' })
+    await ada.leave({ frozen: true })
+    await check(lead)
+    const verdict = await approvePlan(lead, plan.id)
+    await pass(hour)
+
+    const resumed = await space.join('ada', { session: { id: 'ada-1' } })
+    expect(resumed.session.generation).toBe(session.generation)
+    expect(await check(ada)).toEqual([verdict.id])
+    expect(await told('lena')).toEqual([])
+  })
+
+  it('delivers it as well when the session just goes on', async () => {
+    const { space, agent, pass, told } = await stage()
+    const lead = await agent('lena', 'lead')
+    const ada = await agent('ada')
+    const plan = await submitPlan(ada, { to: 'lena', subject: 'Split it', body: 'In two.' })
+    await ada.leave({ frozen: true })
+    const verdict = await approvePlan(lead, plan.id)
+    await pass(hour)
+
+    expect(await check(ada)).toEqual([verdict.id])
+    const listed = (await space.agents()).find(({ name }) => name === 'ada')
+    expect(listed?.state).toBe('alive')
+    expect(await told('lena')).toEqual([])
+  })
+
+  it('lets no verdict bounce that was read before its reader froze', async () => {
+    const { space, agent, pass, told } = await stage()
+    const lead = await agent('lena', 'lead')
+    const ada = await agent('ada')
+    const plan = await submitPlan(ada, { to: 'lena', subject: 'Split it', body: 'In two.' })
+    const verdict = await approvePlan(lead, plan.id)
+    expect(await check(ada)).toEqual([verdict.id])
+    await ada.leave({ frozen: true })
+    await pass(hour)
+    await space.join('ada', { session: { id: 'ada-1' } })
+    await pass(30 * minute)
+
+    expect(await told('lena')).toEqual([])
+    expect((await space.show(verdict.id)).receipts).toMatchObject([{ recipient: 'ada', state: 'shown' }])
+  })
+
+  it('tells whoever gave work that it failed, and lists it as owed by them until they do something', async () => {
+    const { agent, pass } = await stage()
+    const lead = await agent('lena', 'lead')
+    const bob = await agent('bob', 'worker')
+    const task = await assignTask(lead, { to: 'bob', subject: 'Build it', taskId: 'T-1' })
+    await check(bob)
+    await bob.start(task.id)
+    await bob.fail(task.id, { reason: 'the tests do not pass' })
+
+    const { messages } = await lead.check()
+    expect(messages).toMatchObject([
+      {
+        ...{ from: 'bob', type: 'status_update', replyTo: task.id, body: 'the tests do not pass' },
+        payload: { taskId: 'T-1', status: 'failed' },
+      },
+    ])
+    await pass(3 * 24 * hour, lookIn(lead, bob))
+    expect(idsOf(await lead.owed())).toEqual([task.id])
+    expect(idsOf(await bob.owed())).toEqual([])
+
+    await assignTask(lead, { to: 'bob', subject: 'Build it again', taskId: 'T-1' })
+    expect(idsOf(await lead.owed())).toEqual([])
+  })
+
+  it('keeps what is for the person over the weekend', async () => {
+    const { space, clock, agent, pass, told } = await stage(friday)
+    const lead = await agent('lena', 'lead')
+    const ada = await agent('ada', 'oncall')
+    const bob = await agent('bob')
+    const person = await space.mailbox('user', { join: false })
+    const question = await ada.send({ to: 'user', subject: 'Which one?', awaitingResponse: true })
+    const alarm = await bob.send({ to: 'ada', subject: 'Prod is down', priority: 'urgent' })
+    const answer = await person.send({ to: 'bob', subject: 'Do it', body: 'Yes.' })
+    await pass(2 * hour, lookIn(lead, ada))
+    await bob.leave()
+    await pass(Date.parse(friday) + 65 * hour + 30 * minute - clock.now(), lookIn(lead, ada))
+
+    const { messages } = await person.check({ budgetTokens: 20_000 })
+    expect(idsOf(messages)).toContain(question.id)
+    expect(messages.filter(({ from }) => from === 'system').filter(isAbout(alarm.id))).toHaveLength(1)
+    expect(messages.filter(({ from }) => from === 'system').filter(isAbout(answer.id))).toHaveLength(1)
+    expect(await told('ada')).toEqual([])
+    expect(idsOf(await ada.awaited())).toEqual([question.id])
+  })
+
+  it('keeps a question to a group open until somebody answers it', async () => {
+    const { space, agent, pass } = await stage()
+    const ada = await agent('ada')
+    const bob = await agent('bob')
+    const cy = await agent('cy')
+    for (const name of ['bob', 'cy']) await space.update(name, { addTags: ['project:x'] })
+    const question = await ada.send({ to: 'project:x', subject: 'Who knows?', awaitingResponse: true })
+    expect(await check(bob)).toEqual([question.id])
+    await pass(30 * hour, lookIn(ada, bob, cy))
+
+    expect(idsOf(await ada.awaited())).toEqual([question.id])
+    await bob.reply(question.id, { body: 'I do.' })
+    expect(await ada.awaited()).toEqual([])
+  })
+})

@@ -1,0 +1,3 @@
+import { playWeeks } from './campaign.ts'
+
+playWeeks('alone', 2)

@@ -1,0 +1,3 @@
+import { playWeeks } from './campaign.ts'
+
+playWeeks('hooks', 3)
