@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,7 @@ import type { ReceiptState, ReceiptView } from '../../src/model/receipt.ts'
 import type { UnreadCount } from '../../src/query/count.ts'
 import type { InboxMessage } from '../../src/query/inbox.ts'
 import { openDisk } from '../../src/space/open.ts'
+import { removeTree } from './remove-tree.ts'
 
 const script = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
@@ -69,7 +70,7 @@ export interface Box {
 /** A box, with agents that have joined already. */
 export async function createBox(...agents: string[]): Promise<Box> {
   const home = mkdtempSync(join(tmpdir(), 'mailbox-cli-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }))
+  onTestFinished(() => removeTree(home))
   const dir = join(home, 'space')
   // In this process: a test pays for every process it starts.
   if (agents.length > 0) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -6,11 +6,12 @@ import { FileJournal, type FileJournalOptions } from '../../src/journal/file/fil
 import type { OpenSpaceOptions } from '../../src/space/api.ts'
 import { openDisk } from '../../src/space/open.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
+import { removeTree } from './remove-tree.ts'
 
 /** A directory for one test, gone when the test is over. */
 export function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'mailbox-test-'))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }))
+  onTestFinished(() => removeTree(dir))
   return dir
 }
 

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { clientProgram } from '../../helpers/install.ts'
+import { removeTree } from '../../helpers/remove-tree.ts'
 
 export const cli = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
 
@@ -19,8 +20,7 @@ export function clientHome(): ClientHome {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'mb-')))
   const [home, project, temp] = [join(root, 'home'), join(root, 'project'), join(root, 'tmp')]
   for (const dir of [home, project, temp]) mkdirSync(dir)
-  // What a client has left behind may write for a moment after it has ended.
-  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 12 }))
+  onTestFinished(() => removeTree(root))
   return { home, project, temp }
 }
 
