@@ -1,7 +1,5 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
-
-const tries = 20
+import { until } from './wait.ts'
 
 /**
  * Removes a directory of a test. A process that the test's own processes left behind (a hook that waits for mail,
@@ -9,19 +7,19 @@ const tries = 20
  * because it does not list the directory again.
  */
 export async function removeTree(dir: string): Promise<void> {
-  for (let n = 1; ; n++) {
+  await until(`${dir} can be removed`, () => {
     try {
       rmSync(dir, { recursive: true, force: true })
-      return
+      return true
     } catch (error) {
-      if (n === tries) throw error
+      if (!['ENOTEMPTY', 'EBUSY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
       killResidents(dir)
-      await sleep(20 * n)
+      return false
     }
-  }
+  })
 }
 
-/** Kills every process that works in the directory, or has been told of it by its environment. */
+/** Kills every process that works in the directory, or whose environment names it. */
 function killResidents(dir: string): void {
   if (!existsSync('/proc')) return
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
