@@ -36,7 +36,9 @@ export async function recall(mailbox: Mailbox, { killedSince }: RecallOptions = 
   const isUnread = ({ id }: Owed) => messages.some((one) => one.id === id && classOf(one.state) === 'unread')
   const owed = (await mailbox.owed()).filter((one) => !isUnread(one))
   const inHand = seen.filter((message) => isInHand(message)).map((message) => handItem(message))
-  const open = onceEach([...inHand, ...owed.map(owedItem), ...awaitedItems(await mailbox.awaited())])
+  // An agent that holds a role may have to answer its own question.
+  const awaited = (await mailbox.awaited()).filter((one) => !isUnread(one))
+  const open = onceEach([...inHand, ...owed.map(owedItem), ...awaitedItems(awaited)])
   const rest = seen.filter(({ id, state }) => state === 'shown' && open.every((item) => item.id !== id))
   const lost = killedSince === undefined ? [] : await shownSince(mailbox, rest, killedSince)
   return [...lostPart(lost), ...(await openPart(mailbox, open))]

@@ -42,7 +42,7 @@ function isTrue(view: View, { id, to, kind }: NoticeItem): boolean {
     case 'deadline':
       return isWaitedFor((state) => state === 'open')
     case 'ended':
-      return true
+      return isDeadLetter(receipt.state) || classOf(receipt.state) === 'closed'
     case 'undelivered':
       return isDeadLetter(receipt.state)
     case 'waiting': {

@@ -5,6 +5,7 @@ import { classOf } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context } from './context.ts'
 import { keepTimes, unchanged } from './due/letter-changes.ts'
+import { patienceWith } from './due/patience.ts'
 import { notice } from './notice.ts'
 import { requireAgent } from './roster.ts'
 
@@ -14,16 +15,18 @@ const atOnce = 10_000
 /** What an agent finds when it is back: its mail as it was, with the life it had left; and who was told otherwise. */
 export function welcomeBack(view: View, before: Agent, context: Context): Draft[] {
   return [
-    ...extend(view, before, context.now),
+    ...extend(view, before, context),
     ...revive(view, before.name, context),
     ...correct(view, before, context),
   ]
 }
 
-/** The time that an agent was away does not count for the mail that waited for it. */
-function extend(view: View, { name, lastSeenAt }: Agent, now: number): ReceiptDraft[] {
-  const awayMs = (seq: number) =>
-    Math.max(0, now - Math.max(Date.parse(lastSeenAt), Date.parse(view.text(seq).createdAt)))
+/** The time that an agent was away does not count for the mail that waited for it, nor does the silence before that. */
+function extend(view: View, before: Agent, { now, policy }: Context): ReceiptDraft[] {
+  const { name, lastSeenAt, gone } = before
+  const silentMs = gone === 'silent' ? patienceWith(before, policy) : 0
+  const from = Date.parse(lastSeenAt) - silentMs
+  const awayMs = (seq: number) => Math.max(0, now - Math.max(from, Date.parse(view.text(seq).createdAt)))
   const waiting = view
     .inBox(name, atOnce)
     .filter(
@@ -68,7 +71,7 @@ function correct(view: View, { name, lastSeenAt }: Agent, context: Context): Dra
       .some(
         ({ to, kind, state, at }) =>
           to === from &&
-          (kind === 'undelivered' || kind === 'waiting') &&
+          (kind === 'undelivered' || kind === 'waiting' || kind === 'ended') &&
           classOf(state) !== 'unread' &&
           state !== 'withdrawn' &&
           at >= Date.parse(lastSeenAt),

@@ -79,6 +79,7 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
   const report = reportOf(message)
   const reported = report === undefined ? [] : settleByReport(view, message, report, context)
   drafts.push(...reported)
+  let isAwaited = reported.length > 0
   if (isTalk(message)) {
     checkTalk(view, message)
     drafts.push(...guardLoop(view, message, context))
@@ -86,15 +87,11 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
     if (parent !== undefined) {
       // A report on the very message that it replies to has settled it.
       if (!changes(reported, parent.seq)) drafts.push(...settleByReply(view, message, parent, context))
-      // Somebody waits for it: it lives until it is read.
-      if (
-        input.ttlMs === undefined &&
-        input.expiresAt === undefined &&
-        movedBy(message, view.matters(parent.seq)).length > 0
-      )
-        delete message.expiresAt
+      isAwaited ||= movedBy(message, view.matters(parent.seq)).length > 0
     }
   }
+  // It lives until it is read.
+  if (isAwaited && input.ttlMs === undefined && input.expiresAt === undefined) delete message.expiresAt
   if (isLong(message.body))
     warnings.push(`the body has over ${bodyWordsBeforeHint} words; attach a file instead of long text`)
   if (input.supersede) {

@@ -4,7 +4,8 @@ import { fieldsOf } from './field.ts'
 /**
  * Why the system tells somebody about mail. Each is true only for a while: `unread` until the mail is read, `ack`
  * until it is acknowledged, `answer` and `deadline` until the matter is settled, `undelivered` until its recipient is
- * back and has it, `waiting` until then or until it is given up; `ended`, that the run which was asked is over, stays so.
+ * back and has it, `waiting` until then or until it is given up, `ended` (who read it is gone and has not settled it)
+ * until it is back.
  */
 export type NoticeKind = 'unread' | 'ack' | 'answer' | 'deadline' | 'undelivered' | 'waiting' | 'ended'
 

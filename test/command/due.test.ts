@@ -254,7 +254,8 @@ describe('the mail of an agent that is gone', () => {
       const question = mail(1, { awaitingResponse: true }, { owner: 'ada', state: was })
       const { became, told } = due(spaceOf([dead('ada', 'left')], question))
       expect(became).toEqual({ '1 ada': 'dead dead' })
-      expect(told).toMatchObject([{ to: ['bob'], type: 'error' }])
+      // It was delivered: what its sender has to know is that it will not be settled.
+      expect(told).toMatchObject([{ to: ['bob'], payload: { notice: 'ended' } }])
     },
   )
 

@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { assignTask, deferShutdown, requestShutdown } from '../../src/mod.ts'
-import { check, hour, idsOf, isAbout, lookIn, minute, type Stage, stage, subjectsOf } from './stage.ts'
+import {
+  check,
+  friday,
+  hour,
+  idsOf,
+  isAbout,
+  lookIn,
+  minute,
+  type Stage,
+  stage,
+  subjectsOf,
+} from './stage.ts'
 
 /** Everybody who could be told of something. */
 const everybody = ['lena', 'role:lead', 'ada', 'bob', 'user']
@@ -161,4 +172,71 @@ describe('nothing false is told', () => {
       expect(messages.map(({ from, replyTo }) => [from, replyTo])).toEqual([['ada', request.id]])
     },
   )
+
+  it('says of mail that was read and not acknowledged that its reader has stopped, and when it is back', async () => {
+    const on = await stage()
+    const { lead, ada } = await trio(on)
+    const bob = await on.agent('bob')
+    const note = await ada.send({ to: 'bob', subject: 'Note', requiresAck: true })
+    expect(await check(bob)).toEqual([note.id])
+    await bob.leave()
+    await on.pass(15 * minute, lookIn(lead, ada))
+    expect(subjectsOf(await on.told('ada'))).toEqual(['bob has stopped before it settled your message'])
+    await check(ada)
+    await on.space.join('bob')
+    expect(subjectsOf((await ada.check()).messages)).toEqual(['bob is back and has your message'])
+    expect(idsOf(await bob.owed())).toEqual([note.id])
+  })
+
+  it('takes that back while nobody has read it', async () => {
+    const on = await stage()
+    const { ada } = await trio(on)
+    const bob = await on.agent('bob')
+    await ada.send({ to: 'bob', subject: 'Note', requiresAck: true })
+    await check(bob)
+    await bob.leave()
+    await on.space.runDue()
+    await on.space.join('bob')
+    await on.space.runDue()
+    expect(await check(ada)).toEqual([])
+  })
+
+  it('keeps what became of the mail of the person for its hours', async () => {
+    const on = await stage(friday)
+    const person = await on.space.mailbox('user')
+    const { mailbox: bob, kill } = await on.running('bob')
+    const lead = await on.agent('lena', 'lead')
+    const question = await person.send({ to: 'bob', subject: 'Which one?', awaitingResponse: true })
+    await check(bob)
+    await on.pass(3 * hour, lookIn(lead))
+    await kill()
+    await on.pass(56 * hour, lookIn(lead))
+    // Sunday night: nothing rings, and on Monday there is one word about it.
+    expect(await on.told('user')).toEqual([])
+    await on.pass(7 * hour, lookIn(lead))
+    expect((await on.told('user')).filter(isAbout(question.id))).toHaveLength(1)
+  })
+
+  it('rings the person once in a night for urgent mail, though somebody took it and gave it back', async () => {
+    const on = await stage()
+    const { lead, ada } = await trio(on)
+    const otto = await on.agent('otto', 'oncall')
+    await lead.leave()
+    await on.pass(10 * hour, lookIn(ada, otto))
+    const alarm = await ada.send({
+      to: 'role:oncall',
+      subject: 'Prod is down',
+      priority: 'urgent',
+      requiresAck: true,
+    })
+    await on.pass(30 * minute, lookIn(ada))
+    expect((await on.told('user')).filter(isAbout(alarm.id))).toHaveLength(1)
+    expect(await check(otto)).toEqual([alarm.id])
+    await otto.leave()
+    await on.pass(2 * hour, lookIn(ada))
+    // The first word was taken back when it was read. In the morning it is said again.
+    expect((await on.told('user')).filter(isAbout(alarm.id))).toHaveLength(0)
+    await on.pass(12 * hour, lookIn(ada))
+    expect((await on.told('user')).filter(isAbout(alarm.id))).toHaveLength(1)
+  })
 })

@@ -111,4 +111,31 @@ describe('nothing is lost to whoever waits', () => {
     await bob.reply(question.id, { body: 'I do.' })
     expect(await ada.awaited()).toEqual([])
   })
+
+  it('keeps mail that expires in the moment in which its recipient is found to be gone', async () => {
+    const { space, clock, agent } = await stage()
+    const lead = await agent('lena', 'lead')
+    const ada = await agent('ada')
+    clock.advance(minute)
+    const request = await lead.send({ to: 'ada', type: 'status_request', subject: 'Where are you?' })
+    // Nobody looks for a day, and then everything is due at once.
+    clock.advance(25 * hour)
+    await space.runDue()
+    expect((await space.agents()).find(({ name }) => name === 'ada')?.state).toBe('dead')
+    expect(await check(ada)).toEqual([request.id])
+  })
+
+  it('keeps the report on work for whoever gave it, and has left over the weekend', async () => {
+    const { space, agent, pass } = await stage(friday)
+    const lead = await agent('lena', 'lead')
+    const bob = await agent('bob', 'worker')
+    await assignTask(lead, { to: 'bob', subject: 'Build it', taskId: 'T-1' })
+    await check(bob)
+    await lead.leave()
+    const payload = { taskId: 'T-1', status: 'completed' }
+    const report = await bob.send({ to: 'lena', type: 'status_update', subject: 'T-1: completed', payload })
+    await pass(60 * hour, lookIn(bob))
+    await space.join('lena', { roles: ['lead'] })
+    expect(await check(lead)).toContain(report.id)
+  })
 })

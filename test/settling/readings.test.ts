@@ -123,4 +123,14 @@ describe('what is read agrees with what is', () => {
     expect(notices.filter(isAbout(answer.id))).toEqual([])
     expect(notices.filter(isAbout(loud.id))).toEqual([])
   })
+
+  it('names a message once in a briefing that its recipient sent to a role of its own', async () => {
+    const { agent } = await stage()
+    const otto = await agent('otto', 'oncall')
+    const alarm = await otto.send({ to: 'role:oncall', subject: 'Prod is down', requiresAck: true })
+    const { text } = await brief(otto, 'start')
+    expect([...text.matchAll(/^Message (\S+) from (?:another|the) /gm)].map((match) => match[1])).toEqual([
+      alarm.id,
+    ])
+  })
 })

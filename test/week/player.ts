@@ -75,7 +75,8 @@ export class Player {
     this.#noteReturn(state, since)
     if (joins) {
       const hasProcess = this.random.happens(0.6)
-      if (hasProcess) this.#sleeper = new Sleeper()
+      const earlier = this.#sleeper
+      this.#sleeper = hasProcess ? new Sleeper() : undefined
       if (state !== 'frozen') this.#sessionName++
       const id = `${name}-${this.#sessionName}`
       const session = { id, ...(this.#sleeper === undefined ? {} : { pid: this.#sleeper.pid }) }
@@ -89,6 +90,7 @@ export class Player {
           world.team.came(name, hasProcess)
         },
       )
+      await earlier?.kill()
     }
     this.mailbox = await world.space.mailbox(name, { join: false })
     await this.wake('start')

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import { comeBack } from '../revive.ts'
 import { tellOnce } from './escalation.ts'
 import { atOnce, isWaitedFor, type LetterChanges } from './letter-changes.ts'
+import { patienceWith } from './patience.ts'
 
 /** Which runs have a process, as `NAME GENERATION`. Only the machine can tell, so decisions are given it. */
 export interface ProcessStates {
@@ -38,7 +39,7 @@ export function findDeaths(
     const run = runOf(agent)
     if (gone.has(run)) return died(agent, 'ended', 'its process ended')
     if (running.has(run)) return []
-    const patience = agent.session.pid === undefined ? policy.silentAfterMs : policy.heartbeatMs
+    const patience = patienceWith(agent, policy)
     const silent = now - directory.seenAt(agent)
     return patience > 0 && silent > patience
       ? died(agent, 'silent', `silent for ${Math.round(silent / 60_000)} min`)
@@ -60,7 +61,7 @@ export function findReturns(view: View, context: Context): Draft[] {
  * What a dead agent had claimed is free at once. Its own mail waits for it to come back; whoever waits for an answer
  * is told so. What was read and asks for nothing more has arrived and keeps its state.
  */
-export function settleDead(letters: LetterChanges, agent: Agent, isNew: boolean): void {
+export function settleDead(letters: LetterChanges, agent: Agent): void {
   const { view, context } = letters
   const { now, policy } = context
   if (view.directory.isEmpty(agent.name)) return
@@ -71,8 +72,11 @@ export function settleDead(letters: LetterChanges, agent: Agent, isNew: boolean)
   for (const letter of view.inBox(agent.name, atOnce)) {
     if (letter.owner !== agent.name) letters.giveBack(letter, note, agent.gone === 'ended')
     else if (mayReturn(letter)) {
-      if (isNew && isWaitedFor(view, letter))
-        tellOnce(letters, letters.senderOf(letter), 'waiting', letter, `${note}; it waits`)
+      const { from, createdAt } = view.text(letter.seq)
+      // Whoever sent it later was told so by the send.
+      const isOlder = Date.parse(createdAt) <= Date.parse(agent.lastSeenAt)
+      if (isOlder && isWaitedFor(view, letter) && letters.mayTell(from, 'waiting'))
+        tellOnce(letters, from, 'waiting', letter, `${note}; it waits`)
     } else if (!hasArrived(view, letter)) letters.undeliverable(letter, 'dead', note)
     else if (agent.gone === 'left') letters.change(letter, 'archived', 'archived', note)
   }

@@ -2,7 +2,6 @@ import type { NoticeKind } from '../../conversation/notice.ts'
 import type { Letter } from '../../conversation/view.ts'
 import { isAway, person, presentSince } from '../../model/agent.ts'
 import type { Directory } from '../../model/directory.ts'
-import { isWithinHours } from '../../model/hours.ts'
 import { priorityRank } from '../../model/message.ts'
 import { escalation, type ReceiptChange } from '../../model/receipt.ts'
 import { isLead } from '../../model/rules.ts'
@@ -103,19 +102,12 @@ export function escalate(
   change: Partial<ReceiptChange>,
   reason: string,
 ): boolean {
-  if (!mayTell(letters, to, kind)) return false
+  if (!letters.mayTell(to, kind, letter)) return false
   const note = `${reason}: ${to === undefined ? 'nobody is left to tell' : `${to} was told`}`
   if (!letters.change(letter, 'escalated', letter.state, note, change)) return false
   if (to !== undefined) tellOnce(letters, to, kind, letter, reason)
   return true
 }
-
-/** Whether somebody may be told now. */
-export const mayTell = (
-  { context: { now, policy } }: LetterChanges,
-  to: string | undefined,
-  kind: NoticeKind,
-) => to !== person || kind === 'unread' || isWithinHours(policy.hours, now)
 
 /** Tells somebody of a letter, unless it knows already: nobody is told of one message twice. */
 export function tellOnce(

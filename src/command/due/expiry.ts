@@ -1,6 +1,6 @@
 import type { Letter, View } from '../../conversation/view.ts'
 import { isGroupBox } from '../../model/address.ts'
-import { isAway } from '../../model/agent.ts'
+import { type Agent, isAway } from '../../model/agent.ts'
 import { isOutdated } from '../../model/reach.ts'
 import { classOf, isDeadLetter, type Receipt } from '../../model/receipt.ts'
 import { isWaitedFor, type LetterChanges } from './letter-changes.ts'
@@ -17,10 +17,10 @@ export function expireForRun(letters: LetterChanges, letter: Letter): void {
     letters.tell(letters.senderOf(letter), 'ended', letter, `that run of ${agent.name} has ended`)
 }
 
-/** Boxes of agents that are expected back: their mail does not expire meanwhile. */
-export const waitingBoxes = ({ directory: { frozen, dead } }: View): string[] => [
-  ...frozen.keys(),
-  ...[...dead.values()].filter(isAway).map(({ name }) => name),
+/** Boxes of agents that are expected back, also of those just found dead: their mail does not expire meanwhile. */
+export const waitingBoxes = (view: View, dead: Iterable<Agent>): string[] => [
+  ...view.directory.frozen.keys(),
+  ...[...view.directory.dead.values(), ...dead].filter(isAway).map(({ name }) => name),
 ]
 
 /** Group mail that somebody has read has arrived, and what it asked is owed by its readers; of other mail the sender is told. */

@@ -1,8 +1,10 @@
+import type { NoticeKind } from '../../conversation/notice.ts'
 import { isOpenMatter } from '../../conversation/registry.ts'
 import type { Letter, View } from '../../conversation/view.ts'
-import { type Agent, systemAgent } from '../../model/agent.ts'
+import { type Agent, person, systemAgent } from '../../model/agent.ts'
 import { type Draft, receiptDrafts } from '../../model/entry.ts'
-import type { ReceiptChange, ReceiptState, ReceiptStep } from '../../model/receipt.ts'
+import { isWithinHours } from '../../model/hours.ts'
+import { classOf, type ReceiptChange, type ReceiptState, type ReceiptStep } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
 import type { Context } from '../context.ts'
 import { mootNotices } from '../moot.ts'
@@ -54,10 +56,25 @@ export class LetterChanges {
     return true
   }
 
-  /** It will reach nobody any more; its sender is told. */
+  /**
+   * It will reach nobody any more, or whoever has read it does not settle it any more; its sender is told. If that is
+   * the person, both wait for its hours.
+   */
   undeliverable(letter: Letter, step: 'dead' | 'expired', reason: string): void {
-    if (this.change(letter, step, step, reason))
-      this.tell(this.senderOf(letter), 'undelivered', letter, reason)
+    const to = this.senderOf(letter)
+    const kind = classOf(letter.state) === 'unread' ? 'undelivered' : 'ended'
+    if (this.mayTell(to, kind) && this.change(letter, step, step, reason)) this.tell(to, kind, letter, reason)
+  }
+
+  /**
+   * Whether somebody may be told now. Outside of its hours the person is told of nothing but unread urgent mail, and of
+   * that once, even if it was taken back meanwhile.
+   */
+  mayTell(to: string | undefined, kind: NoticeKind, about?: Letter): boolean {
+    const { now, policy } = this.context
+    if (to !== person || isWithinHours(policy.hours, now)) return true
+    const isKnown = about !== undefined && this.view.noticesAbout(about.id).some((one) => one.to === person)
+    return kind === 'unread' && !isKnown
   }
 
   /**

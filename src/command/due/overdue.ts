@@ -1,7 +1,7 @@
 import type { Matter } from '../../conversation/matter.ts'
 import { matterOf } from '../../conversation/registry.ts'
 import { person, systemAgent } from '../../model/agent.ts'
-import { countedSince, isAwayBox, mayTell, nextToTell, tellOnce } from './escalation.ts'
+import { countedSince, isAwayBox, nextToTell, tellOnce } from './escalation.ts'
 import { atOnce, keepTimes, type LetterChanges } from './letter-changes.ts'
 
 /**
@@ -22,7 +22,7 @@ export function escalateOverdue(letters: LetterChanges): void {
 function missDeadline(letters: LetterChanges, { seq, id, owner, kind, asker }: Matter): void {
   const to = asker === systemAgent ? person : asker
   const receipt = letters.view.receipts(seq).find((one) => one.owner === owner)
-  if (receipt === undefined || !mayTell(letters, to, 'deadline')) return
+  if (receipt === undefined || !letters.mayTell(to, 'deadline')) return
   const letter = { ...receipt, id }
   const next = kind === 'shutdown' ? '; end its process if it must stop now' : ''
   const reason = `the ${kind} was not settled in time${next}`
@@ -40,7 +40,7 @@ function escalateAnswer(letters: LetterChanges, matter: Matter, patience: number
   const letter = { ...receipt, id }
   if (letters.isBeingRead(letter)) return
   const { to } = nextToTell(letters, { ...letter, level: told })
-  if (!mayTell(letters, to, 'answer')) return
+  if (!letters.mayTell(to, 'answer')) return
   const reason = `no ${matterOf(kind)?.owes ?? 'answer'} yet`
   if (letters.change(letter, 'overdue', receipt.state, reason, keepTimes(letter)) && to !== undefined)
     tellOnce(letters, to, 'answer', letter, reason)
