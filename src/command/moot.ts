@@ -28,10 +28,7 @@ function isTrue(view: View, { id, to, kind }: NoticeItem): boolean {
   const receipt = message && view.receipts(message.seq).find(({ owner }) => owner === to)
   if (message === undefined || receipt === undefined) return false
   const isUnread = classOf(receipt.state) === 'unread'
-  const isWaitedFor = (isStill: (state: string) => boolean) =>
-    view
-      .matters(message.seq)
-      .some(({ owner, kind: what, state }) => owner === to && what !== 'ack' && isStill(state))
+  const matters = view.matters(message.seq).filter(({ owner }) => owner === to)
   switch (kind) {
     case 'unread':
       // What expired or lost its recipient is not settled by that.
@@ -40,14 +37,14 @@ function isTrue(view: View, { id, to, kind }: NoticeItem): boolean {
       return !isAcked(receipt.state) && classOf(receipt.state) !== 'closed'
     case 'answer':
     case 'deadline':
-      return isWaitedFor((state) => state === 'open')
+      return matters.some(({ kind: what, state }) => what !== 'ack' && state === 'open')
     case 'ended':
       return isDeadLetter(receipt.state) || classOf(receipt.state) === 'closed'
     case 'undelivered':
       return isDeadLetter(receipt.state)
     case 'waiting': {
       const agent = view.directory.agents.get(to)
-      return agent !== undefined && isAway(agent) && (isUnread || isWaitedFor(isOpenMatter))
+      return agent !== undefined && isAway(agent) && (isUnread || matters.some(({ state }) => isOpenMatter(state)))
     }
   }
 }

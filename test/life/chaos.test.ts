@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { noticeOf } from '../../src/conversation/notice.ts'
 import type { Entry } from '../../src/mod.ts'
 import { boxesTo } from '../../src/model/address.ts'
 import { type Running, startProcess } from '../helpers/processes.ts'
@@ -36,9 +37,12 @@ function replay(entries: readonly Entry[]) {
       for (const box of boxesTo(to)) receipts.set(`${id} ${box}`, { state: 'stored', box })
       if (from !== 'system') continue
       if (type === 'escalation') escalated.said++
-      const { undelivered = [] } = (payload ?? {}) as { undelivered?: { id: string; to: string }[] }
-      for (const one of undelivered) count(told, `${one.id} ${one.to}`)
-      if (type === 'error' && undelivered.some((one) => senders.get(one.id) !== to[0]))
+      // Not delivered; or whoever read it does not settle it any more.
+      const gone = (noticeOf({ payload })?.about ?? []).filter(({ kind }) =>
+        /^(undelivered|ended)$/.test(kind),
+      )
+      for (const one of gone) count(told, `${one.id} ${one.to}`)
+      if (gone.some((one) => senders.get(one.id) !== to[0]))
         wrong.push(`${entry.seq}: ${to[0]} is told of somebody else's mail`)
     }
     if (entry.kind !== 'receipt') continue

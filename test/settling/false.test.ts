@@ -239,4 +239,20 @@ describe('nothing false is told', () => {
     await on.pass(12 * hour, lookIn(ada))
     expect((await on.told('user')).filter(isAbout(alarm.id))).toHaveLength(1)
   })
+
+  it('says nothing of one who acknowledged and is gone, while another still has to', async () => {
+    const on = await stage()
+    const { lead, ada } = await trio(on)
+    const { mailbox: bob, kill } = await on.running('bob')
+    await on.agent('cy')
+    const note = await ada.send({ to: ['bob', 'cy'], subject: 'Note', requiresAck: true })
+    await check(bob)
+    await bob.ack(note.id)
+    await kill()
+    await on.space.runDue()
+    // What is done is done: nothing is said and taken back again and again.
+    expect(await on.space.runDue()).toBe(0)
+    await on.pass(15 * minute, lookIn(lead, ada))
+    expect(await check(ada)).toEqual([])
+  })
 })

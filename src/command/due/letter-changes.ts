@@ -157,6 +157,6 @@ export const keepTimes = ({ claimUntil, ackBy }: Letter): Partial<ReceiptChange>
   ...(ackBy === null ? {} : { ackBy: isoTime(ackBy) }),
 })
 
-/** Whether somebody waits for more than that it is read. */
-export const isWaitedFor = (view: View, { seq }: Letter): boolean =>
-  view.matters(seq).some(({ state }) => isOpenMatter(state))
+/** Whether somebody waits for more of this recipient than that it is read. */
+export const isWaitedFor = (view: View, { seq, owner }: Letter): boolean =>
+  view.matters(seq).some((matter) => matter.owner === owner && isOpenMatter(matter.state))
