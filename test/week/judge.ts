@@ -133,9 +133,12 @@ export class Judge {
           ? 'it is not there'
           : undefined
       case 'ended': {
-        const run = copy === undefined ? undefined : this.#facts.team.of(copy.owner)?.run
+        const { team } = this.#facts
+        const member = copy === undefined ? undefined : team.of(copy.owner)
         if (isOver(letter)) return `it was ${matter?.state ?? 'settled'}`
-        return letter.run !== undefined && run === letter.run ? 'its run goes on' : undefined
+        if (member === undefined || (letter.run !== undefined && letter.run < member.run)) return undefined
+        const goesOn = member.state === 'frozen' || team.isSurelyPresent(member.name)
+        return goesOn ? 'its run goes on' : undefined
       }
       case 'failed':
         return matter?.state === 'failed' ? undefined : 'it did not fail'
