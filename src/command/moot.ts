@@ -8,10 +8,13 @@ import { withdrawn } from './notice.ts'
 
 /** The notices that nobody has read and that are no longer true. */
 export const mootNotices = (view: View): Letter[] =>
-  view.liveNotices().filter(({ seq }) => {
-    const said = noticeOf(view.text(seq))
-    return said !== undefined && !said.about.some((item) => isTrue(view, item))
-  })
+  view.liveNotices().filter((letter) => isMoot(view, letter))
+
+/** Whether a letter is a notice that is no longer true. */
+export function isMoot(view: View, { seq }: Letter): boolean {
+  const said = noticeOf(view.text(seq))
+  return said !== undefined && !said.about.some((item) => isTrue(view, item))
+}
 
 /** Withdraws the unread notices that are only about a message, for reasons that a decision has just removed. */
 export function withdrawFor(view: View, id: string, kinds: readonly NoticeKind[]): ReceiptDraft[] {
@@ -44,7 +47,9 @@ function isTrue(view: View, { id, to, kind }: NoticeItem): boolean {
       return isDeadLetter(receipt.state)
     case 'waiting': {
       const agent = view.directory.agents.get(to)
-      return agent !== undefined && isAway(agent) && (isUnread || matters.some(({ state }) => isOpenMatter(state)))
+      return (
+        agent !== undefined && isAway(agent) && (isUnread || matters.some(({ state }) => isOpenMatter(state)))
+      )
     }
   }
 }

@@ -1,12 +1,13 @@
 import type { Letter, View } from '../conversation/view.ts'
 import { type Agent, isAway, person, systemAgent } from '../model/agent.ts'
 import { agentDraft, type Draft, type ReceiptDraft, receiptDrafts } from '../model/entry.ts'
-import { classOf } from '../model/receipt.ts'
+import { classOf, isDeadLetter } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context } from './context.ts'
 import { keepTimes, unchanged } from './due/letter-changes.ts'
 import { patienceWith } from './due/patience.ts'
-import { notice } from './notice.ts'
+import { isMoot } from './moot.ts'
+import { notice, withdrawn } from './notice.ts'
 import { requireAgent } from './roster.ts'
 
 /** More than any agent normally has waiting. */
@@ -45,11 +46,13 @@ function extend(view: View, before: Agent, { now, policy }: Context): ReceiptDra
  * and mail that failed too often.
  */
 function revive(view: View, name: string, context: Context): ReceiptDraft[] {
-  const changes = revived(view, name, context).map((letter) => ({
-    ...unchanged(letter),
-    state: letter.before ?? ('stored' as const),
-  }))
-  return receiptDrafts('revived', systemAgent, changes, `${name} is back`)
+  const letters = revived(view, name, context)
+  // What a notice said may have changed meanwhile.
+  const moot = letters.filter((letter) => isMoot(view, letter))
+  const changes = letters
+    .filter((letter) => !moot.includes(letter))
+    .map((letter) => ({ ...unchanged(letter), state: letter.before ?? ('stored' as const) }))
+  return [...receiptDrafts('revived', systemAgent, changes, `${name} is back`), ...withdrawn(moot, 'settled')]
 }
 
 const revived = (view: View, name: string, { now, policy }: Context): Letter[] =>
@@ -74,6 +77,7 @@ function correct(view: View, { name, lastSeenAt }: Agent, context: Context): Dra
           (kind === 'undelivered' || kind === 'waiting' || kind === 'ended') &&
           classOf(state) !== 'unread' &&
           state !== 'withdrawn' &&
+          !isDeadLetter(state) &&
           at >= Date.parse(lastSeenAt),
       )
     if (isMisled) bySender.set(from, [...(bySender.get(from) ?? []), letter])
