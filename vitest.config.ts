@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/helpers/longest-first.ts'
 import { quickFiles } from './test/helpers/quick.ts'
@@ -8,6 +10,8 @@ export default defineConfig({
   test: {
     include: isQuick ? quickFiles : ['test/**/*.test.ts'],
     globalSetup: './test/helpers/bring-tools.ts',
+    // What a space in a test leaves in the user's configuration must not end up in the real one.
+    env: { XDG_CONFIG_HOME: join(tmpdir(), 'agent-mailbox-test-config') },
     // Only ends what hangs: on a busy machine everything takes its time.
     testTimeout: 180_000,
     hookTimeout: 180_000,

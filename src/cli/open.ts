@@ -6,7 +6,8 @@ import type { Mailbox } from '../space/mailbox/api.ts'
 import { openDisk } from '../space/open.ts'
 import { findSpace } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
-import { action, type Cli } from './cli.ts'
+import type { FoundSpace } from '../space/trust.ts'
+import { action, type Cli, shellWord } from './cli.ts'
 import { createProgress } from './progress.ts'
 
 export interface OpenOptions {
@@ -14,8 +15,21 @@ export interface OpenOptions {
   creates?: boolean
 }
 
-export const spaceDir = ({ globals }: Cli): string =>
+export const foundSpace = ({ globals }: Cli): FoundSpace =>
   findSpace({ given: globals.space, env: process.env, cwd: process.cwd() })
+
+/** The space of a verb. One that was found and passed over is named once: its mail does not come here. */
+export function spaceDir(cli: Cli): string {
+  const { dir, passedOver } = foundSpace(cli)
+  for (const one of passedOver)
+    if (!named.has(one)) {
+      named.add(one)
+      cli.warn(`${one} is not used: you have not agreed to it. To use it: mailbox trust ${shellWord(one)}`)
+    }
+  return dir
+}
+
+const named = new Set<string>()
 
 export const spaceExists = (dir: string): boolean => existsSync(join(dir, 'journal'))
 

@@ -53,6 +53,7 @@ const serve = () => import('./verbs/serve.ts')
 const stats = () => import('./verbs/stats.ts')
 const tmux = () => import('./verbs/tmux.ts')
 const token = () => import('./verbs/token.ts')
+const trust = () => import('./verbs/trust.ts')
 const transfer = () => import('./verbs/transfer.ts')
 const wait = () => import('./verbs/wait.ts')
 const withdraw = () => import('./verbs/withdraw.ts')
@@ -64,6 +65,7 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
     verb('uninit', 'Undo what init did, byte for byte', from(init, 'uninit')),
     verb('doctor', 'Check the installation and suggest fixes', from(doctor, 'doctor')),
     verb('config', 'Show and change settings', from(config, 'config')),
+    verb('trust', 'Agree to use the space of a project', from(trust, 'trust')),
     verb('prompt', 'Print the mailbox section of a system prompt', from(prompt, 'prompt')),
     verb('demo', 'Watch a team of mock agents at work in the console', from(demo, 'demo')),
     verb('completion', 'Print a shell completion script', from(completion, 'completion')),

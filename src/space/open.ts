@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { type Clock, createClock, wallClock } from '../base/clock.ts'
 import { typed } from '../base/errors.ts'
 import { FileJournal } from '../journal/file/file-journal.ts'
@@ -6,6 +8,7 @@ import type { LocalSpace, OpenSpaceOptions, Space } from './api.ts'
 import { SpaceCore } from './core.ts'
 import { ensureSpaceDir, readSettings } from './settings.ts'
 import { DiskSpace } from './space.ts'
+import { isTrusted, spaceDirName, trustSpace } from './trust.ts'
 
 /** Opens a space: one behind a hub by its address, one on this disk by its directory. */
 export function openSpace(options: HubOptions): Promise<Space>
@@ -24,6 +27,7 @@ export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise
 export const openDisk = (options: OpenSpaceOptions): Promise<DiskSpace> => typed(() => open(options))
 
 async function open(options: OpenSpaceOptions): Promise<DiskSpace> {
+  const isNew = !existsSync(join(options.dir, 'journal'))
   const refusal = ensureSpaceDir(options.dir)
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = clockFor(options)
@@ -45,7 +49,18 @@ async function open(options: OpenSpaceOptions): Promise<DiskSpace> {
     await core.close()
     throw error
   }
+  if (isNew) agreeTo(options.dir)
   return new DiskSpace(core)
+}
+
+/** Whoever creates a space where it would be found by chance has agreed to it. */
+function agreeTo(dir: string): void {
+  if (basename(dir) !== spaceDirName || isTrusted(dir, process.env)) return
+  try {
+    trustSpace(dir, process.env)
+  } catch {
+    // The home cannot be written to. Then it has to be named.
+  }
 }
 
 /** `MAILBOX_CLOCK=wall` is for tests that run processes at another time: they go by their wall clocks alone. */

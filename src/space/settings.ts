@@ -1,12 +1,12 @@
-import { existsSync, lstatSync, mkdirSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { readTextFile, writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
 import { isObject } from '../base/objects.ts'
 import { nameToFile } from '../model/name.ts'
 import { defaultSettings, isSettingKey, type Settings, settings } from '../model/settings.ts'
+import { type Environment, type FoundSpace, nearestSpace } from './trust.ts'
 
 /** The settings in effect. Those that only a newer program knows are left alone: see {@link unknownSettings}. */
 export function readSettings(dir: string): Settings {
@@ -83,7 +83,7 @@ export function writeSettings(dir: string, given: Partial<Settings>): Partial<Se
 export interface FindSpaceOptions {
   /** The directory given by the caller (`--space`). */
   given?: string | undefined
-  env: NodeJS.ProcessEnv
+  env: Environment
   cwd: string
 }
 
@@ -95,15 +95,14 @@ function checkDirectory(named: string): string {
   })
 }
 
-/** Finds the space: the one given, MAILBOX_SPACE, the nearest `.mailbox` in a parent directory, or `~/.mailbox`. */
-export function findSpace({ given, env, cwd }: FindSpaceOptions): string {
+/**
+ * Finds the space: the one given, MAILBOX_SPACE, the nearest `.mailbox` in a parent directory that the person has
+ * agreed to, or `~/.mailbox`.
+ */
+export function findSpace({ given, env, cwd }: FindSpaceOptions): FoundSpace {
   const named = given ?? env['MAILBOX_SPACE']
-  if (named !== undefined && named !== '') return resolve(cwd, checkDirectory(named))
-  for (let dir = resolve(cwd); ; dir = dirname(dir)) {
-    const candidate = join(dir, '.mailbox')
-    if (existsSync(candidate)) return candidate
-    if (dir === dirname(dir)) return join(env['HOME'] ?? homedir(), '.mailbox')
-  }
+  if (named !== undefined && named !== '') return { dir: resolve(cwd, checkDirectory(named)), passedOver: [] }
+  return nearestSpace(cwd, env)
 }
 
 /**
@@ -112,11 +111,22 @@ export function findSpace({ given, env, cwd }: FindSpaceOptions): string {
  */
 export function ensureSpaceDir(dir: string): MailboxError | undefined {
   mkdirSync(checkDirectory(dir), { recursive: true, mode: 0o700 })
+  return checkSpaceDir(dir)
+}
+
+/**
+ * The same for a directory that must exist. No file of a space is used through a symbolic link, which could lead
+ * anywhere: none may be in it, or among the files of the hooks.
+ */
+export function checkSpaceDir(dir: string): MailboxError | undefined {
   const refuse = (why: string, hint: string) => {
     throw new MailboxError('not_permitted', why, { hint })
   }
   if (lstatSync(dir).isSymbolicLink())
     refuse(`${dir} is a symbolic link`, 'use the path of the directory itself')
+  const link = findLink(dir) ?? findLink(join(dir, 'hooks'))
+  if (link !== undefined)
+    refuse(`${link} is a symbolic link`, 'the files of a space are never reached through links: remove it')
   const { mode, uid } = statSync(dir)
   if (process.getuid !== undefined && uid !== process.getuid())
     return new MailboxError('not_permitted', `${dir} belongs to another user: it can be read, not written`, {
@@ -125,6 +135,16 @@ export function ensureSpaceDir(dir: string): MailboxError | undefined {
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
     refuse(`other users can read or write ${dir}`, `make it private: chmod 700 ${dir}`)
   return undefined
+}
+
+function findLink(dir: string): string | undefined {
+  try {
+    const found = readdirSync(dir, { withFileTypes: true }).find((entry) => entry.isSymbolicLink())
+    return found === undefined ? undefined : join(dir, found.name)
+  } catch {
+    // There is no such directory, or it cannot be listed: opening what is in it says so.
+    return undefined
+  }
 }
 
 /** A template of the space: `templates/NAME.json`. */

@@ -3,7 +3,7 @@ import { toPrintableLine } from '../../model/text.ts'
 import { checkup, type Finding } from '../checkup.ts'
 import { action, type Cli } from '../cli.ts'
 import { examples } from '../help.ts'
-import { spaceDir } from '../open.ts'
+import { foundSpace } from '../open.ts'
 
 export function doctor(command: Command): void {
   command
@@ -12,7 +12,7 @@ export function doctor(command: Command): void {
     .addHelpText('after', examples('mailbox doctor', 'mailbox doctor --space .mailbox --json'))
   action(command, async (cli, { deep = false }: { deep?: boolean }) => {
     const findings: Finding[] = []
-    for await (const finding of checkup(cli, spaceDir(cli), deep)) findings.push(finding)
+    for await (const finding of checkup(cli, foundSpace(cli), deep)) findings.push(finding)
     cli.unreadable = () => []
     const ok = findings.every(({ state }) => state !== 'fail')
     cli.answer({ ok, checks: findings }, () => findings.map((finding) => line(cli, finding)).join('\n'))

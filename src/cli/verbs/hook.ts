@@ -23,6 +23,7 @@ export function hook(command: Command): void {
       ...[program, 'hook', client, other],
       ...['--pid', `${pid}`, '--space', space],
     ]
-    process.exitCode = await runHook({ client, event, space, pid, argsFor })
+    const isNamed = cli.globals.space !== undefined || Boolean(process.env['MAILBOX_SPACE'])
+    process.exitCode = await runHook({ client, event, space, isNamed, pid, argsFor })
   })
 }

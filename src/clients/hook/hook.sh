@@ -17,13 +17,26 @@ case $client in
   *) pid='' dir='' ;;
 esac
 [ -n "$dir" ] && cd "$dir" 2>/dev/null
+cd -P . 2>/dev/null
+
+# Whether the person has agreed to a space that was found (space/trust.ts).
+agreed() {
+  [ "$1" = "$HOME/.mailbox" ] && return 0
+  while IFS= read -r line; do
+    [ "$line" = "$1" ] && return 0
+  done <"${XDG_CONFIG_HOME:-$HOME/.config}/agent-mailbox/spaces"
+  return 1
+} 2>/dev/null
 
 # The same rules as findSpace in space/settings.ts. Only the start of a session may create a space (run.ts).
 space=$MAILBOX_SPACE
 if [ -z "$space" ]; then
-  at=$PWD
-  while [ ! -e "$at/.mailbox" ] && [ -n "$at" ]; do at=${at%/*}; done
-  if [ -e "$at/.mailbox" ]; then space=$at/.mailbox; else space=$HOME/.mailbox; fi
+  at=${PWD%/}
+  until [ -e "$at/.mailbox" ] && agreed "$at/.mailbox"; do
+    [ -n "$at" ] || break
+    at=${at%/*}
+  done
+  if [ -e "$at/.mailbox" ] && agreed "$at/.mailbox"; then space=$at/.mailbox; else space=$HOME/.mailbox; fi
 fi
 [ -d "$space/journal" ] || [ "$event" = SessionStart ] || exit 0
 
@@ -90,7 +103,9 @@ esac
 
 node=${MAILBOX_NODE:-node}
 if ! command -v "$node" >/dev/null 2>&1; then
-  { echo "hook.sh: $node is not on the PATH of $client; set MAILBOX_NODE to the path of Node" >"$space/hooks/problem"; } 2>/dev/null
+  # Not through a link: run.ts refuses such a space.
+  [ -L "$space" ] || [ -L "$space/hooks" ] || [ -L "$space/hooks/problem" ] ||
+    { echo "hook.sh: $node is not on the PATH of $client; set MAILBOX_NODE to the path of Node" >"$space/hooks/problem"; } 2>/dev/null
   exit 0
 fi
 exec "$node" "${0%/*}/hook.cjs" "$client" "$event" "$space" "$pid"

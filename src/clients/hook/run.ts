@@ -1,12 +1,13 @@
 import { existsSync, fstatSync, readSync, writeSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { subagentRefusal } from '../../agent/subagent.ts'
 import { MailboxError } from '../../base/errors.ts'
 import { identifyByProc } from '../../base/process.ts'
 import { sleepSync } from '../../base/timers.ts'
 import type { Client } from '../../model/client.ts'
 import { openDisk } from '../../space/open.ts'
+import { checkSpaceDir } from '../../space/settings.ts'
+import { isTrusted } from '../../space/trust.ts'
 import { dialects } from '../registry.ts'
 import { newMailNotice } from './arrivals.ts'
 import { Delegations } from './delegations.ts'
@@ -25,6 +26,8 @@ export interface HookOptions {
   event: string
   /** The directory of the space. */
   space: string
+  /** The person has named it, instead of having it found. @default MAILBOX_SPACE names it */
+  isNamed?: boolean
   /** The client's process, or one below it. */
   pid: number
   /** The arguments that start Node with this program for another event of the same client. */
@@ -41,27 +44,30 @@ const endLimitMs = 1_300
  */
 export async function runHook(options: HookOptions): Promise<number> {
   const { client, event: name, space: dir } = options
+  let isUsed = false
   try {
     const dialect = dialects[client as Client] as Dialect | undefined
-    if (dialect === undefined) return 0
+    if (dialect === undefined || !mayUse(options)) return 0
+    isUsed = true
     const event = dialect.parse(name, readInput())
-    if (!mayUse(dir, event)) return 0
+    // The first session creates the space, so that its agent is told who it is.
+    if (event?.moment !== 'start' && !existsSync(join(dir, 'journal'))) return 0
     recordRun(dir, dialect.client, name)
     return event === undefined ? 0 : await handle(options, dialect, event)
   } catch (error) {
-    log(dir, `${client} ${name}`, error)
+    if (isUsed) log(dir, `${client} ${name}`, error)
     return 0
   }
 }
 
 /**
- * The first session creates the space, so that its agent is told who it is. Only where the person has one by default
- * or has named it: a folder called .mailbox in a project that somebody else made is not a space.
+ * Nothing is read from or written into a space that the person has not named or agreed to, or that leads elsewhere
+ * through links.
  */
-function mayUse(dir: string, event: HookEvent | undefined): boolean {
-  if (existsSync(join(dir, 'journal'))) return true
-  const chosen = process.env['MAILBOX_SPACE'] || join(process.env['HOME'] ?? homedir(), '.mailbox')
-  return event?.moment === 'start' && (!existsSync(dir) || resolve(chosen) === resolve(dir))
+function mayUse({ space: dir, isNamed = process.env['MAILBOX_SPACE'] === dir }: HookOptions): boolean {
+  if (!isNamed && !isTrusted(dir, process.env)) return false
+  if (existsSync(dir)) checkSpaceDir(dir)
+  return true
 }
 
 async function handle(options: HookOptions, dialect: Dialect, event: HookEvent): Promise<number> {

@@ -4,7 +4,7 @@
 // `mailbox hook opencode EVENT` and passes the reply on to OpenCode. If that fails, the session continues without
 // its mail.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -170,19 +170,31 @@ function endOfJournal(directory) {
 
 const callerFile = (directory) => join(spaceOf(directory), 'hooks', 'callers', `opencode-${process.pid}`)
 
-/** The same rules as the command line. */
+/** The same rules as the command line (space/trust.ts): what was found is used only if the person has agreed to it. */
 function spaceOf(directory) {
   if (process.env.MAILBOX_SPACE) return process.env.MAILBOX_SPACE
-  for (let at = directory; ; at = dirname(at)) {
-    if (pathExists(join(at, '.mailbox'))) return join(at, '.mailbox')
-    if (at === dirname(at)) return join(process.env.HOME ?? '', '.mailbox')
+  const usual = join(process.env.HOME ?? '', '.mailbox')
+  const agreed = agreedSpaces()
+  for (let at = realPath(directory) ?? directory; ; at = dirname(at)) {
+    const space = join(at, '.mailbox')
+    if (agreed.includes(space) && realPath(space) !== undefined) return space
+    if (at === dirname(at)) return usual
   }
 }
 
-function pathExists(path) {
+function agreedSpaces() {
+  const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME ?? '', '.config')
   try {
-    return Boolean(statSync(path))
+    return readFileSync(join(config, 'agent-mailbox', 'spaces'), 'utf8').split('\n')
   } catch {
-    return false
+    return []
+  }
+}
+
+function realPath(path) {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
   }
 }

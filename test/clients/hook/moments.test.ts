@@ -200,9 +200,9 @@ describe('where there is no space yet', () => {
     const cwd = join(home, 'project')
     mkdirSync(join(cwd, '.mailbox'), { recursive: true })
     const env = { HOME: home, MAILBOX_SPACE: '' }
-    expect(client.hook('SessionStart', { env, cwd }).stdout).toBe('')
+    expect(client.hook('SessionStart', { env, cwd }).text).toContain('You are `claude-1`')
     expect(readdirSync(join(cwd, '.mailbox'))).toEqual([])
-    expect(existsSync(join(home, '.mailbox'))).toBe(false)
+    expect(existsSync(join(home, '.mailbox', 'journal'))).toBe(true)
   })
 })
 

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findSpace } from '../../../src/space/settings.ts'
+import { trustSpace } from '../../../src/space/trust.ts'
 import { countingNode } from '../../helpers/counting-node.ts'
 import { segmentFile } from '../../helpers/segments.ts'
 import { tempDir } from '../../helpers/temp.ts'
@@ -198,7 +199,7 @@ describe('the space that hook.sh finds', () => {
     ]
     const check = () => {
       for (const env of named) {
-        const meant = findSpace({ env: { HOME: home, ...env }, cwd: deep })
+        const { dir: meant } = findSpace({ env: { HOME: home, ...env }, cwd: deep })
         expect(found(env)).toBe(existsSync(meant) ? meant : '')
       }
     }
@@ -206,7 +207,11 @@ describe('the space that hook.sh finds', () => {
     for (const parent of [home, join(root, 'a'), deep]) {
       mkdirSync(join(parent, '.mailbox', 'journal'), { recursive: true })
       check()
+      trustSpace(join(parent, '.mailbox'), { HOME: home })
+      check()
     }
+    const { dir } = findSpace({ env: { HOME: home }, cwd: deep })
+    expect(dir).toBe(join(deep, '.mailbox'))
     mkdirSync(join(root, 'named', 'journal'), { recursive: true })
     check()
   })

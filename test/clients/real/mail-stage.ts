@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LocalSpace, Mailbox } from '../../../src/mod.ts'
+import { trustSpace } from '../../../src/space/trust.ts'
 import { tempSpace } from '../../helpers/temp.ts'
 import { until } from '../../helpers/wait.ts'
 import { clientHome } from './claude.ts'
@@ -23,6 +24,8 @@ export interface MailStage {
 export async function mailStage(): Promise<MailStage> {
   const home = clientHome()
   const space = await tempSpace({ dir: join(home.project, '.mailbox') })
+  // Its user created it; here another process did, with another home.
+  trustSpace(space.dir, { HOME: home.home })
   const ada = await space.mailbox('ada')
   const sent = new Map<string, string>()
   return {
