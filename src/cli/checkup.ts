@@ -8,11 +8,11 @@ import type { Helper } from '../space/helpers.ts'
 import { ensureSpaceDir, readSettings, unknownSettings } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { FoundSpace } from '../space/trust.ts'
-import { type Cli, shellWord } from './cli.ts'
+import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
 import { relative } from './format/time.ts'
 import { unreadableRecord } from './format/unreadable.ts'
-import { open, spaceExists } from './open.ts'
+import { notAgreed, open, spaceExists } from './open.ts'
 import { count } from './progress.ts'
 
 export interface Finding {
@@ -30,16 +30,10 @@ const scantBytes = 512 * 1_048_576
 const tooFewBytes = 16 * 1_048_576
 
 /** Checks everything that mail here depends on, dependencies first. */
-export async function* checkup(
-  cli: Cli,
-  { dir, passedOver }: FoundSpace,
-  deep: boolean,
-): AsyncGenerator<Finding> {
+export async function* checkup(cli: Cli, space: FoundSpace, deep: boolean): AsyncGenerator<Finding> {
+  const { dir, passedOver } = space
   yield checkNode()
-  for (const one of passedOver) {
-    const found = `${one} is not used: you have not agreed to it`
-    yield { check: 'space', state: 'warn', found, next: `to use it: mailbox trust ${shellWord(one)}` }
-  }
+  for (const one of passedOver) yield { check: 'space', state: 'warn', ...notAgreed(one) }
   yield* checkSpaceIn(cli, dir, deep)
   yield* checkClients(cli, dir)
 }

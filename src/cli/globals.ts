@@ -18,7 +18,7 @@ export function addGlobals(command: Command): void {
     .addOption(
       global(
         '--space <dir>',
-        'the space to use (default: MAILBOX_SPACE, the nearest .mailbox in a parent directory, or ~/.mailbox)',
+        'the space to use (default: MAILBOX_SPACE, the nearest .mailbox in a parent directory that you have agreed to, or ~/.mailbox)',
       ),
     )
     .addOption(global('--as <agent>', 'the agent to act as (default: MAILBOX_AGENT, or "user", the person)'))

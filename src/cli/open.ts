@@ -24,12 +24,19 @@ export function spaceDir(cli: Cli): string {
   for (const one of passedOver)
     if (!named.has(one)) {
       named.add(one)
-      cli.warn(`${one} is not used: you have not agreed to it. To use it: mailbox trust ${shellWord(one)}`)
+      const { found, next } = notAgreed(one)
+      cli.warn(`${found}; ${next}`)
     }
   return dir
 }
 
 const named = new Set<string>()
+
+/** What to say of a space that was found and that nobody has agreed to. */
+export const notAgreed = (dir: string) => ({
+  found: `${dir} is not used: you have not agreed to it`,
+  next: `to use it: mailbox trust ${shellWord(dir)}`,
+})
 
 export const spaceExists = (dir: string): boolean => existsSync(join(dir, 'journal'))
 
