@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
-import { readTextFile, writeFileAtomically } from '../base/files.ts'
+import { notAFile, readTextFile, writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
 import { isObject } from '../base/objects.ts'
 import { nameToFile } from '../model/name.ts'
@@ -125,8 +125,7 @@ export function checkSpaceDir(dir: string): MailboxError | undefined {
   if (lstatSync(dir).isSymbolicLink())
     refuse(`${dir} is a symbolic link`, 'use the path of the directory itself')
   const link = findLink(dir) ?? findLink(join(dir, 'hooks'))
-  if (link !== undefined)
-    refuse(`${link} is a symbolic link`, 'the files of a space are never reached through links: remove it')
+  if (link !== undefined) throw notAFile(link)
   const { mode, uid } = statSync(dir)
   if (process.getuid !== undefined && uid !== process.getuid())
     return new MailboxError('not_permitted', `${dir} belongs to another user: it can be read, not written`, {

@@ -60,6 +60,6 @@ it('agrees to nothing that is not there, or that leads elsewhere', async () => {
   expect(await run('trust', join(home, 'nowhere'))).toMatchObject({ code: 3 })
   symlinkSync(home, join(dir, 'hooks'))
   const refused = await run('trust', dir)
-  expect(refused).toMatchObject({ code: 4 })
-  expect(refused.stderr).toContain('is a symbolic link')
+  expect(refused).toMatchObject({ code: 1 })
+  expect(refused.stderr).toContain(`${join(dir, 'hooks')} is not a regular file`)
 })
