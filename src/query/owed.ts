@@ -1,5 +1,5 @@
 import type { SqlValue } from '../base/sqlite.ts'
-import type { Matter } from '../conversation/matter.ts'
+import { isOutcome, type Matter } from '../conversation/matter.ts'
 import type { Kind, MatterState } from '../conversation/registry.ts'
 import { readersOf, unackedMembers } from '../index/members.ts'
 import { isGroupBox } from '../model/address.ts'
@@ -89,11 +89,11 @@ function toOwed(source: Source, matter: Matter, now: number): Owed {
   }
 }
 
-/** Whether a message answers something that this agent asked: a question, a plan, a task. */
-export function isAnswerTo(source: Source, agent: string, { replyTo }: Pick<Message, 'replyTo'>): boolean {
-  if (replyTo === undefined) return false
-  const asked = "m.id = ? AND x.asker = ? AND x.kind <> 'ack' LIMIT 1"
-  return mattersWhere(source, asked, [replyTo, agent]).length > 0
+/** Whether a message says what has become of something that this agent asked for: a question, a plan, a task. */
+export function isAnswerTo(source: Source, agent: string, message: Message): boolean {
+  if (message.replyTo === undefined) return false
+  const asked = "m.id = ? AND x.asker = ? AND x.kind <> 'ack'"
+  return mattersWhere(source, asked, [message.replyTo, agent]).some((matter) => isOutcome(message, matter))
 }
 
 /** For each agent that waits for answers, the questions it sent. */
