@@ -30,7 +30,10 @@ export function escalationsOf(source: Source, message: StoredMessage): Escalatio
     .sort((a, b) => a - b)
     .map((seq) => messageBySeq(source, seq))
     .filter((one) => one.type === escalationType && isAbout(one, message.id) && !isTakenBack(source, one.seq))
-    .map((one) => ({ ...{ id: one.id, to: one.to, by: one.from, at: one.createdAt }, reason: reasonOf(one, message.id) }))
+    .map((one) => ({
+      ...{ id: one.id, to: one.to, by: one.from, at: one.createdAt },
+      reason: reasonOf(one, message.id),
+    }))
 }
 
 const isAbout = (escalation: Message, id: string): boolean =>

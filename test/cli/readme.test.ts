@@ -50,7 +50,9 @@ it('whoever follows the lines of the README is left in peace for a day', async (
     (JSON.parse(await run(`mailbox ${words} --json`, later)) as { messages: { subject: string }[] }).messages
   for (const later of looksAt) {
     // Whoever looks at the roster does what is due.
-    const { agents } = JSON.parse(await run('mailbox agents --json', later)) as { agents: { state: string }[] }
+    const { agents } = JSON.parse(await run('mailbox agents --json', later)) as {
+      agents: { state: string }[]
+    }
     expect(agents.map(({ state }) => state)).not.toContain('dead')
     expect(await messages('inbox --as user', later), `the person, after ${later} min`).toEqual([])
     expect(await messages('check --as ada', later), `ada, after ${later} min`).toEqual([])

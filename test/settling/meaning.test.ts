@@ -154,7 +154,9 @@ it('what was read stays read in an export that is imported, and has its sender',
   expect((await to.run(['import', '-'], { input: lines })).code).toBe(0)
   const { receipts } = await to.json('show', message.id)
   expect(receipts).toMatchObject([{ recipient: 'bob', state: 'acked' }])
-  const { agents } = JSON.parse(await to.ok('stats', '--json')) as { agents: { name: string; sent: number }[] }
+  const { agents } = JSON.parse(await to.ok('stats', '--json')) as {
+    agents: { name: string; sent: number }[]
+  }
   expect(agents.find(({ name }) => name === 'ada')).toMatchObject({ sent: 1 })
 })
 
@@ -170,10 +172,11 @@ describe('words of the command line', () => {
     const box = await createBox('ada', 'bob')
     await box.ok(
       ...['handoff', 'bob', '--as', 'ada', '--subject', 'The parser', '--work-completed', 'THE LEXER'],
-      ...['--next-step', 'THE NEXT STEP'],
+      ...['--next-step', 'THE NEXT STEP', '--file-modified', 'THE/FILE.md'],
     )
     const read = await box.ok('check', '--as', 'bob')
-    for (const words of ['THE LEXER', 'THE NEXT STEP']) expect(read.split(words), words).toHaveLength(2)
+    for (const words of ['THE LEXER', 'THE NEXT STEP', 'THE/FILE.md'])
+      expect(read.split(words), words).toHaveLength(2)
   })
 
   it.each([
@@ -184,7 +187,10 @@ describe('words of the command line', () => {
     const box = await createBox('ada', 'bob')
     const given = ['--subject', 'For you', '--type', type, '--payload', JSON.stringify(payload)]
     const { message } = await box.json('send', 'bob', '--as', 'ada', ...given)
-    for (const read of [await box.ok('check', '--as', 'bob'), await box.ok('read', message.id, '--as', 'bob')]) {
+    for (const read of [
+      await box.ok('check', '--as', 'bob'),
+      await box.ok('read', message.id, '--as', 'bob'),
+    ]) {
       for (const word of words) expect(read).toContain(word)
       expect(read).not.toMatch(/```json|\{"/)
     }
@@ -193,7 +199,17 @@ describe('words of the command line', () => {
   it('show says to whom a message was escalated, by whom and why', async () => {
     const box = await createBox('ada', 'bob')
     await box.ok('join', 'lena', '--role', 'lead')
-    const { message } = await box.json('send', 'bob', '--as', 'ada', '--subject', 'Q', '--body', 'x', '--await')
+    const { message } = await box.json(
+      'send',
+      'bob',
+      '--as',
+      'ada',
+      '--subject',
+      'Q',
+      '--body',
+      'x',
+      '--await',
+    )
     await box.ok('escalate', message.id, '--as', 'ada', '--reason', 'Blocked for two hours.')
     const text = (await box.ok('show', message.id)).replace(/\s+/g, ' ')
     expect(text).toMatch(/Escalated to role:lead by ada at [^.]* because: Blocked for two hours\./)
