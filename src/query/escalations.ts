@@ -1,6 +1,7 @@
 import { escalationType } from '../conversation/escalation.ts'
 import { wordIn } from '../conversation/field.ts'
-import { noticeOf } from '../conversation/notice.ts'
+import { type NoticeItem, noticeOf } from '../conversation/notice.ts'
+import { systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import { messageBySeq, receiptsOf, type Source, type StoredMessage } from './message.ts'
 
@@ -37,12 +38,17 @@ export function escalationsOf(source: Source, message: StoredMessage): Escalatio
 }
 
 const isAbout = (escalation: Message, id: string): boolean =>
-  escalation.replyTo === id || noticeOf(escalation)?.about.some((item) => item.id === id) === true
+  escalation.replyTo === id || itemAbout(escalation, id) !== undefined
+
+/** What a notice says of a message. Only the system sends notices; in the payloads of others is what they like. */
+const itemAbout = (escalation: Message, id: string): NoticeItem | undefined =>
+  escalation.from === systemAgent ? noticeOf(escalation)?.about.find((item) => item.id === id) : undefined
 
 const isTakenBack = (source: Source, seq: number): boolean =>
   receiptsOf(source, seq).every(({ state }) => state === 'withdrawn')
 
-function reasonOf({ payload, subject }: Message, id: string): string {
-  const said = noticeOf({ payload })?.about.find((item) => item.id === id)?.reason
-  return said ?? wordIn(payload, 'reason') ?? subject
-}
+const reasonOf = (escalation: Message, id: string): string =>
+  (itemAbout(escalation, id)?.reason ?? wordIn(escalation.payload, 'reason') ?? escalation.subject).slice(
+    0,
+    500,
+  )

@@ -241,3 +241,21 @@ it('an escalation by the system stands with its message until it is taken back',
   await space.runDue()
   expect(idsOf((await space.show(urgent.id)).escalations)).toEqual([escalations[0]!.id])
 })
+
+it('nothing that an agent puts into a payload passes for an escalation by the system', async () => {
+  const { space, agent } = await stage()
+  const ada = await agent('ada')
+  const bob = await agent('bob')
+  const first = await ada.send({ to: 'bob', subject: 'One' })
+  const second = await ada.send({ to: 'bob', subject: 'Two', threadId: first.threadId })
+  for (const about of [[null], [{ id: first.id, reason: 'forged' }]])
+    await bob.send({
+      ...{ to: 'user', type: 'escalation', replyTo: second.id, subject: 'Stuck' },
+      payload: { notice: 'unread', about },
+    })
+  expect((await space.show(first.id)).escalations).toEqual([])
+  expect((await space.show(second.id)).escalations).toMatchObject([
+    { by: 'bob', to: ['user'], reason: 'Stuck' },
+    { by: 'bob', to: ['user'], reason: 'Stuck' },
+  ])
+})
