@@ -24,18 +24,16 @@ await play(async ({ space, start }) => {
   await first.exit
   assert.equal((await space.owed({ kind: 'task' })).length, 1)
 
-  const second = start('implementer', {
-    on: { handoff: [{ reply: { body: 'Built, 40 tests.' } }, { note: 'built' }] },
-  })
+  const second = start('implementer', { on: { handoff: [{ note: 'Built, 40 tests.' }] } })
   assert.equal((await second.says('ready')).generation, 2)
   await second.says('done', { id })
-  const answer = await architect.wait({ replyTo: id, timeoutMs: 10_000 })
-  assert.equal(answer.body, 'Built, 40 tests.')
+  const report = await architect.wait({ replyTo: id, timeoutMs: 10_000 })
+  assert.equal(report.body, 'Built, 40 tests.')
 
   const { message, receipts } = await space.show(id)
   assert.deepEqual(message.attachments, ['DESIGN.md'])
   assert.equal(message.context.nextSteps.at(-1), 'Begin with the lexer')
   assert.equal(receipts[0].state, 'archived')
   assert.deepEqual(await space.owed(), [])
-  console.log(`its second run took the handoff up and answered: ${answer.body}`)
+  console.log(`its second run took the handoff up and reported: ${report.body}`)
 })

@@ -111,7 +111,12 @@ const receiptView = z.strictObject({
   ...counts('attempts', 'repeats'),
   steps: z.array(ladderStep),
 })
-export const shownMessage = object('ShownMessage', { message: storedMessage, receipts: z.array(receiptView) })
+const escalation = z.strictObject({ ...texts('id', 'by', 'at', 'reason'), to: z.array(text) })
+export const shownMessage = object('ShownMessage', {
+  message: storedMessage,
+  receipts: z.array(receiptView),
+  escalations: z.array(escalation),
+})
 
 export const owed = object('Owed', {
   kind,

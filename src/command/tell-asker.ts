@@ -14,8 +14,9 @@ import type { HandleCommand } from './ladder.ts'
 import { notice } from './notice.ts'
 
 /**
- * Whoever asked is told once what became of it: a reply or a verdict says it by itself; otherwise whoever is done
- * with the message, or has failed, says so with its note. Nobody is told of what it did itself.
+ * Whoever asked is told once what became of it: an answer or a verdict says it by itself; otherwise whoever is done
+ * with the message, or has failed, says so with its note. A reply to work may say anything, also that it has only
+ * begun, so the end of work is always told. Nobody is told of what it did itself.
  */
 export function tellAsker(
   view: View,
@@ -32,7 +33,8 @@ export function tellAsker(
   if (matter === undefined || matter.asker === agent || matter.asker === systemAgent) return []
   const about = view.text(message.seq)
   const isTask = isWork(matter.kind)
-  if (step === 'completed' && note === undefined && hasReplied(view, agent, about, matter.asker)) return []
+  const mayBeSaid = step === 'completed' && note === undefined && !isTask
+  if (mayBeSaid && hasReplied(view, agent, about, matter.asker)) return []
   const status = isTask ? outcome.work : closed
   const subject = about.subject || '(no subject)'
   if (isAnswered(matter, command))

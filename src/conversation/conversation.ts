@@ -42,6 +42,8 @@ export interface MessageType {
   takes?: (payload: Record<string, unknown>) => string
   /** What it says of another matter, which it names by its key. */
   reports?: (payload: Record<string, unknown>) => Report | undefined
+  /** Whether, as a reply, it says that what was asked for is over, one way or another. */
+  ends?: (payload: Record<string, unknown>) => boolean
   /** As a reply, or as one with this payload, it settles nothing: whoever asked still waits. */
   settlesNothing?: true | ((payload: Record<string, unknown>) => boolean)
   /** It asks for something, though nobody keeps track of whether it is done. */

@@ -93,6 +93,16 @@ function stepOn(message: Message, kind: Kind): TakenStep | undefined {
   return name !== undefined && typeOf(message.type)?.takes === undefined ? findStep(kind, name) : undefined
 }
 
+/**
+ * Whether a reply says what has become of a matter: an answer, a verdict, the end of the work, or that there will be
+ * none. That somebody has begun with it, or wants to talk about it, is no reason to stop waiting.
+ */
+export function isOutcome(message: Message, { kind, asker }: Pick<Matter, 'kind' | 'asker'>): boolean {
+  if (typeOf(message.type)?.ends?.(fieldsOf(message.payload))) return message.from !== asker
+  const step = stepOn(message, kind)
+  return step !== undefined && (step.name !== matterOf(kind)?.byReply || isAnswer(message, asker))
+}
+
 /** A follow-up by the asker is not an answer, nor is passing the matter on to someone else. */
 export const isAnswer = (message: Message, asker: string): boolean =>
   message.from !== asker &&

@@ -1,7 +1,7 @@
 import type { Message } from '../model/message.ts'
 import { shownOf } from '../model/shown-fields.ts'
 import { typeOf, waysToAnswer } from './registry.ts'
-import { contextLines, type Fact, wordsOf } from './words.ts'
+import { contextLines, type Fact, filesBesides, wordsOf } from './words.ts'
 
 const markers = { low: '', normal: '', high: '[HIGH] ', urgent: '[URGENT] ' } as const
 
@@ -27,9 +27,9 @@ export function toMarkdown(message: Message): string {
   if (sentence !== undefined) lines.push('', sentence)
   lines.push('', '---', '', body)
   if (context !== undefined) lines.push('', '### Context', '', ...contextLines(context))
-  if (message.attachments.length > 0) {
-    lines.push('', '### Attachments', '', ...message.attachments.map((path) => `- \`${oneLine(path)}\``))
-  }
+  const files = filesBesides(message, body)
+  if (files.length > 0)
+    lines.push('', '### Attachments', '', ...files.map((path) => `- \`${oneLine(path)}\``))
   for (const { label, text } of long) lines.push('', `### ${label}`, '', text)
   if (others.length + Number(payload !== undefined) > 0) lines.push('', '### Payload', '')
   lines.push(...others.map(({ label, text }) => `- **${oneLine(label)}:** ${oneLine(text)}`))

@@ -61,6 +61,7 @@ export const status = conversation({
       says: ({ payload: said }) => sayStatus(fieldsOf(said)),
       // That somebody is done with a question is no answer to it.
       settlesNothing: ({ status: word }) => word === closed,
+      ends: ({ status: word }) => word === 'completed' || word === 'failed' || word === closed,
       reports: ({ taskId: key, status: word }): Report | undefined => {
         const step = word === 'completed' ? 'finish' : word === 'failed' ? 'fail' : undefined
         return typeof key === 'string' && step !== undefined ? { kind: 'task', key, step } : undefined

@@ -136,6 +136,13 @@ function contextBesides(context: Message['context'], body: string): Message['con
   return left.length === 0 ? undefined : Object.fromEntries(left)
 }
 
+/** The files of a message, without those that a body made from its context has in its lists. */
+export function filesBesides(message: Pick<Message, 'attachments' | 'context'>, body: string): string[] {
+  if (message.context === undefined) return message.attachments
+  const lines = new Set(body.split('\n'))
+  return message.attachments.filter((path) => !lines.has(`- ${path}`))
+}
+
 /** A context as a list. */
 export function contextLines(context: Record<string, unknown>): string[] {
   return Object.entries(context).flatMap(([key, value]) => {

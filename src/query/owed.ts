@@ -1,6 +1,7 @@
 import type { SqlValue } from '../base/sqlite.ts'
-import type { Matter } from '../conversation/matter.ts'
+import { isOutcome, type Matter } from '../conversation/matter.ts'
 import type { Kind, MatterState } from '../conversation/registry.ts'
+import { titleOf } from '../conversation/words.ts'
 import { readersOf, unackedMembers } from '../index/members.ts'
 import { isGroupBox } from '../model/address.ts'
 import { boxesOf, clockOf } from '../model/agent.ts'
@@ -78,22 +79,23 @@ function owedFor(source: Source, matter: Matter, now: number): Owed[] {
 
 function toOwed(source: Source, matter: Matter, now: number): Owed {
   const { seq, id, owner, kind, state, asker, since, until } = matter
-  const { subject, type, priority } = messageBySeq(source, seq)
+  const message = messageBySeq(source, seq)
+  const { type, priority } = message
   const holder = source.index.sql('SELECT box FROM receipt WHERE seq = ? AND owner = ?')
   const [by = owner] = holder.get<[string]>([seq, owner]) ?? []
   return {
-    ...{ kind, id, subject, type, priority, from: asker, to: owner, by, state },
+    ...{ kind, id, subject: titleOf(message), type, priority, from: asker, to: owner, by, state },
     since: isoTime(since),
     until: until === null ? null : isoTime(until),
     overdue: until !== null && until <= now,
   }
 }
 
-/** Whether a message answers something that this agent asked: a question, a plan, a task. */
-export function isAnswerTo(source: Source, agent: string, { replyTo }: Pick<Message, 'replyTo'>): boolean {
-  if (replyTo === undefined) return false
-  const asked = "m.id = ? AND x.asker = ? AND x.kind <> 'ack' LIMIT 1"
-  return mattersWhere(source, asked, [replyTo, agent]).length > 0
+/** Whether a message says what has become of something that this agent asked for: a question, a plan, a task. */
+export function isAnswerTo(source: Source, agent: string, message: Message): boolean {
+  if (message.replyTo === undefined) return false
+  const asked = "m.id = ? AND x.asker = ? AND x.kind <> 'ack'"
+  return mattersWhere(source, asked, [message.replyTo, agent]).some((matter) => isOutcome(message, matter))
 }
 
 /** For each agent that waits for answers, the questions it sent. */

@@ -3,6 +3,7 @@ import { clockOf, systemAgent } from '../model/agent.ts'
 import { happenedAt, type ReceiptEntry } from '../model/entry.ts'
 import { type LadderStep, type Receipt, type ReceiptView, stateNow } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
+import { type Escalation, escalationsOf } from './escalations.ts'
 import {
   messageBySeq,
   type PlaceRow,
@@ -17,6 +18,8 @@ import { noteUnreadable } from './unreadable.ts'
 export interface ShownMessage {
   message: StoredMessage
   receipts: ReceiptView[]
+  /** Who was told that it needs attention, and why. */
+  escalations: Escalation[]
 }
 
 /** A message with the ladder of each recipient: every step, when it was reached and by whom. */
@@ -32,7 +35,7 @@ export function show(source: Source, id: string, now: number): ShownMessage {
       const clock = clockOf(agentByName(source, receipt.owner), now)
       return viewOf(receipt, [stored, ...stepsOf(receipt, trail, seq)], clock)
     })
-  return { message, receipts }
+  return { message, receipts, escalations: escalationsOf(source, message) }
 }
 
 /** The steps of a message's receipts, without those that cannot be read. */

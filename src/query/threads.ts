@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import { titleOf } from '../conversation/words.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
 import type { Priority } from '../model/message.ts'
 import type { Receipt } from '../model/receipt.ts'
@@ -119,7 +120,7 @@ function summarize(source: Source, id: string, lastSeq: number): ThreadSummary {
   const tags = index.sql(`SELECT DISTINCT tag FROM label WHERE seq IN (${inThread}) ORDER BY tag`)
   return {
     id,
-    subject: first.subject,
+    subject: titleOf(first),
     messages,
     participants: people.all<[string]>([id]).flatMap(([name]) => (isGroupBox(name) ? [] : name)),
     tags: tags.all<[string]>([id]).map(([tag]) => tag),

@@ -2,8 +2,10 @@ import { describe, expect, it, test } from 'vitest'
 import { brief, isWorthATurn } from '../../src/agent/briefing.ts'
 import { recall } from '../../src/agent/recall.ts'
 import {
+  acceptShutdown,
   approvePlan,
   assignTask,
+  handOff,
   requestShutdown,
   requestStatus,
   respondStatus,
@@ -60,6 +62,52 @@ describe('what is worth a turn', () => {
   test('an answer that is waited for is, however quiet', () => {
     expect(isWorthATurn(letter({ priority: 'low' }), ['x'])).toBe(true)
   })
+
+  it.each<[string, 'task' | 'handoff' | 'plan' | 'shutdown']>([
+    ['a task', 'task'],
+    ['a handoff', 'handoff'],
+    ['a plan', 'plan'],
+    ['a request to shut down', 'shutdown'],
+  ])(
+    '%s is not answered by a reply that says it is under way, but by what becomes of it',
+    async (_, kind) => {
+      const { ada, bob } = await trio(await tempSpace())
+      const { id } = await {
+        task: () => assignTask(ada, { to: 'bob', subject: 'Build it' }),
+        handoff: () => handOff(ada, { to: 'bob', subject: 'Build it', workCompleted: 'The lexer.' }),
+        plan: () => submitPlan(ada, { to: 'bob', subject: 'In two', body: '-' }),
+        shutdown: () => requestShutdown(ada, 'bob'),
+      }[kind]()
+      const begun = await bob.reply(id, { body: 'On it.' })
+      for (const moment of ['tool', 'stop', 'wake'] as const)
+        expect((await brief(ada, moment)).ids, moment).toEqual([])
+      expect((await ada.unread()).answers).toEqual([])
+      if (kind === 'plan') await approvePlan(bob, id)
+      else if (kind === 'shutdown') await acceptShutdown(bob, id)
+      else await bob.done(id)
+      const { messages, answers } = await ada.unread()
+      expect(answers).toHaveLength(1)
+      expect(messages.map((message) => message.id)).toEqual([...answers, begun.id])
+      expect((await brief(ada, 'stop')).ids).toEqual(answers)
+    },
+  )
+
+  it.each(['question', 'status'])(
+    'any reply answers a %s, and so does that there will be none',
+    async (kind) => {
+      const { ada, bob } = await trio(await tempSpace())
+      const ask = () =>
+        kind === 'status'
+          ? requestStatus(ada, 'bob')
+          : ada.send({ to: 'bob', subject: 'Which port?', awaitingResponse: true })
+      const reply = await bob.reply((await ask()).id, { body: '80.' })
+      expect((await brief(ada, 'stop')).ids).toEqual([reply.id])
+      await bob.fail((await ask()).id, { reason: 'no idea' })
+      const { ids } = await brief(ada, 'tool')
+      expect(ids).toHaveLength(1)
+      expect(await ada.read(ids[0]!)).toMatchObject({ type: 'status_update', payload: { status: 'closed' } })
+    },
+  )
 
   it('is what an agent is shown before it stops', async () => {
     const { ada, bob } = await trio(await tempSpace())

@@ -7,7 +7,7 @@ import { readEvents } from '../../console/src/data/stream.ts'
 import { parseRecipients } from '../../console/src/lib/address.ts'
 import { asCommand } from '../../console/src/lib/cli.ts'
 import { parseRoute, path } from '../../console/src/lib/route.ts'
-import { line, sentence } from '../../console/src/lib/text.ts'
+import { block, line, sentence } from '../../console/src/lib/text.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { hostileNames } from './hostile-corpus.ts'
 
@@ -95,6 +95,7 @@ describe('the stream of entries', () => {
 describe('text', () => {
   it('from others stays on one line and reads in one direction', () => {
     expect(line('a\u202eb\nc\u0007')).toBe('a\ufffdb c\ufffd')
+    expect(block('\ta\u202eb\r\n  c\u0007')).toBe('  a\ufffdb\n  c\ufffd')
   })
 
   it.each([

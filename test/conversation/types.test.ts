@@ -19,7 +19,7 @@ import { refusal } from '../helpers/refusal.ts'
 
 /** What each type means, beside its words. The types that mean nothing of their own are not here. */
 const traits = [
-  ...['opens', 'answers', 'settlesNothing', 'isBound', 'interrupts', 'isEmergency'],
+  ...['opens', 'answers', 'ends', 'settlesNothing', 'isBound', 'interrupts', 'isEmergency'],
   ...['need', 'isComposed'],
 ] as const
 const meanings: Record<string, object> = {
@@ -42,7 +42,7 @@ const meanings: Record<string, object> = {
   },
   status_response: { answers: 'status_request' },
   // Only one that says it was closed.
-  status_update: { settlesNothing: expect.any(Function) },
+  status_update: { ends: expect.any(Function), settlesNothing: expect.any(Function) },
   help_request: { opens: 'question', need: { kind: 'help', label: 'asks for help' }, isComposed: true },
   task_assignment: { opens: 'task', isComposed: true },
   fix_ci_failure: { opens: 'task' },

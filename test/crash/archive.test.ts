@@ -1,14 +1,13 @@
 import { cpSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import { listArchived, listPlain } from '../../src/journal/file/segment.ts'
 import type { Agent } from '../../src/model/agent.ts'
 import type { Entry } from '../../src/model/entry.ts'
 import { openDisk } from '../../src/space/open.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { day } from '../helpers/archive.ts'
-import { readAll, seqsOf, upTo } from '../helpers/drafts.ts'
+import { entriesIn, seqsOf, upTo } from '../helpers/drafts.ts'
 import { failEach } from '../helpers/faults.ts'
 import { runScript } from '../helpers/processes.ts'
 import { inStorm } from '../helpers/storm.ts'
@@ -52,15 +51,6 @@ async function template(): Promise<Template> {
   const agents = await space.agents()
   await space.close()
   return { dir: space.dir, entries: await entriesIn(space.dir), agents }
-}
-
-async function entriesIn(dir: string): Promise<Entry[]> {
-  const journal = new FileJournal({ dir })
-  try {
-    return (await readAll(journal)).map(({ entry }) => entry)
-  } finally {
-    await journal.close()
-  }
 }
 
 /** Where archiving leaves its traces. */

@@ -2,10 +2,9 @@ import { cpSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { allVerbs } from '../../src/cli/verbs.ts'
-import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import type { Entry } from '../../src/model/entry.ts'
 import { openDisk } from '../../src/space/open.ts'
-import { readAll } from '../helpers/drafts.ts'
+import { entriesIn } from '../helpers/drafts.ts'
 import { createScene, everyVerb, otherVerbs, type VerbCall } from '../helpers/every-verb.ts'
 import {
   type CallFault,
@@ -26,15 +25,6 @@ const faults = campaignSize('errors', 2_000, 6)
 const atOnce = 3
 
 beforeEach(() => needTool('strace'))
-
-async function entriesIn(dir: string): Promise<Entry[]> {
-  const journal = new FileJournal({ dir })
-  try {
-    return (await readAll(journal)).map(({ entry }) => entry)
-  } finally {
-    await journal.close()
-  }
-}
 
 /** Why an answer is none that a caller can act on; undefined if it is. */
 function untyped({ status, signal, stdout, stderr }: VerbRun): string | undefined {

@@ -11,9 +11,8 @@ import {
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import { openDisk } from '../../src/space/open.ts'
-import { readAll } from '../helpers/drafts.ts'
+import { entriesIn } from '../helpers/drafts.ts'
 import { failEach } from '../helpers/faults.ts'
 import { linesIn, segmentFile, writeLines } from '../helpers/segments.ts'
 import { inStorm } from '../helpers/storm.ts'
@@ -46,7 +45,7 @@ async function template(): Promise<Template> {
   for (let n = 1; n <= 14; n++) await ada.send({ to: 'ada', subject: `s${n}`, body: 'words' })
   await space.close()
   cpSync(dir, copy, { recursive: true })
-  const entries = await entriesIn(dir)
+  const entries = await textsIn(dir)
   for (const n of [1, 2, 3, 4])
     writeLines(
       dir,
@@ -61,14 +60,9 @@ async function template(): Promise<Template> {
 
 const archived = (dir: string): string => join(dir, 'archive', '2026-12-00000001.jsonl.gz')
 
-async function entriesIn(dir: string): Promise<string[]> {
-  const journal = new FileJournal({ dir, durability: 'os' })
-  try {
-    return (await readAll(journal)).map(({ entry }) => JSON.stringify(entry))
-  } finally {
-    await journal.close()
-  }
-}
+/** To be compared as they are written. */
+const textsIn = async (dir: string): Promise<string[]> =>
+  (await entriesIn(dir)).map((entry) => JSON.stringify(entry))
 
 /** Where a repair leaves its traces. */
 function pathsOf(dir: string): string[] {
@@ -89,13 +83,13 @@ async function wrongIn(
   { copy, entries }: Template,
 ): Promise<string[]> {
   const wrong: string[] = []
-  const readable = new Set(await entriesIn(dir))
+  const readable = new Set(await textsIn(dir))
   for (const entry of before) if (!readable.has(entry)) wrong.push(`it lost ${entry.slice(0, 60)}`)
   const space = await openDisk({ dir, settings: { ...testSettings, ...patientSettings } })
   try {
     const { lost } = await space.repair({ from: [copy] })
     if (lost.length > 0) wrong.push(`lost: ${JSON.stringify(lost)}`)
-    const found = await entriesIn(dir)
+    const found = await textsIn(dir)
     if (found.slice(0, entries.length).join() !== entries.join()) wrong.push('the entries are not the same')
     wrong.push(...(await space.verify({ deep: true })).problems)
     const stray = ['journal', 'journal/damaged', 'archive'].flatMap((name) =>
@@ -112,7 +106,7 @@ async function wrongIn(
 /** Runs a repair once for each call that can go wrong. */
 async function cutOff(call: string, what: string, step: number) {
   const from = await template()
-  const before = await entriesIn(from.dir)
+  const before = await textsIn(from.dir)
   const codes = new Set<string>()
   const done = await failEach({
     ...{ call, what, step, script: repairer, from: from.dir, paths: pathsOf },

@@ -1,3 +1,4 @@
+import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import type { Journal, PlacedEntry } from '../../src/journal/journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import type { Agent } from '../../src/model/agent.ts'
@@ -58,6 +59,16 @@ export async function readAll(journal: Journal, portionBytes?: number): Promise<
     if (read.entries.length === 0) return found
     found.push(...read.entries)
     cursor = read.cursor
+  }
+}
+
+/** Everything in the journal of a space that no process has open. */
+export async function entriesIn(dir: string): Promise<Entry[]> {
+  const journal = new FileJournal({ dir })
+  try {
+    return (await readAll(journal)).map(({ entry }) => entry)
+  } finally {
+    await journal.close()
   }
 }
 

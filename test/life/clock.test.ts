@@ -1,14 +1,13 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createClock } from '../../src/base/clock.ts'
 import { type LocalSpace, openSpace } from '../../src/mod.ts'
 import type { Box } from '../helpers/cli.ts'
+import { needFaketime, wallClockAt } from '../helpers/faketime.ts'
 import { hour, minute } from '../helpers/scene.ts'
-import { skipTest } from '../helpers/skip.ts'
 import { inStorm } from '../helpers/storm.ts'
 import { tempDir } from '../helpers/temp.ts'
-import { needTool } from '../helpers/tools.ts'
 import { until } from '../helpers/wait.ts'
 import { boxWith, byHand } from './stage.ts'
 
@@ -167,24 +166,10 @@ describe('a wall clock that jumps by an hour', () => {
   })
 })
 
-const libraries = ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`)
-
-const library = libraries.find((path) => existsSync(path))
-
 describe('commands under a wall clock that is wrong', () => {
-  beforeEach(() => {
-    needTool('faketime')
-    if (library === undefined) skipTest(`needs libfaketime in one of: ${libraries.join(', ')}`)
-  })
+  beforeEach(needFaketime)
 
-  const at = (faketime: string) => ({
-    env: {
-      LD_PRELOAD: library!,
-      FAKETIME: faketime,
-      DONT_FAKE_MONOTONIC: '1',
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    },
-  })
+  const at = (faketime: string) => ({ env: wallClockAt(faketime) })
 
   async function claimedByBob(
     ttl: string,

@@ -6,6 +6,13 @@ const unseen = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060\u
 /** Untrusted text as one line: nothing in it can hide or reorder the text around it. */
 export const line = (text: string): string => text.replace(/\s+/gu, ' ').replace(unseen, '\ufffd').trim()
 
+/** Untrusted text that keeps its lines and its indentation. */
+export const block = (text: string): string =>
+  text
+    .split(/\r?\n/)
+    .map((one) => one.replaceAll('\t', '  ').replace(unseen, '\ufffd'))
+    .join('\n')
+
 export const subjectOf = (subject: string): string => line(subject) || '(no subject)'
 
 /** The hub's messages start in lower case. Names such as `limits.inbox` are left alone. */

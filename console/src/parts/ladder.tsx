@@ -1,6 +1,7 @@
 import './ladder.css'
 import { useResource } from '../data/resource.ts'
 import type { LadderStep, ReceiptState, ReceiptView } from '../data/types.ts'
+import { path } from '../lib/route.ts'
 import { line, plural } from '../lib/text.ts'
 import { clockTime, duration, fullTime } from '../lib/time.ts'
 import { messageOptions } from '../state/thread.ts'
@@ -35,9 +36,16 @@ export function Ladders({ id }: { id: string }) {
   const { data, error } = useResource(`message ${id}`, () => messageOptions(id))
   if (error.value !== null && data.value === undefined) return <Problem error={error.value} />
   if (data.value === undefined) return <Loading />
-  const { receipts } = data.value
+  const { receipts, escalations } = data.value
   return (
     <div class="ladders">
+      {escalations.map((one) => (
+        <p key={one.id} class="quiet">
+          Escalated to {line(one.to.join(', '))}
+          {one.by === 'system' ? '' : ` by ${line(one.by)}`} at{' '}
+          <a href={path('messages', one.id)}>{fullTime(one.at)}</a> because: {line(one.reason)}
+        </p>
+      ))}
       {receipts.map((receipt) => (
         <Ladder key={receipt.recipient} receipt={receipt} />
       ))}

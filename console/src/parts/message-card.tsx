@@ -1,11 +1,11 @@
 import './message-card.css'
 import { useState } from 'preact/hooks'
 import { typeOf } from '../../../src/conversation/registry.ts'
-import { labelFor, type Words, wordsOf } from '../../../src/conversation/words.ts'
+import { filesBesides, labelFor, type Words, wordsOf } from '../../../src/conversation/words.ts'
 import type { StoredMessage, ThreadReceipt } from '../data/types.ts'
 import { asCommand } from '../lib/cli.ts'
 import { path } from '../lib/route.ts'
-import { line, subjectOf } from '../lib/text.ts'
+import { block, line, subjectOf } from '../lib/text.ts'
 import { copy } from './copy.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Ladders, stateName, toneOf } from './ladder.tsx'
@@ -36,8 +36,9 @@ export function MessageCard({
 }: MessageCardProps) {
   const [shows, setShows] = useState<'ladder' | 'raw' | null>(ladder ? 'ladder' : null)
   const toggle = (what: 'ladder' | 'raw') => () => setShows(shows === what ? null : what)
-  const { from, to, type, priority, tags, attachments } = message
+  const { from, to, type, priority, tags } = message
   const words = wordsOf(message)
+  const files = filesBesides(message, words.body)
   const { sentence } = typeOf(type) ?? {}
   return (
     <article
@@ -94,9 +95,9 @@ export function MessageCard({
         {sentence !== undefined && <p class="sentence">{sentence}</p>}
         <Markdown text={words.body} />
         <Details words={words} />
-        {attachments.length > 0 && (
+        {files.length > 0 && (
           <ul class="files" aria-label="Attachments">
-            {attachments.map((file) => (
+            {files.map((file) => (
               <li key={file} class="mono">
                 <bdi>{line(file)}</bdi>
               </li>
@@ -155,13 +156,32 @@ function Details({ words: { facts, others, payload, context } }: { words: Words 
   if (shown.length === 0) return null
   return (
     <dl class="facts">
-      {shown
-        .slice(0, 16)
-        .map(([name, value], at) => [
-          <dt key={`${at} t`}>{line(name).toLowerCase()}</dt>,
-          <dd key={`${at} d`}>{line(value).slice(0, 1_000)}</dd>,
-        ])}
+      {shown.slice(0, 16).map(([name, value], at) => [
+        <dt key={`${at} t`}>{line(name)}</dt>,
+        <dd key={`${at} d`}>
+          <Value text={value} />
+        </dd>,
+      ])}
     </dl>
+  )
+}
+
+const webAddress = /^https?:\/\/[\x21-\x7e]{1,900}$/
+
+/** A log keeps its lines, and an address can be followed. */
+function Value({ text }: { text: string }) {
+  if (text.trim().includes('\n'))
+    return (
+      <pre class="raw" tabIndex={0}>
+        {block(text.trimEnd()).slice(0, 10_000)}
+      </pre>
+    )
+  const short = line(text).slice(0, 1_000)
+  if (!webAddress.test(text)) return <>{short}</>
+  return (
+    <a href={short} target="_blank" rel="noopener noreferrer nofollow">
+      {short}
+    </a>
   )
 }
 

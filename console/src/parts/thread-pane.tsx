@@ -1,3 +1,4 @@
+import { titleOf } from '../../../src/conversation/words.ts'
 import './thread-pane.css'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { replyTypeFor } from '../../../src/conversation/registry.ts'
@@ -83,7 +84,7 @@ function Thread({
         </a>
         <div class="pane-title">
           <h1 ref={head} tabIndex={-1}>
-            <bdi>{subjectOf(first.subject)}</bdi>
+            <bdi>{subjectOf(titleOf(first))}</bdi>
           </h1>
           <div class="pane-facts">
             <span>{plural(messages.length, 'message')}</span>
@@ -108,7 +109,7 @@ function Thread({
           <div class="sequence-room">
             <Sequence
               messages={messages}
-              label={subjectOf(first.subject)}
+              label={subjectOf(titleOf(first))}
               onSelect={(id: string) => go(`/messages/${id}`)}
             />
           </div>
@@ -124,7 +125,7 @@ function Thread({
                 key={message.id}
                 message={message}
                 receipts={message.receipts}
-                subject={sameSubject(message.subject, first.subject) ? undefined : message.subject}
+                subject={sameSubject(titleOf(message), titleOf(first)) ? undefined : titleOf(message)}
                 isTarget={message.id === target}
                 onReply={() => answer(message)}
               />

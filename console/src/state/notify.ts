@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals'
+import { titleOf } from '../../../src/conversation/words.ts'
 import { onEntries } from '../data/live.ts'
 import type { NeedsYouItem } from '../data/types.ts'
 import { go } from '../lib/go.ts'
@@ -24,7 +25,7 @@ export async function toggleNotify(): Promise<void> {
 }
 
 function notify({ message }: NeedsYouItem): void {
-  const note = new Notification(`${line(message.from)}: ${subjectOf(message.subject)}`, {
+  const note = new Notification(`${line(message.from)}: ${subjectOf(titleOf(message))}`, {
     body: line(message.body).slice(0, 160),
     tag: message.id,
   })
@@ -46,7 +47,7 @@ export function startNotifying(): void {
     known = new Set(items.map(({ message }) => message.id))
     const fresh = before === undefined ? [] : items.filter(({ message }) => !before.has(message.id))
     if (fresh.length > 0)
-      announcement.value = `${plural(fresh.length, 'new item needs you', 'new items need you')}: ${subjectOf(fresh[0]!.message.subject)}`
+      announcement.value = `${plural(fresh.length, 'new item needs you', 'new items need you')}: ${subjectOf(titleOf(fresh[0]!.message))}`
     // Not while the person is looking at the page.
     if (notifies.peek() && canNotify() && document.visibilityState === 'hidden')
       for (const item of fresh.slice(0, 3)) notify(item)
@@ -63,7 +64,7 @@ function announceMail(): void {
     for (const entry of entries) {
       if (entry.kind !== 'message' || entry.originalAt !== undefined) continue
       count++
-      last = `from ${line(entry.message.from)}: ${subjectOf(entry.message.subject)}`
+      last = `from ${line(entry.message.from)}: ${subjectOf(titleOf(entry.message))}`
     }
     if (count === 0 || timer !== undefined) return
     timer = setTimeout(() => {

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
+import { titleOf } from '../../../src/conversation/words.ts'
 import { get } from '../data/api.ts'
 import type { PagedOptions } from '../data/paged.ts'
 import type { DeadLetter, DeadLetters } from '../data/types.ts'
@@ -81,7 +82,7 @@ export function DeadPage({ id }: { id: string | undefined }) {
                 isCurrent={idOf(letter) === id}
                 from={letter.message.from}
                 people={`${line(letter.message.from)} to ${line(letter.recipient)}`}
-                subject={letter.message.subject}
+                subject={titleOf(letter.message)}
                 at={letter.at}
               >
                 <PriorityChip priority={letter.message.priority} />
@@ -117,7 +118,7 @@ function Reading({ letter }: { letter: DeadLetter }) {
         </a>
         <div class="pane-title">
           <h1>
-            <bdi>{subjectOf(message.subject)}</bdi>
+            <bdi>{subjectOf(titleOf(message))}</bdi>
           </h1>
           <p class="quiet">
             {state === 'expired' ? 'Expired for' : 'Not delivered to'} <bdi>{line(recipient)}</bdi>:{' '}
@@ -130,7 +131,7 @@ function Reading({ letter }: { letter: DeadLetter }) {
           message={message}
           receipts={[{ owner: recipient, box: recipient, state }]}
           ladder
-          onReply={() => openCompose({ to: message.from, subject: `Re: ${message.subject}` })}
+          onReply={() => openCompose({ to: message.from, subject: `Re: ${titleOf(message)}` })}
         />
       </div>
       <footer class="pane-foot">

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { titleOf } from '../../../src/conversation/words.ts'
 import { describeRouted } from '../../../src/model/routes.ts'
 import { useResource } from '../data/resource.ts'
 import { asCommand } from '../lib/cli.ts'
@@ -40,7 +41,7 @@ export function MessagePage({ id }: { id: string }) {
   ]
   return (
     <Page
-      title={subjectOf(message.subject)}
+      title={subjectOf(titleOf(message))}
       tools={
         <>
           <a class="button" href={`${path('threads', message.threadId)}?m=${message.id}`}>

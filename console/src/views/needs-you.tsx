@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { needs } from '../../../src/conversation/registry.ts'
+import { titleOf } from '../../../src/conversation/words.ts'
 import type { NeedsYouItem } from '../data/types.ts'
 import { onFinishKey } from '../keys/intents.ts'
 import { path } from '../lib/route.ts'
@@ -59,7 +60,7 @@ function NeedsList({ items, id }: { items: readonly NeedsYouItem[] | undefined; 
           isCurrent={item.message.id === id}
           from={item.message.from}
           people={line(item.message.from)}
-          subject={item.message.subject}
+          subject={titleOf(item.message)}
           at={item.since}
         >
           <PriorityChip priority={item.message.priority} />

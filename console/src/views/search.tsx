@@ -1,3 +1,4 @@
+import { titleOf } from '../../../src/conversation/words.ts'
 import './search.css'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { get } from '../data/api.ts'
@@ -126,7 +127,7 @@ function Results({ q, id }: { q: string; id: string | undefined }) {
           isCurrent={message.id === id}
           from={message.from}
           people={`${line(message.from)} to ${message.to.map(line).join(', ')}`}
-          subject={message.subject}
+          subject={titleOf(message)}
           at={message.createdAt}
         >
           <PriorityChip priority={message.priority} />

@@ -1,18 +1,31 @@
 import { typeOf } from '../../conversation/registry.ts'
 import { wordsOf } from '../../conversation/words.ts'
+import { systemAgent } from '../../model/agent.ts'
 import type { Message } from '../../model/message.ts'
 import type { LadderStep, ReceiptView } from '../../model/receipt.ts'
 import { shownOf } from '../../model/shown-fields.ts'
 import { toPrintable, toPrintableLine } from '../../model/text.ts'
+import type { Escalation } from '../../query/escalations.ts'
 import type { ShownMessage } from '../../query/show.ts'
 import type { Cli } from '../cli.ts'
 import { paintPriority, subjectOf } from './message.ts'
 import { table, wrap } from './table.ts'
 import { absolute, relative, zone } from './time.ts'
 
-/** A message's headers, and the steps taken by each recipient. */
-export function ladder(cli: Cli, { message, receipts }: ShownMessage): string {
-  return [head(cli, message), ...receipts.map((receipt) => receiptLines(cli, receipt))].join('\n\n')
+/** A message's headers, its escalations, and the steps taken by each recipient. */
+export function ladder(cli: Cli, { message, receipts, escalations }: ShownMessage): string {
+  const told = escalations.flatMap((one) => wrap(toPrintableLine(sayEscalation(cli, one)), cli.width))
+  return [
+    head(cli, message),
+    ...(told.length === 0 ? [] : [told.join('\n')]),
+    ...receipts.map((receipt) => receiptLines(cli, receipt)),
+  ].join('\n\n')
+}
+
+function sayEscalation({ now }: Cli, { to, by, at, reason }: Escalation): string {
+  const author = by === systemAgent ? '' : ` by ${by}`
+  const time = `${absolute(at)} ${zone(at)} (${relative(at, now)})`
+  return `Escalated to ${to.join(', ')}${author} at ${time} because: ${reason}`
 }
 
 function head(cli: Cli, message: Message): string {

@@ -13,14 +13,15 @@ import { addPaging, answerPage, type PageFlags } from '../paging.ts'
 export function show(command: Command): void {
   command
     .description(
-      'Show the delivery status of a message: for each recipient, every step with its time and author. Nothing is marked as read.',
+      'Show the delivery status of a message: for each recipient, every step with its time and author, and to whom it was escalated. Nothing is marked as read.',
     )
     .argument('<id>', 'the message; a unique prefix of its id is enough')
     .addHelpText('after', examples('mailbox show ID', "mailbox show ID --json | jq '.receipts[].state'"))
   action(command, async (cli, id: string) => {
     await using space = await open(cli)
-    const { message, receipts } = await space.show(id)
-    cli.answer({ message, receipts }, () => ladder(cli, { message, receipts }))
+    const { message, receipts, escalations } = await space.show(id)
+    const shown = { message, receipts, escalations }
+    cli.answer(shown, () => ladder(cli, shown))
   })
 }
 

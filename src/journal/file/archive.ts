@@ -3,11 +3,12 @@ import { type FileHandle, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { fromSystem, MailboxError } from '../../base/errors.ts'
+import { MailboxError } from '../../base/errors.ts'
 import { streamFileAtomically, syncDirectory } from '../../base/files.ts'
 import { monthOf } from '../../model/time.ts'
 import { WriterLock } from './lock.ts'
 import { archiveDirOf, archivedName, listArchived, openForRead, segmentPath } from './segment.ts'
+import { upkeepError } from './write-error.ts'
 
 /**
  * Moves closed segments into the archive, and deletes archived ones. A process that is killed here leaves a
@@ -123,15 +124,4 @@ export function syncSegment(dir: string, segment: number): void {
   }
 }
 
-function archiveError(cause: unknown): unknown {
-  const error = cause instanceof MailboxError ? undefined : fromSystem(cause, 'archiving failed')
-  if (error === undefined) return cause
-  const next =
-    error.code === 'disk_full'
-      ? 'free some disk space'
-      : 'check the disk (dmesg) and the permissions of the space'
-  return new MailboxError(error.code, error.message, {
-    cause,
-    hint: `${next} and run it again; no mail is lost`,
-  })
-}
+const archiveError = (cause: unknown): unknown => upkeepError(cause, 'archiving failed', 'no mail is lost')

@@ -1,5 +1,5 @@
-import { closeSync, constants, fdatasyncSync, openSync, readSync, writeSync } from 'node:fs'
-import { checkOf, fileBytes, headPath, openForMarks, padded, slotBytes } from './head-mark.ts'
+import { closeSync, fdatasyncSync, writeSync } from 'node:fs'
+import { checkOf, fileBytes, headPath, openForMarks, padded, readMarks, slotBytes } from './head-mark.ts'
 import { listSegments } from './segment.ts'
 
 /**
@@ -44,21 +44,7 @@ export function markFirst(dir: string, space: string, first: First): void {
 
 /** Undefined if there is no mark, or it is another space's. */
 export function readFirst(dir: string, space: string | undefined): First | undefined {
-  let fd: number
-  try {
-    fd = openSync(headPath(dir), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  } catch {
-    return undefined
-  }
-  try {
-    const text = Buffer.alloc(slotBytes)
-    readSync(fd, text, 0, slotBytes, fileBytes)
-    const match = pattern.exec(text.toString('latin1'))
-    if (match === null || checkOf(match[1]!) !== match[5] || match[4] !== space) return undefined
-    return { seq: Number(match[2]), segment: Number(match[3]) }
-  } catch {
-    return undefined
-  } finally {
-    closeSync(fd)
-  }
+  const match = pattern.exec(readMarks(dir, fileBytes, slotBytes)?.toString('latin1') ?? '')
+  if (match === null || checkOf(match[1]!) !== match[5] || match[4] !== space) return undefined
+  return { seq: Number(match[2]), segment: Number(match[3]) }
 }

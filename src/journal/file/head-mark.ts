@@ -144,6 +144,12 @@ export function openForMarks(path: string): number {
 
 /** What the marks of a space say, for those who only read. `space`: only its own; undefined: whoever's. */
 export function readHead(dir: string, space?: string): (Head & { space: string }) | undefined {
+  const page = readMarks(dir, 0, fileBytes)
+  return page === undefined ? undefined : newest(page, space)
+}
+
+/** A part of the file of marks; undefined when it cannot be read. */
+export function readMarks(dir: string, offset: number, bytes: number): Buffer | undefined {
   let fd: number
   try {
     fd = openSync(headPath(dir), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -151,9 +157,9 @@ export function readHead(dir: string, space?: string): (Head & { space: string }
     return undefined
   }
   try {
-    const page = Buffer.alloc(fileBytes)
-    readSync(fd, page, 0, fileBytes, 0)
-    return newest(page, space)
+    const page = Buffer.alloc(bytes)
+    readSync(fd, page, 0, bytes, offset)
+    return page
   } catch {
     return undefined
   } finally {

@@ -14,6 +14,17 @@ export function writeError(cause: unknown): MailboxError {
   return new MailboxError(code, message, { cause, hint })
 }
 
+/** What a disk has done to work on old files, which can be run again without harm; other errors as they are. */
+export function upkeepError(cause: unknown, doing: string, comfort: string): unknown {
+  const error = cause instanceof MailboxError ? undefined : fromSystem(cause, doing)
+  if (error === undefined) return cause
+  const next =
+    error.code === 'disk_full'
+      ? 'free some disk space'
+      : 'check the disk (dmesg) and the permissions of the space'
+  return new MailboxError(error.code, error.message, { cause, hint: `${next} and run it again; ${comfort}` })
+}
+
 export function syncError(cause: unknown): MailboxError {
   const code = systemName(cause) ?? String(cause)
   const hint = 'the message may not survive a power loss; check `mailbox sent`, then the disk'

@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { fromSystem, MailboxError } from '../../base/errors.ts'
 import { listIfAny, syncDirectory, writeFileAtomically } from '../../base/files.ts'
 import { damagedDir } from '../damage.ts'
+import { upkeepError } from '../file/write-error.ts'
 import type { PlannedSegment, RepairPlan } from './plan.ts'
 import { gunzipWhatGoes, readIfAny } from './scan.ts'
 
@@ -31,16 +31,7 @@ export function applyRepair(dir: string, plan: RepairPlan, now: number): Repaire
   try {
     return replaceSegments(dir, plan, now)
   } catch (cause) {
-    const error = cause instanceof MailboxError ? undefined : fromSystem(cause, 'the repair failed')
-    if (error === undefined) throw cause
-    const next =
-      error.code === 'disk_full'
-        ? 'free some disk space'
-        : 'check the disk (dmesg) and the permissions of the space'
-    throw new MailboxError(error.code, error.message, {
-      cause,
-      hint: `${next} and run it again; nothing is lost by it`,
-    })
+    throw upkeepError(cause, 'the repair failed', 'nothing is lost by it')
   }
 }
 

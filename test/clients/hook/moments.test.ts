@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { dialects } from '../../../src/clients/registry.ts'
-import { askForHelp } from '../../../src/mod.ts'
+import { askForHelp, assignTask } from '../../../src/mod.ts'
 import { countingNode } from '../../helpers/counting-node.ts'
 import { stateFor } from '../../helpers/scene.ts'
 import { tempDir } from '../../helpers/temp.ts'
@@ -96,6 +96,22 @@ describe('at the end of a turn', () => {
     await ada.broadcast({ subject: 'News', body: 'THE NEWS', priority: 'high' })
     expect(client.hook('Stop').stdout).toBe('')
     expect(client.hook('UserPromptSubmit').text).toContain('THE NEWS')
+  })
+})
+
+describe('a reply to work that the agent has given', () => {
+  it('keeps it from stopping if it is the end of the work, not if it says that it has begun', async () => {
+    const { ada, client, space } = await hookStage()
+    const agent = await space.mailbox('claude-1')
+    const { id } = await assignTask(agent, { to: 'ada', subject: 'Build it' })
+    await ada.reply(id, { body: 'ON IT' })
+    expect(client.hook('PostToolUse').text).toBe('')
+    expect(client.hook('Stop').stdout).toBe('')
+    await ada.done(id, { note: 'ALL BUILT' })
+    const { text } = client.hook('Stop')
+    expect(text).toContain('ALL BUILT')
+    expect(text).not.toContain('ON IT')
+    expect(client.hook('UserPromptSubmit').text).toContain('ON IT')
   })
 })
 
