@@ -34,7 +34,7 @@ function template(): string {
 const words = ['init', '--yes', '--client', 'claude', '--client', 'codex', '--client', 'gemini']
 
 const traced = (log: string, ...inject: string[]) => [
-  ...['strace', '-f', '--seccomp-bpf', '-qq', '-o', log, '-e', `trace=${calls.join(',')}`],
+  ...['strace', '-f', '-qq', '-o', log, '-e', `trace=${calls.join(',')}`],
   ...inject.flatMap((fault) => ['-e', `inject=${fault}`]),
 ]
 
