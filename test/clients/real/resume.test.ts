@@ -39,8 +39,7 @@ async function inTerminal({ home, client, isRead }: Session, ...args: string[]):
     temp: home.temp,
   })
   await terminal.shows(/❯|›|Type your message/)
-  // In words of its own: what the session heard before is on the screen as well.
-  await terminal.type('GO-ON, typed')
+  await terminal.type('GO-ON')
   await isRead
   await terminal.close()
 }
