@@ -14,9 +14,7 @@ const owed = async (box: Box, ...words: string[]): Promise<Owed[]> =>
   (JSON.parse(await box.ok('owed', ...words, '--json')) as { owed: Owed[] }).owed
 
 async function team(): Promise<Box> {
-  const box = await createBox('ada', 'bob')
-  await box.ok('join', 'lead', '--role', 'lead')
-  return box
+  return createBox('ada', 'bob', { name: 'lead', roles: ['lead'] })
 }
 
 describe('mailbox plan', () => {

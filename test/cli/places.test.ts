@@ -108,7 +108,19 @@ function syncsAndRenames(box: { dir: string }, words: readonly string[]): string
   const script = new URL('../../dist/cli.cjs', import.meta.url).pathname
   const { status } = spawnSync(
     'strace',
-    ['-f', '-y', '-qq', '-e', `trace=${calls}`, '-o', log, process.execPath, script, ...words],
+    [
+      '-f',
+      '--seccomp-bpf',
+      '-y',
+      '-qq',
+      '-e',
+      `trace=${calls}`,
+      '-o',
+      log,
+      process.execPath,
+      script,
+      ...words,
+    ],
     { env: { PATH: process.env['PATH'], HOME: box.dir, MAILBOX_SPACE: box.dir } },
   )
   expect(status).toBe(0)

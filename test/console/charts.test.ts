@@ -1,17 +1,27 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { launchBrowser } from '../helpers/browser.ts'
 import { type AxeRules, expectAccessible } from './axe.ts'
 import { serveCharts } from './charts-server.ts'
 
 let browser: Browser
-let context: BrowserContext
+/** One for all tests: a new window takes as much work as the charts. */
+let page: Page
+/** Errors in the page: any of them fails the test. */
+const complaints: string[] = []
 let server: { url: string; close: () => Promise<void> }
 
 beforeAll(async () => {
   server = await serveCharts()
   browser = await launchBrowser()
-  context = await browser.newContext({ reducedMotion: 'reduce', timezoneId: 'UTC' })
+  page = await browser.newPage({ reducedMotion: 'reduce', timezoneId: 'UTC' })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('console', (line) => line.type() === 'error' && complaints.push(line.text()))
+})
+
+afterEach(async () => {
+  await page.goto('about:blank')
+  expect(complaints.splice(0)).toEqual([])
 })
 
 afterAll(async () => {
@@ -25,18 +35,10 @@ interface Look {
   width?: number
 }
 
-/** Opens the page with all charts. Any error in it fails the test. */
+/** Opens the page with all charts. */
 async function open({ query = '', dark = false, width = 1_100 }: Look = {}): Promise<Page> {
-  const page = await context.newPage()
   await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' })
   await page.setViewportSize({ width, height: 800 })
-  const complaints: string[] = []
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  page.on('console', (line) => line.type() === 'error' && complaints.push(line.text()))
-  onTestFinished(async () => {
-    await page.close()
-    expect(complaints).toEqual([])
-  })
   await page.goto(`${server.url}${query}`)
   await page.locator('#series canvas').nth(2).waitFor()
   return page
@@ -75,9 +77,9 @@ describe('the charts', () => {
 
 describe('traffic', () => {
   it('is the same picture for the same traffic', async () => {
-    const [one, two] = [await open(), await open()]
-    expect(await nodePlaces(one)).toEqual(await nodePlaces(two))
-    expect(new Set(await nodePlaces(one)).size).toBe(15)
+    const places = await nodePlaces(await open())
+    expect(await nodePlaces(await open())).toEqual(places)
+    expect(new Set(places).size).toBe(15)
   })
 
   it('is navigated with arrow keys and selected with Enter', async () => {

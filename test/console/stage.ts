@@ -37,10 +37,11 @@ export class Stage {
   #hub: Running | undefined
   #browser!: Browser
   readonly #contexts: BrowserContext[] = []
-  /** Contexts that have loaded the console, and have no page. */
-  readonly #warm: BrowserContext[] = []
+  /** Pages between two tests, each in a context of its own that has the console in its cache. */
+  readonly #resting: Page[] = []
   /** Those of them that the test uses. */
-  readonly #borrowed: BrowserContext[] = []
+  readonly #borrowed: Page[] = []
+  #tests = 1
 
   static async open(tell: (dir: string) => Promise<unknown> = async () => {}): Promise<Stage> {
     const stage = new Stage()
@@ -72,19 +73,31 @@ export class Stage {
 
   async page(path: string, options: OpenOptions = {}): Promise<Page> {
     const { phone: isPhone = false, before, forgiving = false, waits = true, keep = false, ...rest } = options
-    // A context that has the console in its cache opens it with a fifth of the work.
-    const isPlain = before === undefined && !forgiving && !keep && Object.keys(rest).length === 0
-    const context = (isPlain ? this.#warm.pop() : undefined) ?? (await this.#newContext(rest))
-    if (isPlain) this.#borrowed.push(context)
-    else if (!keep) this.#contexts.push(context)
-    const page = await context.newPage()
+    const hasOwnContext = keep || Object.keys(rest).length > 0
+    const page = hasOwnContext ? await this.#newPage(rest, keep) : await this.#borrow(before !== undefined)
     await page.setViewportSize(isPhone ? phone : desk)
-    await page.addInitScript(forgetTests)
+    await page.addInitScript(forgetTests, this.#tests)
     if (!forgiving) await this.#watch(page)
     await before?.(page)
     await page.goto(`${this.url}${path}#token=${encodeURIComponent(this.token)}`)
     if (waits) await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
     return page
+  }
+
+  async #newPage(options: BrowserContextOptions, keep: boolean): Promise<Page> {
+    const context = await this.#newContext(options)
+    if (!keep) this.#contexts.push(context)
+    return context.newPage()
+  }
+
+  /**
+   * A page that has rested, or a new one beside it. To open the console in a new window takes four times the work of
+   * opening it in a page that is there, and in a new tab twice the work.
+   */
+  async #borrow(isNew: boolean): Promise<Page> {
+    const rested = this.#resting.pop() ?? (await (await this.#newContext()).newPage())
+    this.#borrowed.push(rested)
+    return isNew ? rested.context().newPage() : rested
   }
 
   async #newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
@@ -118,13 +131,18 @@ export class Stage {
     })
   }
 
-  /** The end of a test: its pages are closed, the hub runs, and what went wrong is returned. */
+  /** The end of a test: its pages are closed or empty, the hub runs, and what went wrong is returned. */
   async rest(): Promise<string[]> {
     if (this.#hub === undefined) await this.startHub()
+    this.#tests++
     await Promise.all(this.#contexts.splice(0).map((context) => context.close()))
-    for (const context of this.#borrowed.splice(0)) {
-      await Promise.all(context.pages().map((page) => page.close()))
-      this.#warm.push(context)
+    for (const page of this.#borrowed.splice(0)) {
+      const others = page.context().pages()
+      await Promise.all(others.filter((other) => other !== page).map((other) => other.close()))
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await page.goto('about:blank')
+      for (const event of ['request', 'pageerror', 'console', 'load']) page.removeAllListeners(event)
+      this.#resting.push(page)
     }
     return this.faults.splice(0)
   }
@@ -137,10 +155,12 @@ export class Stage {
   }
 }
 
-/** Runs in a new page before anything else: what an earlier test kept in the browser is gone. */
-function forgetTests(): void {
-  if (sessionStorage.getItem('test') !== null) return
-  sessionStorage.setItem('test', 'running')
+/** Runs in a page before anything else: what an earlier test kept in the browser is gone. */
+function forgetTests(test: number): void {
+  // An empty page has no storage.
+  if (location.protocol === 'about:' || Number(sessionStorage.getItem('test')) >= test) return
+  sessionStorage.clear()
+  sessionStorage.setItem('test', String(test))
   localStorage.clear()
 }
 

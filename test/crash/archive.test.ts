@@ -132,7 +132,7 @@ it('makes the name of the archived copy durable before it deletes the plain one'
   expect(runScript(archiver, args).stdout).toBe('done 4 0\n')
   // As if that run had been killed after each rename: both copies are there, and no name is known to be durable.
   cpSync(join(dir, 'journal'), join(copy, 'journal'), { recursive: true })
-  const under = ['strace', '-f', '-qq', '-y', '-o', log, '-e', 'trace=fsync,unlink']
+  const under = ['strace', '-f', '--seccomp-bpf', '-qq', '-y', '-o', log, '-e', 'trace=fsync,unlink']
   expect(runScript(archiver, args, { under, env: { UV_THREADPOOL_SIZE: '1' } }).stdout).toBe('done 4 0\n')
   const calls = readFileSync(log, 'latin1').split('\n')
   const unlinks = calls.flatMap((call, at) => (/unlink\(".*\/journal\/\d+\.jsonl"/.test(call) ? [at] : []))

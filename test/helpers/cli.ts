@@ -68,14 +68,17 @@ export interface Box {
 }
 
 /** A box, with agents that have joined already. */
-export async function createBox(...agents: string[]): Promise<Box> {
+export async function createBox(...agents: (string | { name: string; roles: string[] })[]): Promise<Box> {
   const home = mkdtempSync(join(tmpdir(), 'mailbox-cli-'))
   onTestFinished(() => removeTree(home))
   const dir = join(home, 'space')
   // In this process: a test pays for every process it starts.
   if (agents.length > 0) {
     await using space = await openDisk({ dir, settings: { durability: 'os' } })
-    for (const name of agents) await space.join(name)
+    for (const agent of agents) {
+      const { name, ...joining } = typeof agent === 'string' ? { name: agent } : agent
+      await space.join(name, joining)
+    }
   }
 
   function start(words: readonly string[], options: RunOptions = {}): Started {

@@ -122,7 +122,7 @@ it('loses and doubles nothing for those who follow when it is killed and started
   const writer = (async () => {
     while (!writing.signal.aborted) {
       await ada.send({ to: 'user', subject: `${sent++}`, body: 'x'.repeat(2_000) })
-      if (sent % 5 === 0) await letPass(10)
+      if (sent % 2 === 0) await letPass(10)
     }
   })()
   for (let kill = 0; kill < 2; kill++) {

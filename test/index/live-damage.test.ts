@@ -111,7 +111,7 @@ describe('a space in use', () => {
     await reached(sending, 'acked', 200)
     const space = await tempSpace({ dir })
     const found: string[] = []
-    for (const _ of upTo(15)) found.push(...(await space.verify({ deep: true })).problems)
+    for (const _ of upTo(inStorm(15, 6))) found.push(...(await space.verify({ deep: true })).problems)
     sending.tell('stop')
     await sending.line('stopped')
     expect(found.slice(0, 3)).toEqual([])

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { expect, onTestFinished } from 'vitest'
 import type { Entry, LadderStep, LocalSpace, Mailbox, Settings, ShownMessage } from '../../src/mod.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { type Box, createBox } from '../helpers/cli.ts'
 import { type Running, type StartOptions, startScript } from '../helpers/processes.ts'
 import { type Clock, clockAt } from '../helpers/scene.ts'
@@ -35,12 +36,20 @@ export async function byHand(space: LocalSpace, name: string, ...roles: string[]
   return space.mailbox(name, { join: false })
 }
 
-/** The command line in a space with settings of its own. */
+/** The command line in a space with settings of its own, and agents who have joined: `ada --role lead --tag team:x`. */
 export async function boxWith(settings: Partial<Settings>, ...agents: string[]): Promise<Box> {
   const box = await createBox()
   mkdirSync(box.dir, { mode: 0o700 })
   writeFileSync(`${box.dir}/config.json`, JSON.stringify({ durability: 'os', ...settings }))
-  for (const agent of agents) await box.ok('join', ...agent.split(' '))
+  // In this process: a test pays for every process it starts.
+  if (agents.length > 0) {
+    await using space = await openDisk({ dir: box.dir })
+    for (const agent of agents) {
+      const [name = '', ...flags] = agent.split(' ')
+      const given = (flag: string) => flags.filter((_, at) => flags[at - 1] === flag)
+      await space.join(name, { roles: given('--role'), tags: given('--tag') })
+    }
+  }
   return box
 }
 

@@ -6,7 +6,7 @@ import { tempSpace } from '../helpers/temp.ts'
 import { letPass } from '../helpers/wait.ts'
 import { byHand, journalOf } from './stage.ts'
 
-const letters = inStorm(2_000, 200)
+const letters = inStorm(2_000, 100)
 const crew = 8
 const killEveryMs = 200
 const settings = {

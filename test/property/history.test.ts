@@ -19,7 +19,7 @@ import { type PlainSettings, PlainSpace, Refused, type Step } from './plain-mode
  * same way in both, whatever is due after it must be done and told in both, and after every history
  * everybody's mail must be the same.
  */
-const histories = inStorm(1_000, 200)
+const histories = inStorm(1_000, 80)
 
 const second = 1_000
 const minute = 60 * second

@@ -12,14 +12,17 @@ async function told<T>(process: Running, word: string): Promise<T> {
   return JSON.parse(line.slice(word.length + 1)) as T
 }
 
-describe('8 processes claim the same 500 messages', () => {
+/** How many messages all of them want. */
+const wanted = inStorm(500, 150)
+
+describe(`8 processes claim the same ${wanted} messages`, () => {
   test('and every message has exactly one winner', { timeout: 180_000 }, async () => {
     const space = await tempSpace()
     const sender = await space.mailbox('sender')
     const names = Array.from({ length: 8 }, (_, n) => `worker-${n}`)
     for (const name of names) await space.join(name, { roles: ['worker'] })
     const sent = await Promise.all(
-      Array.from({ length: 500 }, (_, n) =>
+      Array.from({ length: wanted }, (_, n) =>
         sender.send({ to: 'role:worker', subject: String(n), priority: n % 7 === 0 ? 'urgent' : 'normal' }),
       ),
     )
@@ -37,7 +40,7 @@ describe('8 processes claim the same 500 messages', () => {
     const winners = outcomes.flatMap(({ won }) => won)
     expect(winners.toSorted()).toEqual(ids.toSorted())
     const lost = outcomes.reduce((sum, one) => sum + one.lost, 0)
-    expect(outcomes.filter((_, n) => n % 2 === 1).every((one) => one.won.length + one.lost === 500)).toBe(
+    expect(outcomes.filter((_, n) => n % 2 === 1).every((one) => one.won.length + one.lost === wanted)).toBe(
       true,
     )
     for (const [n, { won }] of outcomes.entries()) {
@@ -47,21 +50,22 @@ describe('8 processes claim the same 500 messages', () => {
     for (const name of names) expect((await (await space.mailbox(name)).count()).unread).toBe(0)
     expect((await space.verify({ deep: true })).problems).toEqual([])
     console.log(
-      `500 messages, 8 processes: ${winners.length} winners, ${lost} conflicts, won by each: ${outcomes.map(({ won }) => won.length).join(' ')}`,
+      `${wanted} messages, 8 processes: ${winners.length} winners, ${lost} conflicts, won by each: ${outcomes.map(({ won }) => won.length).join(' ')}`,
     )
   })
 })
 
 /** How many send at once, and how many messages that makes. */
 const crowd = inStorm(20, 8)
-const all = 200 * crowd
+const each = inStorm(200, 75)
+const all = each * crowd
 
-describe(`${crowd} processes send 200 messages each at once`, () => {
+describe(`${crowd} processes send ${each} messages each at once`, () => {
   test(`and every reader sees the same ${all} in the same order`, { timeout: 180_000 }, async () => {
     const space = await tempSpace()
     await space.join('reader')
     const names = Array.from({ length: crowd }, (_, n) => `sender-${n}`)
-    const senders = names.map((name) => startScript(script('sender.mjs'), [space.dir, name, '200']))
+    const senders = names.map((name) => startScript(script('sender.mjs'), [space.dir, name, `${each}`]))
     const live = ['follow', 'watch'].map((mode) =>
       startScript(script('reader.mjs'), [space.dir, mode, `${all}`]),
     )
@@ -77,7 +81,7 @@ describe(`${crowd} processes send 200 messages each at once`, () => {
     for (const other of orders) expect(other).toEqual(order)
     for (const name of names) {
       const own = order.filter((subject) => subject.startsWith(`${name} `))
-      expect(own).toEqual(Array.from({ length: 200 }, (_, n) => `${name} ${n}`))
+      expect(own).toEqual(Array.from({ length: each }, (_, n) => `${name} ${n}`))
     }
 
     const report = await space.verify({ deep: true })

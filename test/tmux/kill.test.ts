@@ -21,7 +21,7 @@ describe('a watcher that is killed', () => {
         const options = ['--pane', pane, '--program', 'fake-agent', '--quiet-ms', '0']
         expect(await terminal.run('attach', name, ...options).exit).toMatchObject({ code: 0 })
       }
-      const each = inStorm(100, 10)
+      const each = inStorm(100, 6)
       const sent: { id: string; to: string }[] = []
       for (let at = 0; at < each; at++)
         for (const { name } of agents)

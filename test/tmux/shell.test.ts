@@ -37,7 +37,7 @@ describe.each(['sh', 'bash --norc'])('a plain %s', (shell) => {
 
   it('runs nothing of hostile bodies, subjects, types and names', async () => {
     const { terminal, pane, bob, trap } = await withShell(shell)
-    const cases = hostileTexts(inStorm(220, 100))
+    const cases = hostileTexts(inStorm(220, 60))
     for (const [at, text] of cases.entries()) {
       const { id } = await bob.send({
         to: 'ada',
