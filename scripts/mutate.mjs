@@ -49,6 +49,7 @@ const parts = [
       'journal',
       'codec',
       'damage-names',
+      'details',
       'mark',
       'misplaced',
       'parts',
@@ -59,22 +60,32 @@ const parts = [
   },
   {
     of: /^src\/journal\/file\/lock/,
-    tests: inFolder('journal', 'lock', 'disk-faults', 'parts', 'contract'),
+    tests: inFolder('journal', 'lock', 'copies', 'disk-faults', 'parts', 'contract'),
     mostTests: 60,
   },
   {
     of: /^src\/journal\/file\/(?:archive|mirror)/,
-    tests: inFolder('journal', 'archive', 'mirror', 'removal', 'parts'),
+    tests: inFolder('journal', 'archive', 'copies', 'mirror', 'removal'),
     mostTests: 60,
     // These pack, copy and sync.
     slowMs: 5_000,
   },
   {
+    of: /^src\/journal\/repair\//,
+    tests: inFolder('journal', 'repair', 'mirror'),
+    mostTests: 40,
+  },
+  {
+    of: /^src\/journal\/file\/(?:chain-check|entry-flaw|loss|scrub|verify)/,
+    tests: inFolder('journal', 'damage', 'damage-names', 'head', 'misplaced', 'mirror', 'torn'),
+    mostTests: 40,
+  },
+  {
     of: /^src\/journal\//,
     tests: ['test/journal'],
-    without: inFolder('journal', 'archive', 'mirror', 'removal', 'modes'),
+    without: inFolder('journal', 'archive', 'flips', 'mirror', 'removal', 'repair', 'modes'),
     // Nearly every test reads and writes lines, and one that survives them all takes a minute.
-    mostTests: 100,
+    mostTests: 60,
   },
 ]
 const rooms = ['model', 'conversation', 'command', 'journal']

@@ -276,15 +276,14 @@ describe('the mark of where the journal begins', () => {
 })
 
 describe('the order of files', () => {
-  const order = new SegmentOrder()
-  const find = (seqs: (number | undefined)[]) =>
-    order.find(
-      seqs.map((_, at) => at + 1),
-      (file) => seqs[file - 1],
-    )
-  const files = () => [1, 2, 3, 4].map((segment) => order.fileOf(segment))
-
   it('is that of their numbers, unless what they begin with says otherwise', () => {
+    const order = new SegmentOrder()
+    const find = (seqs: (number | undefined)[]) =>
+      order.find(
+        seqs.map((_, at) => at + 1),
+        (file) => seqs[file - 1],
+      )
+    const files = () => [1, 2, 3, 4].map((segment) => order.fileOf(segment))
     expect([find([1, 5, 9, 13]), files(), order.version]).toEqual([false, [1, 2, 3, 4], 0])
     expect([find([1, 9, 5, 13]), files(), order.version]).toEqual([true, [1, 3, 2, 4], 1])
     expect([find([1, 9, 5, 13]), order.version]).toEqual([false, 1])
