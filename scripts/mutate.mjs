@@ -24,17 +24,11 @@ const parts = [
   },
   {
     of: /^src\/conversation\//,
-    tests: inFolder(
-      'conversation',
-      'fence',
-      'fence-shape',
-      'field',
-      'matter',
-      'render',
-      'says',
-      'types',
-      'type-names',
-    ),
+    tests: [
+      ...inFolder('conversation', 'fence', 'fence-shape', 'field', 'matter', 'render', 'says', 'types'),
+      ...inFolder('conversation', 'type-names', 'words'),
+      ...inFolder('command', 'overdue', 'settle', 'talk'),
+    ],
   },
   {
     // What settles what is told by stories in a whole space.
