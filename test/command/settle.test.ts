@@ -570,10 +570,8 @@ describe('a report on a task', () => {
   })
 
   test('is noted with its first words', () => {
-    const [{ note }] = receiptsIn(report(given(ask(task)), 'completed', { body: 'x'.repeat(1_001) })) as [
-      { note?: string },
-    ]
-    expect(note).toBe('x'.repeat(1_000))
+    const [noted] = receiptsIn(report(given(ask(task)), 'completed', { body: 'x'.repeat(1_001) }))
+    expect(noted!.note).toBe('x'.repeat(1_000))
     expect(receiptsIn(report(given(ask(task)), 'completed', { body: '' }))[0]).not.toHaveProperty('note')
   })
 
@@ -668,7 +666,7 @@ describe('a notice', () => {
     expect(receiptsIn(drafts)[1]!.changes[0]!.seq).toBe(22)
   })
 
-  const away: Partial<Agent>[] = [{ state: 'frozen' }, { state: 'dead', gone: 'died' }]
+  const away: Partial<Agent>[] = [{ state: 'frozen' }, { state: 'dead', gone: 'silent' }]
 
   /** Which kinds of notices are still true of bob's copy. */
   function truths(asked: Mail, states: States = {}, bob: Partial<Agent> = {}): NoticeKind[] {

@@ -55,7 +55,7 @@ function setUp() {
 /** The time that a mirror sees. */
 function clock() {
   const real = performance.now
-  onTestFinished(() => Object.assign(performance, { now: real }))
+  onTestFinished(() => void Object.assign(performance, { now: real }))
   const at = { ms: 100_000 }
   performance.now = () => at.ms
   return at

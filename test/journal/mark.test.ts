@@ -154,7 +154,7 @@ describe('the mark of what was acknowledged', () => {
     const { dir, path, open } = marks()
     const mark = open()
     const real = performance.now
-    onTestFinished(() => Object.assign(performance, { now: real }))
+    onTestFinished(() => void Object.assign(performance, { now: real }))
     let now = 50_000
     performance.now = () => now
     let opened = 0
