@@ -17,8 +17,8 @@ const usualFile = 'usual.json'
 /** How long a test may take: what it usually takes many times over, because the machine may be busy. */
 const limitMs = (usualMs) => 3_000 + 5 * usualMs
 
-/** A test that takes longer is left out: mutants in the journal meet a hundred tests each. */
-const slowMs = 1_500
+/** A test that takes longer is left out, unless its part says otherwise: mutants in the journal meet many tests each. */
+const usualSlowMs = 1_500
 
 class OneProcessRunner {
   static inject = [commonTokens.options]
@@ -26,6 +26,7 @@ class OneProcessRunner {
   /** How many tests a mutant meets at most, and whether that is a limit. */
   #mostTests
   #isLimited
+  #slowMs
   #bundle
   /** What Stryker's code in the sources looks at. */
   #state
@@ -40,10 +41,11 @@ class OneProcessRunner {
   #isSpent = false
 
   constructor(options) {
-    const { tests, mostTests = Number.POSITIVE_INFINITY } = options.oneProcess
+    const { tests, mostTests = Number.POSITIVE_INFINITY, slowMs = usualSlowMs } = options.oneProcess
     this.#files = tests
     this.#mostTests = mostTests
     this.#isLimited = mostTests < Number.POSITIVE_INFINITY
+    this.#slowMs = slowMs
     this.#state = globalThis[INSTRUMENTER_CONSTANTS.NAMESPACE] ??= {}
     process.on('unhandledRejection', (error) => this.#stray.push(error))
     process.on('uncaughtException', (error) => this.#stray.push(error))
@@ -67,7 +69,7 @@ class OneProcessRunner {
       this.#state.currentTestId = test.id
       const result = await this.#run(test, Number.POSITIVE_INFINITY)
       this.#state.currentTestId = undefined
-      tests.push(result.status === 0 && result.timeSpentMs > slowMs ? { ...result, status: 2 } : result)
+      tests.push(result.status === 0 && result.timeSpentMs > this.#slowMs ? { ...result, status: 2 } : result)
     }
     this.#usualMs = new Map(
       tests.filter(({ status }) => status === 0).map((one) => [one.id, one.timeSpentMs]),

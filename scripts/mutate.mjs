@@ -3,6 +3,7 @@
 //   npm run mutate -- model journal        these rooms
 //   npm run mutate -- src/model/time.ts    these files
 //   npm run mutate -- --since main         the files that differ from a commit
+//   --survivors                            of files that have not changed since they were measured, only what survived
 //   --report                               run nothing: print what earlier runs found (test-output/mutation/)
 // Ends with 1 if fewer than 85 % of the mutants of a room were noticed.
 import { spawnSync } from 'node:child_process'
@@ -23,25 +24,62 @@ const parts = [
   },
   {
     of: /^src\/conversation\//,
-    tests: inFolder('conversation', 'fence', 'fence-shape', 'field', 'matter', 'render', 'says', 'types'),
+    tests: [
+      ...inFolder('conversation', 'fence', 'fence-shape', 'field', 'matter', 'render', 'says', 'types'),
+      ...inFolder('conversation', 'type-names', 'words'),
+      ...inFolder('command', 'overdue', 'settle', 'talk'),
+    ],
+  },
+  {
+    // What settles what is told by stories in a whole space.
+    of: /^src\/command\/(?:settle|tell-asker|report|moot|take)\./,
+    tests: ['test/command', 'test/settling'],
   },
   { of: /^src\/command\//, tests: ['test/command'] },
   {
     // Each of these has tests of its own, which need no journal.
-    of: /^src\/journal\/(?:codec|salvage|damage|file\/(?:first-mark|head-mark|line-|lock|open-segments|rotation|segment\.|segment-bytes|segment-order|segment-reader|wake|write-error))/,
-    tests: inFolder('journal', 'codec', 'damage-names', 'mark', 'parts', 'places', 'reader', 'walk'),
+    of: /^src\/journal\/(?:codec|salvage|damage|file\/(?:first-mark|head-mark|line-|open-segments|rotation|segment\.|segment-bytes|segment-order|segment-reader|wake|write-error))/,
+    tests: inFolder(
+      'journal',
+      'codec',
+      'damage-names',
+      'details',
+      'mark',
+      'misplaced',
+      'parts',
+      'places',
+      'reader',
+      'walk',
+    ),
+  },
+  {
+    of: /^src\/journal\/file\/lock/,
+    tests: inFolder('journal', 'lock', 'copies', 'disk-faults', 'parts', 'contract'),
+    mostTests: 60,
   },
   {
     of: /^src\/journal\/file\/(?:archive|mirror)/,
-    tests: inFolder('journal', 'archive', 'mirror', 'removal', 'parts'),
+    tests: inFolder('journal', 'archive', 'copies', 'mirror', 'removal'),
+    mostTests: 60,
+    // These pack, copy and sync.
+    slowMs: 5_000,
+  },
+  {
+    of: /^src\/journal\/repair\//,
+    tests: inFolder('journal', 'repair', 'mirror'),
+    mostTests: 40,
+  },
+  {
+    of: /^src\/journal\/file\/(?:chain-check|entry-flaw|loss|scrub|verify)/,
+    tests: inFolder('journal', 'damage', 'damage-names', 'head', 'misplaced', 'mirror', 'torn'),
     mostTests: 40,
   },
   {
     of: /^src\/journal\//,
     tests: ['test/journal'],
-    without: inFolder('journal', 'archive', 'mirror', 'removal', 'modes'),
+    without: inFolder('journal', 'archive', 'flips', 'mirror', 'removal', 'repair', 'modes'),
     // Nearly every test reads and writes lines, and one that survives them all takes a minute.
-    mostTests: 100,
+    mostTests: 60,
   },
 ]
 const rooms = ['model', 'conversation', 'command', 'journal']
@@ -75,10 +113,12 @@ function changedSince() {
 async function mutate(room, part, files) {
   const { Stryker } = await import('@stryker-mutator/core')
   const found = resultOf(`${room}-${process.pid}`)
+  const mutated = words.includes('--survivors') ? survivorsIn(room, files) : files
+  if (mutated.length === 0) return
   await new Stryker({
-    mutate: files,
+    mutate: mutated,
     testRunner: 'one-process',
-    oneProcess: { tests: testsOf(part), mostTests: part.mostTests },
+    oneProcess: { tests: testsOf(part), mostTests: part.mostTests, slowMs: part.slowMs },
     plugins: [`${root}scripts/mutate-runner.mjs`, `${root}scripts/mutate-texts.mjs`],
     ignorers: ['texts'],
     coverageAnalysis: 'perTest',
@@ -97,10 +137,35 @@ async function mutate(room, part, files) {
   keep(room, found)
 }
 
-/** What was found takes the place of what was known of the same files. */
+const filesIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).files : {})
+const isSame = (file, known) => known !== undefined && known.source === readFileSync(root + file, 'utf8')
+const isAlive = ({ status }) => status === 'Survived' || status === 'NoCoverage'
+
+/** Where mutants survived in files that are as they were; other files as a whole. */
+function survivorsIn(room, files) {
+  const known = filesIn(resultOf(room))
+  return files.flatMap((file) =>
+    isSame(file, known[file])
+      ? known[file].mutants.filter(isAlive).map(({ location: { start, end } }) => {
+          const [from, to] = [start, end].map(({ line, column }) => `${line}:${column - 1}`)
+          return `${file}:${from}-${to}`
+        })
+      : file,
+  )
+}
+
+/** What was found takes the place of what was known of the same files, or of the same mutants in the same code. */
 function keep(room, found) {
-  const filesIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).files : {})
-  writeFileSync(resultOf(room), JSON.stringify({ files: { ...filesIn(resultOf(room)), ...filesIn(found) } }))
+  const known = filesIn(resultOf(room))
+  const news = filesIn(found)
+  const keyOf = ({ location, mutatorName, replacement }) =>
+    JSON.stringify([location, mutatorName, replacement])
+  for (const [file, { source, mutants }] of Object.entries(news)) {
+    if (known[file]?.source !== source) continue
+    const tried = new Map(mutants.map((mutant) => [keyOf(mutant), mutant]))
+    news[file].mutants = known[file].mutants.map((mutant) => tried.get(keyOf(mutant)) ?? mutant)
+  }
+  writeFileSync(resultOf(room), JSON.stringify({ files: { ...known, ...news } }))
   rmSync(found)
 }
 
@@ -118,7 +183,7 @@ function readResult(room) {
   const uncovered = count('NoCoverage')
   const mutants = killed + timeout + survived + uncovered
   const score = (100 * (killed + timeout)) / mutants
-  const alive = all.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+  const alive = all.filter(isAlive)
   return { room, mutants, killed, timeout, survived, uncovered, ignored: count('Ignored'), score, alive }
 }
 

@@ -249,3 +249,23 @@ describe('a handoff', () => {
     })
   })
 })
+
+describe('a comment of a review, in one line', () => {
+  const { reads } = allActions().find(({ name }) => name === 'reportReview')!.input.comments
+
+  test.each<[string, object]>([
+    ['src/a.ts:12: Too long.', { path: 'src/a.ts', line: 12, body: 'Too long.' }],
+    ['a.ts: Too long.', { path: 'a.ts', body: 'Too long.' }],
+    ['src/lexer:5:  two spaces', { path: 'src/lexer', line: 5, body: 'two spaces' }],
+    ['./x: one\ntwo', { path: './x', body: 'one\ntwo' }],
+    ['Add a test.', { body: 'Add a test.' }],
+    ['Note: a.ts is too long.', { body: 'Note: a.ts is too long.' }],
+    ['a.ts:x: Too long.', { body: 'a.ts:x: Too long.' }],
+    ['a.ts:12:Too long.', { body: 'a.ts:12:Too long.' }],
+    ['see a.ts: Too long.', { body: 'see a.ts: Too long.' }],
+    ['a.ts: ', { body: 'a.ts: ' }],
+    ['https://example.org: down', { body: 'https://example.org: down' }],
+  ])('%j', (text, comment) => {
+    expect(reads(text)).toEqual(comment)
+  })
+})

@@ -31,6 +31,13 @@ const silent: [string, Payload, string, string][] = [
     'PR #123:\n- a.ts:4 Too long.\n- Why?',
   ],
   ['fix_review_comments', { comments: [{ body: 'Why?' }] }, '1 review comment', '- Why?'],
+  ['fix_review_comments', { pr: 7, comments: [{ body: 'Why?' }] }, '1 review comment', 'PR 7:\n- Why?'],
+  [
+    'fix_ci_failure',
+    { check: 'lint', url: 'https://example.org/7' },
+    'CI failed: lint',
+    'The check lint failed.\n\nhttps://example.org/7',
+  ],
   ['task_assignment', { taskId: 'T-7', description: 'Build it.' }, 'Task T-7', 'Build it.'],
   ['status_request', { text: 'How far are you?' }, 'What is your status?', 'How far are you?'],
   [

@@ -5,7 +5,7 @@ import { markFirst, readFirst, writeLowest } from '../../src/journal/file/first-
 import { type Head, HeadMark, headPath, readHead } from '../../src/journal/file/head-mark.ts'
 import { segmentPath } from '../../src/journal/file/segment.ts'
 import { SegmentOrder } from '../../src/journal/file/segment-order.ts'
-import { patchFs } from '../helpers/fs-faults.ts'
+import { patchFs, systemError } from '../helpers/fs-faults.ts'
 import { tempDir } from '../helpers/temp.ts'
 
 const sum = 'a'.repeat(32)
@@ -46,6 +46,9 @@ describe('the mark of what was acknowledged', () => {
     const { dir, open } = marks()
     const mark = open()
     for (const seq of [5, 4, 5]) mark.write(head(seq, { end: seq * 100 + seq }))
+    expect(readHead(dir)).toMatchObject({ seq: 5, end: 505 })
+    mark.write(head(4))
+    mark.write(head(5, { end: 1 }))
     expect(readHead(dir)).toMatchObject({ seq: 5, end: 505 })
     mark.write(head(1_000_000_000_000))
     expect(readHead(dir)!.seq).toBe(1_000_000_000_000)
@@ -101,11 +104,13 @@ describe('the mark of what was acknowledged', () => {
     expect(readHead(dir, 'ours')!.seq).toBe(5)
     spoil('0000000000000006', '000000000000000x')
     expect(readHead(dir, 'ours')!.seq).toBe(5)
+    spoil(`6 ${'0'.repeat(7)}1 ${'0'.repeat(6)}60 a`, `6 ${'0'.repeat(7)}1 ${'0'.repeat(6)}60 z`)
+    expect(readHead(dir, 'ours')!.seq).toBe(5)
     spoil('0000000000000006', '0000000000000008')
     expect([readHead(dir, 'ours')!.seq, one!.beyond(5)]).toEqual([5, undefined])
   })
 
-  it('is written anew when its file was taken away, and never through a link', () => {
+  it('is written again when its file was taken away, and never through a link', () => {
     const { dir, path, open } = marks()
     const mark = open()
     mark.write(head(3))
@@ -122,6 +127,85 @@ describe('the mark of what was acknowledged', () => {
     linked.write(head(5))
     expect([linked.beyond(0), linked.sumAt(5), readHead(dir)]).toEqual([undefined, undefined, undefined])
     expect(readFileSync(target, 'utf8')).toBe('untouched')
+  })
+
+  it('is in one slot for as long as its writer is there', () => {
+    const { path, open } = marks()
+    const mark = open()
+    for (let seq = 1; seq <= 20; seq++) {
+      mark.beyond(seq - 1)
+      mark.write(head(seq))
+    }
+    expect(readFileSync(path, 'latin1').match(/\d.{126}\n/g)).toHaveLength(1)
+  })
+
+  it('that cannot be read is none', () => {
+    const { open } = marks()
+    const mark = open()
+    mark.write(head(3))
+    expect(mark.beyond(0)).toMatchObject({ seq: 3 })
+    patchFs('readSync', () => () => {
+      throw systemError('EIO')
+    })
+    expect([mark.beyond(0), mark.sumAt(3)]).toEqual([undefined, undefined])
+  })
+
+  it('looks once a second whether its file is still there', () => {
+    const { dir, path, open } = marks()
+    const mark = open()
+    const real = performance.now
+    onTestFinished(() => void Object.assign(performance, { now: real }))
+    let now = 50_000
+    performance.now = () => now
+    let opened = 0
+    patchFs('openSync', (openFile) => (...given) => {
+      if (given[0] === path) opened++
+      return (openFile as (...all: unknown[]) => number)(...given)
+    })
+    mark.write(head(1))
+    opened = 0
+    for (const ms of [999, 1, 1_000, 1_000]) {
+      now += ms
+      mark.write(head(now))
+    }
+    // It is there, and stays open.
+    expect([opened, readHead(dir)!.seq]).toEqual([0, now])
+    rmSync(path)
+    opened = 0
+    now += 999
+    mark.write(head(now))
+    expect(opened).toBe(0)
+    now += 1
+    mark.write(head(now))
+    expect(readHead(dir)!.seq).toBe(now)
+  })
+
+  it('leaves no file open', () => {
+    const { dir, open } = marks()
+    const files = new Set<number>()
+    patchFs('openSync', (real) => (...given) => {
+      const fd = (real as (...all: unknown[]) => number)(...given)
+      files.add(fd)
+      return fd
+    })
+    patchFs('closeSync', (real) => (fd) => {
+      files.delete(fd)
+      real(fd)
+    })
+    const mark = open()
+    mark.write(head(1))
+    expect(files.size).toBe(1)
+    mark.close()
+    expect([readHead(dir)!.seq, files.size]).toEqual([1, 0])
+    markFirst(dir, 'ours', { segment: 1, seq: 1 })
+    expect([readFirst(dir, 'ours'), files.size]).toEqual([{ segment: 1, seq: 1 }, 0])
+    patchFs('readSync', () => () => {
+      throw systemError('EIO')
+    })
+    expect([readHead(dir), readFirst(dir, 'ours'), files.size]).toEqual([undefined, undefined, 0])
+    // It goes on where it was.
+    mark.write(head(2))
+    expect(files.size).toBe(1)
   })
 
   it('that cannot be written stays as it was, and is tried again', () => {
@@ -192,15 +276,14 @@ describe('the mark of where the journal begins', () => {
 })
 
 describe('the order of files', () => {
-  const order = new SegmentOrder()
-  const find = (seqs: (number | undefined)[]) =>
-    order.find(
-      seqs.map((_, at) => at + 1),
-      (file) => seqs[file - 1],
-    )
-  const files = () => [1, 2, 3, 4].map((segment) => order.fileOf(segment))
-
   it('is that of their numbers, unless what they begin with says otherwise', () => {
+    const order = new SegmentOrder()
+    const find = (seqs: (number | undefined)[]) =>
+      order.find(
+        seqs.map((_, at) => at + 1),
+        (file) => seqs[file - 1],
+      )
+    const files = () => [1, 2, 3, 4].map((segment) => order.fileOf(segment))
     expect([find([1, 5, 9, 13]), files(), order.version]).toEqual([false, [1, 2, 3, 4], 0])
     expect([find([1, 9, 5, 13]), files(), order.version]).toEqual([true, [1, 3, 2, 4], 1])
     expect([find([1, 9, 5, 13]), order.version]).toEqual([false, 1])

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -48,7 +48,19 @@ function setUp(...counts: number[]) {
       sum: last === undefined ? '' : decodeLine(last.subarray(0, -1))!.sum,
     }
   }
-  return { dir, journal, reader, segments, archive, cursorIn, line, entry, header }
+  const swap = (one: number, other: number) => {
+    renameSync(segmentFile(dir, one), join(dir, 'aside'))
+    renameSync(segmentFile(dir, other), segmentFile(dir, one))
+    renameSync(join(dir, 'aside'), segmentFile(dir, other))
+  }
+  const write = (segment: number, ...parts: (Buffer | string)[]) =>
+    writeFileSync(segmentFile(dir, segment), Buffer.concat(parts.map((part) => Buffer.from(part))))
+  /** As a repair does it: another file takes its place. */
+  const replace = (segment: number, ...parts: Buffer[]) => {
+    writeFileSync(join(dir, 'other'), Buffer.concat(parts))
+    renameSync(join(dir, 'other'), segmentFile(dir, segment))
+  }
+  return { dir, journal, reader, segments, archive, cursorIn, line, entry, header, swap, write, replace }
 }
 
 describe('a cursor fits', () => {
@@ -270,5 +282,157 @@ describe('the end of the journal', () => {
     }
     expect(seqs.flat()).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
     expect(seqs.every((some) => some.length === 1)).toBe(true)
+  })
+
+  it('is read to by as many bytes as were asked for, and to the next entry', () => {
+    const { reader, segments, cursorIn, write } = setUp(6)
+    const [header, ...lines] = segments[0]!.lines
+    const size = lines[0]!.length
+    const seqs = (from: Cursor, maxBytes: number) =>
+      reader.read(from, maxBytes).entries.map(({ entry }) => entry.seq)
+    expect(seqs(startCursor, header!.length)).toEqual([1])
+    expect(seqs(cursorIn(1, 1), size)).toEqual([2])
+    expect(seqs(cursorIn(1, 1), size + 1)).toEqual([2, 3])
+    const changed = Buffer.from(lines[0]!)
+    changed[30]! ^= 1
+    write(1, header!, changed, ...lines.slice(1))
+    expect(seqs(cursorIn(1, 1), size)[0]).toBe(3)
+  })
+
+  it('is behind a line whose newline has a flipped bit', () => {
+    const { reader, segments, write } = setUp(1)
+    const [header, last] = segments[0]!.lines
+    write(1, header!, last!.subarray(0, -1), '\x0b')
+    const { entries, cursor } = reader.read(startCursor, 1e6)
+    expect([entries.length, cursor.offset]).toEqual([2, segments[0]!.size])
+  })
+
+  it('of a segment can be half a line, which the next one tells to be a lost record or nothing', () => {
+    const lost = (half: string, header: (text: Buffer) => Buffer, isGap: boolean) => {
+      const { reader, segments, line, entry, header: begin, write } = setUp(1)
+      write(1, ...segments[0]!.lines, half)
+      if (isGap) line(entry())
+      write(2, header(line(begin('ours'))), line(entry()))
+      const { entries, damaged } = reader.read(startCursor, 1e6)
+      const place = { segment: 1, offset: segments[0]!.size, bytes: half.length }
+      return {
+        seqs: entries.map(({ entry: one }) => one.seq),
+        lost: damaged.map(({ line: _, seq, ...where }) => [
+          seq,
+          JSON.stringify(where) === JSON.stringify(place),
+        ]),
+      }
+    }
+    const whole = (text: Buffer) => text
+    const changed = (text: Buffer) => Buffer.concat([Buffer.from('xxxx'), text.subarray(4)])
+    expect(lost('{"seq":3,"at"', whole, true)).toEqual({ seqs: [1, 2, 4, 5], lost: [[3, true]] })
+    expect(lost('{"seq":3,"at"', whole, false)).toEqual({ seqs: [1, 2, 3, 4], lost: [] })
+    expect(lost('', whole, true)).toEqual({ seqs: [1, 2, 4, 5], lost: [] })
+    // What the next one begins with is lost as well.
+    expect(lost('{"seq":3,"at"', changed, false).seqs).toEqual([1, 2, 4])
+  })
+
+  it('moves on when a file comes behind a gap', () => {
+    const { reader, cursorIn, line, entry, write } = setUp(1)
+    const behind = { ...cursorIn(1, 2), segment: 9, offset: 0 }
+    expect([reader.atEnd(behind), reader.atEnd(behind)]).toEqual([true, true])
+    write(12, line(entry()))
+    expect(reader.atEnd(behind)).toBe(false)
+    expect(reader.read(behind, 1e6).entries.map(({ entry: one }) => one.seq)).toEqual([3])
+  })
+})
+
+describe('files that change under a reader', () => {
+  it('are noticed where the last one is gone or another, and not where one was archived or removed before it', () => {
+    const { dir, reader, segments, archive, cursorIn, replace } = setUp(1, 1, 1, 1)
+    const looks = (segment: number) => reader.atEnd(cursorIn(segment, 2)) && reader.replaced
+    for (const segment of [1, 2, 3, 4]) reader.atEnd(cursorIn(segment, 2))
+    archive(1)
+    reader.atEnd(cursorIn(1, 2))
+    rmSync(segmentFile(dir, 2))
+    reader.atEnd(cursorIn(2, 2))
+    expect(reader.replaced).toBe(0)
+    replace(4, ...segments[3]!.lines)
+    expect([looks(4), looks(4)]).toEqual([1, 1])
+    rmSync(segmentFile(dir, 4))
+    reader.atEnd(cursorIn(4, 2))
+    expect(reader.replaced).toBe(2)
+    reader.atEnd(cursorIn(4, 2))
+    expect(reader.replaced).toBe(2)
+  })
+
+  it('are read as they are now', () => {
+    const { reader, segments, cursorIn, replace } = setUp(2)
+    const [header, one, two] = segments[0]!.lines
+    const place = { segment: 1, offset: header!.length + one!.length, bytes: two!.length - 1 }
+    const changed = Buffer.from(two!)
+    changed[30]! ^= 1
+    replace(1, header!, one!, changed)
+    expect(reader.at(place)).toBeUndefined()
+    replace(1, header!, one!, two!)
+    expect(reader.at(place)?.seq).toBe(3)
+    expect(reader.fits(cursorIn(1, 3))).toBe(true)
+  })
+
+  it('are found although they were swapped', () => {
+    const { reader, segments, cursorIn, swap } = setUp(1, 2, 1)
+    swap(1, 2)
+    // By their numbers, while nobody has asked for more.
+    expect([reader.first(1)?.seq, reader.first(2)?.seq]).toEqual([3, 1])
+    const [header, one, two] = segments[1]!.lines
+    const place = { segment: 2, offset: header!.length + one!.length, bytes: two!.length - 1 }
+    expect(reader.at(place)?.seq).toBe(5)
+    expect(reader.read(startCursor, 1e6).entries.map(({ entry }) => entry.seq)).toEqual([
+      ...[1, 2, 3, 4, 5, 6, 7],
+    ])
+    expect(reader.fits(cursorIn(2, 3))).toBe(true)
+  })
+
+  it('have fitting cursors although they were swapped, but no others', () => {
+    const { reader, cursorIn, swap } = setUp(1, 2)
+    swap(1, 2)
+    expect(reader.fits({ ...cursorIn(2, 3), sum: 'f'.repeat(32) })).toBe(false)
+    swap(1, 2)
+    const other = setUp(1, 2)
+    other.swap(1, 2)
+    expect(other.reader.fits(other.cursorIn(2, 3))).toBe(true)
+  })
+
+  it('are put in order by those of this space alone', () => {
+    const { reader, line, entry, header, write } = setUp(1)
+    for (let n = 0; n < 4; n++) line(entry())
+    const theirs = line(header('theirs'))
+    write(2, theirs)
+    const later = setUp(1)
+    const [, two] = [later.line(later.entry()), later.line(later.header('ours'))]
+    write(3, two!)
+    reader.space = 'ours'
+    expect(reader.reorder()).toBe(false)
+    reader.space = undefined
+    expect(reader.reorder()).toBe(true)
+  })
+
+  it('fit no cursor where nothing is, but the first one', () => {
+    const { reader } = setUp()
+    expect(reader.fits(startCursor)).toBe(true)
+    const { reader: other, cursorIn } = setUp(2)
+    expect(other.fits({ ...cursorIn(1, 3), segment: 9, offset: 0 })).toBe(false)
+    expect(other.fits({ ...cursorIn(1, 3), offset: cursorIn(1, 3).offset + 5 })).toBe(false)
+  })
+
+  it('lack a line that they end before or within', () => {
+    const { dir, reader, segments } = setUp(2)
+    const [first, second] = segments[0]!.lines.map((line) => line.length)
+    const place = { segment: 1, offset: first!, bytes: second! - 1 }
+    for (const size of [first! + second! - 1, first! + 10, first!]) {
+      truncateSync(segmentFile(dir, 1), size)
+      expect(reader.damageAt(place), String(size)).toEqual({ ...place, line: 2 })
+    }
+  })
+
+  it('that are copies belong to nobody', () => {
+    const { dir, reader } = setUp(1, 1)
+    copyFileSync(segmentFile(dir, 1), segmentFile(dir, 2))
+    expect([reader.isOurs(1), reader.isOurs(2)]).toEqual([true, false])
   })
 })

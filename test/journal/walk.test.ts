@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decodeLine, noSum } from '../../src/journal/codec.ts'
-import { LineWalk } from '../../src/journal/file/line-walk.ts'
+import { LineWalk, lastIn } from '../../src/journal/file/line-walk.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import { upTo } from '../helpers/drafts.ts'
 import { encodeLine } from '../helpers/segments.ts'
@@ -197,5 +197,136 @@ describe('a way through lines', () => {
     for (const next of [2, 4, undefined])
       expect(last(unended(2), next)).toMatchObject({ isLine: false, seqs: [1] })
     expect(last(half(2), 3)).toMatchObject({ isLine: false, seqs: [1] })
+  })
+
+  /** A line in two, by a newline within it. */
+  const split = (seq: number) => {
+    const bytes = Buffer.from(line(seq))
+    bytes[50] = 0x0a
+    return bytes
+  }
+  const seal = (seq: number, offset: number, bytes = 40) =>
+    encodeLine({ kind: 'torn', offset, bytes, digest: 'd' }, seq, at, sumOf(1)).text
+  /** Its first bytes are changed, so it does not begin like a line. */
+  const headless = (seq: number) => all('xxxx', line(seq).subarray(4))
+
+  it.each<[string, Buffer | Buffer[], number[], number[][]]>([
+    ['a gap at the very beginning', line(4), [4], []],
+    ['a gap behind an empty line', all(line(1), '\r\n', line(4)), [1, 4], []],
+    ['an empty line at the beginning', all('\n', line(1)), [1], []],
+    ['a fragment at the beginning', all(half(1), '\n', line(3)), [3], [[1, 0, 40]]],
+    ['two fragments in a row', all(line(1), 'junk\n', half(2), '\n', line(3)), [1, 3], [[2, length, 45]]],
+    ['two at the beginning', all('junk\n', half(1), '\n', line(2)), [2], [[1, 0, 45]]],
+    ['a split line at the beginning', all(split(1), line(2)), [2], [[1, 0, length - 1]]],
+    ['a line without its beginning', all(line(1), headless(2), line(3)), [1, 3], [[2, length, length - 1]]],
+    [
+      'a split line behind a fragment',
+      all(line(1), half(2), '\n', line(2), split(3), line(4)),
+      [1, 2, 4],
+      [[3, 2 * length + 41, length - 1]],
+    ],
+    [
+      'a split line behind a fragment at the beginning',
+      all(half(1), '\n', line(1), split(2), line(3)),
+      [1, 3],
+      [[2, length + 41, length - 1]],
+    ],
+    [
+      'more missing than there is to name',
+      all(line(1), changed(2), line(5)),
+      [1, 5],
+      [[2, length, length - 1]],
+    ],
+    ['a fragment that is sealed, and a gap', all(line(1), half(2), '\n', seal(3, length)), [1, 3], []],
+    [
+      'one that is sealed with what was before',
+      all(line(1), half(2), '\n', seal(3, length - 10)),
+      [1, 3],
+      [],
+    ],
+    ['one in another portion', [line(1), all(half(2), '\n', seal(3, length))], [1, 3], []],
+    [
+      'one behind what was sealed',
+      all(line(1), half(2), '\n', seal(3, length - 40)),
+      [1, 3],
+      [[2, length, 40]],
+    ],
+    [
+      'the surer of two',
+      all(line(1), half(2), '\n', line(1), changed(2), line(3)),
+      [1, 3],
+      [[2, 2 * length + 41, length - 1]],
+    ],
+    [
+      'the surer of two at the end',
+      all(line(1), half(2), '\n', line(1), changed(2)),
+      [1],
+      [[2, 2 * length + 41, length - 1]],
+    ],
+  ] as never)('names what is lost: %s', (_, bytes, seqs, lost) => {
+    expect(found(walk(bytes))).toMatchObject({ seqs, lost })
+  })
+
+  it.each<[string, Buffer, number[], number[]]>([
+    ['a line twice', all(line(1), line(2), line(2), line(3)), [1, 2, 3], [0, 1, 3]],
+    ['two lines of another place', all(line(1), line(7), line(7), line(2), line(3)), [1, 2, 3], [0, 3, 4]],
+    [
+      'a copy of an older line behind a gap',
+      all(line(1), line(2), line(4), line(1), line(5)),
+      [1, 2, 4, 5],
+      [0, 1, 2, 4],
+    ],
+    [
+      'a copy of the last line behind a gap',
+      all(line(1), line(2), line(4), line(2), line(5)),
+      [1, 2, 4, 5],
+      [0, 1, 2, 4],
+    ],
+    [
+      'a line behind which none is complete',
+      all(line(1), line(7), line(2).subarray(0, -1), 'x'),
+      [1, 7],
+      [0, 1],
+    ],
+  ] as never)('takes lines in their order: %s', (_, bytes, seqs, at) => {
+    expect(found(walk(bytes))).toMatchObject({ seqs, places: at.map((n) => n * length) })
+  })
+
+  it.each([
+    ['a fragment and an empty line', all(line(1), half(2), '\n\n'), length],
+    ['the same at the beginning', all(half(1), '\n\n'), 0],
+    ['a single letter', all(line(1), 'x\n'), length],
+    ['a line that begins like an empty one', all(line(1), '\rjunk\n'), length],
+    ['an empty line', all(line(1), '\r\n'), length + 2],
+  ])('waits, or not: %s', (_, bytes, offset) => {
+    expect(walk(bytes).cursor.offset).toBe(offset)
+  })
+
+  it('does not take an end that is none, and names nothing behind a gap', () => {
+    const way = walk(line(1))
+    way.takeUnended(all(line(2).subarray(0, -1), 'x'))
+    expect(way.entries).toHaveLength(1)
+    way.takeUnended(all(line(4).subarray(0, -1), '\x0b'))
+    expect(found(way)).toMatchObject({ seqs: [1, 4], lost: [] })
+    const last = walk(line(1))
+    expect(last.takeLast(line(4).subarray(0, -1), 5)).toBe(true)
+    expect(found(last)).toMatchObject({ seqs: [1, 4], lost: [] })
+  })
+
+  it('prefers what ends like a line to the rest of a segment', () => {
+    const way = walk(all(line(1), half(2)))
+    way.leave({ segment: 1, offset: length, bytes: 40 }, 2)
+    way.take(all(changed(2), line(3)))
+    expect(found(way).lost).toEqual([[2, 0, length - 1]])
+    expect(way.lost[0]!.segment).toBe(2)
+  })
+
+  it('finds the last line from the end', () => {
+    const last = (...parts: (Buffer | string)[]) => lastIn(all(...parts), decodeLine)?.seq
+    expect(last(line(1), line(2))).toBe(2)
+    expect(last('\n', line(1), 'junk\n\n', half(2))).toBe(1)
+    expect([last('\njunk\n'), last('\n'), last(''), last(half(1))]).toEqual([
+      ...[undefined, undefined, undefined, undefined],
+    ])
   })
 })

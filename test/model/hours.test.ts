@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isHours, isWithinHours, nextStart } from '../../src/model/hours.ts'
+import { refusal } from '../helpers/refusal.ts'
 
 /** Each time with what a clock on the wall shows then. 2026-11-16 is a Monday. */
 const at = (iso: string) => Date.parse(iso)
@@ -138,5 +139,68 @@ describe('the next start', () => {
     const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone
     for (const iso of ['2026-11-16T05:00:00Z', '2026-07-04T22:00:00Z'])
       expect(start('mon-fri 9-18', iso)).toBe(start(`mon-fri 9-18 ${zone}`, iso))
+  })
+})
+
+describe('a range of hours', () => {
+  test.each([
+    ...['', '  ', '9-18', ' mon-fri 9-18 ', 'tue 9-10', 'mon 9:59-10:59', '0-24', '23:59-24'],
+    ...[
+      '22-6',
+      'mon 9-12, 13-17',
+      'MON-FRI 9-18',
+      'sat-mon 9-10 UTC',
+      'sun 9-18   Europe/Berlin',
+      '9-18 utc',
+    ],
+  ])('can be %j', (text) => {
+    expect(isHours(text)).toBe(true)
+  })
+
+  test.each([
+    ...['mon', 'mon-fri', 'mon-fri ,', '9-18, ', ',9-18', '9-18,,10-11', 'mon 9-18 10-12', '9-18 10-12'],
+    ...[
+      '9:60-10',
+      '9-10:60',
+      '9:99-10:99',
+      '24-5',
+      '24:01-5',
+      '9-25',
+      '9-24:01',
+      '9-9',
+      '9:5-10',
+      '9-',
+      '-9',
+    ],
+    ...['xmon 9-10', 'mon-xx 9-10', 'xx-mon 9-10', 'mon-tue-wed 9-10', 'mon- 9-10', '1mon 9-10', 'm9 9-10'],
+    ...[
+      '9-18 Nowhere/Zone',
+      '9-18 UTC x',
+      'x9-18',
+      'mon x9-18',
+      '9-18x',
+      '9-18:000',
+      '123-18',
+      5,
+      null,
+      undefined,
+    ],
+  ])('cannot be %j', (text) => {
+    expect(isHours(text)).toBe(false)
+  })
+
+  test.each([
+    ['mon', '"mon"'],
+    ['9-18 , tue ', '"tue"'],
+    ['mon 9-18 10-12', '"mon 9-18 10-12"'],
+    ['9-18 Nowhere/Zone', '"Nowhere/Zone"'],
+    ['mon-xx 9-10', '"mon-xx"'],
+    ['9:60-10', '"9:60-10"'],
+    ['9/10', '"9/10"'],
+  ])('%j is refused with the part that is wrong', (text, part) => {
+    const error = refusal(() => isWithinHours(text, 0))
+    expect(error.code).toBe('invalid')
+    expect(error.message).toContain(part)
+    expect(error.hint).toContain('mon-fri 9-18')
   })
 })

@@ -79,8 +79,8 @@ export class LineWalk<E extends Gist> {
   #isStray(entry: E | undefined, chunk: Buffer, after: number): boolean {
     if (entry === undefined || entry.seq <= this.#seq + 1) return false
     const end = chunk.indexOf(newline, after)
-    const next = end < 0 ? undefined : this.#decode(chunk.subarray(after, end))?.entry.seq
-    return next !== undefined && next > this.#seq && next <= entry.seq
+    const next = (end < 0 ? undefined : this.#decode(chunk.subarray(after, end))?.entry.seq) ?? 0
+    return next > this.#seq && next <= entry.seq
   }
 
   #isNext({ seq }: Gist): boolean {
@@ -183,7 +183,7 @@ const isBlank = (line: Buffer): boolean => line.length === 0 || (line.length ===
 /** The entry of the last valid line in the chunk. The first line may be cut off; then it is not valid. */
 export function lastIn<E>(chunk: Buffer, decode: Decode<E>): E | undefined {
   for (let end = chunk.lastIndexOf(newline); end >= 0; ) {
-    const start = end === 0 ? -1 : chunk.lastIndexOf(newline, end - 1)
+    const start = chunk.subarray(0, end).lastIndexOf(newline)
     const decoded = decode(chunk.subarray(start + 1, end))
     if (decoded !== undefined) return decoded.entry
     end = start
