@@ -188,6 +188,18 @@ describe('nothing false is told', () => {
     expect(idsOf(await bob.owed())).toEqual([note.id])
   })
 
+  it('says the same when it was shown again for want of an ack', async () => {
+    const on = await stage()
+    const { lead, ada } = await trio(on)
+    const bob = await on.agent('bob')
+    await ada.send({ to: 'bob', subject: 'Note', requiresAck: true })
+    await check(bob)
+    await on.pass(30 * minute, lookIn(lead, ada))
+    await bob.leave()
+    await on.pass(15 * minute, lookIn(lead, ada))
+    expect(subjectsOf(await on.told('ada'))).toEqual(['bob has stopped before it settled your message'])
+  })
+
   it('takes that back while nobody has read it', async () => {
     const on = await stage()
     const { ada } = await trio(on)

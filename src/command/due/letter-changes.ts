@@ -62,7 +62,9 @@ export class LetterChanges {
    */
   undeliverable(letter: Letter, step: 'dead' | 'expired', reason: string): void {
     const to = this.senderOf(letter)
-    const kind = classOf(letter.state) === 'unread' ? 'undelivered' : 'ended'
+    // What was shown again for want of an ack was read before.
+    const wasRead = classOf(letter.state) !== 'unread' || letter.repeats > 0
+    const kind = wasRead ? 'ended' : 'undelivered'
     if (this.mayTell(to, kind) && this.change(letter, step, step, reason)) this.tell(to, kind, letter, reason)
   }
 
