@@ -1,6 +1,6 @@
 import { isOpenMatter } from '../../conversation/registry.ts'
 import type { Letter, View } from '../../conversation/view.ts'
-import { type Agent, systemAgent } from '../../model/agent.ts'
+import { type Agent, implicitPerson, person, systemAgent } from '../../model/agent.ts'
 import { type Draft, receiptDrafts } from '../../model/entry.ts'
 import type { ReceiptChange, ReceiptState, ReceiptStep } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
@@ -26,7 +26,8 @@ export class LetterChanges {
   constructor(view: View, context: Context, reader?: string) {
     this.view = view
     this.context = context
-    this.#reader = reader === undefined ? undefined : view.directory.agents.get(reader)
+    const known = reader === undefined ? undefined : view.directory.agents.get(reader)
+    this.#reader = known ?? (reader === person ? implicitPerson() : undefined)
   }
 
   /** Whether a letter is about to be read by its recipient, who has come for it. */
@@ -140,6 +141,6 @@ export const keepTimes = ({ claimUntil, ackBy }: Letter): Partial<ReceiptChange>
   ...(ackBy === null ? {} : { ackBy: isoTime(ackBy) }),
 })
 
-/** Whether somebody waits for more than that it is read. */
-export const isWaitedFor = (view: View, { seq }: Letter): boolean =>
-  view.matters(seq).some(({ state }) => isOpenMatter(state))
+/** Whether somebody waits for this recipient to do more than read it. */
+export const isWaitedFor = (view: View, { seq, owner }: Letter): boolean =>
+  view.matters(seq).some((matter) => matter.owner === owner && isOpenMatter(matter.state))
