@@ -175,6 +175,7 @@ function sayNotice(view: View, to: string, about: readonly NoticeItem[], context
   const kind = isUniform ? first.kind : 'several'
   const message = view.text(view.message(first.id)!.seq)
   const { type, priority, one, many, next } = words[kind]
+  const undelivered = about.filter((item) => item.kind === 'undelivered').map((item) => ({ ...item }))
   const isOne = about.length === 1
   const facts = { to: first.to, from: message.from, count: about.length, reason: first.reason }
   const lines = about.slice(0, idsListed).map((item) => `- ${item.id} to ${item.to}: ${item.reason}`)
@@ -190,7 +191,7 @@ function sayNotice(view: View, to: string, about: readonly NoticeItem[], context
       about: about.map((item) => ({ ...item })),
       ...(isOne ? { id: first.id, recipient: first.to, reason: first.reason } : {}),
       ...(type === escalationType ? { level: to === person ? escalation.person : escalation.lead } : {}),
-      ...(kind === 'undelivered' ? { undelivered: about.map((item) => ({ ...item })) } : {}),
+      ...(undelivered.length > 0 ? { undelivered } : {}),
     },
   })
 }
