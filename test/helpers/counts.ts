@@ -15,7 +15,7 @@ const metrics = createMetrics({
 } satisfies Partial<Space> as unknown as Space)
 
 /** How much is unread for an agent, wherever somebody can read it. */
-export interface Unread {
+interface Unread {
   inbox: number
   count: number
   /** By priority, the lowest first, as `count` and the console's overview have it. */
