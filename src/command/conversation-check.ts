@@ -38,7 +38,10 @@ function checkAnswer(view: View, message: Message): void {
   // A second answer to a question is only talk.
   if (step.name === 'answer') return
   const meant = matters.filter(({ kind }) => kind === step.kind)
-  const matter = meant.find(({ owner }) => owner === message.from) ?? meant[0]
+  // Where several were asked, what became of the others does not matter.
+  const named = meant.filter(({ owner }) => owner === message.from)
+  const candidates = named.length > 0 ? named : meant
+  const matter = candidates.find((one) => canMove(step, one)) ?? candidates[0]
   const answered = typeOf(message.type)?.answers
   if (matter === undefined) {
     // So is what opens a matter and could continue one.
@@ -53,16 +56,18 @@ function checkAnswer(view: View, message: Message): void {
       hint: `message ${parent.id} was not sent to ${message.from}`,
     })
   }
-  const { kind, state, owner } = matter
-  // In a group that was asked, each member may answer, whoever was first.
-  if (isGroupBox(owner) && step.each && state === step.to) return
-  if (next(step, kind, state) === undefined) {
+  const { kind, state } = matter
+  if (!canMove(step, matter)) {
     const now = state === 'void' ? 'over: it was withdrawn, expired or meant for an earlier run' : state
     throw new MailboxError('conflict', `the ${kind} is ${now}; it cannot be ${step.done ?? step.to}`, {
       hint: `see how it got there: mailbox thread ${parent.id}`,
     })
   }
 }
+
+/** Whether a step leads on. In a group that was asked, each member may answer, whoever was first. */
+const canMove = (step: TakenStep, { kind, state, owner }: Matter): boolean =>
+  (isGroupBox(owner) && step.each === true && state === step.to) || next(step, kind, state) !== undefined
 
 /** Who owes it may settle it, and so may the person. Whoever asked may ask again. */
 function mayMove(view: View, from: string, step: TakenStep, matters: readonly Matter[]): boolean {

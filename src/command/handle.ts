@@ -1,9 +1,9 @@
 import { MailboxError } from '../base/errors.ts'
-import type { NoticeKind } from '../conversation/notice.ts'
+import type { NoticeItem } from '../conversation/notice.ts'
 import type { View } from '../conversation/view.ts'
 import { type Draft, receiptDrafts } from '../model/entry.ts'
 import type { MessageFacts } from '../model/reach.ts'
-import { classOf, isAcked, type ReceiptChange } from '../model/receipt.ts'
+import { classOf, isAcked, isDeadLetter, type ReceiptChange } from '../model/receipt.ts'
 import { maxLifeMs } from '../model/time.ts'
 import type { Context } from './context.ts'
 import { changesOf, type HandleCommand } from './ladder.ts'
@@ -32,18 +32,21 @@ export function decideHandle(view: View, command: HandleCommand, context: Contex
     ...told,
     ...receiptDrafts(command.step, agent.name, changes, command.note),
     ...receiptDrafts('completed', agent.name, others, 'settled'),
-    ...withdrawFor(view, message.id, noLonger([...changes, ...others])),
+    ...withdrawFor(view, message.id, isOverAfter([...changes, ...others])),
   ]
 }
 
-/** Which notices about a message are no longer true after these changes. */
-function noLonger(changes: readonly ReceiptChange[]): NoticeKind[] {
-  const all = (fits: (change: ReceiptChange) => boolean) => changes.length > 0 && changes.every(fits)
-  return [
-    ...(all(({ state }) => classOf(state) !== 'unread') ? (['unread'] as const) : []),
-    ...(all(({ state }) => isAcked(state)) ? (['ack'] as const) : []),
-    ...(all(({ state }) => classOf(state) === 'closed') ? (['answer', 'deadline', 'waiting'] as const) : []),
-  ]
+/** Which of what a notice says is no longer so after these changes. */
+function isOverAfter(changes: readonly ReceiptChange[]): (item: NoticeItem) => boolean {
+  const states = new Map(changes.map(({ owner, state }) => [owner, state]))
+  return ({ to, kind }) => {
+    const state = states.get(to)
+    // What has become a dead letter is not settled by that.
+    if (state === undefined || isDeadLetter(state)) return false
+    if (kind === 'unread') return classOf(state) !== 'unread'
+    if (kind === 'ack') return isAcked(state)
+    return ['answer', 'deadline', 'waiting'].includes(kind) && classOf(state) === 'closed'
+  }
 }
 
 /** A failure too many makes it a dead letter, and the sender is told. */

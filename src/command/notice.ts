@@ -7,6 +7,7 @@ import type { Message, Priority } from '../model/message.ts'
 import { escalation } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context } from './context.ts'
+import { isTrue } from './notice-truth.ts'
 
 const idsListed = 20
 const aboutAtMost = 500
@@ -89,7 +90,9 @@ function noticeAbout(
   )
   const earlier =
     isAlike(added) && added[0]!.kind === 'unread' ? findReplaced(view, to, added[0]!, isChanged) : undefined
-  const kept = (earlier?.about ?? []).filter(({ id }) => !added.some((item) => item.id === id))
+  const kept = (earlier?.about ?? []).filter(
+    (item) => isTrue(view, item) && !added.some(({ id }) => id === item.id),
+  )
   const about = [...kept, ...added].slice(0, aboutAtMost)
   const draft = sayNotice(view, to, about, context)
   const replaced = earlier === undefined ? [] : withdrawn([earlier.letter], `replaced by ${draft.message.id}`)
@@ -168,10 +171,11 @@ type Say = (about: { to: string; from: string; count: number; reason: string; id
 
 function sayNotice(view: View, to: string, about: readonly NoticeItem[], context: Context): MessageDraft {
   const [first] = about as [NoticeItem]
-  const isUniform = first.kind === 'undelivered' || isAlike(about)
+  const isUniform = about.every(({ kind }) => kind === 'undelivered') || isAlike(about)
   const kind = isUniform ? first.kind : 'several'
   const message = view.text(view.message(first.id)!.seq)
   const { type, priority, one, many, next } = words[kind]
+  const undelivered = about.filter((item) => item.kind === 'undelivered').map((item) => ({ ...item }))
   const isOne = about.length === 1
   const facts = { to: first.to, from: message.from, count: about.length, reason: first.reason }
   const lines = about.slice(0, idsListed).map((item) => `- ${item.id} to ${item.to}: ${item.reason}`)
@@ -187,7 +191,7 @@ function sayNotice(view: View, to: string, about: readonly NoticeItem[], context
       about: about.map((item) => ({ ...item })),
       ...(isOne ? { id: first.id, recipient: first.to, reason: first.reason } : {}),
       ...(type === escalationType ? { level: to === person ? escalation.person : escalation.lead } : {}),
-      ...(kind === 'undelivered' ? { undelivered: about.map((item) => ({ ...item })) } : {}),
+      ...(undelivered.length > 0 ? { undelivered } : {}),
     },
   })
 }

@@ -44,7 +44,7 @@ export function decideResend(view: View, { agent, id, to }: ResendCommand, conte
     state: 'archived' as const,
   }))
   const archived = receiptDrafts('archived', agent, changes, `resent as ${decision.result.message.id}`)
-  const told = withdrawFor(view, message.id, ['undelivered'])
+  const told = withdrawFor(view, message.id, ({ kind }) => kind === 'undelivered')
   return { ...decision, drafts: [...decision.drafts, ...archived, ...told] }
 }
 

@@ -1,7 +1,7 @@
 import type { Letter, View } from '../conversation/view.ts'
-import { type Agent, isAway, person, systemAgent } from '../model/agent.ts'
+import { type Agent, hasDied, isAway, person, type Session, systemAgent } from '../model/agent.ts'
 import { agentDraft, type Draft, type ReceiptDraft, receiptDrafts } from '../model/entry.ts'
-import { classOf, isDeadLetter } from '../model/receipt.ts'
+import { classOf, isDeadLetter, type ReceiptState } from '../model/receipt.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context } from './context.ts'
 import { keepTimes, unchanged } from './due/letter-changes.ts'
@@ -63,6 +63,9 @@ const revived = (view: View, name: string, { now, policy }: Context): Letter[] =
     return state === 'dead' && lives && mayTry && view.message(id)?.generation === null
   })
 
+const wasRead = (state: ReceiptState): boolean =>
+  classOf(state) !== 'unread' && !isDeadLetter(state) && state !== 'withdrawn'
+
 /** Whoever has read that its mail was not delivered, or that it waits, is told that it has arrived after all. */
 function correct(view: View, { name, lastSeenAt }: Agent, context: Context): Draft[] {
   const waiting = view.inBox(name, atOnce).filter(({ owner }) => owner === name)
@@ -72,12 +75,11 @@ function correct(view: View, { name, lastSeenAt }: Agent, context: Context): Dra
     const isMisled = view
       .noticesAbout(letter.id)
       .some(
-        ({ to, kind, state, at }) =>
+        ({ to, recipient, kind, state, at }) =>
           to === from &&
+          recipient === name &&
           (kind === 'undelivered' || kind === 'waiting' || kind === 'ended') &&
-          classOf(state) !== 'unread' &&
-          state !== 'withdrawn' &&
-          !isDeadLetter(state) &&
+          wasRead(state) &&
           at >= Date.parse(lastSeenAt),
       )
     if (isMisled) bySender.set(from, [...(bySender.get(from) ?? []), letter])
@@ -94,21 +96,24 @@ function correct(view: View, { name, lastSeenAt }: Agent, context: Context): Dra
 }
 
 /**
- * An agent that was taken for dead, or is frozen, continues the same run. If its process ended, it is not tied to
+ * An agent that was taken for dead, or is frozen, continues the same run. If its process has ended, it is not tied to
  * that any more.
  */
-export function comeBack(view: View, agent: Agent, context: Context): Draft[] {
-  const { gone, note: _, ...rest } = agent
+export function comeBack(view: View, agent: Agent, isEnded: boolean, context: Context): Draft[] {
+  const { gone: _, note: __, ...rest } = agent
   const at = isoTime(context.now)
-  const { pid: __, pidStart: ___, host: ____, ...free } = rest.session
   const back: Agent = {
     ...rest,
-    session: gone === 'silent' ? rest.session : free,
+    session: isEnded ? withoutProcess(rest.session) : rest.session,
     state: 'alive',
     lastSeenAt: at,
     lastAway: { from: agent.lastSeenAt, to: at },
   }
   return [agentDraft('resumed', systemAgent, back), ...welcomeBack(view, agent, context)]
+}
+
+function withoutProcess({ pid: _, pidStart: __, host: ___, ...session }: Session): Session {
+  return session
 }
 
 /**
@@ -118,8 +123,8 @@ export function comeBack(view: View, agent: Agent, context: Context): Draft[] {
 export function decideReturn(view: View, name: string, isEnded: boolean, context: Context): Draft[] {
   if (name === person || name === systemAgent) return []
   const agent = requireAgent(view.directory, name)
-  if (isAway(agent)) return comeBack(view, agent, context)
+  if (isAway(agent)) return comeBack(view, agent, isEnded || hasDied(agent), context)
   if (!isEnded || agent.state === 'dead') return []
-  const { pid: _, pidStart: __, host: ___, ...session } = agent.session
+  const session = withoutProcess(agent.session)
   return [agentDraft('updated', name, { ...agent, session, lastSeenAt: isoTime(context.now) })]
 }

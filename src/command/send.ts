@@ -95,7 +95,8 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
   if (isLong(message.body))
     warnings.push(`the body has over ${bodyWordsBeforeHint} words; attach a file instead of long text`)
   if (input.supersede) {
-    const superseded = decideSupersede(view, from, message, input.supersede)
+    const isSettled = (seq: number) => changes(drafts, seq)
+    const superseded = decideSupersede(view, from, message, input.supersede, isSettled)
     drafts.push(...superseded.drafts)
     warnings.push(...superseded.warnings)
   }

@@ -1,5 +1,5 @@
 import { isAnswer, movedBy } from '../conversation/matter.ts'
-import type { NoticeKind } from '../conversation/notice.ts'
+import type { NoticeItem } from '../conversation/notice.ts'
 import { isOpenMatter, isWork } from '../conversation/registry.ts'
 import type { View } from '../conversation/view.ts'
 import { isGroupBox } from '../model/address.ts'
@@ -38,9 +38,14 @@ export function settleByReply(view: View, reply: Message, parent: MessageFacts, 
     ...receiptDrafts('completed', reply.from, others, 'answered'),
   ]
   if (drafts.length === 0) return []
-  const kinds: NoticeKind[] = ['unread', ...(step === 'shown' ? [] : (['ack'] as const))]
-  if (matters.every(({ owner }) => !isOpenFor(owner))) kinds.push('answer', 'deadline', 'waiting')
-  return [...drafts, ...withdrawFor(view, parent.id, kinds)]
+  const ended = new Set(others.map(({ owner }) => owner))
+  const isOver = ({ to, kind }: NoticeItem): boolean => {
+    const isRead = changed.has(to) || ended.has(to)
+    if (kind === 'unread') return isRead
+    if (kind === 'ack') return isRead && step !== 'shown'
+    return ['answer', 'deadline', 'waiting'].includes(kind) && isRead && step !== 'shown' && !isOpenFor(to)
+  }
+  return [...drafts, ...withdrawFor(view, parent.id, isOver)]
 }
 
 /** Whether nobody else has to do anything once a matter has moved. */

@@ -35,7 +35,9 @@ export function decideShow(
     const message = view.message(id)
     if (message === undefined) continue
     const found = changesFor(view, agent, message, { agent: agentName, step, id }, context)
-    const isWork = message.asks === asking.work && found.some(({ owner, wasBox }) => wasBox === owner)
+    // What also went to the agent itself is its own, and what it is shown again is in its hands.
+    const isForRole = found.every(({ owner, wasBox }) => owner !== agentName && wasBox !== undefined)
+    const isWork = message.asks === asking.work && found.length > 0 && isForRole
     if (isWork && isBusy) continue
     isBusy ||= oneTask && isWork
     changes.push(...found)

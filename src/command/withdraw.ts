@@ -29,14 +29,7 @@ export function decideWithdraw(view: View, sender: string, id: string): ReceiptD
     state: 'withdrawn' as const,
     was: state,
   }))
-  const notices = withdrawFor(view, message.id, [
-    'unread',
-    'ack',
-    'answer',
-    'deadline',
-    'undelivered',
-    'waiting',
-  ])
+  const notices = withdrawFor(view, message.id, ({ kind }) => kind !== 'ended')
   return [...receiptDrafts('withdrawn', sender, changes), ...notices]
 }
 
@@ -46,6 +39,8 @@ export function decideSupersede(
   sender: string,
   replacement: Pick<Message, 'id' | 'threadId'>,
   supersede: string | true,
+  /** Whether the same decision settles a message. */
+  isSettled: (seq: number) => boolean = () => false,
 ): { drafts: ReceiptDraft[]; warnings: string[] } {
   const id = supersede === true ? view.lastOf(sender, replacement.threadId) : supersede
   if (id === undefined)
@@ -56,6 +51,8 @@ export function decideSupersede(
       hint: `send to its thread: --thread ${view.text(message.seq).threadId}`,
     })
   }
+  if (isSettled(message.seq))
+    return { drafts: [], warnings: [`message ${id} is settled by this one; it was not replaced`] }
   try {
     const drafts = decideWithdraw(view, sender, id)
     return {

@@ -1,5 +1,5 @@
-import { boxesTo } from '../model/address.ts'
-import { systemAgent } from '../model/agent.ts'
+import { boxesTo, isAgentBox } from '../model/address.ts'
+import { person, systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import { asking } from '../model/reach.ts'
 import type { Report } from './conversation.ts'
@@ -72,13 +72,15 @@ type Moved = Part & { to: MatterState; each: boolean }
 /**
  * Where a reply leads what the message that it replies to has left open. One answer to a question, or one verdict on
  * a plan, counts for everyone who was asked. What each agent must answer for itself, its status and whether it shuts
- * down, settles only what that agent owes.
+ * down, settles only what that agent owes; the person may answer for anybody.
  */
 export function movedBy(message: Message, matters: readonly Part[]): Moved[] {
-  const isOwn = matters.some(({ owner }) => owner === message.from)
+  const { from } = message
+  const isOwn = matters.some(({ owner }) => owner === from)
+  const isOthers = (owner: string) => (isOwn ? owner !== from : from !== person && isAgentBox(owner))
   return matters.flatMap((matter) => {
     const step = stepOn(message, matter.kind)
-    if (step === undefined || (isOwn && step.each && matter.owner !== message.from)) return []
+    if (step === undefined || (step.each && isOthers(matter.owner))) return []
     const to = next(step, matter.kind, matter.state)
     const counts = step.name !== matterOf(matter.kind)?.byReply || isAnswer(message, matter.asker)
     return to !== undefined && counts ? { ...matter, to, each: step.each ?? false } : []

@@ -62,7 +62,9 @@ export const status = conversation({
       // That somebody is done with a question is no answer to it.
       settlesNothing: ({ status: word }) => word === closed,
       ends: ({ status: word }) => word === 'completed' || word === 'failed' || word === closed,
-      reports: ({ taskId: key, status: word }): Report | undefined => {
+      // What handling one message says of itself, `about` it, is settled by the handling.
+      reports: ({ taskId: key, status: word, about }): Report | undefined => {
+        if (about !== undefined) return undefined
         const step = word === 'completed' ? 'finish' : word === 'failed' ? 'fail' : undefined
         return typeof key === 'string' && step !== undefined ? { kind: 'task', key, step } : undefined
       },

@@ -34,8 +34,10 @@ export interface View {
   lastOf(sender: string, threadId: string): string | undefined
   /** Notices of the system that nobody has read yet; with an id, those about that message. */
   liveNotices(id?: string): Letter[]
-  /** Notices about a message: to whom, whether it was read, and when it was sent, in ms. */
-  noticesAbout(id: string): { to: string; kind: NoticeKind; state: ReceiptState; at: number }[]
+  /** What notices say of a message: to whom and of whose copy, whether it was read, and when it was sent, in ms. */
+  noticesAbout(
+    id: string,
+  ): { to: string; recipient: string; kind: NoticeKind; state: ReceiptState; at: number }[]
   /** Whether an agent has work in hand: claimed for a role, or its own and started. */
   hasWork(agent: string): boolean
   /** Unread mail whose life is over and that nobody has marked yet, but for these boxes. */

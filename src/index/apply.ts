@@ -78,7 +78,7 @@ export function createApplier(database: Database): Applier {
     `INSERT INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?16, ?8,
        coalesce(?9, (SELECT expires FROM message WHERE seq = ?1)), ?10, ?11, coalesce(?12, ${escalation.muted}),
        ?15, ?13, ?14, ?17)
-     ON CONFLICT DO UPDATE SET box = excluded.box, since = CASE class WHEN 0 THEN since ELSE excluded.since END,
+     ON CONFLICT DO UPDATE SET box = excluded.box, since = CASE WHEN class <> 0 AND excluded.class = 0 THEN excluded.since ELSE since END,
        class = excluded.class, state = excluded.state, attempts = excluded.attempts, failures = excluded.failures,
        claim_until = excluded.claim_until, expires = CASE WHEN ?11 > 0 THEN NULL ELSE coalesce(?9, expires) END, ack_by = excluded.ack_by,
        repeats = excluded.repeats, level = coalesce(?12, level), via_group = excluded.via_group,

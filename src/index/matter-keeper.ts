@@ -39,6 +39,10 @@ export function createMatterKeeper(database: Database) {
   const readers = database.prepare(`${readersOf} LIMIT 1`)
   const unacked = database.prepare(`${unackedMembers} LIMIT 1`)
 
+  const expired = database.prepare("SELECT 1 FROM receipt WHERE seq = ? AND owner = ? AND state = 'expired'")
+  const isLost = (seq: number, group: string) =>
+    expired.get([seq, group]) !== undefined && readers.get([seq]) === undefined
+
   const move = (seq: number, owner: string, kind: Kind, state: MatterState) =>
     set.run([seq, owner, kind, state, isOpenMatter(state) ? 1 : 0])
 
@@ -63,6 +67,8 @@ export function createMatterKeeper(database: Database) {
       const to = settled(kind, now, state, step)
       const isEnough = to === 'done' || (to === 'acked' && unacked.get([group, seq]) === undefined)
       if (isEnough) move(seq, group, kind, to)
+      // It has expired, and nobody who has read it has it any more.
+      else if (isOpenMatter(now) && isLost(seq, group)) move(seq, group, kind, 'void')
     }
   }
 

@@ -1,5 +1,5 @@
 /** Rises with every change to the tables or to `apply`: an index with another format is rebuilt. */
-export const indexFormat = 20
+export const indexFormat = 21
 
 /** Which journal the tables were built from, and up to where. */
 const meta = `CREATE TABLE meta (

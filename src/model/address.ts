@@ -108,6 +108,9 @@ export function isGroupBox(box: string): boolean {
   return box === 'all' || (box.includes(':') && !box.startsWith('role:'))
 }
 
+/** True for the box of one agent. */
+export const isAgentBox = (box: string): boolean => box !== 'all' && !box.includes(':')
+
 /** The default time to live of mail to these addresses: the longest one, or `null` if one never expires. */
 export function defaultLife(addresses: readonly Address[]): number | null {
   let longest = 0

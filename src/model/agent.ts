@@ -31,6 +31,10 @@ export function implicitPerson(): Agent {
 export const isAway = ({ state, gone }: Pick<Agent, 'state' | 'gone'>): boolean =>
   state === 'frozen' || (state === 'dead' && gone !== 'left')
 
+/** Its process has ended. */
+export const hasDied = ({ state, gone }: Pick<Agent, 'state' | 'gone'>): boolean =>
+  state === 'dead' && gone === 'ended'
+
 /** Since when an agent has been here without a break, in ms. */
 export const presentSince = ({ lastAway, session }: Pick<Agent, 'lastAway' | 'session'>): number =>
   Math.max(Date.parse(session.startedAt), lastAway === undefined ? 0 : Date.parse(lastAway.to))

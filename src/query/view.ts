@@ -65,10 +65,12 @@ export function createView(source: Source): View {
         id === undefined ? [] : [id],
       ),
     noticesAbout: (id) =>
-      letters('r.seq IN (SELECT seq FROM notice WHERE about = ?)', [id]).map(({ seq, owner, state }) => {
+      letters('r.seq IN (SELECT seq FROM notice WHERE about = ?)', [id]).flatMap(({ seq, owner, state }) => {
         const notice = messageBySeq(source, seq)
-        const kind = noticeOf(notice)!.about.find((item) => item.id === id)!.kind
-        return { to: owner, kind, state, at: Date.parse(notice.createdAt) }
+        const at = Date.parse(notice.createdAt)
+        return noticeOf(notice)!
+          .about.filter((item) => item.id === id)
+          .map(({ to: recipient, kind }) => ({ to: owner, recipient, kind, state, at }))
       }),
     hasWork: (agent) => hasWork(source, agent),
     lapsed: (now, waiting, limit) =>

@@ -122,12 +122,12 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
           (id === undefined || noticeOf(text)!.about.some((item) => item.id === id)),
       ),
     noticesAbout: (id) =>
-      letters((_, { text }) => noticeOf(text)?.about.some((item) => item.id === id) ?? false).map((one) => ({
-        to: one.owner,
-        kind: noticeOf(find(one.seq)!.text)!.about.find((item) => item.id === id)!.kind,
-        state: one.state,
-        at: Date.parse(find(one.seq)!.text.createdAt),
-      })),
+      letters((_, { text }) => noticeOf(text) !== undefined).flatMap(({ owner, seq, state }) => {
+        const { text } = find(seq)!
+        const items = noticeOf(text)!.about.filter((item) => item.id === id)
+        const at = Date.parse(text.createdAt)
+        return items.map(({ to: recipient, kind }) => ({ to: owner, recipient, kind, state, at }))
+      }),
     hasWork: (name) =>
       letters(
         (one, { facts }) =>

@@ -1,5 +1,5 @@
 import type { DirectoryView, Letter, View } from '../../conversation/view.ts'
-import { type Agent, isAway, person, systemAgent } from '../../model/agent.ts'
+import { type Agent, hasDied, isAway, person, systemAgent } from '../../model/agent.ts'
 import { type AgentDraft, agentDraft, type Draft } from '../../model/entry.ts'
 import { classOf } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
@@ -52,7 +52,7 @@ export function findReturns(view: View, context: Context): Draft[] {
   const { directory } = view
   return [...directory.dead.values()].flatMap((agent) =>
     isAway(agent) && directory.seenAt(agent) > Date.parse(agent.lastSeenAt)
-      ? comeBack(view, agent, context)
+      ? comeBack(view, agent, hasDied(agent), context)
       : [],
   )
 }

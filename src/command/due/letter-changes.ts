@@ -1,7 +1,7 @@
 import type { NoticeKind } from '../../conversation/notice.ts'
 import { isOpenMatter } from '../../conversation/registry.ts'
 import type { Letter, View } from '../../conversation/view.ts'
-import { type Agent, person, systemAgent } from '../../model/agent.ts'
+import { type Agent, implicitPerson, person, systemAgent } from '../../model/agent.ts'
 import { type Draft, receiptDrafts } from '../../model/entry.ts'
 import { isWithinHours } from '../../model/hours.ts'
 import { classOf, type ReceiptChange, type ReceiptState, type ReceiptStep } from '../../model/receipt.ts'
@@ -28,7 +28,8 @@ export class LetterChanges {
   constructor(view: View, context: Context, reader?: string) {
     this.view = view
     this.context = context
-    this.#reader = reader === undefined ? undefined : view.directory.agents.get(reader)
+    const known = reader === undefined ? undefined : view.directory.agents.get(reader)
+    this.#reader = known ?? (reader === person ? implicitPerson() : undefined)
   }
 
   /** Whether a letter is about to be read by its recipient, who has come for it. */
@@ -159,6 +160,6 @@ export const keepTimes = ({ claimUntil, ackBy }: Letter): Partial<ReceiptChange>
   ...(ackBy === null ? {} : { ackBy: isoTime(ackBy) }),
 })
 
-/** Whether somebody waits for more of this recipient than that it is read. */
+/** Whether somebody waits for this recipient to do more than read it. */
 export const isWaitedFor = (view: View, { seq, owner }: Letter): boolean =>
   view.matters(seq).some((matter) => matter.owner === owner && isOpenMatter(matter.state))

@@ -50,7 +50,7 @@ export async function lookIn<T>(holder: Holder, work: Look<T>, acts = true): Pro
   const { core } = holder
   for (let round = 0; ; round++) {
     const look = await queryAs(holder, (source, agent, now) => {
-      const presence = round === 0 && acts ? findPresence(core, source, agent) : undefined
+      const presence = round < maxRounds && acts ? findPresence(core, source, agent) : undefined
       const first =
         presence ?? (round < maxRounds ? findDue(core, source, acts ? agent.name : undefined) : undefined)
       return first === undefined ? { answer: work(source, agent, now) } : { first }

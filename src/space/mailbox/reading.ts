@@ -74,8 +74,8 @@ export async function take(
   return taken.map((message) => ({ ...message, state: 'shown', ...numbers.get(message.seq) }))
 }
 
-/** The numbers of the claims with which mail to a role was taken, by the seq of the message. */
-async function claimsMade(
+/** The numbers of the claims with which mail to a role was taken, by the seq of the message; the mailbox remembers them. */
+export async function claimsMade(
   { core, name, claims }: Holder,
   changes: readonly ReceiptChange[],
   upTo: number,

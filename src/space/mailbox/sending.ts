@@ -17,9 +17,11 @@ import { runDue } from '../due.ts'
 import type { Addresses, ReplyInput, SentMessage } from './api.ts'
 import { checkAttachments } from './attachments.ts'
 import { bePresent, type Holder, messageOf } from './looking.ts'
+import { claimsMade } from './reading.ts'
 import { traceOf } from './trace.ts'
 
-export async function send({ core, name, hasFiles }: Holder, said: SendInput): Promise<SentMessage> {
+export async function send(holder: Holder, said: SendInput): Promise<SentMessage> {
+  const { core, name, hasFiles } = holder
   checkSend(said, core.settings['limits.messageBytes'])
   if (hasFiles) checkAttachments(said)
   const { input, warnings } = withKnownType(said)
@@ -29,12 +31,12 @@ export async function send({ core, name, hasFiles }: Holder, said: SendInput): P
   const sent = await inSpan(span, async (traceparent) => {
     const stamped = traceparent === undefined ? input : { traceparent, ...input }
     try {
-      return await sendOnce(core, name, stamped)
+      return await sendOnce(holder, stamped)
     } catch (error) {
       // A box may be full of mail that has expired. Do what is due before refusing.
       const isFull = error instanceof MailboxError && error.code === 'over_limit'
       if (!isFull || (await runDue(core)) === 0) throw error
-      return sendOnce(core, name, stamped)
+      return sendOnce(holder, stamped)
     }
   })
   sent.warnings.push(...warnings)
@@ -52,12 +54,19 @@ function withKnownType(said: SendInput): { input: SendInput; warnings: string[] 
   }
 }
 
-async function sendOnce(core: SpaceCore, from: string, input: SendInput): Promise<SentMessage> {
-  await bePresent({ core, name: from })
+async function sendOnce(holder: Holder, input: SendInput): Promise<SentMessage> {
+  const { core, name: from } = holder
+  await bePresent(holder)
   await noticeDeaths(core, input)
   const parent = input.replyTo === undefined ? undefined : await messageOf(core, input.replyTo)
   const on = looksAtMessages(input, core.settings) ? 'index' : 'directory'
-  return toSent(await core.decide(on, (view, context) => decideSend(view, { from, input, parent }, context)))
+  const decided = await core.decide(on, (view, context) => decideSend(view, { from, input, parent }, context))
+  // To answer mail to a role is to take it.
+  const changes = decided.placed.flatMap(({ entry }) =>
+    entry.kind === 'receipt' && entry.by === from ? entry.changes : [],
+  )
+  await claimsMade(holder, changes, decided.placed.at(-1)?.entry.seq ?? 0)
+  return toSent(decided)
 }
 
 /** How long what was seen of a process counts. */
@@ -112,6 +121,7 @@ export async function withdraw({ core, name }: Holder, id: string): Promise<Stor
 export async function resend(holder: Holder, id: string, to: Addresses): Promise<SentMessage> {
   checkId(id)
   const { core, name: agent } = holder
+  await bePresent(holder)
   // Expired mail is listed as dead before anybody has recorded it.
   await runDue(core)
   return toSent(await core.decide('index', (view, context) => decideResend(view, { agent, id, to }, context)))
