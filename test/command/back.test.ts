@@ -44,7 +44,7 @@ describe('whoever acts is there', () => {
       false,
       { change: 'resumed', isTied: false, by: 'system' },
     ],
-    ['after it was frozen', { state: 'frozen' }, false, { change: 'resumed', isTied: false, by: 'system' }],
+    ['after it was frozen', { state: 'frozen' }, false, { change: 'resumed', isTied: true, by: 'system' }],
     ['but not after it has left', { state: 'dead', gone: 'left' }, false, undefined],
     ['wherever it acts from', { state: 'dead', gone: 'left' }, true, undefined],
   ])('%s', (_, fields, isEnded, expected) => {

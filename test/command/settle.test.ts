@@ -442,7 +442,7 @@ describe('being done with mail', () => {
     const reply = (fields: Partial<Message> = {}) =>
       mail(2, { threadId: id, from: 'bob', to: ['lea', 'ada'], replyTo: id, ...fields })
     const tells = (step: HandleCommand['step'], note?: string, ...others: Mail[]) =>
-      messagesIn(handle(viewWith(ask(task), {}, {}, ...others), step, { note })).length
+      messagesIn(handle(viewWith(ask({ type: 'plan_submission' }), {}, {}, ...others), step, { note })).length
     expect(tells('completed', undefined, reply())).toBe(0)
     expect(tells('completed', 'More.', reply())).toBe(1)
     expect(tells('failed', undefined, reply())).toBe(1)
@@ -453,8 +453,10 @@ describe('being done with mail', () => {
     const early = mail(0, { threadId: id, from: 'bob', to: ['ada'] })
     expect(tells('completed', undefined, early)).toBe(1)
     // Its text is gone.
-    const lost = viewWith(ask(task), {}, { lastOf: () => idOf(77) })
+    const lost = viewWith(ask({ type: 'plan_submission' }), {}, { lastOf: () => idOf(77) })
     expect(messagesIn(handle(lost, 'completed'))).toHaveLength(1)
+    // A word about work on the way is not its end.
+    expect(messagesIn(handle(viewWith(ask(task), {}, {}, reply()), 'completed'))).toHaveLength(1)
   })
 
   describe('for a group', () => {
@@ -678,27 +680,27 @@ describe('a notice', () => {
   }
 
   test.each<[ReceiptState, NoticeKind[]]>([
-    ['stored', ['unread', 'ack', 'ended']],
-    ['notified', ['unread', 'ack', 'ended']],
-    ['shown', ['ack', 'ended']],
-    ['acked', ['ended']],
-    ['processing', ['ended']],
+    ['stored', ['unread', 'ack', 'deadline']],
+    ['notified', ['unread', 'ack', 'deadline']],
+    ['shown', ['ack', 'deadline']],
+    ['acked', []],
+    ['processing', []],
     ['completed', ['ended']],
-    ['failed', ['ended']],
+    ['failed', []],
     ['archived', ['ended']],
-    ['expired', ['unread', 'undelivered', 'ended']],
-    ['dead', ['unread', 'undelivered', 'ended']],
-    ['withdrawn', ['ended']],
-  ])('about %s mail that asks for nothing is true for these reasons', (state, kinds) => {
+    ['expired', ['unread', 'deadline', 'undelivered', 'ended']],
+    ['dead', ['unread', 'deadline', 'undelivered', 'ended']],
+    ['withdrawn', ['deadline', 'ended']],
+  ])('about %s mail that wants an ack is true for these reasons', (state, kinds) => {
     expect(truths(ask({ requiresAck: true }, { owner: 'bob', state }))).toEqual(kinds)
   })
 
   test('about an answer is true until it is there', () => {
     const shown = (fields: Partial<Message>) => ask(fields, { owner: 'bob', state: 'acked' })
-    expect(truths(shown(question))).toEqual(['answer', 'deadline', 'ended'])
-    expect(truths(shown(question), { question: 'answered' })).toEqual(['ended'])
-    expect(truths(shown({ type: 'shutdown_request' }), { shutdown: 'deferred' })).toEqual(['ended'])
-    expect(truths(ask({ ...question, to: ['cy'] }, { owner: 'bob', state: 'acked' }))).toEqual(['ended'])
+    expect(truths(shown(question))).toEqual(['answer', 'deadline'])
+    expect(truths(shown(question), { question: 'answered' })).toEqual([])
+    expect(truths(shown({ type: 'shutdown_request' }), { shutdown: 'deferred' })).toEqual([])
+    expect(truths(ask({ ...question, to: ['cy'] }, { owner: 'bob', state: 'acked' }))).toEqual([])
   })
 
   test('that mail waits for an agent is true while the agent is away and something is left to do', () => {

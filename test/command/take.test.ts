@@ -49,7 +49,10 @@ describe('what an agent is shown', () => {
 
   test('is no more work for a role while some is in hand', () => {
     const both = mail(3, { ...task, to: ['bob', 'role:dev'] })
+    // What also went to the agent itself is its own.
     expect(shown([forRole(1, task, held), forRole(2, task), both, forRole(4, text)], one)).toEqual([
+      '3 bob',
+      '3 role:dev',
       '4 role:dev',
     ])
   })
