@@ -13,9 +13,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export const spaceDirName = '.mailbox'
 
-export const defaultSpace = (env: Environment): string => join(env['HOME'] || homedir(), spaceDirName)
+const defaultSpace = (env: Environment): string => join(env['HOME'] || homedir(), spaceDirName)
 
-export const trustFile = (env: Environment): string =>
+const trustFile = (env: Environment): string =>
   join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'agent-mailbox', 'spaces')
 
 /** The spaces that the person has agreed to, besides the default one. */
