@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { InboxMessage, LocalSpace } from '../../../src/mod.ts'
 import { tempSpace } from '../../helpers/temp.ts'
+import { until } from '../../helpers/wait.ts'
 import { anthropic } from './anthropic.ts'
-import { cli, clientHome, startClaude } from './claude.ts'
+import { cli, clientHome, type RunningClient, startClaude } from './claude.ts'
 import { startCodex } from './codex.ts'
 import { clientTimeoutMs } from './mail-stage.ts'
 import { openai } from './openai.ts'
@@ -28,10 +29,17 @@ const { ack: requiresAck, await: awaitingResponse, ttlMs: _, ...same } = given
 const stored = { ...same, requiresAck, awaitingResponse, expiresAt: expect.any(String) }
 
 /** A model that takes its mail, answers the first message with all there is to say, and says that it is done. */
-function secretary(): Script {
+function secretary(space: LocalSpace): Script {
   let step = 0
-  return (request) => {
+  return async (request) => {
     if (request.tools.length === 0) return { text: 'a title' }
+    if (!request.tools.some((name) => name.includes('mailbox'))) {
+      // A busy client asks before its servers are up. A call that it does not know yet makes it ask again.
+      await until('the server is up', async () =>
+        (await space.agents()).some(({ name }) => name.endsWith('-1')),
+      )
+      return { calls: [{ name: named(request, 'check'), input: {} }] }
+    }
     const id = /Message ([0-9a-f-]{36}) from/.exec(request.text)?.[1]
     const calls = [
       ['check', {}],
@@ -59,7 +67,7 @@ describe('the real Claude Code', () => {
     async () => {
       const space = await tempSpace()
       const { id, answered } = await ask(space)
-      const model = await scriptedModel(anthropic, secretary())
+      const model = await scriptedModel(anthropic, secretary(space))
       const claude = startClaude({
         ...{ home: clientHome(), modelUrl: model.url },
         mcpServers: { mailbox: mailboxServer(space.dir) },
@@ -67,7 +75,7 @@ describe('the real Claude Code', () => {
         args: ['-p', 'Deal with your mail.', '--output-format', 'json'],
       })
       claude.end()
-      expect(await answered).toMatchObject({ body: 'It is 8080.', ...stored })
+      expect(await answerBefore(claude, answered)).toMatchObject({ body: 'It is 8080.', ...stored })
       expect(await claude.exit).toBe(0)
       expect((await model.until('PORT-QUESTION')).text).toContain('<<<mail ')
       expect(await agentOf(space, 'claude-1')).toMatchObject({ session: { client: 'claude' } })
@@ -80,7 +88,7 @@ describe('the real Claude Code', () => {
     'is woken when it is idle and mail comes',
     async () => {
       const space = await tempSpace()
-      const dealWithMail = secretary()
+      const dealWithMail = secretary(space)
       const model = await scriptedModel(anthropic, (request) =>
         /You have \d+ new message/.test(request.text) ? dealWithMail(request) : { text: 'Ready.' },
       )
@@ -108,7 +116,7 @@ describe('the real Codex', () => {
     async () => {
       const space = await tempSpace()
       const { id, answered } = await ask(space)
-      const model = await scriptedModel(openai, secretary())
+      const model = await scriptedModel(openai, secretary(space))
       const codex = startCodex({
         ...{ home: clientHome(), modelUrl: model.url },
         config: `[mcp_servers.mailbox]
@@ -118,7 +126,7 @@ startup_timeout_sec = 120
 default_tools_approval_mode = "approve"`,
         args: ['exec', '--json', '--skip-git-repo-check', 'Deal with your mail.'],
       })
-      expect(await answered).toMatchObject({ body: 'It is 8080.', ...stored })
+      expect(await answerBefore(codex, answered)).toMatchObject({ body: 'It is 8080.', ...stored })
       expect(await codex.exit).toBe(0)
       expect((await model.until('PORT-QUESTION')).text).toContain('<<<mail ')
       expect(await agentOf(space, 'codex-1')).toMatchObject({
@@ -129,6 +137,17 @@ default_tools_approval_mode = "approve"`,
     clientTimeoutMs,
   )
 })
+
+/** The answer; a client that ends without one says why. */
+async function answerBefore(
+  client: RunningClient,
+  answered: Promise<InboxMessage | null>,
+): Promise<InboxMessage | null> {
+  const ended = client.exit.then(() => 'ended' as const)
+  const first = await Promise.race([answered, ended])
+  if (first !== 'ended') return first
+  throw new Error(`it ended without an answer: ${client.stdout()} ${client.stderr()}`)
+}
 
 const agentOf = async (space: LocalSpace, name: string) =>
   (await space.agents()).find((agent) => agent.name === name)
