@@ -196,7 +196,6 @@ const timed: Record<string, string> = {
   'clients/claude-wake.test.ts': 'something must not happen',
   'clients/hook/storm.test.ts': 'mail comes in showers, with pauses',
   'clients/real/claude.test.ts': 'the journal of a real client must come to rest',
-  'clients/real/terminal.ts': 'a client takes keys that come at once for a paste',
   'crash/boot.ts': 'the power goes at a moment chosen by chance',
   'crash/files.test.ts': 'files go at moments chosen by chance',
   'crash/kills.test.ts': 'kills at moments chosen by chance',

@@ -39,7 +39,8 @@ async function inTerminal({ home, client, isRead }: Session, ...args: string[]):
     temp: home.temp,
   })
   await terminal.shows(/❯|›|Type your message/)
-  await terminal.type('GO-ON')
+  // In words of its own: what the session heard before is on the screen as well.
+  await terminal.type('GO-ON, typed')
   await isRead
   await terminal.close()
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { needTool } from '../../helpers/tools.ts'
-import { letPass, until } from '../../helpers/wait.ts'
+import { until } from '../../helpers/wait.ts'
 
 export interface Terminal {
   screen(): string
@@ -43,8 +43,9 @@ export function openTerminal(
     },
     async type(line) {
       tmux('send-keys', '-l', line)
-      // A terminal program takes what comes at once for a paste, and its Enter for a part of it.
-      await letPass(500)
+      // A terminal program takes what comes at once for a paste, and its Enter for a part of it. A program that is
+      // still starting reads late: only what it shows has been read.
+      await until(() => screen().includes(line))
       tmux('send-keys', 'Enter')
     },
   }
