@@ -456,13 +456,12 @@ export class PlainSpace {
     for (const tag of change.addTags ?? []) tags.add(tag)
   }
 
-  /** Frozen or for good. Whoever is frozen already is so since then. */
+  /** Frozen or for good. Whoever is away already is so since then, and for the same reason. */
   leave(name: string, frozen: boolean): void {
     if (name === 'user') throw new Refused('not_permitted', 'the person does not leave')
     const agent = this.#sees(name)
-    if (agent.state !== 'frozen' || !frozen) agent.goneAt = this.now
+    if (!frozen || !isExpected(agent)) Object.assign(agent, { goneAt: this.now, gone: 'left' })
     agent.state = frozen ? 'frozen' : 'dead'
-    agent.gone = 'left'
   }
 
   /** The process of an agent ends, whatever it was doing. */
