@@ -1,11 +1,11 @@
 import { MailboxError } from '../base/errors.ts'
 import { given } from '../base/objects.ts'
 import type { View } from '../conversation/view.ts'
-import { person } from '../model/agent.ts'
+import { clockOf, person } from '../model/agent.ts'
 import { receiptDrafts } from '../model/entry.ts'
 import { inputFields, type SendInput } from '../model/fields.ts'
 import type { Message } from '../model/message.ts'
-import { isDeadLetter } from '../model/receipt.ts'
+import { isDeadLetter, type Receipt, stateNow } from '../model/receipt.ts'
 import { unreadableHint } from '../model/unreadable.ts'
 import type { Context, Decision } from './context.ts'
 import { requireMessage } from './handle.ts'
@@ -26,7 +26,10 @@ export function decideResend(view: View, { agent, id, to }: ResendCommand, conte
       hint: `only ${sender} or the person can resend it`,
     })
   }
-  const dead = view.receipts(seq).filter(({ state }) => isDeadLetter(state))
+  // What expired outside of the person's hours is recorded when they begin.
+  const nowOf = (receipt: Receipt) =>
+    stateNow(receipt, clockOf(view.directory.agents.get(receipt.owner), context.now))
+  const dead = view.receipts(seq).filter((receipt) => isDeadLetter(nowOf(receipt)))
   if (dead.length === 0) {
     throw new MailboxError('conflict', `message ${id} is not a dead letter`, { hint: `mailbox show ${id}` })
   }

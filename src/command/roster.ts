@@ -3,7 +3,7 @@ import { nearest } from '../base/nearest.ts'
 import { given } from '../base/objects.ts'
 import type { DirectoryView, View } from '../conversation/view.ts'
 import { checkTag, tagLabel } from '../model/address.ts'
-import { type Agent, implicitPerson, person, type Session, systemAgent } from '../model/agent.ts'
+import { type Agent, implicitPerson, isAway, person, type Session, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
 import { type AgentDraft, agentDraft, type Draft } from '../model/entry.ts'
 import { checkName } from '../model/name.ts'
@@ -167,7 +167,8 @@ export function decideLeave(
     ...before,
     state: frozen ? 'frozen' : 'dead',
     ...(frozen ? {} : { gone: 'left' }),
-    lastSeenAt: frozen && before.state === 'frozen' ? before.lastSeenAt : isoTime(context.now),
+    // Whoever is away already is so since then.
+    lastSeenAt: frozen && isAway(before) ? before.lastSeenAt : isoTime(context.now),
   }
   const freed = frees ? freeClaims(view, name, context, `the session of ${name} has ended`, false) : []
   return [agentDraft(frozen ? 'frozen' : 'left', name, agent), ...freed]

@@ -39,11 +39,9 @@ export const hasDied = ({ state, gone }: Pick<Agent, 'state' | 'gone'>): boolean
 export const presentSince = ({ lastAway, session }: Pick<Agent, 'lastAway' | 'session'>): number =>
   Math.max(Date.parse(session.startedAt), lastAway === undefined ? 0 : Date.parse(lastAway.to))
 
-/** Mail in the own box of an agent that is away does not age. */
-export const clockOf = (
-  agent: Pick<Agent, 'state' | 'gone' | 'lastSeenAt'> | undefined,
-  now: number,
-): number => (agent !== undefined && isAway(agent) ? Math.min(now, Date.parse(agent.lastSeenAt)) : now)
+/** Mail in the own box of an agent that is away does not expire, whatever its age when that was found out. */
+export const clockOf = (agent: Pick<Agent, 'state' | 'gone'> | undefined, now: number): number =>
+  agent !== undefined && isAway(agent) ? 0 : now
 
 /** The boxes an agent reads besides its own: those of its roles, its tags, and `all`. */
 export function boxesOf(agent: Pick<Agent, 'roles' | 'tags'>): { roles: string[]; groups: string[] } {

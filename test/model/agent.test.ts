@@ -21,11 +21,11 @@ test('the person is there before anybody says so', () => {
   })
 })
 
-test('time stands still for the mail of a frozen agent', () => {
-  const lastSeenAt = '1970-01-01T00:00:05.000Z'
-  expect(clockOf({ state: 'frozen', lastSeenAt }, 9_000)).toBe(5_000)
-  expect(clockOf({ state: 'frozen', lastSeenAt }, 4_000)).toBe(4_000)
-  expect(clockOf({ state: 'idle', lastSeenAt }, 9_000)).toBe(9_000)
+test('the mail of an agent that is away has not expired at any time', () => {
+  expect(clockOf({ state: 'frozen' }, 9_000)).toBe(0)
+  expect(clockOf({ state: 'dead', gone: 'silent' }, 9_000)).toBe(0)
+  expect(clockOf({ state: 'dead', gone: 'left' }, 9_000)).toBe(9_000)
+  expect(clockOf({ state: 'idle' }, 9_000)).toBe(9_000)
   expect(clockOf(undefined, 9_000)).toBe(9_000)
 })
 

@@ -379,7 +379,7 @@ export class PlainSpace {
   }
 
   /** A message's life counts only while its recipient is there, and a dead letter is what it was before. */
-  #welcome({ name, goneAt }: PlainAgent): void {
+  #welcome({ name, goneAt, gone }: PlainAgent): void {
     const waiting = this.#ownCopies(name).filter((copy) => isUnfinished(copy) && copy.state !== 'failed')
     const revived = this.#ownCopies(name).filter(
       (copy) =>
@@ -388,19 +388,29 @@ export class PlainSpace {
         copy.message.generation === null &&
         (copy.before !== 'stored' || !this.#isOver(copy)),
     )
+    // What a notice said may not be so any more.
+    const moot = new Set(
+      this.#told.filter(({ items }) => !items.some(this.#isTrue)).map((notice) => this.#noticeCopy(notice)),
+    )
     this.#sayBack(name, goneAt, [...revived, ...waiting])
+    // An agent that was taken for dead was not there while it was silent either.
+    const notThereSince = gone === 'silent' ? goneAt - this.settings.silentAfterMs : goneAt
     for (const copy of waiting) {
       if (copy.state !== 'stored' || copy.expiresAt === null) continue
-      copy.expiresAt += Math.max(0, this.now - Math.max(goneAt, copy.message.createdAt))
+      copy.expiresAt += Math.max(0, this.now - Math.max(notThereSince, copy.message.createdAt))
       copy.marks.push('extended')
     }
     for (const copy of revived) {
+      if (moot.has(copy)) {
+        this.#set(copy, 'withdrawn', 'withdrawn')
+        continue
+      }
       copy.marks.push('revived')
       this.#set(copy, copy.before, 'revived')
     }
   }
 
-  /** Whoever has read that its mail waits, or was not delivered, is told that its agent is back. */
+  /** Whoever has read that its mail waits, or that nothing comes of it, is told that its agent is back. */
   #sayBack(name: string, goneAt: number, copies: Copy[]): void {
     const misled = copies.filter(({ message, owner }) =>
       this.#told.some(
@@ -410,7 +420,7 @@ export class PlainSpace {
             (item) =>
               item.message === message &&
               item.owner === owner &&
-              (item.kind === 'waiting' || item.kind === 'undelivered'),
+              ['waiting', 'undelivered', 'ended'].includes(item.kind),
           ) &&
           this.messages[number]!.createdAt >= goneAt &&
           isRead(this.#noticeCopy({ to, number })),
@@ -446,13 +456,12 @@ export class PlainSpace {
     for (const tag of change.addTags ?? []) tags.add(tag)
   }
 
-  /** Frozen or for good. Whoever is frozen already is so since then. */
+  /** Frozen or for good. Whoever is away already is so since then, and for the same reason. */
   leave(name: string, frozen: boolean): void {
     if (name === 'user') throw new Refused('not_permitted', 'the person does not leave')
     const agent = this.#sees(name)
-    if (agent.state !== 'frozen' || !frozen) agent.goneAt = this.now
+    if (!frozen || !isExpected(agent)) Object.assign(agent, { goneAt: this.now, gone: 'left' })
     agent.state = frozen ? 'frozen' : 'dead'
-    agent.gone = 'left'
   }
 
   /** The process of an agent ends, whatever it was doing. */
@@ -536,7 +545,9 @@ export class PlainSpace {
     this.#mustBeOnly(reply)
     const isSettled = reported.some(({ message, changes }) => message === parent && changes.length > 0)
     const settle = parent === undefined || isSettled ? () => {} : this.#planSettle(reply, parent)
-    const isAwaited = parent !== undefined && this.#moved(reply, parent).length > 0
+    const isAwaited =
+      reported.some(({ changes }) => changes.length > 0) ||
+      (parent !== undefined && this.#moved(reply, parent).length > 0)
     this.#sees(from)
     const number = this.#post({ ...input, from, to, replyTo, isAwaited }, thread ?? parent?.threadOf)
     for (const { apply } of reported) apply()
@@ -625,6 +636,19 @@ export class PlainSpace {
     type !== 'escalation' &&
     !(type === 'status_update' && status === 'closed') &&
     to.includes(asker)
+
+  /** Whether a reply says what became of what was asked: the answer, the verdict, the end of the work, or that there is none. */
+  #isOutcome(reply: PlainMessage, parent: PlainMessage): boolean {
+    const { type = '', status = '', from } = reply
+    const kind = kindOf(parent)
+    if (kind === undefined) return false
+    if (type === 'status_update' && ['completed', 'failed', 'closed'].includes(status))
+      return from !== parent.from
+    const isOfKind = answers[type] === kind || (type === 'plan_submission' && kind === 'plan')
+    if (kind === 'plan' || kind === 'shutdown') return isOfKind
+    const isPlain = answers[type] === undefined && type !== 'plan_submission'
+    return kind !== 'task' && (isOfKind || isPlain) && this.#isAnswer(reply, parent.from)
+  }
 
   /** A report that work is done, or has failed, is as good as doing that with what asked for it. */
   #planReport(report: Posted) {
@@ -783,8 +807,8 @@ export class PlainSpace {
     this.#acts(name)
     const message = this.messages[number]!
     if (message.from !== name && name !== 'user') throw new Refused('not_permitted', 'it is not from it')
-    const copies = [...message.copies.values()].filter(({ state }) => lost.includes(state))
-    const group = lost.includes(message.groupState)
+    const copies = [...message.copies.values()].filter((copy) => lost.includes(this.#stateNow(copy)))
+    const group = lost.includes(this.#groupNow(message))
     if (copies.length === 0 && !group) throw new Refused('conflict', 'it is no dead letter')
     const { rank, type, awaiting, requiresAck, task, withinMs, status, yes, about } = message
     const said = { type, awaiting, requiresAck, task, withinMs, status, yes, about }
@@ -883,7 +907,9 @@ export class PlainSpace {
   }
 
   #groupNow = (message: PlainMessage): State =>
-    message.groupState === 'stored' && this.#isOver(message) ? 'expired' : message.groupState
+    message.groups.size > 0 && message.groupState === 'stored' && this.#isOver(message)
+      ? 'expired'
+      : message.groupState
 
   /** How many messages need something of the person: what it owes, and what it has not read. */
   needsPerson(): number {
@@ -1003,29 +1029,34 @@ export class PlainSpace {
   receipts(number: number): object[] {
     const message = this.messages[number]!
     if (message.copies.size === 0) {
-      const { groupState: state, groupMarks: marks } = message
+      const state = this.#groupNow(message)
+      const marks = withExpiry(message.groupMarks, message.groupState, state)
       const tries = state === 'stored' ? { attempts: 0, repeats: 0 } : {}
       return [...message.groups].sort().map((recipient) => ({ recipient, state, marks, ...tries }))
     }
-    return [...message.copies.values()].sort(byOwner).map(({ owner, state, claimedBy, ...copy }) => ({
-      ...{ recipient: owner, state, marks: copy.marks },
-      ...(claimedBy === null ? {} : { claimedBy }),
-      ...(unread.includes(state) || open.includes(state)
-        ? { attempts: copy.attempts, repeats: copy.repeats }
-        : {}),
-    }))
+    return [...message.copies.values()].sort(byOwner).map((copy) => {
+      const { owner, claimedBy, attempts, repeats } = copy
+      const state = this.#stateNow(copy)
+      return {
+        ...{ recipient: owner, state, marks: withExpiry(copy.marks, copy.state, state) },
+        ...(claimedBy === null ? {} : { claimedBy }),
+        ...(isUnfinished({ state }) ? { attempts, repeats } : {}),
+      }
+    })
   }
 
   /** A group's mail that somebody has read is none. */
   deadLetters(): string[] {
-    return this.messages.flatMap(({ number, copies, groups, groupState }) => [
-      ...[...copies.values()]
-        .filter(({ state }) => lost.includes(state))
-        .map(({ owner }) => letterOf(number, owner)),
-      ...(groupState === 'expired' && ![...copies.values()].some(hasRead)
-        ? [...groups].map((group) => letterOf(number, group))
-        : []),
-    ])
+    return this.messages.flatMap((message) => {
+      const { number, copies, groups } = message
+      const isUnheard = this.#groupNow(message) === 'expired' && ![...copies.values()].some(hasRead)
+      return [
+        ...[...copies.values()]
+          .filter((copy) => lost.includes(this.#stateNow(copy)))
+          .map(({ owner }) => letterOf(number, owner)),
+        ...(isUnheard ? [...groups].map((group) => letterOf(number, group)) : []),
+      ]
+    })
   }
 
   thread(number: number): number[] {
@@ -1191,7 +1222,8 @@ export class PlainSpace {
     if (!isNews || asker === name || asker === 'system') return undefined
     const last = this.messages.findLast((one) => one.from === name && one.threadOf === message.threadOf)
     const hasReplied = last !== undefined && last.number > number && last.to.includes(asker)
-    if (step === 'completed' && note === undefined && hasReplied) return undefined
+    // A reply to work may say anything, so its end is always told.
+    if (step === 'completed' && note === undefined && hasReplied && !isTask) return undefined
     const common = { from: name, to: [asker], replyTo: number, ttlMs: null }
     if (isAnswer) return { ...common, rank: normalRank, type: 'response' }
     const status = isTask ? (step === 'completed' ? 'completed' : 'failed') : 'closed'
@@ -1234,10 +1266,10 @@ export class PlainSpace {
   check(name: string, all: boolean): number[] {
     this.#comeIn(name)
     const agent = this.agents.get(name)!
-    const isAnswer = ({ replyTo }: PlainMessage) =>
-      replyTo !== undefined &&
-      kindOf(this.messages[replyTo]!) !== undefined &&
-      this.messages[replyTo]!.from === name
+    const isAnswer = (message: PlainMessage) => {
+      const parent = message.replyTo === undefined ? undefined : this.messages[message.replyTo]!
+      return parent?.from === name && this.#isOutcome(message, parent)
+    }
     const listed = this.inbox(name, 'unread').map(({ number }) => this.messages[number]!)
     const next = [...listed.filter(isAnswer), ...listed.filter((message) => !isAnswer(message))]
     let isBusy = this.#hasWork(name)
@@ -1328,8 +1360,10 @@ export class PlainSpace {
   #tendOnce(reader?: string): boolean {
     const { now, settings } = this
     const touched = new Set<Copy>()
+    const held = new Set<Copy>()
     const ended = new Set<PlainMessage>()
     const told: Told[] = []
+    const said = this.notices.length
     let changed = false
     const tell = (to: string, kind: Reason, { message, owner }: { message: PlainMessage; owner: string }) => {
       const isSame = (one: Told) =>
@@ -1367,14 +1401,32 @@ export class PlainSpace {
     const copies = this.#allCopies()
     const each = (isDue: (copy: Copy) => boolean, act: (copy: Copy) => void) => {
       for (const copy of copies) {
-        if (touched.has(copy) || !isDue(copy)) continue
+        if (touched.has(copy) || held.has(copy) || !isDue(copy)) continue
         touched.add(copy)
         act(copy)
       }
     }
+    // At night the person is told of urgent mail only, and of that once, whatever became of the notice.
+    const isNight = settings.hours !== '' && !isWorkingHour(now)
+    const mayTell = (to: string | undefined, kind: Reason, about?: PlainMessage) => {
+      if (to !== 'user' || !isNight) return true
+      const knows = this.#told.some(
+        (notice) => notice.to === to && notice.items.some(({ message }) => message === about),
+      )
+      return kind === 'unread' && !knows
+    }
+    // What was read, if only before it was shown again, was delivered: whoever has read it has stopped.
+    const lossOf = ({ state, repeats }: Copy): Reason =>
+      state === 'stored' && repeats === 0 ? 'undelivered' : 'ended'
+    // What waits for the morning is over all the same: nothing else is done about it.
+    const mayLose = (copy: Copy) => {
+      const may = mayTell(copy.message.from, lossOf(copy))
+      if (!may) held.add(copy)
+      return may
+    }
     const lose = (state: 'dead' | 'expired') => (copy: Copy) => {
+      tell(copy.message.from, lossOf(copy), copy)
       this.#set(copy, state, state)
-      tell(copy.message.from, 'undelivered', copy)
     }
     const isBeingRead = ({ owner, claimedBy }: Pick<Copy, 'owner' | 'claimedBy'>) => {
       const box = claimedBy ?? owner
@@ -1383,7 +1435,6 @@ export class PlainSpace {
     }
 
     // Agents whose process has ended, of which nothing was heard, and that are back.
-    const died = new Set<string>()
     for (const agent of this.agents.values()) {
       if (agent.name === 'user') continue
       if (agent.state === 'dead' && agent.gone !== 'left' && agent.seenAt > agent.goneAt) {
@@ -1397,7 +1448,6 @@ export class PlainSpace {
       if (agent.process !== 'ended' && !isSilent) continue
       const gone = agent.process === 'ended' ? 'ended' : 'silent'
       Object.assign(agent, { state: 'dead', gone, goneAt: now })
-      died.add(agent.name)
       changed = true
     }
 
@@ -1407,8 +1457,9 @@ export class PlainSpace {
       (copy) => holder(copy)?.state === 'dead' && this.#canBeGivenBack(copy),
       (copy) => {
         if (holder(copy)!.gone === 'ended' && copy.state === 'processing') copy.failures++
-        if (copy.failures >= settings.maxAttempts) lose('dead')(copy)
-        else this.#giveBack(copy)
+        if (copy.failures < settings.maxAttempts) return this.#giveBack(copy)
+        tell(copy.message.from, 'undelivered', copy)
+        this.#set(copy, 'dead', 'dead')
       },
     )
     // Its own mail waits for it to come back. What it had read, and nobody waits for, has arrived.
@@ -1420,15 +1471,19 @@ export class PlainSpace {
       return gone !== 'left' && now - since < settings.deadLetterAfterMs
     }
     const hasArrived = (copy: Copy) => copy.viaGroup || (copy.state !== 'stored' && !waited.get(copy))
-    for (const copy of copies)
-      if (isGoing(copy) && mayReturn(copy) && died.has(copy.owner) && waited.get(copy))
-        tellOnce(copy.message.from, 'waiting', copy)
+    // Whoever has sent it later was told so when it did.
+    const isOlder = ({ message, owner }: Copy) => message.createdAt <= this.agents.get(owner)!.goneAt
+    for (const copy of copies) {
+      const { from } = copy.message
+      if (isGoing(copy) && mayReturn(copy) && isOlder(copy) && waited.get(copy) && mayTell(from, 'waiting'))
+        tellOnce(from, 'waiting', copy)
+    }
     each(
       (copy) =>
         isGoing(copy) && !mayReturn(copy) && hasArrived(copy) && this.agents.get(copy.owner)!.gone === 'left',
       (copy) => this.#set(copy, 'archived', 'archived'),
     )
-    each((copy) => isGoing(copy) && !mayReturn(copy) && !hasArrived(copy), lose('dead'))
+    each((copy) => isGoing(copy) && !mayReturn(copy) && !hasArrived(copy) && mayLose(copy), lose('dead'))
 
     // Claims that ran out; mail for an earlier run; mail that expired.
     each(
@@ -1436,22 +1491,28 @@ export class PlainSpace {
       (copy) => this.#giveBack(copy),
     )
     each(
-      (copy) => isUnfinished(copy) && this.#isOutdated(copy.message, this.agents.get(copy.owner)!),
+      (copy) =>
+        isUnfinished(copy) &&
+        this.#isOutdated(copy.message, this.agents.get(copy.owner)!) &&
+        (copy.state !== 'stored' || mayLose(copy)),
       (copy) => {
         if (copy.state === 'stored') return lose('dead')(copy)
         if (waited.get(copy)) tell(copy.message.from, 'ended', copy)
         this.#set(copy, 'archived', 'archived')
       },
     )
-    const isWaiting = (name: string) => {
-      const agent = asBefore.get(name)
-      return agent !== undefined && isExpected(agent)
-    }
-    each((copy) => copy.state === 'stored' && this.#isOver(copy) && !isWaiting(copy.owner), lose('expired'))
+    // Nothing expires of whoever is not here, was only just found dead, or is only just back.
+    const isWaiting = (name: string) =>
+      [asBefore.get(name), this.agents.get(name)].some((agent) => agent !== undefined && isExpected(agent))
+    each(
+      (copy) => copy.state === 'stored' && this.#isOver(copy) && !isWaiting(copy.owner) && mayLose(copy),
+      lose('expired'),
+    )
     for (const message of this.messages) {
       if (message.groupState !== 'stored' || message.groups.size === 0 || !this.#isOver(message)) continue
-      this.#setGroup(message, 'expired', 'expired')
       ended.add(message)
+      if (!served.has(message) && !mayTell(message.from, 'undelivered')) continue
+      this.#setGroup(message, 'expired', 'expired')
       changed = true
       if (!served.has(message))
         for (const owner of message.groups) tell(message.from, 'undelivered', { message, owner })
@@ -1459,8 +1520,6 @@ export class PlainSpace {
 
     // Acks that did not come.
     const presentSince = ({ startedAt, away }: PlainAgent) => Math.max(startedAt, away?.to ?? 0)
-    const isHour = settings.hours === '' || isWorkingHour(now)
-    const mayTell = (to: string | undefined, kind: Reason) => to !== 'user' || kind === 'unread' || isHour
     const escalate = (copy: Copy, kind: Reason, next: Next) => {
       copy.marks.push('escalated')
       copy.level = next.level
@@ -1503,7 +1562,8 @@ export class PlainSpace {
           isUrgent(copy) &&
           copy.level === level &&
           now - this.#countedSince(copy.owner, copy.since, before) >= settings.urgentAfterMs * (level + 1) &&
-          !isBeingRead(copy),
+          !isBeingRead(copy) &&
+          mayTell(this.#nextToTell(copy, asBefore, copy.level).to, 'unread', copy.message),
         (copy) => escalate(copy, 'unread', this.#nextToTell(copy, asBefore, copy.level)),
       )
     each(
@@ -1527,7 +1587,7 @@ export class PlainSpace {
       const copy = message.copies.get(owner)
       const address = copy ?? { message, owner, claimedBy: null, level: 0 }
       const isTouched =
-        (copy === undefined ? ended.has(message) : touched.has(copy)) ||
+        (copy === undefined ? ended.has(message) : touched.has(copy) || held.has(copy)) ||
         overdue.has(`${message.number} ${owner}`)
       const note = () => {
         overdue.add(`${message.number} ${owner}`)
@@ -1569,7 +1629,7 @@ export class PlainSpace {
       this.#set(copy, 'withdrawn', 'withdrawn')
       changed = true
     }
-    return changed || touched.size > 0 || told.length > 0
+    return changed || touched.size > 0 || this.notices.length > said
   }
 
   #noticeCopy = ({ to, number }: Pick<Notice, 'to' | 'number'>): Copy =>
@@ -1593,7 +1653,7 @@ export class PlainSpace {
       case 'deadline':
         return owes.some((one) => one.state === 'open')
       case 'ended':
-        return true
+        return !isUnfinished({ state })
       case 'undelivered':
         return lost.includes(state)
       case 'waiting': {
@@ -1690,6 +1750,10 @@ interface Next {
 
 /** A letter, as whoever is told of it sees it. */
 const letterOf = (number: number, owner: string) => `${number} to ${owner}`
+
+/** Mail has expired when its life ends, although that may be recorded later. */
+const withExpiry = (marks: Mark[], recorded: State, now: State): Mark[] =>
+  now === recorded ? marks : [...marks, 'expired']
 
 /** A notice in a line. */
 const sayItems = (to: string, items: Item[]): string =>

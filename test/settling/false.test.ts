@@ -229,6 +229,19 @@ describe('nothing false is told', () => {
     expect((await on.told('user')).filter(isAbout(question.id))).toHaveLength(1)
   })
 
+  it('does not call mail unread that has expired and waits for the hours of the person', async () => {
+    const on = await stage(friday)
+    const person = await on.space.mailbox('user')
+    const { lead } = await trio(on)
+    const bob = await on.agent('bob')
+    await on.pass(3 * hour, lookIn(lead, bob))
+    const alarm = await person.send({ to: 'bob', subject: 'Now!', priority: 'urgent', ttlMs: minute })
+    await on.pass(hour, lookIn(lead, bob))
+    expect(await on.told(...everybody)).toEqual([])
+    await on.pass(62 * hour, lookIn(lead, bob))
+    expect((await on.told(...everybody)).filter(isAbout(alarm.id)).map(({ to }) => to)).toEqual([['user']])
+  })
+
   it('rings the person once in a night for urgent mail, though somebody took it and gave it back', async () => {
     const on = await stage()
     const { lead, ada } = await trio(on)

@@ -122,7 +122,39 @@ describe('nothing is lost to whoever waits', () => {
     clock.advance(25 * hour)
     await space.runDue()
     expect((await space.agents()).find(({ name }) => name === 'ada')?.state).toBe('dead')
+    // Whoever looks meanwhile sees that it waits.
+    expect((await space.show(request.id)).receipts[0]?.state).toBe('stored')
+    expect(await ada.count()).toMatchObject({ unread: 1 })
+    expect((await space.owed()).map(({ id }) => id)).toEqual([request.id])
     expect(await check(ada)).toEqual([request.id])
+  })
+
+  it('counts nothing of the time in which an agent was taken for dead when it is frozen after that', async () => {
+    const { space, clock, agent, pass } = await stage()
+    const lead = await agent('lena', 'lead')
+    const ada = await agent('ada')
+    clock.advance(minute)
+    const note = await lead.send({ to: 'ada', subject: 'Note' })
+    await pass(40 * hour, lookIn(lead))
+    await ada.leave({ frozen: true })
+    await pass(hour, lookIn(lead))
+    await space.join('ada', { session: { id: 'ada-1' } })
+    await space.runDue()
+    expect(await check(ada)).toEqual([note.id])
+  })
+
+  it('lets the person send at night to somebody else what has expired', async () => {
+    const { space, agent, pass } = await stage(friday)
+    const person = await space.mailbox('user')
+    const bob = await agent('bob')
+    await agent('cy')
+    const note = await person.send({ to: 'cy', subject: 'Note', ttlMs: 3 * hour })
+    await pass(4 * hour, lookIn(bob))
+    const { letters } = await space.deadLetters({})
+    expect(letters.map(({ message }) => message.id)).toEqual([note.id])
+    const again = await person.resend(note.id, 'bob')
+    expect(await check(bob)).toEqual([again.id])
+    expect((await space.deadLetters({})).letters).toEqual([])
   })
 
   it('keeps the report on work for whoever gave it, and has left over the weekend', async () => {

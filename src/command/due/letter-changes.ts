@@ -59,14 +59,15 @@ export class LetterChanges {
 
   /**
    * It will reach nobody any more, or whoever has read it does not settle it any more; its sender is told. If that is
-   * the person, both wait for its hours.
+   * the person, both wait for its hours; it is over all the same, so nothing else is done about it.
    */
   undeliverable(letter: Letter, step: 'dead' | 'expired', reason: string): void {
     const to = this.senderOf(letter)
     // What was shown again for want of an ack was read before.
     const wasRead = classOf(letter.state) !== 'unread' || letter.repeats > 0
     const kind = wasRead ? 'ended' : 'undelivered'
-    if (this.mayTell(to, kind) && this.change(letter, step, step, reason)) this.tell(to, kind, letter, reason)
+    if (!this.mayTell(to, kind)) this.#seen.add(keyOf(letter))
+    else if (this.change(letter, step, step, reason)) this.tell(to, kind, letter, reason)
   }
 
   /**
