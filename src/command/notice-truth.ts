@@ -22,7 +22,8 @@ export function isTrue(view: View, { id, to, kind }: NoticeItem): boolean {
     case 'deadline':
       return owed.some(({ state }) => state === 'open')
     case 'ended':
-      return isDeadLetter(receipt.state) || classOf(receipt.state) === 'closed'
+      // Closed without an answer, because the run that was asked is over.
+      return isDeadLetter(receipt.state) || owed.some(({ state }) => state === 'closed')
     case 'undelivered':
       return isDeadLetter(receipt.state)
     case 'waiting': {

@@ -685,12 +685,12 @@ describe('a notice', () => {
     ['shown', ['ack', 'deadline']],
     ['acked', []],
     ['processing', []],
-    ['completed', ['ended']],
+    ['completed', []],
     ['failed', []],
-    ['archived', ['ended']],
+    ['archived', []],
     ['expired', ['unread', 'deadline', 'undelivered', 'ended']],
     ['dead', ['unread', 'deadline', 'undelivered', 'ended']],
-    ['withdrawn', ['deadline', 'ended']],
+    ['withdrawn', ['deadline']],
   ])('about %s mail that wants an ack is true for these reasons', (state, kinds) => {
     expect(truths(ask({ requiresAck: true }, { owner: 'bob', state }))).toEqual(kinds)
   })
@@ -699,6 +699,8 @@ describe('a notice', () => {
     const shown = (fields: Partial<Message>) => ask(fields, { owner: 'bob', state: 'acked' })
     expect(truths(shown(question))).toEqual(['answer', 'deadline'])
     expect(truths(shown(question), { question: 'answered' })).toEqual([])
+    // The run that was asked is over.
+    expect(truths(shown(question), { question: 'closed' })).toEqual(['ended'])
     expect(truths(shown({ type: 'shutdown_request' }), { shutdown: 'deferred' })).toEqual([])
     expect(truths(ask({ ...question, to: ['cy'] }, { owner: 'bob', state: 'acked' }))).toEqual([])
   })

@@ -200,6 +200,19 @@ describe('nothing false is told', () => {
     expect(subjectsOf(await on.told('ada'))).toEqual(['bob has stopped before it settled your message'])
   })
 
+  it('takes that back when its reader is back and settles it before anybody has read that', async () => {
+    const on = await stage()
+    const { lead, ada } = await trio(on)
+    const bob = await on.agent('bob')
+    const question = await ada.send({ to: 'bob', subject: 'Which one?', awaitingResponse: true })
+    await check(bob)
+    await bob.leave()
+    await on.pass(15 * minute, lookIn(lead))
+    await on.space.join('bob')
+    const answer = await bob.reply(question.id, { body: 'This one.' })
+    expect(await check(ada)).toEqual([answer.id])
+  })
+
   it('takes that back while nobody has read it', async () => {
     const on = await stage()
     const { ada } = await trio(on)
