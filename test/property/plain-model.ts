@@ -1653,7 +1653,7 @@ export class PlainSpace {
       case 'deadline':
         return owes.some((one) => one.state === 'open')
       case 'ended':
-        return !isUnfinished({ state })
+        return lost.includes(state) || owes.some((one) => one.state === 'closed')
       case 'undelivered':
         return lost.includes(state)
       case 'waiting': {
