@@ -186,7 +186,8 @@ interface PlainMessage extends Said {
   groups: Set<string>
   /** What those in its groups get who have not touched it. */
   groupState: State
-  groupMarks: Mark[]
+  /** By group. */
+  groupMarks: Map<string, Mark[]>
   copies: Map<string, Copy>
   threadOf: number
   replyTo: number | undefined
@@ -733,7 +734,7 @@ export class PlainSpace {
       expiresAt: life === null ? null : this.now + life,
       groups: new Set(to.filter(isGroup).map((group) => group.replace('broadcast:', 'swarm:'))),
       groupState: 'stored',
-      groupMarks: [],
+      groupMarks: new Map(),
       copies: new Map(),
       claims: new Map(),
       matters: [],
@@ -847,7 +848,7 @@ export class PlainSpace {
 
   #setGroup(message: PlainMessage, state: State, step: string): void {
     message.groupState = state
-    if (lost.includes(state)) message.groupMarks.push(state as Mark)
+    if (lost.includes(state)) for (const group of message.groups) markGroup(message, group, state as Mark)
     for (const group of message.groups) this.#settles(message, group, state, step)
   }
 
@@ -1030,9 +1031,12 @@ export class PlainSpace {
     const message = this.messages[number]!
     if (message.copies.size === 0) {
       const state = this.#groupNow(message)
-      const marks = withExpiry(message.groupMarks, message.groupState, state)
+      const marksOf = (group: string) =>
+        withExpiry(message.groupMarks.get(group) ?? [], message.groupState, state)
       const tries = state === 'stored' ? { attempts: 0, repeats: 0 } : {}
-      return [...message.groups].sort().map((recipient) => ({ recipient, state, marks, ...tries }))
+      return [...message.groups].sort().map((recipient) => ({
+        ...{ recipient, state, marks: marksOf(recipient), ...tries },
+      }))
     }
     return [...message.copies.values()].sort(byOwner).map((copy) => {
       const { owner, claimedBy, attempts, repeats } = copy
@@ -1591,7 +1595,7 @@ export class PlainSpace {
         overdue.has(`${message.number} ${owner}`)
       const note = () => {
         overdue.add(`${message.number} ${owner}`)
-        if (copy === undefined) message.groupMarks.push('overdue')
+        if (copy === undefined) markGroup(message, owner, 'overdue')
         else {
           copy.marks.push('overdue')
           touched.add(copy)
@@ -1754,6 +1758,9 @@ const letterOf = (number: number, owner: string) => `${number} to ${owner}`
 /** Mail has expired when its life ends, although that may be recorded later. */
 const withExpiry = (marks: Mark[], recorded: State, now: State): Mark[] =>
   now === recorded ? marks : [...marks, 'expired']
+
+const markGroup = ({ groupMarks }: PlainMessage, group: string, mark: Mark) =>
+  groupMarks.set(group, [...(groupMarks.get(group) ?? []), mark])
 
 /** A notice in a line. */
 const sayItems = (to: string, items: Item[]): string =>

@@ -129,18 +129,22 @@ describe('nothing is lost to whoever waits', () => {
     expect(await check(ada)).toEqual([request.id])
   })
 
-  it('counts nothing of the time in which an agent was taken for dead when it is frozen after that', async () => {
-    const { space, clock, agent, pass } = await stage()
+  it('says that an agent is back which was taken for dead, and was frozen after that', async () => {
+    const { space, agent, running, pass, told } = await stage()
     const lead = await agent('lena', 'lead')
-    const ada = await agent('ada')
-    clock.advance(minute)
-    const note = await lead.send({ to: 'ada', subject: 'Note' })
-    await pass(40 * hour, lookIn(lead))
+    const { mailbox: ada, kill } = await running('ada')
+    const question = await lead.send({ to: 'ada', subject: 'Which one?', awaitingResponse: true })
+    await kill()
+    await pass(hour)
+    expect(await check(lead)).toEqual(idsOf(await told('lena')))
     await ada.leave({ frozen: true })
-    await pass(hour, lookIn(lead))
+    await pass(hour)
     await space.join('ada', { session: { id: 'ada-1' } })
-    await space.runDue()
-    expect(await check(ada)).toEqual([note.id])
+    expect((await told('lena')).map(({ subject }) => subject)).toEqual([
+      'Your message is waiting for ada, which is not running',
+      'ada is back and has your message',
+    ])
+    expect(await check(ada)).toEqual([question.id])
   })
 
   it('lets the person send at night to somebody else what has expired', async () => {
