@@ -10,6 +10,7 @@ import { type ClientHome, clientHome, type RunningClient } from './claude.ts'
 import { geminiApi } from './gemini-api.ts'
 import { clientTimeoutMs, isAside } from './mail-stage.ts'
 import { openai } from './openai.ts'
+import { postTo, promptOver, serveWords } from './opencode.ts'
 import { type Dialect, scriptedModel } from './scripted-model.ts'
 import { openTerminal } from './terminal.ts'
 
@@ -57,6 +58,14 @@ async function inSdk({ home, client, id }: Session): Promise<void> {
   for await (const _ of query({ prompt: 'GO-ON', options }));
 }
 
+/** Runs it as a server, and ends that as its user does. */
+async function inServer({ client, id }: Session): Promise<void> {
+  const server = client.start(...serveWords)
+  await promptOver(await postTo(server), id, 'GO-ON')
+  server.process.kill('SIGTERM')
+  await server.exit
+}
+
 async function streaming({ client, id, isRead }: Session): Promise<void> {
   const format = ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose']
   const running = client.start('-p', '--resume', id, ...format)
@@ -89,6 +98,7 @@ const ways: Record<Client, { api: Dialect; first: string[]; id: RegExp; resume: 
     id: /"thread_id":"([^"]+)"/,
     resume: {
       'by its id': ({ client, id }) => run(client.start(...exec, 'resume', id, 'GO-ON')),
+      'the last one': ({ client }) => run(client.start(...exec, 'resume', '--last', 'GO-ON')),
       'in a terminal': (session) => inTerminal(session, trusting, 'resume', session.id),
     },
   },
@@ -97,7 +107,10 @@ const ways: Record<Client, { api: Dialect; first: string[]; id: RegExp; resume: 
     first: ['-p', 'FIRST-PROMPT', '--output-format', 'json'],
     id: /"session_id": "([^"]+)"/,
     resume: {
+      'by its id': ({ client, id }) => run(client.start('-p', 'GO-ON', '--resume', id)),
+      'by its number': ({ client }) => run(client.start('-p', 'GO-ON', '--resume', '1')),
       'the last one': ({ client }) => run(client.start('-p', 'GO-ON', '--resume', 'latest')),
+      'in a terminal': (session) => inTerminal(session, '--resume', 'latest'),
     },
   },
   opencode: {
@@ -106,6 +119,9 @@ const ways: Record<Client, { api: Dialect; first: string[]; id: RegExp; resume: 
     id: /"sessionID":"([^"]+)"/,
     resume: {
       'by its id': ({ client, id }) => run(client.start('run', '--session', id, 'GO-ON')),
+      'the last one': ({ client }) => run(client.start('run', '--continue', 'GO-ON')),
+      'in a server': inServer,
+      'in a terminal': (session) => inTerminal(session, '--session', session.id),
     },
   },
 }
