@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type ClientHome, cli } from './claude.ts'
 import { clientTimeoutMs, interruptedTurn, mailStage, timesIn } from './mail-stage.ts'
 import { openai } from './openai.ts'
-import { startOpencode } from './opencode.ts'
+import { postTo, promptOver, serveWords, startOpencode } from './opencode.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 /** A server of OpenCode and one session in it. */
@@ -12,22 +12,14 @@ async function serve(home: ClientHome, modelUrl: string) {
   const opencode = startOpencode({
     home,
     modelUrl,
-    args: ['serve', '--port', '0', '--hostname', '127.0.0.1'],
+    args: serveWords,
     servers: { mailbox: { type: 'local', command: [process.execPath, cli, 'mcp'], enabled: true } },
   })
-  await opencode.said('listening on ')
-  const url = /listening on (\S+)/.exec(opencode.stdout())![1]!
-  const post = async (path: string, body: object) => {
-    const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
-    return JSON.parse(text || '{}') as { id: string }
-  }
-  /** Begins a session. Its prompts resolve when the turn is over. */
+  const post = await postTo(opencode)
+  /** Begins a session. */
   return async () => {
     const { id } = await post('/session', {})
-    return (text: string) => post(`/session/${id}/message`, { parts: [{ type: 'text', text }] })
+    return (text: string) => promptOver(post, id, text)
   }
 }
 

@@ -59,3 +59,25 @@ export function setUpOpencode({
     ...{ OPENCODE_DISABLE_LSP_DOWNLOAD: '1', OPENCODE_DISABLE_DEFAULT_PLUGINS: '1' },
   }
 }
+
+/** The words that start it as a server on a port of its own. */
+export const serveWords = ['serve', '--port', '0', '--hostname', '127.0.0.1']
+
+export type Post = (path: string, body: object) => Promise<{ id: string }>
+
+/** Waits until a server listens, and gives what speaks to it. */
+export async function postTo(server: RunningClient): Promise<Post> {
+  await server.said('listening on ')
+  const url = /listening on (\S+)/.exec(server.stdout())![1]!
+  return async (path, body) => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
+    return JSON.parse(text || '{}') as { id: string }
+  }
+}
+
+/** Resolves when the turn is over. */
+export const promptOver = (post: Post, id: string, text: string): Promise<unknown> =>
+  post(`/session/${id}/message`, { parts: [{ type: 'text', text }] })

@@ -10,6 +10,7 @@ import { type ClientHome, clientHome, type RunningClient } from './claude.ts'
 import { geminiApi } from './gemini-api.ts'
 import { clientTimeoutMs, isAside } from './mail-stage.ts'
 import { openai } from './openai.ts'
+import { postTo, promptOver, serveWords } from './opencode.ts'
 import { type Dialect, scriptedModel } from './scripted-model.ts'
 import { openTerminal } from './terminal.ts'
 
@@ -17,6 +18,8 @@ interface Session {
   home: ClientHome
   client: ClientAtHome
   id: string
+  /** What to say to it: in words of its own, because those of before are in the session as well. */
+  prompt: string
   /** Settles when the model has read the mail. */
   isRead: Promise<unknown>
 }
@@ -32,21 +35,20 @@ async function run(client: RunningClient): Promise<string> {
 }
 
 /** Runs it in a terminal until the model has read the mail. */
-async function inTerminal({ home, client, isRead }: Session, ...args: string[]): Promise<void> {
+async function inTerminal({ home, client, prompt, isRead }: Session, ...args: string[]): Promise<void> {
   const terminal = openTerminal(client.words(...args), {
     cwd: home.project,
     env: client.env,
     temp: home.temp,
   })
-  await terminal.shows(/❯|›|Type your message/)
-  // In words of its own: what the session heard before is on the screen as well.
-  await terminal.type('GO-ON, typed')
+  await terminal.shows(/❯|›|Type your message|ctrl\+p commands/)
+  await terminal.type(prompt)
   await isRead
   await terminal.close()
 }
 
 /** Runs it as a program of the SDK does, with the settings of its user. */
-async function inSdk({ home, client, id }: Session): Promise<void> {
+async function inSdk({ home, client, id, prompt }: Session): Promise<void> {
   const { query } = (await import(pathToFileURL(join(agentSdk(), 'sdk.mjs')).href)) as {
     query: (input: { prompt: string; options: object }) => AsyncIterable<object>
   }
@@ -54,13 +56,21 @@ async function inSdk({ home, client, id }: Session): Promise<void> {
     ...{ cwd: home.project, env: client.env, resume: id, settingSources: ['user'] },
     pathToClaudeCodeExecutable: clientProgram('claude'),
   }
-  for await (const _ of query({ prompt: 'GO-ON', options }));
+  for await (const _ of query({ prompt, options }));
 }
 
-async function streaming({ client, id, isRead }: Session): Promise<void> {
+/** Runs it as a server, and ends that as its user does. */
+async function inServer({ client, id, prompt }: Session): Promise<void> {
+  const server = client.start(...serveWords)
+  await promptOver(await postTo(server), id, prompt)
+  server.process.kill('SIGTERM')
+  await server.exit
+}
+
+async function streaming({ client, id, prompt, isRead }: Session): Promise<void> {
   const format = ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose']
   const running = client.start('-p', '--resume', id, ...format)
-  running.prompt('GO-ON')
+  running.prompt(prompt)
   await isRead
   await run(running)
 }
@@ -74,9 +84,9 @@ const ways: Record<Client, { api: Dialect; first: string[]; id: RegExp; resume: 
     first: ['-p', 'FIRST-PROMPT', '--output-format', 'json'],
     id: /"session_id":"([^"]+)"/,
     resume: {
-      'by its id': ({ client, id }) => run(client.start('-p', 'GO-ON', '--resume', id)),
+      'by its id': ({ client, id, prompt }) => run(client.start('-p', prompt, '--resume', id)),
       // It starts with another id, and changes it later.
-      'the last one': ({ client }) => run(client.start('-p', 'GO-ON', '--continue')),
+      'the last one': ({ client, prompt }) => run(client.start('-p', prompt, '--continue')),
       'as a stream': streaming,
       'in the SDK': inSdk,
       'in a terminal': (session) =>
@@ -88,7 +98,8 @@ const ways: Record<Client, { api: Dialect; first: string[]; id: RegExp; resume: 
     first: [...exec, 'FIRST-PROMPT'],
     id: /"thread_id":"([^"]+)"/,
     resume: {
-      'by its id': ({ client, id }) => run(client.start(...exec, 'resume', id, 'GO-ON')),
+      'by its id': ({ client, id, prompt }) => run(client.start(...exec, 'resume', id, prompt)),
+      'the last one': ({ client, prompt }) => run(client.start(...exec, 'resume', '--last', prompt)),
       'in a terminal': (session) => inTerminal(session, trusting, 'resume', session.id),
     },
   },
@@ -97,7 +108,10 @@ const ways: Record<Client, { api: Dialect; first: string[]; id: RegExp; resume: 
     first: ['-p', 'FIRST-PROMPT', '--output-format', 'json'],
     id: /"session_id": "([^"]+)"/,
     resume: {
-      'the last one': ({ client }) => run(client.start('-p', 'GO-ON', '--resume', 'latest')),
+      'by its id': ({ client, id, prompt }) => run(client.start('-p', prompt, '--resume', id)),
+      'by its number': ({ client, prompt }) => run(client.start('-p', prompt, '--resume', '1')),
+      'the last one': ({ client, prompt }) => run(client.start('-p', prompt, '--resume', 'latest')),
+      'in a terminal': (session) => inTerminal(session, '--resume', 'latest'),
     },
   },
   opencode: {
@@ -105,7 +119,10 @@ const ways: Record<Client, { api: Dialect; first: string[]; id: RegExp; resume: 
     first: ['run', '--format', 'json', 'FIRST-PROMPT'],
     id: /"sessionID":"([^"]+)"/,
     resume: {
-      'by its id': ({ client, id }) => run(client.start('run', '--session', id, 'GO-ON')),
+      'by its id': ({ client, id, prompt }) => run(client.start('run', '--session', id, prompt)),
+      'the last one': ({ client, prompt }) => run(client.start('run', '--continue', prompt)),
+      'in a server': inServer,
+      'in a terminal': (session) => inTerminal(session, '--session', session.id),
     },
   },
 }
@@ -137,8 +154,11 @@ it.each(Object.entries(ways))(
     for (const [way, start] of Object.entries(resume)) {
       const mark = `MAIL ${way}`
       await ada.send({ to: agent, subject: mark, body: '-' })
-      await start({ home, client, id, isRead: model.until(mark) })
-      expect((await model.until(mark)).text, way).toContain('GO-ON')
+      const prompt = `GO-ON ${way}`
+      await start({ home, client, id, prompt, isRead: model.until(mark) })
+      const { text } = await model.until(mark)
+      expect(text, way).toContain('FIRST-PROMPT')
+      expect(text, way).toContain(prompt)
       const known = (await space.agents()).filter(({ session }) => session.client === name)
       expect(
         known.filter(({ gone }) => gone !== 'left').map((one) => one.name),
