@@ -43,7 +43,10 @@ export const gemini: Dialect = {
       const delegation = delegationOf(input)
       return { moment: moment === 'call' ? 'delegate' : 'tool', sessionId, delegation }
     }
-    return moment === 'call' && !isTaking(input) ? undefined : { moment, sessionId }
+    if (moment === 'call' && !isTaking(input)) return undefined
+    // It puts what we say at the start before the first prompt, and leaves that message out of a resumed session: the
+    // prompt and our mail would both be lost. What we say at a prompt comes after it, and stays.
+    return { moment, sessionId, leftToPrompt: moment === 'start' }
   },
   format: (event, { refusal, ...reply }) =>
     refusal === undefined

@@ -18,6 +18,11 @@ export interface HookEvent {
    * calls come from a subagent: all of them do in between.
    */
   delegation?: string
+  /**
+   * At the start: say nothing yet, and treat the first prompt as the start. For a client that forgets what it is told
+   * now when the session is resumed.
+   */
+  leftToPrompt?: boolean
   /** At the end of a turn: only announce the mail. The prompt that follows brings it. */
   announceOnly?: boolean
   /** Before compaction: what we reply now survives it. */

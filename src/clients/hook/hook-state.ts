@@ -11,6 +11,8 @@ import type { HookContext } from './respond.ts'
 export interface HookState {
   /** How often the agent has continued because of mail instead of stopping, since its last prompt. */
   turns: number
+  /** Its session has started, and nothing was said yet: the first prompt brings that. */
+  untold: boolean
   /** Its context was compacted: remind it of what is open at the next opportunity. */
   recall: boolean
   /** How often it has started to work, as far as hooks can tell: because of a prompt, or of mail. */
@@ -25,7 +27,7 @@ export interface HookState {
 }
 
 const initialState: HookState = {
-  ...{ turns: 0, recall: false, works: 0, reported: [] },
+  ...{ turns: 0, untold: false, recall: false, works: 0, reported: [] },
   ...{ run: '', at: 0, turnSince: 0 },
 }
 

@@ -31,14 +31,17 @@ const maxReported = 100
 /** Replies to an event, and records what the next hook has to know. */
 export async function respond(context: HookContext, event: HookEvent, print: Print): Promise<void> {
   await new HandoverNote(context).recover()
-  const killedSince = event.moment === 'start' ? whenKilled(context) : undefined
-  noteWork(context, event)
-  switch (event.moment) {
+  if (event.leftToPrompt) return updateHookState(context, { untold: true })
+  const isStart = event.moment === 'prompt' && readHookState(context).untold
+  const moment = isStart ? 'start' : event.moment
+  const killedSince = moment === 'start' ? whenKilled(context) : undefined
+  noteWork(context, { moment })
+  switch (moment) {
     case 'start':
       sweepStamps(context.space.dir)
       sweepDelegations(context.space.dir)
       delegationsOf(context).clear()
-      updateHookState(context, { turns: 0, recall: false })
+      updateHookState(context, { turns: 0, untold: false, recall: false })
       break
     case 'prompt':
       delegationsOf(context).clear()
@@ -59,7 +62,7 @@ export async function respond(context: HookContext, event: HookEvent, print: Pri
     default:
       return
   }
-  await showMail(context, event.moment, print, killedSince)
+  await showMail(context, moment, print, killedSince)
 }
 
 /**

@@ -23,7 +23,11 @@ function startClient(space: string, env: Record<string, string>) {
     await until(() => running.lines.length >= asked)
     return JSON.parse(running.lines[asked - 1]!) as Answer
   }
-  return { run, pid: running.process.pid }
+  const kill = async () => {
+    running.kill('SIGKILL')
+    await running.exit
+  }
+  return { run, kill, pid: running.process.pid }
 }
 
 describe('the client above a hook', () => {
@@ -35,7 +39,9 @@ describe('the client above a hook', () => {
       const { run, pid } = startClient(space.dir, env)
       const direct = (event: string) => run(`exec '${hookProgram}' ${client} ${event}`)
       const throughShells = (event: string) => run(`sh -c "'${hookProgram}' ${client} ${event}; exit"; exit`)
-      expect((await direct('SessionStart')).stdout).toContain(`You are \`${client}-1\``)
+      const started = await direct('SessionStart')
+      const told = client === 'codex' ? started : await direct('BeforeAgent')
+      expect(told.stdout).toContain(`You are \`${client}-1\``)
       expect(await throughShells(after)).toEqual({ stdout: '', stderr: '', status: 0 })
       const agents = (await space.agents()).filter(({ session }) => session.client === client)
       expect(agents).toMatchObject([{ name: `${client}-1`, session: { pid, id: 'a-session' } }])
@@ -89,6 +95,31 @@ describe('the client above a hook', () => {
     await hook('BeforeTool', subagent)
     await hook('AfterAgent')
     expect(await hook('BeforeTool', check)).toBe('')
+  })
+
+  it('is told at the first prompt of Gemini CLI what others are told at the start, even after it was killed', async () => {
+    const space = await tempSpace()
+    const begin = () => {
+      const { run, kill } = startClient(space.dir, {})
+      const hook = async (event: string) => (await run(`exec '${hookProgram}' gemini ${event}`)).stdout
+      return { hook, kill }
+    }
+    const first = begin()
+    const ada = await space.mailbox('ada')
+    // Gemini CLI leaves what is said here out of a resumed session, with the prompt that follows.
+    expect(await first.hook('SessionStart')).toBe('')
+    await ada.send({ to: 'gemini-1', subject: 'FIRST MAIL', body: '-' })
+    const told = await first.hook('BeforeAgent')
+    expect(JSON.parse(told)).toMatchObject({ hookSpecificOutput: { hookEventName: 'BeforeAgent' } })
+    expect(told).toContain('You are `gemini-1`')
+    expect(told).toContain('FIRST MAIL')
+    expect(await first.hook('BeforeAgent')).toBe('')
+    await first.kill()
+    const second = begin()
+    expect(await second.hook('SessionStart')).toBe('')
+    const again = await second.hook('BeforeAgent')
+    expect(again).toContain('You are `gemini-1`')
+    expect(again).toMatch(/Shown to your earlier run.*FIRST MAIL/)
   })
 
   it('asks Node nothing when Gemini CLI might compress, and remembers when it does', async () => {
