@@ -21,6 +21,7 @@ const campaigns = {
       'test/life',
       'test/clients/hook',
       'test/clients/real/subagents',
+      'test/clients/real/resume',
       'test/clients/setup',
       'test/tmux',
     ],

@@ -145,7 +145,8 @@ it('reads the journal for whoever comes back from long ago, and goes on live wit
 it('lets go of a follower that does not read, and holds little for it meanwhile', async () => {
   const stage = await stageHub({
     beatMs: 50,
-    limits: { followerBytes: 65_536, followerStallMs: 300 },
+    // Long enough for one that reads beside many other tests.
+    limits: { followerBytes: 65_536, followerStallMs: 3_000 },
   })
   const { port } = new URL(stage.url)
   const deaf: Socket = connect(Number(port), '127.0.0.1')

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
 import type { Client } from '../../../src/model/client.ts'
 import { agentSdk, clientProgram } from '../../helpers/install.ts'
+import { isStorm } from '../../helpers/storm.ts'
 import { tempSpace } from '../../helpers/temp.ts'
 import { anthropic } from './anthropic.ts'
 import { type ClientAtHome, clientAtHome, spaceDirOf } from './at-home.ts'
@@ -122,7 +123,10 @@ const ways: Record<Client, { api: Dialect; first: string[]; id: RegExp; resume: 
       'by its id': ({ client, id, prompt }) => run(client.start('run', '--session', id, prompt)),
       'the last one': ({ client, prompt }) => run(client.start('run', '--continue', prompt)),
       'in a server': inServer,
-      'in a terminal': (session) => inTerminal(session, '--session', session.id),
+      // Its terminal takes longer to start than everything else here.
+      ...(isStorm && {
+        'in a terminal': (session: Session) => inTerminal(session, '--session', session.id),
+      }),
     },
   },
 }
