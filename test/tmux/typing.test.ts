@@ -179,7 +179,8 @@ describe('when the program is not there', () => {
     terminal.keys(pane, '-l', agentCommand(file))
     terminal.keys(pane, 'Enter')
     await until('it is shown', async () => (await terminal.state(id, 'ada')) === 'shown')
-    expect(logOf(file).submitted()[0]).toContain('echo pwned')
+    // The mailbox sees it on the screen a moment before the program has read it.
+    expect(await until('it is in', () => logOf(file).submitted()[0])).toContain('echo pwned')
   })
 
   it('says that a pane has gone, and goes on in another', async () => {
@@ -196,7 +197,7 @@ describe('when the program is not there', () => {
     const attached = terminal.run('attach', 'ada', '--pane', next.pane, '--program', 'fake-agent')
     expect(await attached.exit).toMatchObject({ code: 0 })
     await isShown(id)
-    expect(next.log.submitted()[0]).toContain(id)
+    expect(await until('it is in', () => next.log.submitted()[0])).toContain(id)
   })
 
   it('calls it failed when it never appears, tells the sender, and does not type it again', async () => {
