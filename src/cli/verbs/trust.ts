@@ -21,9 +21,9 @@ export function trust(command: Command): void {
       'after',
       examples(
         'mailbox trust',
-        'mailbox trust ~/work/.mailbox',
+        'mailbox trust ~/projects/site/.mailbox',
         'mailbox trust --list',
-        'mailbox trust --revoke ~/work/.mailbox',
+        'mailbox trust --revoke ~/projects/site/.mailbox',
       ),
     )
   action(command, (cli, given: string | undefined, flags: { list?: boolean; revoke?: boolean }) => {

@@ -42,7 +42,7 @@ export class SegmentReader<E extends Gist> {
   replaced = 0
   /** The space that the segments belong to, once it is known. Those of another one are not read. */
   space: string | undefined
-  /** The segment that was looked at last, and its size then. */
+  /** The last segment read, and its size then. */
   #seen = { segment: 0, size: 0 }
   readonly #lines = new LineCounter()
 
