@@ -99,8 +99,38 @@ function findStartTime(pid: number): string | undefined {
     const stat = readProcStat(pid)
     return stat === undefined || stat.state === 'Z' || stat.state === 'X' ? undefined : stat.startTime
   }
-  return runPs(pid, 'lstart=')?.replace(/\W+/g, '-')
+  const printed = runPs(pid, 'lstart=')
+  return printed === undefined ? undefined : startWord(printed)
 }
+
+/** The processes above this one, the nearest first. */
+export function processesAbove(): ProcessIdentity[] {
+  const find = process.platform === 'linux' ? readProcStat : listProcesses()
+  const above: ProcessIdentity[] = []
+  for (let pid = process.ppid; pid > 1; ) {
+    const found = find(pid)
+    // A process that has ended meanwhile has no parent to go on with.
+    if (found === undefined || above.some((one) => one.pid === pid)) break
+    above.push(localProcess(pid, found.startTime))
+    pid = found.parentPid
+  }
+  return above
+}
+
+/** All processes, from one run of `ps`. */
+function listProcesses(): (pid: number) => Pick<ProcStat, 'parentPid' | 'startTime'> | undefined {
+  const lines = askPs(['-A', '-o', 'pid=,ppid=,lstart=']).split('\n')
+  const all = new Map(
+    lines.map((line) => {
+      const [pid, parent, ...start] = line.trim().split(/\s+/)
+      return [Number(pid), { parentPid: Number(parent), startTime: startWord(start.join(' ')) }]
+    }),
+  )
+  return (pid) => all.get(pid)
+}
+
+/** When a process was started, as `ps` prints it, in one word. */
+const startWord = (printed: string): string => printed.replace(/\W+/g, '-')
 
 export interface ProcStat {
   name: string
@@ -132,12 +162,15 @@ export function readProcStat(pid: number): ProcStat | undefined {
 }
 
 /** What `ps` prints of a process, for where there is no /proc; undefined when it prints nothing. */
-export function runPs(pid: number, columns: string): string | undefined {
+export const runPs = (pid: number, columns: string): string | undefined =>
+  askPs(['-o', columns, '-p', String(pid)]) || undefined
+
+function askPs(words: string[]): string {
   // Loading it takes 2 ms of a process that may live for 60, and Linux does without.
   const { execFileSync } = process.getBuiltinModule('node:child_process')
   try {
-    return execFileSync('ps', ['-o', columns, '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined
+    return execFileSync('ps', words, { encoding: 'utf8', maxBuffer: 16 * 1_048_576 }).trim()
   } catch {
-    return undefined
+    return ''
   }
 }

@@ -2,6 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
+import { person } from '../model/agent.ts'
+import { toPrintableLine } from '../model/text.ts'
+import { clientAgents, mustBePerson } from '../space/acting.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { openDisk } from '../space/open.ts'
 import { findSpace } from '../space/settings.ts'
@@ -57,6 +60,7 @@ export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Pro
     const space = await openDisk({ dir, onProgress: (seq) => progress.report(seq) })
     // Relative times are shown by the space's clock.
     cli.now = space.now()
+    await decideActor(cli, space)
     const known = await space.unreadable()
     const { damaged } = space.core
     cli.unreadable = () => [
@@ -69,6 +73,48 @@ export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Pro
   } finally {
     progress.end()
   }
+}
+
+/**
+ * Inside a client a command acts as the agent of that client. The person who works in such a terminal is asked before a
+ * command acts as the person.
+ */
+async function decideActor(cli: Cli, { core }: DiskSpace): Promise<void> {
+  const [own] = await clientAgents(core)
+  if (own === undefined) return
+  const asked = cli.globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
+  if (asked === undefined) cli.actor = own
+  else if (asked === person && isPersonThere()) core.actsForAll = await confirmPerson(cli, own)
+}
+
+const isPersonThere = (): boolean => process.stdin.isTTY && process.stderr.isTTY
+
+async function confirmPerson(cli: Cli, own: string): Promise<boolean> {
+  if (cli.json) return false
+  const { confirm, isCancel } = await import('@clack/prompts')
+  const answer = await confirm({
+    message: `This terminal belongs to ${toPrintableLine(own)}. Act as ${person}, the person?`,
+    initialValue: false,
+    output: process.stderr,
+  })
+  return !isCancel(answer) && answer
+}
+
+/** Sets what a verb does that changes how a space works: inside a client that is up to the person. */
+export function personAction<Words extends unknown[]>(
+  command: Command,
+  what: string,
+  work: (cli: Cli, ...words: Words) => Promise<void> | void,
+): void {
+  action(command, async (cli, ...words: Words) => {
+    const dir = spaceDir(cli)
+    if (spaceExists(dir)) {
+      await using space = await openDisk({ dir })
+      await decideActor(cli, space)
+      await mustBePerson(space.core, what)
+    }
+    await work(cli, ...words)
+  })
 }
 
 /** The mailbox of the agent the verb acts as. An agent that has not joined gets an error that says how to. */

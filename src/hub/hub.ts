@@ -65,6 +65,8 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   const survey = new Survey(space.core)
   const onProblem = (err: unknown) => log.error({ event: 'feed', err }, 'the journal cannot be read')
   const feed = new Feed(space, survey, { keptChars: limits.keptChars, onProblem })
+  // Tokens decide who the caller is, not the process that runs the hub.
+  space.core.actsForAll = true
   const tokens = new Tokens(space.dir)
   await feed.start()
   // The host names to accept are known once the port is.

@@ -71,7 +71,7 @@ export function createApplier(database: Database): Applier {
   const measures = new Map<string, { agent: string; kind: number; bucket: number; n: number }>()
   const seen = new Map<string, string>()
 
-  const putAgent = database.prepare('INSERT OR REPLACE INTO agent VALUES (?, ?, ?)')
+  const putAgent = database.prepare('INSERT OR REPLACE INTO agent VALUES (?, ?, ?, ?)')
   const putKey = database.prepare('INSERT OR IGNORE INTO keyed VALUES (?, ?, ?)')
   const putTrail = database.prepare('INSERT OR IGNORE INTO trail VALUES (?, ?, ?, ?, ?)')
   const putReceipt = database.prepare(
@@ -223,7 +223,9 @@ export function createApplier(database: Database): Applier {
   }
 
   function applyAgent(agent: Agent): void {
-    putAgent.run([agent.name, JSON.stringify(agent), agent.session.generation])
+    const { generation, client, pid } = agent.session
+    const seat = client === undefined || agent.state === 'dead' ? null : (pid ?? null)
+    putAgent.run([agent.name, JSON.stringify(agent), generation, seat])
     dropHolder.run([agent.name])
     if (agent.state === 'dead' || agent.state === 'frozen') return
     for (const role of agent.roles) putHolder.run([role, agent.name])

@@ -69,7 +69,7 @@ export function createHoles(database: Database) {
       if (name === person || name === systemAgent) return
       const session = { generation: 1, startedAt: at }
       const agent: Agent = { name, state: 'idle', roles: [], tags: [], session, lastSeenAt: at }
-      sql('INSERT OR IGNORE INTO agent VALUES (?, ?, ?)').run([
+      sql('INSERT OR IGNORE INTO agent VALUES (?, ?, ?, NULL)').run([
         name,
         JSON.stringify(agent),
         session.generation,

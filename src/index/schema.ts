@@ -1,5 +1,5 @@
 /** Rises with every change to the tables or to `apply`: an index with another format is rebuilt. */
-export const indexFormat = 21
+export const indexFormat = 22
 
 /** Which journal the tables were built from, and up to where. */
 const meta = `CREATE TABLE meta (
@@ -16,7 +16,11 @@ export const indexSchema = `
 ${meta}
 
 -- The roster and the counts of each box: the directory that a new process starts with.
-CREATE TABLE agent (name TEXT PRIMARY KEY, json TEXT NOT NULL, generation INTEGER NOT NULL) WITHOUT ROWID;
+-- pid: the process of the client that the agent runs in, while it is not dead.
+CREATE TABLE agent (
+  name TEXT PRIMARY KEY, json TEXT NOT NULL, generation INTEGER NOT NULL, pid INTEGER
+) WITHOUT ROWID;
+CREATE INDEX agent_pid ON agent (pid) WHERE pid IS NOT NULL;
 CREATE TABLE tally (box TEXT, slot INTEGER, n INTEGER NOT NULL, PRIMARY KEY (box, slot)) WITHOUT ROWID;
 CREATE TABLE seen (agent TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
 

@@ -46,6 +46,8 @@ export class SpaceCore {
   readonly settings: Settings
   /** Nothing is ever written. */
   readonly onlyLooks: boolean
+  /** Whoever uses this space is told apart by other means, such as tokens: see acting.ts. */
+  actsForAll = false
   readonly now: Clock
   readonly journal: Journal
   readonly index: Projection
@@ -163,10 +165,8 @@ export class SpaceCore {
   /** Every entry after a point, and then every new one, until the signal or the end of the space. */
   follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
     this.mustBeOpen()
-    const { signal } = options
-    const ending = signal === undefined ? this.ending : AbortSignal.any([signal, this.ending])
-    const all = { ...options, signal: ending, onDamaged: this.#noteDamaged }
-    return typedEach(follow(this.journal, all))
+    const signal = AbortSignal.any([options.signal ?? this.ending, this.ending])
+    return typedEach(follow(this.journal, { ...options, signal, onDamaged: this.#noteDamaged }))
   }
 
   #noteDamaged = (line: DamagedLine): void => void this.#source.damaged.set(line.seq, line)

@@ -11,7 +11,7 @@ import {
   type UpdateInput,
 } from '../command/roster.ts'
 import { decideSeat, type SeatInput } from '../command/seat.ts'
-import { type Agent, person, systemAgent } from '../model/agent.ts'
+import { type Agent, person } from '../model/agent.ts'
 import { checkName } from '../model/name.ts'
 import { presence, type RosterAgent } from '../query/presence.ts'
 import { agentByName } from '../query/roster.ts'
@@ -22,7 +22,6 @@ import { processStates, queryNow, runDue } from './due.ts'
 /** Makes sure that whoever opens a mailbox is in the roster: it is the agent for as long as its process runs. */
 export async function comeToMailbox(core: SpaceCore, name: string, options: MailboxOptions): Promise<void> {
   checkName(name, 'agent name')
-  if (name === systemAgent) return
   const known = await core.query((source) => agentByName(source, name))
   if (options.join === false) {
     if (known === undefined) await core.query((source) => requireAgent(core.viewOf(source).directory, name))

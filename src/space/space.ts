@@ -6,6 +6,7 @@ import { owed } from '../query/owed.ts'
 import { show } from '../query/show.ts'
 import { stats } from '../query/stats.ts'
 import { unreadableRecords } from '../query/unreadable.ts'
+import { mustBeAllowed } from './acting.ts'
 import type { LocalSpace, MailboxOptions } from './api.ts'
 import type { SpaceCore } from './core.ts'
 import { followRunningDue, queryNow, runDue, runDueEvery } from './due.ts'
@@ -41,6 +42,7 @@ export class DiskSpace implements LocalSpace {
   }
 
   async mailbox(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
+    await mustBeAllowed(this.core, name)
     await roster.comeToMailbox(this.core, name, options)
     return new LocalMailbox(this.core, name, { claims: new Map(), hasFiles: true })
   }
@@ -50,16 +52,32 @@ export class DiskSpace implements LocalSpace {
    * request, a hook. Several of them are one run of the agent, and what one has claimed another can finish.
    */
   async mailboxOfRun(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
+    await mustBeAllowed(this.core, name)
     await roster.comeToMailbox(this.core, name, options)
     return new LocalMailbox(this.core, name)
   }
 
+  /** What the program itself says or looks up, whoever runs it. */
+  mailboxInside = (name: string): LocalMailbox => new LocalMailbox(this.core, name)
+
   /** The mailbox of the agent that runs in a client's process. */
   joinAs = async (input: SeatInput): Promise<LocalMailbox> =>
     new LocalMailbox(this.core, await roster.joinAs(this.core, input))
-  join: Of<'join'> = (name, input = {}) => roster.join(this.core, name, input)
-  update: Of<'update'> = (name, input) => roster.update(this.core, name, input)
-  leave: Of<'leave'> = (name, options = {}) => roster.leave(this.core, name, options)
+  join: Of<'join'> = async (name, input = {}) => {
+    await mustBeAllowed(this.core, name, { joins: true })
+    return roster.join(this.core, name, input)
+  }
+
+  update: Of<'update'> = async (name, input) => {
+    await mustBeAllowed(this.core, name)
+    return roster.update(this.core, name, input)
+  }
+
+  leave: Of<'leave'> = async (name, options = {}) => {
+    await mustBeAllowed(this.core, name)
+    return roster.leave(this.core, name, options)
+  }
+
   /** Ends a run whose session is over: what it had taken for a role is free for others. */
   endRun = (name: string, options: { frozen: boolean }) =>
     roster.leave(this.core, name, { ...options, frees: true })

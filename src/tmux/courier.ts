@@ -111,7 +111,7 @@ export abstract class Courier {
   }
 
   async #report(sender: string, id: string, subject: string, reason: string): Promise<void> {
-    const system = await this.context.space.mailbox(systemAgent)
+    const system = this.context.space.mailboxInside(systemAgent)
     const letter = (to: string) =>
       system.send({
         to,

@@ -40,6 +40,8 @@ interface Line {
 
 /** One process for all agents: reads their mail when the journal changes, and gives every courier its turns. */
 export async function work(space: DiskSpace, { signal, tell, beat }: WorkOptions): Promise<void> {
+  // It delivers to every agent with a pane, whoever started it.
+  space.core.actsForAll = true
   const store = new Store(space.dir)
   const bell = space.core.bell(signal)
   const keeper = space.runDueEvery()

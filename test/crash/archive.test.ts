@@ -149,12 +149,12 @@ describe('wherever archiving is cut off, nothing is lost or doubled, and the nex
   timeout,
 }, () => {
   it.each([
-    ['write', 4],
-    ['fsync', 11],
-    ['rename', 2],
-    ['unlink', 13],
-    ['openat', 61],
-    ['pwrite64', 101],
+    ['write', 8],
+    ['fsync', 22],
+    ['rename', 4],
+    ['unlink', 26],
+    ['openat', 122],
+    ['pwrite64', 202],
   ])('killed at a %s', async (call, step) => {
     const { wrong, tried } = await cutOff(call, 'signal=KILL', step)
     expect(wrong).toEqual([])
@@ -166,7 +166,7 @@ describe('wherever archiving is cut off, nothing is lost or doubled, and the nex
     ['fsync', 'EIO', ['damaged']],
     ['rename', 'EIO', ['damaged']],
   ])('%s says %s', async (call, error, expected) => {
-    const { wrong, codes, tried } = await cutOff(call, `error=${error}`, 9)
+    const { wrong, codes, tried } = await cutOff(call, `error=${error}`, 18)
     expect(wrong).toEqual([])
     expect(codes).toEqual(expected)
     expect(tried).toBeGreaterThan(1)

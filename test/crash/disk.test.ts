@@ -219,7 +219,7 @@ async function cutOff(from: string | undefined, call: string, what: string) {
   }
   const done = await failEach({
     ...{ call, what, from, script: writer, paths: filesOf, judge },
-    ...{ step: 144, args: (dir: string) => [dir, 'run'] },
+    ...{ step: 288, args: (dir: string) => [dir, 'run'] },
   })
   return { ...done, codes: [...codes].sort() }
 }

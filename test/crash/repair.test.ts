@@ -124,9 +124,9 @@ describe('wherever a repair is cut off, nothing is lost by it, and the next one 
   timeout: inStorm(900_000, 180_000),
 }, () => {
   it.each([
-    ['write', 9],
-    ['fsync', 17],
-    ['rename', 5],
+    ['write', 18],
+    ['fsync', 34],
+    ['rename', 8],
   ])('killed at a %s', async (call, step) => {
     const { wrong, tried } = await cutOff(call, 'signal=KILL', step)
     expect(wrong).toEqual([])
@@ -134,7 +134,7 @@ describe('wherever a repair is cut off, nothing is lost by it, and the next one 
   })
 
   it('a full disk', async () => {
-    const { wrong, codes, tried } = await cutOff('write', 'error=ENOSPC', 9)
+    const { wrong, codes, tried } = await cutOff('write', 'error=ENOSPC', 18)
     expect(wrong).toEqual([])
     expect(codes).toEqual(['disk_full'])
     expect(tried).toBeGreaterThan(1)

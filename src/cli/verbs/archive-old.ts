@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import { describeSize } from '../../space/archiving.ts'
 import type { ArchivedSegment, ArchiveProgress, ArchiveReport } from '../../space/retention.ts'
 import type { DiskSpace } from '../../space/space.ts'
-import { action, type Cli } from '../cli.ts'
+import type { Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { day } from '../format/time.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { open } from '../open.ts'
+import { open, personAction } from '../open.ts'
 import { duration, given } from '../options.ts'
 import { createProgress } from '../progress.ts'
 
@@ -46,7 +46,7 @@ export function archiveOld(command: Command): void {
         'mailbox archive-old',
       ),
     )
-  action(command, async (cli, flags: Flags) => {
+  personAction(command, 'remove old mail', async (cli, flags: Flags) => {
     await using space = await open(cli)
     const { dryRun = false, gzipAfter: gzipAfterMs, removeAfter: removeAfterMs } = flags
     const progress = createArchiveProgress(cli)

@@ -10,7 +10,7 @@ import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { open, spaceDir } from '../open.ts'
+import { open, personAction, spaceDir } from '../open.ts'
 import { count, createProgress } from '../progress.ts'
 
 export function config(command: Command): void {
@@ -34,12 +34,13 @@ export function config(command: Command): void {
       cli.answer({ [key]: value }, () => written(value))
     },
   )
-  action(
+  personAction(
     command
       .command('set')
       .summary('change a setting')
       .argument('<key>', 'name of the setting')
       .argument('<value>', 'a number, a word or JSON'),
+    'change settings',
     async (cli, key: string, value: string) => {
       if (key === 'journal.mirror') return setMirror(cli, value)
       const dir = spaceDir(cli)

@@ -33,7 +33,7 @@ export function thread(command: Command): void {
   action(command, async (cli, id: string) => {
     await using space = await open(cli)
     // A thread looks the same to everyone, so the caller need not have joined.
-    const messages = await (await space.mailbox(person)).thread(id)
+    const messages = await space.mailboxInside(person).thread(id)
     cli.answer({ messages, next: null }, () =>
       messages
         .map((message, at) => messageBlock(cli, message, { place: `${at + 1} of ${messages.length}` }))

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import type { RepairedFile, RepairReport } from '../../space/repair.ts'
-import { action, type Cli } from '../cli.ts'
+import type { Cli } from '../cli.ts'
 import { examples } from '../help.ts'
-import { open } from '../open.ts'
+import { open, personAction } from '../open.ts'
 import { collect } from '../options.ts'
 import { count, createProgress } from '../progress.ts'
 
@@ -38,18 +38,22 @@ export function repair(command: Command): void {
         'mailbox repair --from mail.jsonl --yes --json',
       ),
     )
-  action(command, async (cli, { dryRun = false, yes = false, from = [] }: Flags) => {
-    await using space = await open(cli)
-    const progress = createProgress(cli, 'reading the journal')
-    const report = await space.repair({
-      ...{ dryRun, from, onProgress: progress.report },
-      ...(yes || dryRun ? {} : { confirm: (plan) => ask(cli, plan) }),
-    })
-    progress.end()
-    const ok = report.lost.length === 0
-    cli.answer({ ok, dryRun, ...report }, () => describe(cli, report, dryRun))
-    if (!ok) process.exitCode = 1
-  })
+  personAction(
+    command,
+    'repair the journal',
+    async (cli, { dryRun = false, yes = false, from = [] }: Flags) => {
+      await using space = await open(cli)
+      const progress = createProgress(cli, 'reading the journal')
+      const report = await space.repair({
+        ...{ dryRun, from, onProgress: progress.report },
+        ...(yes || dryRun ? {} : { confirm: (plan) => ask(cli, plan) }),
+      })
+      progress.end()
+      const ok = report.lost.length === 0
+      cli.answer({ ok, dryRun, ...report }, () => describe(cli, report, dryRun))
+      if (!ok) process.exitCode = 1
+    },
+  )
 }
 
 async function ask(cli: Cli, report: RepairReport): Promise<boolean> {

@@ -10,7 +10,7 @@ import { action, type Cli } from '../cli.ts'
 import { addMessageOptions, compose, type MessageFlags } from '../compose.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
-import { open, spaceDir } from '../open.ts'
+import { open, personAction, spaceDir } from '../open.ts'
 import { collect, given, priority, whole } from '../options.ts'
 import { whenUsed } from './config.ts'
 
@@ -40,15 +40,18 @@ export function route(command: Command): void {
     const { routes } = readSettings(spaceDir(cli))
     cli.answer({ routes: routes.map(numbered) }, () => listText(cli, routes))
   })
-  action(
+  personAction(
     command
       .command('remove')
       .summary('remove a rule')
       .argument('<number>', 'its number in the list', whole(1)),
+    changeRules,
     remove,
   )
   defineTest(command.command('test'))
 }
+
+const changeRules = 'change the routing rules'
 
 const numbered = ({ when, also = false, ...rest }: Route, at: number) => ({
   ...{ rule: at + 1, when, to: targetsOf(rest), also },
@@ -73,7 +76,7 @@ function defineAdd(command: Command): void {
     .option('--also', 'send it to these as well, not instead')
     .option('--priority <priority>', 'give it this priority: low, normal, high, urgent', priority)
     .option('--at <n>', 'put the rule at this place (default: at the end)', whole(1))
-  action(command, async (cli, conditions: string[], flags: AddFlags) => {
+  personAction(command, changeRules, async (cli, conditions: string[], flags: AddFlags) => {
     const { to, also, priority, at } = flags
     const added: unknown = { when: conditions.join(' '), ...given({ to, also, priority }) }
     checkRoute(added)

@@ -10,7 +10,7 @@ import { type GraphWriter, graphShapes } from '../format/graph.ts'
 import { examples } from '../help.ts'
 import { readLines } from '../input.ts'
 import { interruptSignal, wasInterrupted, yieldToSignals } from '../interrupt.ts'
-import { open } from '../open.ts'
+import { open, personAction } from '../open.ts'
 import { write } from '../output.ts'
 import { count, createProgress } from '../progress.ts'
 
@@ -161,7 +161,7 @@ export function importMessages(command: Command): void {
       'after',
       examples('mailbox import space.jsonl', 'mailbox --space a export | mailbox --space b import -'),
     )
-  action(command, async (cli, path: string) => {
+  personAction(command, 'import mail', async (cli, path: string) => {
     await using space = await open(cli, { creates: true })
     const progress = createProgress(cli, 'importing')
     const onRefused = ({ line, reason }: { line: number; reason: string }) => {

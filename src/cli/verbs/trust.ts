@@ -3,9 +3,9 @@ import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import { checkSpaceDir } from '../../space/settings.ts'
 import { distrustSpace, nearestSpace, trustedSpaces, trustSpace } from '../../space/trust.ts'
-import { action, type Cli } from '../cli.ts'
+import type { Cli } from '../cli.ts'
 import { examples } from '../help.ts'
-import { spaceExists } from '../open.ts'
+import { personAction, spaceExists } from '../open.ts'
 
 export function trust(command: Command): void {
   command
@@ -26,33 +26,37 @@ export function trust(command: Command): void {
         'mailbox trust --revoke ~/projects/site/.mailbox',
       ),
     )
-  action(command, (cli, given: string | undefined, flags: { list?: boolean; revoke?: boolean }) => {
-    if (flags.list) return list(cli)
-    const dir = given ?? nearest(flags.revoke ?? false)
-    const shown = toPrintableLine(dir)
-    if (flags.revoke) {
-      if (!distrustSpace(dir, process.env))
-        throw new MailboxError('not_found', `you have not agreed to ${shown}`, {
-          hint: 'see `mailbox trust --list`',
+  personAction(
+    command,
+    'agree to a space',
+    (cli, given: string | undefined, flags: { list?: boolean; revoke?: boolean }) => {
+      if (flags.list) return list(cli)
+      const dir = given ?? nearest(flags.revoke ?? false)
+      const shown = toPrintableLine(dir)
+      if (flags.revoke) {
+        if (!distrustSpace(dir, process.env))
+          throw new MailboxError('not_found', `you have not agreed to ${shown}`, {
+            hint: 'see `mailbox trust --list`',
+          })
+        return cli.confirm(
+          { space: dir, trusted: false },
+          () => `${shown} is no longer used unless you name it`,
+        )
+      }
+      if (!spaceExists(dir))
+        throw new MailboxError('not_found', `there is no space in ${shown}`, {
+          hint: `create it: mailbox --space ${shown} join NAME`,
         })
-      return cli.confirm(
-        { space: dir, trusted: false },
-        () => `${shown} is no longer used unless you name it`,
+      const refusal = checkSpaceDir(dir)
+      if (refusal !== undefined) throw refusal
+      const isNew = trustSpace(dir, process.env)
+      cli.confirm({ space: dir, trusted: true }, () =>
+        isNew
+          ? `agreed to ${shown}; it is used in its directory from now on`
+          : `you had agreed to ${shown} before`,
       )
-    }
-    if (!spaceExists(dir))
-      throw new MailboxError('not_found', `there is no space in ${shown}`, {
-        hint: `create it: mailbox --space ${shown} join NAME`,
-      })
-    const refusal = checkSpaceDir(dir)
-    if (refusal !== undefined) throw refusal
-    const isNew = trustSpace(dir, process.env)
-    cli.confirm({ space: dir, trusted: true }, () =>
-      isNew
-        ? `agreed to ${shown}; it is used in its directory from now on`
-        : `you had agreed to ${shown} before`,
-    )
-  })
+    },
+  )
 }
 
 function list(cli: Cli): void {

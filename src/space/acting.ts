@@ -1,0 +1,72 @@
+import { MailboxError } from '../base/errors.ts'
+import { type ProcessIdentity, processesAbove } from '../base/process.ts'
+import { type Agent, person, systemAgent } from '../model/agent.ts'
+import type { Source } from '../query/message.ts'
+import type { SpaceCore } from './core.ts'
+
+/**
+ * Who a process may act as. Outside the clients of agents the owner of the account is the person, who may act as any
+ * agent. What runs inside a client, such as the shell of an agent, may act as the agents of that client and as nobody
+ * else. That stops mistakes and agents that were talked into something. It does not stop a program that goes out of
+ * its way, because the files of a space belong to one account: docs/security.md.
+ */
+
+/** The agents of the nearest client above this process, the one that started last first. None outside of clients. */
+export const clientAgents = (core: SpaceCore): Promise<string[]> =>
+  core.query((source) => agentsOf(source, processesAbove()))
+
+function agentsOf({ index }: Source, above: readonly ProcessIdentity[]): string[] {
+  const seated = index
+    .sql('SELECT json FROM agent WHERE pid IN (SELECT value FROM json_each(?))')
+    .all<[string]>([JSON.stringify(above.map(({ pid }) => pid))])
+    .map(([json]) => JSON.parse(json) as Agent)
+  for (const { pid, pidStart, host } of above) {
+    const here = seated.filter(
+      ({ session }) => session.pid === pid && session.pidStart === pidStart && session.host === host,
+    )
+    if (here.length > 0) return here.sort(byStart).map(({ name }) => name)
+  }
+  return []
+}
+
+const byStart = (a: Agent, b: Agent): number =>
+  Number(a.state === 'frozen') - Number(b.state === 'frozen') ||
+  b.session.startedAt.localeCompare(a.session.startedAt)
+
+/** Throws if this process may not act as `name`. `joins`: a name that nobody has yet may join. */
+export async function mustBeAllowed(
+  core: SpaceCore,
+  name: string,
+  { joins = false }: { joins?: boolean } = {},
+): Promise<void> {
+  if (name === systemAgent)
+    throw new MailboxError('not_permitted', `${systemAgent} is the mailbox itself`, {
+      hint: 'act as an agent: --as NAME',
+    })
+  if (core.actsForAll) return
+  const own = await clientAgents(core)
+  if (own.length === 0 || own.includes(name)) return
+  if (joins && name !== person && !core.agents.has(name)) return
+  throw notAllowed(own[0]!, name)
+}
+
+/** Throws if this process runs inside a client, for what only the person may do. */
+export async function mustBePerson(core: SpaceCore, what: string): Promise<void> {
+  if (core.actsForAll) return
+  const [own] = await clientAgents(core)
+  if (own === undefined) return
+  throw new MailboxError('not_permitted', `${own} may not ${what}: that is up to the person`, {
+    hint: 'run the command in a terminal outside the client',
+  })
+}
+
+function notAllowed(own: string, name: string): MailboxError {
+  const where = name === person ? 'decide it in a terminal outside the client, or in the console' : ''
+  return new MailboxError(
+    'not_permitted',
+    `this runs inside the client of ${own}, which cannot act as ${name}`,
+    {
+      hint: where || `act as ${own}, or run the command outside the client`,
+    },
+  )
+}

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, it, onTestFinished } from 'vitest'
+import { openDisk } from '../../src/space/open.ts'
+import { type Box, createBox } from '../helpers/cli.ts'
+
+const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
+
+/** A client of an agent, as far as the mailbox can see one: a process that runs commands for it, in shells of its own. */
+async function clientOf(box: Box, agent: string) {
+  const shell = spawn('bash', ['--norc'], {
+    cwd: box.dir,
+    env: { PATH: process.env['PATH'], HOME: box.dir, MAILBOX_SPACE: box.dir },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void shell.kill('SIGKILL'))
+  const lines = createInterface({ input: shell.stdout })[Symbol.asyncIterator]()
+  {
+    await using space = await openDisk({ dir: box.dir })
+    await space.join(agent, { session: { pid: shell.pid!, client: 'claude' } })
+  }
+  return async (...words: string[]): Promise<{ code: number; answer: Record<string, never> }> => {
+    const command = words.map((word) => `'${word}'`).join(' ')
+    // Through one more shell, as clients run what an agent types.
+    shell.stdin.write(`sh -c '"$@"; echo "exit $?"' sh '${process.execPath}' '${cli}' ${command} --json\n`)
+    let answer = ''
+    for (;;) {
+      const { value } = await lines.next()
+      const ended = /^exit (\d+)$/.exec(String(value))
+      if (ended !== null)
+        return { code: Number(ended[1]), answer: JSON.parse(answer) as Record<string, never> }
+      answer += String(value)
+    }
+  }
+}
+
+it('acts as the agent of the client that a command runs in', async () => {
+  const box = await createBox('ada', 'bob')
+  const inside = await clientOf(box, 'ada')
+  expect(await inside('send', 'bob', '--subject', 'Hello')).toMatchObject({ code: 0 })
+  const { messages } = await box.json('inbox', '--as', 'bob')
+  expect(messages).toMatchObject([{ from: 'ada', subject: 'Hello' }])
+  // Outside of clients the owner of the account is the person, and may act as any agent.
+  await box.ok('send', 'ada', '--subject', 'From the person')
+  await box.ok('--as', 'bob', 'send', 'ada', '--subject', 'From bob')
+  expect((await inside('check')).answer['messages']).toMatchObject([{ from: 'user' }, { from: 'bob' }])
+})
+
+it('cannot speak as the person, as another agent or as the mailbox from inside a client', async () => {
+  const box = await createBox('ada', 'bob')
+  const inside = await clientOf(box, 'ada')
+  for (const name of ['user', 'bob', 'system']) {
+    const { code, answer } = await inside('--as', name, 'send', 'bob', '--subject', `As ${name}`)
+    expect({ code, answer }).toMatchObject({ code: 4, answer: { error: { code: 'not_permitted' } } })
+  }
+  expect(await inside('join', 'bob')).toMatchObject({ code: 4 })
+  expect(await inside('leave', 'bob')).toMatchObject({ code: 4 })
+  expect((await box.json('inbox', '--as', 'bob')).messages).toEqual([])
+})
+
+it('cannot approve the plan that is meant for the person', async () => {
+  const box = await createBox('ada')
+  const inside = await clientOf(box, 'ada')
+  const { answer } = await inside(
+    'plan',
+    'submit',
+    '--to',
+    'user',
+    '--subject',
+    'Delete it all',
+    '--body',
+    'All of it',
+  )
+  const id = (answer['message'] as { id: string }).id
+  expect(await inside('plan', 'approve', id)).not.toMatchObject({ code: 0 })
+  expect(await inside('--as', 'user', 'plan', 'approve', id)).toMatchObject({ code: 4 })
+  expect((await box.json('owed', '--all')) as unknown).toMatchObject({
+    owed: [{ kind: 'plan', state: 'open' }],
+  })
+})
+
+it('cannot change how the space works', async () => {
+  const box = await createBox('ada')
+  const inside = await clientOf(box, 'ada')
+  for (const words of [
+    ['config', 'set', 'rules', 'open'],
+    ['route', 'add', 'type:text', '--to', 'ada'],
+    ['trust', box.dir],
+    ['repair', '--yes'],
+    ['archive-old'],
+  ]) {
+    const { code, answer } = await inside(...words)
+    expect({ words, code, answer }).toMatchObject({ code: 4, answer: { error: { code: 'not_permitted' } } })
+  }
+  await box.ok('config', 'set', 'rules', 'hub')
+})
+
+it('refuses the mailbox itself as a sender everywhere', async () => {
+  const box = await createBox('ada')
+  expect(await box.refused(4, '--as', 'system', 'send', 'ada', '--subject', 'Obey')).toMatchObject({
+    code: 'not_permitted',
+  })
+  await using space = await openDisk({ dir: box.dir })
+  await expect(space.mailbox('system')).rejects.toMatchObject({ code: 'not_permitted' })
+})
