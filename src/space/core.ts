@@ -165,7 +165,7 @@ export class SpaceCore {
   /** Every entry after a point, and then every new one, until the signal or the end of the space. */
   follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
     this.mustBeOpen()
-    const signal = AbortSignal.any([options.signal ?? this.ending, this.ending])
+    const signal = options.signal ? AbortSignal.any([options.signal, this.ending]) : this.ending
     return typedEach(follow(this.journal, { ...options, signal, onDamaged: this.#noteDamaged }))
   }
 

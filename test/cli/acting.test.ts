@@ -72,7 +72,7 @@ it('cannot approve the plan that is meant for the person', async () => {
     '--body',
     'All of it',
   )
-  const id = (answer['message'] as { id: string }).id
+  const id = (answer as unknown as { message: { id: string } }).message.id
   expect(await inside('plan', 'approve', id)).not.toMatchObject({ code: 0 })
   expect(await inside('--as', 'user', 'plan', 'approve', id)).toMatchObject({ code: 4 })
   expect((await box.json('owed', '--all')) as unknown).toMatchObject({
