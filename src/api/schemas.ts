@@ -5,9 +5,11 @@ import { receiptStates, receiptSteps } from '../model/receipt.ts'
 import {
   agentDraft,
   agentSchema,
+  auditDraft,
   claimSchema,
   damageDraft,
   priorityInput as givenPriority,
+  keyDraft,
   messageDraft,
   prioritySchema,
   receiptDraft,
@@ -16,6 +18,7 @@ import {
   storedShape,
   tornDraft,
 } from '../model/schemas.ts'
+import { signatureStates } from '../model/signature-state.ts'
 
 /**
  * What requests and responses contain. Schemas that are registered here have a name in the OpenAPI document; the
@@ -54,9 +57,10 @@ export const kind = name('MatterKind', z.enum(kinds))
 export const agent = name('Agent', z.extend(agentSchema, { waitingFor: z.optional(z.array(text)) }))
 const claim = name('Claim', z.extend(claimSchema, {}))
 const damagedPlace = z.strictObject(counts('segment', 'offset', 'bytes', 'line'))
+const signature = z.optional(z.enum(signatureStates))
 export const storedMessage = name(
   'Message',
-  z.extend(message, { seq: count, unreadable: z.optional(damagedPlace) }),
+  z.extend(message, { seq: count, unreadable: z.optional(damagedPlace), signature }),
 )
 export const inboxMessage = name(
   'InboxMessage',
@@ -116,6 +120,7 @@ export const shownMessage = object('ShownMessage', {
   message: storedMessage,
   receipts: z.array(receiptView),
   escalations: z.array(escalation),
+  signature,
 })
 
 export const owed = object('Owed', {
@@ -166,6 +171,8 @@ export const entry = name(
     z.extend(tornDraft, place),
     z.extend(damageDraft, place),
     z.extend(repairDraft, place),
+    z.extend(keyDraft, place),
+    z.extend(auditDraft, place),
   ]),
 )
 

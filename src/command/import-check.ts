@@ -11,6 +11,7 @@ import { checkName } from '../model/name.ts'
 import { agentSchema, receiptChangeSchema, receiptDraft } from '../model/schemas.ts'
 import { isSettingKey, type Settings, settings } from '../model/settings.ts'
 import { isTime } from '../model/shape.ts'
+import { parseSignature } from '../model/signature.ts'
 import { isoTime } from '../model/time.ts'
 import { type ExportedChange, exportFormat } from '../model/transfer.ts'
 import { checkSize, invalid } from './check-send.ts'
@@ -47,8 +48,11 @@ export function checkImport(value: unknown, checks: ImportChecks): ImportLine {
         ? messageLine(value['message'], value['exclude'], undefined, checks)
         : messageLine(value, undefined, undefined, checks)
     case 'message':
-      allowOnly(rest, ['message', 'exclude'])
-      return messageLine(rest['message'], rest['exclude'], timeOf(at), checks)
+      allowOnly(rest, ['message', 'exclude', 'signature'])
+      return {
+        ...messageLine(rest['message'], rest['exclude'], timeOf(at), checks),
+        ...given({ signature: signatureIn(rest['signature']) }),
+      }
     case 'receipt':
       return receiptLine(rest, timeOf(at), checks)
     case 'agent':
@@ -73,6 +77,13 @@ function allowOnly(fields: object, names: readonly string[]): void {
 function timeOf(at: unknown): string {
   if (isTime(at) && isoTime(Date.parse(at as string)) === at) return at as string
   return invalid('at must be a time such as 2026-11-15T09:30:00.000Z', hint)
+}
+
+/** It is kept, so that it can be proved in the space that it comes from. Here it proves nothing. */
+function signatureIn(value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  if (typeof value === 'string' && parseSignature(value)?.space !== undefined) return value
+  return invalid('signature must be as export wrote it', hint)
 }
 
 /** A newer version may mean something else by the same words. */
@@ -101,7 +112,7 @@ function messageLine(
   { maxBytes, by }: ImportChecks,
 ): MessageDraft {
   if (!isObject(value)) invalid('not a message', hint)
-  const { seq: _, ...written } = value
+  const { seq: _, signature: __, ...written } = value
   const fields = inOurWords(written)
   checkStored(fields)
   checkFields(given({ exclude }))

@@ -20,6 +20,7 @@ import {
 } from '../model/receipt.ts'
 import { createFloor } from './floor.ts'
 import { createHoles } from './holes.ts'
+import { createKeyKeeper } from './keys.ts'
 import { createMatterKeeper } from './matter-keeper.ts'
 import { createOffers } from './offers.ts'
 import type { Applier } from './projection.ts'
@@ -128,6 +129,7 @@ export function createApplier(database: Database): Applier {
   const matters = createMatterKeeper(database)
   const offers = createOffers(database)
   const holes = createHoles(database)
+  const keys = createKeyKeeper(database)
   const ownersOf = database.prepare('SELECT owner FROM receipt WHERE seq = ?')
   const addTally = database.prepare(
     'INSERT INTO tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
@@ -261,14 +263,16 @@ export function createApplier(database: Database): Applier {
   }
 
   return {
-    begin: holes.begin,
+    begin(from, damaged) {
+      keys.begin()
+      holes.begin(from, damaged)
+    },
     apply({ entry, place }) {
       holes.pass(entry.seq)
       if (entry.kind === 'message') applyMessage(entry, place)
       else if (entry.kind === 'receipt') applyReceipt(entry, place)
-      else if (entry.kind === 'agent') {
-        applyAgent(entry.agent)
-      }
+      else if (entry.kind === 'agent') applyAgent(entry.agent)
+      keys.apply(entry, place)
       const actor = actorOf(entry)
       if (actor !== undefined)
         seen.set(

@@ -105,6 +105,12 @@ CREATE INDEX matter_open ON matter (since) WHERE open = 1;
 CREATE INDEX matter_until ON matter (until) WHERE open = 1 AND until IS NOT NULL;
 CREATE INDEX matter_key ON matter (kind, key) WHERE open = 1;
 
+-- The keys of senders: each from the entry "since" on, and before the entry "until".
+CREATE TABLE pin (agent TEXT, key TEXT NOT NULL, since INTEGER, until INTEGER, PRIMARY KEY (agent, since)) WITHOUT ROWID;
+
+-- What was recorded for whoever audits the space.
+CREATE TABLE audit (seq INTEGER PRIMARY KEY, segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL);
+
 -- When unread mail expires, for each box it is in.
 CREATE TABLE due (at INTEGER, box TEXT, seq INTEGER, PRIMARY KEY (at, box, seq)) WITHOUT ROWID;
 

@@ -25,6 +25,7 @@ export const damageNames = {
   unreadable_segment: 'the file cannot be read',
   false_seal: 'it seals a torn write that does not exist',
   bad_entry: 'the entry is not valid',
+  forged_entry: 'the entry is not signed with the key of its sender',
 } as const satisfies Record<string, string>
 
 export type DamageName = keyof typeof damageNames

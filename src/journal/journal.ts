@@ -13,6 +13,12 @@ export interface Placed<E> {
 }
 export type PlacedEntry = Placed<Entry>
 
+/** What a decision came to: its result, and the entries that make it durable. */
+export interface Decided<T> {
+  result: T
+  placed: PlacedEntry[]
+}
+
 /** A reader's position. `sum` is the checksum of the last line read, so that another journal is recognized. */
 export interface Cursor {
   seq: number

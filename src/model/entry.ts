@@ -4,7 +4,9 @@ import type { Agent } from './agent.ts'
 import type { Message } from './message.ts'
 import type {
   agentDraft as agentSchema,
+  auditDraft,
   damageDraft,
+  keyDraft,
   receiptDraft,
   repairDraft,
   segmentDraft,
@@ -13,6 +15,14 @@ import type {
 
 /** What can happen to an agent. */
 export const agentChanges = ['joined', 'updated', 'frozen', 'resumed', 'left', 'died'] as const
+
+export const keyChanges = ['rotated', 'revoked'] as const
+
+/** What is recorded for whoever audits a space. */
+export const auditEvents = [
+  ...['refused', 'token_created', 'token_revoked', 'token_rotated', 'token_refused'],
+  ...['setting_changed', 'hub_started', 'imported', 'key_exported'],
+] as const
 
 /** Why a segment was opened. */
 export const segmentReasons = [
@@ -26,7 +36,10 @@ export const segmentReasons = [
   'repaired',
 ] as const
 
-/** The format of new segments, and those that can be read. Format 2 has entries of the kinds `damage` and `repair`. */
+/**
+ * The format of new segments, and those that can be read. Format 2 has signatures, and entries of the kinds `damage`,
+ * `repair`, `key` and `audit`.
+ */
 export const journalFormat = 2
 export const readableFormats = [1, 2] as const
 
@@ -41,6 +54,8 @@ export type Draft =
   | z.infer<typeof tornDraft>
   | DamageDraft
   | RepairDraft
+  | KeyDraft
+  | AuditDraft
 /** A message was sent: one entry, however many recipients it has. */
 export type MessageDraft = {
   kind: 'message'
@@ -49,7 +64,13 @@ export type MessageDraft = {
   message: Message
   /** Agents in an addressed group that the sender excluded. */
   exclude?: string[] | undefined
+  /** See signature.ts. */
+  signature?: string | undefined
 }
+/** A key of an agent was replaced or revoked. Its first one is the key of its first signed message. */
+export type KeyDraft = z.infer<typeof keyDraft>
+/** Something that whoever keeps an eye on the space may want to know of. */
+export type AuditDraft = z.infer<typeof auditDraft>
 export type DamageDraft = z.infer<typeof damageDraft>
 export type RepairDraft = z.infer<typeof repairDraft>
 export type ReceiptDraft = z.infer<typeof receiptDraft>

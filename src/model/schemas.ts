@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { agentStates } from './agent.ts'
-import { agentChanges, readableFormats, segmentReasons } from './entry.ts'
+import { agentChanges, auditEvents, keyChanges, readableFormats, segmentReasons } from './entry.ts'
 import type { Field, Kind } from './field.ts'
 import { inputFields, type NamedField, type SendInput, storedFields } from './fields.ts'
 import { messageIdPattern } from './id.ts'
@@ -158,6 +158,8 @@ export const messageDraft = z.strictObject({
   message: messageSchema,
   /** Agents in an addressed group that the sender excluded. */
   exclude: z.optional(z.array(word)),
+  /** Who wrote it, provably: see signature.ts. */
+  signature: z.optional(z.string().check(z.maxLength(messageLimits.wordLength))),
 })
 
 /** Receipts changed. All changes of one command are in one entry, so they happen together. */
@@ -226,6 +228,29 @@ export const repairDraft = z.strictObject({
   lost: z.array(z.strictObject({ from: z.int(), to: z.int() })),
 })
 
+/** A key was replaced or revoked. */
+export const keyDraft = z.strictObject({
+  kind: z.literal('key'),
+  change: z.enum(keyChanges),
+  agent: word,
+  by: word,
+  /** The key from now on; absent if it was revoked. */
+  key: z.optional(word),
+  /** Over the change, with the key of whoever made it. */
+  signature: word,
+})
+
+/** Something happened that is no mail: somebody was refused, a token was made, a setting was changed. */
+export const auditDraft = z.strictObject({
+  kind: z.literal('audit'),
+  event: z.enum(auditEvents),
+  /** Who did it, as far as the mailbox could tell. */
+  by: word,
+  /** The agent, setting or file that it was about, and more in words. */
+  about: z.optional(word),
+  note: z.optional(z.string()),
+})
+
 export const draftSchema = z.discriminatedUnion('kind', [
   messageDraft,
   receiptDraft,
@@ -234,4 +259,6 @@ export const draftSchema = z.discriminatedUnion('kind', [
   tornDraft,
   damageDraft,
   repairDraft,
+  keyDraft,
+  auditDraft,
 ])

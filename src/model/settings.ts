@@ -104,6 +104,11 @@ export const settings = {
     isRules,
     'who may write to whom: open (everyone to everyone), hub (agents to leads and back), or a list such as [{"from":"role:worker","to":"role:lead"}], which rejects everything it does not allow',
   ),
+  require: setting<'nothing' | 'signed'>(
+    'nothing',
+    (value) => value === 'nothing' || value === 'signed',
+    "what mail must have: signed (mail without its sender's signature is refused, and marked where it is read), or nothing",
+  ),
   routes: setting<readonly Route[]>(
     [],
     isRoutes,

@@ -1,6 +1,14 @@
 import { isObject } from '../base/objects.ts'
 import { agentStates } from './agent.ts'
-import { agentChanges, type Draft, type Gist, readableFormats, segmentReasons } from './entry.ts'
+import {
+  agentChanges,
+  auditEvents,
+  type Draft,
+  type Gist,
+  keyChanges,
+  readableFormats,
+  segmentReasons,
+} from './entry.ts'
 import type { Kind } from './field.ts'
 import { storedFields } from './fields.ts'
 import { priorities } from './message.ts'
@@ -14,7 +22,11 @@ export function isDraft(value: Fields): value is Draft & Fields {
   if (!isOptional(value['originalAt'], isTime)) return false
   switch (value['kind']) {
     case 'message':
-      return isMessage(value['message']) && isOptional(value['exclude'], isStrings)
+      return (
+        isMessage(value['message']) &&
+        isOptional(value['exclude'], isStrings) &&
+        isOptional(value['signature'], isString)
+      )
     case 'receipt':
       return oneOf(receiptSteps, value['step']) && isString(value['by']) && isChanges(value['changes'])
     case 'agent':
@@ -27,6 +39,18 @@ export function isDraft(value: Fields): value is Draft & Fields {
       return damageNumbers.every((name) => isInt(value[name])) && isOptional(value['kept'], isString)
     case 'repair':
       return isRepair(value)
+    case 'key':
+      return (
+        oneOf(keyChanges, value['change']) &&
+        isString(value['agent']) &&
+        isString(value['by']) &&
+        isString(value['signature']) &&
+        isOptional(value['key'], isString)
+      )
+    case 'audit':
+      return (
+        oneOf(auditEvents, value['event']) && isString(value['by']) && isOptional(value['about'], isString)
+      )
     default:
       return false
   }

@@ -1,6 +1,7 @@
 import type { Agent } from '../model/agent.ts'
 import { type Entry, happenedAt, type MessageEntry, type ReceiptEntry } from '../model/entry.ts'
 import type { ReceiptChange } from '../model/receipt.ts'
+import { exportedSignature } from '../model/signature.ts'
 import { type ExportedChange, type ExportLine, toExported } from '../model/transfer.ts'
 import type { Source } from './message.ts'
 
@@ -23,8 +24,9 @@ export const isExported = (entry: Entry): entry is ExportedEntry =>
 export function exportedEntry(source: Source, entry: ExportedEntry): ExportLine[] {
   const at = happenedAt(entry)
   if (entry.kind === 'message') {
-    const { kind, message, exclude } = entry
-    return [{ kind, at, message, ...(exclude && { exclude }) }]
+    const { kind, message, exclude, signature } = entry
+    const signed = signature && { signature: exportedSignature(signature, source.journal.space) }
+    return [{ kind, at, message, ...(exclude && { exclude }), ...signed }]
   }
   const { kind, step, by, note } = entry
   const changes = entry.changes

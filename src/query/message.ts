@@ -8,6 +8,7 @@ import { checkId } from '../model/id.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt, ReceiptState } from '../model/receipt.ts'
+import type { SignatureState } from '../model/signature-state.ts'
 import { noteUnreadable, unreadableMessage } from './unreadable.ts'
 
 /** What queries read from: the rows, and the journal that holds the text. */
@@ -19,7 +20,12 @@ export interface Source {
 }
 
 /** A message with its seq. One that cannot be read says where it was, and has what the index knows of it. */
-export type StoredMessage = Message & { seq: number; unreadable?: Omit<DamagedLine, 'seq'> }
+export type StoredMessage = Message & {
+  seq: number
+  unreadable?: Omit<DamagedLine, 'seq'>
+  /** Whether it is from its sender, where somebody reads it in full. */
+  signature?: SignatureState
+}
 
 /** The columns segment, offset and bytes, and perhaps more. */
 export type PlaceRow = [segment: number, offset: number, bytes: number, ...SqlRow]

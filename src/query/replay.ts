@@ -1,4 +1,5 @@
 import { type Agent, implicitPerson, person } from '../model/agent.ts'
+import { describeAudit } from '../model/audit.ts'
 import { Directory } from '../model/directory.ts'
 import { type Entry, lossOf } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
@@ -123,5 +124,8 @@ function tell(source: Source, entry: Entry): Told {
       return { seq, at, kind, text: `lost from the journal: ${lossOf(entry)}` }
     case 'repair':
       return { seq, at, kind, text: `repaired ${entry.files.length} files of the journal` }
+    case 'key':
+    case 'audit':
+      return { seq, at, kind, text: describeAudit(entry) }
   }
 }

@@ -1,9 +1,12 @@
+import { given } from '../base/objects.ts'
 import { isGroupBox } from '../model/address.ts'
 import { clockOf, systemAgent } from '../model/agent.ts'
 import { happenedAt, type ReceiptEntry } from '../model/entry.ts'
 import { type LadderStep, type Receipt, type ReceiptView, stateNow } from '../model/receipt.ts'
+import type { SignatureState } from '../model/signature-state.ts'
 import { isoTime } from '../model/time.ts'
 import { type Escalation, escalationsOf } from './escalations.ts'
+import { signatureAt } from './keys.ts'
 import {
   messageBySeq,
   type PlaceRow,
@@ -20,6 +23,8 @@ export interface ShownMessage {
   receipts: ReceiptView[]
   /** Who was told that it needs attention, and why. */
   escalations: Escalation[]
+  /** Whether it is from its sender, as far as its signature tells. Absent if it cannot be read. */
+  signature?: SignatureState
 }
 
 /** A message with the ladder of each recipient: every step, when it was reached and by whom. */
@@ -35,7 +40,8 @@ export function show(source: Source, id: string, now: number): ShownMessage {
       const clock = clockOf(agentByName(source, receipt.owner), now)
       return viewOf(receipt, [stored, ...stepsOf(receipt, trail, seq)], clock)
     })
-  return { message, receipts, escalations: escalationsOf(source, message) }
+  const signature = signatureAt(source, seq)
+  return { message, receipts, escalations: escalationsOf(source, message), ...given({ signature }) }
 }
 
 /** The steps of a message's receipts, without those that cannot be read. */

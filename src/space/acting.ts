@@ -39,7 +39,7 @@ export async function mustBeAllowed(
   name: string,
   { joins = false }: { joins?: boolean } = {},
 ): Promise<void> {
-  if (name === systemAgent)
+  if (name === systemAgent && !joins)
     throw new MailboxError('not_permitted', `${systemAgent} is the mailbox itself`, {
       hint: 'act as an agent: --as NAME',
     })

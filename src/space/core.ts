@@ -12,6 +12,7 @@ import { type LastSegment, lastSegment } from '../journal/file/segment.ts'
 import {
   type Cursor,
   type DamagedLine,
+  type Decided,
   type Journal,
   type PlacedEntry,
   startCursor,
@@ -21,21 +22,17 @@ import type { Directory } from '../model/directory.ts'
 import type { Draft, Gist } from '../model/entry.ts'
 import { createIdSource } from '../model/id.ts'
 import type { Settings } from '../model/settings.ts'
+import { currentKey } from '../query/keys.ts'
 import type { Source } from '../query/message.ts'
 import { createView } from '../query/view.ts'
 import { IndexKeeper } from './index-keeper.ts'
+import { Keyring } from './keyring.ts'
 
 /** An index that is ahead of the directory by more than this is cheaper to load than to fold. */
 const foldLimit = 2_000
 
 /** What a decision looks at. The directory is in memory; bringing the index up to date takes longer. */
 type Basis = 'directory' | 'index'
-
-/** What a decision came to: its result, and the entries that make it durable. */
-export interface Decided<T> {
-  result: T
-  placed: PlacedEntry[]
-}
 
 /**
  * The stations of a space on this disk: journal, index, and the directory that sends are decided on. The
@@ -52,6 +49,7 @@ export class SpaceCore {
   readonly journal: Journal
   readonly index: Projection
   readonly words: Projection
+  readonly keyring: Keyring
   readonly #source: Source
   readonly #keeper: IndexKeeper
   readonly #newId: () => string
@@ -76,6 +74,7 @@ export class SpaceCore {
     this.words = openSearch(journal, shelters(dir, journal, onlyLook))
     this.#keeper = new IndexKeeper(dir, this.index)
     this.#source = { index: this.index, journal, damaged: new Map() }
+    this.keyring = new Keyring(journal.space, process.env, (name) => currentKey(this.#source, name))
     this.#newId = createIdSource(now)
     // Everyone who waits listens for the end. There can be many, and none of them is a leak.
     setMaxListeners(0, this.ending)
@@ -123,7 +122,7 @@ export class SpaceCore {
         decision = needsIndex
           ? this.index.read(() => decide(this.#view, context))
           : decide(this.#view, context)
-        return decision.drafts
+        return this.keyring.sign(decision.drafts, this.settings.require === 'signed')
       },
       { settled: needsIndex },
     )

@@ -152,6 +152,9 @@ describe('tampering', () => {
       space.dir,
       lines.map((line) => (line.includes('"body":"yes"') ? withOwnSum(line.replace('yes', 'no!')) : line)),
     )
-    expect((await space.verify()).problems).toEqual([expect.stringMatching(/the chain is broken/)])
+    expect((await space.verify()).problems).toEqual([
+      expect.stringMatching(/is not signed with the key of ada/),
+      expect.stringMatching(/the chain is broken/),
+    ])
   })
 })

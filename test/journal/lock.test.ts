@@ -24,7 +24,7 @@ describe('the right to append', () => {
 
     stopped.kill('SIGCONT')
     await stopped.line('released')
-    await appendMessage(journal, { subject: 'in time' })
+    await appendMessage(journal, { from: 'bob', subject: 'in time' })
     expect(await subjectsIn(journal)).toEqual(['from the holder', 'in time'])
     expect((await verifyDir(dir)).problems).toEqual([])
   })

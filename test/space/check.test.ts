@@ -79,7 +79,7 @@ describe('read', () => {
   test('shows one message in full', async () => {
     const { ada, bob } = await trio(await tempSpace())
     const { id, warnings: _, ...sent } = await bob.send({ to: 'ada', body: 'B' })
-    expect(await ada.read(id)).toEqual({ id, ...sent, state: 'shown' })
+    expect(await ada.read(id)).toEqual({ id, ...sent, state: 'shown', signature: 'signed' })
     expect((await bob.show(id)).receipts).toMatchObject([{ state: 'shown' }])
   })
 

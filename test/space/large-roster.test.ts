@@ -8,7 +8,8 @@ async function rosterReads(space: Awaited<ReturnType<typeof tempSpace>>, work: (
   const sql = index.sql.bind(index)
   let reads = 0
   index.sql = (text) => {
-    if (/FROM agent\b/.test(text) && !/WHERE (name|a\.name) =|WHERE name = r\.owner/.test(text)) reads++
+    if (/FROM agent\b/.test(text) && !/WHERE (name|a\.name) =|WHERE name = r\.owner|WHERE pid IN/.test(text))
+      reads++
     return sql(text)
   }
   await work()

@@ -76,7 +76,7 @@ describe('a reply', () => {
   test('to the system is refused: it reads no mail', async () => {
     const space = await tempSpace()
     const { ada } = await trio(space)
-    const system = await space.mailbox('system')
+    const system = space.mailboxInside('system')
     const { id } = await system.send({ to: 'ada', subject: 'notice' })
     await expectRefused(space, 'not_permitted', () => ada.reply(id))
   })
@@ -104,7 +104,7 @@ describe('a thread', () => {
   test('of one message is that message', async () => {
     const { ada } = await trio(await tempSpace())
     const { warnings: _, ...alone } = await ada.send({ to: 'bob' })
-    expect(await ada.thread(alone.id)).toEqual([alone])
+    expect(await ada.thread(alone.id)).toEqual([{ ...alone, signature: 'signed' }])
   })
 
   test('of nothing is refused', async () => {

@@ -1,4 +1,5 @@
 import './ladder.css'
+import { signatureText } from '../../../src/model/signature-state.ts'
 import { useResource } from '../data/resource.ts'
 import type { LadderStep, ReceiptState, ReceiptView } from '../data/types.ts'
 import { path } from '../lib/route.ts'
@@ -36,9 +37,16 @@ export function Ladders({ id }: { id: string }) {
   const { data, error } = useResource(`message ${id}`, () => messageOptions(id))
   if (error.value !== null && data.value === undefined) return <Problem error={error.value} />
   if (data.value === undefined) return <Loading />
-  const { receipts, escalations } = data.value
+  const { message, receipts, escalations, signature } = data.value
   return (
     <div class="ladders">
+      {signature !== undefined && (
+        <p class="quiet">
+          <span class={`chip ${signature === 'signed' ? 'good' : signature === 'forged' ? 'bad' : ''}`}>
+            {line(signatureText(signature, message.from))}
+          </span>
+        </p>
+      )}
       {escalations.map((one) => (
         <p key={one.id} class="quiet">
           Escalated to {line(one.to.join(', '))}

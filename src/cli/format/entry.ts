@@ -1,3 +1,4 @@
+import { describeAudit } from '../../model/audit.ts'
 import {
   type AgentEntry,
   type DamageDraft,
@@ -64,6 +65,9 @@ function describe(entry: Entry, subjects: ReadonlyMap<string, string>): Describe
       return [`lost from the end of journal file ${entry.segment}: ${lossOf(entry)}`, ...keptIn(entry)]
     case 'repair':
       return [describeRepair(entry), ...entry.files.flatMap(keptIn)]
+    case 'key':
+    case 'audit':
+      return [describeAudit(entry)]
   }
 }
 

@@ -4,6 +4,7 @@ import { systemAgent } from '../../model/agent.ts'
 import type { Message } from '../../model/message.ts'
 import type { LadderStep, ReceiptView } from '../../model/receipt.ts'
 import { shownOf } from '../../model/shown-fields.ts'
+import { type SignatureState, signatureText } from '../../model/signature-state.ts'
 import { toPrintable, toPrintableLine } from '../../model/text.ts'
 import type { Escalation } from '../../query/escalations.ts'
 import type { ShownMessage } from '../../query/show.ts'
@@ -13,10 +14,10 @@ import { table, wrap } from './table.ts'
 import { absolute, relative, zone } from './time.ts'
 
 /** A message's headers, its escalations, and the steps taken by each recipient. */
-export function ladder(cli: Cli, { message, receipts, escalations }: ShownMessage): string {
+export function ladder(cli: Cli, { message, receipts, escalations, signature }: ShownMessage): string {
   const told = escalations.flatMap((one) => wrap(toPrintableLine(sayEscalation(cli, one)), cli.width))
   return [
-    head(cli, message),
+    head(cli, message, signature),
     ...(told.length === 0 ? [] : [told.join('\n')]),
     ...receipts.map((receipt) => receiptLines(cli, receipt)),
   ].join('\n\n')
@@ -28,12 +29,13 @@ function sayEscalation({ now }: Cli, { to, by, at, reason }: Escalation): string
   return `Escalated to ${to.join(', ')}${author} at ${time} because: ${reason}`
 }
 
-function head(cli: Cli, message: Message): string {
+function head(cli: Cli, message: Message, signature: SignatureState | undefined): string {
   const { colors, now } = cli
   const time = (iso: string) => `${absolute(iso)} ${zone(iso)} (${relative(iso, now)})`
   const rows: [string, string | undefined][] = [
     ['id', message.id],
     ['from', message.from],
+    ['signature', signature && signatureText(signature, message.from)],
     ['to', message.to.join(', ')],
     ['type', message.type],
     ['priority', message.priority],

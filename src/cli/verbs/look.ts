@@ -19,8 +19,7 @@ export function show(command: Command): void {
     .addHelpText('after', examples('mailbox show ID', "mailbox show ID --json | jq '.receipts[].state'"))
   action(command, async (cli, id: string) => {
     await using space = await open(cli)
-    const { message, receipts, escalations } = await space.show(id)
-    const shown = { message, receipts, escalations }
+    const shown = await space.show(id)
     cli.answer(shown, () => ladder(cli, shown))
   })
 }

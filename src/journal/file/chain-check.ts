@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Entry, SegmentReason } from '../../model/entry.ts'
+import { KeyHistory } from '../../model/signature.ts'
 import { type DecodedLine, decodeLine, looksWhole, noSum } from '../codec.ts'
 import { type Damage, type DamageName, damageNames, sentenceOf } from '../damage.ts'
 import { type Piece, salvage, startsWithMark, wasNewline } from '../salvage.ts'
@@ -61,6 +62,7 @@ export class ChainCheck {
   /** An entry whose seq is too high. The next one tells whether entries are missing or this one is out of place. */
   #ahead: Found | undefined
   readonly #sums = new Set<string>()
+  #keys: KeyHistory | undefined
   #missing: Damage[] = []
   /** Files since the last entry whose content is gone. */
   #gone: Damage[] = []
@@ -189,6 +191,9 @@ export class ChainCheck {
     if (seq === this.#head?.seq && sum !== this.#head.sum) this.#add('replaced_journal', place)
     const flaw = flawOf(content)
     if (flaw !== undefined) this.#add('bad_entry', place, { what: flaw })
+    if (entry.kind === 'segment') this.#keys ??= new KeyHistory(entry.space)
+    const forged = this.#keys?.forgedIn(entry)
+    if (forged !== undefined) this.#add('forged_entry', place, { what: forged })
     this.#report.entries++
     if (entry.kind === 'message') this.#report.messages++
     this.#date(entry)

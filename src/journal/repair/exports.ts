@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { given } from '../../base/objects.ts'
 import type { MessageDraft } from '../../model/entry.ts'
 import { isDraft } from '../../model/shape.ts'
 import { isoTime } from '../../model/time.ts'
@@ -16,8 +17,12 @@ export function exportedMessages(path: string): MessageDraft[] {
   for (const line of readFileSync(path, 'utf8').split('\n')) {
     if (!line.startsWith('{"kind":"message",') && !line.startsWith('{"message":')) continue
     try {
-      const { message, exclude } = JSON.parse(line) as MessageDraft
-      const draft = { kind: 'message' as const, message, ...(exclude === undefined ? {} : { exclude }) }
+      const { message, exclude, signature } = JSON.parse(line) as MessageDraft
+      const draft = {
+        kind: 'message' as const,
+        message,
+        ...given({ exclude, signature: asSigned(signature) }),
+      }
       if (isDraft(draft)) found.push(draft)
     } catch {
       // A line of the export that is damaged itself.
@@ -25,6 +30,10 @@ export function exportedMessages(path: string): MessageDraft[] {
   }
   return found
 }
+
+/** A signature as the entry had it: an export adds the space. */
+const asSigned = (signature: string | undefined): string | undefined =>
+  signature?.split('.').slice(0, 2).join('.')
 
 /**
  * An export has the messages, but neither the numbers nor the times of their entries. Where one record is missing,

@@ -2,6 +2,7 @@ import { MailboxError } from '../../base/errors.ts'
 import { watchMail } from '../../delivery/watch.ts'
 import { count } from '../../query/count.ts'
 import { inbox } from '../../query/inbox.ts'
+import { withSignatures } from '../../query/keys.ts'
 import { nextMail } from '../../query/next-mail.ts'
 import { owed } from '../../query/owed.ts'
 import { search } from '../../query/search.ts'
@@ -68,7 +69,7 @@ export class LocalMailbox implements ServedMailbox {
   take: Of<'take'> = async (id) => (await reading.takeAll(this.#holder, [id], false))[0] ?? null
   takeAll: Of<'takeAll'> = (ids) => reading.takeAll(this.#holder, ids)
   count: Of<'count'> = () => queryAs(this.#holder, count)
-  thread: Of<'thread'> = (id) => this.#core.query((source) => thread(source, id))
+  thread: Of<'thread'> = (id) => this.#core.query((source) => withSignatures(source, thread(source, id)))
   sent: Of<'sent'> = (options = {}) => this.#core.query((source) => sent(source, this.name, options))
   search: Of<'search'> = (query, options = {}) =>
     this.#core.queryWords((source, words) =>

@@ -4,6 +4,7 @@ import { priorities } from '../../model/message.ts'
 import { classOf, type ReceiptChange } from '../../model/receipt.ts'
 import { count, type UnreadCount } from '../../query/count.ts'
 import { cursorAfter, type InboxMessage } from '../../query/inbox.ts'
+import { withSignatures } from '../../query/keys.ts'
 import { newestClaim, requireSeq } from '../../query/message.ts'
 import { nextMail, withinBudget } from '../../query/next-mail.ts'
 import { unreadFor } from '../../query/standing.ts'
@@ -45,7 +46,8 @@ function without({ unread, byPriority }: UnreadCount, taken: readonly InboxMessa
 }
 
 export async function read(holder: Holder, id: string): Promise<InboxMessage> {
-  const { message, state, isMine } = await standingOf(holder, id, 0)
+  const { message: found, state, isMine } = await standingOf(holder, id, 0)
+  const [message = found] = await holder.core.query((source) => withSignatures(source, [found]))
   if (!isMine || classOf(state) !== 'unread') return { ...message, state }
   const { message: _, ...shown } = await handle(holder, 'shown', message.id)
   traceDelivery(holder.name, [message])
@@ -69,7 +71,12 @@ export async function take(
   const changes = decided.placed.flatMap(({ entry }) => (entry.kind === 'receipt' ? entry.changes : []))
   const shown = new Set(changes.map(({ seq }) => seq))
   const numbers = await claimsMade(holder, changes, lastSeq(decided))
-  const taken = messages.filter(({ seq }) => shown.has(seq))
+  const taken = await core.query((source) =>
+    withSignatures(
+      source,
+      messages.filter(({ seq }) => shown.has(seq)),
+    ),
+  )
   traceDelivery(name, taken)
   return taken.map((message) => ({ ...message, state: 'shown', ...numbers.get(message.seq) }))
 }

@@ -1,0 +1,50 @@
+import type { Database } from '../base/sqlite.ts'
+import type { Place } from '../journal/journal.ts'
+import type { Entry, KeyDraft, MessageEntry } from '../model/entry.ts'
+import { isKeyChange, signerIn } from '../model/signature.ts'
+
+type KeyEntry = KeyDraft & { seq: number }
+
+/**
+ * Maintains the tables of keys and of what is recorded for an audit. The first message that a sender has signed says which key is the sender's, and from then
+ * on only an entry that was signed with that key, or with the person's, can change it.
+ */
+export function createKeyKeeper(database: Database) {
+  const space = database.prepare('SELECT space FROM meta')
+  const find = database.prepare('SELECT key FROM pin WHERE agent = ? AND until IS NULL')
+  const put = database.prepare('INSERT OR IGNORE INTO pin VALUES (?, ?, ?, NULL)')
+  const end = database.prepare('UPDATE pin SET until = ?2 WHERE agent = ?1 AND until IS NULL')
+  const any = database.prepare('SELECT 1 FROM pin WHERE agent = ? LIMIT 1')
+  const putAudit = database.prepare('INSERT OR IGNORE INTO audit VALUES (?, ?, ?, ?)')
+  /** Senders that have a key, so that nearly no message asks for it. */
+  const known = new Set<string>()
+  const spaceId = () => space.get<[string]>()?.[0] ?? ''
+  const keyOf = (agent: string) => find.get<[string]>([agent])?.[0]
+
+  function applyMessage(entry: MessageEntry): void {
+    const { from } = entry.message
+    if (entry.signature === undefined || entry.originalAt !== undefined || known.has(from)) return
+    known.add(from)
+    if (any.get([from]) !== undefined) return
+    const key = signerIn(entry, spaceId())
+    if (key !== undefined) put.run([from, key, entry.seq])
+    else known.delete(from)
+  }
+
+  function applyKey(entry: KeyEntry): void {
+    const { agent, by, key, seq } = entry
+    const signer = keyOf(by)
+    if (signer === undefined || !isKeyChange(entry, spaceId(), signer)) return
+    end.run([agent, seq])
+    if (key !== undefined) put.run([agent, key, seq])
+  }
+
+  return {
+    begin: () => known.clear(),
+    apply(entry: Entry, { segment, offset, bytes }: Place): void {
+      if (entry.kind === 'message') applyMessage(entry)
+      else if (entry.kind === 'key') applyKey(entry)
+      else if (entry.kind === 'audit') putAudit.run([entry.seq, segment, offset, bytes])
+    },
+  }
+}

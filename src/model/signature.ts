@@ -1,0 +1,84 @@
+import { isSignedBy } from '../base/signing.ts'
+import { person } from './agent.ts'
+import type { Entry, KeyDraft, MessageDraft } from './entry.ts'
+
+/**
+ * A message is signed over what it says, together with the space that it was sent in: nobody can change it, put it into
+ * another space, or write one in the sender's name without the sender's key. The signature stands in the entry as
+ * `KEY.SIGNATURE`, with `.SPACE` behind it if the message was imported from there.
+ */
+interface Signature {
+  key: string
+  value: string
+  /** The space that it was signed in, if that is another one. */
+  space?: string | undefined
+}
+
+const pattern = /^([\w-]{43})\.([\w-]{86})(?:\.(.{1,120}))?$/
+
+export function parseSignature(signature: string): Signature | undefined {
+  const [, key, value, space] = pattern.exec(signature) ?? []
+  return key === undefined || value === undefined ? undefined : { key, value, space }
+}
+
+type Signed = Pick<MessageDraft, 'message' | 'exclude'>
+
+/** What is signed. */
+export const signedText = ({ message, exclude }: Signed, space: string): string =>
+  JSON.stringify(['agent-mailbox message', space, message, exclude ?? []])
+
+/** The key that signed a message in a space; undefined if it is not signed, or not by that key, or was changed. */
+export function signerIn(draft: Signed & Pick<MessageDraft, 'signature'>, space: string): string | undefined {
+  const found = draft.signature === undefined ? undefined : parseSignature(draft.signature)
+  if (found === undefined || found.space !== undefined) return undefined
+  return isSignedBy(found.key, signedText(draft, space), found.value) ? found.key : undefined
+}
+
+/** What is signed when a key is replaced or revoked. */
+export const keyChangeText = (
+  { change, agent, by, key }: Omit<KeyDraft, 'signature'>,
+  space: string,
+): string => JSON.stringify(['agent-mailbox key', space, change, agent, by, key ?? ''])
+
+/** Whether the change of a key was signed with `signer`, the key of whoever made it: the agent itself or the person. */
+export const isKeyChange = (entry: KeyDraft, space: string, signer: string): boolean =>
+  (entry.by === entry.agent || entry.by === person) &&
+  isSignedBy(signer, keyChangeText(entry, space), entry.signature)
+
+/** A signature as an export has it. */
+export const exportedSignature = (signature: string, space: string): string =>
+  parseSignature(signature)?.space === undefined ? `${signature}.${space}` : signature
+
+/** Follows the keys of senders through the entries of a journal. */
+export class KeyHistory {
+  readonly #space: string
+  /** The keys in force; undefined for one that was revoked. */
+  readonly #keys = new Map<string, string | undefined>()
+
+  constructor(space: string) {
+    this.#space = space
+  }
+
+  /** What is wrong with the signature of the next entry, in words; undefined if nothing is. */
+  forgedIn(entry: Entry): string | undefined {
+    if (entry.kind === 'key') return this.#changed(entry)
+    if (entry.kind !== 'message' || entry.originalAt !== undefined) return undefined
+    const { from } = entry.message
+    const signer = signerIn(entry, this.#space)
+    if (!this.#keys.has(from)) {
+      if (signer !== undefined) this.#keys.set(from, signer)
+      else if (entry.signature === undefined) return undefined
+    }
+    if (signer !== undefined && signer === this.#keys.get(from)) return undefined
+    const how = entry.signature === undefined ? 'is not signed' : `is not signed with the key of ${from}`
+    return `the message says that it is from ${from}, but ${how}`
+  }
+
+  #changed(entry: KeyDraft): string | undefined {
+    const signer = this.#keys.get(entry.by)
+    if (signer === undefined || !isKeyChange(entry, this.#space, signer))
+      return `the key of ${entry.agent} is changed without the key of ${entry.by}`
+    this.#keys.set(entry.agent, entry.key)
+    return undefined
+  }
+}

@@ -1,0 +1,40 @@
+import { given } from '../base/objects.ts'
+import type { MessageEntry } from '../model/entry.ts'
+import { signerIn } from '../model/signature.ts'
+import type { SignatureState } from '../model/signature-state.ts'
+import type { PlaceRow, Source } from './message.ts'
+
+/** The key that a sender is known by now; undefined if it has signed nothing yet, or its key was revoked. */
+export const currentKey = ({ index }: Source, name: string): string | undefined =>
+  index.sql('SELECT key FROM pin WHERE agent = ? AND until IS NULL').get<[string]>([name])?.[0]
+
+type KeyRow = [key: string, since: number, until: number | null]
+
+/** Whether a message is from its sender, as far as its signature tells. */
+export function signatureOf(source: Source, entry: MessageEntry): SignatureState {
+  if (entry.originalAt !== undefined) return 'imported'
+  const keys = source.index
+    .sql('SELECT key, since, until FROM pin WHERE agent = ? ORDER BY since')
+    .all<KeyRow>([entry.message.from])
+  const first = keys[0]
+  // Whoever has never signed anything did not sign this either.
+  if (first === undefined || entry.seq < first[1])
+    return entry.signature === undefined ? 'unsigned' : 'forged'
+  const held = keys.findLast(([, since]) => since <= entry.seq)
+  const isInForce = held !== undefined && (held[2] === null || entry.seq < held[2])
+  return isInForce && signerIn(entry, source.journal.space) === held[0] ? 'signed' : 'forged'
+}
+
+/** Messages as somebody reads them in full: with whether they are from their senders. */
+export const withSignatures = <M extends { seq: number }>(source: Source, messages: readonly M[]): M[] =>
+  messages.map((message) => ({ ...message, ...given({ signature: signatureAt(source, message.seq) }) }))
+
+/** The same by the seq of a message; undefined when it is not there any more, or cannot be read. */
+export function signatureAt(source: Source, seq: number): SignatureState | undefined {
+  const row = source.index
+    .sql('SELECT segment, offset, bytes FROM message WHERE seq = ?')
+    .get<PlaceRow>([seq])
+  if (row === undefined) return undefined
+  const entry = source.journal.at({ segment: row[0], offset: row[1], bytes: row[2] })
+  return entry?.kind === 'message' ? signatureOf(source, entry) : undefined
+}

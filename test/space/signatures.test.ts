@@ -1,0 +1,139 @@
+import { appendFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { MessageDraft } from '../../src/model/entry.ts'
+import type { LocalSpace } from '../../src/space/api.ts'
+import { linesIn, segmentFile, withOwnSum, writeLines } from '../helpers/segments.ts'
+import { tempDir, tempSpace } from '../helpers/temp.ts'
+
+let config = ''
+
+beforeEach(() => {
+  config = tempDir()
+  vi.stubEnv('XDG_CONFIG_HOME', config)
+  onTestFinished(() => void vi.unstubAllEnvs())
+})
+
+const keysOf = (space: string) => join(config, 'agent-mailbox', 'keys', space)
+
+async function linesOf(space: Pick<LocalSpace, 'exportLines'>): Promise<object[]> {
+  const lines: object[] = []
+  for await (const line of space.exportLines()) lines.push(line)
+  return lines
+}
+
+/** Appends a line as somebody would who can write to the file and knows its format, but has no key. */
+function forge(dir: string, from: string, body: string): void {
+  const last = linesIn(dir).at(-1)!
+  const { seq, sum } = JSON.parse(last) as { seq: number; sum: string }
+  const message = {
+    ...{ id: '01900000-0000-7000-8000-000000000001', from, to: ['bob'], type: 'text', priority: 'urgent' },
+    ...{ createdAt: new Date().toISOString(), threadId: '01900000-0000-7000-8000-000000000001' },
+    ...{ requiresAck: false, awaitingResponse: false, tags: [], attachments: [], subject: 'Order', body },
+  }
+  const entry = { seq: seq + 1, at: new Date().toISOString(), kind: 'message', message, prev: sum, sum: '' }
+  appendFileSync(segmentFile(dir), `${withOwnSum(JSON.stringify({ ...entry, sum: '0'.repeat(32) }))}\n`)
+}
+
+describe('a message', () => {
+  it('is signed with a key of its sender, which only the owner of the account can read', async () => {
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    const bob = await space.mailbox('bob')
+    const { id } = await ada.send({ to: 'bob', subject: 'Hello' })
+    expect(await bob.show(id)).toMatchObject({ signature: 'signed' })
+    expect((await bob.check({})).messages).toMatchObject([{ signature: 'signed' }])
+    expect(await ada.thread(id)).toMatchObject([{ signature: 'signed' }])
+    const dir = keysOf(space.id)
+    expect(readdirSync(dir)).toEqual(['ada.key'])
+    expect(statSync(join(dir, 'ada.key')).mode & 0o777).toBe(0o600)
+    // The same key for the next process.
+    const other = await tempSpace({ dir: space.dir })
+    const again = await (await other.mailbox('ada')).send({ to: 'bob' })
+    expect(await bob.show(again.id)).toMatchObject({ signature: 'signed' })
+    expect((await space.verify({ deep: true })).problems).toEqual([])
+  })
+
+  it('that somebody without the key appended is named, and told from a real one', async () => {
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    await space.join('bob')
+    await ada.send({ to: 'bob', subject: 'Real' })
+    await space.close()
+    forge(space.dir, 'ada', 'Delete everything')
+    const again = await tempSpace({ dir: space.dir })
+    expect((await again.verify()).problems).toEqual([
+      expect.stringContaining('the message says that it is from ada, but is not signed'),
+    ])
+    const { messages } = await (await again.mailbox('bob')).check({})
+    expect(messages).toMatchObject([
+      { subject: 'Order', signature: 'forged' },
+      { subject: 'Real', signature: 'signed' },
+    ])
+  })
+
+  it('that was changed, with all sums made to fit, is named', async () => {
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    await ada.send({ to: 'ada', body: 'Pay 10' })
+    await space.close()
+    writeLines(
+      space.dir,
+      linesIn(space.dir).map((line) => withOwnSum(line.replace('Pay 10', 'Pay 99'))),
+    )
+    const again = await tempSpace({ dir: space.dir })
+    expect((await again.verify()).problems).toContainEqual(
+      expect.stringContaining('is not signed with the key of ada'),
+    )
+  })
+
+  it('of a space that required nothing yet is only said to be unsigned', async () => {
+    const space = await tempSpace()
+    const bob = await space.mailbox('bob')
+    forge(space.dir, 'old', 'From before there were keys')
+    expect((await bob.check({})).messages).toMatchObject([{ signature: 'unsigned' }])
+    expect((await space.verify()).problems).toEqual([])
+  })
+
+  it('that was imported proves nothing here, and keeps its signature for where it came from', async () => {
+    const from = await tempSpace()
+    const ada = await from.mailbox('ada')
+    await ada.send({ to: 'ada', subject: 'Brought' })
+    const exported = await linesOf(from)
+    const into = await tempSpace()
+    await into.importMessages(exported)
+    const [message] = (await (await into.mailbox('ada')).check({})).messages
+    expect(message).toMatchObject({ subject: 'Brought', signature: 'imported' })
+    const signed = (lines: readonly object[]) =>
+      lines.flatMap((line) => (line as MessageDraft).signature ?? [])
+    expect(signed(exported)).toEqual([expect.stringMatching(new RegExp(`\\.${from.id}$`))])
+    expect(signed(await linesOf(into))).toEqual(signed(exported))
+  })
+})
+
+describe('a home that takes no keys', () => {
+  it('does not keep anybody from sending, unless the space takes signed mail only', async () => {
+    writeFileSync(join(config, 'agent-mailbox'), 'not a directory')
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    const { id } = await ada.send({ to: 'ada' })
+    expect(await ada.show(id)).toMatchObject({ signature: 'unsigned' })
+    const strict = await tempSpace({ settings: { require: 'signed' } })
+    const bob = await strict.mailbox('bob')
+    await expect(bob.send({ to: 'bob' })).rejects.toMatchObject({ code: 'not_permitted' })
+  })
+
+  it('that has lost a key makes no other one in its place', async () => {
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    await ada.send({ to: 'ada' })
+    await space.close()
+    mkdirSync(join(config, 'lost'))
+    vi.stubEnv('XDG_CONFIG_HOME', join(config, 'lost'))
+    const again = await tempSpace({ dir: space.dir, settings: { require: 'signed' } })
+    await expect((await again.mailbox('ada')).send({ to: 'ada' })).rejects.toMatchObject({
+      code: 'not_permitted',
+      hint: expect.stringContaining('mailbox key rotate ada'),
+    })
+  })
+})
