@@ -27,6 +27,7 @@ const from =
 const verb = (name: string, summary: string, load: Row['load']): Row => ({ name, summary, load })
 
 const archiveOld = () => import('./verbs/archive-old.ts')
+const audit = () => import('./verbs/audit.ts')
 const claim = () => import('./verbs/claim.ts')
 const complete = () => import('./verbs/complete.ts')
 const completion = () => import('./verbs/completion.ts')
@@ -39,6 +40,7 @@ const handle = () => import('./verbs/handle.ts')
 const hook = () => import('./verbs/hook.ts')
 const inbox = () => import('./verbs/inbox.ts')
 const init = () => import('./verbs/init.ts')
+const key = () => import('./verbs/key.ts')
 const log = () => import('./verbs/log.ts')
 const look = () => import('./verbs/look.ts')
 const maintain = () => import('./verbs/maintain.ts')
@@ -120,12 +122,14 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
   'Servers:': [
     verb('serve', 'Serve the console, the HTTP API, streams and MCP', from(serve, 'serve')),
     verb('token', "Create or revoke an agent's HTTP token", from(token, 'token')),
+    verb('key', 'Show and change the keys that mail is signed with', from(key, 'key')),
     verb('mcp', 'Serve a mailbox as MCP tools over standard input and output', from(mcp, 'mcp')),
     { ...verb('hook', 'Handle an event from an agent client', from(hook, 'hook')), hidden: true },
     verb('tmux', 'Type mail into the terminals of agents without hooks', from(tmux, 'tmux')),
   ],
   'Maintenance:': [
     verb('verify', 'Check the integrity of the journal', from(maintain, 'verify')),
+    verb('audit', 'Show what was refused, changed, imported and repaired', from(audit, 'audit')),
     verb('repair', 'Repair the journal, from a copy if needed', from(repair, 'repair')),
     verb('rebuild', 'Rebuild the index from the journal', from(maintain, 'rebuild')),
     verb('stats', 'Show mail volumes and response times', from(stats, 'stats')),

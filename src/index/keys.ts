@@ -3,6 +3,14 @@ import type { Place } from '../journal/journal.ts'
 import type { Entry, KeyDraft, MessageEntry } from '../model/entry.ts'
 import { isKeyChange, signerIn } from '../model/signature.ts'
 
+/** Who came and went, and everything else that is no mail. */
+const isAudited = (entry: Entry): boolean =>
+  entry.kind === 'audit' ||
+  entry.kind === 'key' ||
+  entry.kind === 'repair' ||
+  entry.kind === 'damage' ||
+  (entry.kind === 'agent' && entry.change !== 'updated')
+
 type KeyEntry = KeyDraft & { seq: number }
 
 /**
@@ -44,7 +52,7 @@ export function createKeyKeeper(database: Database) {
     apply(entry: Entry, { segment, offset, bytes }: Place): void {
       if (entry.kind === 'message') applyMessage(entry)
       else if (entry.kind === 'key') applyKey(entry)
-      else if (entry.kind === 'audit') putAudit.run([entry.seq, segment, offset, bytes])
+      if (isAudited(entry)) putAudit.run([entry.seq, segment, offset, bytes])
     },
   }
 }

@@ -1,21 +1,17 @@
 import type { AuditDraft, KeyDraft } from './entry.ts'
 
-type Event = AuditDraft['event']
-
-const about = (name: string | undefined, other = ''): string => (name === undefined ? other : ` ${name}`)
-
-/** What happened, in words. Names are shown as they are: whoever prints this makes them printable. */
-const sentences: Record<Event, (entry: AuditDraft) => string> = {
-  refused: ({ by, about: what, note }) =>
-    `${by} was refused to act as${about(what)}${note ? `: ${note}` : ''}`,
-  token_created: ({ by, about: name, note }) => `${by} created a token for${about(name)}${inBrackets(note)}`,
-  token_revoked: ({ by, about: name }) => `${by} revoked the token of${about(name)}`,
-  token_rotated: ({ by, about: name }) => `${by} replaced the token of${about(name)}`,
-  token_refused: ({ about: what, note }) => `the hub refused a token${about(what)}${inBrackets(note)}`,
-  setting_changed: ({ by, about: key, note }) => `${by} changed the setting${about(key)}${inBrackets(note)}`,
-  hub_started: ({ by, about: where }) => `${by} started the hub${where === undefined ? '' : ` on ${where}`}`,
-  imported: ({ by, note }) => `${by} imported mail${inBrackets(note)}`,
-  key_exported: ({ by, about: name }) => `${by} exported the key of${about(name)}`,
+/** What happened, in words. Names are as they were given: whoever prints this makes them printable. */
+const sentences: Record<AuditDraft['event'], (entry: AuditDraft) => string> = {
+  refused: ({ by, note }) => `${by} was not allowed to ${note}`,
+  token_created: ({ by, about, note }) => `${by} created a token for ${about}${inBrackets(note)}`,
+  token_revoked: ({ by, about }) => `${by} revoked the token of ${about}`,
+  token_rotated: ({ by, about }) => `${by} replaced the token of ${about}`,
+  token_refused: ({ note }) => `the hub refused ${note}`,
+  setting_changed: ({ by, about, note }) => `${by} changed the setting ${about}${note ? ` to ${note}` : ''}`,
+  role_granted: ({ by, about, note }) => `${by} gave ${about} the role ${note}`,
+  hub_started: ({ by, about }) => `${by} started the hub on ${about}`,
+  imported: ({ by, note }) => `${by} imported ${note}`,
+  key_exported: ({ by, about }) => `${by} exported the key of ${about}`,
 }
 
 const inBrackets = (note: string | undefined): string => (note === undefined ? '' : ` (${note})`)

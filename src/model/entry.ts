@@ -21,7 +21,7 @@ export const keyChanges = ['rotated', 'revoked'] as const
 /** What is recorded for whoever audits a space. */
 export const auditEvents = [
   ...['refused', 'token_created', 'token_revoked', 'token_rotated', 'token_refused'],
-  ...['setting_changed', 'hub_started', 'imported', 'key_exported'],
+  ...['setting_changed', 'role_granted', 'hub_started', 'imported', 'key_exported'],
 ] as const
 
 /** Why a segment was opened. */

@@ -4,9 +4,19 @@ import { signerIn } from '../model/signature.ts'
 import type { SignatureState } from '../model/signature-state.ts'
 import type { PlaceRow, Source } from './message.ts'
 
-/** The key that a sender is known by now; undefined if it has signed nothing yet, or its key was revoked. */
-export const currentKey = ({ index }: Source, name: string): string | undefined =>
-  index.sql('SELECT key FROM pin WHERE agent = ? AND until IS NULL').get<[string]>([name])?.[0]
+/** The key that a sender is known by now: undefined if it has signed nothing yet, null if its key was revoked. */
+export function currentKey({ index }: Source, name: string): string | null | undefined {
+  const last = index.sql('SELECT key, until FROM pin WHERE agent = ? ORDER BY since DESC LIMIT 1')
+  const row = last.get<[string, number | null]>([name])
+  return row === undefined ? undefined : row[1] === null ? row[0] : null
+}
+
+/** Every sender that has signed something, with its key now, and since when. */
+export const knownKeys = ({ index }: Source): { agent: string; key?: string; since: number }[] =>
+  index
+    .sql('SELECT agent, key, max(since), until FROM pin GROUP BY agent ORDER BY agent')
+    .all<[string, string, number, number | null]>()
+    .map(([agent, key, since, until]) => ({ agent, since: until ?? since, ...(until === null && { key }) }))
 
 type KeyRow = [key: string, since: number, until: number | null]
 

@@ -2,6 +2,7 @@ import { MailboxError } from '../base/errors.ts'
 import { type ProcessIdentity, processesAbove } from '../base/process.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import type { Source } from '../query/message.ts'
+import { tryToRecord } from './audit.ts'
 import type { SpaceCore } from './core.ts'
 
 /**
@@ -47,6 +48,7 @@ export async function mustBeAllowed(
   const own = await clientAgents(core)
   if (own.length === 0 || own.includes(name)) return
   if (joins && name !== person && !core.agents.has(name)) return
+  await tryToRecord(core, { event: 'refused', by: own[0]!, about: name, note: `act as ${name}` })
   throw notAllowed(own[0]!, name)
 }
 
@@ -55,6 +57,7 @@ export async function mustBePerson(core: SpaceCore, what: string): Promise<void>
   if (core.actsForAll) return
   const [own] = await clientAgents(core)
   if (own === undefined) return
+  await tryToRecord(core, { event: 'refused', by: own, note: what })
   throw new MailboxError('not_permitted', `${own} may not ${what}: that is up to the person`, {
     hint: 'run the command in a terminal outside the client',
   })

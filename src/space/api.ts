@@ -8,6 +8,7 @@ import type { Entry } from '../model/entry.ts'
 import type { SendInput } from '../model/fields.ts'
 import type { Settings } from '../model/settings.ts'
 import type { ExportLine } from '../model/transfer.ts'
+import type { AuditPage } from '../query/audit.ts'
 import type { DeadLetters } from '../query/dead.ts'
 import type { Owed, OwedOptions } from '../query/owed.ts'
 import type { ListOptions } from '../query/page.ts'
@@ -83,6 +84,8 @@ export interface LocalSpace extends Space {
   readonly clockWarning: string | undefined
   /** The programs beside the space that agents depend on for their mail. */
   helpers(): Helper[]
+  /** What happened besides mail, the newest first: refusals, credentials, settings, imports, repairs, who came and went. */
+  audit(options?: ListOptions): Promise<AuditPage>
   /** The records of the journal that could not be read, and what is known of them from others. */
   unreadable(): Promise<UnreadableRecord[]>
   /** Takes the lock and releases it; throws what stands in the way. */

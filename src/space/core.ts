@@ -294,5 +294,6 @@ export class SpaceCore {
       this.#epoch = epoch
     }
     for (const entry of tail) this.#directory.fold(entry)
+    this.keyring.follow(tail)
   }
 }

@@ -1,13 +1,15 @@
-import { mkdirSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
-import { createFileAtomically, readFileIfAny } from '../base/files.ts'
+import { createFileAtomically, moveFile, readFileIfAny, writeFileAtomically } from '../base/files.ts'
 import { newSigningKey, type SigningKey, signerOf } from '../base/signing.ts'
-import type { Draft, LateDraft, MessageDraft } from '../model/entry.ts'
+import type { Draft, Gist, LateDraft, MessageDraft } from '../model/entry.ts'
 import { nameToFile } from '../model/name.ts'
 import { signedText } from '../model/signature.ts'
-import type { Environment } from './trust.ts'
+import { configDir, type Environment } from './trust.ts'
+
+/** The key that the journal knows a sender by; null if it was revoked. */
+type PinOf = (name: string) => string | null | undefined
 
 interface Signer extends SigningKey {
   sign: (text: string) => string
@@ -21,11 +23,12 @@ interface Signer extends SigningKey {
 export class Keyring {
   readonly #space: string
   readonly #dir: string
-  readonly #pinOf: (name: string) => string | undefined
-  readonly #signers = new Map<string, Signer | undefined>()
+  readonly #pinOf: PinOf
+  readonly #signers = new Map<string, Signer>()
+  /** Keys that changed while this process followed the journal; its index may not have them yet. */
+  readonly #changed = new Map<string, string | null>()
 
-  /** `pinOf`: the key that the journal knows a sender by. */
-  constructor(space: string, env: Environment, pinOf: (name: string) => string | undefined) {
+  constructor(space: string, env: Environment, pinOf: PinOf) {
     this.#pinOf = pinOf
     this.#space = space
     this.#dir = join(keysDir(env), nameToFile(space))
@@ -36,14 +39,28 @@ export class Keyring {
 
   /** The key of an agent; undefined where none can be kept. */
   signerFor(name: string): Signer | undefined {
-    if (!this.#signers.has(name)) this.#signers.set(name, this.#load(name))
-    return this.#signers.get(name)
+    const known = this.#signers.get(name) ?? this.#load(name)
+    if (known !== undefined) this.#signers.set(name, known)
+    return known
+  }
+
+  /** Learns from entries of the journal which keys have changed. */
+  follow(entries: readonly Gist[]): void {
+    for (const entry of entries) {
+      if (entry.kind !== 'key') continue
+      this.#changed.set(entry.agent, entry.key ?? null)
+      this.#signers.delete(entry.agent)
+    }
   }
 
   #load(name: string): Signer | undefined {
     const file = this.fileOf(name)
     try {
-      const pinned = this.#pinOf(name)
+      const pinned = this.#changed.get(name) ?? this.#pinOf(name)
+      if (this.#changed.get(name) === null || pinned === null) return undefined
+      const next = readKey(nextFile(file))
+      // A rotation was cut off after the journal had the new key.
+      if (next !== undefined && next.public === pinned) moveFile(nextFile(file), file)
       const key = readKey(file) ?? (pinned === undefined ? makeKey(file) : undefined)
       // What is signed with another key than the known one would look forged.
       if (key === undefined || (pinned !== undefined && pinned !== key.public)) return undefined
@@ -52,6 +69,28 @@ export class Keyring {
       // A home that cannot be written to, or a file that is no key: `doctor` and `verify` tell.
       return undefined
     }
+  }
+
+  /** A new key for an agent. It is in use once the journal has it and {@link renewed} was called. */
+  renew(name: string): SigningKey {
+    const file = nextFile(this.fileOf(name))
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    rmSync(file, { force: true })
+    return makeKey(file)
+  }
+
+  renewed(name: string): void {
+    const file = this.fileOf(name)
+    moveFile(nextFile(file), file)
+    this.#signers.delete(name)
+  }
+
+  /** Takes a key that was exported. */
+  restore(name: string, key: SigningKey): void {
+    const file = this.fileOf(name)
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    writeFileAtomically(file, `${JSON.stringify(key)}\n`)
+    this.#signers.delete(name)
   }
 
   /** Signs the messages of a decision. What was imported keeps the signature that it came with. */
@@ -78,8 +117,9 @@ export class Keyring {
   }
 }
 
-const keysDir = (env: Environment): string =>
-  join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'agent-mailbox', 'keys')
+const nextFile = (file: string): string => `${file}.next`
+
+const keysDir = (env: Environment): string => join(configDir(env), 'keys')
 
 function makeKey(file: string): SigningKey {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -1,6 +1,7 @@
 import { describeDoubt } from '../base/clock.ts'
 import type { SeatInput } from '../command/seat.ts'
 import type { PlacedEntry } from '../journal/journal.ts'
+import { auditTrail } from '../query/audit.ts'
 import { deadLetters } from '../query/dead.ts'
 import { owed } from '../query/owed.ts'
 import { show } from '../query/show.ts'
@@ -116,6 +117,7 @@ export class DiskSpace implements LocalSpace {
   runDue: Of<'runDue'> = () => runDue(this.core)
   runDueEvery: Of<'runDueEvery'> = (everyMs) => runDueEvery(this.core, everyMs)
   helpers: Of<'helpers'> = () => helpersOf(this.dir, this.now())
+  audit: Of<'audit'> = (options = {}) => this.core.query((source) => auditTrail(source, options))
   unreadable: Of<'unreadable'> = () => this.core.query(unreadableRecords)
   checkWritable: Of<'checkWritable'> = () => this.core.whileStill(() => {})
   verify: Of<'verify'> = (options = {}) => upkeep.verify(this.core, options)

@@ -15,8 +15,11 @@ export const spaceDirName = '.mailbox'
 
 const defaultSpace = (env: Environment): string => join(env['HOME'] || homedir(), spaceDirName)
 
-const trustFile = (env: Environment): string =>
-  join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'agent-mailbox', 'spaces')
+/** What this program keeps for the person, outside of every space. */
+export const configDir = (env: Environment): string =>
+  join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'agent-mailbox')
+
+const trustFile = (env: Environment): string => join(configDir(env), 'spaces')
 
 /** The spaces that the person has agreed to, besides the default one. */
 export const trustedSpaces = (env: Environment): string[] =>

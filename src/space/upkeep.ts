@@ -8,8 +8,10 @@ import type { SpaceCore } from './core.ts'
 export async function verifyDir(dir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const { verifyJournal } = await import('../journal/file/verify.ts')
   const { scrubState } = await import('./scrub.ts')
+  const { rememberedHead } = await import('./head.ts')
   const known = scrubState(dir)?.findings.filter(({ where }) => where !== 'mirror') ?? []
-  return verifyJournal(join(dir, 'journal'), { known, ...options })
+  const seen = rememberedHead(dir)
+  return verifyJournal(join(dir, 'journal'), { known, seen, ...options })
 }
 
 export async function verify(

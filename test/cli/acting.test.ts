@@ -94,6 +94,12 @@ it('cannot change how the space works', async () => {
     expect({ words, code, answer }).toMatchObject({ code: 4, answer: { error: { code: 'not_permitted' } } })
   }
   await box.ok('config', 'set', 'rules', 'hub')
+  const { entries } = (await box.json('audit')) as unknown as { entries: object[] }
+  expect(entries[0]).toMatchObject({ event: 'setting_changed', by: 'user', about: 'rules', note: 'hub' })
+  expect(entries).toContainEqual(
+    expect.objectContaining({ event: 'refused', by: 'ada', note: 'change settings' }),
+  )
+  expect(await box.ok('audit')).toContain('ada was not allowed to change the routing rules')
 })
 
 it('refuses the mailbox itself as a sender everywhere', async () => {

@@ -1,8 +1,12 @@
-import { appendFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { signerOf } from '../../src/base/signing.ts'
 import type { MessageDraft } from '../../src/model/entry.ts'
 import type { LocalSpace } from '../../src/space/api.ts'
+import { parseHead, rememberHead, signHead } from '../../src/space/head.ts'
+import { exportKey, listKeys, restoreKey, revokeKey, rotateKey } from '../../src/space/keys.ts'
+import { verifyDir } from '../../src/space/upkeep.ts'
 import { linesIn, segmentFile, withOwnSum, writeLines } from '../helpers/segments.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 
@@ -135,5 +139,94 @@ describe('a home that takes no keys', () => {
       code: 'not_permitted',
       hint: expect.stringContaining('mailbox key rotate ada'),
     })
+  })
+})
+
+describe('a key', () => {
+  it('can be replaced: what it signed stays signed, and what it signs from then on does not count', async () => {
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    const { id: before } = await ada.send({ to: 'ada' })
+    const stolen = await exportKey(space.core, 'ada', 'user')
+    await rotateKey(space.core, 'ada')
+    const { id: after } = await ada.send({ to: 'ada' })
+    for (const id of [before, after]) expect(await ada.show(id)).toMatchObject({ signature: 'signed' })
+    // Whoever has the old one can still write lines, which are told from real ones.
+    const other = await tempSpace({ dir: space.dir })
+    other.core.keyring.signerFor = () => ({ ...stolen, sign: signerOf(stolen) })
+    const { id } = await (await other.mailbox('ada')).send({ to: 'ada' })
+    expect(await ada.show(id)).toMatchObject({ signature: 'forged' })
+    expect((await space.verify()).problems).toEqual([
+      expect.stringContaining('is not signed with the key of ada'),
+    ])
+  })
+
+  it('that another process has replaced is used from then on by one that is running', async () => {
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    await ada.send({ to: 'ada' })
+    const other = await tempSpace({ dir: space.dir })
+    await rotateKey(other.core, 'ada')
+    const { id } = await ada.send({ to: 'ada' })
+    expect(await ada.show(id)).toMatchObject({ signature: 'signed' })
+    expect((await space.verify({ deep: true })).problems).toEqual([])
+  })
+
+  it('that was revoked signs nothing, until the person gives its agent another', async () => {
+    const space = await tempSpace()
+    const [ada, user] = [await space.mailbox('ada'), await space.mailbox('user')]
+    await ada.send({ to: 'ada' })
+    await user.send({ to: 'ada' })
+    await revokeKey(space.core, 'ada')
+    expect(await listKeys(space.core)).toMatchObject([
+      { agent: 'ada', here: false },
+      { agent: 'user', here: true },
+    ])
+    const { id } = await ada.send({ to: 'ada' })
+    expect(await ada.show(id)).toMatchObject({ signature: 'forged' })
+    await rotateKey(space.core, 'ada')
+    const { id: again } = await ada.send({ to: 'ada' })
+    expect(await ada.show(again)).toMatchObject({ signature: 'signed' })
+  })
+
+  it('that is lost comes back from where it was kept', async () => {
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    await ada.send({ to: 'ada' })
+    const kept = JSON.stringify(await exportKey(space.core, 'ada', 'user'))
+    rmSync(join(keysOf(space.id), 'ada.key'))
+    const again = await tempSpace({ dir: space.dir })
+    await expect(restoreKey(again.core, 'ada', '{}')).rejects.toMatchObject({ code: 'invalid' })
+    await restoreKey(again.core, 'ada', kept)
+    const { id } = await (await again.mailbox('ada')).send({ to: 'ada' })
+    expect(await ada.show(id)).toMatchObject({ signature: 'signed' })
+  })
+})
+
+describe('a journal that was rewritten as a whole', () => {
+  it('is told from the one that was here, by its signed end', async () => {
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    await ada.send({ to: 'ada', subject: 'First' })
+    rememberHead(space.core)
+    const head = signHead(space.core)!
+    await ada.send({ to: 'ada', subject: 'Second' })
+    expect((await space.verify()).problems).toEqual([])
+    await space.close()
+    // Every line after the first is written once more, with sums that fit.
+    let prev = ''
+    const lines = linesIn(space.dir).map((line) => {
+      const { sum: _, ...entry } = JSON.parse(line.replace('First', 'Fir5t')) as { prev: string; sum: string }
+      if (prev !== '') entry.prev = prev
+      const written = withOwnSum(JSON.stringify({ ...entry, sum: '0'.repeat(32) }))
+      prev = (JSON.parse(written) as { sum: string }).sum
+      return written
+    })
+    writeLines(space.dir, lines)
+    const { problems } = await verifyDir(space.dir)
+    expect(problems).toContainEqual(
+      expect.stringContaining(`the journal was rewritten: entry ${head.seq} is not`),
+    )
+    expect(() => parseHead(JSON.stringify({ ...head, sum: '0'.repeat(32) }))).toThrow('signed end')
   })
 })

@@ -5,12 +5,13 @@ import { parseStrictJson } from '../../base/json.ts'
 import { describeEffect, isRoutes, type Route } from '../../model/routes.ts'
 import { isSettingKey, settings } from '../../model/settings.ts'
 import { toPrintableLine } from '../../model/text.ts'
+import { tryToRecord } from '../../space/audit.ts'
 import { ensureSpaceDir, readSettings, unknownSettings, writeSetting } from '../../space/settings.ts'
 import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { open, personAction, spaceDir } from '../open.ts'
+import { open, personAction, spaceDir, spaceExists } from '../open.ts'
 import { count, createProgress } from '../progress.ts'
 
 export function config(command: Command): void {
@@ -46,11 +47,22 @@ export function config(command: Command): void {
       const dir = spaceDir(cli)
       ensureSpaceDir(dir)
       const now = writeSetting(dir, key, parseValue(value))[knownKey(key)]
+      await recordSetting(cli, key)
       cli.confirm({ [key]: now }, () => `${key} is now ${written(now)}`)
       cli.tip(whenUsed)
     },
   )
   action(command.command('list').summary('list all settings with their values and meanings'), list)
+}
+
+/** Says in the journal that a setting was changed, and to what unless that is a secret. */
+export async function recordSetting(cli: Cli, key: string): Promise<void> {
+  const dir = spaceDir(cli)
+  if (!spaceExists(dir)) return
+  await using space = await open(cli)
+  const { exported } = settings[knownKey(key)]
+  const note = exported ? { note: written(readSettings(dir)[knownKey(key)]).slice(0, 200) } : {}
+  await tryToRecord(space.core, { event: 'setting_changed', by: cli.actor, about: key, ...note })
 }
 
 /** Settings are read when a space is opened. */

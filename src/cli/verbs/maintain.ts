@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import type { VerifyReport } from '../../journal/file/verify.ts'
+import { parseHead } from '../../space/head.ts'
 import { unreadableIn } from '../../space/unreadable.ts'
 import { verifyDir, verifyIndex } from '../../space/upkeep.ts'
 import { action, type Cli } from '../cli.ts'
 import { unreadableRecord } from '../format/unreadable.ts'
 import { examples } from '../help.ts'
+import { readText } from '../input.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { existingSpaceDir, open } from '../open.ts'
 import { count, createProgress } from '../progress.ts'
@@ -15,13 +17,17 @@ export function verify(command: Command): void {
       'Check the checksum, sequence number and link of every line in the journal. Nothing is changed.',
     )
     .option('--deep', 'also compare the index with a fresh rebuild')
+    .option('--head <file>', 'also compare the journal with what `mailbox audit --head` printed')
     .addHelpText('after', examples('mailbox verify', 'mailbox verify --deep --json'))
-  action(command, async (cli, { deep = false }: { deep?: boolean }) => {
+  action(command, async (cli, { deep = false, head }: { deep?: boolean; head?: string }) => {
     const dir = existingSpaceDir(cli)
+    const seen = head === undefined ? {} : { seen: parseHead(await readText(head)) }
     const progress = createProgress(cli, 'verifying')
     const onProgress = ({ bytes, total }: { bytes: number; total: number }) => progress.report(bytes, total)
     // The space is not opened for this: opening builds an index, and may repair what is to be found here.
-    const report = await verifyDir(dir, { signal: interruptSignal(), onProgress }).finally(progress.end)
+    const report = await verifyDir(dir, { signal: interruptSignal(), onProgress, ...seen }).finally(
+      progress.end,
+    )
     if (deep) {
       await using space = await open(cli)
       await verifyIndex(space.core, report)

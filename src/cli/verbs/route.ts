@@ -3,6 +3,7 @@ import { MailboxError } from '../../base/errors.ts'
 import type { Message, Priority } from '../../model/message.ts'
 import { checkRoute, describeEffect, type Route, type Routed, targetsOf } from '../../model/routes.ts'
 import { toPrintableLine } from '../../model/text.ts'
+import { tryToRecord } from '../../space/audit.ts'
 import { type RouteTest, warningsFor } from '../../space/routing.ts'
 import { readSettings, writeSetting } from '../../space/settings.ts'
 import type { DiskSpace } from '../../space/space.ts'
@@ -81,7 +82,7 @@ function defineAdd(command: Command): void {
     const added: unknown = { when: conditions.join(' '), ...given({ to, also, priority }) }
     checkRoute(added)
     await using space = await open(cli, { creates: true })
-    const place = await changeRoutes(space, (routes) => {
+    const place = await changeRoutes(cli, space, (routes) => {
       const index = Math.min((at ?? routes.length + 1) - 1, routes.length)
       return { routes: routes.toSpliced(index, 0, added), result: index }
     })
@@ -96,7 +97,7 @@ function defineAdd(command: Command): void {
 
 async function remove(cli: Cli, number: number): Promise<void> {
   await using space = await open(cli)
-  const removed = await changeRoutes(space, (routes) => {
+  const removed = await changeRoutes(cli, space, (routes) => {
     const found = routes[number - 1]
     if (found !== undefined) return { routes: routes.toSpliced(number - 1, 1), result: found }
     throw new MailboxError('not_found', `there is no rule ${number}`, { hint: 'mailbox route list' })
@@ -107,14 +108,17 @@ async function remove(cli: Cli, number: number): Promise<void> {
 
 /** Two who change the rules at once both succeed. */
 async function changeRoutes<T>(
+  { actor }: Cli,
   { core, dir }: DiskSpace,
   change: (routes: readonly Route[]) => { routes: Route[]; result: T },
 ): Promise<T> {
-  return core.exclusively(() => {
+  const changed = core.exclusively(() => {
     const { routes, result } = change(readSettings(dir).routes)
     writeSetting(dir, 'routes', routes)
     return result
   })
+  await tryToRecord(core, { event: 'setting_changed', by: actor, about: 'routes' })
+  return changed
 }
 
 function listText(cli: Cli, routes: readonly Route[]): string {

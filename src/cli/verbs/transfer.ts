@@ -3,6 +3,7 @@ import { MailboxError } from '../../base/errors.ts'
 import { streamFileAtomically } from '../../base/files.ts'
 import { parseStrictJson } from '../../base/json.ts'
 import { unreadableHint, unreadableText } from '../../model/unreadable.ts'
+import { tryToRecord } from '../../space/audit.ts'
 import type { DiskSpace } from '../../space/space.ts'
 import { type Imported, importLines, type NumberedLine } from '../../space/transfer.ts'
 import { action, type Cli } from '../cli.ts'
@@ -170,6 +171,10 @@ export function importMessages(command: Command): void {
     }
     const lines = parsedLines(path, progress.report)
     const done = await importLines(space.core, lines, { by: cli.actor, onRefused }).finally(progress.end)
+    if (done.imported > 0) {
+      const note = `${count(done.imported)} ${done.imported === 1 ? 'message' : 'messages'}`
+      await tryToRecord(space.core, { event: 'imported', by: cli.actor, note })
+    }
     cli.confirm(done, () => summary(cli, done))
     if (done.refused > 0) process.exitCode = 1
   })

@@ -7,16 +7,10 @@ import { type Piece, salvage, startsWithMark, wasNewline } from '../salvage.ts'
 import { flawOf } from './entry-flaw.ts'
 import type { First } from './first-mark.ts'
 import type { Head } from './head-mark.ts'
-import type { VerifyReport } from './verify.ts'
+import type { KnownDamage, SeenEntry, VerifyOptions, VerifyReport } from './verify.ts'
 
 interface Segment {
   segment: number
-}
-
-/** Damage that was found before, and when. */
-export interface KnownDamage extends Segment {
-  offset: number
-  at?: string
 }
 
 interface LinePlace extends Segment {
@@ -46,11 +40,15 @@ const sumsAtMost = 200_000
 const newline = Buffer.from('\n')
 const isBlank = ({ content }: Broken) => content.length === 0 || (content.length === 1 && content[0] === 0x0d)
 
+const rewritten = ({ seq, at }: SeenEntry): string =>
+  `the journal was rewritten: entry ${seq} is not the one that was here on ${at.slice(0, 16).replace('T', ' ')}`
+
 /** Follows the chain through the segments, and names what is wrong with it. */
 export class ChainCheck {
   readonly #report: VerifyReport
   readonly #head: Head | undefined
   readonly #known: readonly KnownDamage[]
+  readonly #seen: SeenEntry | undefined
   #segment = 0
   #line = 0
   #seq = 0
@@ -71,11 +69,11 @@ export class ChainCheck {
   /** Where the last entry was. */
   #lastSegment = 1
 
-  /** `known`: damage that was found before. */
-  constructor(report: VerifyReport, head: Head | undefined, known: readonly KnownDamage[] = []) {
+  constructor(report: VerifyReport, head: Head | undefined, { known = [], seen }: VerifyOptions = {}) {
     this.#report = report
     this.#head = head
     this.#known = known
+    this.#seen = seen
   }
 
   /** Tells which numbers have a file, in order. There is one for every number between the two that were marked. */
@@ -189,6 +187,8 @@ export class ChainCheck {
     this.#explain(rest, missing, entry.kind === 'segment' ? entry.reason : undefined, place)
     if (this.#linked && missing === 0 && prev !== this.#sum) this.#add('broken_chain', place)
     if (seq === this.#head?.seq && sum !== this.#head.sum) this.#add('replaced_journal', place)
+    if (seq === this.#seen?.seq && sum !== this.#seen.sum)
+      this.#add('rewritten_journal', place, { what: rewritten(this.#seen) })
     const flaw = flawOf(content)
     if (flaw !== undefined) this.#add('bad_entry', place, { what: flaw })
     if (entry.kind === 'segment') this.#keys ??= new KeyHistory(entry.space)

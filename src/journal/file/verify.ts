@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs'
 import type { Damage } from '../damage.ts'
-import { ChainCheck, type KnownDamage } from './chain-check.ts'
+import { ChainCheck } from './chain-check.ts'
 import { readFirst } from './first-mark.ts'
 import { readHead } from './head-mark.ts'
 import type { SegmentBytes } from './segment-bytes.ts'
@@ -11,6 +11,22 @@ export interface VerifyOptions {
   signal?: AbortSignal
   /** Damage that was found before. */
   known?: readonly KnownDamage[]
+  /** An entry as it was at some time. */
+  seen?: SeenEntry | undefined
+}
+
+/** Damage that was found before, and when. */
+export interface KnownDamage {
+  segment: number
+  offset: number
+  at?: string
+}
+
+/** What is known of an entry from outside the journal. */
+export interface SeenEntry {
+  seq: number
+  sum: string
+  at: string
 }
 
 interface TornWrite {
@@ -56,7 +72,7 @@ export async function verifyJournal(dir: string, options: VerifyOptions = {}): P
   try {
     const total = files.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
     const space = spaceOf(files, head?.space)
-    const check = new ChainCheck(report, head?.space === space ? head : undefined, options.known)
+    const check = new ChainCheck(report, head?.space === space ? head : undefined, options)
     check.numbers(
       files.map(({ segment }) => segment),
       readFirst(dir, space),
