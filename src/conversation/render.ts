@@ -15,17 +15,17 @@ export function toMarkdown(message: Foreign): string {
 }
 
 /** A message as an agent reads it: our words, and what its sender wrote, which belongs between marks. */
-export function toFenced(message: Foreign): { ours: string; said: string } {
+export function toFenced(message: Foreign): { ours: string; said: string; about: string | undefined } {
   const { title, said, asked, sentence, text } = partsOf(message)
   const { from, to } = message
   const ours = headOf({
     ...{ ...message, from: plainLine(from), to: to.map(plainLine), type: plainType(message.type) },
     ...{ id: plainId(message), threadId: plainThreadId(message) },
   })
-  const about = sentence === undefined ? [] : ['', sentence]
   return {
-    ours: [...ours, ...asked, ...about].join('\n'),
+    ours: [...ours, ...asked].join('\n'),
     said: [title, ...said, '', ...text].join('\n').trimEnd(),
+    about: sentence,
   }
 }
 

@@ -55,7 +55,7 @@ function head(cli: Cli, message: Foreign): string {
     said('attached', message.attachments.join(', ') || undefined),
     ...shownOf(message)
       .filter(({ section }) => !section)
-      .map(({ label, text }) => said(label.toLowerCase(), text)),
+      .map(({ label, text }): Row => [label.toLowerCase(), text, !isOurs(message, label)]),
     ['expects', expectations(message)],
     ['about', typeOf(message.type)?.sentence],
     // The text is not shown here, so nothing counts as said by it.
@@ -73,6 +73,10 @@ function head(cli: Cli, message: Foreign): string {
   const subject = wrap(toPrintableLine(subjectIn(cli, message)), cli.width).map(colors.bold)
   return [...subject, ...lines].join('\n')
 }
+
+/** What routing has decided here. */
+const isOurs = ({ imported = false }: Foreign, label: string): boolean =>
+  !imported && (label === 'Routed' || label === 'Offered first to')
 
 function expectations({ requiresAck, awaitingResponse }: Message): string | undefined {
   return (

@@ -93,7 +93,8 @@ export interface BlockOptions {
 export function messageBlock(cli: Cli, message: Foreign, options: BlockOptions = {}): string {
   const { place, budgetTokens, isFirst = true } = options
   const { nonce } = cli
-  const { ours, said } = nonce === undefined ? { ours: '', said: toMarkdown(message) } : toFenced(message)
+  const { ours, said, about } =
+    nonce === undefined ? { ours: '', said: toMarkdown(message), about: undefined } : toFenced(message)
   const text = nonce === undefined ? toPrintable(said) : foreignText(said)
   const head = toPrintable(ours)
   const isWhole = budgetTokens === undefined || estimateTokens(head + text) <= budgetTokens
@@ -104,7 +105,10 @@ export function messageBlock(cli: Cli, message: Foreign, options: BlockOptions =
     : ['', `[${missing} more characters; to read the rest: ${cli.command(`read ${message.id}`)}]`]
   const top = place === undefined ? message.id : `${place} · ${message.id}`
   const legend = nonce !== undefined && isFirst ? [fenceLegend(nonce), ''] : []
-  const lines = nonce === undefined ? [shown] : [...legend, head, '', ...between(nonce, shown)]
+  const lines =
+    nonce === undefined
+      ? [shown]
+      : [...legend, head, '', ...between(nonce, shown), ...(about === undefined ? [] : [about])]
   return [rule(cli, top), ...lines, ...rest, rule(cli, `end of ${message.id}`)].join('\n')
 }
 
