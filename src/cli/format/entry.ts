@@ -81,7 +81,10 @@ const keptIn = ({ kept }: Pick<DamageDraft, 'kept'>): string[] =>
 function describeMessage(cli: Cli, { message }: MessageEntry): Described {
   const { id, from, to, type, priority } = message
   const urgency = priority === 'normal' ? '' : `${priority.toUpperCase()} `
-  return [`${from} → ${to.join(', ')}: ${urgency}${subjectIn(cli, message)}`, `${id}  ${type}`]
+  return [
+    `${from} → ${to.join(', ')}: ${urgency}${subjectIn(cli, message)}`,
+    `${id}  ${foreignWords(cli, type)}`,
+  ]
 }
 
 function describeReceipts(

@@ -29,7 +29,7 @@ function sayEscalation(cli: Cli, { to, by, at, reason }: Escalation): string {
   const { now } = cli
   const author = by === systemAgent ? '' : ` by ${by}`
   const time = `${absolute(at)} ${zone(at)} (${relative(at, now)})`
-  return `Escalated to ${to.join(', ')}${author} at ${time} because: ${foreignWords(cli, reason)}`
+  return `Escalated to ${to.join(', ')}${author} at ${time} because: ${by === systemAgent ? reason : foreignWords(cli, reason)}`
 }
 
 /** A line of the head: its name, its text, and whether the text is the sender's. */

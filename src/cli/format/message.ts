@@ -6,7 +6,7 @@ import { estimateTokens, toPrintable, toPrintableLine } from '../../model/text.t
 import type { Cli } from '../cli.ts'
 import type { Colors } from '../output.ts'
 import { count } from '../progress.ts'
-import { foreignText, subjectIn } from './foreign.ts'
+import { foreignText, foreignWords, subjectIn } from './foreign.ts'
 import { table } from './table.ts'
 import { relative } from './time.ts'
 
@@ -53,13 +53,13 @@ function messageLines(cli: Cli, messages: readonly Listed[], who: 'from' | 'to')
     width,
     colors,
   )
-  return [head, ...lines.flatMap((line, at) => [line, colors.dim(detail(messages[at]!))])]
+  return [head, ...lines.flatMap((line, at) => [line, colors.dim(detail(cli, messages[at]!))])]
 }
 
 const isUnread = ({ state }: Listed) => state !== undefined && classOf(state) === 'unread'
 
-const detail = ({ id, type, state, imported = false }: Listed) =>
-  `   ${toPrintableLine([id, type, state ?? '', ...(imported ? ['imported'] : [])].join('  '))}`
+const detail = (cli: Cli, { id, type, state, imported = false }: Listed) =>
+  `   ${toPrintableLine([id, foreignWords(cli, type), state ?? '', ...(imported ? ['imported'] : [])].join('  '))}`
 
 /** Messages in full, one after another. Their marks are named at the top. */
 export function messageBlocks(
