@@ -38,6 +38,15 @@ export const sampleOf = <T>(list: readonly T[], count: number): T[] => {
   return list.filter((_, at) => at % step === 0)
 }
 
+/** A value that JSON has, or the text itself if it is none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e0fff}]/u
 
 /** Fails unless every fence in a text is whole, and nothing in one reads as its end. Returns how many there are. */
