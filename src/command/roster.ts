@@ -220,7 +220,7 @@ export function checkUnlikeReserved(name: string): void {
  * Checks the name of an agent that is not in the roster yet: whoever is there goes on, whatever it is called. A name
  * that looks like another's would be taken for it.
  */
-export function checkNewName(directory: Directory, name: string): void {
+function checkNewName(directory: Directory, name: string): void {
   checkAgentName(name)
   const other = name === person ? undefined : directory.lookAlike(name)
   if (other === undefined) return

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createBox } from '../helpers/cli.ts'
-import { messageDraft } from '../helpers/drafts.ts'
+import { agentDraft, messageDraft } from '../helpers/drafts.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { exported } from '../helpers/transfer.ts'
 
@@ -68,6 +68,27 @@ describe('the name of an agent', () => {
     expect(await space.joinAs({ client: 'claude', session: { pid: process.pid } })).toMatchObject({
       name: 'claude-2',
     })
+  })
+
+  it('stays what it was for whoever joined under an earlier version', async () => {
+    const space = await tempSpace()
+    await space.join('ada')
+    // Written as it was then: nothing checks what is in the journal.
+    const old = ['Ada', 'heart \u2764\ufe0f', 'User']
+    for (const name of old)
+      await space.core.record('directory', () => [
+        agentDraft({ name, roles: ['role\ufe0f'], tags: ['tag\ufe0f'] }),
+      ])
+    const bob = await space.mailbox('bob')
+    for (const name of old) {
+      const mailbox = await space.mailbox(name)
+      await space.join(name)
+      await mailbox.update({ addRoles: ['tester'], note: 'here' })
+      await bob.send({ to: name, subject: name })
+      expect((await mailbox.check()).messages.map(({ subject }) => subject)).toEqual([name])
+    }
+    expect(await codeOf(space.join('ADA'))).toBe('conflict')
+    expect(await codeOf(space.join('user'))).toBe('fine')
   })
 
   it('is checked on the way in from another space, too', async () => {
