@@ -35,11 +35,31 @@ function noticeOf(dir) {
   return { name: about.name, text: [head.join('\n'), ...body].join('\n\n') }
 }
 
-/** The notices for all packages that these modules are part of, by name. */
+/** Our files that are made of the data of others. */
+const dataFiles = {
+  '/src/model/confusables.ts': {
+    name: 'Unicode confusables (UTS #39), shortened',
+    license: 'Unicode-3.0',
+    from: 'https://www.unicode.org/Public/security/latest/confusables.txt',
+    file: new URL('licenses/unicode.txt', import.meta.url),
+  },
+}
+
+function noticeOfData(module) {
+  const found = Object.entries(dataFiles).find(([path]) => module.endsWith(path))
+  if (found === undefined) return []
+  const { name, license, from, file } = found[1]
+  const head = [name, `License: ${license}`, `From: ${from}`].join('\n')
+  return [{ name, text: [head, readFileSync(file, 'utf8').trim()].join('\n\n') }]
+}
+
+/** The notices for all packages that these modules are part of, and for the data in them, by name. */
 export function noticesFor(modules) {
   const dirs = new Set([...modules].flatMap((module) => packageDirOf(module) ?? []))
-  const notices = [...dirs].map(noticeOf).sort((a, b) => (a.name < b.name ? -1 : 1))
-  const intro = 'This package contains code of the packages below. Each stays under its own license.'
+  const data = [...modules].flatMap(noticeOfData)
+  const notices = [...[...dirs].map(noticeOf), ...data].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const intro =
+    'This package contains code and data of others, listed below. Each stays under its own license.'
   const line = `\n\n${'-'.repeat(78)}\n\n`
   return `${[intro, ...notices.map(({ text }) => text)].join(line)}\n`
 }

@@ -39,7 +39,7 @@ export {
 } from './agent/requests.ts'
 export { type ErrorCode, errorCodes, MailboxError } from './base/errors.ts'
 export type { JoinInput, UpdateInput } from './command/roster.ts'
-export { type FenceOptions, fence } from './conversation/fence.ts'
+export { type FenceOptions, fence, fenceAll } from './conversation/fence.ts'
 export type { Handoff, HandoffInput } from './conversation/handoff.ts'
 export type { Kind, MatterState, TypedName } from './conversation/registry.ts'
 export { toMarkdown } from './conversation/render.ts'

@@ -1,3 +1,4 @@
+import { fenceLegend, newNonce } from '../conversation/fence.ts'
 import { opens, reportOf } from '../conversation/matter.ts'
 import { typeOf } from '../conversation/registry.ts'
 import { priorityRank } from '../model/message.ts'
@@ -51,19 +52,25 @@ const messageTokens = 700
 export async function brief(mailbox: Mailbox, moment: Moment, options: BriefOptions = {}): Promise<Briefing> {
   const { budgetTokens = defaultBudget, onTake = () => {}, killedSince } = options
   const { unread, wanted } = await look(mailbox, moment)
-  const parts: string[] = []
-  if (moment === 'start') parts.push(promptFor(await mailbox.agent()))
-  if (moment === 'start' || options.recall) parts.push(...(await recall(mailbox, { killedSince })))
-  const spent = parts.reduce((sum, part) => sum + estimateTokens(part) + 1, 0)
-  const blocks = blocksWithin(wanted, budgetTokens - spent - frameTokens)
+  const nonce = newNonce()
+  const prompt = moment === 'start' ? [promptFor(await mailbox.agent())] : []
+  const isRecalled = moment === 'start' || options.recall
+  const parts = isRecalled ? await recall(mailbox, { nonce, killedSince }) : []
+  const spent = [...prompt, ...parts].reduce((sum, part) => sum + estimateTokens(part) + 1, 0)
+  const blocks = blocksWithin(wanted, nonce, budgetTokens - spent - frameTokens)
   onTake([...blocks.keys()])
   const taken = await mailbox.takeAll([...blocks.keys()])
   if (taken.length > 0) parts.push(mailHeading, ...taken.map(({ id }) => blocks.get(id)!))
+  const legend = parts.length > 0 ? [fenceLegend(nonce)] : []
   // Mail that can wait is not worth mentioning by itself.
   if (unread.length > taken.length && (taken.length > 0 || moment === 'start' || moment === 'prompt'))
     parts.push(`${(await mailbox.count()).unread} more unread: mailbox check`)
   const claims = taken.flatMap(({ id, claimNumber }) => (claimNumber ? [[id, claimNumber] as const] : []))
-  return { text: parts.join('\n\n'), ids: taken.map(({ id }) => id), claims: new Map(claims) }
+  return {
+    text: [...prompt, ...legend, ...parts].join('\n\n'),
+    ids: taken.map(({ id }) => id),
+    claims: new Map(claims),
+  }
 }
 
 /** Whether there is mail for a moment. Marks nothing. */
@@ -114,12 +121,12 @@ export async function worthATurn(mailbox: Mailbox): Promise<InboxMessage[]> {
 }
 
 /** As many messages as fit, by id, cut when they are long. The first always fits. */
-function blocksWithin(messages: readonly InboxMessage[], tokens: number): Map<string, string> {
+function blocksWithin(messages: readonly InboxMessage[], nonce: string, tokens: number): Map<string, string> {
   const blocks = new Map<string, string>()
   let left = tokens
   for (const message of messages) {
     const most = Math.max(Math.min(messageTokens, left), headTokens)
-    const block = fitted(message, (most - headTokens) * 4, most)
+    const block = fitted(message, nonce, (most - headTokens) * 4, most)
     const cost = estimateTokens(block) + 1
     if (cost > left && blocks.size > 0) break
     left -= cost

@@ -1,4 +1,4 @@
-import { fence } from '../conversation/fence.ts'
+import { fence, fenceLegend, newNonce } from '../conversation/fence.ts'
 import { asksFor, opens } from '../conversation/matter.ts'
 import { matterOf } from '../conversation/registry.ts'
 import { asking } from '../model/reach.ts'
@@ -9,6 +9,8 @@ import type { ShownMessage } from '../query/show.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 
 export interface RecallOptions {
+  /** Of the marks around what others wrote; whoever puts the text into a context names it there. @default random */
+  nonce?: string
   /** The last run was killed, and may not have dealt with what it was shown since then, in ms. */
   killedSince?: number | undefined
 }
@@ -30,7 +32,10 @@ interface Item {
  * wait for, then notes, then what it waits for itself. After a run that was killed also what that run was shown and
  * may never have dealt with. Unread mail is left out: it is shown in the same text, or later.
  */
-export async function recall(mailbox: Mailbox, { killedSince }: RecallOptions = {}): Promise<string[]> {
+export async function recall(
+  mailbox: Mailbox,
+  { nonce = newNonce(), killedSince }: RecallOptions = {},
+): Promise<string[]> {
   const { messages } = await mailbox.inbox({ limit: 200 })
   const seen = messages.filter(({ state }) => classOf(state) !== 'unread')
   const isUnread = ({ id }: Owed) => messages.some((one) => one.id === id && classOf(one.state) === 'unread')
@@ -41,7 +46,14 @@ export async function recall(mailbox: Mailbox, { killedSince }: RecallOptions = 
   const open = onceEach([...inHand, ...owed.map(owedItem), ...awaitedItems(awaited)])
   const rest = seen.filter(({ id, state }) => state === 'shown' && open.every((item) => item.id !== id))
   const lost = killedSince === undefined ? [] : await shownSince(mailbox, rest, killedSince)
-  return [...lostPart(lost), ...(await openPart(mailbox, open))]
+  return [...lostPart(lost, nonce), ...(await openPart(mailbox, open, nonce))]
+}
+
+/** The same as one text, which names its marks. Empty when there is nothing to recall. */
+export async function reminder(mailbox: Mailbox): Promise<string> {
+  const nonce = newNonce()
+  const parts = await recall(mailbox, { nonce })
+  return parts.length === 0 ? '' : [fenceLegend(nonce), ...parts].join('\n\n')
 }
 
 /** Started, or read for a role and asking for more than that. */
@@ -106,24 +118,24 @@ async function shownSince(
   return found
 }
 
-function lostPart(lost: readonly ShownMessage[]): string[] {
+function lostPart(lost: readonly ShownMessage[], nonce: string): string[] {
   if (lost.length === 0) return []
   const more = lost.length - atMost
   return [
     '## Shown to your earlier run',
     'That run was killed before it said what it did about this mail.',
-    ...lost.slice(0, atMost).map(({ message }) => fence(message, { chars })),
+    ...lost.slice(0, atMost).map(({ message }) => fence(message, { nonce, chars })),
     ...(more > 0 ? [`${more} more: mailbox inbox`] : []),
   ]
 }
 
-async function openPart(mailbox: Mailbox, items: readonly Item[]): Promise<string[]> {
+async function openPart(mailbox: Mailbox, items: readonly Item[], nonce: string): Promise<string[]> {
   if (items.length === 0) return []
   const began = Date.parse((await mailbox.agent()).session.startedAt)
   const parts = ['## Still open']
   for (const { id, why } of items.slice(0, atMost)) {
     const shown = await mailbox.show(id)
-    parts.push(`${why(shownAt(shown, mailbox.name) < began)}\n${fence(shown.message, { chars })}`)
+    parts.push(`${why(shownAt(shown, mailbox.name) < began)}\n${fence(shown.message, { nonce, chars })}`)
   }
   const more = items.length - atMost
   return more > 0 ? [...parts, `${more} more: mailbox owed`] : parts

@@ -2,8 +2,9 @@ import { basename, relative } from 'node:path'
 import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
 import { quoteForShell } from '../base/shell.ts'
+import { newNonce } from '../conversation/fence.ts'
 import { person } from '../model/agent.ts'
-import { toPrintableLine } from '../model/text.ts'
+import { toPrintableLine, toSafeJson } from '../model/text.ts'
 import { type UnreadableLine, unreadableHint, unreadableText } from '../model/unreadable.ts'
 import { type Globals, readGlobals } from './globals.ts'
 import { type Colors, colorsFor, widthOf } from './output.ts'
@@ -15,6 +16,11 @@ export interface Cli {
   quiet: boolean
   /** The agent the verb acts as. */
   actor: string
+  /**
+   * What the marks around the words of senders hold, for a reader that could take them for ours: an agent, or whoever
+   * reads the output of a program. A person at a terminal has none.
+   */
+  nonce?: string
   /** For standard output. */
   colors: Colors
   width: number
@@ -49,21 +55,23 @@ export function createCli(globals: Globals): Cli {
   const talk = (text: string) => quiet || process.stderr.write(`${text}\n`)
   const print = (text: string) => process.stdout.write(`${text}\n`)
   const warn = (text: string) => void talk(`${aside.yellow('warning:')} ${toPrintableLine(text)}`)
+  const actor = globals.as ?? (process.env['MAILBOX_AGENT'] || person)
   const cli: Cli = {
     globals,
     json,
     quiet,
-    actor: globals.as ?? (process.env['MAILBOX_AGENT'] || person),
+    actor,
+    ...(actor === person && process.stdout.isTTY ? {} : { nonce: newNonce() }),
     colors,
     width: widthOf(process.stdout),
     now: Date.now(),
     unreadable: () => [],
     answer(object, text) {
       const unreadable = cli.unreadable()
-      print(json ? JSON.stringify(unreadable.length === 0 ? object : { ...object, unreadable }) : text())
+      print(json ? toSafeJson(unreadable.length === 0 ? object : { ...object, unreadable }) : text())
       if (unreadable.length > 0) warn(`${unreadableText(unreadable)}; ${unreadableHint}`)
     },
-    confirm: (object, text) => void (json ? print(JSON.stringify(object)) : quiet || print(text())),
+    confirm: (object, text) => void (json ? print(toSafeJson(object)) : quiet || print(text())),
     hint: (text) => void talk(aside.dim(text)),
     tip: (text) => void (json || !process.stderr.isTTY || talk(aside.dim(text))),
     warn,

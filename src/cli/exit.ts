@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { asMailboxError, type ErrorCode, MailboxError } from '../base/errors.ts'
-import { toPrintableLine } from '../model/text.ts'
+import { toPrintableLine, toSafeJson } from '../model/text.ts'
 import { colorsFor } from './output.ts'
 
 const exitCodes: Record<ErrorCode, number> = {
@@ -27,7 +27,7 @@ export const usageHint = 'add --help to see the usage'
 /** Reports an error to a person or a program, and returns the exit code. */
 export function report(thrown: unknown, json: boolean): number {
   const error = translate(thrown)
-  if (json) process.stdout.write(`${JSON.stringify({ error: describe(error) })}\n`)
+  if (json) process.stdout.write(`${toSafeJson({ error: describe(error) })}\n`)
   else if (error.code !== 'interrupted') process.stderr.write(forPeople(error))
   if (process.env['MAILBOX_DEBUG']) console.error(thrown)
   return exitCodeOf(error)

@@ -1,5 +1,6 @@
 import { MailboxError } from '../base/errors.ts'
 import { escalationType } from '../conversation/escalation.ts'
+import { plainThreadId } from '../conversation/fence.ts'
 import { keyOf, type Matter, next, opens, stepOf } from '../conversation/matter.ts'
 import { matterOf, type TakenStep, typeOf } from '../conversation/registry.ts'
 import type { View } from '../conversation/view.ts'
@@ -112,13 +113,16 @@ export function guardLoop(view: View, message: Message, context: Context): Messa
     )
   }
   if (length + 1 < limit) return []
+  // A thread can have a name that an agent chose; we say nothing in its words.
+  const thread = plainThreadId(message)
+  const goOn = thread === message.threadId ? `send ... --thread ${thread}` : `reply ${thread}`
   return [
     notice(context, {
       to: [person],
       type: escalationType,
       priority: 'high',
       subject: `A thread was paused after ${limit} messages`,
-      body: `Agents have answered one another ${limit} times in thread ${message.threadId}. It is paused.\n\nRead it: mailbox thread ${message.threadId}\nLet it go on: mailbox send ... --thread ${message.threadId}`,
+      body: `Agents have answered one another ${limit} times in thread ${thread}. It is paused.\n\nRead it: mailbox thread ${thread}\nLet it go on: mailbox ${goOn}`,
       payload: { threadId: message.threadId, messages: limit },
     }),
   ]

@@ -16,7 +16,7 @@ import { isoTime } from '../model/time.ts'
 import { type ExportedChange, exportFormat } from '../model/transfer.ts'
 import { checkSize, invalid } from './check-send.ts'
 import { maxNoteLength } from './handle.ts'
-import { checkAgent } from './roster.ts'
+import { checkAgent, checkUnlikeReserved } from './roster.ts'
 
 export type ReceiptLine = Omit<ReceiptDraft, 'changes'> & { changes: ExportedChange[] }
 
@@ -135,6 +135,7 @@ function messageLine(
 /** Somebody who did something: a name that can be one. Nobody but the person speaks for the person or the system. */
 function checkActor(name: string, field: string, by: string): void {
   checkName(name, field)
+  checkUnlikeReserved(name)
   if (by !== person && (name === person || name === systemAgent) && name !== by)
     throw new MailboxError('not_permitted', `${by} cannot import what ${name} did`, {
       hint: 'the person can: mailbox import, without --as',

@@ -3,8 +3,9 @@ import { MailboxError } from '../base/errors.ts'
 import { given } from '../base/objects.ts'
 import type { View } from '../conversation/view.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
-import { systemAgent } from '../model/agent.ts'
+import { person, systemAgent } from '../model/agent.ts'
 import type { AgentDraft, Draft, LateDraft, MessageDraft, ReceiptEntry } from '../model/entry.ts'
+import { Looks } from '../model/look-alike.ts'
 import { priorityRank } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { ReceiptChange, ReceiptState } from '../model/receipt.ts'
@@ -103,6 +104,7 @@ class Batch {
   readonly #messages = new Map<string, { draft: MessageDraft; at: number }>()
   readonly #facts = new Map<string, MessageFacts | undefined>()
   readonly #agents = new Set<string>()
+  readonly #looks = new Looks([])
   readonly #standings = new Map<string, Standing>()
   readonly #added = new Map<string, number>()
 
@@ -119,7 +121,11 @@ class Batch {
   addAgent(draft: AgentDraft): Outcome {
     const { name } = draft.agent
     if (this.#view.directory.agents.has(name) || this.#agents.has(name)) return 'skipped'
+    const other = this.#view.directory.lookAlike(name) ?? this.#looks.find(name)
+    if (other !== undefined && name !== person)
+      invalid(`the name ${JSON.stringify(name)} looks like ${JSON.stringify(other)}, another agent`, hint)
     this.#agents.add(name)
+    this.#looks.add(name)
     this.drafts.push(draft)
     return 'imported'
   }

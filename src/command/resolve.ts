@@ -3,6 +3,8 @@ import { nearest } from '../base/nearest.ts'
 import { type Address, parseAddress } from '../model/address.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
+import { reservedLookAlike } from '../model/look-alike.ts'
+import { namesNear } from './roster.ts'
 
 export interface Resolved {
   addresses: Address[]
@@ -36,6 +38,7 @@ export function resolveAddresses(directory: Directory, written: readonly string[
       if (agent !== undefined) warnings.push(...absence(agent))
       if (!isAgent(directory, address.name)) {
         if (!hold) throw unknownRecipient(directory, address.name)
+        checkHeld(directory, address.name)
         warnings.push(`${address.name} has not joined yet; the message waits`)
       }
     }
@@ -92,10 +95,21 @@ function ofSession(directory: Directory, address: Address): Address {
   })
 }
 
+/** Nobody can join under a name that looks like another, so mail for it would wait for ever. */
+function checkHeld(directory: Directory, name: string): void {
+  const other = reservedLookAlike(name) ?? directory.lookAlike(name)
+  if (other === undefined) return
+  throw new MailboxError(
+    'unknown_recipient',
+    `${JSON.stringify(name)} looks like ${JSON.stringify(other)}, so that no agent can join under that name`,
+    { hint: `did you mean ${other}?` },
+  )
+}
+
 function unknownRecipient(directory: Directory, name: string): MailboxError {
   const known = new Set([person, ...directory.agents.keys()])
   for (const agent of directory.agents.values()) for (const role of agent.roles) known.add(`role:${role}`)
-  const near = nearest(name, [...known])
+  const near = namesNear(directory, name, [...known])
   return new MailboxError('unknown_recipient', `no agent named ${JSON.stringify(name)}`, {
     hint:
       near.length > 0

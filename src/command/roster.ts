@@ -1,11 +1,13 @@
 import { MailboxError } from '../base/errors.ts'
 import { nearest } from '../base/nearest.ts'
 import { given } from '../base/objects.ts'
+import { quoteForShell } from '../base/shell.ts'
 import type { DirectoryView, View } from '../conversation/view.ts'
 import { checkTag, tagLabel } from '../model/address.ts'
 import { type Agent, implicitPerson, isAway, person, type Session, systemAgent } from '../model/agent.ts'
 import type { Directory } from '../model/directory.ts'
 import { type AgentDraft, agentDraft, type Draft } from '../model/entry.ts'
+import { reservedLookAlike } from '../model/look-alike.ts'
 import { checkName } from '../model/name.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context } from './context.ts'
@@ -43,11 +45,18 @@ export function findAgent(directory: Directory, name: string): Agent | undefined
 export function requireAgent(directory: Directory, name: string): Agent {
   const agent = findAgent(directory, name)
   if (agent !== undefined) return agent
-  const near = nearest(name, [person, ...directory.agents.keys()])
+  const near = namesNear(directory, name, [person, ...directory.agents.keys()])
   const join = `join first: mailbox join ${/^[\w./-]+$/.test(name) ? name : JSON.stringify(name)}`
   throw new MailboxError('not_found', `no agent named ${JSON.stringify(name)}`, {
     hint: near.length > 0 ? `did you mean ${near.join(' or ')}? Otherwise ${join}` : join,
   })
+}
+
+/** Up to three names that one could have meant: the one that looks the same, then those that a typo makes. */
+export function namesNear(directory: Directory, name: string, known: readonly string[]): string[] {
+  const same = reservedLookAlike(name) === person ? person : directory.lookAlike(name)
+  const near = nearest(name, known).filter((one) => one !== same)
+  return same === undefined ? near : [same, ...near].slice(0, 3)
 }
 
 /** The agent, or an error if it has left: it must join again first. */
@@ -70,8 +79,8 @@ export function decideJoin(
 ): Draft[] {
   const { directory } = view
   const { now } = context
-  checkAgentName(name)
   const before = directory.agents.get(name)
+  if (before === undefined) checkNewName(directory, name)
   const at = isoTime(now)
   const { pid, pidStart, host, client, id } = input.session ?? {}
   checkSession(input.session ?? {})
@@ -83,8 +92,8 @@ export function decideJoin(
     ...(isResumed ? given({ client: before.session.client, id: before.session.id }) : {}),
     ...given({ pid, pidStart, host, client, id }),
   }
-  const roles = checkRoles(input.roles ?? before?.roles ?? [])
-  const tags = checkTags(input.tags ?? before?.tags ?? [])
+  const roles = checkRoles(input.roles ?? before?.roles ?? [], before?.roles)
+  const tags = checkTags(input.tags ?? before?.tags ?? [], before?.tags)
   const { note } = input
   const wasAway = before?.state === 'frozen' || before?.state === 'dead'
   const lastAway = wasAway ? { from: before.lastSeenAt, to: at } : before?.lastAway
@@ -121,9 +130,11 @@ export function decideUpdate(
       hint: `use ${chosenStates.join(', ')}; to leave or freeze: mailbox leave`,
     })
   }
-  const roles = checkRoles([...before.roles.filter((role) => !removeRoles.includes(role)), ...addRoles])
+  const kept = before.roles.filter((role) => !removeRoles.includes(role))
+  const roles = checkRoles([...kept, ...list(addRoles, 'roles')], kept)
   const removed = list(removeTags, 'removeTags').map(tagLabel)
-  const tags = checkTags([...before.tags.filter((tag) => !removed.includes(tagLabel(tag))), ...addTags])
+  const left = before.tags.filter((tag) => !removed.includes(tagLabel(tag)))
+  const tags = checkTags([...left, ...list(addTags, 'tags')], left)
   // For a frozen or dead agent, lastSeenAt records since when, so it must not change.
   const isHere = before.state !== 'frozen' && before.state !== 'dead'
   const moves = isHere ? { state: input.state ?? before.state, lastSeenAt: isoTime(now) } : {}
@@ -137,10 +148,10 @@ export function decideSeed(
   tag: string,
   { now }: Context,
 ): AgentDraft[] {
-  checkName(name, 'agent name')
   const before = directory.agents.get(name)
+  if (before === undefined) checkNewName(directory, name)
   const at = isoTime(now)
-  const tags = checkTags([...(before?.tags ?? []), tag])
+  const tags = checkTags([...(before?.tags ?? []), tag], before?.tags)
   const expected: Agent = {
     ...{ name, state: 'frozen', roles: [], session: { generation: 0, startedAt: at }, lastSeenAt: at },
     tags,
@@ -191,12 +202,42 @@ function checkAgentName(name: string): void {
   checkName(name, 'agent name')
   if (name === systemAgent)
     throw new MailboxError('invalid', `the name ${name} is reserved`, { hint: 'choose another name' })
+  checkUnlikeReserved(name)
 }
 
-const checkRoles = (roles: readonly string[]) => [
-  ...new Set(list(roles, 'roles').map((role) => checkName(role, 'role'))),
+/** Refuses a name that would be taken for the person, the system, or a word with a meaning in addresses. */
+export function checkUnlikeReserved(name: string): void {
+  const reserved = reservedLookAlike(name)
+  if (reserved === undefined) return
+  throw new MailboxError(
+    'invalid',
+    `the name ${JSON.stringify(name)} looks like ${JSON.stringify(reserved)}, which is reserved`,
+    { hint: 'choose another name' },
+  )
+}
+
+/**
+ * Checks the name of an agent that is not in the roster yet: whoever is there goes on, whatever it is called. A name
+ * that looks like another's would be taken for it.
+ */
+function checkNewName(directory: Directory, name: string): void {
+  checkAgentName(name)
+  const other = name === person ? undefined : directory.lookAlike(name)
+  if (other === undefined) return
+  throw new MailboxError(
+    'conflict',
+    `the name ${JSON.stringify(name)} looks like ${JSON.stringify(other)}, an agent that is in the roster`,
+    { hint: `choose another name; to act as that agent: --as ${quoteForShell(other)}` },
+  )
+}
+
+/** `known`: what an agent has already, which was checked when it got it. */
+const checkRoles = (roles: readonly string[], known: readonly string[] = []) => [
+  ...new Set(list(roles, 'roles').map((role) => (known.includes(role) ? role : checkName(role, 'role')))),
 ]
-const checkTags = (tags: readonly string[]) => [...new Set(list(tags, 'tags').map(checkTag))]
+const checkTags = (tags: readonly string[], known: readonly string[] = []) => [
+  ...new Set(list(tags, 'tags').map((tag) => (known.includes(tag) ? tag : checkTag(tag)))),
+]
 
 function list(value: readonly string[], field: string): readonly string[] {
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value

@@ -107,10 +107,12 @@ const isSameProcess = (one: Session, other: SeatInput['session']): boolean =>
 const isMadeUp = ({ name }: Agent, client: string): boolean =>
   name.startsWith(`${client}-`) && /^\d+$/.test(name.slice(client.length + 1))
 
-/** The first of `claude-1`, `claude-2` … that no living or frozen agent has. */
-function freeName(client: string, { agents }: Directory): string {
+/** The first of `claude-1`, `claude-2` … that no living or frozen agent has, and that looks like no other's. */
+function freeName(client: string, directory: Directory): string {
   for (let n = 1; ; n++) {
-    const agent = agents.get(`${client}-${n}`)
-    if (agent === undefined || agent.state === 'dead') return `${client}-${n}`
+    const name = `${client}-${n}`
+    const agent = directory.agents.get(name)
+    const isFree = agent === undefined ? directory.lookAlike(name) === undefined : agent.state === 'dead'
+    if (isFree) return name
   }
 }

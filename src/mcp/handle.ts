@@ -2,8 +2,8 @@ import { say } from '../agent/say.ts'
 import { checkInput } from '../api/check-input.ts'
 import { handlingOperations } from '../api/handling-operations.ts'
 import type { Operation } from '../api/operation.ts'
+import { plainLine } from '../conversation/fence.ts'
 import { allActions, findStep, typeOf } from '../conversation/registry.ts'
-import { toPrintableLine } from '../model/text.ts'
 import type { Handled, Mailbox } from '../space/mailbox/api.ts'
 
 const { ack, claim, start, done, fail, release } = handlingOperations
@@ -57,5 +57,5 @@ async function answerWith(mailbox: Mailbox, id: string, step: string, note?: str
   const input = { id, ...(reason === undefined || why === undefined ? {} : { [reason.field]: why }) }
   const sent = await say(mailbox, action, input)
   const state = findStep(conversation.matter!.kind, step)!.to
-  return { id: sent.id, state, text: `${state}; sent ${sent.id} to ${toPrintableLine(sent.to.join(', '))}` }
+  return { id: sent.id, state, text: `${state}; sent ${sent.id} to ${plainLine(sent.to.join(', '))}` }
 }

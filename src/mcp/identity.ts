@@ -1,6 +1,5 @@
 import { given } from '../base/objects.ts'
 import { clientWord } from '../model/client.ts'
-import { checkName } from '../model/name.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import type { DiskSpace } from '../space/space.ts'
 
@@ -58,7 +57,6 @@ export class Identity {
 
   #join(client: string, sessionId: string | undefined): Promise<Mailbox> {
     const { name, pid } = this.#options
-    if (name !== undefined) checkName(name, 'agent name')
     // The session of a client on another machine is not recorded: it could be mistaken for one of a client here.
     if (pid === undefined) return this.#space.mailboxOfRun(name!, { join: { session: { client } } })
     return this.#space.joinAs({ name, client, session: { pid, ...given({ id: sessionId }) } })

@@ -8,7 +8,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { asMailboxError } from '../base/errors.ts'
-import { toPrintableLine } from '../model/text.ts'
+import { plainId, plainLine, quoted } from '../conversation/fence.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { type Changes, messageUri } from './changes.ts'
 import { fenced } from './tool-result.ts'
@@ -44,9 +44,10 @@ export function registerResources(
       list: async (context) => {
         const { messages } = await (await mailboxOf(context)).inbox({ limit: listed })
         return {
-          resources: messages.map(({ id, from, subject }) => ({
-            uri: messageUri(id),
-            name: toPrintableLine(`${from}: ${subject || id}`),
+          resources: messages.map((message) => ({
+            uri: messageUri(message.id),
+            // A client shows it without marks, so it holds no word of the sender but the name.
+            name: `Message ${plainId(message)} from ${quoted(message.from)}`,
             mimeType,
           })),
         }
@@ -55,7 +56,7 @@ export function registerResources(
     { description: 'A message and its state for each recipient', mimeType },
     reading(async (mailbox, id) => {
       const { message, receipts } = await mailbox.show(id)
-      const ladder = receipts.map(({ recipient, state }) => toPrintableLine(`- ${recipient}: ${state}`))
+      const ladder = receipts.map(({ recipient, state }) => plainLine(`- ${recipient}: ${state}`))
       return [fenced([message], true), ...ladder].join('\n')
     }),
   )

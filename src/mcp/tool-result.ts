@@ -1,8 +1,13 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { asMailboxError } from '../base/errors.ts'
-import { fence } from '../conversation/fence.ts'
-import type { Message } from '../model/message.ts'
-import { toPrintableLine } from '../model/text.ts'
+import {
+  type Foreign,
+  fenceAll,
+  plainId,
+  plainLine,
+  plainThreadId,
+  plainType,
+} from '../conversation/fence.ts'
 
 /** Characters of one message, unless the full text was requested. */
 const briefly = 2_000
@@ -19,19 +24,20 @@ export const answer = (text: string, facts: Record<string, unknown>): CallToolRe
 /** An error as a result: what went wrong, and what to do next. */
 export function failure(thrown: unknown): CallToolResult {
   const { code, message, hint } = asMailboxError(thrown)
-  const next = hint === undefined ? '' : `\n${toPrintableLine(hint)}`
-  return { isError: true, content: [{ type: 'text', text: `${code}: ${toPrintableLine(message)}${next}` }] }
+  const next = hint === undefined ? '' : `\n${plainLine(hint)}`
+  return { isError: true, content: [{ type: 'text', text: `${code}: ${plainLine(message)}${next}` }] }
 }
 
 /** Messages for a model: fenced. */
-export const fenced = (messages: readonly Message[], full: boolean): string =>
-  messages.map((message) => fence(message, full ? {} : { chars: briefly })).join('\n\n')
+export const fenced = (messages: readonly Foreign[], full: boolean): string =>
+  fenceAll(messages, full ? {} : { chars: briefly })
 
-/** Facts about a message that we vouch for. Its content is in the fence only. */
-export const factsOf = ({ id, from, type, priority, threadId }: Message) => ({
-  id,
-  from,
-  type,
-  priority,
-  threadId,
+/** Facts about a message that we vouch for: ids, names and words of ours. Its content is in the fence only. */
+export const factsOf = (message: Foreign) => ({
+  id: plainId(message),
+  from: plainLine(message.from),
+  type: plainType(message.type),
+  priority: message.priority,
+  threadId: plainThreadId(message),
+  ...(message.imported ? { imported: true } : {}),
 })

@@ -2,7 +2,7 @@ import type { CallToolResult, McpServer, ServerContext, ToolAnnotations } from '
 import * as z from 'zod'
 import { subagentRefusal, takesMail } from '../agent/subagent.ts'
 import { MailboxError } from '../base/errors.ts'
-import { toPrintableLine } from '../model/text.ts'
+import { plainLine, plainWord } from '../conversation/fence.ts'
 import type { Space } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { giveBack, isGone, isSubagent } from './caller.ts'
@@ -49,8 +49,8 @@ export function registerTools(
     outputSchema: one,
     async run(mailbox, input) {
       const sent = await sendFrom(mailbox, input)
-      const warnings = sent.warnings.map((warning) => `\nwarning: ${toPrintableLine(warning)}`).join('')
-      return answer(`sent ${sent.id} to ${toPrintableLine(sent.to.join(', '))}${warnings}`, factsOf(sent))
+      const warnings = sent.warnings.map((warning) => `\nwarning: ${plainLine(warning)}`).join('')
+      return answer(`sent ${sent.id} to ${plainLine(sent.to.join(', '))}${warnings}`, factsOf(sent))
     },
   })
 
@@ -125,14 +125,16 @@ export function registerTools(
     }),
     async run(mailbox, { roles: addRoles = [], tags: addTags = [] }) {
       if (addRoles.length + addTags.length > 0) await mailbox.update({ addRoles, addTags })
+      // Programs show their model these facts as they are, so nothing hides in them or reads as a mark.
       const agents = (await space.agents()).map(({ name, state, roles, tags, note }) => ({
-        ...{ name, state, roles, tags, note },
+        ...{ name: plainLine(name), state, roles: roles.map(plainLine), tags: tags.map(plainLine) },
+        ...(note === undefined ? {} : { note: plainLine(note) }),
       }))
       const lines = agents.map(({ name, state, roles }) =>
-        toPrintableLine([`${name}: ${state}`, ...roles].join(', ')),
+        plainLine([`${name}: ${state}`, ...roles].join(', ')),
       )
-      return answer([`you are ${toPrintableLine(mailbox.name)}`, ...lines].join('\n'), {
-        you: mailbox.name,
+      return answer([`you are ${plainLine(mailbox.name)}`, ...lines].join('\n'), {
+        you: plainLine(mailbox.name),
         agents,
       })
     },
@@ -145,9 +147,18 @@ export function registerTools(
     annotations: { readOnlyHint: true },
     async run(mailbox, { all = false }) {
       const found = all ? await space.owed() : await mailbox.owed()
-      const owed = found.map(({ id, kind, from, by, since, until }) => ({ id, kind, from, by, since, until }))
+      const owed = found.map(({ id, kind, from, by, since, until }) => ({
+        ...{
+          id: plainWord(id) ?? plainLine(id),
+          kind,
+          from: plainLine(from),
+          by: plainLine(by),
+          since,
+          until,
+        },
+      }))
       const lines = owed.map(({ id, kind, from, by, since }) =>
-        toPrintableLine(`${kind} ${id}: ${by} owes ${from}, since ${since}`),
+        plainLine(`${kind} ${id}: ${by} owes ${from}, since ${since}`),
       )
       return answer(lines.length === 0 ? 'nothing is owed' : lines.join('\n'), { owed })
     },

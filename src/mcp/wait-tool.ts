@@ -1,7 +1,7 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { given } from '../base/objects.ts'
-import { toPrintableLine } from '../model/text.ts'
+import { plainLine } from '../conversation/fence.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { giveBack, isGone } from './caller.ts'
 import { answer, factsOf, fenced } from './tool-result.ts'
@@ -41,9 +41,7 @@ export async function waitFor(
     }
     if (wanted.settled !== undefined) {
       const { settled, matters } = await mailbox.waitUntilSettled(listOf(wanted.settled), until)
-      const lines = matters.map(({ kind, state, by, id }) =>
-        toPrintableLine(`${kind} ${state}, ${by}: ${id}`),
-      )
+      const lines = matters.map(({ kind, state, by, id }) => plainLine(`${kind} ${state}, ${by}: ${id}`))
       const text = lines.length === 0 ? 'nothing was asked for' : lines.join('\n')
       return answer(text, { messages: [], settled, matters })
     }

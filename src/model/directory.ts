@@ -1,6 +1,7 @@
 import { boxesTo, boxOfTag } from './address.ts'
 import type { Agent } from './agent.ts'
 import { type Gist, originOf } from './entry.ts'
+import { Looks } from './look-alike.ts'
 import { type Priority, priorities, priorityRank } from './message.ts'
 import { classOf, type ReceiptChange, type ReceiptState } from './receipt.ts'
 
@@ -21,6 +22,8 @@ export class Directory {
   readonly #dead = new Map<string, Agent>()
   readonly #byRole = new Map<string, Set<string>>()
   readonly #byTag = new Map<string, Set<string>>()
+  /** Made when somebody first asks, and kept up from then on: most processes need it for nobody. */
+  #looks: Looks | undefined
   /** For each box, by rank: unread, then open, then open group mail. */
   readonly tallies = new Map<string, number[]>()
   /** When each agent was last active. */
@@ -109,11 +112,18 @@ export class Directory {
     const { name, state } = agent
     const before = this.#agents.get(name)
     this.#agents.set(name, agent)
+    if (before === undefined) this.#looks?.add(name)
     const own = state === 'dead' ? this.#dead : state === 'frozen' ? this.#frozen : this.#here
     for (const group of [this.#here, this.#frozen, this.#dead]) if (group !== own) group.delete(name)
     own.set(name, agent)
     relist(this.#byRole, name, before?.roles, agent.roles)
     relist(this.#byTag, name, before?.tags.map(boxOfTag), agent.tags.map(boxOfTag))
+  }
+
+  /** Another agent, alive or not, whose name looks like this one. */
+  lookAlike(name: string): string | undefined {
+    this.#looks ??= new Looks(this.#agents.keys())
+    return this.#looks.find(name)
   }
 
   /** Whether an agent that is not dead holds the role. */

@@ -5,11 +5,11 @@ export const maxNameLength = 120
 const maxFileLength = 240
 
 const lowerAscii = /[a-z0-9_-]/
-// Format and bidi controls are invisible and can make two names look the same.
-const invisible = /[\p{Cc}\p{Cf}\p{Cs}\u115f\u1160\u2800\u3164\uffa0]|[^\S ]/u
+// What is invisible can make two names look the same.
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800\ufffc]|[^\S ]/u
 
 /** Words with a meaning in addresses, which cannot be names. */
-const reserved = new Set(['all', '*', 'role', 'agent', 'broadcast'])
+export const reserved: ReadonlySet<string> = new Set(['all', '*', 'role', 'agent', 'broadcast'])
 
 /**
  * Checks the name of an agent, a role or a tag's value. Any script, capitals, `/` and single spaces are

@@ -10,13 +10,29 @@ export function toPrintable(text: string): string {
   return text.replace(unsafe, (found) => (found === '\r\n' ? '\n' : mark(found)))
 }
 
-/** Invisible characters that can carry hidden text; they do no harm on a terminal. */
+/**
+ * Invisible characters that can carry hidden text; they do no harm on a terminal. Every format character and every one
+ * that need not be shown, but the few of Arabic, Syriac and Kaithi that are formats of what follows and are seen.
+ */
 const hidden =
-  /\u00ad|\u034f|\u115f|\u1160|\u17b4|\u17b5|[\u180b-\u180f]|[\u206a-\u206f]|\u3164|[\ufe00-\ufe0f]|\uffa0|[\u{1d173}-\u{1d17a}]|[\u{e0100}-\u{e01ef}]/gu
+  /(?![\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])[\p{Cf}\p{Default_Ignorable_Code_Point}\ufffc\u{13430}-\u{1345f}]/gu
+
+/** Removes what is invisible and can carry hidden text. */
+export const withoutHidden = (text: string): string => text.replace(hidden, '')
 
 /** Removes everything that controls a terminal or hides or reorders characters, without leaving a mark. */
 export const withoutControls = (text: string): string =>
-  text.replace(unsafe, (found) => (found === '\r\n' ? '\n' : '')).replace(hidden, '')
+  withoutHidden(text.replace(unsafe, (found) => (found === '\r\n' ? '\n' : '')))
+
+/** JSON that is harmless on a terminal: what is unsafe there is escaped, so that the value stays the same. */
+export const toSafeJson = (value: unknown): string =>
+  JSON.stringify(value).replace(unsafe, (found) => escaped(found))
+
+const escaped = (text: string): string =>
+  text
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
 
 function mark(char: string): string {
   const code = char.charCodeAt(0)

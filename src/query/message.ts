@@ -19,9 +19,13 @@ export interface Source {
   damaged: Map<number, DamagedLine>
 }
 
-/** A message with its seq. One that cannot be read says where it was, and has what the index knows of it. */
+/**
+ * A message with its seq. One that cannot be read says where it was, and has what the index knows of it. One that was
+ * imported was not sent here: what it says of its sender is the word of whoever wrote the file.
+ */
 export type StoredMessage = Message & {
   seq: number
+  imported?: true
   unreadable?: Omit<DamagedLine, 'seq'>
   /** Whether it is from its sender, where somebody reads it in full. */
   signature?: SignatureState
@@ -49,7 +53,7 @@ export function readMessage(source: Source, seq: number, [segment, offset, bytes
   const entry = source.journal.at(place)
   if (entry === undefined) return unreadableMessage(source, noteUnreadable(source, seq, place))
   if (entry.kind !== 'message' || entry.seq !== seq) throw new UnfitIndex()
-  return { seq, ...entry.message }
+  return { seq, ...entry.message, ...(entry.originalAt === undefined ? {} : { imported: true }) }
 }
 
 /** The seq of a message by its id, or by a unique prefix of it. */

@@ -21,8 +21,8 @@ import { processStates, queryNow, runDue } from './due.ts'
 
 /** Makes sure that whoever opens a mailbox is in the roster: it is the agent for as long as its process runs. */
 export async function comeToMailbox(core: SpaceCore, name: string, options: MailboxOptions): Promise<void> {
-  checkName(name, 'agent name')
-  const known = await core.query((source) => agentByName(source, name))
+  const known = typeof name === 'string' ? await core.query((source) => agentByName(source, name)) : undefined
+  if (known === undefined) checkName(name, 'agent name')
   if (options.join === false) {
     if (known === undefined) await core.query((source) => requireAgent(core.viewOf(source).directory, name))
   } else if (known === undefined || !isRunning(known, processStates([known]))) {

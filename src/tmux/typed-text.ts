@@ -1,4 +1,4 @@
-import { fence } from '../conversation/fence.ts'
+import { fence, fenceLegend } from '../conversation/fence.ts'
 import type { Message } from '../model/message.ts'
 import { squeezed } from './screen.ts'
 
@@ -43,8 +43,8 @@ function withMark(message: Message, options: WordsOptions & { chars: number }): 
   const [heading = '', ...fenced] = fence(message, { nonce: token, chars }).split('\n')
   // What was cut off is said before the fence, so that every text ends in the mark.
   const cut = fenced.at(-1)!.endsWith('>>>') ? [] : [fenced.pop()!]
-  const head = ['[mailbox]', heading, ...cut].join(' ')
-  const lines = [head, ...fenced].map((line) => line.replace(/\t/g, '  '))
+  const head = [`[mailbox] ${heading}`, [fenceLegend(token), ...cut].join(' ')]
+  const lines = [...head, ...fenced].map((line) => line.replace(/\t/g, '  '))
   return multiline
     ? lines.map((line) => `${comment}${line}`).join('\n')
     : `${comment}${lines.filter((line) => line.trim() !== '').join(' ⏎ ')}`

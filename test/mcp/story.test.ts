@@ -146,7 +146,7 @@ describe.each(ways)('two agents over %s in the protocol of %s', (door, era, open
     const space = await tempSpace({ dir })
     const before = await space.lastSeq()
     const { resources } = await bob.client.listResources()
-    expect(resources).toMatchObject([{ uri: `mailbox://message/${id}`, name: 'ada: Port' }])
+    expect(resources).toMatchObject([{ uri: `mailbox://message/${id}`, name: `Message ${id} from "ada"` }])
     for (const uri of [`mailbox://message/${id}`, `mailbox://thread/${id}`]) {
       const { contents } = await bob.client.readResource({ uri })
       expect(contents).toMatchObject([{ uri, mimeType: 'text/markdown' }])

@@ -21,7 +21,9 @@ const first = inStorm(Math.floor(Math.random() * 1e9), 1)
 const settings = { answerAfterMs: 20 * 60_000, maxAttempts: 3 }
 
 const bytes = (lines: readonly ExportLine[]): string[] => lines.map((line) => JSON.stringify(line))
-const withoutPlace = ({ seq: _, ...message }: Message & { seq: number }) => message
+/** Where it came from is the one thing that differs. */
+const withoutPlace = ({ seq: _, imported: __, ...message }: Message & { seq: number; imported?: true }) =>
+  message
 
 /** Everything that can be asked about a space, without places. */
 function picture(source: Source, lines: readonly ExportLine[], now: number): object {

@@ -212,7 +212,7 @@ describe('words of the command line', () => {
     )
     await box.ok('escalate', message.id, '--as', 'ada', '--reason', 'Blocked for two hours.')
     const text = (await box.ok('show', message.id)).replace(/\s+/g, ' ')
-    expect(text).toMatch(/Escalated to role:lead by ada at [^.]* because: Blocked for two hours\./)
+    expect(text).toMatch(/Escalated to role:lead by ada at [^.]* because: "Blocked for two hours\."/)
     expect(await box.json('show', message.id)).toMatchObject({
       escalations: [
         { to: ['role:lead'], by: 'ada', reason: 'Blocked for two hours.', at: expect.any(String) },

@@ -38,7 +38,8 @@ describe('what is typed', () => {
       })
       expect(typed.replaceAll('\n', multiline ? '' : '\n')).not.toMatch(steering)
       expect(typed.replace(/\s/g, '').endsWith(end)).toBe(true)
-      expect(typed.split('a1b2c3d4e5f6')).toHaveLength(3)
+      // It is named once, and stands in the two marks.
+      expect(typed.split('a1b2c3d4e5f6')).toHaveLength(4)
       expect(Buffer.byteLength(typed)).toBeLessThanOrEqual(2_000)
       expect(typed.startsWith('# [mailbox] Message 01999999-')).toBe(true)
     }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { fenceLegend } from '../../src/conversation/fence.ts'
 import { knownTypes } from '../../src/conversation/registry.ts'
 import type { Message } from '../../src/model/message.ts'
 import { noticeFor, wordsFor } from '../../src/tmux/typed-text.ts'
@@ -24,7 +25,7 @@ const typed = (change: Partial<Message>) => wordsFor({ ...base, ...change }, { t
 describe('a message for an agent', () => {
   it('says what it is, and holds what was sent between two marks', () => {
     expect(typed({ subject: 'Plan', body: 'one\n\ntwo' })).toBe(
-      `# [mailbox] Message ${base.id} from another agent "bob", text, normal. ⏎ <<<mail ${token} ⏎ # Plan ⏎ one ⏎ two ⏎ mail ${token}>>>`,
+      `# [mailbox] Message ${base.id} from another agent "bob", text, normal. ⏎ ${fenceLegend(token)} ⏎ <<<mail ${token} ⏎ # Plan ⏎ one ⏎ two ⏎ mail ${token}>>>`,
     )
   })
 

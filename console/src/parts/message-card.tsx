@@ -62,6 +62,11 @@ export function MessageCard({
           </span>
           <PriorityChip priority={priority} />
           <TypeChip type={type} />
+          {message.imported && (
+            <span class="chip" title="A file names this sender; the message was not sent in this space.">
+              imported
+            </span>
+          )}
           {tags.map((tag) => (
             <TagChip key={tag} tag={tag} />
           ))}

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { type Agent, person } from '../../model/agent.ts'
 import type { Cli } from '../cli.ts'
+import { foreignWords } from './foreign.ts'
 import { table } from './table.ts'
 import { relative } from './time.ts'
 
@@ -13,7 +14,8 @@ const paintsOf = ({ dim, blue, yellow, green }: Cli['colors']) => ({
 })
 
 /** One line per agent: its state, run, roles, tags and when it was last seen. */
-export function agentTable({ colors, width, now }: Cli, agents: readonly Agent[]): string {
+export function agentTable(cli: Cli, agents: readonly Agent[]): string {
+  const { colors, width, now } = cli
   const paints = paintsOf(colors)
   return table(
     [
@@ -35,7 +37,7 @@ export function agentTable({ colors, width, now }: Cli, agents: readonly Agent[]
       tags.join(', '),
       session.generation === 0 && name === person ? '' : relative(lastSeenAt, now),
       processOf(session),
-      note ?? '',
+      note === undefined ? '' : foreignWords(cli, note),
     ]),
     width,
     colors,

@@ -1,12 +1,14 @@
 import { toPrintableLine } from '../../model/text.ts'
 import type { DeadLetter } from '../../query/dead.ts'
 import type { Cli } from '../cli.ts'
-import { paintPriority, subjectOf } from './message.ts'
+import { foreignWords, subjectIn } from './foreign.ts'
+import { paintPriority } from './message.ts'
 import { table } from './table.ts'
 import { relative } from './time.ts'
 
 /** Lists dead letters: an aligned line for each, with its id and the reason below. */
-export function deadLetterList({ colors, width, now }: Cli, letters: readonly DeadLetter[]): string {
+export function deadLetterList(cli: Cli, letters: readonly DeadLetter[]): string {
+  const { colors, width, now } = cli
   const [head = '', ...lines] = table(
     [
       { head: 'FROM', flexible: true, paint: colors.cyan },
@@ -22,7 +24,7 @@ export function deadLetterList({ colors, width, now }: Cli, letters: readonly De
     letters.map(({ message, recipient, state, at }) => [
       message.from,
       recipient,
-      subjectOf(message),
+      subjectIn(cli, message),
       state,
       relative(at, now),
     ]),
@@ -33,7 +35,11 @@ export function deadLetterList({ colors, width, now }: Cli, letters: readonly De
     head,
     ...lines.flatMap((line, at) => {
       const { message, reason } = letters[at]!
-      return [line, colors.dim(`  ${message.id}`), colors.dim(`  ${toPrintableLine(reason)}`)]
+      return [
+        line,
+        colors.dim(`  ${message.id}`),
+        colors.dim(`  ${toPrintableLine(foreignWords(cli, reason))}`),
+      ]
     }),
   ].join('\n')
 }

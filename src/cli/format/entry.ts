@@ -11,7 +11,8 @@ import {
 } from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { Cli } from '../cli.ts'
-import { paintPriority, subjectOf } from './message.ts'
+import { foreignWords, subjectIn } from './foreign.ts'
+import { paintPriority } from './message.ts'
 import { truncate } from './table.ts'
 import { clock, day } from './time.ts'
 
@@ -24,18 +25,19 @@ const idsListed = 5
 type Described = [what: string, ...details: string[]]
 
 /** Formats entries one after another, with a separator line for each new day. */
-export function createEntryWriter({ colors, width }: Cli): (entry: Entry) => string {
+export function createEntryWriter(cli: Cli): (entry: Entry) => string {
+  const { colors, width } = cli
   const subjects = new Map<string, string>()
   let today = ''
 
   function remember({ message }: MessageEntry): void {
-    subjects.set(message.id, subjectOf(message))
+    subjects.set(message.id, subjectIn(cli, message))
     if (subjects.size > rememberedSubjects) subjects.delete(subjects.keys().next().value!)
   }
 
   return (entry) => {
     if (entry.kind === 'message') remember(entry)
-    const [event, ...details] = describe(entry, subjects)
+    const [event, ...details] = describe(cli, entry, subjects)
     const origin = originOf(entry)
     const what = origin === undefined ? event : `imported (${day(origin)}): ${event}`
     const newDay = day(entry.at) === today ? [] : [colors.dim(`--- ${day(entry.at)} ---`)]
@@ -49,14 +51,14 @@ export function createEntryWriter({ colors, width }: Cli): (entry: Entry) => str
   }
 }
 
-function describe(entry: Entry, subjects: ReadonlyMap<string, string>): Described {
+function describe(cli: Cli, entry: Entry, subjects: ReadonlyMap<string, string>): Described {
   switch (entry.kind) {
     case 'message':
-      return describeMessage(entry)
+      return describeMessage(cli, entry)
     case 'receipt':
-      return describeReceipts(entry, subjects)
+      return describeReceipts(cli, entry, subjects)
     case 'agent':
-      return [describeAgent(entry)]
+      return [describeAgent(cli, entry)]
     case 'segment':
       return [entry.reason === 'created' ? 'space created' : `new journal file (${entry.reason})`]
     case 'torn':
@@ -80,13 +82,17 @@ function describeRepair({ files, lost }: RepairDraft): string {
 const keptIn = ({ kept }: Pick<DamageDraft, 'kept'>): string[] =>
   kept === undefined ? [] : [`the damaged bytes are in journal/damaged/${kept}`]
 
-function describeMessage({ message }: MessageEntry): Described {
+function describeMessage(cli: Cli, { message }: MessageEntry): Described {
   const { id, from, to, type, priority } = message
   const urgency = priority === 'normal' ? '' : `${priority.toUpperCase()} `
-  return [`${from} → ${to.join(', ')}: ${urgency}${subjectOf(message)}`, `${id}  ${type}`]
+  return [
+    `${from} → ${to.join(', ')}: ${urgency}${subjectIn(cli, message)}`,
+    `${id}  ${foreignWords(cli, type)}`,
+  ]
 }
 
 function describeReceipts(
+  cli: Cli,
   { by, step, changes, note }: ReceiptEntry,
   subjects: ReadonlyMap<string, string>,
 ): Described {
@@ -96,10 +102,14 @@ function describeReceipts(
     .slice(0, idsListed)
     .map((id) => (ids.length === 1 ? id : `${id}  ${subjects.get(id) ?? ''}`))
   const more = ids.length > idsListed ? [`and ${ids.length - idsListed} more`] : []
-  return [`${by} ${step}: ${about}${note === undefined ? '' : ` (${note})`}`, ...lines, ...more]
+  return [
+    `${by} ${step}: ${about}${note === undefined ? '' : ` (${foreignWords(cli, note)})`}`,
+    ...lines,
+    ...more,
+  ]
 }
 
-function describeAgent({ change, agent }: AgentEntry): string {
+function describeAgent(cli: Cli, { change, agent }: AgentEntry): string {
   const labels = [...agent.roles.map((role) => `role:${role}`), ...agent.tags].join(' ')
-  return `${agent.name} ${change}${labels && `: ${labels}`}${agent.note === undefined ? '' : ` (${agent.note})`}`
+  return `${agent.name} ${change}${labels && `: ${labels}`}${agent.note === undefined ? '' : ` (${foreignWords(cli, agent.note)})`}`
 }

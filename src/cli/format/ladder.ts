@@ -1,4 +1,6 @@
+import { type Foreign, plainWord } from '../../conversation/fence.ts'
 import { typeOf } from '../../conversation/registry.ts'
+import { importedWords } from '../../conversation/render.ts'
 import { wordsOf } from '../../conversation/words.ts'
 import { systemAgent } from '../../model/agent.ts'
 import type { Message } from '../../model/message.ts'
@@ -9,7 +11,8 @@ import { toPrintable, toPrintableLine } from '../../model/text.ts'
 import type { Escalation } from '../../query/escalations.ts'
 import type { ShownMessage } from '../../query/show.ts'
 import type { Cli } from '../cli.ts'
-import { paintPriority, subjectOf } from './message.ts'
+import { foreignWords, subjectIn } from './foreign.ts'
+import { paintPriority } from './message.ts'
 import { table, wrap } from './table.ts'
 import { absolute, relative, zone } from './time.ts'
 
@@ -23,50 +26,59 @@ export function ladder(cli: Cli, { message, receipts, escalations, signature }: 
   ].join('\n\n')
 }
 
-function sayEscalation({ now }: Cli, { to, by, at, reason }: Escalation): string {
+function sayEscalation(cli: Cli, { to, by, at, reason }: Escalation): string {
+  const { now } = cli
   const author = by === systemAgent ? '' : ` by ${by}`
   const time = `${absolute(at)} ${zone(at)} (${relative(at, now)})`
-  return `Escalated to ${to.join(', ')}${author} at ${time} because: ${reason}`
+  return `Escalated to ${to.join(', ')}${author} at ${time} because: ${by === systemAgent ? reason : foreignWords(cli, reason)}`
 }
 
-function head(cli: Cli, message: Message, signature: SignatureState | undefined): string {
-  const { colors, now } = cli
+/** A line of the head: its name, its text, and whether the text is the sender's. */
+type Row = [name: string, text: string | undefined, isSaid?: boolean]
+
+function head(cli: Cli, message: Foreign, signature: SignatureState | undefined): string {
+  const { colors, now, nonce } = cli
   const time = (iso: string) => `${absolute(iso)} ${zone(iso)} (${relative(iso, now)})`
-  const rows: [string, string | undefined][] = [
+  const said = (name: string, text: string | undefined): Row => [name, text, true]
+  const isPlain = (text: string) => nonce === undefined || plainWord(text) !== undefined
+  const rows: Row[] = [
     ['id', message.id],
     ['from', message.from],
     ['signature', signature && signatureText(signature, message.from)],
     ['to', message.to.join(', ')],
-    ['type', message.type],
+    ['type', message.type, !isPlain(message.type)],
     ['priority', message.priority],
     ['sent', time(message.createdAt)],
+    ['imported', message.imported ? importedWords(message) : undefined],
     ['expires', message.expiresAt && time(message.expiresAt)],
-    ['thread', message.threadId === message.id ? undefined : message.threadId],
-    ['reply to', message.replyTo],
+    ['thread', message.threadId === message.id ? undefined : message.threadId, !isPlain(message.threadId)],
+    ['reply to', message.replyTo, message.replyTo !== undefined && !isPlain(message.replyTo)],
     ['tags', message.tags.join(', ') || undefined],
-    ['attached', message.attachments.join(', ') || undefined],
+    said('attached', message.attachments.join(', ') || undefined),
     ...shownOf(message)
       .filter(({ section }) => !section)
-      .map(({ label, text }): [string, string] => [label.toLowerCase(), text]),
+      .map(({ label, text }): Row => [label.toLowerCase(), text, !isOurs(message, label)]),
     ['expects', expectations(message)],
     ['about', typeOf(message.type)?.sentence],
     // The text is not shown here, so nothing counts as said by it.
-    ...wordsOf({ ...message, body: '\n' }).facts.map(({ label, text }): [string, string] => [
-      label.toLowerCase(),
-      text,
-    ]),
+    ...wordsOf({ ...message, body: '\n' }).facts.map(({ label, text }) => said(label.toLowerCase(), text)),
   ]
   const headWidth = Math.max(...rows.map(([name]) => name.length)) + 2
-  const lines = rows.flatMap(([name, value]) => {
-    if (value === undefined) return []
+  const lines = rows.flatMap(([name, text, isSaid = false]) => {
+    if (text === undefined) return []
+    const value = isSaid ? foreignWords(cli, text) : text
     const paint = name === 'priority' ? paintPriority(colors, message.priority) : (text: string) => text
     return wrap(toPrintableLine(value), cli.width - headWidth).map(
-      (text, at) => `${colors.dim((at === 0 ? name : '').padEnd(headWidth))}${paint(text)}`,
+      (line, at) => `${colors.dim((at === 0 ? name : '').padEnd(headWidth))}${paint(line)}`,
     )
   })
-  const subject = wrap(toPrintableLine(subjectOf(message)), cli.width).map(colors.bold)
+  const subject = wrap(toPrintableLine(subjectIn(cli, message)), cli.width).map(colors.bold)
   return [...subject, ...lines].join('\n')
 }
+
+/** What routing has decided here. */
+const isOurs = ({ imported = false }: Foreign, label: string): boolean =>
+  !imported && (label === 'Routed' || label === 'Offered first to')
 
 function expectations({ requiresAck, awaitingResponse }: Message): string | undefined {
   return (
@@ -93,16 +105,16 @@ function receiptLines(cli: Cli, receipt: ReceiptView): string {
     colors,
   )
   const margin = ' '.repeat(indent.length + Math.max(...steps.map(({ state: step }) => step.length)) + 2)
-  const notes = (step: LadderStep) => noteLines(step, margin, width)
+  const notes = (step: LadderStep) => noteLines(cli, step, margin)
   return [title, ...steps.flatMap((step, at) => [indent + lines[at], ...notes(step)])].join('\n')
 }
 
 const indent = '  '
 
-function noteLines({ note }: LadderStep, margin: string, width: number): string[] {
+function noteLines(cli: Cli, { note }: LadderStep, margin: string): string[] {
   if (note === undefined) return []
-  return toPrintable(note)
+  return toPrintable(foreignWords(cli, note))
     .split('\n')
-    .flatMap((line) => wrap(line, width - margin.length))
+    .flatMap((line) => wrap(line, cli.width - margin.length))
     .map((line) => margin + line)
 }

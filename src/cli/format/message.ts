@@ -1,18 +1,16 @@
-import { toMarkdown } from '../../conversation/render.ts'
-import { titleOf } from '../../conversation/words.ts'
-import type { Message, Priority } from '../../model/message.ts'
+import { between, type Foreign, fenceLegend } from '../../conversation/fence.ts'
+import { toFenced, toMarkdown } from '../../conversation/render.ts'
+import type { Priority } from '../../model/message.ts'
 import { classOf, type ReceiptState } from '../../model/receipt.ts'
 import { estimateTokens, toPrintable, toPrintableLine } from '../../model/text.ts'
 import type { Cli } from '../cli.ts'
 import type { Colors } from '../output.ts'
 import { count } from '../progress.ts'
+import { foreignText, foreignWords, subjectIn } from './foreign.ts'
 import { table } from './table.ts'
 import { relative } from './time.ts'
 
-type Listed = Message & { state?: ReceiptState }
-
-export const subjectOf = (message: Pick<Message, 'subject' | 'type' | 'payload'>): string =>
-  titleOf(message) || '(no subject)'
+type Listed = Foreign & { state?: ReceiptState }
 
 export function paintPriority(colors: Colors, priority: Priority): (text: string) => string {
   if (priority === 'urgent') return colors.red
@@ -34,11 +32,8 @@ export const messageLine = (cli: Cli, message: Listed): string =>
     .slice(1)
     .join('\n')
 
-function messageLines(
-  { colors, width, now }: Cli,
-  messages: readonly Listed[],
-  who: 'from' | 'to',
-): string[] {
+function messageLines(cli: Cli, messages: readonly Listed[], who: 'from' | 'to'): string[] {
+  const { colors, width, now } = cli
   const bold = (text: string, at: number) => (isUnread(messages[at]!) ? colors.bold(text) : text)
   const [head = '', ...lines] = table(
     [
@@ -52,41 +47,73 @@ function messageLines(
       isUnread(message) ? '●' : '',
       message.priority,
       who === 'from' ? message.from : message.to.join(', '),
-      subjectOf(message),
+      subjectIn(cli, message),
       relative(message.createdAt, now),
     ]),
     width,
     colors,
   )
-  return [head, ...lines.flatMap((line, at) => [line, colors.dim(detail(messages[at]!))])]
+  return [head, ...lines.flatMap((line, at) => [line, colors.dim(detail(cli, messages[at]!))])]
 }
 
 const isUnread = ({ state }: Listed) => state !== undefined && classOf(state) === 'unread'
 
-const detail = ({ id, type, state }: Listed) => `   ${toPrintableLine([id, type, state ?? ''].join('  '))}`
+const detail = (cli: Cli, { id, type, state, imported = false }: Listed) =>
+  `   ${toPrintableLine([id, foreignWords(cli, type), state ?? '', ...(imported ? ['imported'] : [])].join('  '))}`
+
+/** Messages in full, one after another. Their marks are named at the top. */
+export function messageBlocks(
+  cli: Cli,
+  messages: readonly Foreign[],
+  { budgetTokens }: Pick<BlockOptions, 'budgetTokens'> = {},
+): string[] {
+  return messages.map((message, at) =>
+    messageBlock(cli, message, {
+      place: `${at + 1} of ${messages.length}`,
+      isFirst: at === 0,
+      ...(budgetTokens === undefined ? {} : { budgetTokens }),
+    }),
+  )
+}
 
 export interface BlockOptions {
   /** Printed in the frame, such as `1 of 3`. */
   place?: string
   /** Truncate longer messages. */
   budgetTokens?: number
+  /** Name the marks. @default true */
+  isFirst?: boolean
 }
 
 /**
  * A message in full, in a frame with its id at both ends. Nobody knows the id of a message before it is
- * sent, so no body can fake its end and continue as another message.
+ * sent, so no body can fake its end and continue as another message. For an agent the words of the sender stand
+ * between marks besides.
  */
-export function messageBlock(cli: Cli, message: Message, { place, budgetTokens }: BlockOptions = {}): string {
-  const text = toPrintable(toMarkdown(message))
-  const whole = budgetTokens === undefined || estimateTokens(text) <= budgetTokens
-  const shown = whole ? text : cutAt(text, budgetTokens * 4)
+export function messageBlock(cli: Cli, message: Foreign, options: BlockOptions = {}): string {
+  const { place, budgetTokens, isFirst = true } = options
+  const { nonce } = cli
+  const { ours, said, about } =
+    nonce === undefined ? { ours: '', said: toMarkdown(message), about: undefined } : toFenced(message)
+  const text = nonce === undefined ? toPrintable(said) : foreignText(said)
+  const head = toPrintable(ours)
+  const isWhole = budgetTokens === undefined || estimateTokens(head + text) <= budgetTokens
+  const shown = isWhole ? text : cutAt(text, Math.max(budgetTokens * 4 - Buffer.byteLength(head), leastBytes))
   const missing = count(text.length - shown.length)
-  const rest = whole
+  const rest = isWhole
     ? []
     : ['', `[${missing} more characters; to read the rest: ${cli.command(`read ${message.id}`)}]`]
   const top = place === undefined ? message.id : `${place} · ${message.id}`
-  return [rule(cli, top), shown, ...rest, rule(cli, `end of ${message.id}`)].join('\n')
+  const legend = nonce !== undefined && isFirst ? [fenceLegend(nonce), ''] : []
+  const lines =
+    nonce === undefined
+      ? [shown]
+      : [...legend, head, '', ...between(nonce, shown), ...(about === undefined ? [] : [about])]
+  return [rule(cli, top), ...lines, ...rest, rule(cli, `end of ${message.id}`)].join('\n')
 }
+
+/** What is shown of a long message however small the budget is. */
+const leastBytes = 80
 
 function rule({ colors, width }: Cli, label: string): string {
   return colors.dim(`━━━ ${label} ${'━'.repeat(Math.max(3, Math.min(width, 100) - label.length - 5))}`)

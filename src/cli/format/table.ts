@@ -36,7 +36,7 @@ export function table(
   const line = (texts: readonly string[], paint: (text: string, at: number) => string) =>
     texts
       .map((text, at) => {
-        const cut = truncate(text, widths[at]!)
+        const cut = fitTo(text, widths[at]!)
         const padding = ' '.repeat(widths[at]! - cellWidth(cut))
         const painted = cut === '' ? '' : paint(cut, at)
         return columns[at]!.right ? padding + painted : painted + padding
@@ -77,6 +77,12 @@ function cellWidth(text: string): number {
   for (const char of text) width += charWidth(char)
   return width
 }
+
+/** What is in quotes stays in quotes. */
+const fitTo = (text: string, width: number): string =>
+  cellWidth(text) <= width || !/^".*"$/.test(text)
+    ? truncate(text, width)
+    : `${truncate(text, width - 1).replace(/\\*…$/, '…')}"`
 
 /** As much of a text as fits, with an ellipsis if it was truncated. */
 export function truncate(text: string, width: number): string {

@@ -53,7 +53,7 @@ export function claim(command: Command): void {
         return
       }
       const { message, state, claim: held } = claimed
-      const line = `${handledLine(claimed)}\nyours for the next ${span(Date.parse(held.until) - space.now())}`
+      const line = `${handledLine(cli, claimed)}\nyours for the next ${span(Date.parse(held.until) - space.now())}`
       cli.answer({ message, state, claim: held }, () =>
         next ? `${messageBlock(cli, message)}\n${line}` : line,
       )

@@ -3,10 +3,11 @@ import type { Command } from 'commander'
 import { openDemoSpace, playDemo, removeDemoSpace } from '../../demo/run.ts'
 import { defaultAgents, maxAgents, minAgents } from '../../demo/team.ts'
 import type { MessageEntry } from '../../model/entry.ts'
-import { toPrintableLine } from '../../model/text.ts'
+import { toPrintableLine, toSafeJson } from '../../model/text.ts'
 import type { DiskSpace } from '../../space/space.ts'
 import { action, type Cli, shellWord } from '../cli.ts'
-import { paintPriority, subjectOf } from '../format/message.ts'
+import { subjectIn } from '../format/foreign.ts'
+import { paintPriority } from '../format/message.ts'
 import { truncate } from '../format/table.ts'
 import { clock } from '../format/time.ts'
 import { examples } from '../help.ts'
@@ -96,13 +97,14 @@ async function tell(cli: Cli, space: DiskSpace, signal: AbortSignal): Promise<vo
   for await (const { entry } of space.follow({ signal })) {
     if (entry.kind !== 'message' || cli.quiet) continue
     const message = { seq: entry.seq, ...entry.message }
-    await write(`${cli.json ? JSON.stringify({ message }) : line(cli, entry)}\n`)
+    await write(`${cli.json ? toSafeJson({ message }) : line(cli, entry)}\n`)
   }
 }
 
-function line({ colors, width }: Cli, { at, message }: MessageEntry): string {
+function line(cli: Cli, { at, message }: MessageEntry): string {
+  const { colors, width } = cli
   const time = clock(at)
-  const text = `${message.from} → ${message.to.join(', ')}: ${subjectOf(message)} (${message.type})`
+  const text = `${message.from} → ${message.to.join(', ')}: ${subjectIn(cli, message)} (${message.type})`
   const paint = paintPriority(colors, message.priority)
   return `${colors.dim(time)}  ${paint(truncate(toPrintableLine(text), width - time.length - 2))}`
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { toPrintableLine } from '../../model/text.ts'
+import { toPrintableLine, toSafeJson } from '../../model/text.ts'
 import { messageLine } from '../format/message.ts'
 import { examples } from '../help.ts'
 import { interruptSignal, yieldToSignals } from '../interrupt.ts'
@@ -29,7 +29,7 @@ export function watch(command: Command): void {
     const signal = interruptSignal()
     cli.hint(`Watching mail to ${toPrintableLine(mailbox.name)}. Press Ctrl-C to stop.`)
     for await (const message of mailbox.watch({ ...given(flags), signal })) {
-      await write(`${cli.json ? JSON.stringify({ message }) : messageLine(cli, message)}\n`)
+      await write(`${cli.json ? toSafeJson({ message }) : messageLine(cli, message)}\n`)
       await yieldToSignals()
     }
   })

@@ -4,7 +4,7 @@ import { toPrintableLine } from '../../model/text.ts'
 import type { Handled, Mailbox } from '../../space/mailbox/api.ts'
 import type { Cli } from '../cli.ts'
 import { describe, exitCodeOf, forPeople, translate } from '../exit.ts'
-import { subjectOf } from '../format/message.ts'
+import { subjectIn } from '../format/foreign.ts'
 import { examples } from '../help.ts'
 import { mailboxAction } from '../open.ts'
 import { given, whole } from '../options.ts'
@@ -22,11 +22,11 @@ function handler<Flags>(command: Command, step: Step<Flags>): void {
   })
 }
 
-export const handledLine = ({ message, state, already }: Handled): string =>
-  toPrintableLine(`${already ? 'already ' : ''}${state}: ${subjectOf(message)}  ${message.id}`)
+export const handledLine = (cli: Cli, { message, state, already }: Handled): string =>
+  toPrintableLine(`${already ? 'already ' : ''}${state}: ${subjectIn(cli, message)}  ${message.id}`)
 
 const answerOne = (cli: Cli, handled: Handled): void =>
-  cli.confirm({ ...handled }, () => handledLine(handled))
+  cli.confirm({ ...handled }, () => handledLine(cli, handled))
 
 type ClaimFlag = { claim?: number }
 const options = ({ claim: claimNumber }: ClaimFlag) => given({ claimNumber })
@@ -50,7 +50,7 @@ async function handleSeveral(
   const messages = done.map(({ message, state }) => ({ ...message, state }))
   const error = first === undefined ? {} : { error: describe(first) }
   if (done.length > 0 || cli.json)
-    cli.confirm({ messages, next: null, ...error }, () => done.map(handledLine).join('\n'))
+    cli.confirm({ messages, next: null, ...error }, () => done.map((one) => handledLine(cli, one)).join('\n'))
   for (const failure of failures) process.stderr.write(forPeople(failure))
   if (first !== undefined) process.exitCode = exitCodeOf(first)
 }

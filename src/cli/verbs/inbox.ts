@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { priorities } from '../../model/message.ts'
-import { messageBlock } from '../format/message.ts'
+import { messageBlock, messageBlocks } from '../format/message.ts'
 import { examples } from '../help.ts'
 import { mailboxAction } from '../open.ts'
 import { addFilters, type FilterFlags, given, whole } from '../options.ts'
@@ -29,9 +29,7 @@ export function check(command: Command): void {
     const { messages, remaining, later = 0 } = checked
     cli.answer({ ...checked }, () => {
       if (messages.length === 0 && remaining.unread === 0) return 'no new mail'
-      const blocks = messages.map((message, at) =>
-        messageBlock(cli, message, { place: `${at + 1} of ${messages.length}`, budgetTokens: budget }),
-      )
+      const blocks = messageBlocks(cli, messages, { budgetTokens: budget })
       const unread = remaining.unread - later
       const rest = [
         ...(unread > 0 ? [`${grouped(unread)} more unread: ${cli.command('check')}`] : []),

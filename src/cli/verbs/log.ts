@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Entry } from '../../model/entry.ts'
+import { toSafeJson } from '../../model/text.ts'
 import { unreadableHint, unreadableText } from '../../model/unreadable.ts'
 import type { DiskSpace } from '../../space/space.ts'
 import { action, type Cli } from '../cli.ts'
@@ -33,7 +34,7 @@ export function log(command: Command): void {
     await using space = await open(cli)
     const end = await space.lastSeq()
     printHints(cli, space, end, flags)
-    const format = cli.json ? JSON.stringify : createEntryWriter(cli)
+    const format = cli.json ? toSafeJson : createEntryWriter(cli)
     for await (const { entry } of entries(space, end, flags)) {
       await write(`${format(entry)}\n`)
       await yieldToSignals()

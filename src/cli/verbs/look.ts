@@ -4,7 +4,7 @@ import { person } from '../../model/agent.ts'
 import { action } from '../cli.ts'
 import { usageHint } from '../exit.ts'
 import { ladder } from '../format/ladder.ts'
-import { messageBlock } from '../format/message.ts'
+import { messageBlocks } from '../format/message.ts'
 import { examples } from '../help.ts'
 import { mailboxAction, open, openMailbox } from '../open.ts'
 import { given } from '../options.ts'
@@ -33,11 +33,7 @@ export function thread(command: Command): void {
     await using space = await open(cli)
     // A thread looks the same to everyone, so the caller need not have joined.
     const messages = await space.mailboxInside(person).thread(id)
-    cli.answer({ messages, next: null }, () =>
-      messages
-        .map((message, at) => messageBlock(cli, message, { place: `${at + 1} of ${messages.length}` }))
-        .join('\n\n'),
-    )
+    cli.answer({ messages, next: null }, () => messageBlocks(cli, messages).join('\n\n'))
   })
 }
 

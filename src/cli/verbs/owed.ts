@@ -4,6 +4,7 @@ import { type Kind, kinds } from '../../conversation/registry.ts'
 import { person } from '../../model/agent.ts'
 import type { Owed } from '../../query/owed.ts'
 import { action, type Cli } from '../cli.ts'
+import { foreignWords, noSubject } from '../format/foreign.ts'
 import { table } from '../format/table.ts'
 import { relative } from '../format/time.ts'
 import { examples } from '../help.ts'
@@ -46,7 +47,8 @@ export function owed(command: Command): void {
   })
 }
 
-function owedTable({ colors, width, now }: Cli, found: readonly Owed[]): string {
+function owedTable(cli: Cli, found: readonly Owed[]): string {
+  const { colors, width, now } = cli
   const [head = '', ...lines] = table(
     [
       { head: 'WHAT', paint: (text, at) => (found[at]!.overdue ? colors.red(text) : text) },
@@ -59,7 +61,7 @@ function owedTable({ colors, width, now }: Cli, found: readonly Owed[]): string 
       state === 'open' ? kind : `${kind}, ${state}`,
       by,
       from,
-      subject || '(no subject)',
+      subject === '' ? noSubject : foreignWords(cli, subject),
       relative(since, now),
     ]),
     width,

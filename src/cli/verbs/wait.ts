@@ -81,7 +81,7 @@ async function forMail(cli: Cli, mailbox: Mailbox, wanted: Wanted, until: UntilO
   answerSoFar(
     cli,
     { messages, next: null },
-    messages.map((message) => messageBlock(cli, message)).join('\n'),
+    messages.map((message, at) => messageBlock(cli, message, { isFirst: at === 0 })).join('\n'),
     missing > 0
       ? late(`${missing} of ${messages.length + missing} messages did not arrive`, until)
       : undefined,

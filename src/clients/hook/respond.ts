@@ -1,5 +1,5 @@
 import { goOnRequest, hasWord, type Moment, worthATurn } from '../../agent/briefing.ts'
-import { recall } from '../../agent/recall.ts'
+import { reminder } from '../../agent/recall.ts'
 import { reportWaiting } from '../../agent/waiting.ts'
 import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
@@ -134,8 +134,8 @@ async function respondToStop(context: HookContext, event: HookEvent, print: Prin
 /** Unless our reply survives the compaction, the agent is reminded afterwards. */
 async function respondToCompaction(context: HookContext, event: HookEvent, print: Print): Promise<void> {
   if (event.survivesCompaction) {
-    const reminder = (await recall(context.mailbox)).join('\n\n')
-    if (reminder !== '') print({ context: reminder })
+    const text = await reminder(context.mailbox)
+    if (text !== '') print({ context: text })
     return
   }
   removeStamp(context)
