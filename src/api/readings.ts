@@ -4,6 +4,7 @@ import { needs } from '../conversation/registry.ts'
 import { person } from '../model/agent.ts'
 import { parseTime } from '../model/time.ts'
 import { needsOf } from '../query/needs.ts'
+import type { RosterAgent } from '../query/presence.ts'
 import { agentByName } from '../query/roster.ts'
 import { threads, threadWithReceipts } from '../query/threads.ts'
 import { traffic } from '../query/traffic.ts'
@@ -53,6 +54,16 @@ const brief = z.strictObject({
   ...{ ...s.texts('id', 'from'), to: z.array(s.text), ...s.texts('subject', 'type'), priority },
 })
 
+/** An agent as others know it. Its process and its session are its own affair. */
+function withoutSession<Known extends RosterAgent>({ session, ...agent }: Known) {
+  const { generation, startedAt } = session
+  return { ...agent, session: { generation, startedAt } }
+}
+
+/** Where a webhook goes, without the path and the query: whoever knows those can post there. */
+const withoutSecret = (url: string): string =>
+  URL.canParse(url) ? `${new URL(url).origin}/…` : url === '' ? '' : '…'
+
 /** All readings of the space. None of them changes anything. */
 export const readings = {
   space: reading({
@@ -66,7 +77,8 @@ export const readings = {
     async run({ space, caller, version }) {
       const { id, settings } = space
       const at = new Date(space.now()).toISOString()
-      return { id, version, seq: await space.lastSeq(), at, you: caller.agent, settings: { ...settings } }
+      const shown = { ...settings, webhook: withoutSecret(settings.webhook) }
+      return { id, version, seq: await space.lastSeq(), at, you: caller.agent, settings: shown }
     },
   }),
   overview: reading({
@@ -90,7 +102,11 @@ export const readings = {
     summary: 'List the agents, as they are at this moment',
     input: nothing,
     output: s.object('Roster', { agents: z.array(s.agent) }),
-    run: async ({ space }) => ({ agents: await space.agents() }),
+    async run({ space, caller }) {
+      const agents = await space.agents()
+      if (caller.isPerson) return { agents }
+      return { agents: agents.map((agent) => (agent.name === caller.agent ? agent : withoutSession(agent))) }
+    },
   }),
   threads: reading({
     path: '/api/threads',

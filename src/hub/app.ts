@@ -9,7 +9,7 @@ import { inSpan, type SpanOptions } from '../base/trace.ts'
 import type { Admission } from './admit.ts'
 import { readJson } from './body.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
-import { toAnswer } from './errors.ts'
+import { notKept, toAnswer } from './errors.ts'
 import { checkMailbox } from './guard.ts'
 import { copyHealth, healthProblem } from './health.ts'
 import { Tally } from './limits.ts'
@@ -50,6 +50,9 @@ export function createApp(parts: AppParts): Hono<Env> {
       return { operation: c.get('operation') ?? 'other', status: c.res.status }
     })
     for (const [name, value] of Object.entries(securityHeaders)) c.header(name, value)
+    // The files of the console say for themselves how long they are good for.
+    if (!c.res.headers.has('cache-control'))
+      for (const [name, value] of Object.entries(notKept)) c.header(name, value)
     if (stopping.aborted) c.header('connection', 'close')
   })
   const withToken: MiddlewareHandler<Env> = async (c, next) => {
@@ -59,7 +62,7 @@ export function createApp(parts: AppParts): Hono<Env> {
   for (const path of ['/api/*', '/mcp', '/metrics']) app.use(path, withToken)
   // The rest is public: /health and the files of the console need no token.
   app.use(async (c, next) => {
-    if (c.get('caller') === undefined) guard.checkPlace(c.env.incoming.headers)
+    if (c.get('caller') === undefined) admission.checkPlace(c.env.incoming)
     await next()
   })
   app.onError((thrown, c) => {

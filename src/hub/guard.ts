@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { HttpRefusal } from './errors.ts'
@@ -31,24 +31,30 @@ export class Guard {
   }
 
   /** Refuses requests that did not use an address of ours, or that come from pages of other sites. */
-  checkPlace({ host, origin }: IncomingHttpHeaders): void {
+  checkPlace(incoming: IncomingMessage): void {
+    const { host, origin } = incoming.headers
+    // A proxy in front of us may have gone by another one than we would.
+    if ((incoming.headersDistinct['host']?.length ?? 0) > 1) {
+      throw new HttpRefusal(400, 'host', 'the request has more than one Host header', { hint: 'send one' })
+    }
     if (host === undefined || !this.#hosts.has(host.toLowerCase())) {
       throw new HttpRefusal(403, 'host', 'the hub does not answer to this host name', {
         hint: 'open the address that `mailbox serve` printed, or start it with --allow-host NAME',
       })
     }
-    if (origin !== undefined && !this.#origins.has(origin.toLowerCase())) {
+    if ((origin !== undefined && !this.#origins.has(origin.toLowerCase())) || isFromOtherSite(incoming)) {
       throw new HttpRefusal(403, 'origin', 'pages of other sites cannot use the hub', {
         hint: 'use the console of this hub, or a program that sends no Origin',
       })
     }
   }
 
-  checkToken({ authorization, 'sec-websocket-protocol': protocols }: IncomingHttpHeaders): Caller {
+  checkToken({ headers }: IncomingMessage): Caller {
+    const { authorization, upgrade, 'sec-websocket-protocol': protocols = '' } = headers
     const token =
       /^Bearer ([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ??
-      // A browser can send no other headers with a WebSocket.
-      /(?:^|,)\s*bearer\.([\w.~-]+)/.exec(protocols ?? '')?.[1]
+      // A browser can send no other headers with a WebSocket. Nothing else takes a token there.
+      (upgrade === undefined ? undefined : /(?:^|,)\s*bearer\.([\w.~-]+)/.exec(protocols)?.[1])
     const caller = token === undefined ? undefined : this.#tokens.callerOf(token)
     if (caller !== undefined) return caller
     const what = token === undefined ? 'the request has no token' : 'the token is not valid'
@@ -60,6 +66,17 @@ export class Guard {
   isStillGood({ digest }: Caller): boolean {
     return this.#tokens.callerWith(digest) !== undefined
   }
+}
+
+/**
+ * Whether a browser says that another site is behind the request: one with no Origin, such as an image. A link that was
+ * followed to the console is fine; the page it opens has no token.
+ */
+function isFromOtherSite({ method, url = '', headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site']
+  if (site === undefined || site === 'same-origin' || site === 'none') return false
+  const isFollowed = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+  return !(isFollowed && method === 'GET' && !/^\/(?:api|mcp|metrics)\b/.test(url))
 }
 
 /** Agents act in their own mailbox only; the person can read any. */

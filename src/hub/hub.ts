@@ -1,6 +1,6 @@
 import { once, setMaxListeners } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { MailboxError } from '../base/errors.ts'
@@ -9,11 +9,12 @@ import type { DiskSpace } from '../space/space.ts'
 import { Survey } from '../space/survey.ts'
 import { Admission } from './admit.ts'
 import { createApp, type McpDoor } from './app.ts'
+import { Connections } from './connections.ts'
 import { ConsoleFiles } from './console.ts'
 import { Feed } from './feed.ts'
 import { Guard } from './guard.ts'
 import { defaultLimits, type HubLimits } from './limits.ts'
-import type { Logger } from './log.ts'
+import { type Logger, LogRate } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { Streams } from './streams.ts'
 import { Tokens } from './tokens.ts'
@@ -53,6 +54,7 @@ const portsToTry = 50
 /** How long responses may take to finish when the hub stops. */
 const graceMs = 5_000
 const idleLookMs = 20
+const checkingMs = 1_000
 
 /** Starts a hub on an open space. */
 export async function startHub(options: StartHubOptions): Promise<Hub> {
@@ -72,37 +74,33 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   const server = createAdaptorServer({
     fetch: (request, env) => app!.fetch(request, env as never),
     overrideGlobalObjects: false,
-    serverOptions: { headersTimeout: 10_000, requestTimeout: 60_000, maxHeaderSize: 16_384 },
+    serverOptions: {
+      ...{ headersTimeout: limits.headersMs, requestTimeout: 60_000, maxHeaderSize: 16_384 },
+      // How often it looks who is late.
+      connectionsCheckingInterval: checkingMs,
+    },
   }) as Server
-  server.maxConnections = limits.connections
+  const logRate = new LogRate()
+  const connections = new Connections({ limits, metrics, log, logRate })
+  connections.watch(server)
   const port = await listen(server, host, options.port).catch(async (error: unknown) => {
     await feed.stop()
     throw error
   })
   const guard = new Guard(tokens, host, port, allowHosts)
-  const parts = { space, survey, feed, guard, limits, metrics, log, version, stopping: stopping.signal }
+  const parts = {
+    ...{ space, survey, feed, guard, limits, metrics, log, logRate, connections, version },
+    stopping: stopping.signal,
+  }
   const streams = new Streams(parts, options.beatMs)
   const admission = new Admission(parts)
   const pages = new ConsoleFiles(options.consoleDir)
   app = createApp({ ...parts, admission, streams, pages, mcp: options.mcp })
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    metrics.connections.inc()
-    sockets.add(socket)
-    socket.on('close', () => {
-      metrics.connections.dec()
-      sockets.delete(socket)
-    })
-  })
   /** Closes connections that are idle: their response is finished, or they never sent anything. */
   function closeIdle(): void {
     server.closeIdleConnections()
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    connections.endSilent()
   }
-  server.on('drop', () => {
-    metrics.refused.inc({ reason: 'connections' })
-    log.warn({ event: 'refused', reason: 'connections' }, 'refused')
-  })
   serveUpgrades(server, admission, streams)
 
   const keeper = space.runDueEvery()
@@ -122,9 +120,7 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
       archiving.stop()
       const idle = setInterval(closeIdle, idleLookMs)
       // The server no longer tracks a WebSocket, but one whose client does not answer would keep it from closing.
-      const late = setTimeout(() => {
-        for (const socket of sockets) socket.destroy()
-      }, graceMs)
+      const late = setTimeout(() => connections.endAll(), graceMs)
       await closed
       clearInterval(idle)
       clearTimeout(late)

@@ -1,13 +1,13 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { fromSystem, MailboxError } from '../base/errors.ts'
-import { createFileAtomically, readTextFile, syncDirectory, writeFileAtomically } from '../base/files.ts'
+import { MailboxError } from '../base/errors.ts'
+import { createFileAtomically, readTextFile, writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
 import { isObject } from '../base/objects.ts'
-import { sleepSync } from '../base/timers.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import { checkName } from '../model/name.ts'
+import { hubDir, isUnwritable, makeHubDir, mustBePrivate, whileLocked } from './hub-dir.ts'
 
 /** Who sent a request. */
 export interface Caller {
@@ -20,7 +20,6 @@ export interface Caller {
 
 type AgentTokens = Record<string, { sha256: string; createdAt: string }>
 
-const hubDir = (dir: string) => join(dir, 'hub')
 const personFile = (dir: string) => join(hubDir(dir), 'token')
 const agentsFile = (dir: string) => join(hubDir(dir), 'agents.json')
 const digestOf = (token: string) => hash('sha256', token, 'hex')
@@ -50,28 +49,6 @@ function personToken(dir: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token
   throw new MailboxError('damaged', `${file} has no token`, {
     hint: 'delete it: a new token is created, and the old one ends',
-  })
-}
-
-function isUnwritable(error: unknown): boolean {
-  const code = fromSystem(error)?.code
-  return code === 'not_permitted' || code === 'disk_full'
-}
-
-function makeHubDir(dir: string): void {
-  try {
-    // Not recursive: on a read-only file system that says that the space is not there.
-    mkdirSync(hubDir(dir), { mode: 0o700 })
-    syncDirectory(dir)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-}
-
-function mustBePrivate(file: string): void {
-  if (process.platform === 'win32' || (statSync(file).mode & 0o077) === 0) return
-  throw new MailboxError('not_permitted', `${file} is readable by other users`, {
-    hint: `run chmod 600 ${file}; if somebody may have read it, delete it and a new one is created`,
   })
 }
 
@@ -124,36 +101,12 @@ export function revokeAgentToken(dir: string, name: string): boolean {
 export const listAgentTokens = (dir: string): { name: string; createdAt: string }[] =>
   Object.entries(readAgents(dir)).map(([name, { createdAt }]) => ({ name, createdAt }))
 
-const changeWithinMs = 2_000
-const abandonedAfterMs = 10_000
-
 function changeAgents(dir: string, change: (agents: AgentTokens) => AgentTokens): void {
   makeHubDir(dir)
   const file = agentsFile(dir)
-  const lock = `${file}.new`
-  takeLock(lock)
-  try {
+  whileLocked(file, () => {
     writeFileAtomically(file, `${JSON.stringify(change(readAgents(dir)), null, 2)}\n`)
-  } finally {
-    rmSync(lock, { force: true })
-  }
-}
-
-function takeLock(path: string): void {
-  for (const deadline = Date.now() + changeWithinMs; ; ) {
-    try {
-      writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
-      return
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
-    // A process that was killed meanwhile has left it behind.
-    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-    if (age > abandonedAfterMs) rmSync(path, { force: true })
-    else if (Date.now() > deadline)
-      throw new MailboxError('conflict', 'another process is changing the tokens', { hint: 'try again' })
-    sleepSync(20)
-  }
+  })
 }
 
 /** Looks tokens up. Reads the file again when it has changed, so that a revocation takes effect at once. */
