@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { asMailboxError } from '../base/errors.ts'
+import type { Caller } from './callers.ts'
 import { HttpRefusal } from './errors.ts'
 import { Rate } from './limits.ts'
 import { brief, briefError } from './log.ts'
 import { heldOperations } from './operations.ts'
 import type { HubParts } from './parts.ts'
-import type { Caller } from './tokens.ts'
 
 const sweepMs = 60_000
 
@@ -26,11 +26,12 @@ export class Admission {
 
   /** Checks Host and Origin, then the token and its rate. Throws an {@link HttpRefusal}. */
   admit(incoming: IncomingMessage): Caller {
-    const { guard, limits, connections } = this.#parts
+    const { guard, limits, connections, use } = this.#parts
     this.checkPlace(incoming)
     const caller = guard.checkToken(incoming)
     this.#admitted.add(incoming)
     connections.admit(incoming)
+    use.used(caller)
     if (this.#rate.take(caller.digest)) return caller
     throw new HttpRefusal(429, 'rate', 'too many requests with this token', {
       hint: `the limit is ${limits.requestsPerSecond} per second: wait a moment, or follow the stream instead of polling`,
@@ -71,10 +72,12 @@ export class Admission {
 
   /** Logs a refusal or a defect of ours. Strangers write headers, so they are cut short; tokens are never logged. */
   report(incoming: IncomingMessage, thrown: unknown): void {
-    const { metrics, log, logRate } = this.#parts
+    const { metrics, log, logRate, use } = this.#parts
     const isRefused = thrown instanceof HttpRefusal
-    if (isRefused) metrics.refused.inc({ reason: thrown.reason })
-    else if (asMailboxError(thrown).code !== 'internal') return
+    if (isRefused) {
+      metrics.refused.inc({ reason: thrown.reason })
+      if (thrown.agent !== undefined || thrown.reason === 'token') use.refused(thrown.agent)
+    } else if (asMailboxError(thrown).code !== 'internal') return
     const more = this.#admitted.has(incoming) ? {} : logRate.take()
     if (more === undefined) return
     const path = brief(incoming.url?.split('?')[0])

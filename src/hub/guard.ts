@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { type Caller, type Callers, readsAll } from './callers.ts'
 import { HttpRefusal } from './errors.ts'
-import type { Caller, Tokens } from './tokens.ts'
+import type { Scope } from './scopes.ts'
 
 const loopback = ['127.0.0.1', 'localhost', '[::1]']
 const wildcards = ['0.0.0.0', '::']
@@ -13,13 +14,13 @@ const wildcards = ['0.0.0.0', '::']
  * request that passes both still needs the third.
  */
 export class Guard {
-  readonly #tokens: Tokens
+  readonly #callers: Callers
   readonly #hosts: ReadonlySet<string>
   readonly #origins: ReadonlySet<string>
 
   /** Host and port are where the hub listens; `allowHosts` are the names that a proxy uses. */
-  constructor(tokens: Tokens, host: string, port: number, allowHosts: readonly string[]) {
-    this.#tokens = tokens
+  constructor(callers: Callers, host: string, port: number, allowHosts: readonly string[]) {
+    this.#callers = callers
     const own = [...loopback, ...(wildcards.includes(host) ? ownAddresses() : [bracketed(host)])]
     const hosts = own.flatMap((one) => [`${one}:${port}`, ...(port === 80 ? [one] : [])])
     const allowed = allowHosts.map((one) => one.toLowerCase())
@@ -55,16 +56,19 @@ export class Guard {
       /^Bearer ([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ??
       // A browser can send no other headers with a WebSocket. Nothing else takes a token there.
       (upgrade === undefined ? undefined : /(?:^|,)\s*bearer\.([\w.~-]+)/.exec(protocols)?.[1])
-    const caller = token === undefined ? undefined : this.#tokens.callerOf(token)
+    const caller = token === undefined ? undefined : this.#callers.callerOf(token)
     if (caller !== undefined) return caller
+    const agent = token === undefined ? undefined : this.#callers.expiredOf(token)
+    if (agent !== undefined) {
+      throw new HttpRefusal(401, 'expired', 'the token has expired', {
+        hint: `create a new one: mailbox token ${agent}`,
+        agent,
+      })
+    }
     const what = token === undefined ? 'the request has no token' : 'the token is not valid'
     throw new HttpRefusal(401, 'token', what, {
       hint: "send `Authorization: Bearer TOKEN`; the person's is in SPACE/hub/token, `mailbox token NAME` creates an agent's",
     })
-  }
-
-  isStillGood({ digest }: Caller): boolean {
-    return this.#tokens.callerWith(digest) !== undefined
   }
 }
 
@@ -79,9 +83,22 @@ function isFromOtherSite({ method, url = '', headers }: IncomingMessage): boolea
   return !(isFollowed && method === 'GET' && !/^\/(?:api|mcp|metrics)\b/.test(url))
 }
 
-/** Agents act in their own mailbox only; the person can read any. */
+/** Refuses a token that is not good for any of these. */
+export function checkScope(caller: Caller, ...wanted: Scope[]): void {
+  if (wanted.some((scope) => caller.scopes.has(scope))) return
+  throw new HttpRefusal(403, 'scope', `the token is not good for this: it needs ${wanted.join(' or ')}`, {
+    hint: `its scope is ${[...caller.scopes].join(', ')}; for another one: mailbox token NAME --scope …`,
+    agent: caller.agent,
+  })
+}
+
+/** What lets a token look at its own mail. Whoever acts in a mailbox reads it. */
+export const looking: readonly Scope[] = ['read-own', 'act', 'read-all']
+
+/** Agents act in their own mailbox only; some tokens can read any. */
 export function checkMailbox(caller: Caller, name: string, reads: boolean): void {
-  if (caller.agent === name || (caller.isPerson && reads)) return
+  if (caller.agent === name) checkScope(caller, ...(reads ? looking : (['act'] as const)))
+  if (caller.agent === name || (reads && readsAll(caller))) return
   throw new HttpRefusal(403, 'agent', `${caller.agent} cannot act as ${name}`, {
     hint: `use /api/mailboxes/${encodeURIComponent(caller.agent)}/…, or the token of that agent`,
     agent: caller.agent,

@@ -9,6 +9,7 @@ import type { DiskSpace } from '../space/space.ts'
 import { Survey } from '../space/survey.ts'
 import { Admission } from './admit.ts'
 import { createApp, type McpDoor } from './app.ts'
+import { Callers } from './callers.ts'
 import { Connections } from './connections.ts'
 import { ConsoleFiles } from './console.ts'
 import { Feed } from './feed.ts'
@@ -16,8 +17,9 @@ import { Guard } from './guard.ts'
 import { defaultLimits, type HubLimits } from './limits.ts'
 import { type Logger, LogRate } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { Revocation } from './revocation.ts'
 import { Streams } from './streams.ts'
-import { Tokens } from './tokens.ts'
+import { TokenUse } from './token-use.ts'
 import { serveUpgrades } from './upgrade.ts'
 import { runWebhook } from './webhook.ts'
 
@@ -43,8 +45,10 @@ export interface Hub {
   /** Where it listens, without a slash at the end. */
   url: string
   port: number
-  /** The person's token. */
+  /** The person's token for programs. */
   token: string
+  /** The person's token for the console: good for this run of the hub. */
+  consoleToken: string
   /** Ends streams and waits, lets responses finish, and frees the port. The space stays open. */
   stop(): Promise<void>
 }
@@ -67,7 +71,8 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   const survey = new Survey(space.core)
   const onProblem = (err: unknown) => log.error({ event: 'feed', err }, 'the journal cannot be read')
   const feed = new Feed(space, survey, { keptChars: limits.keptChars, onProblem })
-  const tokens = new Tokens(space.dir)
+  const callers = new Callers(space.dir)
+  const use = new TokenUse(space.dir)
   await feed.start()
   // The host names to accept are known once the port is.
   let app: ReturnType<typeof createApp> | undefined
@@ -85,11 +90,25 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   connections.watch(server)
   const port = await listen(server, host, options.port).catch(async (error: unknown) => {
     await feed.stop()
+    callers.stop()
     throw error
   })
-  const guard = new Guard(tokens, host, port, allowHosts)
+  const guard = new Guard(callers, host, port, allowHosts)
   const parts = {
-    ...{ space, survey, feed, guard, limits, metrics, log, logRate, connections, version },
+    ...{
+      space,
+      survey,
+      feed,
+      guard,
+      revocation: new Revocation(callers),
+      use,
+      limits,
+      metrics,
+      log,
+      logRate,
+      connections,
+      version,
+    },
     stopping: stopping.signal,
   }
   const streams = new Streams(parts, options.beatMs)
@@ -111,7 +130,8 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
-    token: tokens.person,
+    token: callers.person,
+    consoleToken: callers.console,
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       stopping.abort()
@@ -126,6 +146,8 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
       clearTimeout(late)
       await Promise.race([posting, sleep(graceMs, undefined, { ref: false })])
       await feed.stop()
+      callers.stop()
+      use.write()
     },
   }
 }

@@ -1,6 +1,6 @@
 import { messageLimits } from '../model/message.ts'
+import type { Caller } from './callers.ts'
 import { HttpRefusal } from './errors.ts'
-import type { Caller } from './tokens.ts'
 
 /** The limits of one hub. */
 export interface HubLimits {

@@ -6,6 +6,8 @@ import type { Guard } from './guard.ts'
 import type { HubLimits } from './limits.ts'
 import type { Logger, LogRate } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import type { Revocation } from './revocation.ts'
+import type { TokenUse } from './token-use.ts'
 
 /** What the parts of a hub share. */
 export interface HubParts {
@@ -13,6 +15,8 @@ export interface HubParts {
   survey: Survey
   feed: Feed
   guard: Guard
+  revocation: Revocation
+  use: TokenUse
   limits: HubLimits
   metrics: Metrics
   log: Logger

@@ -83,12 +83,29 @@ it('makes, lists and takes back the tokens of agents', async () => {
   const count = () =>
     fetch(`${url}/api/mailboxes/ada/count`, { method: 'POST', headers: { authorization: `Bearer ${made}` } })
   expect((await count()).status).toBe(200)
-  expect(await box.ok('token')).toMatch(/^AGENT +CREATED\nada +/)
+  expect(await box.ok('token')).toMatch(
+    /^AGENT +CREATED +SCOPE +EXPIRES +LAST USE +REFUSED\nada +\S.*act,read-own +never +/,
+  )
   expect(await box.ok('token', 'ada', '--revoke')).toBe('revoked the token of ada\n')
   expect((await count()).status).toBe(401)
   expect(await box.refused(3, 'token', 'ada', '--revoke')).toMatchObject({ code: 'not_found' })
   expect(await box.refused(2, 'token', 'user')).toMatchObject({ code: 'invalid' })
   expect(await box.refused(2, 'token', '--revoke')).toMatchObject({ code: 'invalid' })
+  expect(await box.refused(2, 'token', 'ada', '--scope', 'everything')).toMatchObject({ code: 'invalid' })
+  expect(await box.refused(2, 'token', 'ada', '--rotate')).toMatchObject({ code: 'invalid' })
+  expect(await box.refused(2, 'token', 'ada', '--expires', 'soon')).toMatchObject({ code: 'invalid' })
+
+  const prometheus = (await box.ok('token', 'prometheus', '--scope', 'metrics', '--expires', '30d')).trim()
+  const get = (path: string, token: string) =>
+    fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } }).then(({ status }) => status)
+  expect([await get('/metrics', prometheus), await get('/api/agents', prometheus)]).toEqual([200, 403])
+  expect(await box.ok('token')).toMatch(/prometheus +just now +metrics +in 29 d/)
+  const { token: old } = await serve(box, '--port', '0')
+  const fresh = (await box.ok('token', 'user', '--rotate')).trim()
+  expect([await get('/api/space', old), await get('/api/space', fresh)]).toEqual([401, 200])
+  const secret = await box.ok('token', '--webhook')
+  expect(secret).toMatch(/^whsec_\S+\n$/)
+  expect(await box.ok('token', '--webhook')).toBe(secret)
 })
 
 it('loses and doubles nothing for those who follow when it is killed and started again', async () => {

@@ -31,10 +31,11 @@ export function serve(command: Command): void {
   action(command, async (cli, { host, port, allowHost = [] }: ServeFlags) => {
     const { startHub } = await import('../../hub/hub.ts')
     const { createLog } = await import('../../hub/log.ts')
+    const { outsideSpace } = await import('../../hub/outside.ts')
     const { createMcpEndpoint } = await import('../../mcp/http.ts')
     const stop = serviceSignal()
     await using space = await open(cli, { creates: true })
-    const mcp = createMcpEndpoint(space, { version: __VERSION__ })
+    const mcp = createMcpEndpoint(outsideSpace(space), { version: __VERSION__ })
     const hub = await startHub({
       ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },
       ...{ allowHosts: allowHost, mcp },
