@@ -41,9 +41,9 @@ export class Admission {
 
   /** Checks what needs no token: where a request came in, and the length of its address. */
   checkPlace(incoming: IncomingMessage): void {
-    const { guard, limits } = this.#parts
+    const { guard, limits, connections } = this.#parts
     const { url = '' } = incoming
-    guard.checkPlace(incoming)
+    guard.checkPlace(incoming, connections.isLocal(incoming))
     if (url.length > limits.targetChars) {
       throw new HttpRefusal(414, 'target', 'the address is too long', {
         hint: `the limit is ${limits.targetChars} characters`,

@@ -25,12 +25,16 @@ export class Connections {
     this.#parts = parts
   }
 
-  /** Watches a server's connections. Those of a Unix socket are of this user's programs. */
-  watch(server: Server): void {
+  /** Those that came over the Unix socket: they are of this user's programs. */
+  readonly #local = new WeakSet<Socket>()
+
+  /** Watches a server's connections. */
+  watch(server: Server, { isLocal = false }: { isLocal?: boolean } = {}): void {
     const { limits, metrics } = this.#parts
     server.maxConnections = limits.connections
     server.on('connection', (socket: Socket) => {
-      const key = keyOf(socket)
+      const key = isLocal ? undefined : keyOf(socket)
+      if (isLocal) this.#local.add(socket)
       metrics.connections.inc()
       this.#open.add(socket)
       if (key !== undefined) this.#receive(key, socket)
@@ -58,6 +62,9 @@ export class Connections {
     const more = logRate.take()
     if (more !== undefined) log.warn({ event: 'refused', reason, ...more }, 'refused')
   }
+
+  /** Whether a request came over the Unix socket. */
+  isLocal = ({ socket }: IncomingMessage): boolean => this.#local.has(socket)
 
   /** A request on this connection had a valid token. */
   admit({ socket }: IncomingMessage): void {

@@ -6,6 +6,8 @@ import { HttpRefusal } from './errors.ts'
 import type { Scope } from './scopes.ts'
 
 const loopback = ['127.0.0.1', 'localhost', '[::1]']
+export type Scheme = 'http' | 'https'
+
 const wildcards = ['0.0.0.0', '::']
 
 /**
@@ -19,26 +21,38 @@ export class Guard {
   readonly #origins: ReadonlySet<string>
 
   /** Host and port are where the hub listens; `allowHosts` are the names that a proxy uses. */
-  constructor(callers: Callers, host: string, port: number, allowHosts: readonly string[]) {
+  constructor(
+    callers: Callers,
+    {
+      host,
+      port,
+      allowHosts,
+      scheme,
+    }: { host: string; port: number; allowHosts: readonly string[]; scheme: Scheme },
+  ) {
     this.#callers = callers
+    const usual = scheme === 'https' ? 443 : 80
     const own = [...loopback, ...(wildcards.includes(host) ? ownAddresses() : [bracketed(host)])]
-    const hosts = own.flatMap((one) => [`${one}:${port}`, ...(port === 80 ? [one] : [])])
+    const hosts = own.flatMap((one) => [`${one}:${port}`, ...(port === usual ? [one] : [])])
     const allowed = allowHosts.map((one) => one.toLowerCase())
     this.#hosts = new Set([...hosts, ...allowed])
     this.#origins = new Set([
-      ...hosts.map((one) => `http://${one}`),
+      ...hosts.map((one) => `${scheme}://${one}`),
       ...allowed.flatMap((one) => [`http://${one}`, `https://${one}`]),
     ])
   }
 
-  /** Refuses requests that did not use an address of ours, or that come from pages of other sites. */
-  checkPlace(incoming: IncomingMessage): void {
+  /**
+   * Refuses requests that did not use an address of ours, or that come from pages of other sites. The Unix socket has no
+   * name that could point elsewhere.
+   */
+  checkPlace(incoming: IncomingMessage, isLocal: boolean): void {
     const { host, origin } = incoming.headers
     // A proxy in front of us may have gone by another one than we would.
     if ((incoming.headersDistinct['host']?.length ?? 0) > 1) {
       throw new HttpRefusal(400, 'host', 'the request has more than one Host header', { hint: 'send one' })
     }
-    if (host === undefined || !this.#hosts.has(host.toLowerCase())) {
+    if (!isLocal && (host === undefined || !this.#hosts.has(host.toLowerCase()))) {
       throw new HttpRefusal(403, 'host', 'the hub does not answer to this host name', {
         hint: 'open the address that `mailbox serve` printed, or start it with --allow-host NAME',
       })

@@ -8,11 +8,13 @@ import { table } from '../format/table.ts'
 import { relative } from '../format/time.ts'
 import { examples } from '../help.ts'
 import { existingSpaceDir } from '../open.ts'
+import { given } from '../options.ts'
 
 interface TokenFlags {
   revoke?: boolean
   rotate?: boolean
   webhook?: boolean
+  link?: boolean
   scope?: string
   expires?: number
 }
@@ -31,6 +33,7 @@ export function token(command: Command): void {
     .option('--expires <duration>', 'how long it is valid: 12h, 30d (default: until revoked)', parseDuration)
     .option('--rotate', "replace the person's token, or with --webhook the webhook's secret")
     .option('--revoke', 'revoke the token and close its connections')
+    .option('--link', `with ${person}: print the link to the console of the running hub`)
     .option('--webhook', 'print the secret that webhooks are signed with')
     .addHelpText(
       'after',
@@ -48,13 +51,19 @@ export function token(command: Command): void {
     if (flags.webhook) return printSecret(cli, dir, name, flags)
     if (name === undefined) return list(cli, dir, flags)
     if (flags.revoke) return revoke(cli, dir, name)
+    if (flags.link) return printLink(cli, dir, name)
     if (flags.rotate) return rotate(cli, dir, name)
     const { createAgentToken, listAgentTokens } = await import('../../hub/tokens.ts')
+    const { fingerprintIfAny, withFingerprint } = await import('../../hub/certificate.ts')
     const { parseScopes } = await import('../../hub/scopes.ts')
     const scopes = flags.scope === undefined ? undefined : parseScopes(flags.scope)
-    const created = createAgentToken(dir, name, { scopes, lastsMs: flags.expires })
+    const fingerprint = fingerprintIfAny(dir)
+    const created = withFingerprint(
+      createAgentToken(dir, name, { scopes, lastsMs: flags.expires }),
+      fingerprint,
+    )
     const { name: agent, createdAt: _, ...rest } = listAgentTokens(dir).find((one) => one.name === name)!
-    cli.answer({ agent, token: created, ...rest }, () => created)
+    cli.answer({ agent, token: created, ...rest, ...given({ fingerprint }) }, () => created)
     cli.tip('Save it now; it is not shown again. To use it: openSpace({ url, token })')
   })
 }
@@ -65,6 +74,20 @@ async function printSecret(cli: Cli, dir: string, name: string | undefined, { ro
   const { webhookSecret } = await import('../../hub/webhook-signature.ts')
   const secret = webhookSecret(dir, { renew: rotate ?? false })
   cli.answer({ webhook: { secret } }, () => secret)
+}
+
+async function printLink(cli: Cli, dir: string, name: string): Promise<void> {
+  if (name !== person)
+    throw new MailboxError('invalid', 'only the person has a console', {
+      hint: `mailbox token ${person} --link`,
+    })
+  const { linkIfAny } = await import('../../hub/link.ts')
+  const link = linkIfAny(dir)
+  if (link === undefined)
+    throw new MailboxError('not_found', 'no hub of this space is running here', {
+      hint: 'start one: mailbox serve',
+    })
+  cli.answer({ link }, () => link)
 }
 
 async function revoke(cli: Cli, dir: string, name: string): Promise<void> {
@@ -83,7 +106,8 @@ async function rotate(cli: Cli, dir: string, name: string): Promise<void> {
       hint: `for an agent: mailbox token ${toPrintableLine(name)}; it replaces the old one`,
     })
   const { rotatePersonToken } = await import('../../hub/person-token.ts')
-  const created = rotatePersonToken(dir)
+  const { fingerprintIfAny, withFingerprint } = await import('../../hub/certificate.ts')
+  const created = withFingerprint(rotatePersonToken(dir), fingerprintIfAny(dir))
   cli.answer({ agent: name, token: created }, () => created)
   cli.tip('The old token has ended. Programs that use it need the new one; the console needs none of them.')
 }
