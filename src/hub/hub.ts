@@ -57,6 +57,8 @@ export interface Hub {
   token: string
   /** The person's token for the console: good for this run of the hub. */
   consoleToken: string
+  /** What the person opens: the console, with that token. */
+  link: string
   /** Ends streams and waits, lets responses finish, and frees the port. The space stays open. */
   stop(): Promise<void>
 }
@@ -138,7 +140,8 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   })
   const posting = postOutside(space, log, stopping.signal)
   const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
-  const forget = keepLink(space.dir, `${url}/#token=${callers.console}`)
+  const link = `${url}/#token=${callers.console}`
+  const forget = keepLink(space.dir, link)
   return {
     url,
     port,
@@ -146,6 +149,7 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
     fingerprint: certificate?.fingerprint,
     token: callers.person,
     consoleToken: callers.console,
+    link,
     async stop() {
       const closed = Promise.all(
         servers.map((one) => new Promise<void>((resolve) => one.close(() => resolve()))),

@@ -5,7 +5,7 @@ import type { Caller } from './callers.ts'
 import { hubDir } from './hub-dir.ts'
 
 /** What became of a name's requests. */
-export interface Use {
+interface Use {
   lastUsedAt?: string
   /** How many requests with its token were refused. */
   refused: number

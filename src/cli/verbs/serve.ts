@@ -47,13 +47,12 @@ export function serve(command: Command): void {
       ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },
       ...{ allowHosts: allowHost, mcp, tls },
     })
-    const { url, socket, fingerprint } = hub
-    const address = `${url}/#token=${hub.consoleToken}`
+    const { url, link, socket, fingerprint } = hub
     const more = given({ socket, fingerprint })
     const token = withFingerprint(hub.token, fingerprint)
-    cli.answer({ url, token, space: space.dir, open: address, ...more }, () =>
+    cli.answer({ url, token, space: space.dir, open: link, ...more }, () =>
       [
-        ...[`open    ${address}`, `space   ${space.dir}`, 'stop    Ctrl-C'],
+        ...[`open    ${link}`, `space   ${space.dir}`, 'stop    Ctrl-C'],
         ...(fingerprint === undefined ? [] : [`tls     sha256 ${fingerprint}`]),
       ].join('\n'),
     )
