@@ -35,6 +35,8 @@ export interface Served {
   signal: AbortSignal
   /** New entries that concern the mailbox. */
   follow: Follow
+  /** False once the token of the client has ended: it gets nothing more. @default true */
+  isStillGood?: (() => boolean) | undefined
 }
 
 /** An agent that may not have joined yet, so it has no mailbox. */

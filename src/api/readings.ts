@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { MailboxError } from '../base/errors.ts'
 import { needs } from '../conversation/registry.ts'
 import { person } from '../model/agent.ts'
 import { parseTime } from '../model/time.ts'
@@ -9,22 +8,32 @@ import { threads, threadWithReceipts } from '../query/threads.ts'
 import { traffic } from '../query/traffic.ts'
 import type { Space } from '../space/api.ts'
 import type { SpaceCore } from '../space/core.ts'
+import type { DiskSpace } from '../space/space.ts'
 import type { Survey } from '../space/survey.ts'
+import { concerns } from './mailbox-filter.ts'
 import { type Operation, rowOn, type Schema } from './operation.ts'
+import { ownMailbox } from './own-mailbox.ts'
 import * as s from './schemas.ts'
+import { isBetween, mustHaveSome, ownOf, withoutSecret, withoutSession } from './shown.ts'
 
 /** What readings are answered from, and who asks. */
 interface Look {
-  space: Space
+  space: Pick<DiskSpace, keyof Space | 'mailboxOfRun'>
   core: SpaceCore
   survey: Survey
-  caller: { agent: string; isPerson: boolean }
+  caller: { agent: string }
+  /** Whether the caller sees more than its own mail. */
+  readsAll: boolean
   version: string
 }
 
 /** One reading of the space: `GET` with its input in the path and the query. */
-export type Reading = Operation<Schema, Schema, unknown, Look> & { path: string }
-const reading = rowOn<Look, { path: string }>()
+export type Reading = Operation<Schema, Schema, unknown, Look> & {
+  path: string
+  /** It is about the mail of all, so only those may have it who read everything. @default false */
+  ofAll?: boolean
+}
+const reading = rowOn<Look, Pick<Reading, 'path' | 'ofAll'>>()
 
 /** Queries are text. What is not a number stays text, and the schema refuses it. */
 const whole = z.exactOptional(
@@ -66,11 +75,13 @@ export const readings = {
     async run({ space, caller, version }) {
       const { id, settings } = space
       const at = new Date(space.now()).toISOString()
-      return { id, version, seq: await space.lastSeq(), at, you: caller.agent, settings: { ...settings } }
+      const shown = { ...settings, webhook: withoutSecret(settings.webhook) }
+      return { id, version, seq: await space.lastSeq(), at, you: caller.agent, settings: shown }
     },
   }),
   overview: reading({
     path: '/api/overview',
+    ofAll: true,
     summary: 'Get an overview of the space',
     input: nothing,
     output: s.object('Overview', {
@@ -90,14 +101,24 @@ export const readings = {
     summary: 'List the agents, as they are at this moment',
     input: nothing,
     output: s.object('Roster', { agents: z.array(s.agent) }),
-    run: async ({ space }) => ({ agents: await space.agents() }),
+    async run({ space, caller, readsAll }) {
+      const agents = await space.agents()
+      if (readsAll) return { agents }
+      return { agents: agents.map((agent) => (agent.name === caller.agent ? agent : withoutSession(agent))) }
+    },
   }),
   threads: reading({
     path: '/api/threads',
     summary: 'List threads, the most recently active first',
     input: z.strictObject({ tag: text, agent: text, ...page }),
     output: s.object('ThreadPage', { threads: z.array(threadSummary), next: z.nullable(s.text) }),
-    run: ({ core }, query) => core.query((source) => threads(source, query)),
+    run: ({ core, caller, readsAll }, query) =>
+      core.query((source) => {
+        if (readsAll) return threads(source, query)
+        const { hasThread } = ownOf(source, caller.agent)
+        const { next, ...page } = threads(source, { ...query, agent: caller.agent })
+        return { threads: page.threads.filter(({ id }) => hasThread(id)), next }
+      }),
   }),
   thread: reading({
     path: '/api/threads/{id}',
@@ -110,8 +131,11 @@ export const readings = {
         }),
       ),
     }),
-    run: async ({ core }, { id }) => ({
-      messages: await core.query((source) => threadWithReceipts(source, id)),
+    run: async ({ core, caller, readsAll }, { id }) => ({
+      messages: await core.query((source) => {
+        const messages = threadWithReceipts(source, id)
+        return readsAll ? messages : mustHaveSome(messages.filter(ownOf(source, caller.agent).has), id)
+      }),
     }),
   }),
   message: reading({
@@ -119,20 +143,28 @@ export const readings = {
     summary: 'Get a message and its states for each recipient',
     input: z.strictObject({ id: s.text }),
     output: s.shownMessage,
-    run: ({ space }, { id }) => space.show(id),
+    async run({ space, core, caller, readsAll }, { id }) {
+      const shown = await space.show(id)
+      if (!readsAll)
+        await core.query((source) =>
+          mustHaveSome([shown.message].filter(ownOf(source, caller.agent).has), id),
+        )
+      return shown
+    },
   }),
   search: reading({
     path: '/api/search',
-    summary: 'Search all messages; `is:unread` refers to your mailbox',
+    summary: 'Search all messages that you may read; `is:unread` refers to your mailbox',
     input: z.strictObject({ q: s.text, ...page }),
     output: s.messagePage,
-    async run({ space, caller }, { q, ...page }) {
-      const mailbox = await space.mailbox(caller.agent, { join: false })
-      return mailbox.search(q, page)
+    async run({ space, core, caller, readsAll }, { q, ...page }) {
+      const mailbox = await space.mailboxOfRun(caller.agent, { join: false })
+      return ownMailbox(core, mailbox, () => !readsAll).search(q, page)
     },
   }),
   needsYou: reading({
     path: '/api/needs-you',
+    ofAll: true,
     summary: 'List what waits for the person: the most urgent first, then the oldest',
     input: nothing,
     output: s.object('NeedsYou', {
@@ -145,32 +177,31 @@ export const readings = {
         }),
       ),
     }),
-    async run({ core, caller }) {
-      if (!caller.isPerson)
-        throw new MailboxError('not_permitted', 'only the person can read this', {
-          hint: `for what an agent owes: POST /api/mailboxes/${encodeURIComponent(caller.agent)}/owed`,
-        })
-      return {
-        items: await core.query((source) => needsOf(source, agentByName(source, person)!, core.now())),
-      }
-    },
+    run: async ({ core }) => ({
+      items: await core.query((source) => needsOf(source, agentByName(source, person)!, core.now())),
+    }),
   }),
   dead: reading({
     path: '/api/dead',
     summary: 'List dead letters, newest first',
     input: z.strictObject({ from: text, ...page }),
     output: s.deadLetters,
-    run: ({ space }, query) => space.deadLetters(query),
+    run: ({ space, caller, readsAll }, query) =>
+      space.deadLetters(readsAll ? query : { ...query, from: caller.agent }),
   }),
   owed: reading({
     path: '/api/owed',
     summary: 'List what agents owe each other, oldest first',
     input: z.strictObject({ by: text, to: text, kind: z.exactOptional(s.kind) }),
     output: s.object('AllOwed', { owed: z.array(s.owed) }),
-    run: async ({ space }, query) => ({ owed: await space.owed(query) }),
+    async run({ space, caller, readsAll }, query) {
+      const owed = await space.owed(query)
+      return { owed: readsAll ? owed : owed.filter((one) => isBetween(one, caller.agent)) }
+    },
   }),
   stats: reading({
     path: '/api/stats',
+    ofAll: true,
     summary: 'Get statistics: how much mail there is and how long it takes',
     input: nothing,
     output: s.stats,
@@ -178,6 +209,7 @@ export const readings = {
   }),
   traffic: reading({
     path: '/api/traffic',
+    ofAll: true,
     summary: 'List who writes to whom, the busiest pairs first',
     input: z.strictObject({ since: text }),
     output: s.object('Traffic', {
@@ -189,6 +221,7 @@ export const readings = {
   }),
   series: reading({
     path: '/api/series',
+    ofAll: true,
     summary: 'Get statistics over time. The percentiles are of the time from sending to being shown',
     input: z.strictObject({ from: text, to: text, buckets: whole }),
     output: s.object('Series', {
@@ -223,6 +256,7 @@ export const readings = {
   }),
   replay: reading({
     path: '/api/replay',
+    ofAll: true,
     summary: 'Get the space as it was after an entry of its journal',
     input: z.strictObject({ at: whole }),
     output: s.object('Replay', {
@@ -242,6 +276,16 @@ export const readings = {
     summary: 'List entries of the journal after a sequence number, in order',
     input: z.strictObject({ after: whole, limit: whole }),
     output: s.object('Entries', { entries: z.array(s.entry), seq: s.count }),
-    run: ({ survey }, { after = 0, limit }) => survey.entries(after, limit),
+    async run({ survey, caller, readsAll }, { after = 0, limit }) {
+      if (readsAll) return survey.entries(after, limit)
+      const wants = concerns(caller.agent, await survey.agent(caller.agent))
+      // A page without anything for the caller is not the end.
+      for (let from = after; ; ) {
+        const { entries, seq } = await survey.entries(from, limit)
+        const own = entries.filter(wants)
+        if (own.length > 0 || entries.length === 0) return { entries: own, seq }
+        from = entries.at(-1)!.seq
+      }
+    },
   }),
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { MailboxError } from '../base/errors.ts'
 import type { JoinInput } from '../command/roster.ts'
+import { remoteSession } from '../model/client.ts'
 import { joinFields } from './inputs.ts'
 import { rosterOperation } from './operation.ts'
 import * as s from './schemas.ts'
@@ -10,7 +11,7 @@ export const rosterOperations = {
     summary: 'Start a new run of the agent, known or not',
     input: z.strictObject(joinFields),
     output: s.agent,
-    run: ({ space, name }, input) => space.join(name, withHost(input)),
+    run: ({ space, name }, input) => space.join(name, fromElsewhere(input)),
   }),
   open: rosterOperation({
     summary: 'Join unless the agent is already running; `join: false` fails if the agent is unknown',
@@ -19,16 +20,22 @@ export const rosterOperations = {
     }),
     output: s.object('Opened', { name: s.text }),
     async run({ space, name }, { join = {} }) {
-      await space.mailbox(name, { join: join === false ? false : { session: {}, ...withHost(join) } })
+      await space.mailbox(name, { join: join === false ? false : fromElsewhere(join) })
       return { name }
     },
   }),
 }
 
-/** A pid means something only on its own machine; without the host we would look for it on ours. */
-function withHost(input: JoinInput): JoinInput {
-  if (input.session?.pid === undefined || input.session.host !== undefined) return input
-  throw new MailboxError('invalid', 'a pid needs its host', {
-    hint: 'pass session.host and session.pidStart as well, or no pid',
-  })
+/**
+ * How somebody joins over HTTP. A pid means something only on its own machine; without the host we would look for it on
+ * ours. The session is marked, so that it is never taken for that of a client here, whatever it says of itself.
+ */
+function fromElsewhere(input: JoinInput): JoinInput {
+  const { session = {} } = input
+  if (session.pid !== undefined && session.host === undefined) {
+    throw new MailboxError('invalid', 'a pid needs its host', {
+      hint: 'pass session.host and session.pidStart as well, or no pid',
+    })
+  }
+  return { ...input, session: remoteSession(session) }
 }

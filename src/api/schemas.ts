@@ -60,7 +60,12 @@ const damagedPlace = z.strictObject(counts('segment', 'offset', 'bytes', 'line')
 const signature = z.optional(z.enum(signatureStates))
 export const storedMessage = name(
   'Message',
-  z.extend(message, { seq: count, unreadable: z.optional(damagedPlace), signature }),
+  z.extend(message, {
+    seq: count,
+    imported: z.optional(z.literal(true)),
+    unreadable: z.optional(damagedPlace),
+    signature,
+  }),
 )
 export const inboxMessage = name(
   'InboxMessage',

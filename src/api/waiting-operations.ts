@@ -71,15 +71,15 @@ export const waitingOperations = {
   }),
 }
 
-/** Waits for mail. What was taken for a client that has gone is unread again, for the next one. */
+/** Waits for mail. What was taken for a client that has gone, or whose token has ended, is unread again. */
 async function waitFor(
-  { mailbox, signal, follow }: Served,
+  { mailbox, signal, follow, isStillGood = () => true }: Served,
   options: WaitForMessagesOptions,
 ): Promise<InboxMessage[]> {
   const messages = await unlessAborted([], () =>
     mailbox.waitAlong({ timeoutMs: waitAtMostMs, ...options, signal }, follow),
   )
-  if (signal.aborted)
+  if (signal.aborted || !isStillGood())
     for (const { id, claimNumber } of messages) await mailbox.release(id, given({ claimNumber }))
   return messages
 }

@@ -85,7 +85,10 @@ function checkNumber(text: string, at: number): number {
   numberPattern.lastIndex = at
   const literal = numberPattern.exec(text)?.[0]
   if (literal === undefined) return at
-  if (!isExact(Number(literal)))
+  const value = Number(literal)
+  // A number that is too small becomes 0.
+  const isLost = value === 0 && /^-?[0.]*[1-9]/.test(literal)
+  if (isLost || !isExact(value))
     refuse(`number ${literal.slice(0, 40)} is out of range for a double`, 'write it as a string')
   return at + literal.length - 1
 }

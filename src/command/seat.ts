@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import type { View } from '../conversation/view.ts'
 import type { Agent, Session } from '../model/agent.ts'
-import { hasOneSession } from '../model/client.ts'
+import { hasOneSession, isRemote } from '../model/client.ts'
 import type { Directory } from '../model/directory.ts'
 import { type AgentDraft, agentDraft } from '../model/entry.ts'
 import type { Context, Decision } from './context.ts'
@@ -86,6 +86,7 @@ function ownerOf(
   if (session.id === undefined) return undefined
   return [...agents.values()]
     .filter((agent) => agent.session.id === session.id && agent.session.client === client)
+    .filter((agent) => !isRemote(agent.session))
     .filter((agent) => isSameProcess(agent.session, session) || !isRunning(agent, processes))
     .sort((a, b) => b.session.startedAt.localeCompare(a.session.startedAt))[0]
 }
@@ -97,7 +98,9 @@ function tellSession(agent: Agent, client: string, session: SeatInput['session']
   return [agentDraft('updated', agent.name, { ...agent, session: { client, ...agent.session, id } })]
 }
 
+/** Whoever came over HTTP can name any process as its own, and is not believed. */
 const isSameProcess = (one: Session, other: SeatInput['session']): boolean =>
+  !isRemote(one) &&
   other.pid !== undefined &&
   one.pid === other.pid &&
   one.pidStart === other.pidStart &&

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { asMailboxError } from '../base/errors.ts'
+import type { Caller } from './callers.ts'
 import { HttpRefusal } from './errors.ts'
 import { Rate } from './limits.ts'
-import { brief } from './log.ts'
+import { brief, briefError } from './log.ts'
 import { heldOperations } from './operations.ts'
 import type { HubParts } from './parts.ts'
-import type { Caller } from './tokens.ts'
 
 const sweepMs = 60_000
 
@@ -13,6 +13,7 @@ const sweepMs = 60_000
 export class Admission {
   readonly #parts: HubParts
   readonly #rate: Rate
+  readonly #admitted = new WeakSet<IncomingMessage>()
 
   constructor(parts: HubParts) {
     const { limits, stopping } = parts
@@ -25,14 +26,32 @@ export class Admission {
 
   /** Checks Host and Origin, then the token and its rate. Throws an {@link HttpRefusal}. */
   admit(incoming: IncomingMessage): Caller {
-    const { guard, limits } = this.#parts
-    guard.checkPlace(incoming.headers)
-    const caller = guard.checkToken(incoming.headers)
+    const { guard, limits, connections, use } = this.#parts
+    this.checkPlace(incoming)
+    const caller = guard.checkToken(incoming)
+    this.#admitted.add(incoming)
+    connections.admit(incoming)
+    use.used(caller)
     if (this.#rate.take(caller.digest)) return caller
     throw new HttpRefusal(429, 'rate', 'too many requests with this token', {
       hint: `the limit is ${limits.requestsPerSecond} per second: wait a moment, or follow the stream instead of polling`,
       agent: caller.agent,
     })
+  }
+
+  /** Checks what needs no token: where a request came in, and the length of its address. */
+  checkPlace(incoming: IncomingMessage): void {
+    const { guard, limits, connections } = this.#parts
+    const { url = '' } = incoming
+    guard.checkPlace(incoming, connections.isLocal(incoming))
+    if (url.length > limits.targetChars) {
+      throw new HttpRefusal(414, 'target', 'the address is too long', {
+        hint: `the limit is ${limits.targetChars} characters`,
+      })
+    }
+    // One with a host of its own is for a proxy.
+    if (url.startsWith('/') && URL.canParse(`http://hub${url}`)) return
+    throw new HttpRefusal(400, 'target', 'the address is not valid', { hint: 'send a path, such as /health' })
   }
 
   /** Counts a request from its arrival to its answer. `operation` is its label in the metrics. */
@@ -53,20 +72,23 @@ export class Admission {
 
   /** Logs a refusal or a defect of ours. Strangers write headers, so they are cut short; tokens are never logged. */
   report(incoming: IncomingMessage, thrown: unknown): void {
-    const { metrics, log } = this.#parts
+    const { metrics, log, logRate, use } = this.#parts
+    const isRefused = thrown instanceof HttpRefusal
+    if (isRefused) {
+      metrics.refused.inc({ reason: thrown.reason })
+      if (thrown.agent !== undefined || thrown.reason === 'token') use.refused(thrown.agent)
+    } else if (asMailboxError(thrown).code !== 'internal') return
+    const more = this.#admitted.has(incoming) ? {} : logRate.take()
+    if (more === undefined) return
     const path = brief(incoming.url?.split('?')[0])
-    if (!(thrown instanceof HttpRefusal)) {
-      if (asMailboxError(thrown).code === 'internal') log.error({ err: thrown, path }, 'failed')
-      return
-    }
+    if (!isRefused) return void log.error({ err: briefError(thrown), path, ...more }, 'failed')
     const { reason, status, agent } = thrown
     const { host, origin, upgrade } = incoming.headers
     const method = upgrade === undefined ? incoming.method : 'WEBSOCKET'
-    metrics.refused.inc({ reason })
     log.warn(
       {
         ...{ event: 'refused', reason, status, method, path, from: incoming.socket.remoteAddress },
-        ...{ host: brief(host), origin: brief(origin), agent },
+        ...{ host: brief(host), origin: brief(origin), agent, ...more },
       },
       'refused',
     )

@@ -8,17 +8,18 @@ import { MailboxError } from '../base/errors.ts'
 import { inSpan, type SpanOptions } from '../base/trace.ts'
 import type { Admission } from './admit.ts'
 import { readJson } from './body.ts'
+import { type Caller, readsAll } from './callers.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
-import { toAnswer } from './errors.ts'
-import { checkMailbox } from './guard.ts'
+import { HttpRefusal, notKept, toAnswer } from './errors.ts'
+import { checkMailbox, checkScope, looking } from './guard.ts'
 import { copyHealth, healthProblem } from './health.ts'
 import { Tally } from './limits.ts'
 import { brief } from './log.ts'
 import { openApi } from './openapi.ts'
 import { operations, type Runnable } from './operations.ts'
+import { asCaller } from './outside.ts'
 import type { HubParts } from './parts.ts'
 import type { Streams } from './streams.ts'
-import type { Caller } from './tokens.ts'
 
 /** MCP over HTTP, for the agent that the token belongs to. */
 export interface McpDoor {
@@ -38,8 +39,8 @@ type Env = { Bindings: HttpBindings; Variables: { caller: Caller; operation: str
 
 /** All routes of the hub. Those of the API come from the tables in `api/`. */
 export function createApp(parts: AppParts): Hono<Env> {
-  const { space, survey, guard, admission, feed, streams, limits, metrics, pages, version, mcp, stopping } =
-    parts
+  const { space, survey, revocation, admission, feed, streams, limits, metrics, pages, version } = parts
+  const { mcp, stopping } = parts
   const app = new Hono<Env>()
   const waits = new Tally('waits', limits.waitsPerToken, 'wait once and share the result')
   const document = openApi(version)
@@ -50,6 +51,9 @@ export function createApp(parts: AppParts): Hono<Env> {
       return { operation: c.get('operation') ?? 'other', status: c.res.status }
     })
     for (const [name, value] of Object.entries(securityHeaders)) c.header(name, value)
+    // The files of the console say for themselves how long they are good for.
+    if (!c.res.headers.has('cache-control'))
+      for (const [name, value] of Object.entries(notKept)) c.header(name, value)
     if (stopping.aborted) c.header('connection', 'close')
   })
   const withToken: MiddlewareHandler<Env> = async (c, next) => {
@@ -57,9 +61,13 @@ export function createApp(parts: AppParts): Hono<Env> {
     await next()
   }
   for (const path of ['/api/*', '/mcp', '/metrics']) app.use(path, withToken)
+  app.use('/api/*', async (c, next) => {
+    checkScope(c.get('caller'), ...looking)
+    await next()
+  })
   // The rest is public: /health and the files of the console need no token.
   app.use(async (c, next) => {
-    if (c.get('caller') === undefined) guard.checkPlace(c.env.incoming.headers)
+    if (c.get('caller') === undefined) admission.checkPlace(c.env.incoming)
     await next()
   })
   app.onError((thrown, c) => {
@@ -75,6 +83,7 @@ export function createApp(parts: AppParts): Hono<Env> {
   })
   app.get('/metrics', async (c) => {
     c.set('operation', 'metrics')
+    checkScope(c.get('caller'), 'metrics', 'read-all')
     return c.body(await metrics.print(), 200, { 'content-type': metrics.contentType })
   })
   app.get('/api/openapi.json', (c) => c.json(document))
@@ -90,8 +99,10 @@ export function createApp(parts: AppParts): Hono<Env> {
   for (const [name, reading] of Object.entries<Reading>(readings)) {
     app.get(reading.path.replace(/\{(\w+)\}/g, ':$1'), async (c) => {
       c.set('operation', name)
+      const caller = c.get('caller')
+      if (reading.ofAll) checkScope(caller, 'read-all')
       const input = checkInput(reading.input, { ...c.req.query(), ...c.req.param() })
-      const look = { space, core: space.core, survey, caller: c.get('caller'), version }
+      const look = { space, core: space.core, survey, caller, readsAll: readsAll(caller), version }
       return c.json(await reading.run(look, input))
     })
   }
@@ -106,6 +117,8 @@ export function createApp(parts: AppParts): Hono<Env> {
     c.set('operation', path)
     checkMailbox(c.get('caller'), name, operation.reads ?? false)
     const input = checkInput(operation.input, await readJson(c.req.raw, limits.bodyBytes))
+    // A body can take a while.
+    mustStillBeGood(c.get('caller'))
     const span: SpanOptions = {
       name: `POST ${path}`,
       kind: 'server',
@@ -115,20 +128,35 @@ export function createApp(parts: AppParts): Hono<Env> {
     return c.json(await inSpan(span, () => run(c, operation, name, input)))
   })
 
+  function mustStillBeGood(caller: Caller): void {
+    if (!revocation.isStillGood(caller))
+      throw new HttpRefusal(401, 'revoked', 'the token was revoked', {
+        hint: `create a new one: mailbox token ${caller.agent}`,
+        agent: caller.agent,
+      })
+  }
+
   async function run(c: Context<Env>, operation: Runnable, name: string, input: unknown) {
-    if (!operation.holds) return operation.run({ space, name, signal: stopping, feed, survey }, input)
-    const leave = waits.enter(c.get('caller'))
+    const caller = c.get('caller')
+    const isStillGood = () => revocation.isStillGood(caller)
+    const call = { space, name, feed, survey, readsAll: readsAll(caller), isStillGood }
+    if (!operation.holds) return operation.run({ ...call, signal: stopping }, input)
+    const leave = waits.enter(caller)
     const gone = new AbortController()
     const onClose = () => gone.abort()
+    const release = revocation.hold(caller, onClose)
     c.env.outgoing.once('close', onClose)
     // It may have gone before we began to listen.
     if (c.env.outgoing.destroyed || stopping.aborted) onClose()
     stopping.addEventListener('abort', onClose)
     metrics.waits.inc()
     try {
-      return await operation.run({ space, name, signal: gone.signal, feed, survey }, input)
+      const answer = await operation.run({ ...call, signal: gone.signal }, input)
+      mustStillBeGood(caller)
+      return answer
     } finally {
       leave()
+      release()
       metrics.waits.dec()
       c.env.outgoing.off('close', onClose)
       stopping.removeEventListener('abort', onClose)
@@ -138,9 +166,21 @@ export function createApp(parts: AppParts): Hono<Env> {
   app.all('/mcp', async (c) => {
     const caller = c.get('caller')
     c.set('operation', 'mcp')
+    checkScope(caller, 'act')
     if (mcp === undefined) throw notHere('this hub does not serve MCP')
-    // MCP has its own limit for bodies. Revoking a token ends what it has open, as elsewhere.
-    return mcp.fetch(c.req.raw, { agent: caller.agent, isStillGood: () => guard.isStillGood(caller) })
+    const { outgoing } = c.env
+    const gone = new AbortController()
+    // Revoking a token ends what it has open, as elsewhere; what a call took is unread again then.
+    const release = revocation.hold(caller, () => {
+      gone.abort()
+      if (outgoing.headersSent) outgoing.end()
+    })
+    outgoing.once('close', release)
+    const isStillGood = () => revocation.isStillGood(caller)
+    // MCP has its own limit for bodies.
+    return asCaller(caller, () =>
+      mcp.fetch(withSignal(c.req.raw, gone.signal), { agent: caller.agent, isStillGood }),
+    )
   })
 
   app.all('/api/*', (c) => {
@@ -163,3 +203,12 @@ export function createApp(parts: AppParts): Hono<Env> {
 
 const notHere = (message: string) =>
   new MailboxError('not_found', message, { hint: 'see GET /api/openapi.json for all routes' })
+
+/** The same request, which also ends with a signal. */
+const withSignal = (request: Request, signal: AbortSignal): Request =>
+  new Request(request.url, {
+    method: request.method,
+    headers: request.headers,
+    signal: AbortSignal.any([request.signal, signal]),
+    ...(request.body === null ? {} : { body: request.body, duplex: 'half' }),
+  } as RequestInit)

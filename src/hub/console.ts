@@ -37,6 +37,9 @@ const missing = `<!doctype html>
 </html>
 `
 
+/** Longer than those of the console. The system refuses one that is much too long. */
+const longestPath = 200
+
 /** The files of the console. Every address of a view serves the same page. */
 export class ConsoleFiles {
   readonly #dir: string | undefined
@@ -50,7 +53,7 @@ export class ConsoleFiles {
     const inside = normalize(path)
     if (this.#dir === undefined || /\0|\.\./.test(inside) || !inside.startsWith('/')) return undefined
     const file = join(this.#dir, inside)
-    const stat = statSync(file, { throwIfNoEntry: false })
+    const stat = inside.length > longestPath ? undefined : statSync(file, { throwIfNoEntry: false })
     if (!stat?.isFile()) return undefined
     // Their names contain a hash of their content.
     const isHashed = path.startsWith('/assets/')

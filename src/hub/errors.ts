@@ -20,7 +20,8 @@ const statusOfCode: Record<ErrorCode, number> = {
 
 /** The codes of the statuses that the hub refuses with by itself. */
 const codeOfStatus: Record<number, ErrorCode> = {
-  ...{ 401: 'not_permitted', 403: 'not_permitted', 413: 'over_limit', 415: 'invalid', 429: 'over_limit' },
+  ...{ 400: 'invalid', 401: 'not_permitted', 403: 'not_permitted', 413: 'over_limit', 414: 'over_limit' },
+  ...{ 415: 'invalid', 429: 'over_limit' },
 }
 
 /** A refusal by the hub itself, with a status that its code does not imply. */
@@ -52,6 +53,12 @@ const headersOf: Record<number, Record<string, string>> = {
   429: { 'retry-after': '1' },
 }
 
+/** Nobody needs to read what they sent. */
+const textChars = 1_000
+
+/** What the API answers is for whoever asked, and kept nowhere. */
+export const notKept = { 'cache-control': 'no-store' }
+
 /** An error as the answer to a request. A defect of ours reveals nothing more. */
 export function toAnswer(thrown: unknown) {
   const error = asMailboxError(thrown)
@@ -59,6 +66,16 @@ export function toAnswer(thrown: unknown) {
   const shown =
     error.code === 'internal'
       ? { code: error.code, message: 'internal error in the hub', hint: 'see the log of `mailbox serve`' }
-      : error.toJSON()
-  return { status, headers: { ...securityHeaders, ...headersOf[status] }, body: { error: shown } }
+      : shortened(error.toJSON())
+  const headers = { ...securityHeaders, ...notKept, ...headersOf[status] }
+  return { status, headers, body: { error: shown } }
 }
+
+/** An error may quote what was wrong. */
+const shortened = <Fields extends object>(fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === 'string' && value.length > textChars ? `${value.slice(0, textChars)}…` : value,
+    ]),
+  ) as Fields

@@ -1,9 +1,9 @@
+import type { Wants } from '../api/mailbox-filter.ts'
 import { pause } from '../base/timers.ts'
 import type { Entry } from '../model/entry.ts'
 import type { Space } from '../space/api.ts'
 import type { Survey } from '../space/survey.ts'
 import { type Frame, toFrame, type Wrap } from './frames.ts'
-import type { Wants } from './mailbox-filter.ts'
 
 /** Part of the journal as bytes, and the entry it ends with. */
 export interface Chunk {

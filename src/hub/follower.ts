@@ -1,8 +1,8 @@
+import type { Wants } from '../api/mailbox-filter.ts'
+import type { Caller } from './callers.ts'
 import type { Wrap } from './frames.ts'
-import type { Wants } from './mailbox-filter.ts'
 import type { StreamKind } from './metrics.ts'
 import type { HubParts } from './parts.ts'
-import type { Caller } from './tokens.ts'
 
 /** Why a stream ends before its client wants it to. */
 export type Ending = 'stopping' | 'stalled' | 'revoked' | 'failed'
@@ -76,7 +76,7 @@ export class Follower {
   }
 
   async #pump(): Promise<void> {
-    const { feed, metrics } = this.#parts
+    const { feed, metrics, revocation } = this.#parts
     const { wrap } = this.#sink
     while (this.#hasMore()) {
       if (!this.#hasRoom()) {
@@ -87,6 +87,8 @@ export class Follower {
       const atHand = feed.chunkAfter(this.#cursor, wrap, this.#wants)
       const chunk = atHand ?? (await feed.readAfter(this.#cursor, wrap, this.#wants))
       if (this.#ended) return
+      // Whoever has lost its token gets nothing more, not even what is ready.
+      if (!revocation.isStillGood(this.caller)) return this.end('revoked')
       // The journal is shorter than before: after a reconnect the follower starts with what there is.
       if (chunk === undefined) return this.end('failed')
       this.#cursor = chunk.to

@@ -1,10 +1,13 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { type Caller, type Callers, readsAll } from './callers.ts'
 import { HttpRefusal } from './errors.ts'
-import type { Caller, Tokens } from './tokens.ts'
+import type { Scope } from './scopes.ts'
 
 const loopback = ['127.0.0.1', 'localhost', '[::1]']
+export type Scheme = 'http' | 'https'
+
 const wildcards = ['0.0.0.0', '::']
 
 /**
@@ -13,58 +16,103 @@ const wildcards = ['0.0.0.0', '::']
  * request that passes both still needs the third.
  */
 export class Guard {
-  readonly #tokens: Tokens
+  readonly #callers: Callers
   readonly #hosts: ReadonlySet<string>
   readonly #origins: ReadonlySet<string>
 
   /** Host and port are where the hub listens; `allowHosts` are the names that a proxy uses. */
-  constructor(tokens: Tokens, host: string, port: number, allowHosts: readonly string[]) {
-    this.#tokens = tokens
+  constructor(
+    callers: Callers,
+    {
+      host,
+      port,
+      allowHosts,
+      scheme,
+    }: { host: string; port: number; allowHosts: readonly string[]; scheme: Scheme },
+  ) {
+    this.#callers = callers
+    const usual = scheme === 'https' ? 443 : 80
     const own = [...loopback, ...(wildcards.includes(host) ? ownAddresses() : [bracketed(host)])]
-    const hosts = own.flatMap((one) => [`${one}:${port}`, ...(port === 80 ? [one] : [])])
+    const hosts = own.flatMap((one) => [`${one}:${port}`, ...(port === usual ? [one] : [])])
     const allowed = allowHosts.map((one) => one.toLowerCase())
     this.#hosts = new Set([...hosts, ...allowed])
     this.#origins = new Set([
-      ...hosts.map((one) => `http://${one}`),
+      ...hosts.map((one) => `${scheme}://${one}`),
       ...allowed.flatMap((one) => [`http://${one}`, `https://${one}`]),
     ])
   }
 
-  /** Refuses requests that did not use an address of ours, or that come from pages of other sites. */
-  checkPlace({ host, origin }: IncomingHttpHeaders): void {
-    if (host === undefined || !this.#hosts.has(host.toLowerCase())) {
+  /**
+   * Refuses requests that did not use an address of ours, or that come from pages of other sites. The Unix socket has no
+   * name that could point elsewhere.
+   */
+  checkPlace(incoming: IncomingMessage, isLocal: boolean): void {
+    const { host, origin } = incoming.headers
+    // A proxy in front of us may have gone by another one than we would.
+    if ((incoming.headersDistinct['host']?.length ?? 0) > 1) {
+      throw new HttpRefusal(400, 'host', 'the request has more than one Host header', { hint: 'send one' })
+    }
+    if (!isLocal && (host === undefined || !this.#hosts.has(host.toLowerCase()))) {
       throw new HttpRefusal(403, 'host', 'the hub does not answer to this host name', {
         hint: 'open the address that `mailbox serve` printed, or start it with --allow-host NAME',
       })
     }
-    if (origin !== undefined && !this.#origins.has(origin.toLowerCase())) {
+    if ((origin !== undefined && !this.#origins.has(origin.toLowerCase())) || isFromOtherSite(incoming)) {
       throw new HttpRefusal(403, 'origin', 'pages of other sites cannot use the hub', {
         hint: 'use the console of this hub, or a program that sends no Origin',
       })
     }
   }
 
-  checkToken({ authorization, 'sec-websocket-protocol': protocols }: IncomingHttpHeaders): Caller {
+  checkToken({ headers }: IncomingMessage): Caller {
+    const { authorization, upgrade, 'sec-websocket-protocol': protocols = '' } = headers
     const token =
       /^Bearer ([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ??
-      // A browser can send no other headers with a WebSocket.
-      /(?:^|,)\s*bearer\.([\w.~-]+)/.exec(protocols ?? '')?.[1]
-    const caller = token === undefined ? undefined : this.#tokens.callerOf(token)
+      // A browser can send no other headers with a WebSocket. Nothing else takes a token there.
+      (upgrade === undefined ? undefined : /(?:^|,)\s*bearer\.([\w.~-]+)/.exec(protocols)?.[1])
+    const caller = token === undefined ? undefined : this.#callers.callerOf(token)
     if (caller !== undefined) return caller
+    const agent = token === undefined ? undefined : this.#callers.expiredOf(token)
+    if (agent !== undefined) {
+      throw new HttpRefusal(401, 'expired', 'the token has expired', {
+        hint: `create a new one: mailbox token ${agent}`,
+        agent,
+      })
+    }
     const what = token === undefined ? 'the request has no token' : 'the token is not valid'
     throw new HttpRefusal(401, 'token', what, {
       hint: "send `Authorization: Bearer TOKEN`; the person's is in SPACE/hub/token, `mailbox token NAME` creates an agent's",
     })
   }
-
-  isStillGood({ digest }: Caller): boolean {
-    return this.#tokens.callerWith(digest) !== undefined
-  }
 }
 
-/** Agents act in their own mailbox only; the person can read any. */
+/**
+ * Whether a browser says that another site is behind the request: one with no Origin, such as an image. A link that was
+ * followed to the console is fine; the page it opens has no token.
+ */
+function isFromOtherSite({ method, url = '', headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site']
+  if (site === undefined || site === 'same-origin' || site === 'none') return false
+  const isFollowed = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+  return !(isFollowed && method === 'GET' && !/^\/(?:api|mcp|metrics)\b/.test(url))
+}
+
+/** Refuses a token that is not good for any of these. */
+export function checkScope(caller: Caller, ...wanted: Scope[]): void {
+  if (wanted.some((scope) => caller.scopes.has(scope))) return
+  throw new HttpRefusal(403, 'scope', `the token is not good for this: it needs ${wanted.join(' or ')}`, {
+    hint: `its scope is ${[...caller.scopes].join(', ')}; for another one: mailbox token NAME --scope …`,
+    agent: caller.agent,
+  })
+}
+
+/** What lets a token look at its own mail. Whoever acts in a mailbox reads it. */
+export const looking: readonly Scope[] = ['read-own', 'act', 'read-all']
+
+/** Agents act in their own mailbox only; some tokens can read any. */
 export function checkMailbox(caller: Caller, name: string, reads: boolean): void {
-  if (caller.agent === name || (caller.isPerson && reads)) return
+  if (caller.agent === name) checkScope(caller, ...(reads ? looking : (['act'] as const)))
+  if (caller.agent === name || (reads && readsAll(caller))) return
   throw new HttpRefusal(403, 'agent', `${caller.agent} cannot act as ${name}`, {
     hint: `use /api/mailboxes/${encodeURIComponent(caller.agent)}/…, or the token of that agent`,
     agent: caller.agent,

@@ -1,22 +1,27 @@
-import { once, setMaxListeners } from 'node:events'
+import { setMaxListeners } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
-import { MailboxError } from '../base/errors.ts'
 import { describeRun, onArchived } from '../space/archiving.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Survey } from '../space/survey.ts'
 import { Admission } from './admit.ts'
 import { createApp, type McpDoor } from './app.ts'
+import { Callers } from './callers.ts'
+import { hubCertificate } from './certificate.ts'
+import { Connections } from './connections.ts'
 import { ConsoleFiles } from './console.ts'
 import { Feed } from './feed.ts'
 import { Guard } from './guard.ts'
 import { defaultLimits, type HubLimits } from './limits.ts'
-import type { Logger } from './log.ts'
+import { keepLink } from './link.ts'
+import { listenOnPort, listenOnSocket } from './listen.ts'
+import { type Logger, LogRate } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { Revocation } from './revocation.ts'
 import { Streams } from './streams.ts'
-import { Tokens } from './tokens.ts'
+import { TokenUse } from './token-use.ts'
 import { serveUpgrades } from './upgrade.ts'
 import { runWebhook } from './webhook.ts'
 
@@ -34,6 +39,8 @@ export interface StartHubOptions {
   consoleDir?: string | undefined
   mcp?: McpDoor | undefined
   limits?: Partial<HubLimits>
+  /** Speak TLS, with a certificate of the hub's own. @default false */
+  tls?: boolean
   /** How often streams send a heartbeat. @default 15_000 */
   beatMs?: number
 }
@@ -42,17 +49,24 @@ export interface Hub {
   /** Where it listens, without a slash at the end. */
   url: string
   port: number
-  /** The person's token. */
+  /** Where programs on this machine can connect, if that was possible. */
+  socket: string | undefined
+  /** By what clients know the hub, if it speaks TLS. */
+  fingerprint: string | undefined
+  /** The person's token for programs. */
   token: string
+  /** The person's token for the console: good for this run of the hub. */
+  consoleToken: string
+  /** What the person opens: the console, with that token. */
+  link: string
   /** Ends streams and waits, lets responses finish, and frees the port. The space stays open. */
   stop(): Promise<void>
 }
 
-const usualPort = 7337
-const portsToTry = 50
 /** How long responses may take to finish when the hub stops. */
 const graceMs = 5_000
 const idleLookMs = 20
+const checkingMs = 1_000
 
 /** Starts a hub on an open space. */
 export async function startHub(options: StartHubOptions): Promise<Hub> {
@@ -67,71 +81,96 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   const feed = new Feed(space, survey, { keptChars: limits.keptChars, onProblem })
   // Tokens decide who the caller is, not the process that runs the hub.
   space.core.actsForAll = true
-  const tokens = new Tokens(space.dir)
+  const callers = new Callers(space.dir)
+  const use = new TokenUse(space.dir)
+  const certificate = options.tls ? hubCertificate(space.dir) : undefined
   await feed.start()
   // The host names to accept are known once the port is.
   let app: ReturnType<typeof createApp> | undefined
-  const server = createAdaptorServer({
-    fetch: (request, env) => app!.fetch(request, env as never),
-    overrideGlobalObjects: false,
-    serverOptions: { headersTimeout: 10_000, requestTimeout: 60_000, maxHeaderSize: 16_384 },
-  }) as Server
-  server.maxConnections = limits.connections
-  const port = await listen(server, host, options.port).catch(async (error: unknown) => {
+  const serverWith = (more: object) =>
+    createAdaptorServer({
+      fetch: (request, env) => app!.fetch(request, env as never),
+      overrideGlobalObjects: false,
+      ...more,
+    }) as Server
+  const timeouts = {
+    ...{ headersTimeout: limits.headersMs, requestTimeout: 60_000, maxHeaderSize: 16_384 },
+    // How often it looks who is late.
+    connectionsCheckingInterval: checkingMs,
+  }
+  const server = serverWith(
+    certificate === undefined
+      ? { serverOptions: timeouts }
+      : {
+          createServer: createTlsServer,
+          serverOptions: { ...timeouts, ...certificate, handshakeTimeout: limits.headersMs },
+        },
+  )
+  const local = serverWith({ serverOptions: timeouts })
+  const servers = [server, local]
+  const logRate = new LogRate()
+  const connections = new Connections({ limits, metrics, log, logRate })
+  connections.watch(server)
+  connections.watch(local, { isLocal: true })
+  const port = await listenOnPort(server, host, options.port).catch(async (error: unknown) => {
     await feed.stop()
+    callers.stop()
     throw error
   })
-  const guard = new Guard(tokens, host, port, allowHosts)
-  const parts = { space, survey, feed, guard, limits, metrics, log, version, stopping: stopping.signal }
+  const scheme = options.tls ? 'https' : 'http'
+  const guard = new Guard(callers, { host, port, allowHosts, scheme })
+  const revocation = new Revocation(callers)
+  const parts = {
+    ...{ space, survey, feed, guard, revocation, use, limits, metrics, log, logRate, connections, version },
+    stopping: stopping.signal,
+  }
   const streams = new Streams(parts, options.beatMs)
   const admission = new Admission(parts)
   const pages = new ConsoleFiles(options.consoleDir)
   app = createApp({ ...parts, admission, streams, pages, mcp: options.mcp })
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    metrics.connections.inc()
-    sockets.add(socket)
-    socket.on('close', () => {
-      metrics.connections.dec()
-      sockets.delete(socket)
-    })
-  })
   /** Closes connections that are idle: their response is finished, or they never sent anything. */
   function closeIdle(): void {
-    server.closeIdleConnections()
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    for (const one of servers) one.closeIdleConnections()
+    connections.endSilent()
   }
-  server.on('drop', () => {
-    metrics.refused.inc({ reason: 'connections' })
-    log.warn({ event: 'refused', reason: 'connections' }, 'refused')
-  })
-  serveUpgrades(server, admission, streams)
+  for (const one of servers) serveUpgrades(one, admission, streams)
+  const socket = await listenOnSocket(local, space.dir)
 
   const keeper = space.runDueEvery()
   const archiving = onArchived(space.core, (run) => {
     log[run.problem === undefined ? 'info' : 'warn']({ event: 'archive', ...run }, describeRun(run))
   })
   const posting = postOutside(space, log, stopping.signal)
+  const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const link = `${url}/#token=${callers.console}`
+  const forget = keepLink(space.dir, link)
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url,
     port,
-    token: tokens.person,
+    socket,
+    fingerprint: certificate?.fingerprint,
+    token: callers.person,
+    consoleToken: callers.console,
+    link,
     async stop() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const closed = Promise.all(
+        servers.map((one) => new Promise<void>((resolve) => one.close(() => resolve()))),
+      )
+      forget()
       stopping.abort()
       streams.stop()
       keeper.stop()
       archiving.stop()
       const idle = setInterval(closeIdle, idleLookMs)
       // The server no longer tracks a WebSocket, but one whose client does not answer would keep it from closing.
-      const late = setTimeout(() => {
-        for (const socket of sockets) socket.destroy()
-      }, graceMs)
+      const late = setTimeout(() => connections.endAll(), graceMs)
       await closed
       clearInterval(idle)
       clearTimeout(late)
       await Promise.race([posting, sleep(graceMs, undefined, { ref: false })])
       await feed.stop()
+      callers.stop()
+      use.write()
     },
   }
 }
@@ -145,26 +184,5 @@ async function postOutside(space: DiskSpace, log: Logger, signal: AbortSignal): 
     await runWebhook(space, { url, onProblem }, signal)
   } catch (error) {
     log.error({ event: 'webhook', err: error }, 'the webhook has stopped; restart the hub')
-  }
-}
-
-/** Listens on the given port, or on the first free one from the default on. */
-async function listen(server: Server, host: string, port: number | undefined): Promise<number> {
-  for (let at = port ?? usualPort; ; at++) {
-    try {
-      // `once` also rejects on an error.
-      await once(server.listen(at, host), 'listening')
-      return (server.address() as AddressInfo).port
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException
-      if (code === 'EADDRINUSE' && port === undefined && at < usualPort + portsToTry) continue
-      throw new MailboxError(code === 'EADDRINUSE' ? 'conflict' : 'invalid', `cannot listen: ${message}`, {
-        cause: error,
-        hint:
-          code === 'EADDRINUSE'
-            ? 'another program uses the port: choose one with --port N, or omit --port'
-            : 'choose an address of this machine with --host, and a port that you may open with --port',
-      })
-    }
   }
 }

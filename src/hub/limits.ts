@@ -1,6 +1,6 @@
 import { messageLimits } from '../model/message.ts'
+import type { Caller } from './callers.ts'
 import { HttpRefusal } from './errors.ts'
-import type { Caller } from './tokens.ts'
 
 /** The limits of one hub. */
 export interface HubLimits {
@@ -11,6 +11,12 @@ export interface HubLimits {
   requestBurst: number
   /** Sockets of all clients together. */
   connections: number
+  /** Sockets that have shown no token yet. One more ends the oldest. */
+  strangers: number
+  /** How long the headers of a request may take. */
+  headersMs: number
+  /** The address of a request. */
+  targetChars: number
   /** Streams and waits per token. */
   streamsPerToken: number
   waitsPerToken: number
@@ -26,6 +32,9 @@ export const defaultLimits: HubLimits = {
   requestsPerSecond: 500,
   requestBurst: 1_000,
   connections: 4_096,
+  strangers: 256,
+  headersMs: 10_000,
+  targetChars: 8_192,
   streamsPerToken: 1_024,
   waitsPerToken: 256,
   followerBytes: 262_144,

@@ -1,9 +1,10 @@
+import { concerns } from '../api/mailbox-filter.ts'
 import { mailboxOperations } from '../api/mailbox-operations.ts'
 import { type Operation, type Schema, type Served, toPath } from '../api/operation.ts'
+import { ownMailbox } from '../api/own-mailbox.ts'
 import { rosterOperations } from '../api/roster-operations.ts'
 import { talkOperations } from '../api/talk-operations.ts'
 import { waitingOperations } from '../api/waiting-operations.ts'
-import { concerns } from './mailbox-filter.ts'
 import type { HubParts } from './parts.ts'
 
 /** What a request to a mailbox works with. */
@@ -12,12 +13,16 @@ interface Call extends Pick<HubParts, 'space' | 'feed' | 'survey'> {
   name: string
   /** Aborted when the client has gone, and when the hub stops. */
   signal: AbortSignal
+  /** Whether the caller sees more than its own mail. @default false */
+  readsAll?: boolean
+  isStillGood?: () => boolean
 }
 
 /** A row of the API as the hub serves it. */
 export type Runnable = Operation<Schema, Schema, unknown, Call>
 
-const mailboxOf = ({ space, name }: Call) => space.mailboxOfRun(name, { join: false })
+const mailboxOf = async ({ space, name, readsAll = false }: Call) =>
+  ownMailbox(space.core, await space.mailboxOfRun(name, { join: false }), () => !readsAll)
 
 /** The hub reads the journal once for everyone who waits. */
 const followFor = ({ feed, survey, name, signal }: Call): Served['follow'] =>
@@ -41,6 +46,7 @@ export const operations: ReadonlyMap<string, Runnable> = new Map([
   ...byPath({ ...mailboxOperations, ...talkOperations }, mailboxOf),
   ...byPath(waitingOperations, async (call) => ({
     ...{ mailbox: await mailboxOf(call), signal: call.signal, follow: followFor(call) },
+    isStillGood: call.isStillGood,
   })),
   ...byPath(rosterOperations, (call) => call),
 ])

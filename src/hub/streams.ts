@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
+import { concerns } from '../api/mailbox-filter.ts'
 import { MailboxError } from '../base/errors.ts'
+import { type Caller, readsAll } from './callers.ts'
 import { securityHeaders } from './console.ts'
 import { type Ending, Follower, type FollowerStart, type Sink } from './follower.ts'
 import { sseFrame, webSocketFrame } from './frames.ts'
+import { checkMailbox, checkScope } from './guard.ts'
 import { Tally } from './limits.ts'
-import { concerns } from './mailbox-filter.ts'
 import type { HubParts } from './parts.ts'
-import type { Caller } from './tokens.ts'
 
 /** What a client asks of a stream. */
 export interface StreamRequest {
@@ -50,10 +51,8 @@ export class Streams {
   }
 
   #beat(): void {
-    for (const follower of [...this.#followers]) {
-      if (this.#parts.guard.isStillGood(follower.caller)) follower.beat()
-      else follower.end('revoked')
-    }
+    this.#parts.revocation.look()
+    for (const follower of [...this.#followers]) follower.beat()
   }
 
   /** Responds with server-sent events. */
@@ -125,14 +124,19 @@ export class Streams {
   #follow(sink: Sink, start: Start): Follower {
     const follower = new Follower(this.#parts, sink, start, () => {
       this.#followers.delete(follower)
+      release()
       start.leave()
     })
+    const release = this.#parts.revocation.hold(start.caller, () => follower.end('revoked'))
     this.#followers.add(follower)
     follower.pump()
     return follower
   }
 
-  async #prepare({ caller, after, mailbox }: StreamRequest): Promise<Start> {
+  async #prepare({ caller, after, ...request }: StreamRequest): Promise<Start> {
+    const mailbox = request.mailbox ?? (readsAll(caller) ? undefined : caller.agent)
+    if (mailbox === undefined) checkScope(caller, 'read-all')
+    else checkMailbox(caller, mailbox, true)
     const start = await this.#startOf(after)
     const agent = mailbox === undefined ? undefined : await this.#parts.survey.agent(mailbox)
     const wants = mailbox === undefined ? {} : { wants: concerns(mailbox, agent) }

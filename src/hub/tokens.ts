@@ -1,88 +1,45 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { fromSystem, MailboxError } from '../base/errors.ts'
-import { createFileAtomically, readTextFile, syncDirectory, writeFileAtomically } from '../base/files.ts'
-import { parseStrictJson } from '../base/json.ts'
+import { MailboxError } from '../base/errors.ts'
+import { readTextFile, writeFileAtomically } from '../base/files.ts'
 import { isObject } from '../base/objects.ts'
-import { sleepSync } from '../base/timers.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import { checkName } from '../model/name.ts'
+import { hubDir, makeHubDir, mustBePrivate, whileLocked } from './hub-dir.ts'
+import { newToken, personFile } from './person-token.ts'
+import { defaultScopes, earlyScopes, isScope, type Scope } from './scopes.ts'
 
-/** Who sent a request. */
-export interface Caller {
-  agent: string
-  /** The person can read everything; an agent only acts as itself. */
-  isPerson: boolean
-  /** The digest of its token, the key for everything that is counted per token. */
-  digest: string
+/** A token as it is stored: its digest, and what it is good for. */
+export interface TokenRow {
+  sha256: string
+  createdAt: string
+  /** Absent in those from before there were scopes. */
+  scopes?: readonly Scope[]
+  expiresAt?: string
 }
 
-type AgentTokens = Record<string, { sha256: string; createdAt: string }>
-
-const hubDir = (dir: string) => join(dir, 'hub')
-const personFile = (dir: string) => join(hubDir(dir), 'token')
-const agentsFile = (dir: string) => join(hubDir(dir), 'agents.json')
-const digestOf = (token: string) => hash('sha256', token, 'hex')
-const newToken = () => `mbx_${randomBytes(32).toString('base64url')}`
-
-/**
- * The person's token. It is created when it is first needed; where nothing can be written, it is one for this process
- * alone.
- */
-function personToken(dir: string): string {
-  const file = personFile(dir)
-  const found = statSync(file, { throwIfNoEntry: false })
-  // A power loss could leave an empty file while an earlier version wrote tokens. Nobody has that token.
-  const isEmpty = found?.isFile() && found.size === 0
-  if (found === undefined || isEmpty) {
-    try {
-      makeHubDir(dir)
-      if (isEmpty) rmSync(file)
-      createFileAtomically(file, `${newToken()}\n`)
-    } catch (error) {
-      if (!isUnwritable(error)) throw error
-      return newToken()
-    }
-  }
-  const token = readTextFile(file)?.trim() ?? ''
-  mustBePrivate(file)
-  if (/^[\x21-\x7e]+$/.test(token)) return token
-  throw new MailboxError('damaged', `${file} has no token`, {
-    hint: 'delete it: a new token is created, and the old one ends',
-  })
+export interface AgentToken {
+  name: string
+  createdAt: string
+  scopes: readonly Scope[]
+  expiresAt?: string
 }
 
-function isUnwritable(error: unknown): boolean {
-  const code = fromSystem(error)?.code
-  return code === 'not_permitted' || code === 'disk_full'
-}
+/** By the agent. A map, because an agent can have any name: `__proto__` is one. */
+type TokenRows = Map<string, TokenRow>
 
-function makeHubDir(dir: string): void {
-  try {
-    // Not recursive: on a read-only file system that says that the space is not there.
-    mkdirSync(hubDir(dir), { mode: 0o700 })
-    syncDirectory(dir)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-}
+export const agentsFile = (dir: string): string => join(hubDir(dir), 'agents.json')
+export const digestOf = (token: string): string => hash('sha256', token, 'hex')
 
-function mustBePrivate(file: string): void {
-  if (process.platform === 'win32' || (statSync(file).mode & 0o077) === 0) return
-  throw new MailboxError('not_permitted', `${file} is readable by other users`, {
-    hint: `run chmod 600 ${file}; if somebody may have read it, delete it and a new one is created`,
-  })
-}
-
-function readAgents(dir: string): AgentTokens {
+export function readTokens(dir: string): TokenRows {
   const file = agentsFile(dir)
   const text = readTextFile(file)
-  if (text === undefined) return {}
+  if (text === undefined) return new Map()
   mustBePrivate(file)
   try {
-    const found = parseStrictJson(text)
-    if (isObject(found) && Object.values(found).every(isTokenRow)) return found as AgentTokens
+    const found: unknown = JSON.parse(text)
+    if (isObject(found) && Object.values(found).every(isTokenRow))
+      return new Map(Object.entries(found as Record<string, TokenRow>))
     throw new MailboxError('invalid', 'not a list of tokens')
   } catch (cause) {
     throw new MailboxError('damaged', `${file} cannot be read: ${(cause as Error).message}`, {
@@ -93,104 +50,59 @@ function readAgents(dir: string): AgentTokens {
 }
 
 const isTokenRow = (row: unknown): boolean =>
-  isObject(row) && typeof row['sha256'] === 'string' && typeof row['createdAt'] === 'string'
+  isObject(row) &&
+  typeof row['sha256'] === 'string' &&
+  typeof row['createdAt'] === 'string' &&
+  (row['scopes'] === undefined || Array.isArray(row['scopes'])) &&
+  (row['expiresAt'] === undefined || !Number.isNaN(Date.parse(String(row['expiresAt']))))
+
+/** A scope of a newer version gives nothing here. */
+export const scopesOf = ({ scopes }: TokenRow): readonly Scope[] => scopes?.filter(isScope) ?? earlyScopes
+
+export interface NewToken {
+  /** @default act, read-own */
+  scopes?: readonly Scope[] | undefined
+  /** How long it is good for, in ms. @default until it is revoked */
+  lastsMs?: number | undefined
+}
 
 /** Creates a token for an agent and revokes the one it had. Only its digest is stored. */
-export function createAgentToken(dir: string, name: string): string {
+export function createAgentToken(dir: string, name: string, options: NewToken = {}): string {
+  const { scopes = defaultScopes, lastsMs } = options
   checkName(name, 'agent name')
   if (name === person || name === systemAgent) {
     throw new MailboxError('invalid', `${name} cannot have an agent's token`, {
-      hint: `the person's token is in ${personFile(dir)}`,
+      hint: `the person's token is in ${personFile(dir)}; to replace it: mailbox token ${person} --rotate`,
     })
   }
   const token = newToken()
-  changeAgents(dir, (agents) => ({
-    ...agents,
-    [name]: { sha256: digestOf(token), createdAt: new Date().toISOString() },
-  }))
+  const now = Date.now()
+  changeTokens(dir, (rows) =>
+    rows.set(name, {
+      ...{ sha256: digestOf(token), createdAt: new Date(now).toISOString(), scopes },
+      ...(lastsMs === undefined ? {} : { expiresAt: new Date(now + lastsMs).toISOString() }),
+    }),
+  )
   return token
 }
 
 /** Revokes an agent's token. False when it had none. */
-export function revokeAgentToken(dir: string, name: string): boolean {
-  let had = false
-  changeAgents(dir, ({ [name]: taken, ...kept }) => {
-    had = taken !== undefined
-    return kept
-  })
-  return had
-}
+export const revokeAgentToken = (dir: string, name: string): boolean =>
+  changeTokens(dir, (rows) => rows.delete(name))
 
-export const listAgentTokens = (dir: string): { name: string; createdAt: string }[] =>
-  Object.entries(readAgents(dir)).map(([name, { createdAt }]) => ({ name, createdAt }))
+export const listAgentTokens = (dir: string): AgentToken[] =>
+  [...readTokens(dir)].map(([name, row]) => ({
+    ...{ name, createdAt: row.createdAt, scopes: scopesOf(row) },
+    ...(row.expiresAt === undefined ? {} : { expiresAt: row.expiresAt }),
+  }))
 
-const changeWithinMs = 2_000
-const abandonedAfterMs = 10_000
-
-function changeAgents(dir: string, change: (agents: AgentTokens) => AgentTokens): void {
+function changeTokens<T>(dir: string, change: (rows: TokenRows) => T): T {
   makeHubDir(dir)
   const file = agentsFile(dir)
-  const lock = `${file}.new`
-  takeLock(lock)
-  try {
-    writeFileAtomically(file, `${JSON.stringify(change(readAgents(dir)), null, 2)}\n`)
-  } finally {
-    rmSync(lock, { force: true })
-  }
-}
-
-function takeLock(path: string): void {
-  for (const deadline = Date.now() + changeWithinMs; ; ) {
-    try {
-      writeFileSync(path, '', { flag: 'wx', mode: 0o600 })
-      return
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
-    // A process that was killed meanwhile has left it behind.
-    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-    if (age > abandonedAfterMs) rmSync(path, { force: true })
-    else if (Date.now() > deadline)
-      throw new MailboxError('conflict', 'another process is changing the tokens', { hint: 'try again' })
-    sleepSync(20)
-  }
-}
-
-/** Looks tokens up. Reads the file again when it has changed, so that a revocation takes effect at once. */
-export class Tokens {
-  /** The person's token. */
-  readonly person: string
-  readonly #dir: string
-  readonly #person: Buffer
-  #agents = new Map<string, string>()
-  #version = ''
-
-  constructor(dir: string) {
-    this.#dir = dir
-    this.person = personToken(dir)
-    this.#person = Buffer.from(digestOf(this.person), 'hex')
-  }
-
-  callerOf(token: string): Caller | undefined {
-    return this.callerWith(digestOf(token))
-  }
-
-  /** The same by the digest, for open connections. */
-  callerWith(digest: string): Caller | undefined {
-    if (timingSafeEqual(Buffer.from(digest, 'hex'), this.#person)) {
-      return { agent: person, isPerson: true, digest }
-    }
-    this.#refresh()
-    const agent = this.#agents.get(digest)
-    return agent === undefined ? undefined : { agent, isPerson: false, digest }
-  }
-
-  #refresh(): void {
-    const stat = statSync(agentsFile(this.#dir), { throwIfNoEntry: false })
-    const version = stat === undefined ? '' : `${stat.ino} ${stat.mtimeMs} ${stat.size}`
-    if (version === this.#version) return
-    const found = Object.entries(readAgents(this.#dir))
-    this.#agents = new Map(found.map(([name, { sha256 }]) => [sha256, name]))
-    this.#version = version
-  }
+  return whileLocked(file, () => {
+    const rows = readTokens(dir)
+    const result = change(rows)
+    writeFileAtomically(file, `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`)
+    return result
+  })
 }

@@ -14,7 +14,7 @@ export function serveUpgrades(server: Server, admission: Admission, streams: Str
       const outcome = { operation: 'other', status: 101 }
       try {
         const caller = admission.admit(incoming)
-        const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://hub')
+        const { pathname, searchParams } = new URL(`http://hub${incoming.url}`)
         if (pathname !== '/api/stream')
           throw new MailboxError('not_found', `there is no WebSocket at ${brief(pathname)}`, {
             hint: 'connect to /api/stream',

@@ -1,10 +1,11 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { backoffMs, pause } from '../base/timers.ts'
 import { person } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import type { LocalSpace } from '../space/api.ts'
+import { hubDir, makeHubDir } from './hub-dir.ts'
+import { signatureOf, webhookSecret } from './webhook-signature.ts'
 
 export interface WebhookOptions {
   url: string
@@ -27,20 +28,20 @@ export async function runWebhook(
   options: WebhookOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const dir = join(space.dir, 'hub')
-  const file = join(dir, 'webhook.json')
+  const file = join(hubDir(space.dir), 'webhook.json')
   /** Records the sequence number of the last message that was posted. */
   const save = (seq: number) => writeFileAtomically(file, JSON.stringify({ seq }))
   const posted = readJsonIfAny<{ seq: unknown }>(file)?.seq
   const seq = Number.isSafeInteger(posted) ? (posted as number) : await space.lastSeq()
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  makeHubDir(space.dir)
   save(seq)
   for await (const { entry } of space.follow({ after: seq, signal })) {
     // Imported mail is old.
     if (entry.kind !== 'message' || entry.originalAt !== undefined) continue
     const { message } = entry
     const isOver =
-      !message.to.includes(person) || (await deliver(cloudEvent(space.id, message), options, signal))
+      !message.to.includes(person) ||
+      (await deliver(space.dir, cloudEvent(space.id, message), options, signal))
     if (!isOver) return
     save(entry.seq)
   }
@@ -65,11 +66,16 @@ function cloudEvent(spaceId: string, message: Message) {
 type CloudEvent = ReturnType<typeof cloudEvent>
 
 /** Tries until it is accepted, or refused for good. False when it was stopped before. */
-async function deliver(event: CloudEvent, options: WebhookOptions, signal: AbortSignal): Promise<boolean> {
+async function deliver(
+  dir: string,
+  event: CloudEvent,
+  options: WebhookOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { url, onProblem, pauseMs = 1_000 } = options
   for (let retry = 0; !signal.aborted; retry++) {
     // A request in progress is not cancelled: it would have to be posted again.
-    const { reason, again } = await post(url, event)
+    const { reason, again } = await post(url, event, webhookSecret(dir))
     if (reason === undefined) return true
     onProblem({ id: event.id, reason, again })
     if (!again) return true
@@ -78,12 +84,20 @@ async function deliver(event: CloudEvent, options: WebhookOptions, signal: Abort
   return false
 }
 
-async function post(url: string, event: CloudEvent): Promise<{ reason?: string; again: boolean }> {
+async function post(
+  url: string,
+  event: CloudEvent,
+  secret: string,
+): Promise<{ reason?: string; again: boolean }> {
+  const body = JSON.stringify(event)
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
-      body: JSON.stringify(event),
+      headers: {
+        'content-type': 'application/cloudevents+json; charset=utf-8',
+        ...signatureOf(secret, event.id, body),
+      },
+      body,
       // Only the address that the person configured gets mail.
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),

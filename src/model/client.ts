@@ -14,3 +14,23 @@ export function clientWord(name: string | undefined): string | undefined {
 
 /** Whether a process of the client has one session at a time. The others can have several at once. */
 export const hasOneSession = (client: string): boolean => client === 'claude' || client === 'gemini'
+
+const elsewhere = 'remote'
+const marked = (word: string | undefined): string => (word === undefined ? elsewhere : `${elsewhere}:${word}`)
+
+/**
+ * A session that came over HTTP, as it is recorded. It may name any process and any session as its own, so it is never
+ * taken for that of a client on this machine.
+ */
+export const remoteSession = <Said extends { client?: string | undefined; id?: string | undefined }>(
+  session: Said,
+): Said => ({
+  ...session,
+  client: marked(session.client),
+  // Also where a later run of the agent takes it over, with another client.
+  ...(session.id === undefined ? {} : { id: marked(session.id) }),
+})
+
+/** Whether a session came over HTTP. */
+export const isRemote = ({ client }: { client?: string | undefined }): boolean =>
+  client === elsewhere || (client?.startsWith(`${elsewhere}:`) ?? false)

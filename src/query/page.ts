@@ -23,7 +23,7 @@ export function limitOf(limit: number | undefined): number {
 }
 
 export function badCursor(after: unknown): MailboxError {
-  return new MailboxError('invalid', `${JSON.stringify(after)} is not a cursor`, {
+  return new MailboxError('invalid', `${JSON.stringify(after)?.slice(0, 60)} is not a cursor`, {
     hint: 'pass `next` of the previous page',
   })
 }

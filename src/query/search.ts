@@ -11,7 +11,8 @@ import { parseSearch, type SearchTerm, type WordQuery, wordQuery } from './searc
 const portion = 500
 
 /**
- * Messages that fit all terms, newest first. `is:unread` asks for the unread mail of the agent that searches.
+ * Messages that fit all terms, newest first. `is:unread` asks for the unread mail of the agent that searches; `ownIn`
+ * leaves out what it may not read.
  *
  * The two databases are read in turn, never one inside the other: reading the words may have to build them,
  * which takes the lock, and whoever holds that may be waiting for us to stop reading the index.
@@ -23,6 +24,7 @@ export function search(
   query: string,
   options: ListOptions,
   now: number,
+  ownIn?: (source: Source) => (message: StoredMessage) => boolean,
 ): Page<StoredMessage> {
   const limit = limitOf(options.limit)
   const terms = parseSearch(query)
@@ -33,9 +35,10 @@ export function search(
     const found = candidates(source, words, terms, text, before)
     const isFull = source.index.read(() => {
       const accepts = createFilter(source, agentOf(source), terms, now)
+      const isOwn = ownIn?.(source)
       for (const seq of found.fitting) {
         const message = messageIfThere(source, seq)
-        if (message === undefined || !accepts(message)) continue
+        if (message === undefined || !accepts(message) || isOwn?.(message) === false) continue
         if (messages.length === limit) return true
         messages.push(message)
       }

@@ -1,11 +1,15 @@
 import { type ErrorCode, errorCodes, MailboxError } from '../base/errors.ts'
 import { backoffMs, pause } from '../base/timers.ts'
 import { interrupted } from '../delivery/bell.ts'
+import { type Wire, wireTo } from './wire.ts'
 
 export interface HubOptions {
-  /** Where `mailbox serve` listens: `http://127.0.0.1:7337`. */
+  /** Where `mailbox serve` listens: `http://127.0.0.1:7337`, or its socket on this machine: `unix:SPACE/hub/socket`. */
   url: string
-  /** An agent's (`mailbox token NAME`), or the person's. */
+  /**
+   * An agent's (`mailbox token NAME`), or the person's. If it has the fingerprint of the hub in it, nothing is sent to
+   * any other.
+   */
   token: string
   /** How to follow the journal. @default 'sse' */
   stream?: 'sse' | 'websocket'
@@ -33,6 +37,8 @@ const pauseMs = (retry: number) => backoffMs(retry, 50, 2_000)
 /** Codes of errors that happen before the request is sent: it was certainly not carried out. */
 const neverSent = [
   'ECONNREFUSED',
+  // A socket of a hub that is not there.
+  'ENOENT',
   'ENOTFOUND',
   'EAI_AGAIN',
   'EHOSTUNREACH',
@@ -42,7 +48,7 @@ const neverSent = [
 
 /** Requests to one hub, with one token. */
 export class Connection {
-  readonly url: string
+  readonly wire: Wire
   readonly token: string
   readonly stream: 'sse' | 'websocket'
   readonly #retryForMs: number
@@ -51,16 +57,12 @@ export class Connection {
   readonly ending: AbortSignal = this.#ending.signal
 
   constructor({ url, token, stream = 'sse', retryForMs = 15_000 }: HubOptions) {
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      throw new MailboxError('invalid', `${JSON.stringify(url)} is not a valid hub URL`, {
-        hint: 'pass the URL that `mailbox serve` printed, such as http://127.0.0.1:7337',
-      })
-    }
     if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
       throw new MailboxError('invalid', 'the token is missing', { hint: 'create one: mailbox token NAME' })
     }
-    this.url = new URL(url).origin
-    this.token = token
+    const [secret, pin] = token.split('~', 2)
+    this.wire = wireTo(url, pin)
+    this.token = secret!
     this.stream = stream
     this.#retryForMs = retryForMs
   }
@@ -78,7 +80,7 @@ export class Connection {
       if ('body' in answer) return answer.body as T
       const isSafe = options.repeatable || answer.neverSent
       if (!isSafe || performance.now() + pauseMs(retry) > deadline)
-        throw unreachable(this.url, isSafe, answer.cause)
+        throw unreachable(this.wire.url, isSafe, answer.cause)
       await this.pause(retry, options.signal)
     }
   }
@@ -106,7 +108,7 @@ export class Connection {
     const limit = AbortSignal.timeout(Math.ceil(timeoutMs))
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     try {
-      const response = await fetch(`${this.url}${path}`, {
+      const response = await this.wire.fetch(path, {
         method: body === undefined ? 'GET' : 'POST',
         headers: this.headers({ ...type, ...headers }),
         body: body === undefined ? null : JSON.stringify(body),

@@ -9,8 +9,11 @@ const heldAtMost = 1_000
 
 /** A WebSocket as a generator. Entries are held until they are consumed; meanwhile no more are read. */
 export const frames: Connect = async function* (connection, path, ending) {
-  const url = `${connection.url.replace(/^http/, 'ws')}${path}`
-  const socket = new WebSocket(url, ['mailbox'], { headers: connection.headers(), perMessageDeflate: false })
+  const { address, agent } = connection.wire.socket(path)
+  const socket = new WebSocket(address, ['mailbox'], {
+    ...{ headers: connection.headers(), perMessageDeflate: false },
+    ...(agent === undefined ? {} : { agent }),
+  })
   const watch = setTimeout(() => socket.terminate(), silentMs)
   watch.unref()
   socket.on('message', () => watch.refresh())

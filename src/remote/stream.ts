@@ -60,7 +60,7 @@ const events: Connect = async function* (connection, path, ending) {
   const watch = setTimeout(() => silence.abort(), silentMs)
   watch.unref()
   try {
-    const response = await fetch(`${connection.url}${path}`, {
+    const response = await connection.wire.fetch(path, {
       headers: connection.headers({ accept: 'text/event-stream' }),
       signal: AbortSignal.any([ending, silence.signal]),
     })

@@ -32,6 +32,8 @@ export class Stage {
   space!: DiskSpace
   url = ''
   token = ''
+  /** What the hub printed to open. */
+  link = ''
   /** What must never happen: a request to another server, an error in the page, a policy violation. */
   readonly faults: string[] = []
   #hub: Running | undefined
@@ -59,9 +61,10 @@ export class Stage {
   async startHub(): Promise<void> {
     const port = this.url === '' ? '0' : new URL(this.url).port
     this.#hub = startProcess(program, ['--json', '--space', this.dir, 'serve', '--port', port])
-    const { url, token } = JSON.parse(await this.#hub.line(/^\{/)) as { url: string; token: string }
-    this.url = url
-    this.token = token
+    const printed = JSON.parse(await this.#hub.line(/^\{/)) as { url: string; token: string; open: string }
+    this.url = printed.url
+    this.token = printed.token
+    this.link = printed.open
   }
 
   async stopHub(): Promise<void> {

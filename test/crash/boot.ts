@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { readFileIfAny } from '../../src/base/files.ts'
-import { Tokens } from '../../src/hub/tokens.ts'
+import { Callers } from '../../src/hub/callers.ts'
 import { FileJournal } from '../../src/journal/file/file-journal.ts'
 import { startCursor } from '../../src/journal/journal.ts'
 import { openDisk } from '../../src/space/open.ts'
@@ -74,7 +74,7 @@ async function check(name: string): Promise<void> {
     await space.close()
     const now = readSettings(dir)['limits.threadMessages']
     if (set !== undefined && now < set) wrong.push(`${name}: a setting is ${now} and was ${set}`)
-    const known = Object.keys(tokens).length === 0 ? undefined : new Tokens(dir)
+    const known = Object.keys(tokens).length === 0 ? undefined : new Callers(dir)
     for (const [agent, token] of Object.entries(tokens))
       if (known?.callerOf(token)?.agent !== agent) wrong.push(`${name}: the token of ${agent} is lost`)
   } catch (error) {

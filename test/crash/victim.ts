@@ -7,7 +7,8 @@
 //   set N           the setting `limits.threadMessages` is N
 //   token NAME TEXT an agent's token was created, or the person's read
 import fs, { writeSync } from 'node:fs'
-import { createAgentToken, Tokens } from '../../src/hub/tokens.ts'
+import { personToken } from '../../src/hub/person-token.ts'
+import { createAgentToken } from '../../src/hub/tokens.ts'
 import { person } from '../../src/model/agent.ts'
 import type { Settings } from '../../src/model/settings.ts'
 import type { Mailbox } from '../../src/space/mailbox/api.ts'
@@ -65,7 +66,7 @@ const kinds: Record<string, (mailbox: Mailbox) => Promise<unknown>> = {
   large: (mailbox) => manyAtOnce(mailbox, 2 + below(4), () => filler.length - below(200_000)),
   async settings() {
     for (let n = 0; ; n++) {
-      say(`token ${person} ${new Tokens(dir).person}`)
+      say(`token ${person} ${personToken(dir).token}`)
       const number = Number(life) * 1_000 + n
       writeSetting(dir, 'limits.threadMessages', number)
       say(`set ${number}`)

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { type StartHubOptions, startHub } from '../../src/hub/hub.ts'
-import { createAgentToken } from '../../src/hub/tokens.ts'
+import { createAgentToken, type NewToken } from '../../src/hub/tokens.ts'
 import type { OpenSpaceOptions } from '../../src/space/api.ts'
 import { tempSpace } from './temp.ts'
 
@@ -92,7 +92,7 @@ export async function stageHub(
     /** Everything that was logged so far. */
     lines,
     refusals: () => lines.filter(({ event }) => event === 'refused'),
-    agentToken: (name: string) => createAgentToken(space.dir, name),
+    agentToken: (name: string, options?: NewToken) => createAgentToken(space.dir, name, options),
     ask,
     /** An operation of a mailbox. */
     act: (name: string, operation: string, body: object = {}, more: AskOptions = {}) =>

@@ -88,8 +88,8 @@ it('holds WebSockets to the rate of their token, and counts them like other requ
     { reason: 'rate', status: 429, method: 'WEBSOCKET', path: '/api/stream', agent: 'user' },
   ])
   expect(await knock(stage, {})).toBe(401)
-  await stage.space.join('ada')
-  const { text } = await stage.ask('/metrics', { token: stage.agentToken('ada') })
+  const prometheus = stage.agentToken('prometheus', { scopes: ['metrics'] })
+  const { text } = await stage.ask('/metrics', { token: prometheus })
   for (const line of [
     'mailbox_http_requests_total{operation="stream",status="101"} 2',
     'mailbox_http_requests_total{operation="other",status="429"} 1',

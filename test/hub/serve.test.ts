@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openDisk, openSpace } from '../../src/space/open.ts'
@@ -7,13 +7,22 @@ import { letPass, until } from '../helpers/wait.ts'
 
 type Box = Awaited<ReturnType<typeof createBox>>
 
+interface Printed {
+  url: string
+  token: string
+  space: string
+  open: string
+  socket?: string
+  fingerprint?: string
+}
+
 /** Starts `mailbox serve` in a process of its own and waits until it answers. */
 async function serve(box: Box, ...words: string[]) {
   const started = box.start(['serve', '--json', ...words])
   await started.says('"url"')
   const printed = started.stdout().trim().split('\n')
   expect(printed).toHaveLength(1)
-  return { started, ...(JSON.parse(printed[0]!) as { url: string; token: string; space: string }) }
+  return { started, ...(JSON.parse(printed[0]!) as Printed) }
 }
 
 it('prints where it is, takes the next free port, and stops when it is told to', async () => {
@@ -83,12 +92,29 @@ it('makes, lists and takes back the tokens of agents', async () => {
   const count = () =>
     fetch(`${url}/api/mailboxes/ada/count`, { method: 'POST', headers: { authorization: `Bearer ${made}` } })
   expect((await count()).status).toBe(200)
-  expect(await box.ok('token')).toMatch(/^AGENT +CREATED\nada +/)
+  expect(await box.ok('token')).toMatch(
+    /^AGENT +CREATED +SCOPE +EXPIRES +LAST USE +REFUSED\nada +\S.*act,read-own +never +/,
+  )
   expect(await box.ok('token', 'ada', '--revoke')).toBe('revoked the token of ada\n')
   expect((await count()).status).toBe(401)
   expect(await box.refused(3, 'token', 'ada', '--revoke')).toMatchObject({ code: 'not_found' })
   expect(await box.refused(2, 'token', 'user')).toMatchObject({ code: 'invalid' })
   expect(await box.refused(2, 'token', '--revoke')).toMatchObject({ code: 'invalid' })
+  expect(await box.refused(2, 'token', 'ada', '--scope', 'everything')).toMatchObject({ code: 'invalid' })
+  expect(await box.refused(2, 'token', 'ada', '--rotate')).toMatchObject({ code: 'invalid' })
+  expect(await box.refused(2, 'token', 'ada', '--expires', 'soon')).toMatchObject({ code: 'invalid' })
+
+  const prometheus = (await box.ok('token', 'prometheus', '--scope', 'metrics', '--expires', '30d')).trim()
+  const get = (path: string, token: string) =>
+    fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } }).then(({ status }) => status)
+  expect([await get('/metrics', prometheus), await get('/api/agents', prometheus)]).toEqual([200, 403])
+  expect(await box.ok('token')).toMatch(/prometheus +just now +metrics +in 29 d/)
+  const { token: old } = await serve(box, '--port', '0')
+  const fresh = (await box.ok('token', 'user', '--rotate')).trim()
+  expect([await get('/api/space', old), await get('/api/space', fresh)]).toEqual([401, 200])
+  const secret = await box.ok('token', '--webhook')
+  expect(secret).toMatch(/^whsec_\S+\n$/)
+  expect(await box.ok('token', '--webhook')).toBe(secret)
 })
 
 it('loses and doubles nothing for those who follow when it is killed and started again', async () => {
@@ -147,4 +173,59 @@ it('loses and doubles nothing for those who follow when it is killed and started
   }
   hub.started.process.kill('SIGTERM')
   await hub.started.exit
+})
+
+it('has a link for each start, and prints it again while it runs', async () => {
+  const box = await createBox()
+  const first = await serve(box, '--port', '0')
+  const { port } = new URL(first.url)
+  const tokenIn = (link: string) => /#token=(mbx_[\w-]{43})$/.exec(link)![1]!
+  const get = (token: string) =>
+    fetch(`${first.url}/api/space`, { headers: { authorization: `Bearer ${token}` } }).then(
+      ({ status }) => status,
+    )
+  expect(tokenIn(first.open)).not.toBe(first.token)
+  expect([await get(tokenIn(first.open)), await get(first.token)]).toEqual([200, 200])
+  expect(await box.ok('token', 'user', '--link')).toBe(`${first.open}\n`)
+  first.started.process.kill('SIGKILL')
+  await first.started.exit
+  expect(await box.refused(3, 'token', 'user', '--link')).toMatchObject({ code: 'not_found' })
+
+  // The socket that a kill leaves behind is in nobody's way.
+  const second = await serve(box, '--port', port)
+  expect([first.socket, second.socket]).toEqual([join(box.dir, 'hub', 'socket'), first.socket])
+  expect(second.open).not.toBe(first.open)
+  // What a page of the first start still has is good for nothing.
+  expect([await get(tokenIn(first.open)), await get(tokenIn(second.open))]).toEqual([401, 200])
+  const space = await openSpace({ url: `unix:${second.socket!}`, token: second.token })
+  await space.close()
+  second.started.process.kill('SIGTERM')
+  expect(await second.started.exit).toMatchObject({ code: 0 })
+  expect(existsSync(second.socket!)).toBe(false)
+})
+
+it('says by what to know it when it speaks TLS, and warns where it does not and others can listen', async () => {
+  const box = await createBox('ada')
+  const hub = await serve(box, '--port', '0', '--tls')
+  expect(hub).toMatchObject({ url: expect.stringMatching(/^https:/), fingerprint: expect.any(String) })
+  const token = (await box.ok('token', 'ada')).trim()
+  expect(token).toMatch(/^mbx_[\w-]{43}~[\w-]{43}$/)
+  for (const one of [token, hub.token]) {
+    expect(one.split('~')[1]).toBe(hub.fingerprint)
+    const space = await openSpace({ url: hub.url, token: one })
+    await space.close()
+  }
+  hub.started.process.kill('SIGTERM')
+  expect(await hub.started.exit).toMatchObject({ code: 0, stderr: '' })
+
+  for (const [words, warns] of [
+    [['--host', '0.0.0.0'], true],
+    [['--host', '0.0.0.0', '--tls'], false],
+    [['--host', 'localhost'], false],
+  ] as const) {
+    const open = await serve(box, '--port', '0', ...words)
+    open.started.process.kill('SIGTERM')
+    const { stderr } = await open.started.exit
+    expect([words, stderr.includes('warning: plain HTTP on 0.0.0.0')]).toEqual([words, warns])
+  }
 })

@@ -1,9 +1,11 @@
-import { existsSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createHmac } from 'node:crypto'
+import { existsSync, statSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { runWebhook } from '../../src/hub/webhook.ts'
+import { webhookSecret } from '../../src/hub/webhook-signature.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { exported } from '../helpers/transfer.ts'
@@ -19,12 +21,16 @@ interface Received {
 /** Somebody outside who takes events, and answers as it is told. */
 async function receiver(answers: number[] = []) {
   const received: Received[] = []
+  const headers: IncomingHttpHeaders[] = []
+  const bodies: string[] = []
   const waiting = new Set<() => void>()
   const server = createServer((request, response) => {
     let body = ''
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
       const status = answers.shift() ?? 204
+      headers.push(request.headers)
+      bodies.push(body)
       if (status < 300) received.push(JSON.parse(body) as Received)
       response.writeHead(status, status === 307 ? { location: '/elsewhere' } : {}).end()
       for (const look of [...waiting]) look()
@@ -35,6 +41,8 @@ async function receiver(answers: number[] = []) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
+    headers,
+    bodies,
     until: (count: number) =>
       new Promise<void>((resolve) => {
         const look = () => {
@@ -128,3 +136,27 @@ it('gives up what is refused for good, and follows nobody elsewhere', async () =
 async function untilFollowing({ dir }: DiskSpace): Promise<void> {
   await until(() => existsSync(join(dir, 'hub', 'webhook.json')))
 }
+
+it('signs what it posts, so that the receiver can tell it from what others post', async () => {
+  const space = await tempSpace()
+  const secret = webhookSecret(space.dir)
+  const { url, until: untilPosted, headers, bodies } = await receiver()
+  const { stop } = start(space, url)
+  const ada = await space.mailbox('ada')
+  await until(() => existsSync(join(space.dir, 'hub', 'webhook.json')))
+  const { id } = await ada.send({ to: 'user', subject: 'signed', body: 'Grüße' })
+  await untilPosted(1)
+  await stop()
+  expect(secret).toMatch(/^whsec_/)
+  expect(statSync(join(space.dir, 'hub', 'webhook-secret')).mode & 0o777).toBe(0o600)
+  const { 'webhook-id': sentId, 'webhook-timestamp': at, 'webhook-signature': signature } = headers[0]!
+  expect(sentId).toBe(id)
+  expect(Math.abs(Date.now() / 1_000 - Number(at))).toBeLessThan(600)
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const sum = createHmac('sha256', key)
+    .update(`${id}.${String(at)}.${bodies[0]}`)
+    .digest('base64')
+  expect(signature).toBe(`v1,${sum}`)
+  expect(webhookSecret(space.dir)).toBe(secret)
+  expect(webhookSecret(space.dir, { renew: true })).not.toBe(secret)
+})

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { outsideSpace } from '../../src/hub/outside.ts'
 import { createMcpEndpoint, type McpEndpointOptions } from '../../src/mcp/http.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { tempSpace } from '../helpers/temp.ts'
@@ -6,7 +7,7 @@ import { tempSpace } from '../helpers/temp.ts'
 /** A hub in this process, on a port of its own, whose MCP endpoint can be looked into. */
 export async function stageMcp(options: Partial<McpEndpointOptions> = {}) {
   const space = await tempSpace()
-  const mcp = createMcpEndpoint(space, { version: '0.0.0-test', ...options })
+  const mcp = createMcpEndpoint(outsideSpace(space), { version: '0.0.0-test', ...options })
   const { url, agentToken } = await stageHub({ space, mcp })
   // Before the hub, which waits for its streams.
   onTestFinished(() => mcp.close())

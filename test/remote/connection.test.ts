@@ -85,7 +85,8 @@ it.each(['sse', 'websocket'] as const)(
   'misses and doubles nothing over %s when connections break',
   async (stream) => {
     const stage = await stageWire()
-    const space = await openRemote({ url: stage.url, token: stage.agentToken('bob'), stream })
+    const token = stage.agentToken('bob', { scopes: ['act', 'read-all'] })
+    const space = await openRemote({ url: stage.url, token, stream })
     const bob = await space.mailbox('bob')
     const ada = await stage.space.mailbox('ada')
     const over = new AbortController()

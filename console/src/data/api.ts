@@ -1,5 +1,5 @@
 import { noteUnreachable } from './connection.ts'
-import { signOut, token } from './session.ts'
+import { noteAccepted, signOut, token } from './session.ts'
 
 /** An error that the hub returned, or that kept us from reaching it. */
 export class ApiError extends Error {
@@ -19,7 +19,10 @@ export class ApiError extends Error {
 const headers = (): Record<string, string> => ({ authorization: `Bearer ${token.value ?? ''}` })
 
 async function answerOf<T>(response: Response): Promise<T> {
-  if (response.ok) return (await response.json()) as T
+  if (response.ok) {
+    noteAccepted()
+    return (await response.json()) as T
+  }
   const said = (await response.json().catch(() => null)) as {
     error?: { code?: string; message?: string; hint?: string }
   } | null

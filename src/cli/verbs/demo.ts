@@ -67,7 +67,7 @@ export function demo(command: Command): void {
       const { url, token } = hub
       cli.answer({ url, token, space: space.dir, seed, speed, agents }, () =>
         [
-          `open    ${url}/#token=${token}`,
+          `open    ${hub.link}`,
           `space   ${space.dir} (${keep ? 'kept' : 'removed at the end'})`,
           `story   ${agents} agents at ${speed}x, seed ${seed}`,
           'stop    Ctrl-C',

@@ -5,7 +5,7 @@ import { action } from '../cli.ts'
 import { examples } from '../help.ts'
 import { serviceSignal } from '../interrupt.ts'
 import { open } from '../open.ts'
-import { collect, whole } from '../options.ts'
+import { collect, given, whole } from '../options.ts'
 
 declare const __VERSION__: string
 
@@ -13,6 +13,7 @@ interface ServeFlags {
   host: string
   port?: number
   allowHost?: string[]
+  tls?: boolean
 }
 
 export function serve(command: Command): void {
@@ -23,26 +24,42 @@ export function serve(command: Command): void {
     )
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('--port <n>', 'the port to listen on (default: 7337, or the next free one)', whole(0))
+    .option('--tls', 'speak TLS, with a certificate that the tokens vouch for')
     .option('--allow-host <name>', 'a host name that a proxy forwards requests for; repeatable', collect)
     .addHelpText(
       'after',
-      examples('mailbox serve', 'mailbox serve --host 0.0.0.0 --port 8080 --allow-host hub.example.org'),
+      examples(
+        'mailbox serve',
+        'mailbox serve --host 0.0.0.0 --port 8080 --tls',
+        'mailbox serve --allow-host hub.example.org',
+      ),
     )
-  action(command, async (cli, { host, port, allowHost = [] }: ServeFlags) => {
+  action(command, async (cli, { host, port, allowHost = [], tls = false }: ServeFlags) => {
     const { startHub } = await import('../../hub/hub.ts')
+    const { withFingerprint } = await import('../../hub/certificate.ts')
     const { createLog } = await import('../../hub/log.ts')
+    const { outsideSpace } = await import('../../hub/outside.ts')
     const { createMcpEndpoint } = await import('../../mcp/http.ts')
     const stop = serviceSignal()
     await using space = await open(cli, { creates: true })
-    const mcp = createMcpEndpoint(space, { version: __VERSION__ })
+    const mcp = createMcpEndpoint(outsideSpace(space), { version: __VERSION__ })
     const hub = await startHub({
       ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },
-      ...{ allowHosts: allowHost, mcp },
+      ...{ allowHosts: allowHost, mcp, tls },
     })
-    const address = `${hub.url}/#token=${hub.token}`
-    cli.answer({ url: hub.url, token: hub.token, space: space.dir }, () =>
-      [`open    ${address}`, `space   ${space.dir}`, 'stop    Ctrl-C'].join('\n'),
+    const { url, link, socket, fingerprint } = hub
+    const more = given({ socket, fingerprint })
+    const token = withFingerprint(hub.token, fingerprint)
+    cli.answer({ url, token, space: space.dir, open: link, ...more }, () =>
+      [
+        ...[`open    ${link}`, `space   ${space.dir}`, 'stop    Ctrl-C'],
+        ...(fingerprint === undefined ? [] : [`tls     sha256 ${fingerprint}`]),
+      ].join('\n'),
     )
+    if (!tls && !isLoopback(host))
+      cli.warn(
+        `plain HTTP on ${host}: tokens and mail can be read on their way; use --tls, or listen on this machine behind a proxy with TLS`,
+      )
     cli.tip(`agents on other machines need a token: ${cli.command('token NAME')}`)
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve))
     // Close MCP first: the hub waits for its streams, which are connections of the hub.
@@ -50,6 +67,8 @@ export function serve(command: Command): void {
     await hub.stop()
   })
 }
+
+const isLoopback = (host: string): boolean => /^(?:localhost|127\..*|::1)$/i.test(host)
 
 /** The console is next to the program, wherever the bundler puts this file. */
 export function consoleDir(): string | undefined {

@@ -1,0 +1,65 @@
+import { createServer } from 'node:http'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { eventually, Stage } from './stage.ts'
+
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await Stage.open()
+})
+afterAll(() => stage.close())
+afterEach(async () => expect(await stage.rest()).toEqual([]))
+
+const isLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
+
+/** A page that was opened with the link that the hub printed, and has a half-written message in it. */
+async function openByLink(): Promise<Page> {
+  const page = await stage.page('/agents', { forgiving: true, keep: true })
+  await page.evaluate(() => sessionStorage.clear())
+  await page.goto('about:blank')
+  await page.goto(stage.link)
+  await isLive(page)
+  await page.keyboard.press('c')
+  await page.getByRole('textbox', { name: 'Message' }).fill('half a message')
+  return page
+}
+
+it('says that the hub was restarted, and goes on with the new link', async () => {
+  const page = await openByLink()
+  const before = stage.link
+  await stage.stopHub()
+  await page.getByText('Reconnecting to the hub').waitFor()
+  await stage.startHub()
+  await page.getByRole('heading', { name: 'The hub was restarted' }).waitFor()
+  await eventually(() => page.locator('.command code').textContent()).toBe('mailbox token user --link')
+  expect(stage.link).not.toBe(before)
+  // The link can be opened in another tab: this one goes on as well.
+  const other = await page.context().newPage()
+  await other.goto(stage.link)
+  await isLive(other)
+  await isLive(page)
+  await page.keyboard.press('c')
+  await eventually(() => page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('half a message')
+  await page.context().close()
+})
+
+it('gives whoever takes the port a token that is good for nothing', async () => {
+  const page = await openByLink()
+  const { port } = new URL(stage.url)
+  await stage.stopHub()
+  const heard = new Set<string>()
+  const thief = createServer((incoming, response) => {
+    heard.add(incoming.headers.authorization ?? '')
+    response.writeHead(503).end()
+  })
+  await new Promise<void>((resolve) => thief.listen(Number(port), '127.0.0.1', resolve))
+  await eventually(() => [...heard].some((one) => one.startsWith('Bearer mbx_'))).toBe(true)
+  thief.closeAllConnections()
+  await new Promise((resolve) => thief.close(resolve))
+  await stage.startHub()
+  for (const authorization of heard)
+    expect((await fetch(`${stage.url}/api/space`, { headers: { authorization } })).status).toBe(401)
+  await page.getByRole('heading', { name: 'The hub was restarted' }).waitFor()
+  await page.context().close()
+})
