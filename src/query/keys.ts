@@ -21,7 +21,7 @@ export const knownKeys = ({ index }: Source): { agent: string; key?: string; sin
 type KeyRow = [key: string, since: number, until: number | null]
 
 /** Whether a message is from its sender, as far as its signature tells. */
-export function signatureOf(source: Source, entry: MessageEntry): SignatureState {
+function signatureOf(source: Source, entry: MessageEntry): SignatureState {
   if (entry.originalAt !== undefined) return 'imported'
   const keys = source.index
     .sql('SELECT key, since, until FROM pin WHERE agent = ? ORDER BY since')

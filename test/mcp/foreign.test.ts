@@ -42,7 +42,7 @@ describe('what an agent of MCP is given besides the fence', () => {
       { id, from: 'eve', type: 'other', priority: 'normal', threadId: id },
     ])
     expect(checked.text).toMatch(
-      /^Mail stands between two marks with the code ([0-9a-f]{12})\.[^]*<<<mail \1\n/,
+      /^Mail stands between two marks with the code ([0-9a-f]{12})\.[\s\S]*<<<mail \1\n/,
     )
     for (const uri of [`mailbox://message/${id}`, `mailbox://thread/${id}`]) {
       const { contents } = await bob.client.readResource({ uri })
