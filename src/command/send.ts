@@ -3,7 +3,7 @@ import { movedBy, reportOf } from '../conversation/matter.ts'
 import { typeOf } from '../conversation/registry.ts'
 import type { View } from '../conversation/view.ts'
 import { type Address, writeAddress } from '../model/address.ts'
-import { systemAgent } from '../model/agent.ts'
+import { person, systemAgent } from '../model/agent.ts'
 import { offersMail } from '../model/assign.ts'
 import type { Directory } from '../model/directory.ts'
 import type { Draft, MessageDraft } from '../model/entry.ts'
@@ -32,6 +32,11 @@ export interface SendCommand {
   parent: { id: string; threadId: string } | undefined
   /** No routing rule applies: somebody has chosen the recipients after it could not be delivered. @default false */
   asAddressed?: boolean
+  /**
+   * Whether a box that is full is full for this sender, which takes the index to tell. Otherwise it counts as full for
+   * everybody. @default false
+   */
+  countsShares?: boolean
 }
 
 /** The result for the sender. */
@@ -68,7 +73,7 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
   const route = command.asAddressed ? undefined : findRoute(directory, written, input, resolved, context)
   const { addresses, warnings } = route ?? resolved
   checkRules(directory, from, addresses, context, route?.routed)
-  checkLimits(directory, from, addresses, warnings, context)
+  checkLimits(view, command, addresses, warnings, context)
   const message = route === undefined ? written : reroute(command, written, route, context)
   Object.assign(message, offerOf(view, message, addresses, context))
   const generation = generationOf(directory, input, message.type, addresses)
@@ -166,15 +171,16 @@ function checkRules(
 /** From this many messages on, senders are warned how full a box is. */
 const fullishBox = 50
 
-/** Exact, because a decision holds the exclusive right to append. The system's own messages are never rejected. */
+/** Exact, because a decision holds the exclusive right to append. The person and the system are never rejected. */
 function checkLimits(
-  directory: Directory,
-  from: string,
+  view: View,
+  { from, countsShares = false }: SendCommand,
   addresses: readonly Address[],
   warnings: string[],
   { now, policy }: Context,
 ): void {
-  if (from === systemAgent) return
+  if (from === systemAgent || from === person) return
+  const { directory } = view
   const { 'limits.ratePerMinute': rate, 'limits.inbox': inbox } = policy
   if (rate > 0 && directory.sentLately(from, now) >= rate) {
     const message = `${from} has sent ${rate} messages in the last minute (limits.ratePerMinute)`
@@ -186,10 +192,16 @@ function checkLimits(
     if (address.kind !== 'agent' && address.kind !== 'role') continue
     const box = writeAddress(address)
     const waiting = directory.unhandled(box)
-    if (inbox > 0 && waiting >= inbox) {
-      throw new MailboxError('over_limit', `${box} has ${waiting} unfinished messages (limits.inbox)`, {
-        hint: 'wait until some are done, write to someone else, or raise the limit: mailbox config set limits.inbox N',
-      })
+    // Whoever floods a box fills it for itself, not for others.
+    const own = inbox > 0 && waiting >= inbox ? (countsShares ? view.waitingFrom(box, from) : waiting) : 0
+    if (own > 0 && own >= inbox) {
+      throw new MailboxError(
+        'over_limit',
+        `${box} has ${own} unfinished messages from ${from} (limits.inbox)`,
+        {
+          hint: 'wait until some are done, write to someone else, or raise the limit: mailbox config set limits.inbox N',
+        },
+      )
     }
     if (waiting >= fullishBox) warnings.push(`${box} already has ${waiting} unfinished messages`)
   }

@@ -44,6 +44,8 @@ export interface View {
   lapsed(now: number, waiting: readonly string[], limit: number): Letter[]
   /** Claims that have run out. */
   lapsedClaims(now: number, limit: number): Letter[]
+  /** How much of one sender waits or is open in a box. */
+  waitingFrom(box: string, sender: string): number
   /** What waits or is open in a box. */
   inBox(box: string, limit: number): Letter[]
   /** Dead letters of an agent's own. */

@@ -3,7 +3,9 @@ import type { Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
+import { systemAgent } from '../model/agent.ts'
 import { describeRun, onArchived } from '../space/archiving.ts'
+import { tryToRecord } from '../space/audit.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Survey } from '../space/survey.ts'
 import { Admission } from './admit.ts'
@@ -82,7 +84,9 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   // Tokens decide who the caller is, not the process that runs the hub.
   space.core.actsForAll = true
   const callers = new Callers(space.dir)
-  const use = new TokenUse(space.dir)
+  const onRefused = (note: string) =>
+    void tryToRecord(space.core, { event: 'token_refused', by: systemAgent, note })
+  const use = new TokenUse(space.dir, onRefused)
   const certificate = options.tls ? hubCertificate(space.dir) : undefined
   await feed.start()
   // The host names to accept are known once the port is.

@@ -42,16 +42,21 @@ export function readUses(dir: string): Uses {
 
 const countOf = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0)
 
+const requests = (count: number): string => `${count} ${count === 1 ? 'request' : 'requests'}`
+
 /** Remembers when tokens were last used and what was refused; writes it down now and then, and at the end. */
 export class TokenUse {
   readonly #dir: string
+  readonly #report: (note: string) => void
   #used = new Map<string, number>()
   #refused = new Map<string, number>()
   #unknown = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(dir: string) {
+  /** `report`: is told now and then of what was refused. */
+  constructor(dir: string, report: (note: string) => void = () => {}) {
     this.#dir = dir
+    this.#report = report
   }
 
   used({ agent }: Caller): void {
@@ -75,6 +80,8 @@ export class TokenUse {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (this.#used.size + this.#refused.size + this.#unknown === 0) return
+    for (const [name, times] of this.#refused) this.#report(`${requests(times)} with the token of ${name}`)
+    if (this.#unknown > 0) this.#report(`${requests(this.#unknown)} without a valid token`)
     const { tokens, unknown } = readUses(this.#dir)
     for (const name of new Set([...this.#used.keys(), ...this.#refused.keys()])) {
       const before = tokens.get(name)

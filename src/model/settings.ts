@@ -138,7 +138,7 @@ export const settings = {
   'limits.inbox': setting(
     1_000,
     manyAtMost,
-    'unread and open messages that an agent or role can have; 0 = no limit',
+    'unread and open messages that an agent or role can have from one sender; the person is exempt; 0 = no limit',
   ),
   'limits.threadMessages': setting(
     200,

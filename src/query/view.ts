@@ -44,6 +44,12 @@ export function createView(source: Source): View {
     text: (seq) => messageBySeq(source, seq),
     receipts: (seq) => receiptsOf(source, seq),
     claims: (seq) => claimsOn(source, seq),
+    waitingFrom: (box, sender) =>
+      index
+        .sql(
+          'SELECT count(*) FROM receipt r JOIN message m ON m.seq = r.seq WHERE r.box = ? AND r.class < 2 AND m.sender = ?',
+        )
+        .get<[number]>([box, sender])![0],
     stepCount: (seq) => index.sql('SELECT count(*) FROM trail WHERE message = ?').get<[number]>([seq])![0],
     steps: (seq) => trailOf(source, seq),
     keyed(sender, key) {

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
+import { clientAgents } from '../../space/acting.ts'
+import { tryToRecord } from '../../space/audit.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
 import { serviceSignal } from '../interrupt.ts'
@@ -42,6 +44,8 @@ export function serve(command: Command): void {
     const { createMcpEndpoint } = await import('../../mcp/http.ts')
     const stop = serviceSignal()
     await using space = await open(cli, { creates: true })
+    // The link of the console is the person's: the log of an agent's client is no place for it.
+    const isInside = (await clientAgents(space.core)).length > 0
     const mcp = createMcpEndpoint(outsideSpace(space), { version: __VERSION__ })
     const hub = await startHub({
       ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },
@@ -49,10 +53,12 @@ export function serve(command: Command): void {
     })
     const { url, link, socket, fingerprint } = hub
     const more = given({ socket, fingerprint })
-    const token = withFingerprint(hub.token, fingerprint)
-    cli.answer({ url, token, space: space.dir, open: link, ...more }, () =>
+    const secrets = isInside ? {} : { token: withFingerprint(hub.token, fingerprint), open: link }
+    const where = isInside ? `${url} (for the link, outside the client: mailbox token user --link)` : link
+    await tryToRecord(space.core, { event: 'hub_started', by: cli.actor, about: url })
+    cli.answer({ url, space: space.dir, ...secrets, ...more }, () =>
       [
-        ...[`open    ${link}`, `space   ${space.dir}`, 'stop    Ctrl-C'],
+        ...[`open    ${where}`, `space   ${space.dir}`, 'stop    Ctrl-C'],
         ...(fingerprint === undefined ? [] : [`tls     sha256 ${fingerprint}`]),
       ].join('\n'),
     )

@@ -1,13 +1,15 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { person } from '../../model/agent.ts'
+import type { AuditDraft } from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import { parseDuration } from '../../model/time.ts'
-import { action, type Cli } from '../cli.ts'
+import { tryToRecord } from '../../space/audit.ts'
+import type { Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { relative } from '../format/time.ts'
 import { examples } from '../help.ts'
-import { existingSpaceDir } from '../open.ts'
+import { existingSpaceDir, open, personAction } from '../open.ts'
 import { given } from '../options.ts'
 
 interface TokenFlags {
@@ -46,7 +48,7 @@ export function token(command: Command): void {
         'mailbox token',
       ),
     )
-  action(command, async (cli, name: string | undefined, flags: TokenFlags) => {
+  personAction(command, 'manage tokens', async (cli, name: string | undefined, flags: TokenFlags) => {
     const dir = existingSpaceDir(cli)
     if (flags.webhook) return printSecret(cli, dir, name, flags)
     if (name === undefined) return list(cli, dir, flags)
@@ -62,10 +64,17 @@ export function token(command: Command): void {
       createAgentToken(dir, name, { scopes, lastsMs: flags.expires }),
       fingerprint,
     )
+    await record(cli, { event: 'token_created', about: name, ...given({ note: flags.scope }) })
     const { name: agent, createdAt: _, ...rest } = listAgentTokens(dir).find((one) => one.name === name)!
     cli.answer({ agent, token: created, ...rest, ...given({ fingerprint }) }, () => created)
     cli.tip('Save it now; it is not shown again. To use it: openSpace({ url, token })')
   })
+}
+
+/** Says in the journal what was done with a token. */
+async function record(cli: Cli, event: Pick<AuditDraft, 'event' | 'about' | 'note'>): Promise<void> {
+  await using space = await open(cli)
+  await tryToRecord(space.core, { by: cli.actor, ...event })
 }
 
 async function printSecret(cli: Cli, dir: string, name: string | undefined, { rotate }: TokenFlags) {
@@ -97,6 +106,7 @@ async function revoke(cli: Cli, dir: string, name: string): Promise<void> {
     throw new MailboxError('not_found', `${shown} has no token`, {
       hint: name === person ? `replace it: mailbox token ${person} --rotate` : 'see `mailbox token`',
     })
+  await record(cli, { event: 'token_revoked', about: name })
   cli.confirm({ agent: name, revoked: true }, () => `revoked the token of ${shown}`)
 }
 
@@ -108,6 +118,7 @@ async function rotate(cli: Cli, dir: string, name: string): Promise<void> {
   const { rotatePersonToken } = await import('../../hub/person-token.ts')
   const { fingerprintIfAny, withFingerprint } = await import('../../hub/certificate.ts')
   const created = withFingerprint(rotatePersonToken(dir), fingerprintIfAny(dir))
+  await record(cli, { event: 'token_rotated', about: name })
   cli.answer({ agent: name, token: created }, () => created)
   cli.tip('The old token has ended. Programs that use it need the new one; the console needs none of them.')
 }

@@ -61,7 +61,14 @@ async function sendOnce(holder: Holder, input: SendInput): Promise<SentMessage> 
   await noticeDeaths(core, input)
   const parent = input.replyTo === undefined ? undefined : await messageOf(core, input.replyTo)
   const on = looksAtMessages(input, core.settings) ? 'index' : 'directory'
-  const decided = await core.decide(on, (view, context) => decideSend(view, { from, input, parent }, context))
+  const command = { from, input, parent }
+  const decided = await core
+    .decide(on, (view, context) => decideSend(view, command, context))
+    .catch((error: unknown) => {
+      if (!(error instanceof MailboxError) || error.code !== 'over_limit') throw error
+      const exact = { ...command, countsShares: true }
+      return core.decide('index', (view, context) => decideSend(view, exact, context))
+    })
   // To answer mail to a role is to take it.
   const changes = decided.placed.flatMap(({ entry }) =>
     entry.kind === 'receipt' && entry.by === from ? entry.changes : [],
