@@ -84,8 +84,8 @@ async function startHub(cli, dir) {
   const stop = () => child.kill('SIGKILL')
   onCleanup(stop)
   for await (const line of createInterface({ input: child.stdout })) {
-    const { url, token } = JSON.parse(line)
-    return { url, token, stop }
+    const { url, open } = JSON.parse(line)
+    return { url, token: new URL(open).hash.slice('#token='.length), stop }
   }
   throw new Error('the hub ended before it said where it is')
 }

@@ -11,6 +11,8 @@ export interface Caller {
   agent: string
   /** The person acts as `user`, and reads everything. */
   isPerson: boolean
+  /** The token is kept for programs, and has no business in a browser. */
+  isForPrograms: boolean
   scopes: ReadonlySet<Scope>
   /** The digest of its token, the key for everything that is counted per token. */
   digest: string
@@ -111,8 +113,9 @@ export class Callers {
     const version = [agentsFile(this.#dir), personFile(this.#dir)].map(versionOf).join(', ')
     // A space that was moved away as a whole takes its tokens along; the answer then says what is wrong.
     if (version === this.#version || (this.#version !== undefined && !existsSync(this.#dir))) return
-    const people = [this.console, this.#isStored ? this.#personNow() : this.person]
-    const known = people.filter((token) => token !== undefined).map((token) => personWith(digestOf(token)))
+    const known = [personWith(this.console, false)]
+    const stored = this.#isStored ? this.#personNow() : this.person
+    if (stored !== undefined) known.push(personWith(stored, true))
     this.#problem = undefined
     try {
       for (const [agent, row] of readTokens(this.#dir)) known.push(agentWith(agent, row))
@@ -139,12 +142,13 @@ export class Callers {
   }
 }
 
-const personWith = (digest: string): Known => ({
-  ...{ agent: person, isPerson: true, digest, scopes: new Set(scopes), until: Number.POSITIVE_INFINITY },
+const personWith = (token: string, isForPrograms: boolean): Known => ({
+  ...{ agent: person, isPerson: true, isForPrograms, digest: digestOf(token), scopes: new Set(scopes) },
+  until: Number.POSITIVE_INFINITY,
 })
 
 const agentWith = (agent: string, row: TokenRow): Known => ({
-  ...{ agent, isPerson: false, digest: row.sha256, scopes: new Set(scopesOf(row)) },
+  ...{ agent, isPerson: false, isForPrograms: false, digest: row.sha256, scopes: new Set(scopesOf(row)) },
   until: row.expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(row.expiresAt),
 })
 

@@ -71,6 +71,13 @@ export class Guard {
       // A browser can send no other headers with a WebSocket. Nothing else takes a token there.
       (upgrade === undefined ? undefined : /(?:^|,)\s*bearer\.([\w.~-]+)/.exec(protocols)?.[1])
     const caller = token === undefined ? undefined : this.#callers.callerOf(token)
+    // What a browser keeps can be had by whoever serves a page at this address later on.
+    if (caller?.isForPrograms && headers['sec-fetch-site'] !== undefined) {
+      throw new HttpRefusal(401, 'browser', 'this token is for programs', {
+        hint: 'open the link to the console: mailbox token user --link',
+        agent: caller.agent,
+      })
+    }
     if (caller !== undefined) return caller
     const agent = token === undefined ? undefined : this.#callers.expiredOf(token)
     if (agent !== undefined) {

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { eventually, Stage } from './stage.ts'
@@ -13,24 +15,20 @@ afterEach(async () => expect(await stage.rest()).toEqual([]))
 
 const isLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
 
-/** A page that was opened with the link that the hub printed, and has a half-written message in it. */
-async function openByLink(): Promise<Page> {
+/** A page with a half-written message in it. */
+async function openPage(): Promise<Page> {
   const page = await stage.page('/agents', { forgiving: true, keep: true })
-  await page.evaluate(() => sessionStorage.clear())
-  await page.goto('about:blank')
-  await page.goto(stage.link)
-  await isLive(page)
   await page.keyboard.press('c')
   await page.getByRole('textbox', { name: 'Message' }).fill('half a message')
   return page
 }
 
 it('says that the hub was restarted, and goes on with the new link', async () => {
-  const page = await openByLink()
+  const page = await openPage()
   const before = stage.link
   await stage.stopHub()
   await page.getByText('Reconnecting to the hub').waitFor()
-  await stage.startHub()
+  await stage.startHub({ opens: false })
   await page.getByRole('heading', { name: 'The hub was restarted' }).waitFor()
   await eventually(() => page.locator('.command code').textContent()).toBe('mailbox token user --link')
   expect(stage.link).not.toBe(before)
@@ -45,7 +43,7 @@ it('says that the hub was restarted, and goes on with the new link', async () =>
 })
 
 it('gives whoever takes the port a token that is good for nothing', async () => {
-  const page = await openByLink()
+  const page = await openPage()
   const { port } = new URL(stage.url)
   await stage.stopHub()
   const heard = new Set<string>()
@@ -57,9 +55,21 @@ it('gives whoever takes the port a token that is good for nothing', async () => 
   await eventually(() => [...heard].some((one) => one.startsWith('Bearer mbx_'))).toBe(true)
   thief.closeAllConnections()
   await new Promise((resolve) => thief.close(resolve))
-  await stage.startHub()
+  await stage.startHub({ opens: false })
   for (const authorization of heard)
     expect((await fetch(`${stage.url}/api/space`, { headers: { authorization } })).status).toBe(401)
   await page.getByRole('heading', { name: 'The hub was restarted' }).waitFor()
   await page.context().close()
+})
+
+it('takes no token that is kept for programs', async () => {
+  const page = await stage.stranger('/agents')
+  const kept = readFileSync(join(stage.dir, 'hub', 'token'), 'utf8').trim()
+  await page.getByLabel('Token', { exact: true }).fill(kept)
+  await page.keyboard.press('Enter')
+  await page.getByText('this token is for programs').waitFor()
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('mbx_')
+  await page.getByLabel('Token', { exact: true }).fill(stage.token)
+  await page.keyboard.press('Enter')
+  await isLive(page)
 })

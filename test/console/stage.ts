@@ -37,7 +37,7 @@ export class Stage {
   /** What must never happen: a request to another server, an error in the page, a policy violation. */
   readonly faults: string[] = []
   #hub: Running | undefined
-  #browser!: Browser
+  #browser: Browser | undefined
   readonly #contexts: BrowserContext[] = []
   /** Pages between two tests, each in a context of its own that has the console in its cache. */
   readonly #resting: Page[] = []
@@ -57,14 +57,27 @@ export class Stage {
     return stage
   }
 
-  /** Starts the hub, on the same port as before. */
-  async startHub(): Promise<void> {
+  /** Starts the hub, on the same port as before. The person opens its link in every page, if it `opens` it. */
+  async startHub({ opens = true } = {}): Promise<void> {
     const port = this.url === '' ? '0' : new URL(this.url).port
     this.#hub = startProcess(program, ['--json', '--space', this.dir, 'serve', '--port', port])
-    const printed = JSON.parse(await this.#hub.line(/^\{/)) as { url: string; token: string; open: string }
+    const printed = JSON.parse(await this.#hub.line(/^\{/)) as { url: string; open: string }
     this.url = printed.url
-    this.token = printed.token
     this.link = printed.open
+    this.token = new URL(this.link).hash.slice('#token='.length)
+    if (opens) await this.#openLink()
+  }
+
+  async #openLink(): Promise<void> {
+    const pages = (this.#browser?.contexts() ?? []).flatMap((context) => context.pages())
+    const own = pages.filter((page) => page.url().startsWith(`${this.url}/`))
+    await Promise.all(
+      own.map((page) =>
+        page.evaluate((hash) => {
+          location.hash = hash
+        }, new URL(this.link).hash),
+      ),
+    )
   }
 
   async stopHub(): Promise<void> {
@@ -104,7 +117,7 @@ export class Stage {
   }
 
   async #newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-    const context = await this.#browser.newContext({ viewport: desk, reducedMotion: 'reduce', ...options })
+    const context = await this.#browser!.newContext({ viewport: desk, reducedMotion: 'reduce', ...options })
     context.setDefaultTimeout(patienceMs)
     return context
   }
@@ -151,7 +164,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    await this.#browser.close()
+    await this.#browser!.close()
     await this.space.close()
     await this.stopHub()
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 3 })

@@ -87,7 +87,12 @@ it('ends a connection that does not finish its headers', async () => {
 it('refuses what a browser sends for a page of another site, and opens the console from a link', async () => {
   const stage = await stageHub({ consoleDir: tempDir() })
   const get = async (path: string, site: string, more: Record<string, string> = {}) =>
-    (await stage.ask(path, { headers: { 'sec-fetch-site': site, accept: 'text/html', ...more } })).status
+    (
+      await stage.ask(path, {
+        token: stage.hub.consoleToken,
+        headers: { 'sec-fetch-site': site, accept: 'text/html', ...more },
+      })
+    ).status
   const image = { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
   const link = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
   const frame = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }
@@ -105,6 +110,9 @@ it('refuses what a browser sends for a page of another site, and opens the conso
     ['/api/agents', 'none', {}, 200],
   ] as const)
     expect([path, site, await get(path, site, more)]).toEqual([path, site, status])
+  // The token of programs has no business in a browser.
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  expect((await stage.ask('/api/agents', { headers })).status).toBe(401)
 })
 
 it('takes a token as a subprotocol for WebSockets only, and one Host', async () => {

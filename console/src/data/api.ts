@@ -18,7 +18,8 @@ export class ApiError extends Error {
 
 const headers = (): Record<string, string> => ({ authorization: `Bearer ${token.value ?? ''}` })
 
-async function answerOf<T>(response: Response): Promise<T> {
+/** `used`: the token of the request. Another may be in use by now. */
+async function answerOf<T>(response: Response, used: string | null): Promise<T> {
   if (response.ok) {
     noteAccepted()
     return (await response.json()) as T
@@ -31,8 +32,10 @@ async function answerOf<T>(response: Response): Promise<T> {
     message = `the hub returned status ${response.status}`,
     hint,
   } = said?.error ?? {}
-  if (response.status === 401) signOut(message)
-  throw new ApiError(code, message, hint, response.status >= 500 || response.status === 429)
+  if (response.status === 401) signOut(message, used)
+  // A link of a hub that was restarted has been opened meanwhile: the same request has another token next time.
+  const isOutdated = response.status === 401 && token.value !== null
+  throw new ApiError(code, message, hint, isOutdated || response.status >= 500 || response.status === 429)
 }
 
 async function ask(url: string, init: RequestInit): Promise<Response> {
@@ -55,26 +58,33 @@ function withQuery(url: string, query: Query = {}): string {
 
 /** Reads. Changes nothing, and marks nothing as read. */
 export async function get<T>(url: string, query?: Query, signal?: AbortSignal): Promise<T> {
-  return answerOf<T>(await ask(withQuery(url, query), { headers: headers(), ...(signal && { signal }) }))
+  const used = token.value
+  return answerOf<T>(
+    await ask(withQuery(url, query), { headers: headers(), ...(signal && { signal }) }),
+    used,
+  )
 }
 
 /** Acts as the person. */
 export async function act<T>(operation: string, input: object = {}): Promise<T> {
+  const used = token.value
   return answerOf<T>(
     await ask(`/api/mailboxes/user/${operation}`, {
       method: 'POST',
       headers: { ...headers(), 'content-type': 'application/json' },
       body: JSON.stringify(input),
     }),
+    used,
   )
 }
 
 /** Opens the connection that delivers new entries. */
 export async function openStream(after: number | undefined, signal: AbortSignal): Promise<Response> {
+  const used = token.value
   const response = await ask(withQuery('/api/stream', { after }), {
     headers: { ...headers(), accept: 'text/event-stream' },
     signal,
   })
-  if (!response.ok) await answerOf(response)
+  if (!response.ok) await answerOf(response, used)
   return response
 }

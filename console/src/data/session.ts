@@ -69,8 +69,9 @@ export function noteAccepted(): void {
   wasAccepted.value = true
 }
 
-/** The hub rejected the token: ask for another. */
-export function signOut(why: string): void {
+/** The hub rejected a token: ask for another, unless there is one. Of several requests the first says why. */
+export function signOut(why: string, used: string | null): void {
+  if (token.value === null || token.value !== used) return
   sessionStorage.removeItem(key)
   rejection.value = why
   token.value = null
