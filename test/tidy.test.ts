@@ -29,7 +29,7 @@ const rooms: Record<string, Room> = {
     uses: ['base', 'model', 'conversation', 'command', 'journal', 'index', 'query', 'delivery', 'remote'],
   },
   agent: { uses: ['base', 'model', 'conversation'], types: ['query', 'space'] },
-  api: { uses: ['base', 'model', 'conversation', 'agent', 'query'], types: ['command', 'delivery', 'space'] },
+  api: { uses: ['base', 'model', 'conversation', 'agent', 'query', 'space'], types: ['command', 'delivery'] },
   remote: { uses: ['base', 'api', 'delivery'], types: ['model', 'command', 'query', 'space'] },
   // The rims. They reach the mailbox through the space, and never import one another.
   clients: { uses: ['base', 'model', 'agent', 'space'], types: ['query'] },

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import type { Follow } from '../delivery/watch.ts'
-import type { Space } from '../space/api.ts'
 import type { Mailbox, ServedMailbox } from '../space/mailbox/api.ts'
+import type { DiskSpace } from '../space/space.ts'
 
 export type Schema = z.ZodMiniType
 
@@ -41,7 +41,7 @@ export interface Served {
 
 /** An agent that may not have joined yet, so it has no mailbox. */
 export interface Newcomer {
-  space: Space
+  space: DiskSpace
   name: string
 }
 

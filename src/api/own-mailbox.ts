@@ -3,6 +3,7 @@ import { findSeq, messageBySeq } from '../query/message.ts'
 import { ownMail } from '../query/own.ts'
 import { agentByName } from '../query/roster.ts'
 import { search } from '../query/search.ts'
+import { mustBeGranted } from '../space/acting.ts'
 import type { SpaceCore } from '../space/core.ts'
 import type { ServedMailbox } from '../space/mailbox/api.ts'
 
@@ -59,8 +60,15 @@ export function ownMailbox(core: SpaceCore, mailbox: ServedMailbox, isLimited: (
     },
   }
 
+  /** Whatever it may read: nobody from outside leads by saying so. */
+  const update: ServedMailbox['update'] = async (input) => {
+    await mustBeGranted(core, name, input.addRoles, true)
+    return mailbox.update(input)
+  }
+
   return new Proxy(mailbox, {
     get(target, key: keyof ServedMailbox) {
+      if (key === 'update') return update
       // The target's own fields are private to it, so nothing is called on the proxy.
       const value: unknown = Reflect.get(target, key, target)
       if (typeof value !== 'function' || !isLimited()) return bound(value, target)

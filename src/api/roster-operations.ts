@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { MailboxError } from '../base/errors.ts'
 import type { JoinInput } from '../command/roster.ts'
 import { remoteSession } from '../model/client.ts'
+import { mustBeGranted } from '../space/acting.ts'
 import { joinFields } from './inputs.ts'
 import { rosterOperation } from './operation.ts'
 import * as s from './schemas.ts'
@@ -11,7 +12,10 @@ export const rosterOperations = {
     summary: 'Start a new run of the agent, known or not',
     input: z.strictObject(joinFields),
     output: s.agent,
-    run: ({ space, name }, input) => space.join(name, fromElsewhere(input)),
+    async run({ space, name }, input) {
+      await mustBeGranted(space.core, name, input.roles, true)
+      return space.join(name, fromElsewhere(input))
+    },
   }),
   open: rosterOperation({
     summary: 'Join unless the agent is already running; `join: false` fails if the agent is unknown',
@@ -20,6 +24,7 @@ export const rosterOperations = {
     }),
     output: s.object('Opened', { name: s.text }),
     async run({ space, name }, { join = {} }) {
+      if (join !== false) await mustBeGranted(space.core, name, join.roles, true)
       await space.mailbox(name, { join: join === false ? false : fromElsewhere(join) })
       return { name }
     },

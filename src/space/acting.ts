@@ -1,6 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import { type ProcessIdentity, processesAbove } from '../base/process.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
+import { isRemote } from '../model/client.ts'
 import type { Source } from '../query/message.ts'
 import { tryToRecord } from './audit.ts'
 import type { SpaceCore } from './core.ts'
@@ -21,6 +22,8 @@ function agentsOf({ index }: Source, above: readonly ProcessIdentity[]): string[
     .sql('SELECT json FROM agent WHERE pid IN (SELECT value FROM json_each(?))')
     .all<[string]>([JSON.stringify(above.map(({ pid }) => pid))])
     .map(([json]) => JSON.parse(json) as Agent)
+    // Whoever comes over HTTP can name any process as its own.
+    .filter(({ session }) => !isRemote(session))
   for (const { pid, pidStart, host } of above) {
     const here = seated.filter(
       ({ session }) => session.pid === pid && session.pidStart === pidStart && session.host === host,
@@ -60,6 +63,29 @@ export async function mustBePerson(core: SpaceCore, what: string): Promise<void>
   await tryToRecord(core, { event: 'refused', by: own, note: what })
   throw new MailboxError('not_permitted', `${own} may not ${what}: that is up to the person`, {
     hint: 'run the command in a terminal outside the client',
+  })
+}
+
+/**
+ * Roles that lead are given by the person: whoever holds one may write to everyone, and hears of what others leave
+ * unread. Throws if an agent would take one for itself. `isAgent`: whether it is known that an agent acts.
+ */
+export async function mustBeGranted(
+  core: SpaceCore,
+  name: string,
+  roles: readonly string[] | undefined,
+  isAgent = false,
+): Promise<void> {
+  const held = core.agents.get(name)?.roles ?? []
+  const taken = Array.isArray(roles)
+    ? roles.find((role: string) => core.settings.leads.includes(role) && !held.includes(role))
+    : undefined
+  if (taken === undefined || name === person) return
+  const acts = isAgent ? name : core.actsForAll ? undefined : (await clientAgents(core))[0]
+  if (acts === undefined) return
+  await tryToRecord(core, { event: 'refused', by: acts, about: name, note: `take the role ${taken}` })
+  throw new MailboxError('not_permitted', `${name} cannot take the role ${taken}: the person gives it`, {
+    hint: `the person can, in a terminal outside the client: mailbox --as ${name} update --role ${taken}`,
   })
 }
 

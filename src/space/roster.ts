@@ -15,6 +15,7 @@ import { type Agent, person } from '../model/agent.ts'
 import { checkName } from '../model/name.ts'
 import { presence, type RosterAgent } from '../query/presence.ts'
 import { agentByName } from '../query/roster.ts'
+import { mustBeGranted } from './acting.ts'
 import type { MailboxOptions } from './api.ts'
 import type { SpaceCore } from './core.ts'
 import { processStates, queryNow, runDue } from './due.ts'
@@ -52,6 +53,7 @@ export async function joinAs(core: SpaceCore, input: SeatInput): Promise<string>
 }
 
 export async function join(core: SpaceCore, name: string, input: JoinInput): Promise<Agent> {
+  await mustBeGranted(core, name, input.roles)
   const session = input.session === undefined ? {} : { session: withProcess(input.session) }
   const before = core.agents.get(name)
   const { gone } = processStates(before === undefined ? [] : [before])
@@ -64,6 +66,7 @@ export async function join(core: SpaceCore, name: string, input: JoinInput): Pro
 }
 
 export async function update(core: SpaceCore, name: string, input: UpdateInput): Promise<Agent> {
+  await mustBeGranted(core, name, input?.addRoles)
   const agent = await changeAgent(core, 'directory', (view, context) =>
     decideUpdate(view, name, input, context),
   )

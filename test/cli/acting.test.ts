@@ -110,3 +110,18 @@ it('refuses the mailbox itself as a sender everywhere', async () => {
   await using space = await openDisk({ dir: box.dir })
   await expect(space.mailbox('system')).rejects.toMatchObject({ code: 'not_permitted' })
 })
+
+it('cannot take a role that leads; the person gives it', async () => {
+  const box = await createBox('ada')
+  await box.ok('config', 'set', 'rules', 'hub')
+  const inside = await clientOf(box, 'ada')
+  expect(await inside('update', '--role', 'lead')).toMatchObject({ code: 4 })
+  expect(await inside('join', 'zoe', '--role', 'lead')).toMatchObject({ code: 4 })
+  expect(await inside('update', '--role', 'tester')).toMatchObject({ code: 0 })
+  await box.ok('--as', 'ada', 'update', '--role', 'lead')
+  expect((await box.json('agents')).agents).toContainEqual(
+    expect.objectContaining({ name: 'ada', roles: ['tester', 'lead'] }),
+  )
+  // What it holds it may keep.
+  expect(await inside('update', '--role', 'lead', '--note', 'leading')).toMatchObject({ code: 0 })
+})

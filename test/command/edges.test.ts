@@ -457,7 +457,7 @@ describe('a send', () => {
     const limited = withPolicy({ 'limits.inbox': 3 })
     expect(send({}, full(2), limited).drafts).toHaveLength(1)
     expect(refusal(() => send({}, full(3), limited))).toMatchObject({
-      ...{ code: 'over_limit', message: 'ada has 3 unfinished messages (limits.inbox)' },
+      ...{ code: 'over_limit', message: 'ada has 3 unfinished messages from bob (limits.inbox)' },
     })
     const busy = directoryOf(ada, bob)
     for (const at of [now - 2, now - 1]) busy.noteSend('bob', at)

@@ -111,6 +111,8 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
     message: (id) => mails.find(({ facts }) => facts.id === id)?.facts,
     receipts: (seq) => find(seq)?.receipts ?? [],
     claims: (seq) => find(seq)?.claims ?? [],
+    waitingFrom: (box, sender) =>
+      letters((one, { text }) => one.box === box && isUnfinished(one) && text.from === sender).length,
     stepCount: () => 0,
     steps: () => [],
     text: (seq) => find(seq)!.text,

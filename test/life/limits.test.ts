@@ -52,8 +52,9 @@ describe('unhandled direct and role mail in one inbox (`limits.inbox`)', () => {
     it(`a cap of 100 holds for ${crowd} processes at once: exactly 100 to ${to} are stored`, async () => {
       const space = await spaceWith({ 'limits.inbox': 100, 'limits.ratePerMinute': 0 })
       await byHand(space, 'bob', 'r')
-      const names = Array.from({ length: crowd }, (_, n) => `sender-${n}`)
-      for (const name of names) await byHand(space, name)
+      // One sender, in as many processes: the limit is one for each sender.
+      const names = Array.from({ length: crowd }, () => 'sender')
+      await byHand(space, 'sender')
       const told = total(await sendAtOnce(space.dir, names, 200 / crowd, { to }))
       expect(told).toMatchObject({ refused: 100, hints: 100, otherwise: [] })
       expect(told.sent).toHaveLength(100)
