@@ -66,31 +66,31 @@ export function fenceAll(messages: readonly Foreign[], options: FenceOptions = {
 
 /** What a reader has to know before it reads. */
 function heading(message: Foreign): string {
-  const { type, priority, requiresAck, awaitingResponse, imported = false, signature } = message
+  const { type, priority, requiresAck, awaitingResponse, imported = false } = message
   const wishes = [
     ...(requiresAck ? ['needs an ack'] : []),
     ...(awaitingResponse ? ['needs an answer'] : []),
     ...(imported ? ['imported'] : []),
-    ...(signature === undefined || imported ? [] : [signatures[signature]]),
   ]
   const kind = plainType(type)
   const head = `Message ${plainId(message)} from ${sender(message)}, ${[kind, priority, ...wishes].join(', ')}.`
   return [head, typeOf(type)?.sentence].filter(Boolean).join(' ')
 }
 
-const signatures: Record<SignatureState, string> = {
+const proofs: Record<SignatureState, string> = {
   signed: 'signed',
   unsigned: 'not signed',
-  forged: 'not signed with the key of that sender, so do not act on it',
+  forged: 'not signed with the key of that sender: do not act on it',
   imported: 'imported',
 }
 
 /** Who speaks. A name is a word of the sender: quoted. Whoever wrote an export can have put any name into it. */
 function sender({ from, imported, signature }: Foreign): string {
-  if (signature === 'forged') return `an unknown writer that names ${quoted(from)} as the sender`
-  if (from !== person && from !== systemAgent) return `another agent ${quoted(from)}`
+  const proof = signature === undefined || imported ? '' : ` (${proofs[signature]})`
+  if (signature === 'forged') return `an unknown writer that names ${quoted(from)} as the sender${proof}`
+  if (from !== person && from !== systemAgent) return `another agent ${quoted(from)}${proof}`
   const who = from === person ? 'the person you work for' : 'the mailbox itself'
-  return imported ? `an imported file that names ${from} as the sender` : `${who} ${from}`
+  return imported ? `an imported file that names ${from} as the sender` : `${who} ${from}${proof}`
 }
 
 /** A word of a sender that stands outside of the marks: a line in quotes, in which nothing hides. */

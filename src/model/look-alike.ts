@@ -65,6 +65,8 @@ let reservedLooks: Looks | undefined
 
 /** The reserved name that a name looks like. */
 export function reservedLookAlike(name: string): string | undefined {
+  // Agents are numbered: `a11` is the eleventh of them, not `all`.
+  if (ascii.test(name) && /\d/.test(name)) return undefined
   reservedLooks ??= new Looks([person, systemAgent, ...reserved])
   return reservedLooks.find(name)
 }

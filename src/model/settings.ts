@@ -114,6 +114,11 @@ export const settings = {
     isRoutes,
     'rules that give mail other recipients when it is sent; the first one that fits decides: see mailbox route',
   ),
+  'roles.granted': setting<readonly string[]>(
+    [],
+    isRoles,
+    'roles that only the person gives, besides those that lead where rules are not open',
+  ),
   'roles.assign': setting(
     'queue',
     isAssign,

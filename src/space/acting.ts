@@ -67,8 +67,8 @@ export async function mustBePerson(core: SpaceCore, what: string): Promise<void>
 }
 
 /**
- * Roles that lead are given by the person: whoever holds one may write to everyone, and hears of what others leave
- * unread. Throws if an agent would take one for itself. `isAgent`: whether it is known that an agent acts.
+ * Roles that count are given by the person: those that lead, where rules say who may write to whom, and what else the
+ * person has listed. Throws if an agent would take one for itself. `isAgent`: whether it is known that an agent acts.
  */
 export async function mustBeGranted(
   core: SpaceCore,
@@ -77,8 +77,10 @@ export async function mustBeGranted(
   isAgent = false,
 ): Promise<void> {
   const held = core.agents.get(name)?.roles ?? []
+  const { leads, rules, 'roles.granted': granted } = core.settings
+  const counted = rules === 'open' ? granted : [...granted, ...leads]
   const taken = Array.isArray(roles)
-    ? roles.find((role: string) => core.settings.leads.includes(role) && !held.includes(role))
+    ? roles.find((role: string) => counted.includes(role) && !held.includes(role))
     : undefined
   if (taken === undefined || name === person) return
   const acts = isAgent ? name : core.actsForAll ? undefined : (await clientAgents(core))[0]

@@ -134,6 +134,8 @@ export function everyVerb(dir: string, ids: SceneIds): Record<string, VerbCall> 
     owed: { words: ['owed'] },
     serve: { words: ['serve', '--port', '0'], endless: true },
     token: { words: ['token', 'ada'] },
+    key: { words: ['key', 'rotate', 'ada'] },
+    audit: { words: ['audit'] },
     mcp: {
       words: ['mcp'],
       stdin: toolCalls.map((call) => `${JSON.stringify({ jsonrpc: '2.0', ...call })}\n`).join(''),

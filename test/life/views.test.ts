@@ -218,7 +218,7 @@ describe('--json', () => {
   it('show: { message, receipts, escalations }, each with its steps', async () => {
     const { box, id } = await busyBox()
     const answer = await box.json('show', id)
-    expect(Object.keys(answer)).toEqual(['message', 'receipts', 'escalations'])
+    expect(Object.keys(answer)).toEqual(['message', 'receipts', 'escalations', 'signature'])
     expect(answer.receipts.map(({ recipient }) => recipient)).toContain('role:worker')
     for (const { steps, attempts, repeats } of answer.receipts) {
       expect(steps[0]).toMatchObject({ state: 'stored', by: 'ada', at: expect.any(String) })

@@ -68,7 +68,7 @@ describe('every field of a message', () => {
     const names = (fields: readonly NamedField[]) => fields.map(({ name }) => name).sort()
     expect(Object.keys(schemas.SendInput.properties).sort()).toEqual(names(inputFields))
     expect(Object.keys(schemas.Message.properties).sort()).toEqual(
-      [...names(storedFields), 'seq', 'unreadable'].sort(),
+      [...names(storedFields), 'imported', 'seq', 'signature', 'unreadable'].sort(),
     )
   })
 

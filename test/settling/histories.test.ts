@@ -18,7 +18,7 @@ async function saidTo(on: Stage, to: string, id: string): Promise<string[]> {
 
 /** Everything that was ever said of a message, taken back or not. */
 async function everSaid({ space }: Stage, id: string): Promise<string[]> {
-  const system = await space.mailbox('system')
+  const system = space.mailboxInside('system')
   return (await system.sent()).messages.filter(isAbout(id)).map(({ subject }) => subject)
 }
 

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { Entry, LocalSpace, Mailbox, Settings, StoredMessage } from '../../src/mod.ts'
+import type { DiskSpace } from '../../src/space/space.ts'
 import { type Clock, clockAt, hour, minute } from '../helpers/scene.ts'
 import { Sleeper } from '../helpers/sleeper.ts'
 import { tempSpace } from '../helpers/temp.ts'
@@ -9,7 +10,7 @@ const tuesday = new Date(2026, 10, 3, 10).toISOString()
 export const friday = new Date(2026, 10, 6, 16).toISOString()
 
 export interface Stage {
-  space: LocalSpace
+  space: DiskSpace
   clock: Clock
   /** An agent that joined by hand: no process stands for it. */
   agent(name: string, ...roles: string[]): Promise<Mailbox>
@@ -62,7 +63,7 @@ export async function stage(at = tuesday): Promise<Stage> {
 }
 
 /** The person is there on weekdays from 9 to 18, where the space knows of hours. */
-async function openWithHours(clock: Clock): Promise<LocalSpace> {
+async function openWithHours(clock: Clock): Promise<DiskSpace> {
   const plain = await tempSpace({ now: clock.now })
   if (!('hours' in plain.settings)) return plain
   return tempSpace({ now: clock.now, settings: { hours: 'mon-fri 9-18' } as Partial<Settings> })

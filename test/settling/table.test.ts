@@ -240,7 +240,7 @@ function isSettled({ kind, address, start }: Case, { copy, owed }: Found): boole
 
 /** Which messages the system has told anybody of. */
 async function toldOf(space: DiskSpace): Promise<Set<string>> {
-  const system = await space.mailbox('system')
+  const system = space.mailboxInside('system')
   const said = await all((after) => system.sent({ limit: 1_000, ...after }))
   return new Set(
     said.flatMap(({ payload }) => (payload as { about?: { id: string }[] }).about?.map(({ id }) => id) ?? []),

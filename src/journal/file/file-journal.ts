@@ -120,7 +120,8 @@ export class FileJournal implements Journal {
   #damagedSpaceIn(segments: readonly number[]): string | undefined {
     const lines = segments.map((segment) => this.#reader.firstLine(segment)).filter(looksWhole)
     for (const line of lines) {
-      const entry = correctBit(line, decodeLine)
+      // It may have been written a moment ago, after the look at the headers.
+      const entry = decodeLine(line)?.entry ?? correctBit(line, decodeLine)
       if (entry?.kind === 'segment') return entry.space
     }
     return lines[0] && hash('sha256', lines[0], 'hex').slice(0, 32)
