@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { needs } from '../conversation/registry.ts'
 import { person } from '../model/agent.ts'
 import { parseTime } from '../model/time.ts'
+import { auditLines } from '../query/audit.ts'
 import { needsOf } from '../query/needs.ts'
 import { agentByName } from '../query/roster.ts'
 import { threads, threadWithReceipts } from '../query/threads.ts'
@@ -206,6 +207,18 @@ export const readings = {
     input: nothing,
     output: s.stats,
     run: ({ space }) => space.stats(),
+  }),
+  audit: reading({
+    path: '/api/audit',
+    ofAll: true,
+    summary:
+      'List what happened besides mail, newest first: refusals, tokens, keys, settings, imports, repairs',
+    input: z.strictObject(page),
+    output: s.object('Audit', {
+      events: z.array(z.strictObject({ seq: s.count, ...s.texts('at', 'kind', 'text') })),
+      next: z.nullable(s.text),
+    }),
+    run: ({ core }, query) => core.query((source) => auditLines(source, query)),
   }),
   traffic: reading({
     path: '/api/traffic',

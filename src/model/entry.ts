@@ -34,6 +34,7 @@ export const segmentReasons = [
   'write_failed',
   'damaged',
   'repaired',
+  'upgraded',
 ] as const
 
 /**

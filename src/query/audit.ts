@@ -1,6 +1,7 @@
 import type { Entry } from '../model/entry.ts'
 import type { PlaceRow, Source } from './message.ts'
 import { type ListOptions, limitOf, readBefore } from './page.ts'
+import { tell } from './replay.ts'
 
 export interface AuditPage {
   entries: Entry[]
@@ -22,4 +23,15 @@ export function auditTrail(source: Source, options: ListOptions = {}): AuditPage
     .flatMap(([segment, offset, bytes]) => source.journal.at({ segment, offset, bytes }) ?? [])
   const last = rows[limit - 1]?.[3]
   return { entries, next: rows.length > limit ? `${last}` : null }
+}
+
+/** The same, each in a line of words. */
+export function auditLines(source: Source, options: ListOptions = {}): AuditLines {
+  const { entries, next } = auditTrail(source, options)
+  return { events: entries.map((entry) => tell(source, entry)), next }
+}
+
+export interface AuditLines {
+  events: { seq: number; at: string; kind: string; text: string }[]
+  next: string | null
 }

@@ -93,7 +93,7 @@ const stepVerbs: Partial<Record<string, string>> = {
 }
 
 /** Describes an entry in one line. */
-function tell(source: Source, entry: Entry): Told {
+export function tell(source: Source, entry: Entry): Told {
   const { seq, at, kind } = entry
   switch (entry.kind) {
     case 'message': {

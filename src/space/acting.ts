@@ -84,7 +84,8 @@ export async function mustBeGranted(
     : undefined
   if (taken === undefined || name === person) return
   const acts = isAgent ? name : core.actsForAll ? undefined : (await clientAgents(core))[0]
-  if (acts === undefined) return
+  if (acts === undefined)
+    return tryToRecord(core, { event: 'role_granted', by: person, about: name, note: taken })
   await tryToRecord(core, { event: 'refused', by: acts, about: name, note: `take the role ${taken}` })
   throw new MailboxError('not_permitted', `${name} cannot take the role ${taken}: the person gives it`, {
     hint: `the person can, in a terminal outside the client: mailbox --as ${name} update --role ${taken}`,

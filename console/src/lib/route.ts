@@ -8,7 +8,7 @@ export type Route =
   | { page: 'message'; id: string }
   | { page: 'search'; id?: string }
   | { page: 'dead'; id?: string }
-  | { page: 'stats' | 'traffic' | 'replay' | 'compose' }
+  | { page: 'stats' | 'traffic' | 'replay' | 'audit' | 'compose' }
   | { page: 'missing' }
 
 /** Encodes a path segment. Browsers drop segments that consist of dots, so those get a prefix. */
@@ -48,6 +48,7 @@ export function parseRoute(pathname: string): Route {
     case 'stats':
     case 'traffic':
     case 'replay':
+    case 'audit':
     case 'compose':
       return { page }
     default:

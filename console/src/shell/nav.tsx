@@ -71,6 +71,7 @@ export function Nav({ route, onEscape }: { route: Route; onEscape: () => void })
           {item('stats', '/stats', 'chart', 'Metrics')}
           {item('traffic', '/traffic', 'graph', 'Traffic')}
           {item('replay', '/replay', 'play', 'Replay')}
+          {item('audit', '/audit', 'ladder', 'Audit')}
         </ul>
         <Channels route={route} />
         <Agents route={route} />

@@ -30,6 +30,7 @@ const titles: Record<Route['page'], string> = {
   stats: 'Metrics',
   traffic: 'Traffic',
   replay: 'Replay',
+  audit: 'Audit',
   compose: 'New message',
   missing: 'Page not found',
 }

@@ -11,6 +11,7 @@ import { SearchPage } from '../views/search.tsx'
 const DeadPage = lazy(async () => (await import('../views/dead.tsx')).DeadPage)
 const StatsPage = lazy(async () => (await import('../views/stats.tsx')).StatsPage)
 const TrafficPage = lazy(async () => (await import('../views/traffic.tsx')).TrafficPage)
+const AuditPage = lazy(async () => (await import('../views/audit.tsx')).AuditPage)
 const ReplayPage = lazy(async () => (await import('../views/replay.tsx')).ReplayPage)
 
 /** The page for a route. */
@@ -41,6 +42,8 @@ export function View({ route, query }: { route: Route; query: URLSearchParams })
       return <TrafficPage view={query.get('view') ?? 'graph'} span={query.get('span') ?? 'all'} />
     case 'replay':
       return <ReplayPage at={query.has('at') ? Number(query.get('at')) : undefined} />
+    case 'audit':
+      return <AuditPage />
     case 'missing':
       return (
         <Empty title="Page not found">

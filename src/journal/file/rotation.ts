@@ -1,4 +1,4 @@
-import type { SegmentReason } from '../../model/entry.ts'
+import { journalFormat, type SegmentReason } from '../../model/entry.ts'
 import { isoTime, monthOf } from '../../model/time.ts'
 import type { Cursor } from '../journal.ts'
 
@@ -15,6 +15,8 @@ export interface RotationOptions {
 interface SegmentStart {
   seq: number
   at: string
+  /** The format of its header; absent where there is none. */
+  format?: number
 }
 
 /** Decides when a segment is full, and remembers why the current one was begun. */
@@ -38,9 +40,11 @@ export class Rotation {
     const { segmentBytes, segmentEntries, rotate, now } = this.#options
     if (offset === 0) return undefined
     if (offset >= segmentBytes) return 'size'
-    if (segmentEntries === 0 && rotate === 'size') return undefined
     const start = this.#startOf(segment)
     if (start === undefined) return undefined
+    // An older program that reads the segment would take new kinds of entries for damage.
+    if (start.format !== undefined && start.format < journalFormat) return 'upgraded'
+    if (segmentEntries === 0 && rotate === 'size') return undefined
     if (segmentEntries > 0 && seq - start.seq + 1 >= segmentEntries) return 'count'
     return rotate === 'month' && monthOf(start.at) !== monthOf(isoTime(now())) ? 'month' : undefined
   }
