@@ -16,7 +16,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // More than cores: the longest tests wait for terminals, browsers and clients most of the time.
-    maxWorkers: 5,
+    maxWorkers: 6,
     // Test files keep nothing in modules; loading those anew for each file takes a fifth of the whole run.
     isolate: false,
     sequence: { sequencer: LongestFirst },

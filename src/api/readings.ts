@@ -48,19 +48,18 @@ const whole = z.exactOptional(
 const text = z.exactOptional(z.string())
 const page = { after: text, limit: whole }
 const nothing = z.strictObject({})
-const { priority } = s
 const threadSummary = s.object('ThreadSummary', {
   ...s.texts('id', 'subject'),
   messages: s.count,
   participants: z.array(s.text),
   tags: z.array(s.text),
   ...s.texts('firstAt', 'lastAt', 'lastFrom', 'lastType'),
-  priority,
+  priority: s.priority,
 })
 const channel = z.strictObject({ tag: s.text, messages: s.count, lastAt: s.text })
 const totals = z.strictObject({ messages: s.count })
 const brief = z.strictObject({
-  ...{ ...s.texts('id', 'from'), to: z.array(s.text), ...s.texts('subject', 'type'), priority },
+  ...{ ...s.texts('id', 'from'), to: z.array(s.text), ...s.texts('subject', 'type'), priority: s.priority },
 })
 
 /** All readings of the space. None of them changes anything. */
@@ -214,10 +213,7 @@ export const readings = {
     summary:
       'List what happened besides mail, newest first: refusals, tokens, keys, settings, imports, repairs',
     input: z.strictObject(page),
-    output: s.object('Audit', {
-      events: z.array(z.strictObject({ seq: s.count, ...s.texts('at', 'kind', 'text') })),
-      next: z.nullable(s.text),
-    }),
+    output: s.audit,
     run: ({ core }, query) => core.query((source) => auditLines(source, query)),
   }),
   traffic: reading({
@@ -288,7 +284,7 @@ export const readings = {
     path: '/api/entries',
     summary: 'List entries of the journal after a sequence number, in order',
     input: z.strictObject({ after: whole, limit: whole }),
-    output: s.object('Entries', { entries: z.array(s.entry), seq: s.count }),
+    output: s.entries,
     async run({ survey, caller, readsAll }, { after = 0, limit }) {
       if (readsAll) return survey.entries(after, limit)
       const wants = concerns(caller.agent, await survey.agent(caller.agent))

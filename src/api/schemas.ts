@@ -121,6 +121,10 @@ const receiptView = z.strictObject({
   steps: z.array(ladderStep),
 })
 const escalation = z.strictObject({ ...texts('id', 'by', 'at', 'reason'), to: z.array(text) })
+export const audit = object('Audit', {
+  events: z.array(z.strictObject({ seq: count, ...texts('at', 'kind', 'text') })),
+  next,
+})
 export const shownMessage = object('ShownMessage', {
   message: storedMessage,
   receipts: z.array(receiptView),
@@ -180,6 +184,7 @@ export const entry = name(
     z.extend(auditDraft, place),
   ]),
 )
+export const entries = object('Entries', { entries: z.array(entry), seq: count })
 
 export const unreadMail = object('Unread', {
   seq: count,

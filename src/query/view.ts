@@ -47,7 +47,7 @@ export function createView(source: Source): View {
     waitingFrom: (box, sender) =>
       index
         .sql(
-          'SELECT count(*) FROM receipt r JOIN message m ON m.seq = r.seq WHERE r.box = ? AND r.class < 2 AND m.sender = ?',
+          'SELECT count(*) FROM receipt r JOIN message m ON m.seq = r.seq WHERE r.box = ? AND r.class < 2 AND NOT (r.via_group = 1 AND r.class = 1) AND m.sender = ?',
         )
         .get<[number]>([box, sender])![0],
     stepCount: (seq) => index.sql('SELECT count(*) FROM trail WHERE message = ?').get<[number]>([seq])![0],

@@ -19,7 +19,7 @@ describe('the corpora go in, come out as they were, and stay in the fence', () =
     const space = await tempSpace()
     const [ada, bob] = [await space.mailbox('ada'), await space.mailbox('bob')]
     const messages: Message[] = []
-    for (const text of sampleOf(texts, inStorm(all, 250))) {
+    for (const text of sampleOf(texts, inStorm(all, 100))) {
       const sent = await ada.send({ to: 'bob', subject: text.slice(0, 400), body: text })
       messages.push(await bob.read(sent.id))
       expect(messages.at(-1)!.body).toBe(text)
@@ -37,7 +37,7 @@ describe('the corpora go in, come out as they were, and stay in the fence', () =
   it('through an import, and out through the command line', limits, async () => {
     const { texts, json } = await corpora()
     const box = await createBox('bob')
-    const chosen = sampleOf(texts, inStorm(all, 200))
+    const chosen = sampleOf(texts, inStorm(all, 80))
     const lines = chosen.map((text) => {
       const { message } = messageDraft({ to: ['bob'], subject: text.slice(0, 400), body: text })
       return JSON.stringify({ kind: 'message', at: message.createdAt, message })
@@ -80,7 +80,7 @@ describe('the corpora go in, come out as they were, and stay in the fence', () =
     const dir = tempDir()
     const [ada, bob] = [await connect(dir, 'ada'), await connect(dir, 'bob')]
     await bob.call('agents')
-    const chosen = [...sampleOf(texts, inStorm(all, 60)), ...sampleOf(json, inStorm(all, 20))]
+    const chosen = [...sampleOf(texts, inStorm(all, 25)), ...sampleOf(json, inStorm(all, 10))]
     for (const text of chosen) await ada.call('send', { to: 'bob', subject: text.slice(0, 400), body: text })
     let count = 0
     for (let more = true; more; ) {
@@ -100,7 +100,7 @@ describe('the corpora go in, come out as they were, and stay in the fence', () =
       expect(status).toBe(200)
       expect((answer as Message).body).toBe(text)
     }
-    for (const text of sampleOf(json, inStorm(all, 120))) {
+    for (const text of sampleOf(json, inStorm(all, 50))) {
       const { status } = await ask('/api/mailboxes/user/send', { raw: text })
       expect(status, text).toBe(400)
     }

@@ -19,7 +19,7 @@ import { type PlainSettings, PlainSpace, Refused, type Said, type Step } from '.
  * After every history everybody's mail, and what everybody owes, must be the same. Programs are started again and
  * agents die on the way.
  */
-const histories = inStorm(2_000, 24)
+const histories = inStorm(2_000, 20)
 
 const second = 1_000
 const minute = 60 * second

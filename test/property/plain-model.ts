@@ -535,8 +535,9 @@ export class PlainSpace {
     for (const address of to) this.#mustBeAllowed(from, address)
     const rate = this.settings['limits.ratePerMinute']
     const lately = this.messages.filter((one) => one.from === from && one.createdAt > this.now - minute)
-    if (rate > 0 && lately.length >= rate) throw new Refused('over_limit', 'it has sent too much')
-    for (const address of to) this.#mustHaveRoom(address)
+    if (from !== 'user' && rate > 0 && lately.length >= rate)
+      throw new Refused('over_limit', 'it has sent too much')
+    for (const address of to) this.#mustHaveRoom(from, address)
     const one = to.length === 1 && !to[0]!.includes(':') && to[0] !== 'all'
     if (isBound(input) && !one) throw new Refused('invalid', 'it is for one run of one agent')
     const parent = replyTo === undefined ? undefined : this.messages[replyTo]!
@@ -567,12 +568,16 @@ export class PlainSpace {
   }
 
   /** Mail to groups fills nobody's inbox, until somebody who has seen it puts it back among its unread mail. */
-  #mustHaveRoom(address: string): void {
+  #mustHaveRoom(from: string, address: string): void {
     const most = this.settings['limits.inbox']
-    if (most === 0 || isGroup(address)) return
+    if (most === 0 || from === 'user' || isGroup(address)) return
     const isGroups = ({ viaGroup, state }: Copy) => viaGroup && state !== 'stored'
     const waiting = this.#allCopies().filter(
-      (copy) => isUnfinished(copy) && (copy.claimedBy ?? copy.owner) === address && !isGroups(copy),
+      (copy) =>
+        copy.message.from === from &&
+        isUnfinished(copy) &&
+        (copy.claimedBy ?? copy.owner) === address &&
+        !isGroups(copy),
     )
     if (waiting.length >= most) throw new Refused('over_limit', 'its inbox is full')
   }

@@ -13,6 +13,7 @@ import {
 } from '../../src/mod.ts'
 import { openSpace } from '../../src/space/open.ts'
 import { stageHub } from '../helpers/hub.ts'
+import { inStorm } from '../helpers/storm.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 
 /** How each of the two agents opens the one space. */
@@ -39,7 +40,7 @@ function closed<S extends Space>(space: S): S {
   return space
 }
 
-describe.each(Object.keys(places))('a space %s', (place) => {
+describe.each(Object.keys(places).slice(0, inStorm(3, 2)))('a space %s', (place) => {
   const opener = () => places[place]!()
 
   it('carries work from one agent to the other, with a question in between', async () => {

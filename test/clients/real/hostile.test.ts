@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openDisk } from '../../../src/space/open.ts'
@@ -32,6 +32,7 @@ it(
     const victim = join(home.home, '.bashrc')
     writeFileSync(victim, 'alias ll="ls -l"\n')
     mkdirSync(join(planted, 'hooks'), { recursive: true })
+    rmSync(join(planted, 'clock'), { force: true })
     for (const name of ['hooks.log', 'hooks/claude.last', 'hooks/problem', 'clock'])
       symlinkSync(victim, join(planted, name))
     const before = filesIn(planted)
