@@ -1,6 +1,7 @@
 /**
- * What can be said of who wrote a message: it is signed with the sender's key; it is not signed, and the sender had no
- * key then; it ought to be signed and is not, or with another key; or it was brought from another space.
+ * What can be said of who wrote a message: it is signed with the sender's key; it is not signed: it was
+ * sent from where that key is not, or by somebody who does not have it; it is signed with another key, or was changed
+ * since; or it was brought from another space.
  */
 export const signatureStates = ['signed', 'unsigned', 'forged', 'imported'] as const
 export type SignatureState = (typeof signatureStates)[number]

@@ -64,14 +64,17 @@ export class KeyHistory {
     if (entry.kind === 'key') return this.#changed(entry)
     if (entry.kind !== 'message' || entry.originalAt !== undefined) return undefined
     const { from } = entry.message
+    if (entry.signature === undefined) return undefined
     const signer = signerIn(entry, this.#space)
-    if (!this.#keys.has(from)) {
-      if (signer !== undefined) this.#keys.set(from, signer)
-      else if (entry.signature === undefined) return undefined
-    }
+    if (!this.#keys.has(from) && signer !== undefined) this.#keys.set(from, signer)
     if (signer !== undefined && signer === this.#keys.get(from)) return undefined
-    const how = entry.signature === undefined ? 'is not signed' : `is not signed with the key of ${from}`
-    return `the message says that it is from ${from}, but ${how}`
+    return `the message says that it is from ${from}, but is not signed with the key of ${from}`
+  }
+
+  /** Whether the entry is a message without a signature, of a sender that has signed before. */
+  isUnsigned(entry: Entry): boolean {
+    if (entry.kind !== 'message' || entry.originalAt !== undefined) return false
+    return entry.signature === undefined && this.#keys.has(entry.message.from)
   }
 
   #changed(entry: KeyDraft): string | undefined {

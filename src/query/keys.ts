@@ -23,13 +23,10 @@ type KeyRow = [key: string, since: number, until: number | null]
 /** Whether a message is from its sender, as far as its signature tells. */
 function signatureOf(source: Source, entry: MessageEntry): SignatureState {
   if (entry.originalAt !== undefined) return 'imported'
+  if (entry.signature === undefined) return 'unsigned'
   const keys = source.index
     .sql('SELECT key, since, until FROM pin WHERE agent = ? ORDER BY since')
     .all<KeyRow>([entry.message.from])
-  const first = keys[0]
-  // Whoever has never signed anything did not sign this either.
-  if (first === undefined || entry.seq < first[1])
-    return entry.signature === undefined ? 'unsigned' : 'forged'
   const held = keys.findLast(([, since]) => since <= entry.seq)
   const isInForce = held !== undefined && (held[2] === null || entry.seq < held[2])
   return isInForce && signerIn(entry, source.journal.space) === held[0] ? 'signed' : 'forged'

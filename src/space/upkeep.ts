@@ -3,6 +3,7 @@ import { knowsLost } from '../index/holes.ts'
 import type { VerifyOptions, VerifyReport } from '../journal/file/verify.ts'
 import { hasMoreThanJournal } from '../query/unreadable.ts'
 import type { SpaceCore } from './core.ts'
+import { readSettings } from './settings.ts'
 
 /** Checks the journal of a space that need not be open. It only reads. */
 export async function verifyDir(dir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
@@ -11,7 +12,12 @@ export async function verifyDir(dir: string, options: VerifyOptions = {}): Promi
   const { rememberedHead } = await import('./head.ts')
   const known = scrubState(dir)?.findings.filter(({ where }) => where !== 'mirror') ?? []
   const seen = rememberedHead(dir)
-  return verifyJournal(join(dir, 'journal'), { known, seen, ...options })
+  const report = await verifyJournal(join(dir, 'journal'), { known, seen, ...options })
+  if (readSettings(dir).require === 'signed')
+    report.problems.push(
+      ...report.unsigned.map((seq) => `entry ${seq} is not signed, and this space requires it`),
+    )
+  return report
 }
 
 export async function verify(

@@ -42,16 +42,29 @@ export function verify(command: Command): void {
   })
 }
 
-function verdict({ colors }: Cli, { entries, messages, segments, torn, problems }: VerifyReport): string {
+function verdict(
+  { colors }: Cli,
+  { entries, messages, segments, torn, unsigned, problems }: VerifyReport,
+): string {
   const scope = `${count(entries)} entries, ${count(messages)} messages, ${segments} ${segments === 1 ? 'file' : 'files'}`
   const cut =
     torn.length === 0
       ? []
       : [`${torn.length} interrupted ${torn.length === 1 ? 'write' : 'writes'}; no confirmed mail was lost`]
+  if (unsigned.length > 0) cut.push(unsignedText(unsigned))
   if (problems.length === 0) return [`${colors.green('OK:')} ${scope}`, ...cut].join('\n')
   return [`${colors.red('damaged:')} ${scope}`, ...cut, ...problems.map((problem) => `  ${problem}`)].join(
     '\n',
   )
+}
+
+/** Sent from where the key of their sender is not, or by somebody who does not have it. */
+function unsignedText(unsigned: readonly number[]): string {
+  const shown = unsigned.slice(0, 10).join(', ')
+  const more = unsigned.length > 10 ? ` and ${unsigned.length - 10} more` : ''
+  if (unsigned.length === 1)
+    return `1 message is not signed, though its sender has signed before: entry ${shown}`
+  return `${count(unsigned.length)} messages are not signed, though their senders have signed before: entries ${shown}${more}`
 }
 
 export function rebuild(command: Command): void {

@@ -194,6 +194,7 @@ export class ChainCheck {
     if (entry.kind === 'segment') this.#keys ??= new KeyHistory(entry.space)
     const forged = this.#keys?.forgedIn(entry)
     if (forged !== undefined) this.#add('forged_entry', place, { what: forged })
+    if (this.#keys?.isUnsigned(entry)) this.#report.unsigned.push(seq)
     this.#report.entries++
     if (entry.kind === 'message') this.#report.messages++
     this.#date(entry)

@@ -44,6 +44,8 @@ export interface VerifyReport {
   bytes: number
   /** Writes that were cut off. Nothing in them was ever acknowledged. */
   torn: TornWrite[]
+  /** Messages without a signature, of senders that had signed before: their seqs. */
+  unsigned: number[]
   /** What is damaged, one sentence each; with `deep` also where the index differs. */
   problems: string[]
   /** The damage to the journal, by name and place. */
@@ -65,6 +67,7 @@ export async function verifyJournal(dir: string, options: VerifyOptions = {}): P
     messages: 0,
     bytes: 0,
     torn: [],
+    unsigned: [],
     problems: [],
     damage: [],
   }
