@@ -21,7 +21,12 @@ export function addGlobals(command: Command): void {
         'the space to use (default: MAILBOX_SPACE, the nearest .mailbox in a parent directory that you have agreed to, or ~/.mailbox)',
       ),
     )
-    .addOption(global('--as <agent>', 'the agent to act as (default: MAILBOX_AGENT, or "user", the person)'))
+    .addOption(
+      global(
+        '--as <agent>',
+        'the agent to act as (default: MAILBOX_AGENT, or "user", the person; inside a client, its agent)',
+      ),
+    )
     .addOption(global('--json', 'print a JSON object (streams: one per line)'))
     .addOption(global('--quiet', 'hide confirmations, hints and progress'))
     .addHelpOption(global('-h, --help', 'show this help'))
