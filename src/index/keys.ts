@@ -1,7 +1,7 @@
 import type { Database } from '../base/sqlite.ts'
 import type { Place } from '../journal/journal.ts'
 import type { Entry, KeyDraft, MessageEntry } from '../model/entry.ts'
-import { isKeyChange, signerIn } from '../model/signature.ts'
+import { changerIn, signerIn } from '../model/signature.ts'
 
 /** Who came and went, and everything else that is no mail. */
 const isAudited = (entry: Entry): boolean =>
@@ -41,8 +41,10 @@ export function createKeyKeeper(database: Database) {
 
   function applyKey(entry: KeyEntry): void {
     const { agent, by, key, seq } = entry
-    const signer = keyOf(by)
-    if (signer === undefined || !isKeyChange(entry, spaceId(), signer)) return
+    const known = keyOf(by) ?? (any.get([by]) === undefined ? undefined : null)
+    const changer = changerIn(entry, spaceId(), known)
+    if (changer === undefined) return
+    if (known === undefined) put.run([by, changer, seq])
     end.run([agent, seq])
     if (key !== undefined) put.run([agent, key, seq])
   }

@@ -40,10 +40,20 @@ export const keyChangeText = (
   space: string,
 ): string => JSON.stringify(['agent-mailbox key', space, change, agent, by, key ?? ''])
 
-/** Whether the change of a key was signed with `signer`, the key of whoever made it: the agent itself or the person. */
-export const isKeyChange = (entry: KeyDraft, space: string, signer: string): boolean =>
-  (entry.by === entry.agent || entry.by === person) &&
-  isSignedBy(signer, keyChangeText(entry, space), entry.signature)
+/**
+ * The key that signed the change of a key, if it may: the one that `by` is known by, which is the agent itself or the
+ * person. A person who has signed nothing yet becomes known by it. Undefined if the change does not count.
+ */
+export function changerIn(
+  entry: KeyDraft,
+  space: string,
+  known: string | null | undefined,
+): string | undefined {
+  const signed = parseSignature(entry.signature)
+  if (signed === undefined || (entry.by !== entry.agent && entry.by !== person)) return undefined
+  if (known === undefined ? entry.by !== person : known !== signed.key) return undefined
+  return isSignedBy(signed.key, keyChangeText(entry, space), signed.value) ? signed.key : undefined
+}
 
 /** A signature as an export has it. */
 export const exportedSignature = (signature: string, space: string): string =>
@@ -78,10 +88,12 @@ export class KeyHistory {
   }
 
   #changed(entry: KeyDraft): string | undefined {
-    const signer = this.#keys.get(entry.by)
-    if (signer === undefined || !isKeyChange(entry, this.#space, signer))
-      return `the key of ${entry.agent} is changed without the key of ${entry.by}`
-    this.#keys.set(entry.agent, entry.key)
+    const { agent, by, key } = entry
+    const known = this.#keys.has(by) ? (this.#keys.get(by) ?? null) : undefined
+    const changer = changerIn(entry, this.#space, known)
+    if (changer === undefined) return `the key of ${agent} is changed without the key of ${by}`
+    this.#keys.set(by, changer)
+    this.#keys.set(agent, key)
     return undefined
   }
 }

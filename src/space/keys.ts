@@ -76,9 +76,14 @@ function parseKey(text: string): SigningKey {
 /** Whose key signs the change: the agent's own, or the person's if that is lost or revoked. */
 async function whoChanges(core: SpaceCore, agent: string): Promise<string> {
   const known = await core.query((source) => currentKey(source, agent))
+  if (known === undefined)
+    throw new MailboxError('not_found', `${agent} has signed nothing yet, so it has no key to change`, {
+      hint: 'see `mailbox key list`',
+    })
   if (known && core.keyring.signerFor(agent) !== undefined) return agent
+  // A person who has signed nothing yet becomes known by this.
   const ofPerson = await core.query((source) => currentKey(source, person))
-  if (ofPerson && core.keyring.signerFor(person) !== undefined) return person
+  if (ofPerson !== null && core.keyring.signerFor(person) !== undefined) return person
   throw noKey(agent)
 }
 
@@ -88,6 +93,7 @@ const noKey = (agent: string) =>
   })
 
 async function record(core: SpaceCore, change: Omit<KeyDraft, 'signature'>): Promise<void> {
-  const signature = core.keyring.signerFor(change.by)!.sign(keyChangeText(change, core.journal.space))
+  const signer = core.keyring.signerFor(change.by)!
+  const signature = `${signer.public}.${signer.sign(keyChangeText(change, core.journal.space))}`
   await core.record('directory', () => [{ ...change, signature }])
 }

@@ -181,19 +181,27 @@ describe('a key', () => {
 
   it('that was revoked signs nothing, until the person gives its agent another', async () => {
     const space = await tempSpace()
-    const [ada, user] = [await space.mailbox('ada'), await space.mailbox('user')]
+    const ada = await space.mailbox('ada')
     await ada.send({ to: 'ada' })
-    await user.send({ to: 'ada' })
     await revokeKey(space.core, 'ada')
-    expect(await listKeys(space.core)).toMatchObject([
-      { agent: 'ada', here: false },
-      { agent: 'user', here: true },
-    ])
+    expect(await listKeys(space.core)).toEqual([{ agent: 'ada', since: expect.any(Number), here: false }])
     const { id } = await ada.send({ to: 'ada' })
     expect(await ada.show(id)).toMatchObject({ signature: 'unsigned' })
     await rotateKey(space.core, 'ada')
     const { id: again } = await ada.send({ to: 'ada' })
     expect(await ada.show(again)).toMatchObject({ signature: 'signed' })
+    // The person has signed nothing before, and is known by that.
+    expect(await listKeys(space.core)).toMatchObject([
+      { agent: 'ada', here: true },
+      { agent: 'user', here: true },
+    ])
+    expect((await space.verify({ deep: true })).problems).toEqual([])
+  })
+
+  it('that nobody has used yet is not changed', async () => {
+    const space = await tempSpace()
+    for (const name of ['ada', 'user'])
+      await expect(rotateKey(space.core, name)).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('that is lost comes back from where it was kept', async () => {
