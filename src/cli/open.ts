@@ -5,7 +5,7 @@ import { MailboxError } from '../base/errors.ts'
 import { person } from '../model/agent.ts'
 import { toPrintableLine } from '../model/text.ts'
 import { clientAgents, mustBePerson } from '../space/acting.ts'
-import { rememberHead } from '../space/head.ts'
+import { rememberFirstHead } from '../space/head.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { openDisk } from '../space/open.ts'
 import { findSpace } from '../space/settings.ts'
@@ -62,7 +62,7 @@ export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Pro
     // Relative times are shown by the space's clock.
     cli.now = space.now()
     await decideActor(cli, space)
-    rememberHead(space.core)
+    rememberFirstHead(dir, space.id)
     const known = await space.unreadable()
     const { damaged } = space.core
     cli.unreadable = () => [

@@ -95,7 +95,7 @@ function ofSession(directory: Directory, address: Address): Address {
   })
 }
 
-/** Nobody can join under a name that looks like another, so mail for it would wait for ever. */
+/** Nobody can join under a name that looks like another, so mail for it would never be read. */
 function checkHeld(directory: Directory, name: string): void {
   const other = reservedLookAlike(name) ?? directory.lookAlike(name)
   if (other === undefined) return

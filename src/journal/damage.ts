@@ -18,7 +18,7 @@ export const damageNames = {
   lost_end: 'the end of the journal is missing: these entries were acknowledged',
   broken_chain: 'the chain is broken: a line before it was changed, removed or added',
   replaced_journal: 'the journal was replaced by an older copy, and went on from there',
-  rewritten_journal: 'the journal was rewritten',
+  rewritten_journal: 'the journal was rewritten or cut',
   empty_segment: 'the file is empty, though entries were written to it',
   missing_segment: 'the file is missing',
   swapped_segment: 'the file has the content of another segment',

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
@@ -9,13 +9,13 @@ import { readHead } from '../journal/file/head-mark.ts'
 import { systemAgent } from '../model/agent.ts'
 import { nameToFile } from '../model/name.ts'
 import { isoTime } from '../model/time.ts'
-import type { SpaceCore } from './core.ts'
+import { Keyring } from './keyring.ts'
 import { configDir, type Environment } from './trust.ts'
 
 /**
  * Where a journal ended at some time, signed. Every entry depends on those before it, so a journal whose entry `seq`
- * has another sum was rewritten since. The last one that this account saw is kept outside the space, where whoever
- * rewrites the journal does not get at it.
+ * has another sum was rewritten since. The one of the last `verify` that found nothing wrong is kept outside the space,
+ * where whoever rewrites the journal does not get at it. Nothing else replaces it: that would hide what was rewritten.
  */
 export interface SignedHead {
   space: string
@@ -36,11 +36,11 @@ const headText = ({ space, seq, sum, at }: Omit<SignedHead, 'key' | 'signature'>
 const isSignedHead = (head: SignedHead): boolean => isSignedBy(head.key, headText(head), head.signature)
 
 /** The end of the journal as far as it was acknowledged; undefined if nothing was, or there is no key to sign it with. */
-export function signHead(core: SpaceCore): SignedHead | undefined {
-  const head = readHead(join(core.dir, 'journal'), core.journal.space)
-  const signer = core.keyring.signerFor(systemAgent)
+export function signHead(dir: string): SignedHead | undefined {
+  const head = readHead(join(dir, 'journal'))
+  const signer = head && new Keyring(head.space, process.env, () => undefined).signerFor(systemAgent)
   if (head === undefined || signer === undefined) return undefined
-  const signed = { space: core.journal.space, seq: head.seq, sum: head.sum, at: isoTime(core.now()) }
+  const signed = { space: head.space, seq: head.seq, sum: head.sum, at: isoTime(Date.now()) }
   return { ...signed, key: signer.public, signature: signer.sign(headText(signed)) }
 }
 
@@ -55,9 +55,9 @@ export function parseHead(text: string): SignedHead {
 }
 
 /** Keeps the end of the journal for the next `verify`. Nothing depends on it, so it fails in silence. */
-export function rememberHead(core: SpaceCore): void {
+export function rememberHead(dir: string): void {
   try {
-    const head = signHead(core)
+    const head = signHead(dir)
     if (head === undefined) return
     const file = headFile(head.space, process.env)
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -67,10 +67,13 @@ export function rememberHead(core: SpaceCore): void {
   }
 }
 
-/** The last end of the journal that this account saw. */
-export function rememberedHead(dir: string): SignedHead | undefined {
-  const space = readHead(join(dir, 'journal'))?.space
-  if (space === undefined) return undefined
+/** The same for a journal of which nothing is kept yet. */
+export function rememberFirstHead(dir: string, space: string): void {
+  if (!existsSync(headFile(space, process.env))) rememberHead(dir)
+}
+
+/** The end of the journal that was kept. */
+export function rememberedHead(space: string): SignedHead | undefined {
   const head = readJsonIfAny<SignedHead>(headFile(space, process.env))
   return head !== undefined && isSignedHead(head) ? head : undefined
 }

@@ -11,8 +11,7 @@ export async function verifyDir(dir: string, options: VerifyOptions = {}): Promi
   const { scrubState } = await import('./scrub.ts')
   const { rememberedHead } = await import('./head.ts')
   const known = scrubState(dir)?.findings.filter(({ where }) => where !== 'mirror') ?? []
-  const seen = rememberedHead(dir)
-  const report = await verifyJournal(join(dir, 'journal'), { known, seen, ...options })
+  const report = await verifyJournal(join(dir, 'journal'), { known, seenIn: rememberedHead, ...options })
   if (readSettings(dir).require === 'signed')
     report.problems.push(
       ...report.unsigned.map((seq) => `entry ${seq} is not signed, and this space requires it`),

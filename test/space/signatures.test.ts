@@ -5,7 +5,7 @@ import { signerOf } from '../../src/base/signing.ts'
 import { fence } from '../../src/conversation/fence.ts'
 import type { MessageDraft } from '../../src/model/entry.ts'
 import type { LocalSpace } from '../../src/space/api.ts'
-import { parseHead, rememberHead, signHead } from '../../src/space/head.ts'
+import { parseHead, rememberFirstHead, signHead } from '../../src/space/head.ts'
 import { exportKey, listKeys, restoreKey, revokeKey, rotateKey } from '../../src/space/keys.ts'
 import { verifyDir } from '../../src/space/upkeep.ts'
 import { linesIn, segmentFile, withOwnSum, writeLines } from '../helpers/segments.ts'
@@ -223,8 +223,8 @@ describe('a journal that was rewritten as a whole', () => {
     const space = await tempSpace()
     const ada = await space.mailbox('ada')
     await ada.send({ to: 'ada', subject: 'First' })
-    rememberHead(space.core)
-    const head = signHead(space.core)!
+    rememberFirstHead(space.dir, space.id)
+    const head = signHead(space.dir)!
     await ada.send({ to: 'ada', subject: 'Second' })
     expect((await space.verify()).problems).toEqual([])
     await space.close()
@@ -238,10 +238,18 @@ describe('a journal that was rewritten as a whole', () => {
       return written
     })
     writeLines(space.dir, lines)
+    // Whoever uses it meanwhile does not make it the known one.
+    rememberFirstHead(space.dir, space.id)
     const { problems } = await verifyDir(space.dir)
     expect(problems).toContainEqual(
-      expect.stringContaining(`the journal was rewritten: entry ${head.seq} is not`),
+      expect.stringContaining(`the journal was rewritten or cut: entry ${head.seq} is not`),
     )
+    // Nor does it help to leave out what was there, and the mark of it.
+    writeLines(space.dir, lines.slice(0, 2))
+    rmSync(join(space.dir, 'head'))
+    expect((await verifyDir(space.dir)).problems).toEqual([
+      expect.stringContaining(`the journal was rewritten or cut: entry ${head.seq} is not`),
+    ])
     expect(() => parseHead(JSON.stringify({ ...head, sum: '0'.repeat(32) }))).toThrow('signed end')
   })
 })

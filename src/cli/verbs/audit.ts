@@ -22,7 +22,7 @@ export function audit(command: Command): void {
   action(command, async (cli, { head: isHead, ...page }: PageFlags & { head?: boolean }) => {
     await using space = await open(cli)
     if (isHead) {
-      const head = signHead(space.core)
+      const head = signHead(space.dir)
       if (head === undefined)
         throw new MailboxError('not_found', 'nothing was sent yet, or there is no key to sign with', {
           hint: 'see `mailbox key list`',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { VerifyReport } from '../../journal/file/verify.ts'
-import { parseHead } from '../../space/head.ts'
+import { parseHead, rememberHead } from '../../space/head.ts'
 import { unreadableIn } from '../../space/unreadable.ts'
 import { verifyDir, verifyIndex } from '../../space/upkeep.ts'
 import { action, type Cli } from '../cli.ts'
@@ -21,7 +21,8 @@ export function verify(command: Command): void {
     .addHelpText('after', examples('mailbox verify', 'mailbox verify --deep --json'))
   action(command, async (cli, { deep = false, head }: { deep?: boolean; head?: string }) => {
     const dir = existingSpaceDir(cli)
-    const seen = head === undefined ? {} : { seen: parseHead(await readText(head)) }
+    const kept = head === undefined ? undefined : parseHead(await readText(head))
+    const seen = kept === undefined ? {} : { seenIn: () => kept }
     const progress = createProgress(cli, 'verifying')
     const onProgress = ({ bytes, total }: { bytes: number; total: number }) => progress.report(bytes, total)
     // The space is not opened for this: opening builds an index, and may repair what is to be found here.
@@ -33,6 +34,7 @@ export function verify(command: Command): void {
       await verifyIndex(space.core, report)
     }
     const ok = report.problems.length === 0
+    if (ok) rememberHead(dir)
     const unreadable = ok ? [] : unreadableIn(dir)
     cli.unreadable = () => []
     cli.answer({ ok, ...report, ...(unreadable.length > 0 && { unreadable }) }, () =>

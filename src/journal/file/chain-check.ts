@@ -7,7 +7,7 @@ import { type Piece, salvage, startsWithMark, wasNewline } from '../salvage.ts'
 import { flawOf } from './entry-flaw.ts'
 import type { First } from './first-mark.ts'
 import type { Head } from './head-mark.ts'
-import type { KnownDamage, SeenEntry, VerifyOptions, VerifyReport } from './verify.ts'
+import type { Beforehand, KnownDamage, SeenEntry, VerifyReport } from './verify.ts'
 
 interface Segment {
   segment: number
@@ -41,7 +41,7 @@ const newline = Buffer.from('\n')
 const isBlank = ({ content }: Broken) => content.length === 0 || (content.length === 1 && content[0] === 0x0d)
 
 const rewritten = ({ seq, at }: SeenEntry): string =>
-  `the journal was rewritten: entry ${seq} is not the one that was here on ${at.slice(0, 16).replace('T', ' ')}`
+  `the journal was rewritten or cut: entry ${seq} is not the one that was here on ${at.slice(0, 16).replace('T', ' ')}`
 
 /** Follows the chain through the segments, and names what is wrong with it. */
 export class ChainCheck {
@@ -69,7 +69,7 @@ export class ChainCheck {
   /** Where the last entry was. */
   #lastSegment = 1
 
-  constructor(report: VerifyReport, head: Head | undefined, { known = [], seen }: VerifyOptions = {}) {
+  constructor(report: VerifyReport, head: Head | undefined, { known, seen }: Beforehand) {
     this.#report = report
     this.#head = head
     this.#known = known
@@ -259,6 +259,8 @@ export class ChainCheck {
     if (this.#ahead !== undefined) this.#accept(this.#ahead)
     this.#ahead = undefined
     this.#gone.push(...this.#missing)
+    if (this.#seen !== undefined && this.#seq < this.#seen.seq)
+      this.#add('rewritten_journal', { segment: this.#segment || 1 }, { what: rewritten(this.#seen) })
     const broken = this.#takeBroken()
     const missing = Math.max(0, (this.#head?.seq ?? 0) - this.#seq)
     if (missing > 0) this.#explain(broken, missing, 'damaged', { segment: this.#segment || 1 })

@@ -11,8 +11,8 @@ export interface VerifyOptions {
   signal?: AbortSignal
   /** Damage that was found before. */
   known?: readonly KnownDamage[]
-  /** An entry as it was at some time. */
-  seen?: SeenEntry | undefined
+  /** What is known from outside of an entry of a space. */
+  seenIn?: (space: string) => SeenEntry | undefined
 }
 
 /** Damage that was found before, and when. */
@@ -27,6 +27,12 @@ export interface SeenEntry {
   seq: number
   sum: string
   at: string
+}
+
+/** What a check knows before it begins. */
+export interface Beforehand {
+  known: readonly KnownDamage[]
+  seen: SeenEntry | undefined
 }
 
 interface TornWrite {
@@ -75,7 +81,10 @@ export async function verifyJournal(dir: string, options: VerifyOptions = {}): P
   try {
     const total = files.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
     const space = spaceOf(files, head?.space)
-    const check = new ChainCheck(report, head?.space === space ? head : undefined, options)
+    const check = new ChainCheck(report, head?.space === space ? head : undefined, {
+      known: options.known ?? [],
+      seen: space === undefined ? undefined : options.seenIn?.(space),
+    })
     check.numbers(
       files.map(({ segment }) => segment),
       readFirst(dir, space),
