@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { MailboxError } from '../../src/base/errors.ts'
@@ -134,7 +134,7 @@ export class JournalTrials {
       wrong,
     )
     if (lostNow.length > lost.length) wrong(`appending lost entries ${lostNow.join(', ')}`)
-    if ((await this.#verify()).length === 0) wrong('not detected after an append')
+    if ((await this.#verify()).length === 0 && !this.#isWhole()) wrong('not detected after an append')
     return { lost, outcome: JSON.stringify([answers, before, entry.seq, place.segment, place.offset]) }
   }
 
@@ -149,6 +149,12 @@ export class JournalTrials {
     if (found.size > 0) wrong(`entries ${[...found.keys()].join(', ')} were never written`)
     const seqs = new Set(entries.map(({ seq }) => seq))
     return this.#entries.flatMap(({ seq }) => (seqs.has(seq) ? [] : [seq]))
+  }
+
+  /** A last newline that was cut off is written again by the next append, and then nothing is wrong any more. */
+  #isWhole(): boolean {
+    const whole = this.#space.files.get(segment)!
+    return readFileSync(join(this.#dir, segment)).subarray(0, whole.length).equals(whole)
   }
 
   async #verify(): Promise<DamageName[]> {

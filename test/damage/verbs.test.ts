@@ -9,6 +9,8 @@ import { campaignMs } from './run.ts'
 
 /** Answers about the record that is damaged. Everything else is as if nothing had happened. */
 const aboutTheRecord = ['damaged', 'not_found', 'conflict', 'invalid', 'not_addressed', 'unknown_recipient']
+/** Verbs that exit with 1 when something is lost, because that is what they are asked for. */
+const finders = ['verify', 'doctor', 'repair']
 const lanes = 2
 
 const errorOf = ({ stdout, stderr }: VerbRun): string => /"code":\s*"(\w+)"/.exec(stderr + stdout)?.[1] ?? ''
@@ -81,7 +83,7 @@ async function runAll(scene: Scene, trials: number) {
     const [error, { status, signal, stderr }] = [errorOf(run), run]
     figures['verb calls with a flipped bit']++
     // It has found the damage, which is what it is for.
-    const isFound = (name === 'verify' || name === 'doctor') && status === 1
+    const isFound = finders.includes(name) && status === 1
     const isUsual = status === usual.status && error === usual.error && name !== 'verify'
     const isStopped = call.endless === true && signal === 'SIGTERM'
     const isTyped = status !== null && status < 128 && aboutTheRecord.includes(error)
