@@ -28,7 +28,7 @@ export async function* exportLines(core: SpaceCore, options: ExportOptions = {})
   yield* agents
   let page: ExportedEntry[] = []
   const lines = () => core.query((source) => page.flatMap((entry) => exportedEntry(source, entry)))
-  for await (const { entry } of core.follow({ after: 0, signal, live: false })) {
+  for await (const { entry } of core.followStored({ after: 0, signal, live: false })) {
     if (entry.seq > end) break
     onProgress(entry.seq, end)
     if (isExported(entry)) page.push(entry)
@@ -101,6 +101,8 @@ export async function importLines(
     ...{ imported: 0, skipped: 0, receipts: 0, agents: 0, agentsSkipped: 0, settings: 0 },
     ...{ refused: 0, refusals: [] },
   }
+  // A decision that is taken in part cannot be taken again for a key.
+  if (core.vault.isOn) await core.vault.prepare()
   const run = new ImportRun()
   const checks = { maxBytes: core.settings['limits.messageBytes'], by }
   let batch: { line: number; entry: EntryLine }[] = []
