@@ -138,10 +138,12 @@ CREATE TABLE hole (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
 CREATE TABLE measure (agent TEXT, kind INTEGER, bucket INTEGER, n INTEGER NOT NULL, PRIMARY KEY (agent, kind, bucket)) WITHOUT ROWID;
 `
 
+export const wordTable = `CREATE VIRTUAL TABLE words USING fts5(subject, body, content='', tokenize="unicode61 remove_diacritics 2");`
+
 /** Full text has its own file: it takes longer to fill than the rest, and only search needs it. */
 export const searchSchema = `
 ${meta}
-CREATE VIRTUAL TABLE words USING fts5(subject, body, content='', tokenize="unicode61 remove_diacritics 2");
+${wordTable}
 -- Merged rarely, and many segments at a time: filling takes two thirds of the time, and a search reads more segments.
 INSERT INTO words (words, rank) VALUES ('automerge', 0), ('crisismerge', 32), ('hashsize', 16777216);
 `

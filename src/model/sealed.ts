@@ -1,6 +1,6 @@
 import { isObject } from '../base/objects.ts'
 import { type DataKey, openText, sealText } from '../base/sealing.ts'
-import type { ReceiptDraft } from './entry.ts'
+import type { Entry, ReceiptDraft } from './entry.ts'
 import type { Message } from './message.ts'
 
 /**
@@ -112,6 +112,21 @@ const lockedSubject = '(encrypted)'
 /** In a sentence, why a text cannot be read. */
 const lockedText = (audience: Audience | undefined, to: readonly string[]): string =>
   `Encrypted for ${audience === 'recipients' ? to.join(', ') : 'the members of this space'}; you have no key for it.`
+
+/** An entry that was opened, for an agent that may not read it: what is for others alone is closed again. */
+export function hiddenFrom(entry: Entry, name: string): Entry {
+  if (entry.kind === 'message' && entry.message.encrypted === 'recipients') {
+    const { from, to, payload: _, context: __, ...rest } = entry.message
+    if (from === name || to.includes(name)) return entry
+    const closed = { subject: lockedSubject, body: lockedText('recipients', to), attachments: [] }
+    return { ...entry, message: { ...rest, from, to, ...closed, locked: true } }
+  }
+  if (entry.kind !== 'receipt' || entry.sealed === undefined || entry.by === name) return entry
+  const found = parseSealed(entry.sealed)
+  const isFor = found !== undefined && audienceOf(found) === 'space'
+  const isOwn = entry.changes.some(({ owner, box }) => owner === name || box === name)
+  return isFor || isOwn ? entry : { ...entry, note: lockedNote }
+}
 
 export const lockedNote = '(encrypted; you have no key for it)'
 

@@ -10,6 +10,7 @@ import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt, ReceiptState } from '../model/receipt.ts'
 import type { Encrypted } from '../model/sealed.ts'
 import type { SignatureState } from '../model/signature-state.ts'
+import type { SealedWords } from './sealed-words.ts'
 import { noteUnreadable, unreadableMessage } from './unreadable.ts'
 
 /** A journal for readers. */
@@ -22,6 +23,8 @@ export interface Source {
   journal: ReadableJournal
   /** As it is stored, for what is about the entries themselves. */
   stored: Journal
+  /** The words of encrypted mail. */
+  sealedWords: SealedWords
   /** Entries of the index whose lines this process could not read, by their seq. */
   damaged: Map<number, DamagedLine>
 }

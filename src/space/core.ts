@@ -16,6 +16,7 @@ import { createIdSource } from '../model/id.ts'
 import type { Settings } from '../model/settings.ts'
 import { currentKey } from '../query/keys.ts'
 import type { Source } from '../query/message.ts'
+import { SealedWords } from '../query/sealed-words.ts'
 import { readersOfSealed } from '../query/shares.ts'
 import { createView } from '../query/view.ts'
 import { actorsOf } from './acting.ts'
@@ -82,7 +83,10 @@ export class SpaceCore {
       record: async (draft) => void (await this.record('directory', () => [draft])),
     })
     const opened = openedJournal(journal, this.vault.open)
-    this.#source = { index: this.index, journal: opened, stored: journal, damaged: new Map() }
+    this.#source = {
+      ...{ index: this.index, journal: opened, stored: journal, damaged: new Map() },
+      sealedWords: new SealedWords(),
+    }
     this.#state = new DirectoryKeeper(journal, this.index, () => ({
       countsSends: this.settings['limits.ratePerMinute'] > 0,
       now: this.now(),
@@ -289,5 +293,6 @@ export class SpaceCore {
     await this.journal.close()
     this.index.close()
     this.words.close()
+    this.#source.sealedWords.close()
   }
 }

@@ -101,8 +101,6 @@ export async function importLines(
     ...{ imported: 0, skipped: 0, receipts: 0, agents: 0, agentsSkipped: 0, settings: 0 },
     ...{ refused: 0, refusals: [] },
   }
-  // A decision that is taken in part cannot be taken again for a key.
-  if (core.vault.isOn) await core.vault.prepare()
   const run = new ImportRun()
   const checks = { maxBytes: core.settings['limits.messageBytes'], by }
   let batch: { line: number; entry: EntryLine }[] = []
@@ -132,6 +130,8 @@ export async function importLines(
     text = 0
     if (now.length === 0) return
     const entries = now.map(({ entry }) => entry)
+    // The lines that a run has met count once, so the decision must not be taken again for a key.
+    if (core.vault.isOn && entries.some(hasText)) await core.vault.prepare()
     const { result } = await core.decide('index', (view) => run.decide(view, entries))
     for (const [at, outcome] of result.entries()) {
       if (outcome instanceof MailboxError) refuse(now[at]!.line, outcome)
@@ -163,6 +163,12 @@ function count(done: Imported, { kind }: EntryLine, outcome: Exclude<Outcome, Ma
   else if (kind === 'agent') done[isNew ? 'agents' : 'agentsSkipped']++
   else if (isNew) done.receipts++
 }
+
+/** Whether there is something in a line that an encrypted space encrypts. */
+const hasText = (entry: EntryLine): boolean =>
+  entry.kind === 'message'
+    ? entry.message.sealed === undefined
+    : entry.kind === 'receipt' && entry.note !== undefined
 
 /** The id of a message that is refused, if it can be told. */
 const idIn = (value: unknown): unknown => (value as { message?: { id?: unknown } } | null)?.message?.id

@@ -198,6 +198,7 @@ export class Vault {
 
   /** Finds the key that is in use in the space, or makes one. */
   async prepare(): Promise<void> {
+    if (this.#current !== undefined) return
     const current = await this.#parts.query(currentShare)
     if (current === undefined || current.isStale) return this.renew()
     const { key: ref } = current
