@@ -1,3 +1,4 @@
+/// <reference types="vite/client" />
 import { afterEach, beforeEach, describe } from 'vitest'
 import { inStorm } from '../helpers/storm.ts'
 import { encryptSpaces } from '../helpers/temp.ts'
