@@ -15,6 +15,7 @@ import {
   receiptDraft,
   repairDraft,
   segmentDraft,
+  shareDraft,
   storedShape,
   tornDraft,
 } from '../model/schemas.ts'
@@ -57,6 +58,10 @@ export const kind = name('MatterKind', z.enum(kinds))
 export const agent = name('Agent', z.extend(agentSchema, { waitingFor: z.optional(z.array(text)) }))
 const claim = name('Claim', z.extend(claimSchema, {}))
 const damagedPlace = z.strictObject(counts('segment', 'offset', 'bytes', 'line'))
+const encrypted = {
+  encrypted: z.optional(z.enum(['space', 'recipients'])),
+  locked: z.optional(z.literal(true)),
+}
 const signature = z.optional(z.enum(signatureStates))
 export const storedMessage = name(
   'Message',
@@ -65,6 +70,7 @@ export const storedMessage = name(
     imported: z.optional(z.literal(true)),
     unreadable: z.optional(damagedPlace),
     signature,
+    ...encrypted,
   }),
 )
 export const inboxMessage = name(
@@ -173,7 +179,7 @@ const place = { seq: count, at: text }
 export const entry = name(
   'Entry',
   z.discriminatedUnion('kind', [
-    z.extend(messageDraft, { ...place, message }),
+    z.extend(messageDraft, { ...place, message: z.extend(message, encrypted) }),
     z.extend(receiptDraft, place),
     z.extend(agentDraft, place),
     z.extend(segmentDraft, place),
@@ -181,6 +187,7 @@ export const entry = name(
     z.extend(damageDraft, place),
     z.extend(repairDraft, place),
     z.extend(keyDraft, place),
+    z.extend(shareDraft, place),
     z.extend(auditDraft, place),
   ]),
 )

@@ -5,10 +5,17 @@ import { typeNamed } from '../conversation/type-names.ts'
 import { boxOf, parseAddress, writeAddress } from '../model/address.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import { checkFields, checkStored } from '../model/check-fields.ts'
-import { type AgentDraft, agentDraft, type MessageDraft, type ReceiptDraft } from '../model/entry.ts'
+import {
+  type AgentDraft,
+  agentDraft,
+  type MessageDraft,
+  type ReceiptDraft,
+  type ShareDraft,
+} from '../model/entry.ts'
 import { type Message, toPriority } from '../model/message.ts'
 import { checkName } from '../model/name.ts'
-import { agentSchema, receiptChangeSchema, receiptDraft } from '../model/schemas.ts'
+import { agentSchema, receiptChangeSchema, receiptDraft, shareDraft } from '../model/schemas.ts'
+import { parseSealed } from '../model/sealed.ts'
 import { isSettingKey, type Settings, settings } from '../model/settings.ts'
 import { isTime } from '../model/shape.ts'
 import { parseSignature } from '../model/signature.ts'
@@ -25,6 +32,7 @@ export type ImportLine =
   | MessageDraft
   | AgentDraft
   | ReceiptLine
+  | ShareDraft
   | { kind: 'settings'; settings: Partial<Settings> }
   | { kind: 'export' }
 
@@ -55,6 +63,8 @@ export function checkImport(value: unknown, checks: ImportChecks): ImportLine {
       }
     case 'receipt':
       return receiptLine(rest, timeOf(at), checks)
+    case 'share':
+      return shareLine(rest, timeOf(at), checks)
     case 'agent':
       allowOnly(rest, ['agent'])
       return agentLine(rest['agent'], timeOf(at))
@@ -112,7 +122,7 @@ function messageLine(
   { maxBytes, by }: ImportChecks,
 ): MessageDraft {
   if (!isObject(value)) invalid('not a message', hint)
-  const { seq: _, signature: __, ...written } = value
+  const { seq: _, signature: __, encrypted: ___, ...written } = value
   const fields = inOurWords(written)
   checkStored(fields)
   checkFields(given({ exclude }))
@@ -122,6 +132,10 @@ function messageLine(
   for (const address of message.to)
     if (writeAddress(parseAddress(address)) !== address || address === systemAgent)
       invalid(`to contains ${JSON.stringify(address)}, which is no address of stored mail`, hint)
+  const { sealed } = message
+  const isMore = message.subject !== '' || message.body !== '' || message.attachments.length > 0
+  // A text of JSON can be several times as long as it is, and base64 adds a third.
+  checkSealed(sealed, isMore || message.context !== undefined || (sealed ?? '').length > 8 * maxBytes)
   checkSize(message, maxBytes)
   const excluded = exclude as string[] | undefined
   return {
@@ -148,12 +162,33 @@ const exportedReceipt = z.extend(z.omit(receiptDraft, { kind: true, originalAt: 
 })
 
 function receiptLine(fields: object, originalAt: string, { by: importer }: ImportChecks): ImportLine {
-  const { step, by, changes, note } = parsed(exportedReceipt, fields)
+  const { step, by, changes, note, sealed } = parsed(exportedReceipt, fields)
   checkActor(by, 'by', importer)
   if (note !== undefined && note.length > maxNoteLength)
     invalid(`the note has ${note.length} characters; the limit is ${maxNoteLength}`, hint)
+  checkSealed(sealed, sealed !== undefined && (note !== undefined || sealed.length > 8 * maxNoteLength))
   for (const change of changes) checkChange(change)
-  return { kind: 'receipt', originalAt, step, by, changes, ...given({ note }) }
+  return { kind: 'receipt', originalAt, step, by, changes, ...given({ note, sealed }) }
+}
+
+/** What is encrypted cannot be looked into. It must be as export wrote it, and have no text beside it. */
+function checkSealed(sealed: string | undefined, isMore: boolean): void {
+  if (sealed === undefined) return
+  if (parseSealed(sealed)?.space === undefined || isMore)
+    invalid('sealed must be as export wrote it, with no text beside it', hint)
+}
+
+const exportedShare = z.extend(z.omit(shareDraft, { kind: true, originalAt: true, change: true }), {
+  space: z.string().check(z.minLength(1), z.maxLength(120)),
+})
+
+/** A key of another space, for those who can open it. Here nothing is ever encrypted with it. */
+function shareLine(fields: object, originalAt: string, { by: importer }: ImportChecks): ShareDraft {
+  const { by, key, for: each, space, signature } = parsed(exportedShare, fields)
+  checkActor(by, 'by', importer)
+  for (const name of Object.keys(each)) checkName(name, 'for')
+  if (parseSignature(signature)?.space === undefined) invalid('signature must be as export wrote it', hint)
+  return { kind: 'share', originalAt, change: 'shared', by, key, for: each, space, signature }
 }
 
 function checkChange({ owner, box, claim, claimUntil, ackBy, expiresAt, ...numbers }: ExportedChange): void {

@@ -4,7 +4,7 @@ import { given } from '../base/objects.ts'
 import type { View } from '../conversation/view.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
 import { person, systemAgent } from '../model/agent.ts'
-import type { AgentDraft, Draft, LateDraft, MessageDraft, ReceiptEntry } from '../model/entry.ts'
+import type { AgentDraft, Draft, LateDraft, MessageDraft, ReceiptEntry, ShareDraft } from '../model/entry.ts'
 import { Looks } from '../model/look-alike.ts'
 import { priorityRank } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
@@ -15,7 +15,7 @@ import type { LateDecision } from './context.ts'
 import type { ImportLine, ReceiptLine } from './import-check.ts'
 
 /** What goes into the journal; settings do not. */
-export type EntryLine = Extract<ImportLine, { kind: 'message' | 'receipt' | 'agent' }>
+export type EntryLine = Extract<ImportLine, { kind: 'message' | 'receipt' | 'agent' | 'share' }>
 
 /** What became of a line: it is in, it was there already, or why it cannot be. */
 export type Outcome = 'imported' | 'skipped' | MailboxError
@@ -41,6 +41,7 @@ export class ImportRun {
     const result = lines.map((line): Outcome => {
       try {
         if (line.kind === 'message') return batch.addMessage(line)
+        if (line.kind === 'share') return batch.addShare(line)
         return line.kind === 'agent' ? batch.addAgent(line) : this.#addStep(batch, line)
       } catch (error) {
         if (error instanceof MailboxError) return error
@@ -75,12 +76,16 @@ export class ImportRun {
 }
 
 function isSameStep(entry: ReceiptEntry, line: ReceiptLine, id: string): boolean {
-  const { originalAt, step, by, note, changes } = entry
+  const { originalAt, step, by, note, sealed, changes } = entry
   const own = changes.filter((change) => change.id === id).map(toExported)
+  // A note that was encrypted when it was imported is not compared: that would take a key.
+  const isHidden = line.note !== undefined && sealed !== undefined
+  const said = isHidden ? {} : { note, sealed }
   return isDeepStrictEqual(
-    { originalAt, step, by, note, changes: own },
+    { originalAt, step, by, ...said, changes: own },
     {
-      ...{ originalAt: line.originalAt, step: line.step, by: line.by, note: line.note },
+      ...{ originalAt: line.originalAt, step: line.step, by: line.by },
+      ...(isHidden ? {} : { note: line.note, sealed: line.sealed }),
       changes: line.changes.filter((change) => change.id === id),
     },
   )
@@ -126,6 +131,15 @@ class Batch {
       invalid(`the name ${JSON.stringify(name)} looks like ${JSON.stringify(other)}, another agent`, hint)
     this.#agents.add(name)
     this.#looks.add(name)
+    this.drafts.push(draft)
+    return 'imported'
+  }
+
+  addShare(draft: ShareDraft): Outcome {
+    const { signature } = draft
+    // Without the space that it comes from, which may be this one.
+    const own = signature.split('.').slice(0, 2).join('.')
+    if (this.#view.hasShare(signature) || this.#view.hasShare(own)) return 'skipped'
     this.drafts.push(draft)
     return 'imported'
   }

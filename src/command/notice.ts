@@ -5,6 +5,7 @@ import { person, systemAgent } from '../model/agent.ts'
 import { type MessageDraft, type ReceiptDraft, receiptDrafts } from '../model/entry.ts'
 import type { Message, Priority } from '../model/message.ts'
 import { escalation } from '../model/receipt.ts'
+import type { Encrypted } from '../model/sealed.ts'
 import { isoTime } from '../model/time.ts'
 import type { Context } from './context.ts'
 import { isTrue } from './notice-truth.ts'
@@ -16,7 +17,7 @@ const oldNewsMs = 30 * 24 * 3_600_000
 
 interface NoticeFields extends Pick<Message, 'to' | 'type' | 'subject' | 'body'> {
   from?: string
-  about?: Pick<Message, 'id' | 'threadId'> | undefined
+  about?: (Pick<Message, 'id' | 'threadId'> & Encrypted) | undefined
   priority?: Priority
   payload?: Message['payload']
 }
@@ -42,7 +43,9 @@ export function notice({ now, newId }: Context, fields: NoticeFields): MessageDr
     ...(payload === undefined ? {} : { payload }),
     body,
   }
-  return { kind: 'message', message }
+  // What an agent says of a message, by itself or not, is as secret as the message.
+  const isSecret = from !== systemAgent && about?.encrypted === 'recipients'
+  return { kind: 'message', message, ...(isSecret ? { encrypt: true } : {}) }
 }
 
 /** A letter that somebody is told of: whom, why, and in the words of the reason. */

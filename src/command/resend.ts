@@ -39,7 +39,12 @@ export function decideResend(view: View, { agent, id, to }: ResendCommand, conte
       hint: unreadableHint,
     })
   }
+  if (message.locked)
+    throw new MailboxError('not_permitted', `message ${id} is encrypted, and there is no key for it here`, {
+      hint: `only its sender or one of its recipients can send it again`,
+    })
   const input = contentOf(message, to)
+  if (message.encrypted === 'recipients') input.encrypt = true
   const command = { from: agent, input, parent: undefined, asAddressed: true }
   const decision = decideSend(view, command, context)
   const changes = dead.map(({ rank, owner, box, state }) => ({

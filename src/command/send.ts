@@ -79,6 +79,7 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
   const generation = generationOf(directory, input, message.type, addresses)
   if (generation !== undefined) message.generation = generation
   const draft: MessageDraft = { kind: 'message', message }
+  if (input.encrypt) draft.encrypt = mustBeNamed(addresses)
   if (input.exclude !== undefined && input.exclude.length > 0) draft.exclude = [...input.exclude]
   const drafts: Draft[] = [draft]
   const report = reportOf(message)
@@ -106,6 +107,16 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
     warnings.push(...superseded.warnings)
   }
   return { drafts, result: { message, warnings } }
+}
+
+/** A key is encrypted for agents; who will hold a role or join a group is not known yet. */
+function mustBeNamed(addresses: readonly Address[]): true {
+  const other = addresses.find(({ kind }) => kind !== 'agent')
+  if (other === undefined) return true
+  return invalid(
+    `${writeAddress(other)} is not an agent, and an encrypted message is for agents by name`,
+    'name each agent; without encryption: encrypt: false',
+  )
 }
 
 const changes = (drafts: readonly Draft[], seq: number): boolean =>

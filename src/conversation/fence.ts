@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { person, systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
+import type { Encrypted } from '../model/sealed.ts'
 import { shownOf } from '../model/shown-fields.ts'
 import type { SignatureState } from '../model/signature-state.ts'
 import { toPrintableLine, withoutControls } from '../model/text.ts'
@@ -16,7 +17,8 @@ export interface FenceOptions {
 }
 
 /** A message as it is read. One that was imported is nobody's word here. */
-export type Foreign = Message & { imported?: boolean | undefined; signature?: SignatureState | undefined }
+export type Foreign = Message &
+  Encrypted & { imported?: boolean | undefined; signature?: SignatureState | undefined }
 
 /** What no sender can know when it writes. */
 export const newNonce = (): string => randomBytes(6).toString('hex')
@@ -66,11 +68,12 @@ export function fenceAll(messages: readonly Foreign[], options: FenceOptions = {
 
 /** What a reader has to know before it reads. */
 function heading(message: Foreign): string {
-  const { type, priority, requiresAck, awaitingResponse, imported = false } = message
+  const { type, priority, requiresAck, awaitingResponse, imported = false, encrypted } = message
   const wishes = [
     ...(requiresAck ? ['needs an ack'] : []),
     ...(awaitingResponse ? ['needs an answer'] : []),
     ...(imported ? ['imported'] : []),
+    ...(encrypted === 'recipients' ? ['encrypted'] : []),
   ]
   const kind = plainType(type)
   const head = `Message ${plainId(message)} from ${sender(message)}, ${[kind, priority, ...wishes].join(', ')}.`

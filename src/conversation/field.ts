@@ -34,6 +34,8 @@ export interface Field {
   says?: (value: never) => string
   /** Of a record. */
   fields?: Fields
+  /** What stays readable of the value where the message is encrypted, because something is opened or settled by it. */
+  outline?: (value: unknown) => string | number | boolean | undefined
   /** What it is, for the help of the command line. */
   about?: string
   /** How one text of the command line is read, where its kind does not say it. */

@@ -1,5 +1,6 @@
 import { person, systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
+import type { Encrypted } from '../model/sealed.ts'
 import { shownOf } from '../model/shown-fields.ts'
 import { type Foreign, plainId, plainLine, plainThreadId, plainType } from './fence.ts'
 import { typeOf, waysToAnswer } from './registry.ts'
@@ -40,6 +41,10 @@ const headOf = (message: Foreign): string[] => [
   ...(message.threadId === message.id ? [] : [`**Thread:** ${message.threadId}`]),
   ...(message.imported ? [`**Imported:** ${importedWords(message)}`] : []),
 ]
+
+/** For whom a message is encrypted. */
+export const encryptedWords = ({ encrypted }: Encrypted): string =>
+  encrypted === 'recipients' ? 'for its sender and its recipients' : 'for the members of this space'
 
 /** What a reader has to know of a message that was not sent here. */
 export const importedWords = ({ from }: Pick<Message, 'from'>): string =>

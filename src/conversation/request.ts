@@ -14,7 +14,13 @@ export const input = (flag: string, about: string) =>
 
 /** What a payload says that can be one thing or the other. */
 export const verdict = (label: string, yes: string, no: string) =>
-  ({ kind: 'boolean', required: true, label, says: (value: boolean) => (value ? yes : no) }) as const
+  ({
+    kind: 'boolean',
+    required: true,
+    label,
+    says: (value: boolean) => (value ? yes : no),
+    outline: (value: unknown) => (typeof value === 'boolean' ? value : undefined),
+  }) as const
 
 export const withinMs = {
   ...option(
@@ -23,9 +29,14 @@ export const withinMs = {
     'the deadline, such as 15m or 2h; you are told when it passes',
   ),
   label: 'Within',
+  outline: (value: unknown) => (typeof value === 'number' ? value : undefined),
 } as const
 
-export const taskId = { kind: 'text', label: 'Task' } as const
+export const taskId = {
+  kind: 'text',
+  label: 'Task',
+  outline: (value: unknown) => (typeof value === 'string' ? value : undefined),
+} as const
 
 /** What every request takes. */
 export const request = {

@@ -16,15 +16,22 @@ export type StatusInput = InputOf<typeof report>
 const toPayload = ({ status, taskId: task, progress }: StatusInput) =>
   given({ status, taskId: task, progress })
 
+/** The status of what its recipient is done with, and has not answered. */
+export const closed = 'closed'
+/** The words by which a report settles something. Any other is only for who reads it. */
+const settling: readonly unknown[] = ['completed', 'failed', closed]
+
 const payload = {
   taskId,
-  status: { kind: 'text', label: 'Status' },
+  status: {
+    kind: 'text',
+    label: 'Status',
+    outline: (value: unknown) => (settling.includes(value) ? (value as string) : undefined),
+  },
   progress: { kind: 'number', label: 'Progress', says: (share: number) => `${Math.round(share * 100)} %` },
 } as const satisfies Fields
 
 export const statusUpdate = 'status_update'
-/** The status of what its recipient is done with, and has not answered. */
-export const closed = 'closed'
 
 /** `T-7: working` */
 const sayStatus = (said: Record<string, unknown>): string | undefined =>

@@ -4,6 +4,7 @@ import type { ReceiptEntry } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt, ReceiptState } from '../model/receipt.ts'
+import type { Encrypted } from '../model/sealed.ts'
 import type { Matter } from './matter.ts'
 import type { NoticeKind } from './notice.ts'
 
@@ -26,10 +27,12 @@ export interface View {
   /** How many entries have changed its receipts, and these entries. */
   stepCount(seq: number): number
   steps(seq: number): ReceiptEntry[]
+  /** Whether an entry that shares a key is here, by its signature. */
+  hasShare(signature: string): boolean
   /** The message this sender sent with this key. */
   keyed(sender: string, key: string): string | undefined
   /** A message in full. If it cannot be read, what else is known of it. */
-  text(seq: number): Message & { unreadable?: object }
+  text(seq: number): Message & Encrypted & { unreadable?: object }
   /** The newest message of this sender in this thread, if it is there. */
   lastOf(sender: string, threadId: string): string | undefined
   /** Notices of the system that nobody has read yet; with an id, those about that message. */

@@ -6,6 +6,7 @@ import { checkInput } from '../api/check-input.ts'
 import { type Reading, readings } from '../api/readings.ts'
 import { MailboxError } from '../base/errors.ts'
 import { inSpan, type SpanOptions } from '../base/trace.ts'
+import { readAs } from '../space/vault.ts'
 import type { Admission } from './admit.ts'
 import { readJson } from './body.ts'
 import { type Caller, readsAll } from './callers.ts'
@@ -57,8 +58,9 @@ export function createApp(parts: AppParts): Hono<Env> {
     if (stopping.aborted) c.header('connection', 'close')
   })
   const withToken: MiddlewareHandler<Env> = async (c, next) => {
-    c.set('caller', admission.admit(c.env.incoming))
-    await next()
+    const caller = admission.admit(c.env.incoming)
+    c.set('caller', caller)
+    await readAs(caller.agent, next)
   }
   for (const path of ['/api/*', '/mcp', '/metrics']) app.use(path, withToken)
   app.use('/api/*', async (c, next) => {

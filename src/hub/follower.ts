@@ -1,6 +1,7 @@
 import type { Wants } from '../api/mailbox-filter.ts'
+import { person } from '../model/agent.ts'
 import type { Caller } from './callers.ts'
-import type { Wrap } from './frames.ts'
+import { hiding, type Wrap } from './frames.ts'
 import type { StreamKind } from './metrics.ts'
 import type { HubParts } from './parts.ts'
 
@@ -35,6 +36,7 @@ export class Follower {
   readonly #parts: HubParts
   readonly #sink: Sink
   readonly #wants: Wants | undefined
+  readonly #wrap: Wrap
   readonly #onEnd: () => void
   readonly #unlisten: () => void
   #cursor: number
@@ -49,6 +51,7 @@ export class Follower {
     this.caller = caller
     this.#cursor = after
     this.#wants = wants
+    this.#wrap = caller.agent === person ? sink.wrap : hiding(sink.wrap, caller.agent)
     this.#onEnd = onEnd
     this.#unlisten = parts.feed.onMore(() => this.pump())
     parts.metrics.streams.inc({ kind: sink.kind })
@@ -77,15 +80,14 @@ export class Follower {
 
   async #pump(): Promise<void> {
     const { feed, metrics, revocation } = this.#parts
-    const { wrap } = this.#sink
     while (this.#hasMore()) {
       if (!this.#hasRoom()) {
         this.#blockedAt ??= performance.now()
         return
       }
       this.#blockedAt = undefined
-      const atHand = feed.chunkAfter(this.#cursor, wrap, this.#wants)
-      const chunk = atHand ?? (await feed.readAfter(this.#cursor, wrap, this.#wants))
+      const atHand = feed.chunkAfter(this.#cursor, this.#wrap, this.#wants)
+      const chunk = atHand ?? (await feed.readAfter(this.#cursor, this.#wrap, this.#wants))
       if (this.#ended) return
       // Whoever has lost its token gets nothing more, not even what is ready.
       if (!revocation.isStillGood(this.caller)) return this.end('revoked')

@@ -1,4 +1,5 @@
 import type { Entry } from '../model/entry.ts'
+import { hiddenFrom } from '../model/sealed.ts'
 
 /** An entry for followers. It is serialized once, however many there are. */
 export interface Frame {
@@ -10,6 +11,14 @@ export const toFrame = (entry: Entry): Frame => ({ entry, json: JSON.stringify(e
 
 /** How a kind of stream wraps an entry. */
 export type Wrap = (frame: Frame) => Buffer
+
+/** The same for a client that is an agent: what is encrypted for others stays closed. */
+export const hiding =
+  (wrap: Wrap, agent: string): Wrap =>
+  (frame) => {
+    const entry = hiddenFrom(frame.entry, agent)
+    return wrap(entry === frame.entry ? frame : toFrame(entry))
+  }
 
 /** `id` is what a client sends back as Last-Event-ID. JSON contains no newlines. */
 export const sseFrame: Wrap = ({ entry, json }) =>

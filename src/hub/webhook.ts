@@ -3,6 +3,7 @@ import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { backoffMs, pause } from '../base/timers.ts'
 import { person } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
+import type { Encrypted } from '../model/sealed.ts'
 import type { LocalSpace } from '../space/api.ts'
 import { hubDir, makeHubDir } from './hub-dir.ts'
 import { signatureOf, webhookSecret } from './webhook-signature.ts'
@@ -48,8 +49,10 @@ export async function runWebhook(
 }
 
 /** A message as a CloudEvent. Fields that are undefined are not in its JSON. */
-function cloudEvent(spaceId: string, message: Message) {
-  const { id, type, threadId, createdAt, from, priority, subject, body, replyTo, traceparent } = message
+function cloudEvent(spaceId: string, message: Message & Encrypted) {
+  const { id, type, threadId, createdAt, from, priority, replyTo, traceparent, encrypted } = message
+  // What is encrypted here does not leave it in plain text.
+  const { subject, body } = encrypted === undefined ? message : { subject: undefined, body: undefined }
   return {
     specversion: '1.0',
     id,
@@ -59,7 +62,7 @@ function cloudEvent(spaceId: string, message: Message) {
     time: createdAt,
     datacontenttype: 'application/json',
     traceparent,
-    data: { id, from, type, priority, subject, body, threadId, replyTo },
+    data: { id, from, type, priority, subject, body, threadId, replyTo, encrypted },
   }
 }
 

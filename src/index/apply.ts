@@ -18,6 +18,7 @@ import {
   receiptClasses,
   showsFirst,
 } from '../model/receipt.ts'
+import { audienceRank } from '../model/sealed.ts'
 import { createFloor } from './floor.ts'
 import { createHoles } from './holes.ts'
 import { createKeyKeeper } from './keys.ts'
@@ -58,7 +59,7 @@ export function createApplier(database: Database): Applier {
   const messages = new RowBuffer(
     database,
     'INSERT OR IGNORE INTO message',
-    '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)',
+    '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
   )
   const stored = new RowBuffer(
     database,
@@ -158,6 +159,7 @@ export function createApplier(database: Database): Applier {
     messages.add(
       ...[seq, message.id, segment, offset, bytes, message.from, thread, rank, expires, excluded],
       ...[created, wantsAck, generation, asksFor(message), originalAt === undefined ? 0 : 1],
+      audienceRank(message),
     )
     measure(message.from, measureKinds.sent, 0)
     const boxes = boxesTo(message.to)

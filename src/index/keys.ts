@@ -1,12 +1,13 @@
 import type { Database } from '../base/sqlite.ts'
 import type { Place } from '../journal/journal.ts'
-import type { Entry, KeyDraft, MessageEntry } from '../model/entry.ts'
-import { changerIn, signerIn } from '../model/signature.ts'
+import type { Entry, KeyDraft, MessageEntry, ShareEntry } from '../model/entry.ts'
+import { changerIn, sharerIn, signerIn } from '../model/signature.ts'
 
 /** Who came and went, and everything else that is no mail. */
 const isAudited = (entry: Entry): boolean =>
   entry.kind === 'audit' ||
   entry.kind === 'key' ||
+  entry.kind === 'share' ||
   entry.kind === 'repair' ||
   entry.kind === 'damage' ||
   (entry.kind === 'agent' && entry.change !== 'updated')
@@ -14,8 +15,8 @@ const isAudited = (entry: Entry): boolean =>
 type KeyEntry = KeyDraft & { seq: number }
 
 /**
- * Maintains the tables of keys and of what is recorded for an audit. The first message that a sender has signed says which key is the sender's, and from then
- * on only an entry that was signed with that key, or with the person's, can change it.
+ * Maintains the tables of keys and of what is recorded for an audit. The first message that a sender has signed says
+ * which key is the sender's, and from then on only an entry that was signed with that key, or with the person's, can change it.
  */
 export function createKeyKeeper(database: Database) {
   const space = database.prepare('SELECT space FROM meta')
@@ -23,6 +24,7 @@ export function createKeyKeeper(database: Database) {
   const put = database.prepare('INSERT OR IGNORE INTO pin VALUES (?, ?, ?, NULL)')
   const end = database.prepare('UPDATE pin SET until = ?2 WHERE agent = ?1 AND until IS NULL')
   const any = database.prepare('SELECT 1 FROM pin WHERE agent = ? LIMIT 1')
+  const putShare = database.prepare('INSERT OR IGNORE INTO share VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
   const putAudit = database.prepare('INSERT OR IGNORE INTO audit VALUES (?, ?, ?, ?)')
   /** Senders that have a key, so that nearly no message asks for it. */
   const known = new Set<string>()
@@ -39,9 +41,24 @@ export function createKeyKeeper(database: Database) {
     else known.delete(from)
   }
 
+  const knownOf = (by: string) => keyOf(by) ?? (any.get([by]) === undefined ? undefined : null)
+
+  /** A key that nobody in the space has signed for is not used: whoever put it there could read what it encrypts. */
+  function applyShare(entry: ShareEntry, { segment, offset, bytes }: Place): void {
+    const { seq, by, key, change, space: origin, originalAt, signature } = entry
+    if (originalAt === undefined) {
+      const known = knownOf(by)
+      const sharer = sharerIn(entry, spaceId(), known)
+      if (sharer === undefined) return
+      if (known === undefined) put.run([by, sharer, seq])
+    }
+    const isNew = originalAt === undefined && change === 'created' ? 1 : 0
+    putShare.run([seq, key, isNew, origin ?? null, signature, segment, offset, bytes])
+  }
+
   function applyKey(entry: KeyEntry): void {
     const { agent, by, key, seq } = entry
-    const known = keyOf(by) ?? (any.get([by]) === undefined ? undefined : null)
+    const known = knownOf(by)
     const changer = changerIn(entry, spaceId(), known)
     if (changer === undefined) return
     if (known === undefined) put.run([by, changer, seq])
@@ -51,9 +68,11 @@ export function createKeyKeeper(database: Database) {
 
   return {
     begin: () => known.clear(),
-    apply(entry: Entry, { segment, offset, bytes }: Place): void {
+    apply(entry: Entry, place: Place): void {
+      const { segment, offset, bytes } = place
       if (entry.kind === 'message') applyMessage(entry)
       else if (entry.kind === 'key') applyKey(entry)
+      else if (entry.kind === 'share') applyShare(entry, place)
       if (isAudited(entry)) putAudit.run([entry.seq, segment, offset, bytes])
     },
   }

@@ -16,19 +16,22 @@ export const openSearch = (journal: Journal, shelters: Iterable<Shelter>): Proje
   new Projection({ name: 'index-search.db', journal, schema: searchSchema, applier: wordApplier, shelters })
 
 function wordApplier(database: Database): Applier {
-  const put = database.prepare('INSERT INTO words (rowid, subject, body) VALUES (?, ?, ?)')
+  const put = database.prepare(putWords)
   return {
     begin() {},
     apply({ entry }) {
-      if (entry.kind === 'message')
+      // Of what is encrypted there is nothing to put: see query/sealed-words.ts.
+      if (entry.kind === 'message' && entry.message.sealed === undefined)
         put.run([entry.seq, asWords(entry.message.subject), asWords(entry.message.body)])
     },
     finish() {},
   }
 }
 
+export const putWords = 'INSERT INTO words (rowid, subject, body) VALUES (?, ?, ?)'
+
 /** Some drivers drop what follows a NUL; to a word index it is just a separator. */
-const asWords = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()
+export const asWords = (text: string): string => text.replaceAll('\0', ' ').toWellFormed()
 
 export interface DirectoryOptions {
   /** Keep the times of messages, for the rate limit. */

@@ -1,5 +1,5 @@
 /** Rises with every change to the tables or to `apply`: an index with another format is rebuilt. */
-export const indexFormat = 22
+export const indexFormat = 23
 
 /** Which journal the tables were built from, and up to where. */
 const meta = `CREATE TABLE meta (
@@ -28,8 +28,11 @@ CREATE TABLE message (
   seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
   segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
   sender TEXT NOT NULL, thread TEXT, rank INTEGER NOT NULL, expires INTEGER, excluded TEXT,
-  created INTEGER NOT NULL, wants_ack INTEGER NOT NULL, generation INTEGER, asks INTEGER NOT NULL, imported INTEGER NOT NULL
+  created INTEGER NOT NULL, wants_ack INTEGER NOT NULL, generation INTEGER, asks INTEGER NOT NULL, imported INTEGER NOT NULL,
+  sealed INTEGER NOT NULL
 );
+-- What is encrypted (1: for the space, 2: for its recipients), which the table of words does not have.
+CREATE INDEX message_sealed ON message (seq) WHERE sealed > 0;
 CREATE INDEX message_sender ON message (sender, seq);
 -- A message that starts a thread is not in here; its id is the thread.
 CREATE INDEX message_thread ON message (thread, seq) WHERE thread IS NOT NULL;
@@ -108,6 +111,14 @@ CREATE INDEX matter_key ON matter (kind, key) WHERE open = 1;
 -- The keys of senders: each from the entry "since" on, and before the entry "until".
 CREATE TABLE pin (agent TEXT, key TEXT NOT NULL, since INTEGER, until INTEGER, PRIMARY KEY (agent, since)) WITHOUT ROWID;
 
+-- The keys that messages are encrypted with, and where they are encrypted for whom. fresh: from here on it is in use.
+-- origin: the space that it comes from, if it was imported.
+CREATE TABLE share (
+  seq INTEGER PRIMARY KEY, key TEXT NOT NULL, fresh INTEGER NOT NULL, origin TEXT, signature TEXT NOT NULL,
+  segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL
+);
+CREATE INDEX share_key ON share (key);
+
 -- What was recorded for whoever audits the space.
 CREATE TABLE audit (seq INTEGER PRIMARY KEY, segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL);
 
@@ -127,10 +138,12 @@ CREATE TABLE hole (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
 CREATE TABLE measure (agent TEXT, kind INTEGER, bucket INTEGER, n INTEGER NOT NULL, PRIMARY KEY (agent, kind, bucket)) WITHOUT ROWID;
 `
 
+export const wordTable = `CREATE VIRTUAL TABLE words USING fts5(subject, body, content='', tokenize="unicode61 remove_diacritics 2");`
+
 /** Full text has its own file: it takes longer to fill than the rest, and only search needs it. */
 export const searchSchema = `
 ${meta}
-CREATE VIRTUAL TABLE words USING fts5(subject, body, content='', tokenize="unicode61 remove_diacritics 2");
+${wordTable}
 -- Merged rarely, and many segments at a time: filling takes two thirds of the time, and a search reads more segments.
 INSERT INTO words (words, rank) VALUES ('automerge', 0), ('crisismerge', 32), ('hashsize', 16777216);
 `

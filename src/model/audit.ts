@@ -1,4 +1,4 @@
-import type { AuditDraft, KeyDraft } from './entry.ts'
+import type { AuditDraft, KeyDraft, ShareDraft } from './entry.ts'
 
 /** What happened, in words. Names are as they were given: whoever prints this makes them printable. */
 const sentences: Record<AuditDraft['event'], (entry: AuditDraft) => string> = {
@@ -16,7 +16,11 @@ const sentences: Record<AuditDraft['event'], (entry: AuditDraft) => string> = {
 
 const inBrackets = (note: string | undefined): string => (note === undefined ? '' : ` (${note})`)
 
-export const describeAudit = (entry: AuditDraft | KeyDraft): string =>
-  entry.kind === 'audit'
-    ? sentences[entry.event](entry)
-    : `${entry.by} ${entry.change === 'rotated' ? 'replaced' : 'revoked'} the key of ${entry.agent}`
+export function describeAudit(entry: AuditDraft | KeyDraft | ShareDraft): string {
+  const { by } = entry
+  if (entry.kind === 'audit') return sentences[entry.event](entry)
+  if (entry.kind === 'key')
+    return `${by} ${entry.change === 'rotated' ? 'replaced' : 'revoked'} the key of ${entry.agent}`
+  const what = entry.change === 'created' ? 'a new key' : 'the key'
+  return `${by} gave ${what} of the space to ${Object.keys(entry.for).join(', ')}`
+}

@@ -10,13 +10,18 @@ import type {
   receiptDraft,
   repairDraft,
   segmentDraft,
+  shareDraft,
   tornDraft,
 } from './schemas.ts'
+import type { Encrypted } from './sealed.ts'
 
 /** What can happen to an agent. */
 export const agentChanges = ['joined', 'updated', 'frozen', 'resumed', 'left', 'died'] as const
 
 export const keyChanges = ['rotated', 'revoked'] as const
+
+/** A key of the space is new, or more agents get it. */
+export const shareChanges = ['created', 'shared'] as const
 
 /** What is recorded for whoever audits a space. */
 export const auditEvents = [
@@ -38,8 +43,8 @@ export const segmentReasons = [
 ] as const
 
 /**
- * The format of new segments, and those that can be read. Format 2 has signatures, and entries of the kinds `damage`,
- * `repair`, `key` and `audit`.
+ * The format of new segments, and those that can be read. Format 2 has signatures, encryption, and entries of the
+ * kinds `damage`, `repair`, `key`, `share` and `audit`.
  */
 export const journalFormat = 2
 export const readableFormats = [1, 2] as const
@@ -56,20 +61,25 @@ export type Draft =
   | DamageDraft
   | RepairDraft
   | KeyDraft
+  | ShareDraft
   | AuditDraft
 /** A message was sent: one entry, however many recipients it has. */
 export type MessageDraft = {
   kind: 'message'
   /** When it was sent, if it was imported. Before the message, so that it is part of a {@link Gist}. */
   originalAt?: string | undefined
-  message: Message
+  message: Message & Encrypted
   /** Agents in an addressed group that the sender excluded. */
   exclude?: string[] | undefined
   /** See signature.ts. */
   signature?: string | undefined
+  /** It is to be encrypted for its recipients. Once that is done, it is no more. */
+  encrypt?: true
 }
 /** A key of an agent was replaced or revoked. Its first one is the key of its first signed message. */
 export type KeyDraft = z.infer<typeof keyDraft>
+/** Agents get a key of the space, encrypted for each of them. */
+export type ShareDraft = z.infer<typeof shareDraft>
 /** Something that whoever keeps an eye on the space may want to know of. */
 export type AuditDraft = z.infer<typeof auditDraft>
 export type DamageDraft = z.infer<typeof damageDraft>
@@ -105,6 +115,7 @@ type GistOfMessage = { message: Pick<Message, 'id' | 'from' | 'to' | 'type' | 'p
 export type MessageEntry = MessageDraft & Placed
 export type ReceiptEntry = ReceiptDraft & Placed
 export type AgentEntry = AgentDraft & Placed
+export type ShareEntry = ShareDraft & Placed
 
 /** A draft that names an entry of the same decision, which has its seq only when it is placed. */
 export type LateDraft = (placed: readonly Entry[]) => Draft

@@ -172,6 +172,16 @@ export const fields = {
     maxItems: messageLimits.recipients,
     cli: ['--exclude <agent>', 'leave an agent out of a group; repeatable'],
   },
+  /**
+   * Only the sender and the recipients can read it, who must be agents by name. An answer to such a message is
+   * encrypted as well, unless this is `false`. In a space that encrypts everything, the others in it can read the rest.
+   */
+  encrypt: {
+    kind: 'flag',
+    input: 'optional',
+    cli: ['--encrypt', 'only the agents that it is addressed to can read it'],
+    mcp: 'only its recipients can read it',
+  },
   /** A second send with the same key returns the first message. */
   key: {
     kind: 'word',
@@ -224,6 +234,8 @@ export const fields = {
   offeredUntil: { kind: 'time', stored: 'optional', once: true },
   /** The routing rule that changed its recipients or its priority, and what they were. */
   routed: { kind: 'object', stored: 'optional', once: true, label: 'Routed', say: describeRouted },
+  /** Its text, if it is encrypted: see sealed.ts. Readers get the text itself. */
+  sealed: { kind: 'text', stored: 'optional', once: true },
 } as const satisfies Record<string, Field>
 
 type Fields = typeof fields

@@ -43,8 +43,8 @@ export const priorityRank = (priority: Priority): number => priorities.indexOf(p
 export const messageLimits = {
   /** The content in UTF-8: body, payload and context. */
   bytes: 1_048_576,
-  /** Body of 1 MiB plus its envelope and escapes must fit a journal line. */
-  lineBytes: 8 * 1_048_576,
+  /** Body of 1 MiB plus its envelope and escapes must fit a journal line, encrypted or not. */
+  lineBytes: 9 * 1_048_576,
   recipients: 256,
   tags: 64,
   attachments: 256,

@@ -1,6 +1,13 @@
 import * as z from 'zod/mini'
 import { agentStates } from './agent.ts'
-import { agentChanges, auditEvents, keyChanges, readableFormats, segmentReasons } from './entry.ts'
+import {
+  agentChanges,
+  auditEvents,
+  keyChanges,
+  readableFormats,
+  segmentReasons,
+  shareChanges,
+} from './entry.ts'
 import type { Field, Kind } from './field.ts'
 import { inputFields, type NamedField, type SendInput, storedFields } from './fields.ts'
 import { messageIdPattern } from './id.ts'
@@ -170,6 +177,8 @@ export const receiptDraft = z.strictObject({
   by: word,
   changes: z.array(receiptChangeSchema),
   note: z.optional(z.string()),
+  /** The note, if it is encrypted. */
+  sealed: z.optional(z.string()),
 })
 
 /** The roster changed: what happened, and the agent as it is from now on. */
@@ -240,6 +249,22 @@ export const keyDraft = z.strictObject({
   signature: word,
 })
 
+/** Agents get a key that messages of the space are encrypted with. */
+export const shareDraft = z.strictObject({
+  kind: z.literal('share'),
+  originalAt,
+  change: z.enum(shareChanges),
+  by: word,
+  /** The id of the key: see sealed.ts. */
+  key: word,
+  /** The key for each agent, as an age file. */
+  for: z.record(word, z.string().check(z.maxLength(2_000))),
+  /** The space that it is a key of, if it was imported. */
+  space: z.optional(word),
+  /** Over all of it, with the key of whoever shared it. */
+  signature: z.string().check(z.maxLength(2 * messageLimits.wordLength)),
+})
+
 /** Something happened that is no mail: somebody was refused, a token was made, a setting was changed. */
 export const auditDraft = z.strictObject({
   kind: z.literal('audit'),
@@ -260,5 +285,6 @@ export const draftSchema = z.discriminatedUnion('kind', [
   damageDraft,
   repairDraft,
   keyDraft,
+  shareDraft,
   auditDraft,
 ])

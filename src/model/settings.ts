@@ -114,6 +114,11 @@ export const settings = {
     isRoutes,
     'rules that give mail other recipients when it is sent; the first one that fits decides: see mailbox route',
   ),
+  encrypt: setting<'nothing' | 'space'>(
+    'nothing',
+    (value) => value === 'nothing' || value === 'space',
+    'what is encrypted on disk: space (the text of all new mail; agents of the space and the person have the key), or nothing; single messages: send --encrypt',
+  ),
   'roles.granted': setting<readonly string[]>(
     [],
     isRoles,

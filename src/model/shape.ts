@@ -8,6 +8,7 @@ import {
   keyChanges,
   readableFormats,
   segmentReasons,
+  shareChanges,
 } from './entry.ts'
 import type { Kind } from './field.ts'
 import { storedFields } from './fields.ts'
@@ -28,7 +29,12 @@ export function isDraft(value: Fields): value is Draft & Fields {
         isOptional(value['signature'], isString)
       )
     case 'receipt':
-      return oneOf(receiptSteps, value['step']) && isString(value['by']) && isChanges(value['changes'])
+      return (
+        oneOf(receiptSteps, value['step']) &&
+        isString(value['by']) &&
+        isChanges(value['changes']) &&
+        isOptional(value['sealed'], isString)
+      )
     case 'agent':
       return oneOf(agentChanges, value['change']) && isAgent(value['agent'])
     case 'segment':
@@ -46,6 +52,14 @@ export function isDraft(value: Fields): value is Draft & Fields {
         isString(value['by']) &&
         isString(value['signature']) &&
         isOptional(value['key'], isString)
+      )
+    case 'share':
+      return (
+        oneOf(shareChanges, value['change']) &&
+        ['by', 'key', 'signature'].every((name) => isString(value[name])) &&
+        isObject(value['for']) &&
+        Object.values(value['for']).every(isString) &&
+        isOptional(value['space'], isString)
       )
     case 'audit':
       return (

@@ -1,6 +1,6 @@
 import { isSignedBy } from '../base/signing.ts'
 import { person } from './agent.ts'
-import type { Entry, KeyDraft, MessageDraft } from './entry.ts'
+import type { Entry, KeyDraft, MessageDraft, ShareDraft } from './entry.ts'
 
 /**
  * A message is signed over what it says, together with the space that it was sent in: nobody can change it, put it into
@@ -49,10 +49,33 @@ export function changerIn(
   space: string,
   known: string | null | undefined,
 ): string | undefined {
-  const signed = parseSignature(entry.signature)
-  if (signed === undefined || (entry.by !== entry.agent && entry.by !== person)) return undefined
-  if (known === undefined ? entry.by !== person : known !== signed.key) return undefined
-  return isSignedBy(signed.key, keyChangeText(entry, space), signed.value) ? signed.key : undefined
+  if (entry.by !== entry.agent && entry.by !== person) return undefined
+  return authorIn(entry, keyChangeText(entry, space), known)
+}
+
+/** What is signed when a key of the space is shared. */
+export const shareText = (
+  { change, by, key, for: each }: Omit<ShareDraft, 'kind' | 'signature'>,
+  space: string,
+): string => JSON.stringify(['agent-mailbox share', space, change, by, key, each])
+
+/** The key that signed the sharing of a key of the space, in the same way. */
+export const sharerIn = (
+  entry: ShareDraft,
+  space: string,
+  known: string | null | undefined,
+): string | undefined => authorIn(entry, shareText(entry, space), known)
+
+/** `known`: the key that its author is known by; null if that was revoked. */
+function authorIn(
+  { by, signature }: { by: string; signature: string },
+  text: string,
+  known: string | null | undefined,
+): string | undefined {
+  const signed = parseSignature(signature)
+  if (signed === undefined) return undefined
+  if (known === undefined ? by !== person : known !== signed.key) return undefined
+  return isSignedBy(signed.key, text, signed.value) ? signed.key : undefined
 }
 
 /** A signature as an export has it. */
@@ -72,6 +95,7 @@ export class KeyHistory {
   /** What is wrong with the signature of the next entry, in words; undefined if nothing is. */
   forgedIn(entry: Entry): string | undefined {
     if (entry.kind === 'key') return this.#changed(entry)
+    if (entry.kind === 'share') return this.#shared(entry)
     if (entry.kind !== 'message' || entry.originalAt !== undefined) return undefined
     const { from } = entry.message
     if (entry.signature === undefined) return undefined
@@ -87,10 +111,21 @@ export class KeyHistory {
     return entry.signature === undefined && this.#keys.has(entry.message.from)
   }
 
+  #known = (by: string): string | null | undefined =>
+    this.#keys.has(by) ? (this.#keys.get(by) ?? null) : undefined
+
+  #shared(entry: ShareDraft): string | undefined {
+    const { by, originalAt } = entry
+    if (originalAt !== undefined) return undefined
+    const sharer = sharerIn(entry, this.#space, this.#known(by))
+    if (sharer === undefined) return `a key of the space is shared without the key of ${by}`
+    this.#keys.set(by, sharer)
+    return undefined
+  }
+
   #changed(entry: KeyDraft): string | undefined {
     const { agent, by, key } = entry
-    const known = this.#keys.has(by) ? (this.#keys.get(by) ?? null) : undefined
-    const changer = changerIn(entry, this.#space, known)
+    const changer = changerIn(entry, this.#space, this.#known(by))
     if (changer === undefined) return `the key of ${agent} is changed without the key of ${by}`
     this.#keys.set(by, changer)
     this.#keys.set(agent, key)

@@ -1,6 +1,13 @@
 import type { Agent } from '../model/agent.ts'
-import { type Entry, happenedAt, type MessageEntry, type ReceiptEntry } from '../model/entry.ts'
+import {
+  type Entry,
+  happenedAt,
+  type MessageEntry,
+  type ReceiptEntry,
+  type ShareEntry,
+} from '../model/entry.ts'
 import type { ReceiptChange } from '../model/receipt.ts'
+import { exportedSeal } from '../model/sealed.ts'
 import { exportedSignature } from '../model/signature.ts'
 import { type ExportedChange, type ExportLine, toExported } from '../model/transfer.ts'
 import type { Source } from './message.ts'
@@ -16,23 +23,34 @@ export const exportedAgents = ({ index }: Source): ExportLine[] =>
     })
 
 /** Entries that an export has one by one. Of the roster it has the last state; the rest is about files. */
-export type ExportedEntry = MessageEntry | ReceiptEntry
+export type ExportedEntry = MessageEntry | ReceiptEntry | ShareEntry
 export const isExported = (entry: Entry): entry is ExportedEntry =>
-  entry.kind === 'message' || entry.kind === 'receipt'
+  entry.kind === 'message' || entry.kind === 'receipt' || entry.kind === 'share'
 
-/** An entry as a line of an export; none if it is about mail that is not there any more, or cannot be read. */
+/** An entry, as it is stored, as a line of an export: what is encrypted stays so. None if it is about mail that is not there any more, or cannot be read. */
 export function exportedEntry(source: Source, entry: ExportedEntry): ExportLine[] {
   const at = happenedAt(entry)
+  const { space } = source.stored
+  const sealedIn = ({ sealed }: { sealed?: string | undefined }) =>
+    sealed === undefined ? {} : { sealed: exportedSeal(sealed, space) }
   if (entry.kind === 'message') {
     const { kind, message, exclude, signature } = entry
-    const signed = signature && { signature: exportedSignature(signature, source.journal.space) }
-    return [{ kind, at, message, ...(exclude && { exclude }), ...signed }]
+    const signed = signature && { signature: exportedSignature(signature, space) }
+    return [
+      { kind, at, message: { ...message, ...sealedIn(message) }, ...(exclude && { exclude }), ...signed },
+    ]
+  }
+  if (entry.kind === 'share') {
+    const { kind, by, key, for: each, signature } = entry
+    const from = entry.space ?? space
+    return [{ kind, at, by, key, for: each, space: from, signature: exportedSignature(signature, space) }]
   }
   const { kind, step, by, note } = entry
   const changes = entry.changes
     .filter(({ seq, id }) => isThere(source, seq, id) && !source.damaged.has(seq))
     .map((change) => withClaim(source, change, entry.seq))
-  return changes.length === 0 ? [] : [{ kind, at, step, by, changes, ...(note !== undefined && { note }) }]
+  if (changes.length === 0) return []
+  return [{ kind, at, step, by, changes, ...(note !== undefined && { note }), ...sealedIn(entry) }]
 }
 
 const isThere = ({ index }: Source, seq: number, id: string): boolean =>

@@ -29,7 +29,7 @@ function signatureOf(source: Source, entry: MessageEntry): SignatureState {
     .all<KeyRow>([entry.message.from])
   const held = keys.findLast(([, since]) => since <= entry.seq)
   const isInForce = held !== undefined && (held[2] === null || entry.seq < held[2])
-  return isInForce && signerIn(entry, source.journal.space) === held[0] ? 'signed' : 'forged'
+  return isInForce && signerIn(entry, source.stored.space) === held[0] ? 'signed' : 'forged'
 }
 
 /** Messages as somebody reads them in full: with whether they are from their senders. */
@@ -42,6 +42,6 @@ export function signatureAt(source: Source, seq: number): SignatureState | undef
     .sql('SELECT segment, offset, bytes FROM message WHERE seq = ?')
     .get<PlaceRow>([seq])
   if (row === undefined) return undefined
-  const entry = source.journal.at({ segment: row[0], offset: row[1], bytes: row[2] })
+  const entry = source.stored.at({ segment: row[0], offset: row[1], bytes: row[2] })
   return entry?.kind === 'message' ? signatureOf(source, entry) : undefined
 }

@@ -8,13 +8,23 @@ import { checkId } from '../model/id.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt, ReceiptState } from '../model/receipt.ts'
+import type { Encrypted } from '../model/sealed.ts'
 import type { SignatureState } from '../model/signature-state.ts'
+import type { SealedWords } from './sealed-words.ts'
 import { noteUnreadable, unreadableMessage } from './unreadable.ts'
+
+/** A journal for readers. */
+export type ReadableJournal = Pick<Journal, 'space' | 'at' | 'read' | 'damageAt' | 'locate'>
 
 /** What queries read from: the rows, and the journal that holds the text. */
 export interface Source {
   index: Projection
-  journal: Journal
+  /** With the texts of encrypted mail, as far as there are keys for it. */
+  journal: ReadableJournal
+  /** As it is stored, for what is about the entries themselves. */
+  stored: Journal
+  /** The words of encrypted mail. */
+  sealedWords: SealedWords
   /** Entries of the index whose lines this process could not read, by their seq. */
   damaged: Map<number, DamagedLine>
 }
@@ -23,13 +33,14 @@ export interface Source {
  * A message with its seq. One that cannot be read says where it was, and has what the index knows of it. One that was
  * imported was not sent here: what it says of its sender is the word of whoever wrote the file.
  */
-export type StoredMessage = Message & {
-  seq: number
-  imported?: true
-  unreadable?: Omit<DamagedLine, 'seq'>
-  /** Whether it is from its sender, where somebody reads it in full. */
-  signature?: SignatureState
-}
+export type StoredMessage = Message &
+  Encrypted & {
+    seq: number
+    imported?: true
+    unreadable?: Omit<DamagedLine, 'seq'>
+    /** Whether it is from its sender, where somebody reads it in full. */
+    signature?: SignatureState
+  }
 
 /** The columns segment, offset and bytes, and perhaps more. */
 export type PlaceRow = [segment: number, offset: number, bytes: number, ...SqlRow]

@@ -61,7 +61,7 @@ export function replay(source: Source, chronicle: Chronicle, at: number): Replay
   }
 }
 
-function walk({ journal }: Source, mark: Mark | undefined, seq: number) {
+function walk({ stored: journal }: Source, mark: Mark | undefined, seq: number) {
   const directory = new Directory()
   const recent: Entry[] = []
   let messages = mark?.messages ?? 0
@@ -97,7 +97,7 @@ export function tell(source: Source, entry: Entry): Told {
   const { seq, at, kind } = entry
   switch (entry.kind) {
     case 'message': {
-      const message = headOf(entry.message)
+      const message = headOf(messageIfThere(source, seq) ?? entry.message)
       return {
         seq,
         at,
@@ -125,6 +125,7 @@ export function tell(source: Source, entry: Entry): Told {
     case 'repair':
       return { seq, at, kind, text: `repaired ${entry.files.length} files of the journal` }
     case 'key':
+    case 'share':
     case 'audit':
       return { seq, at, kind, text: describeAudit(entry) }
   }

@@ -6,6 +6,7 @@ import { parseTime } from '../model/time.ts'
 import { inboxRows } from './inbox.ts'
 import { messageIfThere, type Source, type StoredMessage } from './message.ts'
 import { type ListOptions, limitOf, type Page, readBefore } from './page.ts'
+import type { SealedWords } from './sealed-words.ts'
 import { parseSearch, type SearchTerm, type WordQuery, wordQuery } from './search-terms.ts'
 
 const portion = 500
@@ -31,6 +32,8 @@ export function search(
   const text = wordQuery(terms)
   const messages: StoredMessage[] = []
   if (text.hopeless) return { messages, next: null }
+  const hasWords = text.wanted !== undefined || text.unwanted !== undefined
+  if (hasWords) source.index.read(() => source.sealedWords.catchUp(source))
   for (let before = readBefore(options.after); ; ) {
     const found = candidates(source, words, terms, text, before)
     const isFull = source.index.read(() => {
@@ -39,6 +42,8 @@ export function search(
       for (const seq of found.fitting) {
         const message = messageIfThere(source, seq)
         if (message === undefined || !accepts(message) || isOwn?.(message) === false) continue
+        // Who cannot read it does not learn which words are in it.
+        if (message.locked && hasWords) continue
         if (messages.length === limit) return true
         messages.push(message)
       }
@@ -55,7 +60,7 @@ export function search(
  * undefined at the end.
  */
 function candidates(
-  { index }: Source,
+  { index, sealedWords }: Source,
   words: Projection,
   terms: readonly SearchTerm[],
   { wanted, unwanted }: WordQuery,
@@ -74,15 +79,22 @@ function candidates(
       : from === undefined
         ? list(index, 'message WHERE seq < ?', [before])
         : list(index, 'message WHERE sender = ? AND seq < ?', [from, before])
-  const seqs = rows.map(([seq]) => seq)
-  return { fitting: without(seqs, words, unwanted), last: seqs.length < portion ? undefined : seqs.at(-1) }
+  const sealed = wanted === undefined ? [] : sealedWords.matching(wanted, before, portion)
+  const seqs = [...rows.map(([seq]) => seq), ...sealed].sort((a, b) => b - a).slice(0, portion)
+  const fitting = without(seqs, words, sealedWords, unwanted)
+  return { fitting, last: seqs.length < portion ? undefined : seqs.at(-1) }
 }
 
-function without(seqs: number[], words: Projection, unwanted: string | undefined): number[] {
+function without(
+  seqs: number[],
+  words: Projection,
+  sealed: SealedWords,
+  unwanted: string | undefined,
+): number[] {
   if (unwanted === undefined) return seqs
   return words.read(() => {
     const has = words.sql('SELECT 1 FROM words WHERE words MATCH ? AND rowid = ?')
-    return seqs.filter((seq) => has.get([unwanted, seq]) === undefined)
+    return seqs.filter((seq) => has.get([unwanted, seq]) === undefined && !sealed.has(unwanted, seq))
   })
 }
 

@@ -17,6 +17,7 @@ import {
 import { isOfferedElsewhere, openOffers, openWork } from './offers.ts'
 import { mattersWhere } from './owed.ts'
 import { isShared } from './roster.ts'
+import { hasShare } from './shares.ts'
 import { trailOf } from './show.ts'
 import { hasWork } from './work.ts'
 
@@ -51,7 +52,9 @@ export function createView(source: Source): View {
         )
         .get<[number]>([box, sender])![0],
     stepCount: (seq) => index.sql('SELECT count(*) FROM trail WHERE message = ?').get<[number]>([seq])![0],
-    steps: (seq) => trailOf(source, seq),
+    // As they are stored: what is encrypted can be compared without a key.
+    steps: (seq) => trailOf({ ...source, journal: source.stored }, seq),
+    hasShare: (signature) => hasShare(source, signature),
     keyed(sender, key) {
       return index
         .sql('SELECT m.id FROM keyed k JOIN message m ON m.seq = k.seq WHERE k.sender = ? AND k.key = ?')

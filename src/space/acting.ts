@@ -17,6 +17,10 @@ import type { SpaceCore } from './core.ts'
 export const clientAgents = (core: SpaceCore): Promise<string[]> =>
   core.query((source) => agentsOf(source, processesAbove()))
 
+/** The same for whoever reads: outside of clients, and in a hub, it is everybody. */
+export const actorsOf = async (core: SpaceCore): Promise<string[]> =>
+  core.actsForAll ? [] : clientAgents(core)
+
 function agentsOf({ index }: Source, above: readonly ProcessIdentity[]): string[] {
   const seated = index
     .sql('SELECT json FROM agent WHERE pid IN (SELECT value FROM json_each(?))')

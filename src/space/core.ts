@@ -5,31 +5,30 @@ import type { Context, LateDecision } from '../command/context.ts'
 import type { View } from '../conversation/view.ts'
 import { Bell } from '../delivery/bell.ts'
 import { type FollowOptions, follow } from '../delivery/follow.ts'
-import { loadDirectory, openIndex, openSearch, readDirectory } from '../index/open.ts'
+import { openIndex, openSearch } from '../index/open.ts'
 import type { CatchUpOptions, Projection } from '../index/projection.ts'
 import { shelters } from '../index/shelter.ts'
 import { type LastSegment, lastSegment } from '../journal/file/segment.ts'
-import {
-  type Cursor,
-  type DamagedLine,
-  type Decided,
-  type Journal,
-  type PlacedEntry,
-  startCursor,
-} from '../journal/journal.ts'
+import type { DamagedLine, Decided, Journal, PlacedEntry } from '../journal/journal.ts'
 import type { Agent } from '../model/agent.ts'
-import type { Directory } from '../model/directory.ts'
-import type { Draft, Gist } from '../model/entry.ts'
+import type { Draft, LateDraft } from '../model/entry.ts'
 import { createIdSource } from '../model/id.ts'
 import type { Settings } from '../model/settings.ts'
 import { currentKey } from '../query/keys.ts'
 import type { Source } from '../query/message.ts'
+import { SealedWords } from '../query/sealed-words.ts'
+import { readersOfSealed } from '../query/shares.ts'
 import { createView } from '../query/view.ts'
+import { actorsOf } from './acting.ts'
+import { DirectoryKeeper } from './directory-keeper.ts'
 import { IndexKeeper } from './index-keeper.ts'
 import { Keyring } from './keyring.ts'
+import { openedJournal } from './opened.ts'
+import { sealDrafts } from './sealing.ts'
+import { KeysWanted, Vault } from './vault.ts'
 
-/** An index that is ahead of the directory by more than this is cheaper to load than to fold. */
-const foldLimit = 2_000
+/** How often something is asked or decided again because a key was wanted. */
+const keyRounds = 3
 
 /** What a decision looks at. The directory is in memory; bringing the index up to date takes longer. */
 type Basis = 'directory' | 'index'
@@ -50,14 +49,12 @@ export class SpaceCore {
   readonly index: Projection
   readonly words: Projection
   readonly keyring: Keyring
+  readonly vault: Vault
   readonly #source: Source
   readonly #keeper: IndexKeeper
   readonly #newId: () => string
   readonly #view: View
-  #directory!: Directory
-  /** Up to here at least. */
-  #foldedTo: Cursor = startCursor
-  #epoch = 0
+  readonly #state: DirectoryKeeper
   readonly #ending = new AbortController()
   /** Aborted when the space is closed. */
   readonly ending: AbortSignal = this.#ending.signal
@@ -73,8 +70,27 @@ export class SpaceCore {
     this.index = openIndex(journal, shelters(dir, journal, onlyLook))
     this.words = openSearch(journal, shelters(dir, journal, onlyLook))
     this.#keeper = new IndexKeeper(dir, this.index)
-    this.#source = { index: this.index, journal, damaged: new Map() }
     this.keyring = new Keyring(journal.space, process.env, (name) => currentKey(this.#source, name))
+    this.vault = new Vault({
+      space: journal.space,
+      keyring: this.keyring,
+      isOn: () => settings.encrypt === 'space',
+      query: (work) => this.query(work),
+      actors: () => actorsOf(this),
+      readersOf: (seq) => readersOfSealed(this.#source, seq),
+      members: () =>
+        [...this.#state.directory.agents.values()].flatMap((one) => (one.state === 'dead' ? [] : one.name)),
+      record: async (draft) => void (await this.record('directory', () => [draft])),
+    })
+    const opened = openedJournal(journal, this.vault.open)
+    this.#source = {
+      ...{ index: this.index, journal: opened, stored: journal, damaged: new Map() },
+      sealedWords: new SealedWords(),
+    }
+    this.#state = new DirectoryKeeper(journal, this.index, () => ({
+      countsSends: this.settings['limits.ratePerMinute'] > 0,
+      now: this.now(),
+    }))
     this.#newId = createIdSource(now)
     // Everyone who waits listens for the end. There can be many, and none of them is a leak.
     setMaxListeners(0, this.ending)
@@ -104,29 +120,44 @@ export class SpaceCore {
   async #decide<T>(
     on: Basis,
     decide: (view: View, context: Context) => LateDecision<T>,
+    rounds = keyRounds,
   ): Promise<Decided<T>> {
     this.mustBeOpen()
     const pulled = this.journal.pull()
     if (pulled !== undefined) await pulled
-    if (this.journal.epoch !== this.#epoch) this.#startAgain()
-    else if (this.index.cursor.seq > this.#directory.seq + foldLimit) this.#loadDirectory()
+    this.#state.refresh()
     const needsIndex = on === 'index'
     // What is caught up outside the lock keeps nobody waiting for it.
     if (needsIndex) this.index.catchUp()
     let decision: LateDecision<T> | undefined
-    const placed = await this.journal.append(
-      (tail) => {
-        this.#fold(tail)
-        this.#view.directory = this.#directory
-        const { context } = this
-        decision = needsIndex
-          ? this.index.read(() => decide(this.#view, context))
-          : decide(this.#view, context)
-        return this.keyring.sign(decision.drafts, this.settings.require === 'signed')
-      },
-      { settled: needsIndex },
-    )
-    return { result: decision!.result, placed }
+    try {
+      const placed = await this.journal.append(
+        (tail) => {
+          this.#view.directory = this.#state.fold(tail)
+          this.keyring.follow(tail)
+          this.vault.follow(tail)
+          const { context } = this
+          decision = needsIndex
+            ? this.index.read(() => this.#secured(decide(this.#view, context)))
+            : this.#secured(decide(this.#view, context))
+          return decision.drafts
+        },
+        { settled: needsIndex },
+      )
+      await this.vault.welcome(placed)
+      return { result: decision!.result, placed }
+    } catch (error) {
+      if (!(error instanceof KeysWanted) || rounds === 0) throw error
+      await error.get()
+      return this.#decide(on, decide, rounds - 1)
+    }
+  }
+
+  /** A decision with its texts encrypted where they must be, and with its messages signed. */
+  #secured<T>(decision: LateDecision<T>): LateDecision<T> {
+    if (this.vault.isWanting) throw new KeysWanted(() => this.vault.getWanted())
+    const drafts: (Draft | LateDraft)[] = sealDrafts(decision.drafts, this.vault)
+    return { ...decision, drafts: this.keyring.sign(drafts, this.settings.require === 'signed') }
   }
 
   /** The same for a decision that has no result but its entries. */
@@ -137,35 +168,56 @@ export class SpaceCore {
 
   /** Answers a question from one snapshot that has everything appended so far. */
   async query<T>(work: (source: Source) => T): Promise<T> {
-    this.mustBeOpen()
-    await this.journal.pull()
-    return typed(() => this.index.read(() => work(this.#source)))
+    return this.#reading(() => this.index.read(() => work(this.#source)))
   }
 
   /** The same for a question about words, which reads both databases by itself. */
   async queryWords<T>(work: (source: Source, words: Projection) => T): Promise<T> {
+    return this.#reading(() => work(this.#source, this.words))
+  }
+
+  /** Asks, and asks again once there are keys for what could not be read. */
+  async #reading<T>(ask: () => T): Promise<T> {
     this.mustBeOpen()
     await this.journal.pull()
-    return typed(() => work(this.#source, this.words))
+    for (let round = 0; ; round++) {
+      const answer = typed(ask)
+      if (!this.vault.isWanting) return answer
+      await this.vault.getWanted()
+      if (round === keyRounds) return answer
+    }
   }
 
   /** What decisions are taken on, as it was at the snapshot that `source` belongs to. */
   viewOf(source: Source): View {
     const view = createView(source)
-    view.directory = this.#directoryAt(this.index.cursor)
+    view.directory = this.#state.at(this.index.cursor)
     return view
   }
 
   /** The agents as far as this process has followed the journal. Decisions look again. */
   get agents(): ReadonlyMap<string, Agent> {
-    return this.#directory.agents
+    return this.#state.directory.agents
   }
 
   /** Every entry after a point, and then every new one, until the signal or the end of the space. */
   follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
+    return typedEach(this.#opened(this.followStored(options)))
+  }
+
+  /** The same as they are stored: what is encrypted stays so. */
+  followStored(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
     this.mustBeOpen()
     const signal = options.signal ? AbortSignal.any([options.signal, this.ending]) : this.ending
     return typedEach(follow(this.journal, { ...options, signal, onDamaged: this.#noteDamaged }))
+  }
+
+  async *#opened(entries: AsyncGenerator<PlacedEntry>): AsyncGenerator<PlacedEntry> {
+    for await (const { entry, place } of entries) {
+      const opened = this.vault.open(entry)
+      if (this.vault.isWanting) await this.vault.getWanted()
+      yield { place, entry: opened === entry ? entry : this.vault.open(entry) }
+    }
   }
 
   #noteDamaged = (line: DamagedLine): void => void this.#source.damaged.set(line.seq, line)
@@ -215,18 +267,18 @@ export class SpaceCore {
   async load(options: CatchUpOptions = {}): Promise<void> {
     await this.journal.pull()
     this.index.catchUp(options)
-    this.#loadDirectory()
+    this.#state.load()
   }
 
   async rebuild(options: CatchUpOptions): Promise<void> {
     this.mustBeOpen()
     const { rebuild } = await import('../index/rebuild.ts')
     await typed(() => rebuild(this.dir, this.index, this.words, options))
-    this.#loadDirectory()
+    this.#state.load()
   }
 
   /** A batch was written to the journal. */
-  written = (): void => void (this.#closed || this.#keeper.written(this.#directory.seq))
+  written = (): void => void (this.#closed || this.#keeper.written(this.#state.directory.seq))
 
   mustBeOpen(): void {
     if (this.#closed) throw new MailboxError('closed', 'the space is closed', { hint: 'open it again' })
@@ -241,59 +293,6 @@ export class SpaceCore {
     await this.journal.close()
     this.index.close()
     this.words.close()
-  }
-
-  get #loading() {
-    return { countsSends: this.settings['limits.ratePerMinute'] > 0, now: this.now() }
-  }
-
-  /** Starts the directory from the index, and the journal's tail from where the index is. */
-  #loadDirectory(): boolean {
-    const { directory, cursor } = loadDirectory(this.index, this.#loading)
-    const isSought = this.journal.seek(cursor)
-    if (!isSought && this.#directory !== undefined) return false
-    this.#directory = directory
-    this.#foldedTo = cursor
-    return isSought
-  }
-
-  /** What was known is not what is there. While appends are running, the next of them does this: see {@link #fold}. */
-  #startAgain(): void {
-    const { epoch } = this.journal
-    this.index.catchUp()
-    if (this.#loadDirectory()) this.#epoch = epoch
-  }
-
-  /** The directory at the end of the journal, which `cursor` is: what is missing in it is folded in. */
-  #directoryAt(cursor: Cursor): Directory {
-    const isUsable =
-      this.journal.epoch === this.#epoch &&
-      cursor.seq <= this.#directory.seq + foldLimit &&
-      this.journal.fits(this.#foldedTo)
-    if (!isUsable) {
-      this.#directory = readDirectory(this.index, cursor, this.#loading)
-      this.#epoch = this.journal.epoch
-    }
-    for (let from = this.#foldedTo; this.#directory.seq < cursor.seq; ) {
-      const read = this.journal.read(from)
-      if (read.entries.length === 0) break
-      for (const { entry } of read.entries) this.#directory.fold(entry)
-      from = read.cursor
-    }
-    this.#foldedTo = cursor
-    return this.#directory
-  }
-
-  #fold(tail: readonly Gist[]): void {
-    if (this.journal.epoch !== this.#epoch) {
-      // Something we had folded was lost with a full disk. Start again from what is really there; nothing is
-      // decided while that cannot be read.
-      const { epoch } = this.journal
-      this.index.catchUp()
-      this.#directory = loadDirectory(this.index, this.#loading).directory
-      this.#epoch = epoch
-    }
-    for (const entry of tail) this.#directory.fold(entry)
-    this.keyring.follow(tail)
+    this.#source.sealedWords.close()
   }
 }

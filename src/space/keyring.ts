@@ -1,7 +1,14 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
-import { createFileAtomically, moveFile, readFileIfAny, writeFileAtomically } from '../base/files.ts'
+import {
+  createFileAtomically,
+  moveFile,
+  readFileIfAny,
+  readJsonIfAny,
+  writeFileAtomically,
+} from '../base/files.ts'
+import type { DataKey } from '../base/sealing.ts'
 import { newSigningKey, type SigningKey, signerOf } from '../base/signing.ts'
 import type { Draft, Gist, LateDraft, MessageDraft } from '../model/entry.ts'
 import { nameToFile } from '../model/name.ts'
@@ -22,6 +29,7 @@ interface Signer extends SigningKey {
  */
 export class Keyring {
   readonly #space: string
+  readonly #env: Environment
   readonly #dir: string
   readonly #pinOf: PinOf
   readonly #signers = new Map<string, Signer>()
@@ -31,11 +39,52 @@ export class Keyring {
   constructor(space: string, env: Environment, pinOf: PinOf) {
     this.#pinOf = pinOf
     this.#space = space
-    this.#dir = join(keysDir(env), nameToFile(space))
+    this.#env = env
+    this.#dir = dirOf(env, space)
   }
 
   /** Where the key of an agent is. */
   fileOf = (name: string): string => join(this.#dir, `${nameToFile(name)}.key`)
+
+  /** The same in a space that mail was imported from. */
+  #fileIn = (name: string, space = this.#space): string =>
+    join(dirOf(this.#env, space), `${nameToFile(name)}.key`)
+
+  /** The public key of an agent, in the journal or here; null if it was revoked, undefined if none is known. */
+  publicOf(name: string): string | null | undefined {
+    const changed = this.#changed.get(name)
+    const pinned = changed === undefined ? this.#pinOf(name) : changed
+    return pinned === undefined ? this.signerFor(name)?.public : pinned
+  }
+
+  /** What mail of an agent can be opened with: its key, and those that it had before. None if they are not here. */
+  secretsOf(name: string, space?: string): string[] {
+    const file = this.#fileIn(name, space)
+    return attempt(() => [
+      ...[file, nextFile(file)].flatMap((one) => readKey(one) ?? []),
+      ...retiredIn(file),
+    ]).map(({ secret }) => secret)
+  }
+
+  /**
+   * The keys of a space that an agent has opened. They are kept beside the key that opens them, and are as secret: to
+   * open one takes longer than a hook may take.
+   */
+  keptBy(name: string, space?: string): Record<string, string> {
+    const [kept = {}] = attempt(() => [
+      readJsonIfAny<Record<string, string>>(keptFile(this.#fileIn(name, space))) ?? {},
+    ])
+    return kept
+  }
+
+  keep(name: string, id: string, key: DataKey, space?: string): void {
+    attempt(() => {
+      const file = keptFile(this.#fileIn(name, space))
+      const kept = { ...this.keptBy(name, space), [id]: key.toString('base64url') }
+      writeFileAtomically(file, `${JSON.stringify(kept)}\n`, { expendable: true })
+      return []
+    })
+  }
 
   /** The key of an agent; undefined where none can be kept. */
   signerFor(name: string): Signer | undefined {
@@ -60,7 +109,7 @@ export class Keyring {
       if (this.#changed.get(name) === null || pinned === null) return undefined
       const next = readKey(nextFile(file))
       // A rotation was cut off after the journal had the new key.
-      if (next !== undefined && next.public === pinned) moveFile(nextFile(file), file)
+      if (next !== undefined && next.public === pinned) advance(file)
       const key = readKey(file) ?? (pinned === undefined ? makeKey(file) : undefined)
       // What is signed with another key than the known one would look forged.
       if (key === undefined || (pinned !== undefined && pinned !== key.public)) return undefined
@@ -81,14 +130,18 @@ export class Keyring {
 
   renewed(name: string): void {
     const file = this.fileOf(name)
-    moveFile(nextFile(file), file)
+    advance(file)
     this.#signers.delete(name)
   }
 
-  /** Takes a key that was exported. */
-  restore(name: string, key: SigningKey): void {
-    const file = this.fileOf(name)
+  /** The keys that an agent had before: what was encrypted for them can still be read. */
+  retiredOf = (name: string): SigningKey[] => retiredIn(this.fileOf(name))
+
+  /** Takes keys that were exported. `space`: the one that they are of, if that is another. */
+  restore(name: string, key: SigningKey, retired: readonly SigningKey[] = [], space?: string): void {
+    const file = this.#fileIn(name, space)
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    retire(file, retired)
     writeFileAtomically(file, `${JSON.stringify(key)}\n`)
     this.#signers.delete(name)
   }
@@ -118,8 +171,35 @@ export class Keyring {
 }
 
 const nextFile = (file: string): string => `${file}.next`
+const retiredFile = (file: string): string => `${file}.old`
+const keptFile = (file: string): string => `${file}.opened`
 
-const keysDir = (env: Environment): string => join(configDir(env), 'keys')
+const dirOf = (env: Environment, space: string): string => join(configDir(env), 'keys', nameToFile(space))
+
+/** None where files cannot be read, or are no keys: `doctor` and `verify` tell. */
+function attempt<T>(work: () => T[]): T[] {
+  try {
+    return work()
+  } catch {
+    return []
+  }
+}
+
+const retiredIn = (file: string): SigningKey[] => readJsonIfAny<SigningKey[]>(retiredFile(file)) ?? []
+
+/** Keeps keys that are not in use any more. */
+function retire(file: string, keys: readonly SigningKey[]): void {
+  const known = retiredIn(file)
+  const added = keys.filter((key) => !known.some((one) => one.public === key.public))
+  if (added.length > 0) writeFileAtomically(retiredFile(file), `${JSON.stringify([...known, ...added])}\n`)
+}
+
+/** The next key takes the place of the one that was in use. */
+function advance(file: string): void {
+  const before = readKey(file)
+  if (before !== undefined) retire(file, [before])
+  moveFile(nextFile(file), file)
+}
 
 function makeKey(file: string): SigningKey {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -32,35 +32,68 @@ export async function rotateKey(core: SpaceCore, agent: string): Promise<string>
   const { public: key } = core.keyring.renew(agent)
   await record(core, { kind: 'key', change: 'rotated', agent, by, key })
   core.keyring.renewed(agent)
+  if (core.vault.isOn) await core.vault.share([agent], true)
   return key
 }
 
 /** From now on nothing that is signed with the key of an agent counts as its own, until it gets a new one. */
 export async function revokeKey(core: SpaceCore, agent: string): Promise<void> {
   await record(core, { kind: 'key', change: 'revoked', agent, by: await whoChanges(core, agent) })
+  // What is written from now on is not for whoever has that key.
+  if (core.vault.isOn) await core.vault.renew()
+}
+
+/** Lets an agent read an encrypted space, whose own key may be on another machine. Returns whether it can now. */
+export async function shareKey(core: SpaceCore, agent: string): Promise<void> {
+  if (!core.vault.isOn)
+    throw new MailboxError('conflict', 'this space is not encrypted', {
+      hint: 'to encrypt it: mailbox config set encrypt space',
+    })
+  const known = await core.query(() => core.keyring.publicOf(agent))
+  if (!known) throw noKey(agent)
+  await core.vault.prepare()
+  await core.vault.share([agent], true)
+}
+
+/** A key as it is kept somewhere safe, with the ones that were in use before: they open old mail. */
+interface ExportedKey extends SigningKey {
+  retired?: SigningKey[]
+  /** The space that it is a key of. */
+  space: string
 }
 
 /** The key of an agent, to be kept somewhere safe. */
-export async function exportKey(core: SpaceCore, agent: string, by: string): Promise<SigningKey> {
+export async function exportKey(core: SpaceCore, agent: string, by: string): Promise<ExportedKey> {
   const signer = core.keyring.signerFor(agent)
   if (signer === undefined) throw noKey(agent)
   await recordEvent(core, { event: 'key_exported', by, about: agent })
-  return { public: signer.public, secret: signer.secret }
+  const retired = core.keyring.retiredOf(agent)
+  const { space } = core.journal
+  return { public: signer.public, secret: signer.secret, ...(retired.length > 0 && { retired }), space }
 }
 
-/** Puts an exported key back in its place. */
+/** Puts an exported key back in its place. One of another space opens mail that was imported from there. */
 export async function restoreKey(core: SpaceCore, agent: string, text: string): Promise<void> {
-  const key = parseKey(text)
+  const { retired, space = core.journal.space, ...key } = parseExport(text)
+  if (space !== core.journal.space) return core.keyring.restore(agent, key, retired, space)
   const known = await core.query((source) => currentKey(source, agent))
   if (known && known !== key.public)
     throw new MailboxError('conflict', `${agent} is known by another key than this one`, {
       hint: `give it a new one: mailbox key rotate ${agent}`,
     })
-  core.keyring.restore(agent, key)
+  core.keyring.restore(agent, key, retired)
 }
 
-function parseKey(text: string): SigningKey {
+function parseExport(text: string): SigningKey & { retired: SigningKey[]; space: string | undefined } {
   const found: unknown = parseStrictJson(text)
+  const { retired = [], space } = isObject(found) ? found : {}
+  const isWhole = Array.isArray(retired) && (space === undefined || typeof space === 'string')
+  if (isWhole)
+    return { ...parseKey(found), retired: retired.map(parseKey), space: space as string | undefined }
+  throw notAKey()
+}
+
+function parseKey(found: unknown): SigningKey {
   if (isObject(found) && typeof found['public'] === 'string' && typeof found['secret'] === 'string') {
     const key = { public: found['public'], secret: found['secret'] }
     try {
@@ -70,8 +103,11 @@ function parseKey(text: string): SigningKey {
       // Not a key.
     }
   }
-  throw new MailboxError('invalid', 'this is not a key', { hint: 'pass what `mailbox key export` printed' })
+  throw notAKey()
 }
+
+const notAKey = () =>
+  new MailboxError('invalid', 'this is not a key', { hint: 'pass what `mailbox key export` printed' })
 
 /** Whose key signs the change: the agent's own, or the person's if that is lost or revoked. */
 async function whoChanges(core: SpaceCore, agent: string): Promise<string> {

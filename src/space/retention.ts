@@ -15,6 +15,9 @@ import { removeMirrored } from '../journal/file/mirror-upkeep.ts'
 import { listArchived, listPlain, listSegments } from '../journal/file/segment.ts'
 import { Archive, unpack } from '../journal/file/segment-bytes.ts'
 import { SegmentReader } from '../journal/file/segment-reader.ts'
+import { person } from '../model/agent.ts'
+import type { ShareDraft, ShareEntry } from '../model/entry.ts'
+import { sharesOf } from '../query/shares.ts'
 import { firstUnfinished } from '../query/unfinished.ts'
 import type { SpaceCore } from './core.ts'
 import { runDue } from './due.ts'
@@ -204,8 +207,13 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   const segments = due.map(({ segment }) => segment)
   // Expired mail still counts as unread until its expiry has been recorded.
   await runDue(core)
-  // Restates every agent in the remaining segments, synced to disk in case of a power loss right after.
-  const last = (await core.record('directory', decideRestate)).at(-1)
+  // Restates every agent and every key of the space in the remaining segments, synced to disk in case of a power loss right after.
+  const keys = await core.query(sharesOf)
+  const restated = await core.record('directory', (view) => [
+    ...decideRestate(view),
+    ...keys.map((entry) => restateShare(core, entry)),
+  ])
+  const last = restated.at(-1)
   if (last !== undefined) syncSegment(dir, last.place.segment)
   const total = await core.query(({ index }) => index.cursor.seq)
   const next = Math.max(...segments) + 1
@@ -216,4 +224,11 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   })
   removeMirrored(core.settings['journal.mirror'], core.journal.space, next - 1)
   await core.rebuild({ onProgress: (done) => onProgress?.({ task: 'rebuild', done, total }), signal })
+}
+
+/** A key that was shared, once more: what it opens may be in segments that stay. */
+function restateShare(core: SpaceCore, entry: ShareEntry): ShareDraft {
+  const { seq: _, at: __, ...draft } = entry
+  // With a key of today: those that were in use then may not be known any more.
+  return draft.originalAt === undefined ? core.vault.signed({ ...draft, by: person }) : draft
 }

@@ -88,7 +88,7 @@ export class Survey {
 
   async #read(): Promise<void> {
     for (let more = true; more; ) {
-      more = await this.#core.query(({ journal }) => {
+      more = await this.#core.query(({ stored: journal }) => {
         // Old mail was removed, and with it the places that were remembered.
         if (this.#chronicle.isOutdated(journal)) this.#chronicle = new Chronicle()
         const until = performance.now() + stintMs

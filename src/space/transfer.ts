@@ -28,7 +28,7 @@ export async function* exportLines(core: SpaceCore, options: ExportOptions = {})
   yield* agents
   let page: ExportedEntry[] = []
   const lines = () => core.query((source) => page.flatMap((entry) => exportedEntry(source, entry)))
-  for await (const { entry } of core.follow({ after: 0, signal, live: false })) {
+  for await (const { entry } of core.followStored({ after: 0, signal, live: false })) {
     if (entry.seq > end) break
     onProgress(entry.seq, end)
     if (isExported(entry)) page.push(entry)
@@ -130,6 +130,8 @@ export async function importLines(
     text = 0
     if (now.length === 0) return
     const entries = now.map(({ entry }) => entry)
+    // The lines that a run has met count once, so the decision must not be taken again for a key.
+    if (core.vault.isOn && entries.some(hasText)) await core.vault.prepare()
     const { result } = await core.decide('index', (view) => run.decide(view, entries))
     for (const [at, outcome] of result.entries()) {
       if (outcome instanceof MailboxError) refuse(now[at]!.line, outcome)
@@ -161,6 +163,12 @@ function count(done: Imported, { kind }: EntryLine, outcome: Exclude<Outcome, Ma
   else if (kind === 'agent') done[isNew ? 'agents' : 'agentsSkipped']++
   else if (isNew) done.receipts++
 }
+
+/** Whether there is something in a line that an encrypted space encrypts. */
+const hasText = (entry: EntryLine): boolean =>
+  entry.kind === 'message'
+    ? entry.message.sealed === undefined
+    : entry.kind === 'receipt' && entry.note !== undefined
 
 /** The id of a message that is refused, if it can be told. */
 const idIn = (value: unknown): unknown => (value as { message?: { id?: unknown } } | null)?.message?.id

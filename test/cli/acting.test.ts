@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
@@ -11,7 +12,7 @@ const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 async function clientOf(box: Box, agent: string) {
   const shell = spawn('bash', ['--norc'], {
     cwd: box.dir,
-    env: { PATH: process.env['PATH'], HOME: box.dir, MAILBOX_SPACE: box.dir },
+    env: { PATH: process.env['PATH'], HOME: dirname(box.dir), MAILBOX_SPACE: box.dir },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   onTestFinished(() => void shell.kill('SIGKILL'))
@@ -57,6 +58,30 @@ it('cannot speak as the person, as another agent or as the mailbox from inside a
   expect(await inside('join', 'bob')).toMatchObject({ code: 4 })
   expect(await inside('leave', 'bob')).toMatchObject({ code: 4 })
   expect((await box.json('inbox', '--as', 'bob')).messages).toEqual([])
+})
+
+it('cannot read the encrypted mail of others from inside a client', async () => {
+  const box = await createBox('ada', 'bob', 'eve')
+  const sent = ['--subject', 'zebra', '--body', 'the quagga']
+  const { message } = await box.json('--as', 'ada', 'send', 'bob', '--encrypt', ...sent)
+  expect((await box.json('show', message.id)).message).toMatchObject({ body: 'the quagga' })
+  const eve = await clientOf(box, 'eve')
+  for (const verb of ['show', 'thread', 'read', 'search'] as const) {
+    const words = verb === 'search' ? ['quagga'] : [message.id]
+    const { answer } = await eve(verb, ...words)
+    expect(JSON.stringify(answer)).not.toMatch(/zebra|quagga/)
+  }
+  expect((await eve('show', message.id)).answer['message']).toMatchObject({
+    locked: true,
+    body: 'Encrypted for bob; you have no key for it.',
+  })
+  expect(await eve('--as', 'bob', 'check')).toMatchObject({ code: 4 })
+  expect(await eve('key', 'export', 'bob')).toMatchObject({ code: 4 })
+  const audit = await box.ok('audit')
+  for (const tried of ['eve was not allowed to act as bob', 'eve was not allowed to export keys'])
+    expect(audit).toContain(tried)
+  const bob = await clientOf(box, 'bob')
+  expect((await bob('check')).answer['messages']).toMatchObject([{ subject: 'zebra', body: 'the quagga' }])
 })
 
 it('cannot approve the plan that is meant for the person', async () => {

@@ -114,6 +114,7 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
     waitingFrom: (box, sender) =>
       letters((one, { text }) => one.box === box && isUnfinished(one) && text.from === sender).length,
     stepCount: () => 0,
+    hasShare: () => false,
     steps: () => [],
     text: (seq) => find(seq)!.text,
     liveNotices: (id) =>

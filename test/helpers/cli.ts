@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +11,7 @@ import type { UnreadCount } from '../../src/query/count.ts'
 import type { InboxMessage } from '../../src/query/inbox.ts'
 import { openDisk } from '../../src/space/open.ts'
 import { removeTree } from './remove-tree.ts'
+import { sharedSettings } from './temp.ts'
 
 const script = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
@@ -72,6 +73,11 @@ export async function createBox(...agents: (string | { name: string; roles: stri
   const home = mkdtempSync(join(tmpdir(), 'mailbox-cli-'))
   onTestFinished(() => removeTree(home))
   const dir = join(home, 'space')
+  const shared = sharedSettings()
+  if (Object.keys(shared).length > 0) {
+    mkdirSync(dir, { mode: 0o700 })
+    writeFileSync(join(dir, 'config.json'), JSON.stringify(shared))
+  }
   // In this process: a test pays for every process it starts.
   if (agents.length > 0) {
     await using space = await openDisk({ dir, settings: { durability: 'os' } })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { FileJournal, type FileJournalOptions } from '../../src/journal/file/file-journal.ts'
+import type { Settings } from '../../src/model/settings.ts'
 import type { OpenSpaceOptions } from '../../src/space/api.ts'
 import { openDisk } from '../../src/space/open.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
@@ -23,10 +24,22 @@ export const patientSettings = {
   ...{ silentAfterMs: 0, heartbeatMs: 0, urgentAfterMs: 0, staleAfterMs: 0, ackTimeoutMs: 0 },
 } as const
 
+let encrypts = false
+
+/** Whether the spaces of tests are encrypted, so that the same stories can be told in them: test/encrypted. */
+export const encryptSpaces = (on: boolean): void => void (encrypts = on)
+
+/** The settings of a test's space that hold for every process that opens it. */
+export const sharedSettings = (): Partial<Settings> => (encrypts ? { encrypt: 'space' } : {})
+
 /** Opens a space for the length of a test. */
 export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promise<DiskSpace> {
   const dir = options.dir ?? tempDir()
-  const space = await openDisk({ ...options, dir, settings: { ...testSettings, ...options.settings } })
+  const space = await openDisk({
+    ...options,
+    dir,
+    settings: { ...sharedSettings(), ...testSettings, ...options.settings },
+  })
   onTestFinished(() => space.close())
   return space
 }

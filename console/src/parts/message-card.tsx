@@ -67,6 +67,11 @@ export function MessageCard({
               imported
             </span>
           )}
+          {message.encrypted === 'recipients' && (
+            <span class="chip" title="Only its sender and its recipients can read it.">
+              encrypted
+            </span>
+          )}
           {tags.map((tag) => (
             <TagChip key={tag} tag={tag} />
           ))}

@@ -68,6 +68,7 @@ function describe(cli: Cli, entry: Entry, subjects: ReadonlyMap<string, string>)
     case 'repair':
       return [describeRepair(entry), ...entry.files.flatMap(keptIn)]
     case 'key':
+    case 'share':
     case 'audit':
       return [describeAudit(entry)]
   }

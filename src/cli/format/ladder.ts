@@ -1,6 +1,6 @@
 import { type Foreign, plainWord } from '../../conversation/fence.ts'
 import { typeOf } from '../../conversation/registry.ts'
-import { importedWords } from '../../conversation/render.ts'
+import { encryptedWords, importedWords } from '../../conversation/render.ts'
 import { wordsOf } from '../../conversation/words.ts'
 import { systemAgent } from '../../model/agent.ts'
 import type { Message } from '../../model/message.ts'
@@ -46,6 +46,7 @@ function head(cli: Cli, message: Foreign, signature: SignatureState | undefined)
     ['from', message.from],
     ['signature', signature && signatureText(signature, message.from)],
     ['to', message.to.join(', ')],
+    ['encrypted', message.encrypted && encryptedWords(message)],
     ['type', message.type, !isPlain(message.type)],
     ['priority', message.priority],
     ['sent', time(message.createdAt)],

@@ -63,6 +63,8 @@ export async function recordSetting(cli: Cli, key: string): Promise<void> {
   const { exported } = settings[knownKey(key)]
   const note = exported ? { note: written(readSettings(dir)[knownKey(key)]).slice(0, 200) } : {}
   await tryToRecord(space.core, { event: 'setting_changed', by: cli.actor, about: key, ...note })
+  // Processes that are running learn of it by the new key.
+  if (key === 'encrypt' && readSettings(dir).encrypt === 'space') await space.core.vault.renew()
 }
 
 /** Settings are read when a space is opened. */

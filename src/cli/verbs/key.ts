@@ -11,8 +11,9 @@ const changeKeys = 'change keys'
 export function key(command: Command): void {
   command
     .description(
-      'Show and change the keys that mail is signed with. Each sender has one; it is made without asking, and kept in\n' +
-        'your configuration, outside the space. Whoever has the key of an agent can write in its name.',
+      'Show and change the keys that mail is signed and encrypted with. Each agent has one; it is made without asking, and\n' +
+        'kept in your configuration, outside the space. Whoever has the key of an agent can write in its name and read its\n' +
+        'encrypted mail.',
     )
     .helpCommand(false)
     .addHelpText(
@@ -23,6 +24,7 @@ export function key(command: Command): void {
         'mailbox key revoke ada',
         'mailbox key export user > user.key',
         'mailbox key restore user user.key',
+        'mailbox key share carol',
       ),
     )
   action(command.command('list').summary('list the senders that have signed mail'), async (cli) => {
@@ -81,7 +83,9 @@ export function key(command: Command): void {
       const { exportKey } = await import('../../space/keys.ts')
       const exported = await exportKey(space.core, name, cli.actor)
       cli.answer({ agent: name, ...exported }, () => JSON.stringify(exported))
-      cli.tip('Whoever has this can write in that name. Print it, or keep it where you keep passwords.')
+      cli.tip(
+        'Whoever has this can write in that name and read its mail. Print it, or keep it where you keep passwords.',
+      )
     },
   )
   personAction(
@@ -96,6 +100,19 @@ export function key(command: Command): void {
       const { restoreKey } = await import('../../space/keys.ts')
       await restoreKey(space.core, name, await readText(file))
       cli.confirm({ agent: name, restored: true }, () => `restored the key of ${toPrintableLine(name)}`)
+    },
+  )
+  personAction(
+    command
+      .command('share')
+      .summary('let an agent whose key is elsewhere read an encrypted space')
+      .argument('<name>', 'the agent'),
+    changeKeys,
+    async (cli, name: string) => {
+      await using space = await open(cli)
+      const { shareKey } = await import('../../space/keys.ts')
+      await shareKey(space.core, name)
+      cli.confirm({ agent: name, shared: true }, () => `${toPrintableLine(name)} can read this space`)
     },
   )
 }

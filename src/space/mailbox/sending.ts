@@ -12,6 +12,7 @@ import type { Decided } from '../../journal/journal.ts'
 import { systemAgent } from '../../model/agent.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { checkId } from '../../model/id.ts'
+import { audienceOf, parseSealed } from '../../model/sealed.ts'
 import type { StoredMessage } from '../../query/message.ts'
 import type { SpaceCore } from '../core.ts'
 import { runDue } from '../due.ts'
@@ -61,7 +62,9 @@ async function sendOnce(holder: Holder, input: SendInput): Promise<SentMessage> 
   await noticeDeaths(core, input)
   const parent = input.replyTo === undefined ? undefined : await messageOf(core, input.replyTo)
   const on = looksAtMessages(input, core.settings) ? 'index' : 'directory'
-  const command = { from, input, parent }
+  // An answer would give away what was said.
+  const encrypt = input.encrypt ?? (parent?.encrypted === 'recipients' || undefined)
+  const command = { from, input: { ...input, ...given({ encrypt }) }, parent }
   const decided = await core
     .decide(on, (view, context) => decideSend(view, command, context))
     .catch((error: unknown) => {
@@ -100,7 +103,9 @@ async function noticeDeaths(core: SpaceCore, input: SendInput): Promise<void> {
 function toSent({ result: { message, warnings }, placed }: Decided<Sent>): SentMessage {
   const seq = placed[0]?.entry.seq ?? message.seq
   if (seq === undefined) throw new MailboxError('internal', 'nothing was sent')
-  return { seq, ...message, warnings } as SentMessage
+  const sealed = placed[0]?.entry.kind === 'message' ? placed[0].entry.message.sealed : undefined
+  const found = sealed === undefined ? undefined : parseSealed(sealed)
+  return { seq, ...message, ...(found && { encrypted: audienceOf(found) }), warnings } as SentMessage
 }
 
 export async function reply(holder: Holder, id: string, input: ReplyInput): Promise<SentMessage> {

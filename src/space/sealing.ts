@@ -1,0 +1,37 @@
+import { outlineOf } from '../conversation/outline.ts'
+import { systemAgent } from '../model/agent.ts'
+import type { Draft, LateDraft, MessageDraft, ReceiptDraft } from '../model/entry.ts'
+import { sealMessage, sealNote } from '../model/sealed.ts'
+import type { Vault } from './vault.ts'
+
+/**
+ * Encrypts the texts of a decision: all of them in an encrypted space, elsewhere the messages that are for their
+ * recipients alone, and what is noted on these. What the system says holds names and ids only, and stays readable.
+ */
+export const sealDrafts = (drafts: readonly (Draft | LateDraft)[], vault: Vault): (Draft | LateDraft)[] =>
+  drafts.map((draft) =>
+    typeof draft === 'function' ? (placed) => sealDraft(draft(placed), vault) : sealDraft(draft, vault),
+  )
+
+function sealDraft(draft: Draft, vault: Vault): Draft {
+  if (draft.kind === 'message') return sealedMessage(draft, vault)
+  return draft.kind === 'receipt' && draft.note !== undefined ? sealedNote(draft, vault) : draft
+}
+
+function sealedMessage(draft: MessageDraft, vault: Vault): MessageDraft {
+  const { message } = draft
+  // What was imported encrypted stays as it is.
+  if (message.from === systemAgent || message.sealed !== undefined) return draft
+  const { encrypt, ...rest } = draft
+  const seal = encrypt ? vault.sealFor([message.from, ...message.to]) : vault.current
+  return seal === undefined
+    ? draft
+    : { ...rest, message: sealMessage(message, seal, vault.space, outlineOf(message)) }
+}
+
+function sealedNote(draft: ReceiptDraft, vault: Vault): ReceiptDraft {
+  if (draft.by === systemAgent) return draft
+  const readers = draft.changes.flatMap(({ seq }) => vault.readersOf(seq) ?? [])
+  const seal = readers.length > 0 ? vault.sealFor([draft.by, ...readers]) : vault.current
+  return seal === undefined ? draft : sealNote(draft, seal, vault.space)
+}

@@ -1,0 +1,31 @@
+/// <reference types="vite/client" />
+import { afterEach, beforeEach, describe } from 'vitest'
+import { inStorm } from '../helpers/storm.ts'
+import { encryptSpaces } from '../helpers/temp.ts'
+
+/**
+ * The stories of other folders, told once more in an encrypted space. The query makes each a module of its own. Left out
+ * are those that count entries, change lines of an export, or write with the keys of one home and read in another.
+ */
+const stories = {
+  ...import.meta.glob('../space/{check,handle,inbox,search,show,thread-and-sent}.test.ts', {
+    query: '?encrypted',
+  }),
+  ...inStorm(
+    {
+      ...import.meta.glob('../space/{archiving,bytes,close,key,names,routing,wait,watch,words}.test.ts', {
+        query: '?encrypted',
+      }),
+      ...import.meta.glob('../cli/{json,story}.test.ts', { query: '?encrypted' }),
+      ...import.meta.glob('../property/history.test.ts', { query: '?encrypted' }),
+    },
+    {},
+  ),
+}
+
+for (const [file, tell] of Object.entries(stories))
+  describe(`in an encrypted space: ${file.slice(3)}`, async () => {
+    beforeEach(() => encryptSpaces(true))
+    afterEach(() => encryptSpaces(false))
+    await tell()
+  })
