@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -118,6 +118,38 @@ it('acts as another agent with the secret of that one, and with that of the pers
   expect(await withPersons('--as', 'user', 'send', 'bob', '--subject', 'x')).toMatchObject({ code: 0 })
   expect(await withPersons('config', 'set', 'rules', 'hub')).toMatchObject({ code: 0 })
   expect(await withPersons('--as', 'system', 'send', 'bob', '--subject', 'x')).toMatchObject({ code: 4 })
+})
+
+/** Runs a command at a terminal of its own. */
+const atTerminal = ['script', '--quiet', '--return', '/dev/null', '--command']
+const hasTerminals = spawnSync(atTerminal[0]!, [...atTerminal.slice(1), 'true']).status === 0
+
+it.skipIf(!hasTerminals)('asks the person at the terminal of a client, once', async () => {
+  const box = await createBox('ada')
+  const command = `read _; stty cols 120 rows 40; '${process.execPath}' '${cli}' --as user config set rules hub`
+  // What the terminal belongs to is the client.
+  const client = spawn(atTerminal[0]!, [...atTerminal.slice(1), command], {
+    env: { PATH: process.env['PATH'], HOME: homeOf(box), MAILBOX_SPACE: box.dir },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void client.kill('SIGKILL'))
+  {
+    await using space = await openDisk({ dir: box.dir })
+    await space.join('ada', { session: { pid: client.pid!, client: 'claude' } })
+  }
+  client.stdin.write('\n')
+  let shown = ''
+  const ended = new Promise<number | null>((resolve) => client.once('close', resolve))
+  await new Promise<void>((resolve) => {
+    client.stdout.on('data', (data: Buffer) => {
+      shown += data.toString()
+      if (shown.includes('Act as user')) resolve()
+    })
+  })
+  client.stdin.write('y')
+  expect(await ended, shown).toBe(0)
+  expect(shown.split('◆')).toHaveLength(2)
+  expect((await box.json('config', 'get', 'rules')) as unknown).toEqual({ rules: 'hub' })
 })
 
 it('is not fooled by a secret that is none, that is half of one, or that counts no more', async () => {
