@@ -1,4 +1,4 @@
-// Writes src/model/confusables.ts from the table that Unicode publishes with UTS #39:
+// Writes src/model/confusable-characters.ts from the table that Unicode publishes with UTS #39:
 //
 //   node scripts/confusables.mjs confusables.txt
 //
@@ -44,33 +44,13 @@ const wrapped = []
 for (let at = 0; at < packed.length; at += width) wrapped.push(packed.slice(at, at + width))
 
 writeFileSync(
-  new URL('../src/model/confusables.ts', import.meta.url),
+  new URL('../src/model/confusable-characters.ts', import.meta.url),
   `// Made by scripts/confusables.mjs from confusables.txt ${version} of Unicode, Inc. (UTS #39), which is shortened here.
 // Its license is in scripts/licenses/unicode.txt.
 
-const packed = \`
+/** Unpacked by confusables.ts. */
+export const packed = \`
 ${wrapped.join('\n')}
 \`
-
-/** Characters and what they look like, for text in NFKD. Unpacked when it is first needed. */
-export const confusables = (): ReadonlyMap<string, string> => {
-  unpacked ??= unpack()
-  return unpacked
-}
-let unpacked: Map<string, string> | undefined
-
-function unpack(): Map<string, string> {
-  const looks = new Map<string, string>()
-  for (const group of packed.replaceAll('\\n', '').split(' ')) {
-    const [target = '', steps = ''] = group.split(':')
-    const look = String.fromCodePoint(...target.split('+').map((code) => Number.parseInt(code, 36)))
-    let char = 0
-    for (const step of steps.split(',')) {
-      char += Number.parseInt(step, 36)
-      looks.set(String.fromCodePoint(char), look)
-    }
-  }
-  return looks
-}
 `,
 )

@@ -37,7 +37,7 @@ function noticeOf(dir) {
 
 /** Our files that are made of the data of others. */
 const dataFiles = {
-  '/src/model/confusables.ts': {
+  '/src/model/confusable-characters.ts': {
     name: 'Unicode confusables (UTS #39), shortened',
     license: 'Unicode-3.0',
     from: 'https://www.unicode.org/Public/security/latest/confusables.txt',

@@ -7,6 +7,15 @@ function refuse(why: string, hint: string, what = 'JSON'): never {
   throw new MailboxError('invalid', `${what} ${why}`, { hint })
 }
 
+/** Any value as the text of an error has it: on one line and short. Not all of them can be JSON. */
+export function quote(value: unknown): string {
+  try {
+    return String(JSON.stringify(value)).slice(0, 60)
+  } catch {
+    return Object.prototype.toString.call(value)
+  }
+}
+
 /**
  * Parses untrusted JSON. Unlike JSON.parse, it also refuses what two parsers may read differently: duplicate
  * keys, `__proto__`, and numbers that a double cannot represent.

@@ -54,6 +54,11 @@ export function existingSpaceDir(cli: Cli): string {
 
 /** Opens the space. Creating one is always announced, because the path may be mistyped. */
 export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Promise<DiskSpace> {
+  const ready = opened.get(cli)
+  if (ready !== undefined) {
+    opened.delete(cli)
+    return ready
+  }
   const dir = creates ? spaceDir(cli) : existingSpaceDir(cli)
   const isNew = !spaceExists(dir)
   const progress = createProgress(cli, 'building the index')
@@ -102,6 +107,9 @@ async function confirmPerson(cli: Cli, own: string): Promise<boolean> {
   return !isCancel(answer) && answer
 }
 
+/** Spaces that were opened to see who acts, for the verb to go on with. */
+const opened = new WeakMap<Cli, DiskSpace>()
+
 /** Sets what a verb does that changes how a space works: inside a client that is up to the person. */
 export function personAction<Words extends unknown[]>(
   command: Command,
@@ -110,11 +118,10 @@ export function personAction<Words extends unknown[]>(
 ): void {
   action(command, async (cli, ...words: Words) => {
     const dir = spaceDir(cli)
-    if (spaceExists(dir)) {
-      await using space = await openDisk({ dir })
-      await decideActor(cli, space)
-      await mustBePerson(space.core, what)
-    }
+    if (!spaceExists(dir)) return work(cli, ...words)
+    await using space = await open(cli)
+    await mustBePerson(space.core, what)
+    opened.set(cli, space)
     await work(cli, ...words)
   })
 }

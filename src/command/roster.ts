@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import { quote } from '../base/json.ts'
 import { nearest } from '../base/nearest.ts'
 import { given } from '../base/objects.ts'
 import { quoteForShell } from '../base/shell.ts'
@@ -126,7 +127,7 @@ export function decideUpdate(
   const before = requirePresent(directory, name)
   checkText('note', note)
   if (input.state !== undefined && !chosenStates.includes(input.state)) {
-    throw new MailboxError('invalid', `an agent cannot set its state to ${JSON.stringify(input.state)}`, {
+    throw new MailboxError('invalid', `an agent cannot set its state to ${quote(input.state)}`, {
       hint: `use ${chosenStates.join(', ')}; to leave or freeze: mailbox leave`,
     })
   }
@@ -256,7 +257,7 @@ function checkText(field: string, value: string | undefined): void {
 
 function checkSession({ pid, pidStart, host, client, id }: NonNullable<JoinInput['session']>): void {
   if (pid !== undefined && !(Number.isSafeInteger(pid) && pid > 0))
-    throw new MailboxError('invalid', `${JSON.stringify(pid)} is not a pid`, {
+    throw new MailboxError('invalid', `${quote(pid)} is not a pid`, {
       hint: 'a pid is a whole number above 0',
     })
   const texts = { pidStart, host, client, 'session id': id }

@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import { quote } from '../base/json.ts'
 import type { View } from '../conversation/view.ts'
 import { type Draft, type ReceiptDraft, receiptDrafts } from '../model/entry.ts'
 import { asking } from '../model/reach.ts'
@@ -71,8 +72,9 @@ export function decideClaimNext(
 ): Draft[] {
   const agent = requirePresent(view.directory, agentName)
   if (!agent.roles.includes(role)) {
-    throw new MailboxError('not_permitted', `${agent.name} does not hold the role ${role}`, {
-      hint: `take it with: mailbox --as ${agent.name} update --role ${role}`,
+    const named = typeof role === 'string' ? role : quote(role)
+    throw new MailboxError('not_permitted', `${agent.name} does not hold the role ${named}`, {
+      hint: `take it with: mailbox --as ${agent.name} update --role ${named}`,
     })
   }
   const id = view.nextOfRole(role, endsBy(context), agent.name)

@@ -2,6 +2,7 @@ import { person, systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import type { Encrypted } from '../model/sealed.ts'
 import { shownOf } from '../model/shown-fields.ts'
+import { signatureText } from '../model/signature-state.ts'
 import { type Foreign, plainId, plainLine, plainThreadId, plainType } from './fence.ts'
 import { typeOf, waysToAnswer } from './registry.ts'
 import { contextLines, type Fact, filesBesides, wordsOf } from './words.ts'
@@ -40,11 +41,16 @@ const headOf = (message: Foreign): string[] => [
   `**Id:** ${message.id}`,
   ...(message.threadId === message.id ? [] : [`**Thread:** ${message.threadId}`]),
   ...(message.imported ? [`**Imported:** ${importedWords(message)}`] : []),
+  ...proofOf(message),
 ]
 
 /** For whom a message is encrypted. */
 export const encryptedWords = ({ encrypted }: Encrypted): string =>
   encrypted === 'recipients' ? 'for its sender and its recipients' : 'for the members of this space'
+
+/** Whether the sender has signed it. Of what was imported that is said already. */
+const proofOf = ({ from, imported, signature }: Foreign): string[] =>
+  signature === undefined || imported ? [] : [`**Signature:** ${signatureText(signature, from)}`]
 
 /** What a reader has to know of a message that was not sent here. */
 export const importedWords = ({ from }: Pick<Message, 'from'>): string =>

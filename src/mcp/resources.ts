@@ -22,14 +22,17 @@ export function registerResources(
   server: McpServer,
   mailboxOf: (context: ServerContext) => Promise<Mailbox>,
 ): void {
-  /** Reports what is not there with the protocol's own error. */
+  /** Reports what is not there, or cannot be, with the protocol's own errors. */
   const reading =
     (print: (mailbox: Mailbox, id: string) => Promise<string>): ReadResourceTemplateCallback =>
     async ({ href: uri }, { id }, context) => {
       try {
         return { contents: [{ uri, mimeType, text: await print(await mailboxOf(context), String(id)) }] }
       } catch (error) {
-        throw asMailboxError(error).code === 'not_found' ? new ResourceNotFoundError(uri) : error
+        const { code, message } = asMailboxError(error)
+        if (code === 'not_found') throw new ResourceNotFoundError(uri)
+        if (code === 'internal') throw error
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, plainLine(`${code}: ${message}`))
       }
     }
   server.registerResource(

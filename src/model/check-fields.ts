@@ -1,5 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
-import { checkJsonValue } from '../base/json.ts'
+import { checkJsonValue, quote } from '../base/json.ts'
 import { nearest } from '../base/nearest.ts'
 import { isObject } from '../base/objects.ts'
 import { checkTag } from './address.ts'
@@ -64,6 +64,8 @@ export function checkStored(message: Record<string, unknown>): void {
     // Mail to an agent that is expected, but has never joined, is for run 0.
     if (field.kind === 'whole' && value === 0) continue
     if (field.kind === 'time' && value !== undefined) checkStoredTime(value, field)
+    // A sender may name one address; stored mail has a list of them.
+    else if (field.kind === 'addresses') checkList(value, field)
     else if (value !== undefined) checks[field.kind](value, field)
     else if (field.stored === 'always') refuse(field, 'is missing')
   }
@@ -141,8 +143,6 @@ function checkList(value: unknown, field: NamedField): void {
     if (items === 'name') checkName(item, `${field.name} item`)
   }
 }
-
-const quote = (value: unknown): string => `${JSON.stringify(value)}`.slice(0, 60)
 
 function refuse(
   { name, hint = '`mailbox send --help` describes the fields' }: NamedField,

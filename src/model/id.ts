@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { MailboxError } from '../base/errors.ts'
+import { quote } from '../base/json.ts'
 
 /** The ids of messages: UUIDs of version 7. */
 export const messageIdPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -7,7 +8,7 @@ export const messageIdPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-
 /** Rejects what cannot be the id of a message or thread, before any lookup. */
 export function checkId(id: unknown): void {
   if (typeof id === 'string' && id !== '' && id.length <= 200) return
-  throw new MailboxError('invalid', `${String(JSON.stringify(id)).slice(0, 60)} is not an id`, {
+  throw new MailboxError('invalid', `${quote(id)} is not an id`, {
     hint: 'pass a message id as printed by send and inbox',
   })
 }

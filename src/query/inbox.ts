@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import { quote } from '../base/json.ts'
 import { given } from '../base/objects.ts'
 import type { SqlValue } from '../base/sqlite.ts'
 import { isOfType } from '../conversation/type-names.ts'
@@ -109,7 +110,7 @@ export function* inboxRows(
 function rankOf(given: PriorityInput): number {
   const priority = toPriority(given)
   if (priority !== undefined) return priorityRank(priority)
-  throw new MailboxError('invalid', `no priority ${JSON.stringify(given)}`, { hint: priorityHint })
+  throw new MailboxError('invalid', `no priority ${quote(given)}`, { hint: priorityHint })
 }
 
 type Stream = (afterSeq: number) => InboxRow[]

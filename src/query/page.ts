@@ -1,4 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
+import { quote } from '../base/json.ts'
 
 export interface Page<T> {
   messages: T[]
@@ -17,13 +18,13 @@ export interface ListOptions {
 export function limitOf(limit: number | undefined): number {
   if (limit === undefined) return 50
   if (Number.isSafeInteger(limit) && limit >= 1) return Math.min(limit, 1_000)
-  throw new MailboxError('invalid', `limit cannot be ${JSON.stringify(limit)}`, {
+  throw new MailboxError('invalid', `limit cannot be ${quote(limit)}`, {
     hint: 'pass a whole number from 1 to 1000',
   })
 }
 
 export function badCursor(after: unknown): MailboxError {
-  return new MailboxError('invalid', `${JSON.stringify(after)?.slice(0, 60)} is not a cursor`, {
+  return new MailboxError('invalid', `${quote(after)} is not a cursor`, {
     hint: 'pass `next` of the previous page',
   })
 }

@@ -8,10 +8,13 @@ import type { SpaceCore } from './core.ts'
 
 /**
  * Who a process may act as. Outside the clients of agents the owner of the account is the person, who may act as any
- * agent. What runs inside a client, such as the shell of an agent, may act as the agents of that client and as nobody
- * else. That stops mistakes and agents that were talked into something. It does not stop a program that goes out of
+ * agent. What runs inside a client, such as the shell of an agent, may act as the agents of that client, and as
+ * another only with the secret of that one, or of the person, in MAILBOX_SECRET. That stops mistakes and agents that were talked into something. It does not stop a program that goes out of
  * its way, because the files of a space belong to one account: docs/security.md.
  */
+
+/** Holds what `mailbox key export NAME` printed. */
+const secretVariable = 'MAILBOX_SECRET'
 
 /** The agents of the nearest client above this process, the one that started last first. None outside of clients. */
 export const clientAgents = (core: SpaceCore): Promise<string[]> =>
@@ -53,17 +56,25 @@ export async function mustBeAllowed(
     })
   if (core.actsForAll) return
   const own = await clientAgents(core)
-  if (own.length === 0 || own.includes(name)) return
+  if (own.length === 0 || own.includes(name) || (await holdsSecret(core, name))) return
   if (joins && name !== person && !core.agents.has(name)) return
   await tryToRecord(core, { event: 'refused', by: own[0]!, about: name, note: `act as ${name}` })
   throw notAllowed(own[0]!, name)
+}
+
+/** Whether this process was given the secret of an agent, or that of the person, which is good for every name. */
+async function holdsSecret(core: SpaceCore, name: string): Promise<boolean> {
+  const text = process.env[secretVariable]
+  if (!text || name === systemAgent) return false
+  const { isKeyOf } = await import('./keys.ts')
+  return (await isKeyOf(core, name, text)) || (name !== person && (await isKeyOf(core, person, text)))
 }
 
 /** Throws if this process runs inside a client, for what only the person may do. */
 export async function mustBePerson(core: SpaceCore, what: string): Promise<void> {
   if (core.actsForAll) return
   const [own] = await clientAgents(core)
-  if (own === undefined) return
+  if (own === undefined || (await holdsSecret(core, person))) return
   await tryToRecord(core, { event: 'refused', by: own, note: what })
   throw new MailboxError('not_permitted', `${own} may not ${what}: that is up to the person`, {
     hint: 'run the command in a terminal outside the client',
@@ -87,7 +98,8 @@ export async function mustBeGranted(
     ? roles.find((role: string) => counted.includes(role) && !held.includes(role))
     : undefined
   if (taken === undefined || name === person) return
-  const acts = isAgent ? name : core.actsForAll ? undefined : (await clientAgents(core))[0]
+  const isPerson = !isAgent && (core.actsForAll || (await holdsSecret(core, person)))
+  const acts = isAgent ? name : isPerson ? undefined : (await clientAgents(core))[0]
   if (acts === undefined)
     return tryToRecord(core, { event: 'role_granted', by: person, about: name, note: taken })
   await tryToRecord(core, { event: 'refused', by: acts, about: name, note: `take the role ${taken}` })
@@ -102,7 +114,9 @@ function notAllowed(own: string, name: string): MailboxError {
     'not_permitted',
     `this runs inside the client of ${own}, which cannot act as ${name}`,
     {
-      hint: where || `act as ${own}, or run the command outside the client`,
+      hint:
+        where ||
+        `act as ${own}, or run the command outside the client; a program that is meant to act as ${name} gets its secret: ${secretVariable}`,
     },
   )
 }

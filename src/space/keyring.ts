@@ -15,6 +15,9 @@ import { nameToFile } from '../model/name.ts'
 import { signedText } from '../model/signature.ts'
 import { configDir, type Environment } from './trust.ts'
 
+/** How long a key that is not there is not looked for again. */
+const missedForMs = 1_000
+
 /** The key that the journal knows a sender by; null if it was revoked. */
 type PinOf = (name: string) => string | null | undefined
 
@@ -33,6 +36,8 @@ export class Keyring {
   readonly #dir: string
   readonly #pinOf: PinOf
   readonly #signers = new Map<string, Signer>()
+  /** When there was no key for a sender: a home without keys is not searched at every send. */
+  readonly #missed = new Map<string, number>()
   /** Keys that changed while this process followed the journal; its index may not have them yet. */
   readonly #changed = new Map<string, string | null>()
 
@@ -88,9 +93,19 @@ export class Keyring {
 
   /** The key of an agent; undefined where none can be kept. */
   signerFor(name: string): Signer | undefined {
-    const known = this.#signers.get(name) ?? this.#load(name)
-    if (known !== undefined) this.#signers.set(name, known)
-    return known
+    const known = this.#signers.get(name)
+    if (known !== undefined) return known
+    const now = performance.now()
+    if (now - (this.#missed.get(name) ?? Number.NEGATIVE_INFINITY) < missedForMs) return undefined
+    const found = this.#load(name)
+    if (found === undefined) this.#missed.set(name, now)
+    else this.#signers.set(name, found)
+    return found
+  }
+
+  #forget(name: string): void {
+    this.#signers.delete(name)
+    this.#missed.delete(name)
   }
 
   /** Learns from entries of the journal which keys have changed. */
@@ -98,7 +113,7 @@ export class Keyring {
     for (const entry of entries) {
       if (entry.kind !== 'key') continue
       this.#changed.set(entry.agent, entry.key ?? null)
-      this.#signers.delete(entry.agent)
+      this.#forget(entry.agent)
     }
   }
 
@@ -131,7 +146,7 @@ export class Keyring {
   renewed(name: string): void {
     const file = this.fileOf(name)
     advance(file)
-    this.#signers.delete(name)
+    this.#forget(name)
   }
 
   /** The keys that an agent had before: what was encrypted for them can still be read. */
@@ -143,7 +158,7 @@ export class Keyring {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     retire(file, retired)
     writeFileAtomically(file, `${JSON.stringify(key)}\n`)
-    this.#signers.delete(name)
+    this.#forget(name)
   }
 
   /** Signs the messages of a decision. What was imported keeps the signature that it came with. */

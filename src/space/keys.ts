@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import { parseStrictJson } from '../base/json.ts'
 import { isObject } from '../base/objects.ts'
-import { type SigningKey, signerOf } from '../base/signing.ts'
+import { isSignedBy, type SigningKey, signerOf } from '../base/signing.ts'
 import { person } from '../model/agent.ts'
 import type { KeyDraft } from '../model/entry.ts'
 import { keyChangeText } from '../model/signature.ts'
@@ -84,6 +84,20 @@ export async function restoreKey(core: SpaceCore, agent: string, text: string): 
   core.keyring.restore(agent, key, retired)
 }
 
+/** Whether a text is the key that an agent is known by now: its secret half is there, and fits. */
+export async function isKeyOf(core: SpaceCore, agent: string, text: string): Promise<boolean> {
+  const known =
+    (await core.query((source) => currentKey(source, agent))) ?? core.keyring.signerFor(agent)?.public
+  try {
+    const key = parseExport(text)
+    const proof = 'agent-mailbox secret'
+    return key.public === known && isSignedBy(key.public, proof, signerOf(key)(proof))
+  } catch (error) {
+    if (error instanceof MailboxError && error.code === 'invalid') return false
+    throw error
+  }
+}
+
 function parseExport(text: string): SigningKey & { retired: SigningKey[]; space: string | undefined } {
   const found: unknown = parseStrictJson(text)
   const { retired = [], space } = isObject(found) ? found : {}
@@ -109,17 +123,20 @@ function parseKey(found: unknown): SigningKey {
 const notAKey = () =>
   new MailboxError('invalid', 'this is not a key', { hint: 'pass what `mailbox key export` printed' })
 
-/** Whose key signs the change: the agent's own, or the person's if that is lost or revoked. */
+/**
+ * Whose key signs the change. That is the person's, who alone may change keys; the agent's own where the person's is
+ * not at hand.
+ */
 async function whoChanges(core: SpaceCore, agent: string): Promise<string> {
   const known = await core.query((source) => currentKey(source, agent))
   if (known === undefined)
     throw new MailboxError('not_found', `${agent} has signed nothing yet, so it has no key to change`, {
       hint: 'see `mailbox key list`',
     })
-  if (known && core.keyring.signerFor(agent) !== undefined) return agent
   // A person who has signed nothing yet becomes known by this.
   const ofPerson = await core.query((source) => currentKey(source, person))
   if (ofPerson !== null && core.keyring.signerFor(person) !== undefined) return person
+  if (known && core.keyring.signerFor(agent) !== undefined) return agent
   throw noKey(agent)
 }
 

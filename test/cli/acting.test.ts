@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -8,11 +8,24 @@ import { type Box, createBox } from '../helpers/cli.ts'
 
 const cli = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
+/** The home of the person, in which the keys are. */
+const homeOf = (box: Box) => dirname(box.dir)
+
+/** What was refused to an agent, as the audit has it. */
+async function refusedTo(box: Box, agent: string): Promise<{ about?: string; note: string }[]> {
+  const { entries } = (await box.json('audit', '--limit', '100')) as unknown as {
+    entries: { event: string; by: string; about?: string; note: string }[]
+  }
+  return entries
+    .filter(({ event, by }) => event === 'refused' && by === agent)
+    .map(({ about, note }) => ({ ...(about === undefined ? {} : { about }), note }))
+}
+
 /** A client of an agent, as far as the mailbox can see one: a process that runs commands for it, in shells of its own. */
-async function clientOf(box: Box, agent: string) {
+async function clientOf(box: Box, agent: string, env: Record<string, string> = {}) {
   const shell = spawn('bash', ['--norc'], {
     cwd: box.dir,
-    env: { PATH: process.env['PATH'], HOME: dirname(box.dir), MAILBOX_SPACE: box.dir },
+    env: { PATH: process.env['PATH'], HOME: homeOf(box), MAILBOX_SPACE: box.dir, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   onTestFinished(() => void shell.kill('SIGKILL'))
@@ -58,6 +71,12 @@ it('cannot speak as the person, as another agent or as the mailbox from inside a
   expect(await inside('join', 'bob')).toMatchObject({ code: 4 })
   expect(await inside('leave', 'bob')).toMatchObject({ code: 4 })
   expect((await box.json('inbox', '--as', 'bob')).messages).toEqual([])
+  expect(await refusedTo(box, 'ada')).toEqual([
+    { about: 'bob', note: 'act as bob' },
+    { about: 'bob', note: 'act as bob' },
+    { about: 'bob', note: 'act as bob' },
+    { about: 'user', note: 'act as user' },
+  ])
 })
 
 it('cannot read the encrypted mail of others from inside a client', async () => {
@@ -103,6 +122,81 @@ it('cannot approve the plan that is meant for the person', async () => {
   expect((await box.json('owed', '--all')) as unknown).toMatchObject({
     owed: [{ kind: 'plan', state: 'open' }],
   })
+  expect(await refusedTo(box, 'ada')).toContainEqual({ about: 'user', note: 'act as user' })
+})
+
+it('acts as another agent with the secret of that one, and with that of the person as anybody', async () => {
+  const box = await createBox('ada', 'bob', 'cleo')
+  const secretOf = async (name: string) => (await box.ok('key', 'export', name)).trim()
+  const withBobs = await clientOf(box, 'ada', { MAILBOX_SECRET: await secretOf('bob') })
+  expect(await withBobs('--as', 'bob', 'send', 'cleo', '--subject', 'From bob')).toMatchObject({ code: 0 })
+  expect(await withBobs('--as', 'cleo', 'send', 'bob', '--subject', 'x')).toMatchObject({ code: 4 })
+  expect(await withBobs('--as', 'user', 'send', 'bob', '--subject', 'x')).toMatchObject({ code: 4 })
+  expect(await withBobs('config', 'set', 'rules', 'hub')).toMatchObject({ code: 4 })
+  expect(await withBobs('key', 'export', 'user')).toMatchObject({ code: 4 })
+  const { messages } = await box.json('check', '--as', 'cleo')
+  expect(messages).toMatchObject([{ from: 'bob', subject: 'From bob', signature: 'signed' }])
+
+  const withPersons = await clientOf(box, 'ada', { MAILBOX_SECRET: await secretOf('user') })
+  expect(await withPersons('--as', 'cleo', 'send', 'bob', '--subject', 'x')).toMatchObject({ code: 0 })
+  expect(await withPersons('--as', 'user', 'send', 'bob', '--subject', 'x')).toMatchObject({ code: 0 })
+  expect(await withPersons('config', 'set', 'rules', 'hub')).toMatchObject({ code: 0 })
+  expect(await withPersons('--as', 'system', 'send', 'bob', '--subject', 'x')).toMatchObject({ code: 4 })
+})
+
+/** Runs a command at a terminal of its own. */
+const atTerminal = ['script', '--quiet', '--return', '/dev/null', '--command']
+const hasTerminals = spawnSync(atTerminal[0]!, [...atTerminal.slice(1), 'true']).status === 0
+
+it.skipIf(!hasTerminals)('asks the person at the terminal of a client, once', async () => {
+  const box = await createBox('ada')
+  const command = `read _; stty cols 120 rows 40; '${process.execPath}' '${cli}' --as user config set rules hub`
+  // What the terminal belongs to is the client.
+  const client = spawn(atTerminal[0]!, [...atTerminal.slice(1), command], {
+    env: { PATH: process.env['PATH'], HOME: homeOf(box), MAILBOX_SPACE: box.dir },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void client.kill('SIGKILL'))
+  {
+    await using space = await openDisk({ dir: box.dir })
+    await space.join('ada', { session: { pid: client.pid!, client: 'claude' } })
+  }
+  client.stdin.write('\n')
+  let shown = ''
+  const ended = new Promise<number | null>((resolve) => client.once('close', resolve))
+  await new Promise<void>((resolve) => {
+    client.stdout.on('data', (data: Buffer) => {
+      shown += data.toString()
+      if (shown.includes('Act as user')) resolve()
+    })
+  })
+  client.stdin.write('y')
+  expect(await ended, shown).toBe(0)
+  expect(shown.split('◆')).toHaveLength(2)
+  expect((await box.json('config', 'get', 'rules')) as unknown).toEqual({ rules: 'hub' })
+})
+
+it('is not fooled by a secret that is none, that is half of one, or that counts no more', async () => {
+  const box = await createBox('ada', 'bob')
+  await box.ok('--as', 'bob', 'send', 'ada', '--subject', 'x')
+  await box.ok('--as', 'ada', 'send', 'bob', '--subject', 'x')
+  const bobs = JSON.parse(await box.ok('key', 'export', 'bob')) as { public: string; secret: string }
+  const adas = JSON.parse(await box.ok('key', 'export', 'ada')) as typeof bobs
+  for (const secret of [
+    '',
+    'bob',
+    '{}',
+    JSON.stringify({ ...bobs, secret: adas.secret }),
+    JSON.stringify(adas),
+  ]) {
+    const inside = await clientOf(box, 'ada', { MAILBOX_SECRET: secret })
+    expect(await inside('--as', 'bob', 'send', 'ada', '--subject', 'x'), secret).toMatchObject({ code: 4 })
+  }
+  await box.ok('key', 'rotate', 'bob')
+  const { entries } = (await box.json('audit')) as unknown as { entries: object[] }
+  expect(entries[0]).toMatchObject({ kind: 'key', change: 'rotated', agent: 'bob', by: 'user' })
+  const late = await clientOf(box, 'ada', { MAILBOX_SECRET: JSON.stringify(bobs) })
+  expect(await late('--as', 'bob', 'send', 'ada', '--subject', 'x')).toMatchObject({ code: 4 })
 })
 
 it('cannot change how the space works', async () => {

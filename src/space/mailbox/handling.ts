@@ -9,6 +9,7 @@ import type { ReceiptChange } from '../../model/receipt.ts'
 import { isoTime } from '../../model/time.ts'
 import { newestClaim, type StoredMessage } from '../../query/message.ts'
 import type { Claimed, ClaimOptions, Handled } from './api.ts'
+import { checkedOptions } from './arguments.ts'
 import { bePresent, type Holder, lookIn, messageOf, standingOf } from './looking.ts'
 
 type Options = Omit<HandleCommand, 'agent' | 'step' | 'id'>
@@ -17,9 +18,10 @@ export async function handle(
   holder: Holder,
   step: HandleStep,
   id: string,
-  options: Options = {},
+  options?: Options,
 ): Promise<Handled> {
-  const act = (known: number | undefined) => ({ ...options, claimNumber: options.claimNumber ?? known })
+  const given = checkedOptions(options)
+  const act = (known: number | undefined) => ({ ...given, claimNumber: given.claimNumber ?? known })
   return (await handleWith(holder, step, id, act)).handled
 }
 
@@ -61,8 +63,8 @@ const changeOf = ({ placed }: Pick<Decided<unknown>, 'placed'>, agent: string): 
     .flatMap(({ entry }) => (entry.kind === 'receipt' && entry.by === agent ? entry.changes : []))
     .find(({ owner, box }) => owner !== box)
 
-export async function claim(holder: Holder, id: string, options: ClaimOptions = {}): Promise<Claimed> {
-  const { ttlMs: claimTtlMs, claimNumber: given } = options
+export async function claim(holder: Holder, id: string, options?: ClaimOptions): Promise<Claimed> {
+  const { ttlMs: claimTtlMs, claimNumber: given } = checkedOptions(options)
   await touch(holder)
   const { handled, change } = await handleWith(holder, 'claimed', id, (known) => {
     if (given !== undefined) return { claimTtlMs, claimNumber: given, renewsOnly: given > 0 }

@@ -1,5 +1,6 @@
 import { MailboxError } from '../../base/errors.ts'
 import { watchMail } from '../../delivery/watch.ts'
+import { checkLabel } from '../../model/name.ts'
 import { count } from '../../query/count.ts'
 import { inbox } from '../../query/inbox.ts'
 import { withSignatures } from '../../query/keys.ts'
@@ -13,6 +14,7 @@ import { queryNow } from '../due.ts'
 import * as roster from '../roster.ts'
 import { readTemplate } from '../settings.ts'
 import type { BroadcastInput, ServedMailbox } from './api.ts'
+import { checkedOptions, idsOf, optionsOf } from './arguments.ts'
 import * as handling from './handling.ts'
 import { type Holder, queryAs, requireKnown } from './looking.ts'
 import * as reading from './reading.ts'
@@ -43,22 +45,25 @@ export class LocalMailbox implements ServedMailbox {
   }
 
   send: Of<'send'> = (input) => sending.send(this.#holder, input)
-  reply: Of<'reply'> = (id, input = {}) => sending.reply(this.#holder, id, input)
+  reply: Of<'reply'> = (id, input) => sending.reply(this.#holder, id, optionsOf(input))
 
   async broadcast(input: BroadcastInput) {
-    const to = input.swarm === undefined ? 'all' : `broadcast:${input.swarm}`
-    return this.send({ type: 'broadcast', ...input, to })
+    const { swarm } = optionsOf(input)
+    return this.send({ type: 'broadcast', ...input, to: swarm === undefined ? 'all' : `broadcast:${swarm}` })
   }
 
   withdraw: Of<'withdraw'> = (id) => sending.withdraw(this.#holder, id)
   resend: Of<'resend'> = (id, to) => sending.resend(this.#holder, id, to)
 
-  inbox: Of<'inbox'> = (options = {}) =>
-    queryAs(this.#holder, (source, agent, now) => inbox(source, agent, options, now))
-  check: Of<'check'> = (options = {}) => reading.check(this.#holder, options)
+  inbox: Of<'inbox'> = async (options) => {
+    const filter = checkedOptions(options)
+    return queryAs(this.#holder, (source, agent, now) => inbox(source, agent, filter, now))
+  }
+  check: Of<'check'> = async (options) => reading.check(this.#holder, checkedOptions(options))
   read: Of<'read'> = (id) => reading.read(this.#holder, id)
 
-  unread: Of<'unread'> = async (filter = {}) => {
+  unread: Of<'unread'> = async (options) => {
+    const filter = checkedOptions(options)
     const { next: _, ...unread } = await queryAs(this.#holder, (source, agent, now) =>
       nextMail(source, agent, filter, now),
     )
@@ -67,25 +72,31 @@ export class LocalMailbox implements ServedMailbox {
 
   peek: Of<'peek'> = (seq) => reading.peek(this.#holder, seq)
   take: Of<'take'> = async (id) => (await reading.takeAll(this.#holder, [id], false))[0] ?? null
-  takeAll: Of<'takeAll'> = (ids) => reading.takeAll(this.#holder, ids)
+  takeAll: Of<'takeAll'> = async (ids) => reading.takeAll(this.#holder, idsOf(ids))
   count: Of<'count'> = () => queryAs(this.#holder, count)
   thread: Of<'thread'> = (id) => this.#core.query((source) => withSignatures(source, thread(source, id)))
-  sent: Of<'sent'> = (options = {}) => this.#core.query((source) => sent(source, this.name, options))
-  search: Of<'search'> = (query, options = {}) =>
-    this.#core.queryWords((source, words) =>
-      search(source, words, (at) => requireKnown(at, this.name), query, options, this.#core.now()),
+  sent: Of<'sent'> = async (options) => {
+    const filter = checkedOptions(options)
+    return this.#core.query((source) => sent(source, this.name, filter))
+  }
+  search: Of<'search'> = async (query, options) => {
+    const filter = checkedOptions(options)
+    return this.#core.queryWords((source, words) =>
+      search(source, words, (at) => requireKnown(at, this.name), query, filter, this.#core.now()),
     )
+  }
   show: Of<'show'> = (id) => this.#core.query((source) => show(source, id, this.#core.now()))
 
-  notified: Of<'notified'> = (ids) => handling.notified(this.#holder, ids)
+  notified: Of<'notified'> = async (ids) => handling.notified(this.#holder, idsOf(ids))
   ack: Of<'ack'> = (id, options) => handling.handle(this.#holder, 'acked', id, options)
   claim: Of<'claim'> = (id, options) => handling.claim(this.#holder, id, options)
-  claimNext: Of<'claimNext'> = (role, options) => handling.claimNext(this.#holder, role, options?.ttlMs)
+  claimNext: Of<'claimNext'> = async (role, options) =>
+    handling.claimNext(this.#holder, role, optionsOf(options).ttlMs)
   start: Of<'start'> = (id, options) => handling.handle(this.#holder, 'processing', id, options)
   done: Of<'done'> = (id, options) => handling.handle(this.#holder, 'completed', id, options)
 
   fail: Of<'fail'> = async (id, options) => {
-    if (!options?.reason)
+    if (!optionsOf(options).reason)
       throw new MailboxError('invalid', 'a failure needs a reason', { hint: 'say what went wrong: --reason' })
     const { reason: note, claimNumber } = options
     return handling.handle(this.#holder, 'failed', id, { note, claimNumber })
@@ -95,8 +106,10 @@ export class LocalMailbox implements ServedMailbox {
   retry: Of<'retry'> = (id, options) => handling.handle(this.#holder, 'retried', id, options)
   archive: Of<'archive'> = (id, options) => handling.handle(this.#holder, 'archived', id, options)
 
-  wait: Of<'wait'> = async (options = {}) => (await this.waitForMessages({ ...options, count: 1 }))[0] ?? null
-  waitForMessages: Of<'waitForMessages'> = (options = {}) => waiting.waitForMessages(this.#holder, options)
+  wait: Of<'wait'> = async (options) =>
+    (await this.waitForMessages({ ...optionsOf(options), count: 1 }))[0] ?? null
+  waitForMessages: Of<'waitForMessages'> = async (options) =>
+    waiting.waitForMessages(this.#holder, checkedOptions(options))
   waitAlong: Of<'waitAlong'> = (options, follow) => waiting.waitForMessages(this.#holder, options, follow)
   waitForAck: Of<'waitForAck'> = (id, options) => waiting.waitForAck(this.#core, id, options)
   waitUntilSettled: Of<'waitUntilSettled'> = (ids, options) =>
@@ -105,13 +118,14 @@ export class LocalMailbox implements ServedMailbox {
 
   agent: Of<'agent'> = () => queryAs(this.#holder, (_, agent) => agent)
   lead: Of<'lead'> = () => roster.leadOf(this.#core, this.name)
-  owed: Of<'owed'> = (options) =>
-    queryNow(this.#core, (source) => owed(source, { ...options, by: this.name }, this.#core.now()))
-  awaited: Of<'awaited'> = (options) =>
-    queryNow(this.#core, (source) => owed(source, { ...options, to: this.name }, this.#core.now()))
-  template: Of<'template'> = async (name) => readTemplate(this.#core.dir, name) ?? null
+  owed: Of<'owed'> = async (options) =>
+    queryNow(this.#core, (source) => owed(source, { ...optionsOf(options), by: this.name }, this.#core.now()))
+  awaited: Of<'awaited'> = async (options) =>
+    queryNow(this.#core, (source) => owed(source, { ...optionsOf(options), to: this.name }, this.#core.now()))
+  template: Of<'template'> = async (name) =>
+    readTemplate(this.#core.dir, checkLabel(name, 'template')) ?? null
   update: Of<'update'> = (input) => roster.update(this.#core, this.name, input)
   heartbeat: Of<'heartbeat'> = () => roster.update(this.#core, this.name, {})
   touch: Of<'touch'> = () => handling.touch(this.#holder)
-  leave: Of<'leave'> = (options = {}) => roster.leave(this.#core, this.name, options)
+  leave: Of<'leave'> = async (options) => roster.leave(this.#core, this.name, optionsOf(options))
 }

@@ -133,6 +133,7 @@ export async function withdraw({ core, name }: Holder, id: string): Promise<Stor
 
 export async function resend(holder: Holder, id: string, to: Addresses): Promise<SentMessage> {
   checkId(id)
+  checkSend({ to }, holder.core.settings['limits.messageBytes'])
   const { core, name: agent } = holder
   await bePresent(holder)
   // Expired mail is listed as dead before anybody has recorded it.

@@ -15,6 +15,7 @@ import { type Settled, settledOf } from '../../query/settled.ts'
 import type { SpaceCore } from '../core.ts'
 import { followRunningDue, runDueEvery } from '../due.ts'
 import type { Mailbox, UntilOptions } from './api.ts'
+import { checkedOptions } from './arguments.ts'
 import { handle } from './handling.ts'
 import { type Holder, lookIn, messageOf } from './looking.ts'
 import { peek, take } from './reading.ts'
@@ -59,8 +60,9 @@ export async function waitForMessages(
 
 export async function waitForAck(
   core: SpaceCore,
-  ...[id, options = {}]: Parameters<Mailbox['waitForAck']>
+  ...[id, given]: Parameters<Mailbox['waitForAck']>
 ): Promise<boolean> {
+  const options = checkedOptions(given)
   const look = () => core.query((source) => receiptsOf(source, requireSeq(source, id)))
   const hasAck = async () => (await look()).some(({ state }) => isAcked(state))
   return until(core, hasAck, { ...options, timeoutMs: options.timeoutMs ?? 60_000 })
@@ -68,8 +70,9 @@ export async function waitForAck(
 
 export async function waitUntilSettled(
   core: SpaceCore,
-  ...[ids, options = {}]: Parameters<Mailbox['waitUntilSettled']>
+  ...[ids, given]: Parameters<Mailbox['waitUntilSettled']>
 ): Promise<Settled> {
+  const options = checkedOptions(given)
   let now: Settled = { settled: true, matters: [] }
   const isSettled = async () => {
     now = await core.query((source) => settledOf(source, [ids].flat(), core.now()))
