@@ -25,6 +25,7 @@ import type { Settings } from '../model/settings.ts'
 import { currentKey } from '../query/keys.ts'
 import type { Source } from '../query/message.ts'
 import { createView } from '../query/view.ts'
+import type { DeskSide } from './desk/side.ts'
 import { IndexKeeper } from './index-keeper.ts'
 import { Keyring } from './keyring.ts'
 
@@ -45,6 +46,8 @@ export class SpaceCore {
   readonly onlyLooks: boolean
   /** Whoever uses this space is told apart by other means, such as tokens: see acting.ts. */
   actsForAll = false
+  /** How this process has to do with the desk of the space, if it may. */
+  desk: DeskSide | undefined
   readonly now: Clock
   readonly journal: Journal
   readonly index: Projection
@@ -52,7 +55,7 @@ export class SpaceCore {
   readonly keyring: Keyring
   readonly #source: Source
   readonly #keeper: IndexKeeper
-  readonly #newId: () => string
+  readonly newId: () => string
   readonly #view: View
   #directory!: Directory
   /** Up to here at least. */
@@ -75,7 +78,7 @@ export class SpaceCore {
     this.#keeper = new IndexKeeper(dir, this.index)
     this.#source = { index: this.index, journal, damaged: new Map() }
     this.keyring = new Keyring(journal.space, process.env, (name) => currentKey(this.#source, name))
-    this.#newId = createIdSource(now)
+    this.newId = createIdSource(now)
     // Everyone who waits listens for the end. There can be many, and none of them is a leak.
     setMaxListeners(0, this.ending)
     this.#view = createView(this.#source)
@@ -87,7 +90,7 @@ export class SpaceCore {
   }
 
   get context(): Context {
-    const context = { now: this.now(), newId: this.#newId, policy: this.settings }
+    const context = { now: this.now(), newId: this.newId, policy: this.settings }
     return this.endsNothing ? { ...context, endsBy: Number.NEGATIVE_INFINITY } : context
   }
 
@@ -151,9 +154,7 @@ export class SpaceCore {
 
   /** What decisions are taken on, as it was at the snapshot that `source` belongs to. */
   viewOf(source: Source): View {
-    const view = createView(source)
-    view.directory = this.#directoryAt(this.index.cursor)
-    return view
+    return Object.assign(createView(source), { directory: this.#directoryAt(this.index.cursor) })
   }
 
   /** The agents as far as this process has followed the journal. Decisions look again. */
@@ -183,9 +184,7 @@ export class SpaceCore {
   }
 
   /** Where the journal ends on disk, to notice later without opening the space whether something was appended. */
-  lastSegment(): LastSegment {
-    return lastSegment(this.dir)
-  }
+  lastSegment = (): LastSegment => lastSegment(this.dir)
 
   /**
    * Runs `work` while nobody writes, with the seq of the last entry: what it sees of the journal's files is
@@ -235,6 +234,7 @@ export class SpaceCore {
   /** Waits for what is being written and closes every file. */
   async close(): Promise<void> {
     if (this.#closed) return
+    await this.desk?.close()
     this.#closed = true
     this.#ending.abort()
     await this.#keeper.close()

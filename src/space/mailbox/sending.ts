@@ -15,6 +15,7 @@ import { checkId } from '../../model/id.ts'
 import type { StoredMessage } from '../../query/message.ts'
 import type { SpaceCore } from '../core.ts'
 import { runDue } from '../due.ts'
+import { syncEnd } from '../sync-end.ts'
 import type { Addresses, ReplyInput, SentMessage } from './api.ts'
 import { checkAttachments } from './attachments.ts'
 import { bePresent, type Holder, messageOf } from './looking.ts'
@@ -31,17 +32,34 @@ export async function send(holder: Holder, said: SendInput): Promise<SentMessage
   const span = { name: `send ${to}`, kind: 'producer', attributes: traceOf('send', name, to) } as const
   const sent = await inSpan(span, async (traceparent) => {
     const stamped = traceparent === undefined ? input : { traceparent, ...input }
-    try {
-      return await sendOnce(holder, stamped)
-    } catch (error) {
-      // A box may be full of mail that has expired. Do what is due before refusing.
-      const isFull = error instanceof MailboxError && error.code === 'over_limit'
-      if (!isFull || (await runDue(core)) === 0) throw error
-      return sendOnce(holder, stamped)
-    }
+    const direct = (chosen?: ChosenId) => sendDirectly(holder, stamped, chosen)
+    const mayAsk = core.desk !== undefined && !looksAtMessages(stamped, core.settings)
+    return mayAsk ? core.desk!.send(name, stamped, direct) : direct()
   })
   sent.warnings.push(...warnings)
   return sent
+}
+
+/** The id of a message, chosen before it is sent. `again`: it may have been sent with it already. */
+export interface ChosenId {
+  id: string
+  again?: boolean
+}
+
+/** Decides and writes in this process. */
+export async function sendDirectly(
+  holder: Holder,
+  input: SendInput,
+  chosen?: ChosenId,
+): Promise<SentMessage> {
+  try {
+    return await sendOnce(holder, input, chosen)
+  } catch (error) {
+    // A box may be full of mail that has expired. Do what is due before refusing.
+    const isFull = error instanceof MailboxError && error.code === 'over_limit'
+    if (!isFull || (await runDue(holder.core)) === 0) throw error
+    return sendOnce(holder, input, chosen)
+  }
 }
 
 /** With the type by the name that the conversations have for it, and what its sender should know about it. */
@@ -55,20 +73,28 @@ function withKnownType(said: SendInput): { input: SendInput; warnings: string[] 
   }
 }
 
-async function sendOnce(holder: Holder, input: SendInput): Promise<SentMessage> {
-  const { core, name: from } = holder
+async function sendOnce(holder: Holder, input: SendInput, chosen?: ChosenId): Promise<SentMessage> {
+  const { core, name: from, inTime } = holder
   await bePresent(holder)
   await noticeDeaths(core, input)
   const parent = input.replyTo === undefined ? undefined : await messageOf(core, input.replyTo)
-  const on = looksAtMessages(input, core.settings) ? 'index' : 'directory'
-  const command = { from, input, parent }
+  const on = chosen?.again || looksAtMessages(input, core.settings) ? 'index' : 'directory'
+  const command = { from, input, parent, ...chosen }
   const decided = await core
-    .decide(on, (view, context) => decideSend(view, command, context))
+    .decide(on, (view, context) => {
+      inTime?.(view)
+      return decideSend(view, command, context)
+    })
     .catch((error: unknown) => {
       if (!(error instanceof MailboxError) || error.code !== 'over_limit') throw error
       const exact = { ...command, countsShares: true }
-      return core.decide('index', (view, context) => decideSend(view, exact, context))
+      return core.decide('index', (view, context) => {
+        inTime?.(view)
+        return decideSend(view, exact, context)
+      })
     })
+  // Whoever wrote it may have been killed before the disk had it.
+  if (chosen?.again && decided.placed.length === 0) syncEnd(core)
   // To answer mail to a role is to take it.
   const changes = decided.placed.flatMap(({ entry }) =>
     entry.kind === 'receipt' && entry.by === from ? entry.changes : [],
