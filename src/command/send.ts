@@ -29,8 +29,6 @@ export interface SendCommand {
   from: string
   /** The id that its sender has chosen. @default a new one */
   id?: string | undefined
-  /** It may have been sent with this id already; the index tells. @default false */
-  again?: boolean | undefined
   input: SendInput
   /** The message that `replyTo` names, looked up in advance because messages never change. */
   parent: { id: string; threadId: string } | undefined
@@ -67,8 +65,6 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
   const { directory } = view
   const { from, input } = command
   if (from !== systemAgent) requirePresent(directory, from)
-  const same = command.again ? view.message(command.id!) : undefined
-  if (same !== undefined) return { drafts: [], result: { message: view.text(same.seq), warnings: [] } }
   const earlier = input.key === undefined ? undefined : view.keyed(from, input.key)
   if (earlier !== undefined) {
     const { seq } = requireMessage(view, earlier)

@@ -1,11 +1,18 @@
 import { connect, type Socket } from 'node:net'
 import { MailboxError } from '../base/errors.ts'
-import { maxTimerMs, monotonicMs } from '../base/timers.ts'
+import { monotonicMs } from '../base/timers.ts'
 import { findAddress } from './place.ts'
 import { type Answer, type Ask, type Hello, LineReader, toLine } from './wire.ts'
 
-/** How long a desk may take. Whoever has no answer by then goes the direct way. */
-export const patienceMs = 80
+/**
+ * How long a desk may take; whoever has no answer by then goes the direct way. It is counted in steps: on a machine
+ * that is so busy that this process is held up as well, each of them takes longer, and the desk has as much more time.
+ */
+const stepMs = 20
+const steps = 4
+
+/** After this the desk does nothing for whoever asked, if it should still have the question. */
+const forgottenAfterMs = 1_000
 
 export type Question = Omit<Ask, 'n' | 'until'>
 
@@ -28,12 +35,14 @@ export class DeskLink {
   /** Resolves when the desk has ended, or was never there. */
   readonly ended: Promise<void>
   #isEnded = false
+  /** When an answer last came that nobody waited for any more. */
+  lateAt = Number.NEGATIVE_INFINITY
 
   /** Greets at once: the first question need not wait for the answer. */
   constructor(space: string, hello: Hello) {
     this.#socket = connect(findAddress(space) ?? nowhere)
     // A desk that is stopped just now greets when it goes on. Nothing is kept waiting for that.
-    this.greeting = this.ask<null>({ verb: 'hello', args: [hello] }, maxTimerMs)
+    this.greeting = this.ask<null>({ verb: 'hello', args: [hello] }, Number.POSITIVE_INFINITY)
     this.#socket.unref()
     const reader = new LineReader()
     this.#socket.setEncoding('utf8')
@@ -52,14 +61,14 @@ export class DeskLink {
   readonly greeting: Promise<Reply<null>>
 
   /** Throws what the desk refuses. */
-  async ask<T>(question: Question, waitMs = patienceMs): Promise<Reply<T>> {
+  async ask<T>(question: Question, patience = steps): Promise<Reply<T>> {
     const n = ++this.#last
-    const until = monotonicMs() + waitMs
+    const until = monotonicMs() + forgottenAfterMs
     const answer = await new Promise<Answer | undefined>((resolve) => {
       if (this.#isEnded) return resolve(undefined)
       // The connection keeps the process alive while somebody waits, and the timer does not.
       this.#socket.ref()
-      this.#pending.set(n, { resolve, timer: setTimeout(() => this.#giveUp(n), waitMs).unref() })
+      this.#pending.set(n, { resolve, timer: this.#waitOn(n, patience) })
       this.#socket.write(toLine({ n, until, ...question }))
     })
     if (answer === undefined || 'direct' in answer) return undefined
@@ -68,13 +77,21 @@ export class DeskLink {
     throw new MailboxError(code, message, { ...(hint && { hint }), ...(limit && { limit }) })
   }
 
-  /** The answer may have arrived while this process was held up itself: it is looked for once more. */
-  #giveUp(n: number): void {
-    setImmediate(() => this.#take(n)?.(undefined))
+  #waitOn(n: number, left: number): NodeJS.Timeout {
+    const next = () => {
+      const pending = this.#pending.get(n)
+      if (pending === undefined) return
+      if (left > 1) pending.timer = this.#waitOn(n, left - 1)
+      // The answer may have arrived while this process was held up itself: it is looked for once more.
+      else setImmediate(() => this.#take(n)?.(undefined))
+    }
+    return setTimeout(next, stepMs).unref()
   }
 
   #settle(answer: Answer): void {
-    this.#take(answer.n)?.(answer)
+    const resolve = this.#take(answer.n)
+    if (resolve === undefined) this.lateAt = performance.now()
+    else resolve(answer)
   }
 
   #take(n: number): Pending['resolve'] | undefined {

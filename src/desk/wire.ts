@@ -42,7 +42,7 @@ export interface Ask {
   by?: Caller
   /** The id of the message that is sent, chosen by its sender. */
   id?: string
-  /** Nothing is decided for it after this time, by the steady clock of the machine in ms. */
+  /** Nothing is decided for it after this time, by the steady clock of the machine in ms: ids are remembered longer. */
   until: number
   args: readonly unknown[]
 }

@@ -9,7 +9,7 @@ const ranks = priorities.length
 export const tallySlots = 3 * ranks
 export const rateWindowMs = 60_000
 /** How many messages are remembered by their ids: far more than can be sent while somebody waits for an answer. */
-const idsKept = 10_000
+const idsKept = 20_000
 
 /**
  * The agents and the number of messages in each box: the small part of the state that every send needs.
@@ -67,6 +67,15 @@ export class Directory {
         this.noteSend(entry.message.from, Date.parse(entry.at))
     }
     foldTallies(entry, this, (box, slot, by) => this.#add(box, slot, by))
+  }
+
+  mark(): Mark {
+    return { directory: this, seq: this.seq }
+  }
+
+  /** Whether a message with this id was folded in since the mark; undefined if that is not remembered any more. */
+  hasSince(mark: Mark, id: string): boolean | undefined {
+    return mark.directory === this && this.seq - mark.seq < idsKept ? this.recent.has(id) : undefined
   }
 
   #remember(id: string): void {
@@ -197,6 +206,12 @@ export class Directory {
     const [low = 0, normal = 0, high = 0, urgent = 0] = this.tallies.get(box) ?? []
     return { low, normal, high, urgent }
   }
+}
+
+/** A point in what was folded in. */
+export interface Mark {
+  directory: Directory
+  seq: number
 }
 
 /** Moves an agent from the lists it was in to those it is in now. */

@@ -18,7 +18,7 @@ import {
   startCursor,
 } from '../journal/journal.ts'
 import type { Agent } from '../model/agent.ts'
-import type { Directory } from '../model/directory.ts'
+import type { Directory, Mark } from '../model/directory.ts'
 import type { Draft, Gist } from '../model/entry.ts'
 import { createIdSource } from '../model/id.ts'
 import type { Settings } from '../model/settings.ts'
@@ -162,6 +162,9 @@ export class SpaceCore {
     return this.#directory.agents
   }
 
+  /** How far this process has followed the journal. */
+  mark = (): Mark => this.#directory.mark()
+
   /** Every entry after a point, and then every new one, until the signal or the end of the space. */
   follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
     this.mustBeOpen()
@@ -243,13 +246,11 @@ export class SpaceCore {
     this.words.close()
   }
 
-  get #loading() {
-    return { countsSends: this.settings['limits.ratePerMinute'] > 0, now: this.now() }
-  }
+  #loading = () => ({ countsSends: this.settings['limits.ratePerMinute'] > 0, now: this.now() })
 
   /** Starts the directory from the index, and the journal's tail from where the index is. */
   #loadDirectory(): boolean {
-    const { directory, cursor } = loadDirectory(this.index, this.#loading)
+    const { directory, cursor } = loadDirectory(this.index, this.#loading())
     const isSought = this.journal.seek(cursor)
     if (!isSought && this.#directory !== undefined) return false
     this.#directory = directory
@@ -271,7 +272,7 @@ export class SpaceCore {
       cursor.seq <= this.#directory.seq + foldLimit &&
       this.journal.fits(this.#foldedTo)
     if (!isUsable) {
-      this.#directory = readDirectory(this.index, cursor, this.#loading)
+      this.#directory = readDirectory(this.index, cursor, this.#loading())
       this.#epoch = this.journal.epoch
     }
     for (let from = this.#foldedTo; this.#directory.seq < cursor.seq; ) {
@@ -290,7 +291,7 @@ export class SpaceCore {
       // decided while that cannot be read.
       const { epoch } = this.journal
       this.index.catchUp()
-      this.#directory = loadDirectory(this.index, this.#loading).directory
+      this.#directory = loadDirectory(this.index, this.#loading()).directory
       this.#epoch = epoch
     }
     for (const entry of tail) this.#directory.fold(entry)

@@ -59,7 +59,7 @@ test('a message that is asked for at the desk and then sent directly is there on
             }
             const input = { to: 'ada', subject: `s${at}`, body: 'hi' }
             const holder = { core: direct, name: 'bob' }
-            return sendThrough(ask, 'bob', input, direct.newId(), (chosen) =>
+            return sendThrough(ask, 'bob', input, { id: direct.newId(), since: direct.mark() }, (chosen) =>
               sendDirectly(holder, input, chosen),
             )
           }

@@ -6,6 +6,7 @@ import { lockPath, makeDeskDir } from '../../desk/place.ts'
 import { DeskServer } from '../../desk/serve.ts'
 import { type Hello, programVersion, protocol } from '../../desk/wire.ts'
 import { WriterLock } from '../../journal/file/lock.ts'
+import type { Mark } from '../../model/directory.ts'
 import { journalFormat } from '../../model/entry.ts'
 import type { SendInput } from '../../model/fields.ts'
 import type { SpaceCore } from '../core.ts'
@@ -43,7 +44,10 @@ export class DeskSide {
   /** To the desk, once it has greeted us. */
   #link: DeskLink | undefined
   #misses = 0
+  #missedAt = Number.NEGATIVE_INFINITY
   #leftAloneUntil = Number.NEGATIVE_INFINITY
+  /** The seq of what the desk wrote last for this process. */
+  #lastSeq = 0
   /** When the desk last said that nobody else writes. */
   #aloneAt = Number.NEGATIVE_INFINITY
   /** When this process last wrote while it was the desk. */
@@ -75,15 +79,22 @@ export class DeskSide {
     if (this.#server !== undefined) this.#wroteAt = performance.now()
     const link = this.#linkIfWanted()
     if (link === undefined) return direct()
-    const chosen = this.#core.newId()
+    const chosen = { id: this.#core.newId(), since: this.#mark() }
     return sendThrough((question) => this.#ask(link, question), name, input, chosen, direct)
   }
 
-  async #ask<T>(link: DeskLink, question: Question): Promise<Reply<T>> {
-    const reply = await link.ask<T>(question)
+  /** The desk's last answer may be further than this process has followed the journal. */
+  #mark(): Mark {
+    const { directory, seq } = this.#core.mark()
+    return { directory, seq: Math.max(seq, this.#lastSeq) }
+  }
+
+  async #ask(link: DeskLink, question: Question): Promise<Reply<SentMessage>> {
+    const reply = await link.ask<SentMessage>(question)
     if (reply === undefined) this.#missed()
     else this.#misses = 0
     if (reply?.alone) this.#aloneAt = performance.now()
+    this.#lastSeq = reply?.value.seq ?? this.#lastSeq
     return reply
   }
 
@@ -92,12 +103,15 @@ export class DeskSide {
     const { contendedAt } = this.#core.journal
     if (contendedAt <= this.#aloneAt) return undefined
     if (this.#running === undefined && contendedAt > 0) this.takePart()
-    return performance.now() < this.#leftAloneUntil ? undefined : this.#link
+    // One that answers late is slow and not stopped.
+    const isAtWork = performance.now() > this.#leftAloneUntil || (this.#link?.lateAt ?? 0) > this.#missedAt
+    return isAtWork ? this.#link : undefined
   }
 
   #missed(): void {
     const ms = Math.min(leaveAloneAtMostMs, leaveAloneMs * 2 ** this.#misses++)
-    this.#leftAloneUntil = performance.now() + ms
+    this.#missedAt = performance.now()
+    this.#leftAloneUntil = this.#missedAt + ms
   }
 
   async #run(): Promise<void> {
@@ -199,9 +213,9 @@ export async function sendThrough(
   ask: AskDesk,
   name: string,
   input: SendInput,
-  id: string,
+  chosen: ChosenId,
   direct: Direct,
 ): Promise<SentMessage> {
-  const reply = await ask({ verb: 'send', by: { name, pid: process.pid }, id, args: [input] })
-  return reply === undefined ? direct({ id, again: true }) : withBody(reply.value, input)
+  const reply = await ask({ verb: 'send', by: { name, pid: process.pid }, id: chosen.id, args: [input] })
+  return reply === undefined ? direct(chosen) : withBody(reply.value, input)
 }

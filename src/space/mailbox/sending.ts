@@ -4,12 +4,13 @@ import { processState } from '../../base/process.ts'
 import { inSpan } from '../../base/trace.ts'
 import { checkSend, recipientsOf } from '../../command/check-send.ts'
 import { decideResend } from '../../command/resend.ts'
-import { decideSend, looksAtMessages, type Sent } from '../../command/send.ts'
+import { decideSend, looksAtMessages, type SendCommand, type Sent } from '../../command/send.ts'
 import { decideWithdraw } from '../../command/withdraw.ts'
 import { checkPayload } from '../../conversation/payload.ts'
 import { typeNamed, warnOfType } from '../../conversation/type-names.ts'
 import type { Decided } from '../../journal/journal.ts'
 import { systemAgent } from '../../model/agent.ts'
+import type { Mark } from '../../model/directory.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { checkId } from '../../model/id.ts'
 import type { StoredMessage } from '../../query/message.ts'
@@ -40,10 +41,10 @@ export async function send(holder: Holder, said: SendInput): Promise<SentMessage
   return sent
 }
 
-/** The id of a message, chosen before it is sent. `again`: it may have been sent with it already. */
+/** The id of a message, chosen before it is sent. `since`: it may have been sent with it already, after this. */
 export interface ChosenId {
   id: string
-  again?: boolean
+  since?: Mark
 }
 
 /** Decides and writes in this process. */
@@ -78,29 +79,38 @@ async function sendOnce(holder: Holder, input: SendInput, chosen?: ChosenId): Pr
   await bePresent(holder)
   await noticeDeaths(core, input)
   const parent = input.replyTo === undefined ? undefined : await messageOf(core, input.replyTo)
-  const on = chosen?.again || looksAtMessages(input, core.settings) ? 'index' : 'directory'
-  const command = { from, input, parent, ...chosen }
-  const decided = await core
-    .decide(on, (view, context) => {
+  const on = looksAtMessages(input, core.settings) ? 'index' : 'directory'
+  const { id, since } = chosen ?? {}
+  const decide = (basis: typeof on, more: Partial<SendCommand> = {}) =>
+    core.decide(basis, (view, context) => {
       inTime?.(view)
-      return decideSend(view, command, context)
+      const there = since && view.directory.hasSince(since, id!) !== false && findSince(core, id!, since.seq)
+      if (there) return { drafts: [], result: { message: there, warnings: [] } }
+      return decideSend(view, { from, input, parent, id, ...more }, context)
     })
-    .catch((error: unknown) => {
-      if (!(error instanceof MailboxError) || error.code !== 'over_limit') throw error
-      const exact = { ...command, countsShares: true }
-      return core.decide('index', (view, context) => {
-        inTime?.(view)
-        return decideSend(view, exact, context)
-      })
-    })
+  const decided = await decide(on).catch((error: unknown) => {
+    if (!(error instanceof MailboxError) || error.code !== 'over_limit') throw error
+    return decide('index', { countsShares: true })
+  })
   // Whoever wrote it may have been killed before the disk had it.
-  if (chosen?.again && decided.placed.length === 0) syncEnd(core)
+  if (since !== undefined && decided.placed.length === 0) syncEnd(core)
   // To answer mail to a role is to take it.
   const changes = decided.placed.flatMap(({ entry }) =>
     entry.kind === 'receipt' && entry.by === from ? entry.changes : [],
   )
   await claimsMade(holder, changes, decided.placed.at(-1)?.entry.seq ?? 0)
   return toSent(decided)
+}
+
+/** The message with this id among those after a seq. The journal alone tells, so no index can make a send fail. */
+function findSince({ journal }: SpaceCore, id: string, seq: number): StoredMessage | undefined {
+  for (let cursor = journal.locate(seq); ; ) {
+    const read = journal.read(cursor)
+    for (const { entry } of read.entries)
+      if (entry.kind === 'message' && entry.message.id === id) return { seq: entry.seq, ...entry.message }
+    if (read.entries.length === 0) return undefined
+    cursor = read.cursor
+  }
 }
 
 /** How long what was seen of a process counts. */
