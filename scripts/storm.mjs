@@ -31,6 +31,7 @@ const campaigns = {
   power: { files: ['test/crash/power.test.ts'] },
   files: { files: ['test/crash/files.test.ts'] },
   claims: { files: ['test/claims'] },
+  desk: { files: ['test/desk/kills.test.ts'] },
   // Damage of all kinds at random, and a repair of it.
   repair: { files: ['test/journal/repair.test.ts', 'test/crash/repair.test.ts'] },
   // Every bit and byte of a small space, flipped one by one.

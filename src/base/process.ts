@@ -72,7 +72,7 @@ const bootOf = (place: string) => place.split('.')[0]
 let here: string | undefined
 
 /** This boot of this machine, and the set of processes that we can see (a container sees only its own). */
-function bootAndNamespace(): string {
+export function bootAndNamespace(): string {
   if (here === undefined) {
     let namespace = ''
     try {

@@ -15,3 +15,9 @@ export const sleepSync = (ms: number): void => void Atomics.wait(cell, 0, 0, ms)
 /** How long to wait before retry number `retry`, counted from 0: twice as long each time, up to a limit. */
 export const backoffMs = (retry: number, firstMs: number, maxMs: number): number =>
   Math.min(maxMs, firstMs * 2 ** retry)
+
+/** The clock that all processes of a machine share and that nobody can set, in ms. */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime()
+  return seconds * 1e3 + nanoseconds / 1e6
+}

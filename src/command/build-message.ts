@@ -21,8 +21,7 @@ export function buildMessage(
   addresses: readonly Address[],
   { now, newId }: Context,
 ): Message {
-  const { from, input, parent } = command
-  const id = newId()
+  const { from, input, parent, id = newId() } = command
   const message: Message = {
     id,
     from,

@@ -27,6 +27,8 @@ import { decideSupersede } from './withdraw.ts'
 
 export interface SendCommand {
   from: string
+  /** The id that its sender has chosen. @default a new one */
+  id?: string | undefined
   input: SendInput
   /** The message that `replyTo` names, looked up in advance because messages never change. */
   parent: { id: string; threadId: string } | undefined

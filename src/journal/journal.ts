@@ -74,6 +74,8 @@ export interface Journal {
    * was folded from them must be rebuilt from what the journal really contains.
    */
   readonly epoch: number
+  /** When another process last had the right to append while this one wanted it, by `performance.now()`. */
+  readonly contendedAt: number
   /** Throws if what this journal reads and writes is no longer where it was opened. */
   mustBeInPlace(): void
   /** Starts the next decision's tail after this cursor. Returns false, and does nothing, while appends are running. */

@@ -8,6 +8,8 @@ import { classOf, type ReceiptChange, type ReceiptState } from './receipt.ts'
 const ranks = priorities.length
 export const tallySlots = 3 * ranks
 export const rateWindowMs = 60_000
+/** How many messages are remembered by their ids: far more than can be sent while somebody waits for an answer. */
+const idsKept = 20_000
 
 /**
  * The agents and the number of messages in each box: the small part of the state that every send needs.
@@ -30,6 +32,8 @@ export class Directory {
   readonly seen = new Map<string, string>()
   /** Times of each agent's messages in the last minute, in ms, oldest first; only if there is a rate limit. */
   readonly sends = new Map<string, number[]>()
+  /** The ids of the messages that were folded in lately. */
+  readonly recent = new Set<string>()
   /** The last entry folded in. */
   seq = 0
   /** The seq of the oldest message, if any. */
@@ -58,10 +62,25 @@ export class Directory {
     }
     if (entry.kind === 'message') {
       this.firstMessage ??= entry.seq
+      this.#remember(entry.message.id)
       if (this.#countsSends && entry.originalAt === undefined)
         this.noteSend(entry.message.from, Date.parse(entry.at))
     }
     foldTallies(entry, this, (box, slot, by) => this.#add(box, slot, by))
+  }
+
+  mark(): Mark {
+    return { directory: this, seq: this.seq }
+  }
+
+  /** Whether a message with this id was folded in since the mark; undefined if that is not remembered any more. */
+  hasSince(mark: Mark, id: string): boolean | undefined {
+    return mark.directory === this && this.seq - mark.seq < idsKept ? this.recent.has(id) : undefined
+  }
+
+  #remember(id: string): void {
+    this.recent.add(id)
+    if (this.recent.size > idsKept) this.recent.delete(this.recent.values().next().value!)
   }
 
   noteSend(sender: string, at: number): void {
@@ -187,6 +206,12 @@ export class Directory {
     const [low = 0, normal = 0, high = 0, urgent = 0] = this.tallies.get(box) ?? []
     return { low, normal, high, urgent }
   }
+}
+
+/** A point in what was folded in. */
+export interface Mark {
+  directory: Directory
+  seq: number
 }
 
 /** Moves an agent from the lists it was in to those it is in now. */

@@ -11,6 +11,7 @@ import { shelters } from '../index/shelter.ts'
 import { type LastSegment, lastSegment } from '../journal/file/segment.ts'
 import type { DamagedLine, Decided, Journal, PlacedEntry } from '../journal/journal.ts'
 import type { Agent } from '../model/agent.ts'
+import type { Mark } from '../model/directory.ts'
 import type { Draft, LateDraft } from '../model/entry.ts'
 import { createIdSource } from '../model/id.ts'
 import type { Settings } from '../model/settings.ts'
@@ -20,6 +21,7 @@ import { SealedWords } from '../query/sealed-words.ts'
 import { readersOfSealed } from '../query/shares.ts'
 import { createView } from '../query/view.ts'
 import { actorsOf } from './acting.ts'
+import type { DeskSide } from './desk/side.ts'
 import { DirectoryKeeper } from './directory-keeper.ts'
 import { IndexKeeper } from './index-keeper.ts'
 import { Keyring } from './keyring.ts'
@@ -44,6 +46,8 @@ export class SpaceCore {
   readonly onlyLooks: boolean
   /** Whoever uses this space is told apart by other means, such as tokens: see acting.ts. */
   actsForAll = false
+  /** How this process has to do with the desk of the space, if it may. */
+  desk: DeskSide | undefined
   readonly now: Clock
   readonly journal: Journal
   readonly index: Projection
@@ -52,7 +56,7 @@ export class SpaceCore {
   readonly vault: Vault
   readonly #source: Source
   readonly #keeper: IndexKeeper
-  readonly #newId: () => string
+  readonly newId: () => string
   readonly #view: View
   readonly #state: DirectoryKeeper
   readonly #ending = new AbortController()
@@ -91,7 +95,7 @@ export class SpaceCore {
       countsSends: this.settings['limits.ratePerMinute'] > 0,
       now: this.now(),
     }))
-    this.#newId = createIdSource(now)
+    this.newId = createIdSource(now)
     // Everyone who waits listens for the end. There can be many, and none of them is a leak.
     setMaxListeners(0, this.ending)
     this.#view = createView(this.#source)
@@ -103,7 +107,7 @@ export class SpaceCore {
   }
 
   get context(): Context {
-    const context = { now: this.now(), newId: this.#newId, policy: this.settings }
+    const context = { now: this.now(), newId: this.newId, policy: this.settings }
     return this.endsNothing ? { ...context, endsBy: Number.NEGATIVE_INFINITY } : context
   }
 
@@ -200,6 +204,9 @@ export class SpaceCore {
     return this.#state.directory.agents
   }
 
+  /** How far this process has followed the journal. */
+  mark = (): Mark => this.#state.directory.mark()
+
   /** Every entry after a point, and then every new one, until the signal or the end of the space. */
   follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {
     return typedEach(this.#opened(this.followStored(options)))
@@ -235,9 +242,7 @@ export class SpaceCore {
   }
 
   /** Where the journal ends on disk, to notice later without opening the space whether something was appended. */
-  lastSegment(): LastSegment {
-    return lastSegment(this.dir)
-  }
+  lastSegment = (): LastSegment => lastSegment(this.dir)
 
   /**
    * Runs `work` while nobody writes, with the seq of the last entry: what it sees of the journal's files is
@@ -287,6 +292,7 @@ export class SpaceCore {
   /** Waits for what is being written and closes every file. */
   async close(): Promise<void> {
     if (this.#closed) return
+    await this.desk?.close()
     this.#closed = true
     this.#ending.abort()
     await this.#keeper.close()

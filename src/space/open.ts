@@ -6,7 +6,8 @@ import { FileJournal } from '../journal/file/file-journal.ts'
 import type { HubOptions } from '../remote/connection.ts'
 import type { LocalSpace, OpenSpaceOptions, Space } from './api.ts'
 import { SpaceCore } from './core.ts'
-import { ensureSpaceDir, readSettings } from './settings.ts'
+import { DeskSide } from './desk/side.ts'
+import { configText, ensureSpaceDir, readSettings } from './settings.ts'
 import { DiskSpace } from './space.ts'
 import { isTrusted, spaceDirName, trustSpace } from './trust.ts'
 
@@ -29,6 +30,7 @@ export const openDisk = (options: OpenSpaceOptions): Promise<DiskSpace> => typed
 async function open(options: OpenSpaceOptions): Promise<DiskSpace> {
   const isNew = !existsSync(join(options.dir, 'journal'))
   const refusal = ensureSpaceDir(options.dir)
+  const file = configText(options.dir)
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = clockFor(options)
   let core: SpaceCore | undefined
@@ -50,8 +52,17 @@ async function open(options: OpenSpaceOptions): Promise<DiskSpace> {
     throw error
   }
   if (isNew) agreeTo(options.dir)
+  if (mayUseDesk(core, options))
+    core.desk = new DeskSide(core, options.settings === undefined ? file : undefined)
   return new DiskSpace(core)
 }
+
+/** A process with a time of its own, or that may not write, has nothing to do with the others. */
+const mayUseDesk = ({ onlyLooks }: SpaceCore, { now }: OpenSpaceOptions): boolean =>
+  !onlyLooks &&
+  now === undefined &&
+  process.env['MAILBOX_CLOCK'] !== 'wall' &&
+  process.env['MAILBOX_DESK'] !== 'off'
 
 /** Whoever creates a space where it would be found by chance has agreed to it. */
 function agreeTo(dir: string): void {

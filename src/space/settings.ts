@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
-import { notAFile, readTextFile, writeFileAtomically } from '../base/files.ts'
+import { notAFile, readFileIfAny, readTextFile, writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
 import { isObject } from '../base/objects.ts'
 import { nameToFile } from '../model/name.ts'
@@ -26,6 +26,9 @@ export const unknownSettings = (dir: string): string[] =>
   Object.keys(readConfig(configFile(dir)) ?? {}).filter((key) => !isSettingKey(key))
 
 const configFile = (dir: string): string => join(dir, 'config.json')
+
+/** The settings as the file has them; empty if there is none. */
+export const configText = (dir: string): string => readFileIfAny(configFile(dir)) ?? ''
 
 /** The object in a JSON file; undefined when there is no file. */
 function readConfig(path: string): Record<string, unknown> | undefined {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Mailbox } from '../../src/mod.ts'
+import { onStage, won } from '../helpers/scheduled-space.ts'
 import { inStorm } from '../helpers/storm.ts'
-import { onStage, won } from './scheduled-space.ts'
 
 /**
  * Two doors to one space, operations of several mailboxes at once, and fast-check choosing the order of

@@ -40,6 +40,8 @@ export class AppendQueue {
   #syncing = false
   /** Another process had the lock when we last wanted it: reading ahead is worthwhile. */
   #contended = false
+  /** See {@link Journal.contendedAt}. */
+  contendedAt = Number.NEGATIVE_INFINITY
   /** Called when the last sync is over; set while closing. */
   #onIdle: (() => void) | undefined
   #closed = false
@@ -78,6 +80,7 @@ export class AppendQueue {
         const decideNext = () => this.#decideBatch(this.#nextBatch())
         await this.#lock.with(decideNext, this.#lockTimeoutMs, () => {
           this.#contended = true
+          this.contendedAt = performance.now()
           this.#readAhead()
         })
       } catch (error) {

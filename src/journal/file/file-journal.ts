@@ -131,6 +131,10 @@ export class FileJournal implements Journal {
     return this.#queue.epoch + this.#reader.replaced
   }
 
+  get contendedAt(): number {
+    return this.#queue.contendedAt
+  }
+
   mustBeInPlace(): void {
     const found = this.#readSpace()
     if (found === this.space) return

@@ -3,6 +3,7 @@ import { processState } from '../../base/process.ts'
 import { decideReturn } from '../../command/revive.ts'
 import { decideUpdate } from '../../command/roster.ts'
 import { decideKeep } from '../../command/take.ts'
+import type { View } from '../../conversation/view.ts'
 import { type Agent, isAway } from '../../model/agent.ts'
 import type { ReceiptState } from '../../model/receipt.ts'
 import {
@@ -30,6 +31,10 @@ export interface Holder {
   readonly claims?: Map<string, number> | undefined
   /** Its caller runs here, so the files that it attaches can be looked for. */
   readonly hasFiles?: boolean
+  /** The process that acts for the agent. @default this one */
+  readonly pid?: number
+  /** Throws when it is too late to decide for whoever asked. Called with the exclusive right to append. */
+  readonly inTime?: (view: View) => void
 }
 
 type Look<T> = (source: Source, agent: Agent, now: number) => T
@@ -50,7 +55,7 @@ export async function lookIn<T>(holder: Holder, work: Look<T>, acts = true): Pro
   const { core } = holder
   for (let round = 0; ; round++) {
     const look = await queryAs(holder, (source, agent, now) => {
-      const presence = round < maxRounds && acts ? findPresence(core, source, agent) : undefined
+      const presence = round < maxRounds && acts ? findPresence(holder, source, agent) : undefined
       const first =
         presence ?? (round < maxRounds ? findDue(core, source, acts ? agent.name : undefined) : undefined)
       return first === undefined ? { answer: work(source, agent, now) } : { first }
@@ -61,8 +66,12 @@ export async function lookIn<T>(holder: Holder, work: Look<T>, acts = true): Pro
 }
 
 /** What records that an agent is there, when it was away or nothing was heard of it for long. */
-function findPresence(core: SpaceCore, source: Source, agent: Agent): (() => Promise<unknown>) | undefined {
-  const isEnded = hasEnded(agent)
+function findPresence(
+  { core, pid }: Holder,
+  source: Source,
+  agent: Agent,
+): (() => Promise<unknown>) | undefined {
+  const isEnded = hasEnded(agent, pid)
   if (isAway(agent) || isEnded) return () => beBack(core, agent.name, isEnded)
   // Whoever looks in is at work, and keeps what it has claimed.
   if (endsWork(source, agent.name, core.now() + core.settings.readClaimTtlMs / 2))
@@ -73,20 +82,17 @@ function findPresence(core: SpaceCore, source: Source, agent: Agent): (() => Pro
 }
 
 /** Whether the process that an agent joined with has ended, so that whoever acts for it now is another. */
-const hasEnded = ({ state, session }: Agent): boolean =>
-  state !== 'dead' &&
-  session.pid !== undefined &&
-  session.pid !== process.pid &&
-  processState(session) === 'gone'
+const hasEnded = ({ state, session }: Agent, pid = process.pid): boolean =>
+  state !== 'dead' && session.pid !== undefined && session.pid !== pid && processState(session) === 'gone'
 
 const beBack = (core: SpaceCore, name: string, isEnded: boolean): Promise<unknown> =>
   core.record('index', (view, context) => decideReturn(view, name, isEnded, context))
 
 /** Whoever acts is there: an agent that was away, or whose process has ended, is back before it does anything. */
-export async function bePresent({ core, name }: Holder): Promise<void> {
+export async function bePresent({ core, name, pid }: Holder): Promise<void> {
   const agent = core.agents.get(name)
   if (agent === undefined) return
-  const isEnded = hasEnded(agent)
+  const isEnded = hasEnded(agent, pid)
   if (isAway(agent) || isEnded) await beBack(core, name, isEnded)
 }
 

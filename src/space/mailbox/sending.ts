@@ -4,18 +4,20 @@ import { processState } from '../../base/process.ts'
 import { inSpan } from '../../base/trace.ts'
 import { checkSend, recipientsOf } from '../../command/check-send.ts'
 import { decideResend } from '../../command/resend.ts'
-import { decideSend, looksAtMessages, type Sent } from '../../command/send.ts'
+import { decideSend, looksAtMessages, type SendCommand, type Sent } from '../../command/send.ts'
 import { decideWithdraw } from '../../command/withdraw.ts'
 import { checkPayload } from '../../conversation/payload.ts'
 import { typeNamed, warnOfType } from '../../conversation/type-names.ts'
 import type { Decided } from '../../journal/journal.ts'
 import { systemAgent } from '../../model/agent.ts'
+import type { Mark } from '../../model/directory.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { checkId } from '../../model/id.ts'
 import { audienceOf, parseSealed } from '../../model/sealed.ts'
 import type { StoredMessage } from '../../query/message.ts'
 import type { SpaceCore } from '../core.ts'
 import { runDue } from '../due.ts'
+import { syncEnd } from '../sync-end.ts'
 import type { Addresses, ReplyInput, SentMessage } from './api.ts'
 import { checkAttachments } from './attachments.ts'
 import { bePresent, type Holder, messageOf } from './looking.ts'
@@ -32,17 +34,34 @@ export async function send(holder: Holder, said: SendInput): Promise<SentMessage
   const span = { name: `send ${to}`, kind: 'producer', attributes: traceOf('send', name, to) } as const
   const sent = await inSpan(span, async (traceparent) => {
     const stamped = traceparent === undefined ? input : { traceparent, ...input }
-    try {
-      return await sendOnce(holder, stamped)
-    } catch (error) {
-      // A box may be full of mail that has expired. Do what is due before refusing.
-      const isFull = error instanceof MailboxError && error.code === 'over_limit'
-      if (!isFull || (await runDue(core)) === 0) throw error
-      return sendOnce(holder, stamped)
-    }
+    const direct = (chosen?: ChosenId) => sendDirectly(holder, stamped, chosen)
+    const mayAsk = core.desk !== undefined && !looksAtMessages(stamped, core.settings)
+    return mayAsk ? core.desk!.send(name, stamped, direct) : direct()
   })
   sent.warnings.push(...warnings)
   return sent
+}
+
+/** The id of a message, chosen before it is sent. `since`: it may have been sent with it already, after this. */
+export interface ChosenId {
+  id: string
+  since?: Mark
+}
+
+/** Decides and writes in this process. */
+export async function sendDirectly(
+  holder: Holder,
+  input: SendInput,
+  chosen?: ChosenId,
+): Promise<SentMessage> {
+  try {
+    return await sendOnce(holder, input, chosen)
+  } catch (error) {
+    // A box may be full of mail that has expired. Do what is due before refusing.
+    const isFull = error instanceof MailboxError && error.code === 'over_limit'
+    if (!isFull || (await runDue(holder.core)) === 0) throw error
+    return sendOnce(holder, input, chosen)
+  }
 }
 
 /** With the type by the name that the conversations have for it, and what its sender should know about it. */
@@ -56,28 +75,47 @@ function withKnownType(said: SendInput): { input: SendInput; warnings: string[] 
   }
 }
 
-async function sendOnce(holder: Holder, input: SendInput): Promise<SentMessage> {
-  const { core, name: from } = holder
+async function sendOnce(holder: Holder, input: SendInput, chosen?: ChosenId): Promise<SentMessage> {
+  const { core, name: from, inTime } = holder
   await bePresent(holder)
   await noticeDeaths(core, input)
   const parent = input.replyTo === undefined ? undefined : await messageOf(core, input.replyTo)
   const on = looksAtMessages(input, core.settings) ? 'index' : 'directory'
   // An answer would give away what was said.
   const encrypt = input.encrypt ?? (parent?.encrypted === 'recipients' || undefined)
-  const command = { from, input: { ...input, ...given({ encrypt }) }, parent }
-  const decided = await core
-    .decide(on, (view, context) => decideSend(view, command, context))
-    .catch((error: unknown) => {
-      if (!(error instanceof MailboxError) || error.code !== 'over_limit') throw error
-      const exact = { ...command, countsShares: true }
-      return core.decide('index', (view, context) => decideSend(view, exact, context))
+  const said = { ...input, ...given({ encrypt }) }
+  const { id, since } = chosen ?? {}
+  const decide = (basis: typeof on, more: Partial<SendCommand> = {}) =>
+    core.decide(basis, (view, context) => {
+      inTime?.(view)
+      const there = since && view.directory.hasSince(since, id!) !== false && findSince(core, id!, since.seq)
+      if (there) return { drafts: [], result: { message: there, warnings: [] } }
+      return decideSend(view, { from, input: said, parent, id, ...more }, context)
     })
+  const decided = await decide(on).catch((error: unknown) => {
+    if (!(error instanceof MailboxError) || error.code !== 'over_limit') throw error
+    return decide('index', { countsShares: true })
+  })
+  // Whoever wrote it may have been killed before the disk had it.
+  if (since !== undefined && decided.placed.length === 0) syncEnd(core)
   // To answer mail to a role is to take it.
   const changes = decided.placed.flatMap(({ entry }) =>
     entry.kind === 'receipt' && entry.by === from ? entry.changes : [],
   )
   await claimsMade(holder, changes, decided.placed.at(-1)?.entry.seq ?? 0)
   return toSent(decided)
+}
+
+/** The message with this id among those after a seq. The journal alone tells, so no index can make a send fail. */
+function findSince({ journal, vault }: SpaceCore, id: string, seq: number): StoredMessage | undefined {
+  for (let cursor = journal.locate(seq); ; ) {
+    const read = journal.read(cursor)
+    for (const { entry } of read.entries)
+      if (entry.kind === 'message' && entry.message.id === id)
+        return { seq: entry.seq, ...vault.open(entry).message }
+    if (read.entries.length === 0) return undefined
+    cursor = read.cursor
+  }
 }
 
 /** How long what was seen of a process counts. */

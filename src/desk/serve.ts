@@ -1,0 +1,120 @@
+import { chmodSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { MailboxError } from '../base/errors.ts'
+import { monotonicMs } from '../base/timers.ts'
+import { prepareAddress, removeAddress } from './place.ts'
+import { type Answer, type Ask, type Hello, LineReader, toLine } from './wire.ts'
+
+/** Thrown by whoever handles a question and is in doubt: the caller does it by itself. */
+export class GoDirect extends Error {}
+
+export interface DeskOptions {
+  space: string
+  /** Whether somebody who introduces itself like this may ask. */
+  fits: (hello: Hello) => boolean
+  handle: (ask: Ask) => Promise<unknown>
+  /** Whether anybody else has written lately, besides those who ask here. */
+  isBusy: () => boolean
+}
+
+/** Whoever has asked within this time counts as being there. */
+const latelyMs = 50
+
+/** Errors that are answers. After any other, whoever asks goes the direct way and meets the real one. */
+const refusals = new Set(
+  'invalid not_found unknown_recipient not_permitted conflict over_limit disk_full sync_failed damaged'.split(
+    ' ',
+  ),
+)
+
+/** The desk at work: listens on the socket of the space, and answers. Only for whoever holds the desk's lock. */
+export class DeskServer {
+  readonly #options: DeskOptions
+  readonly #server = createServer((socket) => this.#receive(socket))
+  /** The connections, with the time of the last question of each. */
+  readonly #connections = new Map<Socket, number>()
+  #pending = 0
+  #onIdle: (() => void) | undefined
+
+  constructor(options: DeskOptions) {
+    this.#options = options
+  }
+
+  /** Returns false if there is no address to listen at. */
+  async open(): Promise<boolean> {
+    const address = prepareAddress(this.#options.space)
+    if (address === undefined) return false
+    const isListening = await new Promise<boolean>((resolve) => {
+      this.#server.once('error', () => resolve(false))
+      this.#server.listen(address, () => resolve(true))
+    })
+    // Nothing depends on the desk, so it keeps no process alive.
+    this.#server.unref()
+    if (isListening) chmodSync(address, 0o600)
+    return isListening
+  }
+
+  #receive(socket: Socket): void {
+    const reader = new LineReader()
+    let isGreeted = false
+    this.#connections.set(socket, Number.NEGATIVE_INFINITY)
+    socket.unref()
+    socket.setEncoding('utf8')
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => this.#connections.delete(socket))
+    const take = (line: string) => {
+      const ask = JSON.parse(line) as Ask
+      if (ask.verb !== 'hello') return void this.#answer(socket, ask, isGreeted)
+      isGreeted = this.#options.fits(ask.args[0] as Hello)
+      say(socket, isGreeted ? { n: ask.n, value: null } : { n: ask.n, direct: 'another program' })
+    }
+    socket.on('data', (chunk: string) => {
+      try {
+        for (const line of reader.push(chunk)) take(line)
+      } catch {
+        socket.destroy()
+      }
+    })
+  }
+
+  async #answer(socket: Socket, ask: Ask, isGreeted: boolean): Promise<void> {
+    const now = monotonicMs()
+    this.#connections.set(socket, now)
+    if (!isGreeted || now > ask.until) return say(socket, { n: ask.n, direct: 'late' })
+    this.#pending++
+    say(socket, await this.#outcome(socket, ask))
+    if (--this.#pending === 0) this.#onIdle?.()
+  }
+
+  async #outcome(socket: Socket, ask: Ask): Promise<Answer> {
+    const { n } = ask
+    try {
+      const value = await this.#options.handle(ask)
+      return this.#isAlone(socket) ? { n, value, alone: true } : { n, value }
+    } catch (error) {
+      if (!(error instanceof MailboxError) || !refusals.has(error.code))
+        return { n, direct: error instanceof Error ? error.message : 'in doubt' }
+      const { code, message, hint, limit } = error
+      return { n, error: { code, message, hint, limit } }
+    }
+  }
+
+  #isAlone(own: Socket): boolean {
+    if (this.#options.isBusy()) return false
+    const since = monotonicMs() - latelyMs
+    for (const [socket, at] of this.#connections) if (socket !== own && at > since) return false
+    return true
+  }
+
+  /** Answers what was asked so far, and no more. */
+  async close(): Promise<void> {
+    this.#server.close()
+    if (this.#pending > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve))
+    for (const socket of this.#connections.keys()) socket.end(() => socket.destroy())
+    removeAddress(this.#options.space)
+  }
+}
+
+function say(socket: Socket, answer: Answer): void {
+  if (socket.writable) socket.write(toLine(answer))
+}
