@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { FileJournal, type FileJournalOptions } from '../../src/journal/file/file-journal.ts'
+import type { Journal } from '../../src/journal/journal.ts'
+import { parseAddress } from '../../src/journal/postgres/address.ts'
+import { PostgresJournal, type PostgresJournalOptions } from '../../src/journal/postgres/postgres-journal.ts'
 import type { OpenSpaceOptions } from '../../src/space/api.ts'
 import { openDisk } from '../../src/space/open.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
+import { freshAddress } from './postgres.ts'
 import { removeTree } from './remove-tree.ts'
 
 /** A directory for one test, gone when the test is over. */
@@ -33,11 +37,24 @@ export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promis
 
 /** Opens a file journal for the length of a test. */
 export function tempJournal(options: Partial<FileJournalOptions> = {}): FileJournal {
-  const journal = new FileJournal({ durability: 'os', ...options, dir: options.dir ?? tempDir() })
+  return untilEnd(new FileJournal({ durability: 'os', ...options, dir: options.dir ?? tempDir() }))
+}
+
+/** A test may close it early; closing again at the end must not disturb. */
+function untilEnd<J extends Journal>(journal: J): J {
   let closed: Promise<void> | undefined
   const close = journal.close.bind(journal)
-  // A test may close it early; closing again at the end must not disturb.
   journal.close = () => (closed ??= close())
   onTestFinished(() => journal.close())
   return journal
+}
+
+/** Opens a journal on PostgreSQL for the length of a test, of a space of its own unless one is named. */
+export async function tempPostgres({
+  url,
+  dir = tempDir(),
+  ...options
+}: Partial<PostgresJournalOptions> & { url?: string } = {}): Promise<PostgresJournal> {
+  const address = parseAddress(url ?? (await freshAddress()))
+  return untilEnd(await PostgresJournal.open({ ...options, dir, address }))
 }

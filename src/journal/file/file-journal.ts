@@ -5,16 +5,15 @@ import { MailboxError } from '../../base/errors.ts'
 import { syncPathTo } from '../../base/files.ts'
 import type { Entry } from '../../model/entry.ts'
 import { decodeLine, looksWhole, refuseOtherFormat } from '../codec.ts'
-import {
-  type AppendOptions,
-  type Cursor,
-  type DamagedLine,
-  type Decide,
-  type Journal,
-  type Place,
-  type PlacedEntry,
-  type ReadResult,
-  startCursor,
+import type {
+  AppendOptions,
+  Cursor,
+  DamagedLine,
+  Decide,
+  Journal,
+  Place,
+  PlacedEntry,
+  ReadResult,
 } from '../journal.ts'
 import { correctBit } from '../salvage.ts'
 import { AppendQueue } from './append-queue.ts'
@@ -22,7 +21,7 @@ import { readHead } from './head-mark.ts'
 import { WriterLock } from './lock.ts'
 import { goneError, listArchived, listPlain, listSegments } from './segment.ts'
 import { SegmentOrder } from './segment-order.ts'
-import { SegmentReader } from './segment-reader.ts'
+import { locateIn, SegmentReader } from './segment-reader.ts'
 import { SegmentWriter, type SegmentWriterOptions } from './segment-writer.ts'
 import { Wake } from './wake.ts'
 import { syncing } from './write-error.ts'
@@ -182,15 +181,7 @@ export class FileJournal implements Journal {
   }
 
   locate(seq: number): Cursor {
-    if (seq <= 0) return startCursor
-    // From the end: most followers start there, and the archive is slower to read.
-    for (const segment of listSegments(this.#dir).reverse()) {
-      // Files were swapped.
-      if (!this.#reader.isOurs(segment) && this.#reader.reorder()) return this.locate(seq)
-      const first = this.#reader.head(segment)?.seq
-      if (first !== undefined && first <= seq + 1) return { ...startCursor, seq: first - 1, segment }
-    }
-    return startCursor
+    return locateIn(this.#reader, this.#dir, seq)
   }
 
   onWake(listener: () => void): () => void {

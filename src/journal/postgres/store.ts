@@ -1,0 +1,255 @@
+import { MailboxError } from '../../base/errors.ts'
+import { pause } from '../../base/timers.ts'
+import { BrokenLine, type LineCopy, Unconnected } from '../copy/line-copy.ts'
+import type { Cursor } from '../journal.ts'
+import type { Link } from './driver.ts'
+import { isLost } from './problem.ts'
+import type { Appended, Head, Server } from './server.ts'
+
+/** Since when the database has not answered, and why. */
+export interface CutOff {
+  /** When this machine last knew the end of the journal, by its own steady clock. */
+  since: number
+  error: MailboxError
+}
+
+/** The right to append, which nobody else has until it is released. */
+export interface Hold {
+  append(after: Cursor, lines: readonly string[], sum: string): Promise<Appended>
+  release(): Promise<void>
+}
+
+const firstPauseMs = 50
+const longestPauseMs = 1_000
+/** While the database does not answer, questions do not wait for it again so soon. */
+const againMs = 1_000
+
+/** The lines of a space in the database, and the copy of them on this machine. */
+export class Store {
+  readonly server: Server
+  readonly copy: LineCopy
+  /** Called when the copy has grown, or shared files have changed. */
+  onNews: (head: Head) => void = () => {}
+  cutOff: CutOff | undefined
+  #checkedAt = performance.now()
+  #triedAt = Number.NEGATIVE_INFINITY
+  #pulling: Promise<void> | undefined
+  #next: Promise<void> | undefined
+  readonly #ending = new AbortController()
+
+  constructor(server: Server, copy: LineCopy) {
+    this.server = server
+    this.copy = copy
+  }
+
+  /**
+   * Brings the copy to where the journal ends now. If the database does not answer, the copy stays as it is and
+   * {@link cutOff} says since when; whoever must know the end (`strict`) gets the error.
+   */
+  async pull({ strict = false } = {}): Promise<void> {
+    const isResting = this.cutOff !== undefined && performance.now() - this.#triedAt < againMs
+    if (isResting && !strict) return
+    try {
+      await this.#fresh()
+    } catch (error) {
+      if (strict || !isLost(error) || this.copy.end().seq === 0) throw error
+    }
+  }
+
+  /** One that is under way may have asked too early; all who come meanwhile share the one after it. */
+  #fresh(): Promise<void> {
+    if (this.#pulling === undefined) return this.#start()
+    this.#next ??= this.#pulling
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined
+        return this.#start()
+      })
+    return this.#next
+  }
+
+  #start(): Promise<void> {
+    const pulling = this.#pull().finally(() => {
+      if (this.#pulling === pulling) this.#pulling = undefined
+    })
+    this.#pulling = pulling
+    return pulling
+  }
+
+  async #pull(): Promise<void> {
+    this.#triedAt = performance.now()
+    await this.#noting(async () => {
+      for (;;) {
+        const end = this.#end()
+        const head = await this.server.since(end.seq)
+        if (this.take(head, end)) return
+      }
+    })
+  }
+
+  /** Takes in what the database has sent for an end of ours. True if that was all. */
+  take(head: Head, end: Cursor): boolean {
+    const { shown } = this.server.address
+    if (head.movedTo !== null) throw movedError(shown, head.movedTo)
+    if (head.seq < end.seq || (head.seq === end.seq && head.sum !== end.sum))
+      throw forkedError(this.copy.dir, shown, head, end)
+    if (head.lines.length > 0) {
+      try {
+        this.copy.add(head.lines, head.id)
+      } catch (error) {
+        if (error instanceof Unconnected && error.seq === end.seq + 1)
+          throw forkedError(this.copy.dir, shown, head, end)
+        if (error instanceof Unconnected || error instanceof BrokenLine) throw changedError(shown, error.seq)
+        throw error
+      }
+    }
+    this.onNews(head)
+    return this.copy.end().seq >= head.seq
+  }
+
+  /** A copy that is damaged is fetched again. */
+  #end(): Cursor {
+    try {
+      return this.copy.end()
+    } catch (error) {
+      if (!(error instanceof MailboxError) || error.code !== 'damaged') throw error
+      this.copy.drop()
+      return this.copy.end()
+    }
+  }
+
+  async #noting<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const asked = performance.now()
+      const value = await work()
+      this.#checkedAt = asked
+      this.cutOff = undefined
+      return value
+    } catch (error) {
+      if (isLost(error)) this.cutOff = { since: this.#checkedAt, error: error as MailboxError }
+      throw error
+    }
+  }
+
+  /**
+   * Appends lines after an end that we know, or brings what is missing. A connection that breaks on the way leaves
+   * open whether they were stored, so the same call is made again until there is an answer: see schema.ts.
+   */
+  async append(after: Cursor, lines: readonly string[], sum: string): Promise<Appended> {
+    return this.#retrying((link) => this.server.appendOn(link, after, lines, sum))
+  }
+
+  async #retrying(call: (link: Link) => Promise<Appended>): Promise<Appended> {
+    const deadline = performance.now() + this.server.address.timeoutMs
+    let isOpen = false
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#noting(() =>
+          this.server.with((link) => {
+            isOpen = true
+            return call(link)
+          }),
+        )
+      } catch (error) {
+        if (!isLost(error)) throw error
+        if (performance.now() > deadline) throw isOpen ? openError(error as MailboxError) : error
+        await pause(Math.min(longestPauseMs, firstPauseMs * 2 ** attempt), this.#ending.signal)
+        if (this.#ending.signal.aborted) throw isOpen ? openError(error as MailboxError) : error
+      }
+    }
+  }
+
+  /** Waits for its turn to append, and brings the copy to the end. For whoever was too late a few times. */
+  async hold(): Promise<Hold> {
+    let done!: () => void
+    let release!: Promise<void>
+    const hold = await new Promise<Hold>((resolve, reject) => {
+      release = this.server
+        .with(async (link) => {
+          await this.#noting(() => this.#takeTurn(link))
+          let isOver = false
+          const over = new Promise<void>((end) => (done = end))
+          resolve({
+            append: async (after, lines, sum) => {
+              try {
+                const answer = await this.server.appendOn(link, after, lines, sum)
+                await link.query('COMMIT')
+                isOver = true
+                return answer
+              } catch (error) {
+                isOver = true
+                if (!isLost(error)) {
+                  await link.query('ROLLBACK').catch(() => {})
+                  throw error
+                }
+                // Whether it was stored is found out without the lock, by the same call.
+                return await this.append(after, lines, sum)
+              }
+            },
+            release: async () => {
+              done()
+              await release
+            },
+          })
+          await over
+          if (!isOver) await link.query('ROLLBACK').catch(() => {})
+        })
+        .catch(reject)
+    })
+    return hold
+  }
+
+  async #takeTurn(link: Link): Promise<void> {
+    await link.query('BEGIN')
+    try {
+      await this.server.holdOn(link)
+      for (;;) {
+        const end = this.#end()
+        if (this.take(await this.server.sinceOn(link, end.seq), end)) return
+      }
+    } catch (error) {
+      await link.query('ROLLBACK').catch(() => {})
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort()
+    await this.#next?.catch(() => {})
+    await this.#pulling?.catch(() => {})
+    await this.server.close()
+    this.copy.close()
+  }
+}
+
+const openError = (cause: MailboxError) =>
+  new MailboxError('unreachable', `${cause.message}; whether this was stored is not known`, {
+    cause,
+    hint: 'look for it when the database is back (mailbox sent), or send it with --key, which stores it once however often it is sent',
+  })
+
+const movedError = (shown: string, to: string) =>
+  new MailboxError('not_found', `the space at ${shown} was moved to ${to}`, {
+    hint: `use it there: --space ${to}`,
+  })
+
+/** The database does not have what this machine has seen in it. */
+const forkedError = (dir: string, shown: string, head: Head, end: Cursor) =>
+  new MailboxError(
+    'conflict',
+    head.seq < end.seq
+      ? `the database ends with entry ${head.seq}, and this machine has seen ${end.seq}: ${shown} is an older state of the space`
+      : `entry ${end.seq} is another one in the database than on this machine: ${shown} was restored, and went on without what is here`,
+    {
+      hint: `if the database is right, run \`mailbox rebuild\`: it puts this machine's copy (${dir}/journal) aside and fetches it again`,
+    },
+  )
+
+const changedError = (shown: string, seq: number) =>
+  new MailboxError(
+    'damaged',
+    `${shown}: entry ${seq} in the table mailbox.entries is not as it was written`,
+    {
+      hint: 'restore its row from a backup, or from another machine: each has the lines in its copy',
+    },
+  )
