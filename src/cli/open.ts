@@ -42,7 +42,9 @@ export const notAgreed = (dir: string) => ({
   next: `to use it: mailbox trust ${shellWord(dir)}`,
 })
 
-export const spaceExists = (dir: string): boolean => existsSync(join(dir, 'journal'))
+/** Whether one in a database exists is known when it is opened. */
+export const spaceExists = (dir: string): boolean =>
+  existsSync(join(dir, 'journal')) || existsSync(join(dir, 'origin.json'))
 
 export function existingSpaceDir(cli: Cli): string {
   const dir = spaceDir(cli)
@@ -58,7 +60,7 @@ export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Pro
   const isNew = !spaceExists(dir)
   const progress = createProgress(cli, 'building the index')
   try {
-    const space = await openDisk({ dir, onProgress: (seq) => progress.report(seq) })
+    const space = await openDisk({ dir, creates, onProgress: (seq) => progress.report(seq) })
     // Relative times are shown by the space's clock.
     cli.now = space.now()
     await decideActor(cli, space)
@@ -111,7 +113,7 @@ export function personAction<Words extends unknown[]>(
   action(command, async (cli, ...words: Words) => {
     const dir = spaceDir(cli)
     if (spaceExists(dir)) {
-      await using space = await openDisk({ dir })
+      await using space = await openDisk({ dir, creates: false })
       await decideActor(cli, space)
       await mustBePerson(space.core, what)
     }

@@ -49,8 +49,9 @@ export interface ReadResult<E = Entry> {
 }
 
 /**
- * Gets the gist of every entry since the last decision, and returns the entries to append. It runs while
- * nobody else can append; if it throws, nothing is appended.
+ * Gets the gist of every entry since the last decision, and returns the entries to append. What it returns or throws
+ * counts only if nobody has appended anything meanwhile: a journal on this disk makes sure of that before, one in a
+ * database afterwards, and then has it decided again. If it throws, nothing is appended.
  */
 export type Decide = (tail: readonly Gist[]) => readonly (Draft | LateDraft)[]
 
@@ -68,6 +69,8 @@ export interface AppendOptions {
 export interface Journal {
   /** Set when the journal was created; an index built from another journal does not fit. */
   readonly space: string
+  /** Whether others can append to it without a change to the files of this machine. @default false */
+  readonly isElsewhere?: boolean
   /**
    * Rises when entries that a decision has seen are not in the journal after all: they did not reach it (a full
    * disk), or its files were moved, replaced or deleted; or when some that it should see cannot be read. State that

@@ -123,6 +123,16 @@ export interface OpenSpaceOptions {
   now?: () => number
   /** Called while an index that is missing or far behind is being built. */
   onProgress?: (seq: number) => void
+  /** Create a space in a database that does not have it yet. @default true */
+  creates?: boolean
+}
+
+/** A space in a PostgreSQL database. */
+export interface DatabaseOptions extends Omit<OpenSpaceOptions, 'dir'> {
+  /** `postgres://USER@HOST/DATABASE?space=NAME`; the password can also come from PGPASSWORD or ~/.pgpass. */
+  url: string
+  /** Where this machine keeps its copy and its index. @default a directory under ~/.cache */
+  dir?: string
 }
 
 export interface MailboxOptions {

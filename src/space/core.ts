@@ -106,8 +106,6 @@ export class SpaceCore {
     decide: (view: View, context: Context) => LateDecision<T>,
   ): Promise<Decided<T>> {
     this.mustBeOpen()
-    const pulled = this.journal.pull()
-    if (pulled !== undefined) await pulled
     if (this.journal.epoch !== this.#epoch) this.#startAgain()
     else if (this.index.cursor.seq > this.#directory.seq + foldLimit) this.#loadDirectory()
     const needsIndex = on === 'index'

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { FileJournal, type FileJournalOptions } from '../../src/journal/file/file-journal.ts'
+import { linkTo } from '../../src/journal/copy/origin.ts'
 import type { Journal } from '../../src/journal/journal.ts'
 import { parseAddress } from '../../src/journal/postgres/address.ts'
 import { PostgresJournal, type PostgresJournalOptions } from '../../src/journal/postgres/postgres-journal.ts'
@@ -27,9 +28,19 @@ export const patientSettings = {
   ...{ silentAfterMs: 0, heartbeatMs: 0, urgentAfterMs: 0, staleAfterMs: 0, ackTimeoutMs: 0 },
 } as const
 
+/** Whether the suites that can run over any journal run over PostgreSQL: TEST_JOURNAL=postgres. */
+export const isOnPostgres = process.env['TEST_JOURNAL'] === 'postgres'
+
+/** A directory for a space of one test. */
+export async function tempSpaceDir(): Promise<string> {
+  const dir = tempDir()
+  if (isOnPostgres) linkTo(parseAddress(await freshAddress()), dir)
+  return dir
+}
+
 /** Opens a space for the length of a test. */
 export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promise<DiskSpace> {
-  const dir = options.dir ?? tempDir()
+  const dir = options.dir ?? (await tempSpaceDir())
   const space = await openDisk({ ...options, dir, settings: { ...testSettings, ...options.settings } })
   onTestFinished(() => space.close())
   return space

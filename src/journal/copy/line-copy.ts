@@ -65,7 +65,8 @@ export class LineCopy {
   /** Behind the last complete line. */
   end(): Cursor {
     if (this.#isStillLast()) return this.#known
-    return (this.#known = this.#findEnd())
+    this.#known = this.#findEnd()
+    return this.#known
   }
 
   #isStillLast(): boolean {
@@ -141,7 +142,8 @@ export class LineCopy {
   }
 
   #head(space: string): HeadMark {
-    return (this.#mark ??= new HeadMark(this.#journal, space))
+    this.#mark ??= new HeadMark(this.#journal, space)
+    return this.#mark
   }
 
   /** Forgets everything. The next use fetches it again. */

@@ -1,9 +1,10 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { MailboxError } from '../../base/errors.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Entry } from '../../model/entry.ts'
 import { decodeLine } from '../codec.ts'
 import { LineCopy } from '../copy/line-copy.ts'
+import { putAside } from '../copy/origin.ts'
 import type { RotationOptions } from '../file/rotation.ts'
 import { listSegments } from '../file/segment.ts'
 import { SegmentOrder } from '../file/segment-order.ts'
@@ -22,10 +23,13 @@ import type { PostgresAddress } from './address.ts'
 import { AppendQueue } from './append-queue.ts'
 import { ServerClock } from './clock.ts'
 import { Poller } from './poller.ts'
-import { Server } from './server.ts'
+import { isLost } from './problem.ts'
+import { noSpace, Server } from './server.ts'
 import { Store } from './store.ts'
 
-export interface PostgresJournalOptions extends Partial<RotationOptions> {
+export interface PostgresJournalOptions extends Partial<Omit<RotationOptions, 'now'>> {
+  /** @default the clock of the database */
+  now?: Clock | undefined
   address: PostgresAddress
   /** The directory of this machine's copy; it can be deleted at any time. */
   dir: string
@@ -35,13 +39,18 @@ export interface PostgresJournalOptions extends Partial<RotationOptions> {
   onWritten?: () => void
 }
 
+type Options = Omit<PostgresJournalOptions, keyof RotationOptions> & RotationOptions & { now: Clock }
+
 /**
  * The journal in a PostgreSQL database, which keeps the order of entries. This machine has a copy of the lines as
  * ordinary segments, so everything is read from disk.
  */
 export class PostgresJournal implements Journal {
   readonly space: string
+  readonly isElsewhere = true
   readonly store: Store
+  /** The time of the space. */
+  readonly now: Clock
   readonly #dir: string
   readonly #reader: SegmentReader<Entry>
   readonly #queue: AppendQueue
@@ -57,7 +66,9 @@ export class PostgresJournal implements Journal {
     const store = new Store(new Server(options.address, clock), new LineCopy(options.dir))
     try {
       const space = await identify(store, options)
-      const journal = new PostgresJournal(store, space, { ...defaults(clock), ...options })
+      store.space = space
+      const now = options.now ?? clock.now
+      const journal = new PostgresJournal(store, space, { ...defaults, ...options, now })
       await journal.pull()
       return journal
     } catch (error) {
@@ -66,9 +77,10 @@ export class PostgresJournal implements Journal {
     }
   }
 
-  private constructor(store: Store, space: string, options: PostgresJournalOptions & RotationOptions) {
+  private constructor(store: Store, space: string, options: Options) {
     this.space = space
     this.store = store
+    this.now = options.now
     this.#dir = join(options.dir, 'journal')
     this.#onWritten = options.onWritten ?? (() => {})
     const order = new SegmentOrder()
@@ -145,16 +157,32 @@ export class PostgresJournal implements Journal {
   }
 }
 
-const defaults = (clock: ServerClock): RotationOptions => ({
-  ...{ segmentBytes: 16 * 1_048_576, segmentEntries: 0, rotate: 'size' },
-  now: clock.now,
-})
+const defaults = { segmentBytes: 16 * 1_048_576, segmentEntries: 0, rotate: 'size' } as const
 
 /** Which space it is: by the database, or by the copy if that is all there is. */
-async function identify(store: Store, { creates = true, address }: PostgresJournalOptions): Promise<string> {
-  if (!(await store.server.find({ creates })))
-    throw new MailboxError('not_found', `there is no space at ${address.shown}`, {
-      hint: 'check the name; to create it: mailbox join NAME, or mailbox move --to ADDRESS',
-    })
+async function identify(store: Store, { creates = true, address, dir }: PostgresJournalOptions): Promise<string> {
+  const here = spaceIn(join(dir, 'journal'))
+  try {
+    if (!(await store.server.find({ creates }))) throw noSpace(address.shown)
+  } catch (error) {
+    if (!isLost(error) || here === undefined) throw error
+    return here
+  }
+  // A space was removed, and another one created with its name. What is left of the first may be all that is left.
+  if (here !== undefined && here !== store.server.id) {
+    store.copy.locked(() => putAside(dir, Date.now()))
+    store.copy.drop()
+  }
   return store.server.id
+}
+
+function spaceIn(journalDir: string): string | undefined {
+  const reader = new SegmentReader(journalDir, decodeLine)
+  try {
+    const first = existsSync(journalDir) ? listSegments(journalDir)[0] : undefined
+    const entry = first === undefined ? undefined : reader.first(first)
+    return entry?.kind === 'segment' ? entry.space : undefined
+  } finally {
+    reader.close()
+  }
 }

@@ -184,7 +184,7 @@ export class Server {
       FROM mailbox.spaces AS s WHERE s.space = $1`
     const asked = performance.now()
     const [row] = await link.query<HeadRow>(text, [this.#number, seq, portionBytes])
-    if (row === undefined) throw gone(this.address.shown)
+    if (row === undefined) throw noSpace(this.address.shown)
     return this.#headOf(row, asked)
   }
 
@@ -200,7 +200,7 @@ export class Server {
       'SELECT * FROM mailbox.append($1, $2, $3, $4, $5, $6)',
       [this.#number, after.seq, after.sum, lines, sum, this.address.timeoutMs],
     )
-    if (row.id === null) throw gone(this.address.shown)
+    if (row.id === null) throw noSpace(this.address.shown)
     return { ...this.#headOf(row, asked), outcome: row.outcome }
   }
 
@@ -210,7 +210,7 @@ export class Server {
   }
 
   get #number(): string {
-    if (this.#space === undefined) throw gone(this.address.shown)
+    if (this.#space === undefined) throw noSpace(this.address.shown)
     return this.#space
   }
 
@@ -278,7 +278,7 @@ export function mustBeUsable(
     })
 }
 
-const gone = (shown: string) =>
+export const noSpace = (shown: string) =>
   new MailboxError('not_found', `there is no space at ${shown}`, {
     hint: 'check the name; to create it: mailbox join NAME, or mailbox move --to ADDRESS',
   })

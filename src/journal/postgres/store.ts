@@ -31,6 +31,8 @@ export class Store {
   /** Called when the copy has grown, or shared files have changed. */
   onNews: (head: Head) => void = () => {}
   cutOff: CutOff | undefined
+  /** The space that the copy is of. */
+  space = ''
   #checkedAt = performance.now()
   #triedAt = Number.NEGATIVE_INFINITY
   #pulling: Promise<void> | undefined
@@ -90,6 +92,7 @@ export class Store {
   /** Takes in what the database has sent for an end of ours. True if that was all. */
   take(head: Head, end: Cursor): boolean {
     const { shown } = this.server.address
+    if (head.id !== this.space) throw replacedError(shown)
     if (head.movedTo !== null) throw movedError(shown, head.movedTo)
     if (head.seq < end.seq || (head.seq === end.seq && head.sum !== end.sum))
       throw forkedError(this.copy.dir, shown, head, end)
@@ -226,6 +229,11 @@ const openError = (cause: MailboxError) =>
   new MailboxError('unreachable', `${cause.message}; whether this was stored is not known`, {
     cause,
     hint: 'look for it when the database is back (mailbox sent), or send it with --key, which stores it once however often it is sent',
+  })
+
+const replacedError = (shown: string) =>
+  new MailboxError('conflict', `${shown} is another space now: the one of this name was removed`, {
+    hint: 'end this process and start it again to use the new one',
   })
 
 const movedError = (shown: string, to: string) =>
