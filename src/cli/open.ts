@@ -9,6 +9,7 @@ import { rememberFirstHead } from '../space/head.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { openDisk } from '../space/open.ts'
 import { findSpace } from '../space/settings.ts'
+import { fetchShared } from '../space/shared.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { FoundSpace } from '../space/trust.ts'
 import { action, type Cli, shellWord } from './cli.ts'
@@ -45,6 +46,13 @@ export const notAgreed = (dir: string) => ({
 /** Whether one in a database exists is known when it is opened. */
 export const spaceExists = (dir: string): boolean =>
   existsSync(join(dir, 'journal')) || existsSync(join(dir, 'origin.json'))
+
+/** The same with its settings, tokens and templates up to date, for verbs that look at those and not at the mail. */
+export async function sharedDir(cli: Cli): Promise<string> {
+  const dir = spaceDir(cli)
+  await fetchShared(dir)
+  return dir
+}
 
 export function existingSpaceDir(cli: Cli): string {
   const dir = spaceDir(cli)

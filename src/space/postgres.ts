@@ -11,13 +11,17 @@ export async function openPostgres(
   { dir, now, settings: given, creates = true }: OpenSpaceOptions,
 ): Promise<SpaceCore> {
   let core: SpaceCore | undefined
-  const settings = { ...readSettings(dir), ...given }
   const journal = await PostgresJournal.open({
     ...{ address, dir, creates },
-    segmentEntries: settings['retention.segmentEntries'],
-    rotate: settings['retention.rotate'],
     now: clockFor(now),
     onWritten: () => core?.written(),
+  })
+  // All machines have the same: the journal has brought them.
+  const settings = { ...readSettings(dir), ...given }
+  journal.rotateBy({
+    segmentBytes: settings.segmentBytes,
+    segmentEntries: settings['retention.segmentEntries'],
+    rotate: settings['retention.rotate'],
   })
   core = new SpaceCore(dir, journal, settings, journal.now)
   return core

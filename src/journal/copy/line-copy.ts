@@ -76,7 +76,8 @@ export class LineCopy {
   }
 
   #findEnd(): Cursor {
-    for (const segment of existsSync(this.#journal) ? listPlain(this.#journal).reverse() : []) {
+    mkdirSync(this.#journal, { recursive: true, mode: 0o700 })
+    for (const segment of listPlain(this.#journal).reverse()) {
       const fd = openForRead(segmentPath(this.#journal, segment))
       if (fd === undefined) continue
       try {
@@ -95,7 +96,6 @@ export class LineCopy {
    */
   add(lines: readonly string[], space: string): boolean {
     return this.locked(() => {
-      mkdirSync(this.#journal, { recursive: true, mode: 0o700 })
       let end = this.end()
       let chunk: Buffer[] = []
       const flush = () => {
@@ -107,7 +107,8 @@ export class LineCopy {
         const start = lineStart(text)
         if (start === undefined || !hasItsSum(line)) throw new BrokenLine(start?.seq ?? end.seq + 1)
         if (start.seq <= end.seq) continue
-        if (end.seq > 0 && start.seq !== end.seq + 1) {
+        // A journal begins with the header of a segment.
+        if (end.seq === 0 ? start.kind !== 'segment' : start.seq !== end.seq + 1) {
           flush()
           return false
         }

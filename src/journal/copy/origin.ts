@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
 import { readJsonIfAny, writeFileAtomically } from '../../base/files.ts'
@@ -33,6 +33,18 @@ export function linkTo(address: PostgresAddress, dir: string): void {
   if (readJsonIfAny<{ address?: unknown }>(originFile(dir))?.address === address.shown) return
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   writeFileAtomically(originFile(dir), text)
+}
+
+/** The journal of this directory is here again. */
+export const unlink = (dir: string): void => rmSync(originFile(dir), { force: true })
+
+/** What to tell whoever has a space open that was moved to a database. */
+export function mustNotBeMoved(dir: string): void {
+  const found = readJsonIfAny<{ address?: unknown }>(originFile(dir))
+  if (found === undefined) return
+  throw new MailboxError('damaged', `the space in ${dir} was moved to ${String(found.address)}`, {
+    hint: 'end this process and start it again: the directory leads there',
+  })
 }
 
 /** The directory of this machine for a space that is named by its address. */

@@ -5,6 +5,7 @@ import { MailboxError } from '../../base/errors.ts'
 import { syncPathTo } from '../../base/files.ts'
 import type { Entry } from '../../model/entry.ts'
 import { decodeLine, looksWhole, refuseOtherFormat } from '../codec.ts'
+import { mustNotBeMoved } from '../copy/origin.ts'
 import type {
   AppendOptions,
   Cursor,
@@ -33,6 +34,8 @@ export interface FileJournalOptions extends Partial<Omit<SegmentWriterOptions, '
   pollMs?: number
   /** @default 60_000 */
   lockTimeoutMs?: number
+  /** The journal itself is elsewhere; this is for reading. @default false */
+  isCopy?: boolean
   /** Nothing is written, and whoever wants to gets this error. */
   refusal?: MailboxError | undefined
   /** Called when a batch has been written and the disk is confirming it: time for other work. */
@@ -51,6 +54,7 @@ const writerDefaults = {
 export class FileJournal implements Journal {
   readonly space: string
   readonly #dir: string
+  readonly #isCopy: boolean
   readonly #refusal: MailboxError | undefined
   readonly #lock: WriterLock
   readonly #lockTimeoutMs: number
@@ -62,9 +66,13 @@ export class FileJournal implements Journal {
   constructor(options: FileJournalOptions) {
     this.#dir = join(options.dir, 'journal')
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    this.#isCopy = options.isCopy ?? false
     this.#refusal = options.refusal
     this.#lockTimeoutMs = options.lockTimeoutMs ?? 60_000
-    this.#lock = new WriterLock(join(options.dir, 'lock'), () => this.mustBeInPlace())
+    this.#lock = new WriterLock(join(options.dir, 'lock'), (isFirst) => {
+      if (!isFirst) this.mustBeInPlace()
+      else if (!options.isCopy) mustNotBeMoved(options.dir)
+    })
     const order = new SegmentOrder()
     this.#reader = new SegmentReader(this.#dir, decodeLine, { order })
     this.#wake = new Wake(this.#dir, options.pollMs ?? 500)
@@ -131,6 +139,7 @@ export class FileJournal implements Journal {
   }
 
   mustBeInPlace(): void {
+    if (!this.#isCopy) mustNotBeMoved(dirname(this.#dir))
     const found = this.#readSpace()
     if (found === this.space) return
     const dir = dirname(this.#dir)

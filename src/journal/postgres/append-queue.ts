@@ -53,7 +53,7 @@ export class AppendQueue {
   readonly #store: Store
   readonly #options: AppendQueueOptions
   readonly #reader: SegmentReader<Gist>
-  readonly #rotation: Rotation
+  #rotation: Rotation
   readonly #batch = new Batch()
   /** Up to here entries are seen by decisions, or in the tail. */
   #cursor: Cursor = startCursor
@@ -73,8 +73,13 @@ export class AppendQueue {
     this.#options = options
     this.#reader = new SegmentReader(options.dir, decodeGist, { order: options.order })
     this.#reader.space = options.space
-    const readStart = (segment: number) => this.#reader.head(segment) ?? this.#reader.first(segment)
-    this.#rotation = new Rotation(options, readStart)
+    this.#rotation = new Rotation(options, this.#readStart)
+  }
+
+  #readStart = (segment: number) => this.#reader.head(segment) ?? this.#reader.first(segment)
+
+  rotateBy(options: RotationOptions): void {
+    this.#rotation = new Rotation(options, this.#readStart)
   }
 
   seek(cursor: Cursor): boolean {
@@ -122,10 +127,12 @@ export class AppendQueue {
 
   /** Decides as many as can be decided together, and appends them. Returns those that are still to be decided. */
   async #round(requests: Request[], hold: Hold | undefined): Promise<Request[]> {
-    this.#follow()
+    await this.#follow()
     const before = this.#cursor
+    const { replaced } = this
     const round = this.#decide(requests)
-    const isRight = await this.#confirm(before, round, hold)
+    const isRight =
+      (await this.#confirm(before, round, hold)) && (round.lines.length > 0 || this.replaced === replaced)
     if (!isRight) {
       this.#losses++
       // What one has decided was shown to those after it, and never happened.
@@ -133,13 +140,16 @@ export class AppendQueue {
       this.#tail = []
       return requests
     }
-    this.#losses = hold === undefined ? 0 : Math.max(0, this.#losses - 1)
+    // While others write as well, it stays in line.
+    if (!hold?.hasNews) this.#losses = hold === undefined ? 0 : this.#losses - 1
     this.#isBusy = round.later.length > 0 || this.#waiting.length > 0
     this.#tell(round, placesAfter(before, round.lines))
     return round.later
   }
 
-  #follow(): void {
+  async #follow(): Promise<void> {
+    // The copy may have been removed: nothing is decided on what is left of it.
+    if (this.#store.copy.end().seq < this.#cursor.seq) await this.#store.pull({ strict: true })
     while (!this.#reader.atEnd(this.#cursor)) {
       const { entries, damaged, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
       if (damaged.length > 0) throw damagedCopy()
@@ -196,7 +206,7 @@ export class AppendQueue {
   /** Clocks of machines differ by milliseconds, and time in a journal does not go back. */
   #add(draft: Draft): Entry {
     const now = isoTime(this.#options.now())
-    this.#lastAt = now > this.#lastAt ? now : this.#lastAt
+    if (now > this.#lastAt) this.#lastAt = now
     return this.#batch.add(draft, this.#lastAt)
   }
 

@@ -26,6 +26,8 @@ export async function connect(address: PostgresAddress): Promise<Link> {
       // Longer than the server itself waits for a lock, so that it is the server that gives up.
       query_timeout: address.timeoutMs + 2_000,
       keepAlive: true,
+      // What is known to follow goes along in the same round trip. Older drivers take it one by one.
+      ...{ pipeline: true },
       application_name: 'agent-mailbox',
     })
   } catch (cause) {

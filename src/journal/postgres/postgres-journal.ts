@@ -25,6 +25,7 @@ import { ServerClock } from './clock.ts'
 import { Poller } from './poller.ts'
 import { isLost } from './problem.ts'
 import { noSpace, Server } from './server.ts'
+import { SharedFiles } from './shared-files.ts'
 import { Store } from './store.ts'
 
 export interface PostgresJournalOptions extends Partial<Omit<RotationOptions, 'now'>> {
@@ -56,6 +57,7 @@ export class PostgresJournal implements Journal {
   readonly #queue: AppendQueue
   readonly #poller: Poller
   readonly #onWritten: () => void
+  readonly #files: SharedFiles
   /** How often the copy was fetched again. */
   #fetchedAgain = 0
 
@@ -70,6 +72,7 @@ export class PostgresJournal implements Journal {
       const now = options.now ?? clock.now
       const journal = new PostgresJournal(store, space, { ...defaults, ...options, now })
       await journal.pull()
+      await journal.#followFiles()
       return journal
     } catch (error) {
       await store.close()
@@ -88,6 +91,26 @@ export class PostgresJournal implements Journal {
     this.#reader.space = space
     this.#queue = new AppendQueue(store, { ...options, space, order, dir: this.#dir })
     this.#poller = new Poller(store, this.#dir)
+    this.#files = new SharedFiles(store.server, options.dir)
+  }
+
+  /** Settings, tokens and templates change seldom, and with every answer the database says whether they have. */
+  async #followFiles(): Promise<void> {
+    const { store } = this
+    if (store.cutOff === undefined) await this.#files.fetchAt(store.files)
+    let seen = store.files
+    store.onHead = ({ files }) => {
+      if (files === seen) return
+      const before = seen
+      seen = files
+      // If that fails, the next answer tries again.
+      this.#files.fetchAt(files).catch(() => (seen = before))
+    }
+  }
+
+  /** When to begin new segments. */
+  rotateBy(options: Omit<RotationOptions, 'now'>): void {
+    this.#queue.rotateBy({ ...options, now: this.now })
   }
 
   get epoch(): number {
@@ -160,7 +183,10 @@ export class PostgresJournal implements Journal {
 const defaults = { segmentBytes: 16 * 1_048_576, segmentEntries: 0, rotate: 'size' } as const
 
 /** Which space it is: by the database, or by the copy if that is all there is. */
-async function identify(store: Store, { creates = true, address, dir }: PostgresJournalOptions): Promise<string> {
+async function identify(
+  store: Store,
+  { creates = true, address, dir }: PostgresJournalOptions,
+): Promise<string> {
   const here = spaceIn(join(dir, 'journal'))
   try {
     if (!(await store.server.find({ creates }))) throw noSpace(address.shown)

@@ -67,6 +67,27 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION mailbox.turn(
+  p_space bigint, p_seq bigint, p_wait_ms int,
+  OUT id text, OUT seq bigint, OUT sum text, OUT moved_to text, OUT files bigint,
+  OUT clock double precision, OUT missing text[]
+) LANGUAGE plpgsql
+AS $$
+DECLARE
+  head mailbox.spaces := mailbox.hold(p_space, p_wait_ms);
+BEGIN
+  IF head.seq > p_seq THEN
+    missing := mailbox.lines_after(p_space, p_seq, 4194304);
+  END IF;
+  id := head.id;
+  seq := head.seq;
+  sum := head.sum;
+  moved_to := head.moved_to;
+  files := head.files;
+  clock := mailbox.clock();
+END
+$$;
+
 CREATE FUNCTION mailbox.append(
   p_space bigint, p_seq bigint, p_sum text, p_lines text[], p_end text, p_wait_ms int,
   OUT outcome text, OUT id text, OUT seq bigint, OUT sum text, OUT moved_to text, OUT files bigint,

@@ -175,15 +175,11 @@ export class Server {
 
   /** The end of the journal, and the lines after `seq`, as many as fit into one answer. */
   async since(seq: number): Promise<Head> {
-    return this.with((link) => this.sinceOn(link, seq))
-  }
-
-  async sinceOn(link: Link, seq: number): Promise<Head> {
     const text = `SELECT ${headColumns},
         CASE WHEN s.seq > $2 THEN mailbox.lines_after(s.space, $2, $3) END AS missing
       FROM mailbox.spaces AS s WHERE s.space = $1`
     const asked = performance.now()
-    const [row] = await link.query<HeadRow>(text, [this.#number, seq, portionBytes])
+    const [row] = await this.with((link) => link.query<HeadRow>(text, [this.#number, seq, portionBytes]))
     if (row === undefined) throw noSpace(this.address.shown)
     return this.#headOf(row, asked)
   }
@@ -204,9 +200,13 @@ export class Server {
     return { ...this.#headOf(row, asked), outcome: row.outcome }
   }
 
-  /** Takes the right to append, in a transaction that is under way. */
-  async holdOn(link: Link): Promise<void> {
-    await link.query('SELECT FROM mailbox.hold($1, $2)', [this.#number, this.address.timeoutMs])
+  /** Waits for the right to append, in a transaction that is under way, and says where the journal ends then. */
+  async turnOn(link: Link, seq: number): Promise<Head> {
+    const asked = performance.now()
+    const values = [this.#number, seq, this.address.timeoutMs]
+    const [row] = await link.query<HeadRow>('SELECT * FROM mailbox.turn($1, $2, $3)', values)
+    if (row.id === null) throw noSpace(this.address.shown)
+    return this.#headOf(row, asked)
   }
 
   get #number(): string {

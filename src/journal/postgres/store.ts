@@ -15,6 +15,8 @@ export interface CutOff {
 
 /** The right to append, which nobody else has until it is released. */
 export interface Hold {
+  /** Whether others have written since this process knew the end. */
+  hasNews: boolean
   append(after: Cursor, lines: readonly string[], sum: string): Promise<Appended>
   release(): Promise<void>
 }
@@ -28,9 +30,11 @@ const againMs = 1_000
 export class Store {
   readonly server: Server
   readonly copy: LineCopy
-  /** Called when the copy has grown, or shared files have changed. */
-  onNews: (head: Head) => void = () => {}
+  /** Called with every answer of the database. */
+  onHead: (head: Head) => void = () => {}
   cutOff: CutOff | undefined
+  /** How often the shared files were changed, by the last answer. */
+  files = 0
   /** The space that the copy is of. */
   space = ''
   #checkedAt = performance.now()
@@ -106,7 +110,8 @@ export class Store {
         throw error
       }
     }
-    this.onNews(head)
+    this.files = head.files
+    this.onHead(head)
     return this.copy.end().seq >= head.seq
   }
 
@@ -169,14 +174,15 @@ export class Store {
     const hold = await new Promise<Hold>((resolve, reject) => {
       release = this.server
         .with(async (link) => {
-          await this.#noting(() => this.#takeTurn(link))
+          const hasNews = await this.#noting(() => this.#takeTurn(link))
           let isOver = false
           const over = new Promise<void>((end) => (done = end))
           resolve({
+            hasNews,
             append: async (after, lines, sum) => {
               try {
-                const answer = await this.server.appendOn(link, after, lines, sum)
-                await link.query('COMMIT')
+                const appended = this.server.appendOn(link, after, lines, sum)
+                const [answer] = await Promise.all([appended, link.query('COMMIT')])
                 isOver = true
                 return answer
               } catch (error) {
@@ -202,18 +208,37 @@ export class Store {
     return hold
   }
 
-  async #takeTurn(link: Link): Promise<void> {
-    await link.query('BEGIN')
+  /** True if others have written since this process knew the end. */
+  async #takeTurn(link: Link): Promise<boolean> {
+    const begun = link.query('BEGIN')
     try {
-      await this.server.holdOn(link)
+      let hasNews = false
       for (;;) {
         const end = this.#end()
-        if (this.take(await this.server.sinceOn(link, end.seq), end)) return
+        const [head] = await Promise.all([this.server.turnOn(link, end.seq), begun])
+        hasNews ||= head.lines.length > 0
+        if (this.take(head, end)) return hasNews
       }
     } catch (error) {
       await link.query('ROLLBACK').catch(() => {})
       throw error
     }
+  }
+
+  /** Ends the life of the space here. `take` runs while nobody can append, with the whole journal in the copy. */
+  async moveAway<T>(to: string, take: () => T): Promise<T> {
+    return this.server.with(async (link) => {
+      await this.#takeTurn(link)
+      try {
+        const value = take()
+        await link.query('UPDATE mailbox.spaces SET moved_to = $2 WHERE space = $1', [this.server.number, to])
+        await link.query('COMMIT')
+        return value
+      } catch (error) {
+        await link.query('ROLLBACK').catch(() => {})
+        throw error
+      }
+    })
   }
 
   async close(): Promise<void> {
