@@ -79,7 +79,9 @@ export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Pro
       ...known,
       ...[...damaged.values()].filter((line) => known.every(({ seq }) => seq !== line.seq)),
     ]
-    if (space.core.endsNothing) cli.warn(space.clockWarning!)
+    if (space.core.endsNothing && space.clockWarning !== undefined) cli.warn(space.clockWarning)
+    if (space.cutOffWarning !== undefined) cli.warn(space.cutOffWarning)
+    else if (space.core.journal.isElsewhere) await (await import('../space/outbox.ts')).sendQueued(space)
     if (isNew) cli.hint(`Created a space in ${dir}`)
     return space
   } finally {

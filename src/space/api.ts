@@ -82,6 +82,8 @@ export interface LocalSpace extends Space {
 
   /** What is wrong with the clock of this process or machine, if it is far from the space's. */
   readonly clockWarning: string | undefined
+  /** How old what is read here is, while the database of the space cannot be reached. */
+  readonly cutOffWarning: string | undefined
   /** The programs beside the space that agents depend on for their mail. */
   helpers(): Helper[]
   /** What happened besides mail, the newest first: refusals, credentials, settings, imports, repairs, who came and went. */

@@ -91,9 +91,12 @@ export class SpaceCore {
     return this.endsNothing ? { ...context, endsBy: Number.NEGATIVE_INFINITY } : context
   }
 
-  /** The clock of this process is wrong: it does nothing that is due and takes nobody's claim for over. */
+  /**
+   * The clock of this process is wrong, or it does not see what the others do: it does nothing that is due and takes
+   * nobody's claim for over.
+   */
   get endsNothing(): boolean {
-    return this.now.doubt()?.who === 'process'
+    return this.now.doubt()?.who === 'process' || this.journal.cutOff !== undefined
   }
 
   /** Takes a decision with the exclusive right to append, and makes it durable. */

@@ -100,26 +100,30 @@ export class PostgresServer {
   }
 
   sql(text: string, database = 'postgres'): string {
-    const words = [
-      '-h',
-      '127.0.0.1',
-      '-p',
-      `${this.port}`,
-      '-U',
-      'tester',
-      '-d',
-      database,
-      '-At',
-      '-v',
-      'ON_ERROR_STOP=1',
-      '-c',
-      text,
-    ]
-    return execFileSync('psql', words, {
-      encoding: 'utf8',
-      env: { ...process.env, PGCONNECT_TIMEOUT: '5' },
-    }).trim()
+    return psql(this.port, text, database)
   }
+}
+
+export function psql(port: number, text: string, database = 'postgres'): string {
+  const words = [
+    '-h',
+    '127.0.0.1',
+    '-p',
+    `${port}`,
+    '-U',
+    'tester',
+    '-d',
+    database,
+    '-qAt',
+    '-v',
+    'ON_ERROR_STOP=1',
+    '-c',
+    text,
+  ]
+  return execFileSync('psql', words, {
+    encoding: 'utf8',
+    env: { ...process.env, PGCONNECT_TIMEOUT: '5' },
+  }).trim()
 }
 
 /** PostgreSQL refuses to run as root. */

@@ -1,4 +1,13 @@
-import { closeSync, existsSync, ftruncateSync, mkdirSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
 import { readFileIfAny, writeFileAtomically } from '../../base/files.ts'
@@ -145,6 +154,19 @@ export class LineCopy {
   #head(space: string): HeadMark {
     this.#mark ??= new HeadMark(this.#journal, space)
     return this.#mark
+  }
+
+  /** When a process of this machine last knew where the journal ends, in ms since 1970. */
+  get checkedAt(): number | undefined {
+    return statSync(join(this.dir, 'checked'), { throwIfNoEntry: false })?.mtimeMs
+  }
+
+  checked(): void {
+    try {
+      writeFileSync(join(this.dir, 'checked'), '', { mode: 0o600 })
+    } catch {
+      // Then others know it less exactly.
+    }
   }
 
   /** Forgets everything. The next use fetches it again. */

@@ -12,6 +12,7 @@ import { locateIn, SegmentReader } from '../file/segment-reader.ts'
 import type {
   AppendOptions,
   Cursor,
+  CutOff,
   DamagedLine,
   Decide,
   Journal,
@@ -117,6 +118,10 @@ export class PostgresJournal implements Journal {
     return this.#queue.epoch + this.#queue.replaced + this.#reader.replaced + this.#fetchedAgain
   }
 
+  get cutOff(): CutOff | undefined {
+    return this.store.cutOff
+  }
+
   mustBeInPlace(): void {}
 
   seek(cursor: Cursor): boolean {
@@ -170,6 +175,11 @@ export class PostgresJournal implements Journal {
 
   withLock<T>(work: () => T): T {
     return this.store.copy.locked(work)
+  }
+
+  /** What is wrong with the lines in the database, one sentence each. */
+  verifySource(): Promise<string[]> {
+    return this.store.verify()
   }
 
   async close(): Promise<void> {

@@ -1,17 +1,11 @@
 import { MailboxError } from '../../base/errors.ts'
 import { pause } from '../../base/timers.ts'
+import { hasItsSum, prevText, sumText } from '../codec.ts'
 import { BrokenLine, type LineCopy, Unconnected } from '../copy/line-copy.ts'
-import type { Cursor } from '../journal.ts'
+import type { Cursor, CutOff } from '../journal.ts'
 import type { Link } from './driver.ts'
 import { isLost } from './problem.ts'
 import type { Appended, Head, Server } from './server.ts'
-
-/** Since when the database has not answered, and why. */
-export interface CutOff {
-  /** When this machine last knew the end of the journal, by its own steady clock. */
-  since: number
-  error: MailboxError
-}
 
 /** The right to append, which nobody else has until it is released. */
 export interface Hold {
@@ -25,6 +19,8 @@ const firstPauseMs = 50
 const longestPauseMs = 1_000
 /** While the database does not answer, questions do not wait for it again so soon. */
 const againMs = 1_000
+/** How exactly other processes of this machine know when the end was last known. */
+const noteEveryMs = 1_000
 
 /** The lines of a space in the database, and the copy of them on this machine. */
 export class Store {
@@ -37,7 +33,7 @@ export class Store {
   files = 0
   /** The space that the copy is of. */
   space = ''
-  #checkedAt = performance.now()
+  #checkedAt: number
   #triedAt = Number.NEGATIVE_INFINITY
   #pulling: Promise<void> | undefined
   #next: Promise<void> | undefined
@@ -46,6 +42,7 @@ export class Store {
   constructor(server: Server, copy: LineCopy) {
     this.server = server
     this.copy = copy
+    this.#checkedAt = copy.checkedAt ?? Date.now()
   }
 
   /**
@@ -112,7 +109,10 @@ export class Store {
     }
     this.files = head.files
     this.onHead(head)
-    return this.copy.end().seq >= head.seq
+    const reached = this.copy.end().seq
+    // A row is missing.
+    if (reached === end.seq && reached < head.seq) throw changedError(shown, end.seq + 1)
+    return reached >= head.seq
   }
 
   /** A copy that is damaged is fetched again. */
@@ -128,8 +128,9 @@ export class Store {
 
   async #noting<T>(work: () => Promise<T>): Promise<T> {
     try {
-      const asked = performance.now()
+      const asked = Date.now()
       const value = await work()
+      if (asked - this.#checkedAt > noteEveryMs) this.copy.checked()
       this.#checkedAt = asked
       this.cutOff = undefined
       return value
@@ -241,6 +242,31 @@ export class Store {
     })
   }
 
+  /** Reads every line in the database again. Returns what is wrong with them, and where they end. */
+  async verify(onLine: (line: string) => void = () => {}): Promise<string[]> {
+    let last: { seq: number; sum: string } | undefined
+    for (;;) {
+      const head = await this.server.since(last?.seq ?? 0)
+      for (const text of head.lines) {
+        const line = Buffer.from(text)
+        const seq = Number(/^\{"seq":(\d+)/.exec(text)?.[1])
+        if (!hasItsSum(line))
+          return [`entry ${(last?.seq ?? 0) + 1} in the database is not as it was written`]
+        if (last !== undefined && (seq !== last.seq + 1 || prevText(line) !== last.sum))
+          return [`entry ${seq} in the database does not follow entry ${last.seq}`]
+        last = { seq, sum: sumText(line) }
+        onLine(text)
+      }
+      if (head.lines.length > 0 && last!.seq < head.seq) continue
+      const isEnd = last?.seq === head.seq && last.sum === head.sum
+      return isEnd
+        ? []
+        : [
+            `the database says that the journal ends with entry ${head.seq}, and entry ${last?.seq ?? 0} is the last one there`,
+          ]
+    }
+  }
+
   async close(): Promise<void> {
     this.#ending.abort()
     await this.#next?.catch(() => {})
@@ -281,7 +307,7 @@ const forkedError = (dir: string, shown: string, head: Head, end: Cursor) =>
 const changedError = (shown: string, seq: number) =>
   new MailboxError(
     'damaged',
-    `${shown}: entry ${seq} in the table mailbox.entries is not as it was written`,
+    `${shown}: entry ${seq} in the table mailbox.entries is missing, or not as it was written`,
     {
       hint: 'restore its row from a backup, or from another machine: each has the lines in its copy',
     },
