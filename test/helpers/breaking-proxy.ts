@@ -11,14 +11,18 @@ export class BreakingProxy {
   /** Called with what the client asks; true: the connection is cut right after the server has got it. */
   cutsAfter: (question: Buffer) => boolean = () => false
 
-  private constructor(server: Server) {
+  /** The port that new connections are passed on to. */
+  target: number
+
+  private constructor(server: Server, target: number) {
     this.#server = server
+    this.target = target
   }
 
   static async to(port: number): Promise<BreakingProxy> {
     const server = createServer()
-    const proxy = new BreakingProxy(server)
-    server.on('connection', (client) => proxy.#pass(client, port))
+    const proxy = new BreakingProxy(server, port)
+    server.on('connection', (client) => proxy.#pass(client))
     server.listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     onTestFinished(() => proxy.close())
@@ -29,12 +33,12 @@ export class BreakingProxy {
     return (this.#server.address() as { port: number }).port
   }
 
-  #pass(client: Socket, port: number): void {
+  #pass(client: Socket): void {
     if (this.#isCut) {
       client.destroy()
       return
     }
-    const server = connect(port, '127.0.0.1')
+    const server = connect(this.target, '127.0.0.1')
     const both = [client, server]
     const end = () => {
       for (const socket of both) {

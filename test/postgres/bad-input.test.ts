@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { startCursor } from '../../src/journal/journal.ts'
 import { parseAddress } from '../../src/journal/postgres/address.ts'
 import { mustBeUsable } from '../../src/journal/postgres/server.ts'
 import { fetchAgain } from '../../src/space/copy.ts'
@@ -224,7 +225,14 @@ describe('a copy', () => {
     const bytes = readFileSync(file)
     bytes[bytes.length - 60]! ^= 1
     writeFileSync(file, bytes)
-    expect(await subjectsIn(await tempPostgres({ url: url(), dir }))).toEqual(['one', 'two', 'three'])
+    const third = await tempPostgres({ url: url(), dir })
+    expect(await subjectsIn(third)).toEqual(['one', 'two', 'three'])
+    // In the middle, under a process that uses it: an error, and then the right answer.
+    const middle = readFileSync(file)
+    middle[middle.indexOf('one')]! ^= 1
+    writeFileSync(file, middle)
+    expect(() => third.read(startCursor)).toThrowError(expect.objectContaining({ code: 'damaged' }))
+    expect(await subjectsIn(third)).toEqual(['one', 'two', 'three'])
   })
 
   it('of another space in its place is not mistaken for its own', async () => {

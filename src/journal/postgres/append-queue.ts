@@ -152,12 +152,19 @@ export class AppendQueue {
     if (this.#store.copy.end().seq < this.#cursor.seq) await this.#store.pull({ strict: true })
     while (!this.#reader.atEnd(this.#cursor)) {
       const { entries, damaged, cursor } = this.#reader.read(this.#cursor, 16 * 1_048_576)
-      if (damaged.length > 0) throw damagedCopy()
+      if (damaged.length > 0) throw this.#discard()
       this.#cursor = cursor
       if (entries.length === 0) break
       for (const { entry } of entries) this.#tail.push(entry)
       this.#lastAt = entries.at(-1)!.entry.at
     }
+  }
+
+  #discard(): MailboxError {
+    this.#store.copy.drop()
+    return new MailboxError('damaged', 'the local copy of the journal was damaged; nothing was stored', {
+      hint: 'try again: it is fetched again from the database; check the disk (dmesg)',
+    })
   }
 
   #decide(requests: readonly Request[]): Round {
@@ -275,8 +282,3 @@ export class AppendQueue {
     this.#reader.close()
   }
 }
-
-const damagedCopy = () =>
-  new MailboxError('damaged', 'the local copy of the journal is damaged', {
-    hint: 'fetch it again: mailbox rebuild; no mail is lost',
-  })

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
+import { MailboxError } from '../../base/errors.ts'
 import type { Entry } from '../../model/entry.ts'
 import { decodeLine } from '../codec.ts'
 import { LineCopy } from '../copy/line-copy.ts'
@@ -142,7 +143,18 @@ export class PostgresJournal implements Journal {
   }
 
   read(cursor: Cursor, maxBytes = 1_048_576): ReadResult {
-    return this.#reader.read(cursor, maxBytes)
+    const read = this.#reader.read(cursor, maxBytes)
+    if (read.damaged.length > 0) throw this.#discard()
+    return read
+  }
+
+  /** A copy that is damaged gives no answers. The next question fetches it again. */
+  #discard(): MailboxError {
+    this.store.copy.drop()
+    this.#fetchedAgain++
+    return new MailboxError('damaged', `the copy of the journal in ${this.#dir} was damaged`, {
+      hint: 'try again: it is fetched again from the database; check the disk (dmesg)',
+    })
   }
 
   fits(cursor: Cursor): boolean {
@@ -158,7 +170,9 @@ export class PostgresJournal implements Journal {
   }
 
   at(place: Place): Entry | undefined {
-    return this.#reader.at(place)
+    const found = this.#reader.at(place)
+    if (found === undefined && this.#reader.damageAt(place) !== undefined) throw this.#discard()
+    return found
   }
 
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {
