@@ -20,7 +20,7 @@ async function bundle(input, format, ending) {
     cwd: root,
     input,
     platform: 'node',
-    external: ['libsql'],
+    external: ['libsql', 'pg'],
     // Its CommonJS form hides its imports from a bundler.
     resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
     // The library names everything it exports; the command line loads the same files when it needs them.

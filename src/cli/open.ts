@@ -9,6 +9,7 @@ import { rememberFirstHead } from '../space/head.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { openDisk } from '../space/open.ts'
 import { findSpace } from '../space/settings.ts'
+import { fetchShared } from '../space/shared.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { FoundSpace } from '../space/trust.ts'
 import { action, type Cli, shellWord } from './cli.ts'
@@ -42,7 +43,16 @@ export const notAgreed = (dir: string) => ({
   next: `to use it: mailbox trust ${shellWord(dir)}`,
 })
 
-export const spaceExists = (dir: string): boolean => existsSync(join(dir, 'journal'))
+/** Whether one in a database exists is known when it is opened. */
+export const spaceExists = (dir: string): boolean =>
+  existsSync(join(dir, 'journal')) || existsSync(join(dir, 'origin.json'))
+
+/** The same with its settings, tokens and templates up to date, for verbs that look at those and not at the mail. */
+export async function sharedDir(cli: Cli): Promise<string> {
+  const dir = spaceDir(cli)
+  await fetchShared(dir)
+  return dir
+}
 
 export function existingSpaceDir(cli: Cli): string {
   const dir = spaceDir(cli)
@@ -63,7 +73,7 @@ export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Pro
   const isNew = !spaceExists(dir)
   const progress = createProgress(cli, 'building the index')
   try {
-    const space = await openDisk({ dir, onProgress: (seq) => progress.report(seq) })
+    const space = await openDisk({ dir, creates, onProgress: (seq) => progress.report(seq) })
     // Relative times are shown by the space's clock.
     cli.now = space.now()
     await decideActor(cli, space)
@@ -74,7 +84,9 @@ export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Pro
       ...known,
       ...[...damaged.values()].filter((line) => known.every(({ seq }) => seq !== line.seq)),
     ]
-    if (space.core.endsNothing) cli.warn(space.clockWarning!)
+    if (space.core.endsNothing && space.clockWarning !== undefined) cli.warn(space.clockWarning)
+    if (space.cutOffWarning !== undefined) cli.warn(space.cutOffWarning)
+    else if (space.core.journal.isElsewhere) await (await import('../space/outbox.ts')).sendQueued(space)
     if (isNew) cli.hint(`Created a space in ${dir}`)
     return space
   } finally {

@@ -44,6 +44,7 @@ const key = () => import('./verbs/key.ts')
 const log = () => import('./verbs/log.ts')
 const look = () => import('./verbs/look.ts')
 const maintain = () => import('./verbs/maintain.ts')
+const move = () => import('./verbs/move.ts')
 const mcp = () => import('./verbs/mcp.ts')
 const owed = () => import('./verbs/owed.ts')
 const prompt = () => import('./verbs/prompt.ts')
@@ -132,6 +133,7 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
     verb('audit', 'Show what was refused, changed, imported and repaired', from(audit, 'audit')),
     verb('repair', 'Repair the journal, from a copy if needed', from(repair, 'repair')),
     verb('rebuild', 'Rebuild the index from the journal', from(maintain, 'rebuild')),
+    verb('move', 'Move the space to a PostgreSQL database, or back', from(move, 'move')),
     verb('stats', 'Show mail volumes and response times', from(stats, 'stats')),
     verb(
       'archive-old',

@@ -13,7 +13,7 @@ import { type Caller, readsAll } from './callers.ts'
 import { type ConsoleFiles, securityHeaders } from './console.ts'
 import { HttpRefusal, notKept, toAnswer } from './errors.ts'
 import { checkMailbox, checkScope, looking } from './guard.ts'
-import { copyHealth, healthProblem } from './health.ts'
+import { copyHealth, healthProblem, notReady } from './health.ts'
 import { Tally } from './limits.ts'
 import { brief } from './log.ts'
 import { openApi } from './openapi.ts'
@@ -82,6 +82,10 @@ export function createApp(parts: AppParts): Hono<Env> {
     const error = await healthProblem(parts)
     if (error !== undefined) return c.json({ ok: false, version, error }, 503)
     return c.json({ ok: true, version, ...(await copyHealth(parts)) })
+  })
+  app.get('/ready', (c) => {
+    const reason = notReady(parts)
+    return reason === undefined ? c.json({ ok: true }) : c.json({ ok: false, reason }, 503)
   })
   app.get('/metrics', async (c) => {
     c.set('operation', 'metrics')

@@ -22,6 +22,15 @@ export async function healthProblem({
   }
 }
 
+/**
+ * Why a load balancer should send requests to another hub of the space; undefined if it need not. A hub that is cut off
+ * from its database is healthy: it goes on by itself, and starting it again would not help.
+ */
+export function notReady({ space, stopping }: HubParts): 'stopping' | 'cut off' | undefined {
+  if (stopping.aborted) return 'stopping'
+  return space.core.journal.cutOff === undefined ? undefined : 'cut off'
+}
+
 /** How the copies of the journal are. Without paths: it is asked without a token. */
 export interface CopyHealth {
   /** How the mirror stands to the journal; absent if the space has none. */

@@ -43,6 +43,8 @@ export interface StartHubOptions {
   limits?: Partial<HubLimits>
   /** Speak TLS, with a certificate of the hub's own. @default false */
   tls?: boolean
+  /** Post mail to the person to the webhook of the settings. One hub of a space should. @default true */
+  webhook?: boolean
   /** How often streams send a heartbeat. @default 15_000 */
   beatMs?: number
 }
@@ -144,7 +146,7 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   const archiving = onArchived(space.core, (run) => {
     log[run.problem === undefined ? 'info' : 'warn']({ event: 'archive', ...run }, describeRun(run))
   })
-  const posting = postOutside(space, log, stopping.signal)
+  const posting = options.webhook === false ? undefined : postOutside(space, log, stopping.signal)
   const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   const link = `${url}/#token=${callers.console}`
   const forget = keepLink(space.dir, link)

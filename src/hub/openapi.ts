@@ -55,6 +55,7 @@ export function openApi(version: string): object {
       ...Object.fromEntries([...looking, ...acting]),
       '/api/stream': streamPath,
       '/health': healthPath,
+      '/ready': readyPath,
       '/metrics': metricsPath,
     },
     components: {
@@ -135,6 +136,25 @@ const healthPath = {
     responses: {
       200: { description: 'The hub is running', ...json(health) },
       503: { description: 'The space cannot be used: its files were moved or deleted', ...json(health) },
+    },
+  },
+}
+
+const readiness = {
+  type: 'object',
+  properties: { ok: { type: 'boolean' }, reason: { enum: ['stopping', 'cut off'] } },
+  required: ['ok'],
+}
+
+const readyPath = {
+  get: {
+    operationId: 'ready',
+    tags: ['hub'],
+    summary: 'Check that the hub can take requests now',
+    security: [],
+    responses: {
+      200: { description: 'It can', ...json(readiness) },
+      503: { description: 'It is stopping, or cut off from its database', ...json(readiness) },
     },
   },
 }

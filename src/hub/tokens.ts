@@ -5,7 +5,7 @@ import { readTextFile, writeFileAtomically } from '../base/files.ts'
 import { isObject } from '../base/objects.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import { checkName } from '../model/name.ts'
-import { hubDir, makeHubDir, mustBePrivate, whileLocked } from './hub-dir.ts'
+import { makeHubDir, mustBePrivate, whileLocked } from './hub-dir.ts'
 import { newToken, personFile } from './person-token.ts'
 import { defaultScopes, earlyScopes, isScope, type Scope } from './scopes.ts'
 
@@ -28,7 +28,9 @@ export interface AgentToken {
 /** By the agent. A map, because an agent can have any name: `__proto__` is one. */
 type TokenRows = Map<string, TokenRow>
 
-export const agentsFile = (dir: string): string => join(hubDir(dir), 'agents.json')
+/** What machines that share a space call the file of the tokens. */
+export const tokensName = 'hub/agents.json'
+export const agentsFile = (dir: string): string => join(dir, tokensName)
 export const digestOf = (token: string): string => hash('sha256', token, 'hex')
 
 export function readTokens(dir: string): TokenRows {

@@ -6,7 +6,8 @@ import { inSpace } from './shelter.ts'
 
 /** The thread that {@link Background} starts. It catches one projection up whenever it is asked to. */
 const { dir, projection } = workerData as WorkerData
-const journal = new FileJournal({ dir })
+// It only reads, so it does not matter where the journal itself is.
+const journal = new FileJournal({ dir, isCopy: true })
 const open = projection === 'words' ? openSearch : openIndex
 const target = open(journal, [inSpace(dir, journal)])
 const say = (message: FromWorker) => parentPort!.postMessage(message)

@@ -1,3 +1,4 @@
+import type { MailboxError } from '../base/errors.ts'
 import type { Draft, Entry, Gist, LateDraft, SegmentReason } from '../model/entry.ts'
 
 /** Where an entry's line is: the number of its segment, its offset in it, its length. */
@@ -49,8 +50,9 @@ export interface ReadResult<E = Entry> {
 }
 
 /**
- * Gets the gist of every entry since the last decision, and returns the entries to append. It runs while
- * nobody else can append; if it throws, nothing is appended.
+ * Gets the gist of every entry since the last decision, and returns the entries to append. What it returns or throws
+ * counts only if nobody has appended anything meanwhile: a journal on this disk makes sure of that before, one in a
+ * database afterwards, and then has it decided again. If it throws, nothing is appended.
  */
 export type Decide = (tail: readonly Gist[]) => readonly (Draft | LateDraft)[]
 
@@ -61,6 +63,13 @@ export interface AppendOptions {
   begin?: SegmentReason
 }
 
+/** Since when the place where a journal is kept has not answered, and why. */
+export interface CutOff {
+  /** When this machine last knew where the journal ends, by its own clock, in ms since 1970. */
+  since: number
+  error: MailboxError
+}
+
 /**
  * The source of truth: an append-only sequence of entries. One implementation per medium, one contract suite
  * (test/contract/journal.ts) for all of them.
@@ -68,6 +77,10 @@ export interface AppendOptions {
 export interface Journal {
   /** Set when the journal was created; an index built from another journal does not fit. */
   readonly space: string
+  /** Whether others can append to it without a change to the files of this machine. @default false */
+  readonly isElsewhere?: boolean
+  /** Set while the place where the journal is kept does not answer: what is read is as old as that. */
+  readonly cutOff?: CutOff | undefined
   /**
    * Rises when entries that a decision has seen are not in the journal after all: they did not reach it (a full
    * disk), or its files were moved, replaced or deleted; or when some that it should see cannot be read. State that
@@ -103,6 +116,8 @@ export interface Journal {
   locate(seq: number): Cursor
   /** Calls back soon after an append, by this process or another. A wake carries no content. */
   onWake(listener: () => void): () => void
+  /** What is wrong with the journal where it is kept, if that is not on this disk: one sentence each. */
+  verifySource?(): Promise<string[]>
   /** Runs `work` while nobody else can write, for repairs of what depends on the journal. */
   withLock<T>(work: () => T): T
   close(): Promise<void>

@@ -34,6 +34,11 @@ export const settings = {
     (value) => value === 'disk' || value === 'os',
     'disk: a send returns once it is on disk; os: once the operating system has it',
   ),
+  'postgres.commit': setting<'on' | 'remote_apply'>(
+    'on',
+    (value) => value === 'on' || value === 'remote_apply',
+    'for a space on PostgreSQL. on: a send returns as the synchronous_commit of the server says, and never before its disk has it; remote_apply: once the synchronous standbys can show it as well',
+  ),
   segmentBytes: setting(
     16 * 1_048_576,
     whole(65_536, 1_073_741_824),

@@ -82,6 +82,8 @@ export interface LocalSpace extends Space {
 
   /** What is wrong with the clock of this process or machine, if it is far from the space's. */
   readonly clockWarning: string | undefined
+  /** How old what is read here is, while the database of the space cannot be reached. */
+  readonly cutOffWarning: string | undefined
   /** The programs beside the space that agents depend on for their mail. */
   helpers(): Helper[]
   /** What happened besides mail, the newest first: refusals, credentials, settings, imports, repairs, who came and went. */
@@ -123,6 +125,16 @@ export interface OpenSpaceOptions {
   now?: () => number
   /** Called while an index that is missing or far behind is being built. */
   onProgress?: (seq: number) => void
+  /** Create a space in a database that does not have it yet. @default true */
+  creates?: boolean
+}
+
+/** A space in a PostgreSQL database. */
+export interface DatabaseOptions extends Omit<OpenSpaceOptions, 'dir'> {
+  /** `postgres://USER@HOST/DATABASE?space=NAME`; the password can also come from PGPASSWORD or ~/.pgpass. */
+  url: string
+  /** Where this machine keeps its copy and its index. @default a directory under ~/.cache */
+  dir?: string
 }
 
 export interface MailboxOptions {

@@ -111,9 +111,12 @@ export class SpaceCore {
     return this.endsNothing ? { ...context, endsBy: Number.NEGATIVE_INFINITY } : context
   }
 
-  /** The clock of this process is wrong: it does nothing that is due and takes nobody's claim for over. */
+  /**
+   * The clock of this process is wrong, or it does not see what the others do: it does nothing that is due and takes
+   * nobody's claim for over.
+   */
   get endsNothing(): boolean {
-    return this.now.doubt()?.who === 'process'
+    return this.now.doubt()?.who === 'process' || this.journal.cutOff !== undefined
   }
 
   /** Takes a decision with the exclusive right to append, and makes it durable. */
@@ -127,8 +130,6 @@ export class SpaceCore {
     rounds = keyRounds,
   ): Promise<Decided<T>> {
     this.mustBeOpen()
-    const pulled = this.journal.pull()
-    if (pulled !== undefined) await pulled
     this.#state.refresh()
     const needsIndex = on === 'index'
     // What is caught up outside the lock keeps nobody waiting for it.

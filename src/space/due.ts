@@ -71,11 +71,16 @@ function keepFilesLater(core: SpaceCore): void {
 }
 
 /** Runs what is due again and again, until it is stopped or the space is closed. */
-export function runDueEvery(core: SpaceCore, everyMs = everyMsByDefault): { stop: () => void } {
-  const run = () => void runDue(core).catch(() => {}) // Whoever reads next tries again.
+export function runDueEvery(
+  core: SpaceCore,
+  everyMs = everyMsByDefault,
+  also: () => Promise<void> = async () => {},
+): { stop: () => void } {
+  // Whoever reads next tries again.
+  const run = () => void Promise.allSettled([runDue(core), also()])
   const timer = setInterval(run, everyMs)
   timer.unref()
-  keepFilesLater(core)
+  if (!core.journal.isElsewhere) keepFilesLater(core)
   const stop = () => {
     clearInterval(timer)
     core.ending.removeEventListener('abort', stop)

@@ -1,22 +1,24 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Clock, createClock, wallClock } from '../base/clock.ts'
-import { typed } from '../base/errors.ts'
+import { type MailboxError, typed } from '../base/errors.ts'
+import { dirForAddress, linkTo, originOf } from '../journal/copy/origin.ts'
 import { FileJournal } from '../journal/file/file-journal.ts'
+import { type PostgresAddress, parseAddress } from '../journal/postgres/address.ts'
 import type { HubOptions } from '../remote/connection.ts'
-import type { LocalSpace, OpenSpaceOptions, Space } from './api.ts'
+import type { DatabaseOptions, LocalSpace, OpenSpaceOptions, Space } from './api.ts'
 import { SpaceCore } from './core.ts'
 import { DeskSide } from './desk/side.ts'
 import { configText, ensureSpaceDir, readSettings } from './settings.ts'
 import { DiskSpace } from './space.ts'
 import { isTrusted, spaceDirName, trustSpace } from './trust.ts'
 
-/** Opens a space: one behind a hub by its address, one on this disk by its directory. */
+/** Opens a space: one behind a hub or in a database by its address, one on this disk by its directory. */
 export function openSpace(options: HubOptions): Promise<Space>
-export function openSpace(options: OpenSpaceOptions): Promise<LocalSpace>
-export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise<Space> {
-  if (!('url' in options)) {
-    const space = await openDisk(options)
+export function openSpace(options: OpenSpaceOptions | DatabaseOptions): Promise<LocalSpace>
+export async function openSpace(options: OpenSpaceOptions | DatabaseOptions | HubOptions): Promise<Space> {
+  if (!('token' in options)) {
+    const space = await openDisk('url' in options ? placeOf(options) : options)
     if (space.clockWarning !== undefined) process.emitWarning(space.clockWarning, 'MailboxWarning')
     return space
   }
@@ -24,13 +26,45 @@ export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise
   return openHub(options)
 }
 
-/** Opens a space on this disk: the journal, then what is derived from it. Rims get its core with it. */
-export const openDisk = (options: OpenSpaceOptions): Promise<DiskSpace> => typed(() => open(options))
+function placeOf({ url, dir, ...options }: DatabaseOptions): OpenDiskOptions {
+  const address = parseAddress(url)
+  if (dir !== undefined) linkTo(address, dir)
+  return { ...options, dir: dir ?? dirForAddress(address, process.env), address }
+}
 
-async function open(options: OpenSpaceOptions): Promise<DiskSpace> {
+interface OpenDiskOptions extends OpenSpaceOptions {
+  /** With its password, which is not in the directory. */
+  address?: PostgresAddress
+}
+
+/**
+ * Opens a space on this disk, or one in a database by the directory that this machine has for it: the journal, then
+ * what is derived from it. Rims get its core with it.
+ */
+export const openDisk = (options: OpenDiskOptions): Promise<DiskSpace> => typed(() => open(options))
+
+async function open(options: OpenDiskOptions): Promise<DiskSpace> {
   const isNew = !existsSync(join(options.dir, 'journal'))
   const refusal = ensureSpaceDir(options.dir)
   const file = configText(options.dir)
+  const address = options.address ?? originOf(options.dir, process.env)
+  const core =
+    address === undefined
+      ? openFiles(options, refusal)
+      : await (await import('./postgres.ts')).openPostgres(address, options)
+  try {
+    await core.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
+  } catch (error) {
+    await core.close()
+    throw error
+  }
+  if (isNew && address === undefined) agreeTo(options.dir)
+  if (address === undefined && mayUseDesk(core, options))
+    core.desk = new DeskSide(core, options.settings === undefined ? file : undefined)
+  return new DiskSpace(core)
+}
+
+function openFiles(options: OpenSpaceOptions, refusal: MailboxError | undefined): SpaceCore {
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = clockFor(options)
   let core: SpaceCore | undefined
@@ -45,16 +79,7 @@ async function open(options: OpenSpaceOptions): Promise<DiskSpace> {
     onWritten: () => core?.written(),
   })
   core = new SpaceCore(options.dir, journal, settings, now, refusal !== undefined)
-  try {
-    await core.load(options.onProgress === undefined ? {} : { onProgress: options.onProgress })
-  } catch (error) {
-    await core.close()
-    throw error
-  }
-  if (isNew) agreeTo(options.dir)
-  if (mayUseDesk(core, options))
-    core.desk = new DeskSide(core, options.settings === undefined ? file : undefined)
-  return new DiskSpace(core)
+  return core
 }
 
 /** A process with a time of its own, or that may not write, has nothing to do with the others. */

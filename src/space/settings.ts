@@ -4,6 +4,8 @@ import { MailboxError } from '../base/errors.ts'
 import { notAFile, readFileIfAny, readTextFile, writeFileAtomically } from '../base/files.ts'
 import { parseStrictJson } from '../base/json.ts'
 import { isObject } from '../base/objects.ts'
+import { dirForAddress } from '../journal/copy/origin.ts'
+import { isPostgresAddress, mustHideNothing, parseAddress } from '../journal/postgres/address.ts'
 import { nameToFile } from '../model/name.ts'
 import { defaultSettings, isSettingKey, type Settings, settings } from '../model/settings.ts'
 import { type Environment, type FoundSpace, nearestSpace } from './trust.ts'
@@ -94,7 +96,7 @@ export interface FindSpaceOptions {
 function checkDirectory(named: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(named)) return named
   throw new MailboxError('invalid', `${JSON.stringify(named.slice(0, 200))} is an address, not a directory`, {
-    hint: 'name the directory of a space on this machine: --space DIR; a program reaches a hub with openSpace({ url, token })',
+    hint: 'name the directory of a space on this machine, or postgres://USER@HOST/DATABASE?space=NAME; a program reaches a hub with openSpace({ url, token })',
   })
 }
 
@@ -104,6 +106,10 @@ function checkDirectory(named: string): string {
  */
 export function findSpace({ given, env, cwd }: FindSpaceOptions): FoundSpace {
   const named = given ?? env['MAILBOX_SPACE']
+  if (named !== undefined && isPostgresAddress(named)) {
+    if (given !== undefined) mustHideNothing(given)
+    return { dir: dirForAddress(parseAddress(named), env), passedOver: [] }
+  }
   if (named !== undefined && named !== '') return { dir: resolve(cwd, checkDirectory(named)), passedOver: [] }
   return nearestSpace(cwd, env)
 }

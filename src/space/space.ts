@@ -1,4 +1,5 @@
 import { describeDoubt } from '../base/clock.ts'
+import { MailboxError } from '../base/errors.ts'
 import type { SeatInput } from '../command/seat.ts'
 import type { PlacedEntry } from '../journal/journal.ts'
 import { auditTrail } from '../query/audit.ts'
@@ -92,13 +93,21 @@ export class DiskSpace implements LocalSpace {
     const mirror = (await this.mirror())?.problem
     const helpers = this.helpers().flatMap(({ warning }) => warning ?? [])
     const scrubbed = (await import('./scrub.ts')).scrubWarnings(this.dir)
-    const others = [mirror, this.clockWarning].filter((warning) => warning !== undefined)
+    const others = [mirror, this.clockWarning, this.cutOffWarning].filter((warning) => warning !== undefined)
     return { ...found, warnings: [...warnings, ...helpers, ...others, ...scrubbed] }
   }
 
   get clockWarning() {
     const doubt = this.core.now.doubt()
     return doubt === undefined ? undefined : describeDoubt(doubt).found
+  }
+
+  get cutOffWarning() {
+    const { cutOff } = this.core.journal
+    if (cutOff === undefined) return undefined
+    const seconds = Math.max(0, Math.round((Date.now() - cutOff.since) / 1_000))
+    const age = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
+    return `this is what this machine knew ${age} ago: ${cutOff.error.message}`
   }
 
   testRoute: Of<'testRoute'> = (from, input) => testRoute(this.core, from, input)
@@ -115,7 +124,10 @@ export class DiskSpace implements LocalSpace {
   }
 
   runDue: Of<'runDue'> = () => runDue(this.core)
-  runDueEvery: Of<'runDueEvery'> = (everyMs) => runDueEvery(this.core, everyMs)
+  runDueEvery: Of<'runDueEvery'> = (everyMs) => runDueEvery(this.core, everyMs, this.#sendQueued)
+  #sendQueued = async () => {
+    if (this.core.journal.isElsewhere) await (await import('./outbox.ts')).sendQueued(this)
+  }
   helpers: Of<'helpers'> = () => helpersOf(this.dir, this.now())
   audit: Of<'audit'> = (options = {}) => this.core.query((source) => auditTrail(source, options))
   unreadable: Of<'unreadable'> = () => this.core.query(unreadableRecords)
@@ -123,14 +135,18 @@ export class DiskSpace implements LocalSpace {
   verify: Of<'verify'> = (options = {}) => upkeep.verify(this.core, options)
   rebuild: Of<'rebuild'> = (options = {}) => this.core.rebuild(options)
   archiveOld: Of<'archiveOld'> = async (options = {}) => {
-    this.core.mustBeOpen()
+    mustHaveFiles(this.core)
     const { archiveOld } = await import('./retention.ts')
     return archiveOld(this.core, options)
   }
 
-  repair: Of<'repair'> = async (options = {}) => (await import('./repair.ts')).repair(this.core, options)
+  repair: Of<'repair'> = async (options = {}) => {
+    mustHaveFiles(this.core)
+    return (await import('./repair.ts')).repair(this.core, options)
+  }
+
   setMirror: Of<'setMirror'> = async (dir, options = {}) => {
-    this.core.mustBeOpen()
+    mustHaveFiles(this.core)
     return (await import('./mirror.ts')).setMirror(this.core, dir, options)
   }
 
@@ -146,4 +162,13 @@ export class DiskSpace implements LocalSpace {
   async [Symbol.asyncDispose]() {
     await this.close()
   }
+}
+
+/** What is done to the files of a journal makes no sense for a copy of it. */
+function mustHaveFiles(core: SpaceCore): void {
+  core.mustBeOpen()
+  if (!core.journal.isElsewhere) return
+  throw new MailboxError('invalid', 'the journal of this space is in a database', {
+    hint: 'the database has its own means for backups, replicas and repairs: see docs/postgres.md',
+  })
 }

@@ -7,6 +7,7 @@ import { type ExportLine, exportFormat } from '../model/transfer.ts'
 import { type ExportedEntry, exportedAgents, exportedEntry, isExported } from '../query/export.ts'
 import type { SpaceCore } from './core.ts'
 import { ownSettings, writeSettings } from './settings.ts'
+import { changeShared } from './shared.ts'
 
 export interface ExportOptions {
   signal?: AbortSignal | undefined
@@ -177,5 +178,6 @@ const idIn = (value: unknown): unknown => (value as { message?: { id?: unknown }
 async function restore(core: SpaceCore, settings: Partial<Settings>): Promise<Partial<Settings>> {
   const isNew = await core.query((source) => core.viewOf(source).directory.firstMessage === undefined)
   if (!isNew) return {}
-  return core.exclusively(() => writeSettings(core.dir, settings))
+  const write = () => core.exclusively(() => writeSettings(core.dir, settings))
+  return changeShared(core.dir, 'config.json', write)
 }

@@ -24,7 +24,9 @@ export async function verify(
   options: VerifyOptions & { deep?: boolean },
 ): Promise<VerifyReport> {
   core.mustBeOpen()
+  await core.journal.pull()
   const report = await verifyDir(core.dir, options)
+  report.problems.push(...((await core.journal.verifySource?.()) ?? []))
   return options.deep ? verifyIndex(core, report) : report
 }
 

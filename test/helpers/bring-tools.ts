@@ -3,6 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { bringPackages } from './install.ts'
+import { endServer, hasPostgres, planServer } from './postgres.ts'
 import { browserPath, hasTool, systemTools } from './tools.ts'
 
 const lists = '/var/lib/apt/lists'
@@ -13,7 +14,13 @@ const listsMaxAgeMs = 24 * 3_600_000
  * must not count against a test's time limit. What cannot be installed is not an error here: the tests that need
  * it are skipped and say so.
  */
-export default async function bringTools(): Promise<void> {
+export default async function bringTools(): Promise<() => Promise<void>> {
+  planServer()
+  await bring()
+  return endServer
+}
+
+async function bring(): Promise<void> {
   // The quick subset needs none of this.
   if (process.env['TEST_RUN'] === 'quick') return
   await bringSystemTools()
@@ -22,7 +29,7 @@ export default async function bringTools(): Promise<void> {
 
 async function bringSystemTools(): Promise<void> {
   const missing = Object.keys(systemTools).filter((tool) =>
-    tool === 'chromium' ? browserPath() === undefined : !hasTool(tool),
+    tool === 'chromium' ? browserPath() === undefined : tool === 'postgres' ? !hasPostgres() : !hasTool(tool),
   )
   if (missing.length === 0) return
   const packages = [...new Set(missing.map((tool) => systemTools[tool]!))]

@@ -2,11 +2,16 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { linkTo } from '../../src/journal/copy/origin.ts'
 import { FileJournal, type FileJournalOptions } from '../../src/journal/file/file-journal.ts'
+import type { Journal } from '../../src/journal/journal.ts'
+import { parseAddress } from '../../src/journal/postgres/address.ts'
+import { PostgresJournal, type PostgresJournalOptions } from '../../src/journal/postgres/postgres-journal.ts'
 import type { Settings } from '../../src/model/settings.ts'
 import type { OpenSpaceOptions } from '../../src/space/api.ts'
 import { openDisk } from '../../src/space/open.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
+import { freshAddress } from './postgres.ts'
 import { removeTree } from './remove-tree.ts'
 
 /** A directory for one test, gone when the test is over. */
@@ -27,14 +32,26 @@ export const patientSettings = {
 let encrypts = false
 
 /** Whether the spaces of tests are encrypted, so that the same stories can be told in them: test/encrypted. */
-export const encryptSpaces = (on: boolean): void => void (encrypts = on)
+export function encryptSpaces(on: boolean): void {
+  encrypts = on
+}
 
 /** The settings of a test's space that hold for every process that opens it. */
 export const sharedSettings = (): Partial<Settings> => (encrypts ? { encrypt: 'space' } : {})
 
+/** Whether the suites that can run over any journal run over PostgreSQL: TEST_JOURNAL=postgres. */
+export const isOnPostgres = process.env['TEST_JOURNAL'] === 'postgres'
+
+/** A directory for a space of one test. */
+export async function tempSpaceDir(): Promise<string> {
+  const dir = tempDir()
+  if (isOnPostgres) linkTo(parseAddress(await freshAddress()), dir)
+  return dir
+}
+
 /** Opens a space for the length of a test. */
 export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promise<DiskSpace> {
-  const dir = options.dir ?? tempDir()
+  const dir = options.dir ?? (await tempSpaceDir())
   const space = await openDisk({
     ...options,
     dir,
@@ -46,11 +63,24 @@ export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promis
 
 /** Opens a file journal for the length of a test. */
 export function tempJournal(options: Partial<FileJournalOptions> = {}): FileJournal {
-  const journal = new FileJournal({ durability: 'os', ...options, dir: options.dir ?? tempDir() })
+  return untilEnd(new FileJournal({ durability: 'os', ...options, dir: options.dir ?? tempDir() }))
+}
+
+/** A test may close it early; closing again at the end must not disturb. */
+function untilEnd<J extends Journal>(journal: J): J {
   let closed: Promise<void> | undefined
   const close = journal.close.bind(journal)
-  // A test may close it early; closing again at the end must not disturb.
   journal.close = () => (closed ??= close())
   onTestFinished(() => journal.close())
   return journal
+}
+
+/** Opens a journal on PostgreSQL for the length of a test, of a space of its own unless one is named. */
+export async function tempPostgres({
+  url,
+  dir = tempDir(),
+  ...options
+}: Partial<PostgresJournalOptions> & { url?: string } = {}): Promise<PostgresJournal> {
+  const address = parseAddress(url ?? (await freshAddress()))
+  return untilEnd(await PostgresJournal.open({ ...options, dir, address }))
 }

@@ -12,6 +12,7 @@ export const systemTools: Record<string, string> = {
   chromium: 'chromium',
   busybox: 'busybox',
   faketime: 'faketime',
+  postgres: 'postgresql',
   prlimit: 'util-linux',
   script: 'bsdutils',
 }

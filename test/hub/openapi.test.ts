@@ -27,7 +27,7 @@ it('describes itself in a document that validates and leaves nothing out', async
   const paths = [
     ...[...operations.keys()].map((path) => `/api/mailboxes/{mailbox}/${path}`),
     ...Object.values(readings).map(({ path }) => path),
-    ...['/api/stream', '/health', '/metrics'],
+    ...['/api/stream', '/health', '/metrics', '/ready'],
   ]
   expect(Object.keys(document.paths).sort()).toEqual(paths.sort())
   const ids = Object.values(document.paths).flatMap((path) =>

@@ -184,7 +184,11 @@ describe('a key', () => {
     const ada = await space.mailbox('ada')
     await ada.send({ to: 'ada' })
     await revokeKey(space.core, 'ada')
-    expect(await listKeys(space.core)).toContainEqual({ agent: 'ada', since: expect.any(Number), here: false })
+    expect(await listKeys(space.core)).toContainEqual({
+      agent: 'ada',
+      since: expect.any(Number),
+      here: false,
+    })
     const { id } = await ada.send({ to: 'ada' })
     expect(await ada.show(id)).toMatchObject({ signature: 'unsigned' })
     await rotateKey(space.core, 'ada')

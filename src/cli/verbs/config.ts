@@ -7,11 +7,12 @@ import { isSettingKey, settings } from '../../model/settings.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import { tryToRecord } from '../../space/audit.ts'
 import { ensureSpaceDir, readSettings, unknownSettings, writeSetting } from '../../space/settings.ts'
+import { changeShared } from '../../space/shared.ts'
 import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { open, personAction, spaceDir, spaceExists } from '../open.ts'
+import { open, personAction, sharedDir, spaceDir, spaceExists } from '../open.ts'
 import { count, createProgress } from '../progress.ts'
 
 export function config(command: Command): void {
@@ -30,8 +31,8 @@ export function config(command: Command): void {
     )
   action(
     command.command('get').summary('print a setting').argument('<key>', 'name of the setting'),
-    (cli, key: string) => {
-      const value = readSettings(spaceDir(cli))[knownKey(key)]
+    async (cli, key: string) => {
+      const value = readSettings(await sharedDir(cli))[knownKey(key)]
       cli.answer({ [key]: value }, () => written(value))
     },
   )
@@ -46,7 +47,8 @@ export function config(command: Command): void {
       if (key === 'journal.mirror') return setMirror(cli, value)
       const dir = spaceDir(cli)
       ensureSpaceDir(dir)
-      const now = writeSetting(dir, key, parseValue(value))[knownKey(key)]
+      const change = () => writeSetting(dir, key, parseValue(value))
+      const now = (await changeShared(dir, 'config.json', change))[knownKey(key)]
       await recordSetting(cli, key)
       cli.confirm({ [key]: now }, () => `${key} is now ${written(now)}`)
       cli.tip(whenUsed)
@@ -87,8 +89,8 @@ async function setMirror(cli: Cli, value: string): Promise<void> {
   if (mirror !== before) cli.tip(whenUsed)
 }
 
-function list(cli: Cli): void {
-  const dir = spaceDir(cli)
+async function list(cli: Cli): Promise<void> {
+  const dir = await sharedDir(cli)
   const values = readSettings(dir)
   const unknown = unknownSettings(dir)
   const known = Object.entries(settings)

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { VerifyReport } from '../../journal/file/verify.ts'
+import type { VerifyOptions, VerifyReport } from '../../journal/file/verify.ts'
+import { fetchAgain, isCopy } from '../../space/copy.ts'
 import { parseHead, rememberHead } from '../../space/head.ts'
 import { unreadableIn } from '../../space/unreadable.ts'
 import { verifyDir, verifyIndex } from '../../space/upkeep.ts'
@@ -25,8 +26,7 @@ export function verify(command: Command): void {
     const seen = kept === undefined ? {} : { seenIn: () => kept }
     const progress = createProgress(cli, 'verifying')
     const onProgress = ({ bytes, total }: { bytes: number; total: number }) => progress.report(bytes, total)
-    // The space is not opened for this: opening builds an index, and may repair what is to be found here.
-    const report = await verifyDir(dir, { signal: interruptSignal(), onProgress, ...seen }).finally(
+    const report = await verifyWherever(cli, dir, { signal: interruptSignal(), onProgress, ...seen }).finally(
       progress.end,
     )
     if (deep) {
@@ -42,6 +42,13 @@ export function verify(command: Command): void {
     )
     if (!ok) process.exitCode = 1
   })
+}
+
+async function verifyWherever(cli: Cli, dir: string, options: VerifyOptions): Promise<VerifyReport> {
+  // The space is not opened for this: opening builds an index, and may repair what is to be found here.
+  if (!isCopy(dir)) return verifyDir(dir, options)
+  await using space = await open(cli)
+  return space.verify(options)
 }
 
 function verdict(
@@ -71,9 +78,14 @@ function unsignedText(unsigned: readonly number[]): string {
 
 export function rebuild(command: Command): void {
   command
-    .description('Delete the index and rebuild it from the journal. No data is lost.')
+    .description(
+      'Delete the index and rebuild it from the journal. No data is lost. For a space in a database, fetch the copy of this machine again as well.',
+    )
     .addHelpText('after', examples('mailbox rebuild'))
   action(command, async (cli) => {
+    const aside = isCopy(existingSpaceDir(cli)) ? await fetchAgain(existingSpaceDir(cli)) : undefined
+    if (aside !== undefined)
+      cli.warn(`the copy of this machine had entries that the database does not have: they are in ${aside}`)
     await using space = await open(cli)
     const entries = await space.lastSeq()
     const progress = createProgress(cli, 'rebuilding')

@@ -6,12 +6,13 @@ import { toPrintableLine } from '../../model/text.ts'
 import { tryToRecord } from '../../space/audit.ts'
 import { type RouteTest, warningsFor } from '../../space/routing.ts'
 import { readSettings, writeSetting } from '../../space/settings.ts'
+import { changeShared } from '../../space/shared.ts'
 import type { DiskSpace } from '../../space/space.ts'
 import { action, type Cli } from '../cli.ts'
 import { addMessageOptions, compose, type MessageFlags } from '../compose.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
-import { open, personAction, spaceDir } from '../open.ts'
+import { open, personAction, sharedDir } from '../open.ts'
 import { collect, given, priority, whole } from '../options.ts'
 import { whenUsed } from './config.ts'
 
@@ -37,8 +38,8 @@ export function route(command: Command): void {
       ),
     )
   defineAdd(command.command('add'))
-  action(command.command('list').summary('list the rules in their order'), (cli) => {
-    const { routes } = readSettings(spaceDir(cli))
+  action(command.command('list').summary('list the rules in their order'), async (cli) => {
+    const { routes } = readSettings(await sharedDir(cli))
     cli.answer({ routes: routes.map(numbered) }, () => listText(cli, routes))
   })
   personAction(
@@ -112,11 +113,13 @@ async function changeRoutes<T>(
   { core, dir }: DiskSpace,
   change: (routes: readonly Route[]) => { routes: Route[]; result: T },
 ): Promise<T> {
-  const changed = core.exclusively(() => {
-    const { routes, result } = change(readSettings(dir).routes)
-    writeSetting(dir, 'routes', routes)
-    return result
-  })
+  const write = () =>
+    core.exclusively(() => {
+      const { routes, result } = change(readSettings(dir).routes)
+      writeSetting(dir, 'routes', routes)
+      return result
+    })
+  const changed = await changeShared(dir, 'config.json', write)
   await tryToRecord(core, { event: 'setting_changed', by: actor, about: 'routes' })
   return changed
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { SentMessage } from '../../space/mailbox/api.ts'
+import type { Queued } from '../../space/outbox.ts'
 import { actingAs, action, type Cli, shellWord } from '../cli.ts'
 import { addMessageOptions, checkSaysSomething, compose, type MessageFlags } from '../compose.ts'
 import { examples } from '../help.ts'
@@ -32,8 +33,12 @@ export function send(command: Command): void {
     )
     .option('--to <address>', 'a recipient, as the argument; repeatable', collect)
     .option('--from <agent>', 'the sender, as --as')
-  type SendFlags = MessageFlags & { to?: string[]; from?: string }
-  action(command, async (given: Cli, words: string[], { to = [], from, ...flags }: SendFlags) => {
+    .option(
+      '--queue',
+      'if the database of the space does not answer, keep it on this machine and send it later',
+    )
+  type SendFlags = MessageFlags & { to?: string[]; from?: string; queue?: boolean }
+  action(command, async (given: Cli, words: string[], { to = [], from, queue, ...flags }: SendFlags) => {
     const cli = actingAs(given, from)
     const written = words.filter((word) => word !== '-')
     const composed = await compose(flags, words.includes('-'))
@@ -41,14 +46,21 @@ export function send(command: Command): void {
     const addresses = [...written, ...to]
     await using space = await open(cli, { creates: true })
     const mailbox = await openMailbox(cli, space)
-    const sent = mailbox.send({ ...composed, ...(addresses.length > 0 && { to: addresses }) })
-    answerSent(
-      cli,
-      await sent.catch((error: unknown) => {
-        throw composed.body === undefined ? aboutText(cli, error, written) : error
-      }),
-    )
+    const input = { ...composed, ...(addresses.length > 0 && { to: addresses }) }
+    const later = queue ? await import('../../space/outbox.ts') : undefined
+    const sending =
+      later?.sendOrQueue(space, mailbox.name, input, (keyed) => mailbox.send(keyed)) ?? mailbox.send(input)
+    const sent = await sending.catch((error: unknown) => {
+      throw composed.body === undefined ? aboutText(cli, error, written) : error
+    })
+    if ('queued' in sent) answerQueued(cli, sent)
+    else answerSent(cli, sent)
   })
+}
+
+function answerQueued(cli: Cli, { key, at }: Queued): void {
+  cli.answer({ queued: { key, at } }, () => `queued on this machine: ${key}`)
+  cli.tip('it is sent by the next command or hub of this machine that reaches the database')
 }
 
 /** Every word is a recipient, so a text without --body is taken for one. */

@@ -16,6 +16,7 @@ interface ServeFlags {
   port?: number
   allowHost?: string[]
   tls?: boolean
+  webhook: boolean
 }
 
 export function serve(command: Command): void {
@@ -28,6 +29,7 @@ export function serve(command: Command): void {
     .option('--port <n>', 'the port to listen on (default: 7337, or the next free one)', whole(0))
     .option('--tls', 'speak TLS, with a certificate that the tokens vouch for')
     .option('--allow-host <name>', 'a host name that a proxy forwards requests for; repeatable', collect)
+    .option('--no-webhook', 'leave the webhook to another hub of the same space')
     .addHelpText(
       'after',
       examples(
@@ -36,7 +38,7 @@ export function serve(command: Command): void {
         'mailbox serve --allow-host hub.example.org',
       ),
     )
-  action(command, async (cli, { host, port, allowHost = [], tls = false }: ServeFlags) => {
+  action(command, async (cli, { host, port, allowHost = [], tls = false, webhook }: ServeFlags) => {
     const { startHub } = await import('../../hub/hub.ts')
     const { withFingerprint } = await import('../../hub/certificate.ts')
     const { createLog } = await import('../../hub/log.ts')
@@ -49,7 +51,7 @@ export function serve(command: Command): void {
     const mcp = createMcpEndpoint(outsideSpace(space), { version: __VERSION__ })
     const hub = await startHub({
       ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },
-      ...{ allowHosts: allowHost, mcp, tls },
+      ...{ allowHosts: allowHost, mcp, tls, webhook },
     })
     const { url, link, socket, fingerprint } = hub
     const more = given({ socket, fingerprint })

@@ -5,6 +5,7 @@ import type { AuditDraft } from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import { parseDuration } from '../../model/time.ts'
 import { tryToRecord } from '../../space/audit.ts'
+import { changeShared } from '../../space/shared.ts'
 import type { Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { relative } from '../format/time.ts'
@@ -55,15 +56,13 @@ export function token(command: Command): void {
     if (flags.revoke) return revoke(cli, dir, name)
     if (flags.link) return printLink(cli, dir, name)
     if (flags.rotate) return rotate(cli, dir, name)
-    const { createAgentToken, listAgentTokens } = await import('../../hub/tokens.ts')
+    const { createAgentToken, listAgentTokens, tokensName } = await import('../../hub/tokens.ts')
     const { fingerprintIfAny, withFingerprint } = await import('../../hub/certificate.ts')
     const { parseScopes } = await import('../../hub/scopes.ts')
     const scopes = flags.scope === undefined ? undefined : parseScopes(flags.scope)
     const fingerprint = fingerprintIfAny(dir)
-    const created = withFingerprint(
-      createAgentToken(dir, name, { scopes, lastsMs: flags.expires }),
-      fingerprint,
-    )
+    const create = () => createAgentToken(dir, name, { scopes, lastsMs: flags.expires })
+    const created = withFingerprint(await changeShared(dir, tokensName, create), fingerprint)
     await record(cli, { event: 'token_created', about: name, ...given({ note: flags.scope }) })
     const { name: agent, createdAt: _, ...rest } = listAgentTokens(dir).find((one) => one.name === name)!
     cli.answer({ agent, token: created, ...rest, ...given({ fingerprint }) }, () => created)
@@ -81,7 +80,8 @@ async function printSecret(cli: Cli, dir: string, name: string | undefined, { ro
   if (name !== undefined)
     throw new MailboxError('invalid', 'there is one secret for the webhook', { hint: 'omit the name' })
   const { webhookSecret } = await import('../../hub/webhook-signature.ts')
-  const secret = webhookSecret(dir, { renew: rotate ?? false })
+  const change = () => webhookSecret(dir, { renew: rotate ?? false })
+  const secret = await changeShared(dir, 'hub/webhook-secret', change)
   cli.answer({ webhook: { secret } }, () => secret)
 }
 
@@ -100,9 +100,9 @@ async function printLink(cli: Cli, dir: string, name: string): Promise<void> {
 }
 
 async function revoke(cli: Cli, dir: string, name: string): Promise<void> {
-  const { revokeAgentToken } = await import('../../hub/tokens.ts')
+  const { revokeAgentToken, tokensName } = await import('../../hub/tokens.ts')
   const shown = toPrintableLine(name)
-  if (!revokeAgentToken(dir, name))
+  if (!(await changeShared(dir, tokensName, () => revokeAgentToken(dir, name))))
     throw new MailboxError('not_found', `${shown} has no token`, {
       hint: name === person ? `replace it: mailbox token ${person} --rotate` : 'see `mailbox token`',
     })

@@ -35,6 +35,8 @@ const stampOf = ({ space, client, process: owner }: HookContext): string =>
 /** Records that there is nothing to say about anything in the journal up to `seq`, if the journal has been quiet. */
 export async function putStamp(context: HookContext, seq: number): Promise<void> {
   const { core, dir } = context.space
+  // What others write there changes no file here, until somebody on this machine asks for it.
+  if (core.journal.isElsewhere) return
   mkdirSync(stampDir(dir), { recursive: true, mode: 0o700 })
   const stamp = stampOf(context)
   const probe = `${stamp}.${process.pid}.now`

@@ -5,16 +5,16 @@ import { MailboxError } from '../../base/errors.ts'
 import { syncPathTo } from '../../base/files.ts'
 import type { Entry } from '../../model/entry.ts'
 import { decodeLine, looksWhole, refuseOtherFormat } from '../codec.ts'
-import {
-  type AppendOptions,
-  type Cursor,
-  type DamagedLine,
-  type Decide,
-  type Journal,
-  type Place,
-  type PlacedEntry,
-  type ReadResult,
-  startCursor,
+import { mustNotBeMoved } from '../copy/origin.ts'
+import type {
+  AppendOptions,
+  Cursor,
+  DamagedLine,
+  Decide,
+  Journal,
+  Place,
+  PlacedEntry,
+  ReadResult,
 } from '../journal.ts'
 import { correctBit } from '../salvage.ts'
 import { AppendQueue } from './append-queue.ts'
@@ -22,7 +22,7 @@ import { readHead } from './head-mark.ts'
 import { WriterLock } from './lock.ts'
 import { goneError, listArchived, listPlain, listSegments } from './segment.ts'
 import { SegmentOrder } from './segment-order.ts'
-import { SegmentReader } from './segment-reader.ts'
+import { locateIn, SegmentReader } from './segment-reader.ts'
 import { SegmentWriter, type SegmentWriterOptions } from './segment-writer.ts'
 import { Wake } from './wake.ts'
 import { syncing } from './write-error.ts'
@@ -34,6 +34,8 @@ export interface FileJournalOptions extends Partial<Omit<SegmentWriterOptions, '
   pollMs?: number
   /** @default 60_000 */
   lockTimeoutMs?: number
+  /** The journal itself is elsewhere; this is for reading. @default false */
+  isCopy?: boolean
   /** Nothing is written, and whoever wants to gets this error. */
   refusal?: MailboxError | undefined
   /** Called when a batch has been written and the disk is confirming it: time for other work. */
@@ -52,6 +54,7 @@ const writerDefaults = {
 export class FileJournal implements Journal {
   readonly space: string
   readonly #dir: string
+  readonly #isCopy: boolean
   readonly #refusal: MailboxError | undefined
   readonly #lock: WriterLock
   readonly #lockTimeoutMs: number
@@ -63,9 +66,13 @@ export class FileJournal implements Journal {
   constructor(options: FileJournalOptions) {
     this.#dir = join(options.dir, 'journal')
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    this.#isCopy = options.isCopy ?? false
     this.#refusal = options.refusal
     this.#lockTimeoutMs = options.lockTimeoutMs ?? 60_000
-    this.#lock = new WriterLock(join(options.dir, 'lock'), () => this.mustBeInPlace())
+    this.#lock = new WriterLock(join(options.dir, 'lock'), (isFirst) => {
+      if (!isFirst) this.mustBeInPlace()
+      else if (!options.isCopy) mustNotBeMoved(options.dir)
+    })
     const order = new SegmentOrder()
     this.#reader = new SegmentReader(this.#dir, decodeLine, { order })
     this.#wake = new Wake(this.#dir, options.pollMs ?? 500)
@@ -136,6 +143,7 @@ export class FileJournal implements Journal {
   }
 
   mustBeInPlace(): void {
+    if (!this.#isCopy) mustNotBeMoved(dirname(this.#dir))
     const found = this.#readSpace()
     if (found === this.space) return
     const dir = dirname(this.#dir)
@@ -186,15 +194,7 @@ export class FileJournal implements Journal {
   }
 
   locate(seq: number): Cursor {
-    if (seq <= 0) return startCursor
-    // From the end: most followers start there, and the archive is slower to read.
-    for (const segment of listSegments(this.#dir).reverse()) {
-      // Files were swapped.
-      if (!this.#reader.isOurs(segment) && this.#reader.reorder()) return this.locate(seq)
-      const first = this.#reader.head(segment)?.seq
-      if (first !== undefined && first <= seq + 1) return { ...startCursor, seq: first - 1, segment }
-    }
-    return startCursor
+    return locateIn(this.#reader, this.#dir, seq)
   }
 
   onWake(listener: () => void): () => void {

@@ -23,16 +23,20 @@ const maxReplacements = 20
  */
 export class WriterLock {
   readonly #path: string
-  /** Runs with the lock when its file is another than before, and throws if the lock is not to be trusted. */
-  readonly #onReplaced: () => void
+  /**
+   * Runs with the lock when it is taken first, and when its file is another than before. Throws if the lock is not to be
+   * trusted.
+   */
+  readonly #onNew: (isFirst: boolean) => void
   #database: Database | undefined
   #identity = ''
-  #isReplaced = false
+  #isFirst = true
+  #isNew = true
   #depth = 0
 
-  constructor(path: string, onReplaced: () => void = () => {}) {
+  constructor(path: string, onNew: (isFirst: boolean) => void = () => {}) {
     this.#path = path
-    this.#onReplaced = onReplaced
+    this.#onNew = onNew
   }
 
   /** Opened when first taken: a process that only reads does not need it. */
@@ -59,21 +63,22 @@ export class WriterLock {
         this.#database.exec('BEGIN IMMEDIATE')
         if (identityAt(this.#path) === this.#identity) break
         this.close()
-        this.#isReplaced = true
+        this.#isNew = true
+        this.#isFirst = false
       }
     } catch (error) {
       if (isBusy(error)) return false
       this.close()
       throw this.#unusable(error)
     }
-    if (this.#isReplaced) this.#accept()
+    if (this.#isNew) this.#accept()
     return true
   }
 
   #accept(): void {
     try {
-      this.#onReplaced()
-      this.#isReplaced = false
+      this.#onNew(this.#isFirst)
+      this.#isNew = false
     } catch (error) {
       this.close()
       throw error

@@ -274,3 +274,16 @@ export class SegmentReader<E extends Gist> {
 }
 
 const firstLineOf = (start: Buffer): Buffer => start.subarray(0, Math.max(0, start.indexOf(newline)))
+
+/** A cursor from which reading yields every entry after `seq`. */
+export function locateIn<E extends Gist>(reader: SegmentReader<E>, dir: string, seq: number): Cursor {
+  if (seq <= 0) return startCursor
+  // From the end: most followers start there, and the archive is slower to read.
+  for (const segment of listSegments(dir).reverse()) {
+    // Files were swapped.
+    if (!reader.isOurs(segment) && reader.reorder()) return locateIn(reader, dir, seq)
+    const first = reader.head(segment)?.seq
+    if (first !== undefined && first <= seq + 1) return { ...startCursor, seq: first - 1, segment }
+  }
+  return startCursor
+}

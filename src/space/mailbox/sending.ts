@@ -110,9 +110,11 @@ async function sendOnce(holder: Holder, input: SendInput, chosen?: ChosenId): Pr
 function findSince({ journal, vault }: SpaceCore, id: string, seq: number): StoredMessage | undefined {
   for (let cursor = journal.locate(seq); ; ) {
     const read = journal.read(cursor)
-    for (const { entry } of read.entries)
-      if (entry.kind === 'message' && entry.message.id === id)
-        return { seq: entry.seq, ...vault.open(entry).message }
+    for (const { entry: stored } of read.entries) {
+      const isIt = stored.kind === 'message' && stored.message.id === id
+      const entry = isIt ? vault.open(stored) : undefined
+      if (entry?.kind === 'message') return { seq: entry.seq, ...entry.message }
+    }
     if (read.entries.length === 0) return undefined
     cursor = read.cursor
   }
