@@ -1,7 +1,7 @@
 import { given } from '../base/objects.ts'
 import { clientWord } from '../model/client.ts'
+import type { AnySpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import type { DiskSpace } from '../space/space.ts'
 
 export interface IdentityOptions {
   /** The agent that this server acts for (`--as`, MAILBOX_AGENT, a token). @default named after its client */
@@ -25,11 +25,11 @@ export interface ClientInfo {
  * the client says does not matter.
  */
 export class Identity {
-  readonly #space: DiskSpace
+  readonly #space: AnySpace
   readonly #options: IdentityOptions
   readonly #mailboxes = new Map<string | undefined, Promise<Mailbox>>()
 
-  constructor(space: DiskSpace, options: IdentityOptions) {
+  constructor(space: AnySpace, options: IdentityOptions) {
     this.#space = space
     this.#options = options
   }

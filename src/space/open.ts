@@ -4,8 +4,9 @@ import { type Clock, createClock, wallClock } from '../base/clock.ts'
 import { typed } from '../base/errors.ts'
 import { FileJournal } from '../journal/file/file-journal.ts'
 import type { HubOptions } from '../remote/connection.ts'
-import type { LocalSpace, OpenSpaceOptions, Space } from './api.ts'
+import type { AnySpace, LocalSpace, OpenSpaceOptions, Space } from './api.ts'
 import { SpaceCore } from './core.ts'
+import { stateDirFor } from './place.ts'
 import { ensureSpaceDir, readSettings } from './settings.ts'
 import { DiskSpace } from './space.ts'
 import { isTrusted, spaceDirName, trustSpace } from './trust.ts'
@@ -19,8 +20,13 @@ export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise
     if (space.clockWarning !== undefined) process.emitWarning(space.clockWarning, 'MailboxWarning')
     return space
   }
+  return openRemote(options)
+}
+
+/** Opens a space behind a hub, for rims. */
+export async function openRemote(options: HubOptions): Promise<AnySpace & { you: string; version: string }> {
   const { openHub } = await import('../remote/space.ts')
-  return openHub(options)
+  return openHub(options, (url) => stateDirFor(url, process.env))
 }
 
 /** Opens a space on this disk: the journal, then what is derived from it. Rims get its core with it. */

@@ -8,7 +8,7 @@ import { unreadableRecord } from '../format/unreadable.ts'
 import { examples } from '../help.ts'
 import { readText } from '../input.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { existingSpaceDir, open } from '../open.ts'
+import { existingSpaceDir, openFiles } from '../open.ts'
 import { count, createProgress } from '../progress.ts'
 
 export function verify(command: Command): void {
@@ -30,7 +30,7 @@ export function verify(command: Command): void {
       progress.end,
     )
     if (deep) {
-      await using space = await open(cli)
+      await using space = await openFiles(cli)
       await verifyIndex(space.core, report)
     }
     const ok = report.problems.length === 0
@@ -74,7 +74,7 @@ export function rebuild(command: Command): void {
     .description('Delete the index and rebuild it from the journal. No data is lost.')
     .addHelpText('after', examples('mailbox rebuild'))
   action(command, async (cli) => {
-    await using space = await open(cli)
+    await using space = await openFiles(cli)
     const entries = await space.lastSeq()
     const progress = createProgress(cli, 'rebuilding')
     const started = performance.now()
