@@ -1,5 +1,5 @@
 import { unreadableHint } from '../model/unreadable.ts'
-import type { AnySpace } from '../space/api.ts'
+import type { OpenedSpace } from '../space/api.ts'
 import { type HubPlace, stateDirFor } from '../space/place.ts'
 import { checkClients, checkNode, type Finding, failed } from './checkup.ts'
 import type { Cli } from './cli.ts'
@@ -25,7 +25,7 @@ export async function* hubCheckup(cli: Cli, place: HubPlace): AsyncGenerator<Fin
   yield* checkClients(cli, stateDirFor(place.url, process.env))
 }
 
-async function* checkHub(space: AnySpace & { version?: string }): AsyncGenerator<Finding> {
+async function* checkHub(space: OpenedSpace & { version?: string }): AsyncGenerator<Finding> {
   const { place, you = '', version = '' } = space
   yield { check: 'hub', state: 'ok', found: `${place}, ${count(await space.lastSeq())} entries, as ${you}` }
   if (version !== __VERSION__)

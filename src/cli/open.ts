@@ -6,7 +6,7 @@ import { person } from '../model/agent.ts'
 import type { Settings } from '../model/settings.ts'
 import { toPrintableLine } from '../model/text.ts'
 import { clientAgents, mustBePerson } from '../space/acting.ts'
-import type { AnySpace } from '../space/api.ts'
+import type { OpenedSpace } from '../space/api.ts'
 import { rememberFirstHead } from '../space/head.ts'
 import { tokenFor } from '../space/logins.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
@@ -77,7 +77,7 @@ export function existingSpaceDir(cli: Cli): string {
 }
 
 /** Opens the space, wherever it is. */
-export function open(cli: Cli, options: OpenOptions = {}): Promise<AnySpace> {
+export function open(cli: Cli, options: OpenOptions = {}): Promise<OpenedSpace> {
   const place = foundPlace(cli)
   return place.kind === 'hub' ? openAtHub(cli, place, options) : openFiles(cli, options)
 }
@@ -86,7 +86,7 @@ export function open(cli: Cli, options: OpenOptions = {}): Promise<AnySpace> {
 const patienceMs = 5_000
 
 /** Opens a space behind a hub. Whose token it is decides who acts; asking for somebody else is up to the hub. */
-async function openAtHub(cli: Cli, place: HubPlace, options: OpenOptions): Promise<AnySpace> {
+async function openAtHub(cli: Cli, place: HubPlace, options: OpenOptions): Promise<OpenedSpace> {
   const { isPatient = true, agent } = options
   const asked = cli.globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
   const space = await openRemote({
@@ -168,7 +168,7 @@ export function personAction<Words extends unknown[]>(
 }
 
 /** The mailbox of the agent the verb acts as. An agent that has not joined gets an error that says how to. */
-export async function openMailbox(cli: Cli, space: AnySpace): Promise<Mailbox> {
+export async function openMailbox(cli: Cli, space: OpenedSpace): Promise<Mailbox> {
   const mirror = space instanceof DiskSpace ? await space.mirror() : undefined
   // One that is behind catches up with the next send.
   if (mirror?.state === 'away' || mirror?.state === 'ahead')

@@ -1,6 +1,6 @@
 import { given } from '../base/objects.ts'
 import { clientWord } from '../model/client.ts'
-import type { AnySpace } from '../space/api.ts'
+import type { OpenedSpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 
 export interface IdentityOptions {
@@ -25,11 +25,11 @@ export interface ClientInfo {
  * the client says does not matter.
  */
 export class Identity {
-  readonly #space: AnySpace
+  readonly #space: OpenedSpace
   readonly #options: IdentityOptions
   readonly #mailboxes = new Map<string | undefined, Promise<Mailbox>>()
 
-  constructor(space: AnySpace, options: IdentityOptions) {
+  constructor(space: OpenedSpace, options: IdentityOptions) {
     this.#space = space
     this.#options = options
   }

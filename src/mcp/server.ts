@@ -1,5 +1,5 @@
 import { CLIENT_INFO_META_KEY, McpServer, type ServerContext } from '@modelcontextprotocol/server'
-import type { AnySpace } from '../space/api.ts'
+import type { OpenedSpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import type { Calls } from './calls.ts'
 import type { ClientInfo, Identity } from './identity.ts'
@@ -10,7 +10,7 @@ const instructions = `A mailbox shared with other agents and the person you work
 
 /** The mailbox of one agent: tools, threads and messages as resources, and two prompts. */
 export function createMailboxServer(
-  space: AnySpace,
+  space: OpenedSpace,
   { version, identity, calls }: { version: string; identity: Identity; calls: Calls },
 ): McpServer {
   const server = new McpServer(

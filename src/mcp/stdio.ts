@@ -1,5 +1,5 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import type { AnySpace } from '../space/api.ts'
+import type { OpenedSpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './changes.ts'
@@ -20,7 +20,7 @@ export interface ServeOptions {
 }
 
 /** Serves one client on standard input and output until it closes them. */
-export async function serve(space: AnySpace, options: ServeOptions): Promise<void> {
+export async function serve(space: OpenedSpace, options: ServeOptions): Promise<void> {
   const { version, wake } = options
   const identity = new Identity(space, options)
   const changes = new Changes(space)

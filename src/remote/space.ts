@@ -13,7 +13,7 @@ import type { SendInput } from '../model/fields.ts'
 import type { Settings } from '../model/settings.ts'
 import type { ListOptions } from '../query/page.ts'
 import type { UnreadableRecord } from '../query/unreadable.ts'
-import type { AnySpace, MailboxOptions } from '../space/api.ts'
+import type { MailboxOptions, OpenedSpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { Connection, type HubOptions } from './connection.ts'
 import { RemoteMailbox } from './mailbox.ts'
@@ -39,7 +39,7 @@ export async function openHub(options: HubOptions, stateDirOf: StateDirOf): Prom
 type StateDirOf = (url: string) => string
 
 /** A space behind a hub: the same commands and queries, over HTTP. */
-export class RemoteSpace implements AnySpace {
+export class RemoteSpace implements OpenedSpace {
   readonly id: string
   readonly place: string
   readonly settings: Settings

@@ -63,7 +63,7 @@ export interface Space {
 }
 
 /** What the rims need beyond that, wherever the space is. */
-export interface AnySpace extends Space {
+export interface OpenedSpace extends Space {
   /** Where it is, for people: its directory, or the address of its hub. */
   readonly place: string
   /** Where programs on this machine keep what belongs to no journal: the space itself, or a directory of their own. */

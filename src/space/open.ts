@@ -4,7 +4,7 @@ import { type Clock, createClock, wallClock } from '../base/clock.ts'
 import { typed } from '../base/errors.ts'
 import { FileJournal } from '../journal/file/file-journal.ts'
 import type { HubOptions } from '../remote/connection.ts'
-import type { AnySpace, LocalSpace, OpenSpaceOptions, Space } from './api.ts'
+import type { LocalSpace, OpenedSpace, OpenSpaceOptions, Space } from './api.ts'
 import { SpaceCore } from './core.ts'
 import { stateDirFor } from './place.ts'
 import { ensureSpaceDir, readSettings } from './settings.ts'
@@ -24,7 +24,9 @@ export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise
 }
 
 /** Opens a space behind a hub, for rims. */
-export async function openRemote(options: HubOptions): Promise<AnySpace & { you: string; version: string }> {
+export async function openRemote(
+  options: HubOptions,
+): Promise<OpenedSpace & { you: string; version: string }> {
   const { openHub } = await import('../remote/space.ts')
   return openHub(options, (url) => stateDirFor(url, process.env))
 }

@@ -1,4 +1,5 @@
 import { describeDoubt } from '../base/clock.ts'
+import { requireAgent } from '../command/roster.ts'
 import type { SeatInput } from '../command/seat.ts'
 import type { PlacedEntry } from '../journal/journal.ts'
 import { person } from '../model/agent.ts'
@@ -9,7 +10,7 @@ import { show } from '../query/show.ts'
 import { stats } from '../query/stats.ts'
 import { unreadableRecords } from '../query/unreadable.ts'
 import { mustBeAllowed } from './acting.ts'
-import type { AnySpace, LocalSpace, MailboxOptions } from './api.ts'
+import type { LocalSpace, MailboxOptions, OpenedSpace } from './api.ts'
 import type { SpaceCore } from './core.ts'
 import { followRunningDue, queryNow, runDue, runDueEvery } from './due.ts'
 import { helpersOf } from './helpers.ts'
@@ -27,7 +28,7 @@ type Of<Key extends keyof LocalSpace> = LocalSpace[Key]
  * the exclusive right to append, the journal makes it durable, the index takes it in, queries read it, and
  * delivery tells those who wait.
  */
-export class DiskSpace implements LocalSpace, AnySpace {
+export class DiskSpace implements LocalSpace, OpenedSpace {
   /** For rims that need more than the public API. */
   readonly core: SpaceCore
   readonly id: string
@@ -114,9 +115,10 @@ export class DiskSpace implements LocalSpace, AnySpace {
     return followRunningDue(this.core, options)
   }
 
-  agent: AnySpace['agent'] = (name) => this.mailboxInside(name).agent()
+  agent: OpenedSpace['agent'] = (name) =>
+    this.core.query((source) => requireAgent(this.core.viewOf(source).directory, name))
   /** It looks the same to everyone, so whoever asks need not have joined. */
-  thread: AnySpace['thread'] = (id) => this.mailboxInside(person).thread(id)
+  thread: OpenedSpace['thread'] = (id) => this.mailboxInside(person).thread(id)
 
   /** Every entry after a point, up to the end of the journal. */
   entries(after: number, signal?: AbortSignal): AsyncGenerator<PlacedEntry> {

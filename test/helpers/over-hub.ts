@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest'
+import { beforeEach, onTestFinished } from 'vitest'
 import { openDisk } from '../../src/space/open.ts'
 import { reach } from './cli.ts'
 import { stageHub } from './hub.ts'
@@ -12,10 +12,30 @@ const needsFiles = new Set([
   ...['verify', 'repair', 'rebuild', 'archive-old', 'import', 'export', 'serve', 'token', 'key', 'doctor'],
   ...['init', 'uninit', 'trust', 'demo', 'tmux'],
 ])
-const changesSettings = (words: readonly string[]) =>
-  (words[0] === 'config' && words[1] === 'set') ||
-  (words[0] === 'route' && ['add', 'remove'].includes(words[1]!)) ||
-  words.includes('--swarm') && words[0] === 'join'
+
+const changesSettings = ([verb, what = '', ...rest]: readonly string[]) =>
+  (verb === 'config' && what === 'set') ||
+  (verb === 'route' && ['add', 'remove'].includes(what)) ||
+  (verb === 'join' && [what, ...rest].includes('--swarm'))
+
+/** Stories that are about a directory, and those that a hub tells differently, with the reason. */
+const otherwise: Record<string, string> = {
+  'answers every verb of the roster with the agent': 'a session from elsewhere is marked as remote',
+  'exits 4 for what one may not do': 'what is not for an agent is not there for its token',
+  'exits 4 for a space that others could read': 'about a directory',
+  'exits 7 over a limit and names it': 'a hub reads its settings when it starts',
+  'follows the log across processes until it is interrupted': 'it names the directory',
+  'is never a directory named after an address': 'about a directory',
+  'is made by none of the verbs that only look': 'about a directory',
+  'adds rules, tries them, sends by them, shows what they did and removes them':
+    'a hub reads its settings when it starts',
+  'keeps every rule of those that are added at once': 'a hub reads its settings when it starts',
+}
+
+beforeEach(({ task, skip }) => {
+  const reason = otherwise[task.name]
+  if (reason !== undefined) skip(reason)
+})
 
 reach.throughHub = async (dir) => {
   const space = await openDisk({ dir, settings: { durability: 'os' } })
@@ -28,9 +48,9 @@ reach.throughHub = async (dir) => {
     return tokens.get(name)!
   }
   return {
-    env(words, { MAILBOX_SPACE, ...env }) {
+    env(words, { MAILBOX_SPACE = '', ...env }) {
       const isElsewhere = MAILBOX_SPACE !== dir || words.includes('--space')
-      if (isElsewhere || needsFiles.has(words[0]!) || changesSettings(words)) return { ...env, MAILBOX_SPACE: MAILBOX_SPACE! }
+      if (isElsewhere || needsFiles.has(words[0]!) || changesSettings(words)) return { ...env, MAILBOX_SPACE }
       return { ...env, MAILBOX_SPACE: stage.url, MAILBOX_TOKEN: tokenOf(actorOf(words, env)) }
     },
   }
@@ -39,12 +59,13 @@ reach.throughHub = async (dir) => {
 /** Whose token a command needs. */
 function actorOf(words: readonly string[], env: Record<string, string>): string {
   const [verb, first = '-'] = words
-  const after = (flag: string) => (words.includes(flag) ? words[words.indexOf(flag) + 1] : undefined)
-  const isAbout = (verb === 'join' || verb === 'leave') && !first.startsWith('-')
-  return (
-    after('--as') ??
-    (isAbout ? first : undefined) ??
-    (verb === 'send' ? after('--from') : undefined) ??
-    (env['MAILBOX_AGENT'] || 'user')
-  )
+  const after = (flag: string): string | undefined => {
+    const at = words.findLastIndex((word, place) => word === flag && !textFlags.has(words[place - 1]!))
+    return at === -1 ? undefined : words[at + 1]
+  }
+  const isAbout = (verb === 'join' || verb === 'leave') && /^[\w/-]+$/.test(first) && !first.startsWith('-')
+  const about = isAbout ? first : verb === 'send' ? after('--from') : undefined
+  return after('--as') ?? about ?? (env['MAILBOX_AGENT'] || 'user')
 }
+
+const textFlags = new Set(['--subject', '--body'])

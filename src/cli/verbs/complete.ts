@@ -4,7 +4,7 @@ import { boxOfTag } from '../../model/address.ts'
 import { priorities } from '../../model/message.ts'
 import { settings } from '../../model/settings.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { AnySpace } from '../../space/api.ts'
+import type { OpenedSpace } from '../../space/api.ts'
 import { type Cli, createCli } from '../cli.ts'
 import { scripts } from '../completion-scripts.ts'
 import { addGlobals, type Globals } from '../globals.ts'
@@ -107,7 +107,7 @@ async function wordsOf(command: Command, place: number, globals: Globals): Promi
 /** Asks an existing space only: pressing Tab must not create one. */
 async function fromSpace(
   globals: Globals,
-  ask: (space: AnySpace, cli: Cli) => Promise<Candidate[]>,
+  ask: (space: OpenedSpace, cli: Cli) => Promise<Candidate[]>,
 ): Promise<Candidate[]> {
   const cli = createCli({ ...globals, quiet: true })
   try {
@@ -118,15 +118,17 @@ async function fromSpace(
   }
 }
 
-const agentNames = async (space: AnySpace): Promise<Candidate[]> =>
+const agentNames = async (space: OpenedSpace): Promise<Candidate[]> =>
   (await space.agents()).map(({ name, roles }) => [name, roles.join(', ') || 'agent'])
 
-const roleNames = async (space: AnySpace) => [
+const roleNames = async (space: OpenedSpace) => [
   ...new Set((await space.agents()).flatMap(({ roles }) => roles)),
 ]
-const tagNames = async (space: AnySpace) => [...new Set((await space.agents()).flatMap(({ tags }) => tags))]
+const tagNames = async (space: OpenedSpace) => [
+  ...new Set((await space.agents()).flatMap(({ tags }) => tags)),
+]
 
-async function addresses(space: AnySpace): Promise<Candidate[]> {
+async function addresses(space: OpenedSpace): Promise<Candidate[]> {
   const roles = await roleNames(space)
   const tags = await tagNames(space)
   return [
@@ -137,7 +139,7 @@ async function addresses(space: AnySpace): Promise<Candidate[]> {
   ]
 }
 
-async function messageIds(space: AnySpace, cli: Cli): Promise<Candidate[]> {
+async function messageIds(space: OpenedSpace, cli: Cli): Promise<Candidate[]> {
   const mailbox = await openMailbox(cli, space)
   const { messages } = await mailbox.inbox({ limit: 20 })
   return messages.map(({ id, from, subject }) => [id, `${from}: ${subject}`])

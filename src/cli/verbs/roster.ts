@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import type { Agent } from '../../model/agent.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { AnySpace } from '../../space/api.ts'
+import type { OpenedSpace } from '../../space/api.ts'
 import { action, shellWord } from '../cli.ts'
 import { agentTable } from '../format/agents.ts'
 import { examples } from '../help.ts'
@@ -84,7 +84,7 @@ export function agents(command: Command): void {
 }
 
 /** Checked by the space. */
-type UpdateState = Parameters<AnySpace['update']>[1]['state']
+type UpdateState = Parameters<OpenedSpace['update']>[1]['state']
 
 interface UpdateFlags {
   role?: string[]

@@ -3,7 +3,7 @@ import { MailboxError } from '../../base/errors.ts'
 import { streamFileAtomically } from '../../base/files.ts'
 import { parseStrictJson } from '../../base/json.ts'
 import { unreadableHint, unreadableText } from '../../model/unreadable.ts'
-import type { AnySpace } from '../../space/api.ts'
+import type { OpenedSpace } from '../../space/api.ts'
 import { tryToRecord } from '../../space/audit.ts'
 import type { DiskSpace } from '../../space/space.ts'
 import { type Imported, importLines, type NumberedLine } from '../../space/transfer.ts'
@@ -103,7 +103,7 @@ async function* exportedLines(
 }
 
 async function* graphTexts(
-  space: AnySpace,
+  space: OpenedSpace,
   graph: GraphWriter,
   after: number,
   end: number,

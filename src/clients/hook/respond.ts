@@ -3,7 +3,7 @@ import { reminder } from '../../agent/recall.ts'
 import { reportWaiting } from '../../agent/waiting.ts'
 import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
-import type { AnySpace } from '../../space/api.ts'
+import type { OpenedSpace } from '../../space/api.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
 import { newMailNotice } from './arrivals.ts'
 import { Delegations, sweepDelegations } from './delegations.ts'
@@ -15,7 +15,7 @@ import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
 
 /** For whom a hook runs: the space, the agent, and the process of its client. */
 export interface HookContext {
-  space: AnySpace
+  space: OpenedSpace
   mailbox: Mailbox
   client: string
   process: ProcessIdentity

@@ -5,7 +5,7 @@ import { MailboxError } from '../../base/errors.ts'
 import { identifyByProc } from '../../base/process.ts'
 import { sleepSync } from '../../base/timers.ts'
 import type { Client } from '../../model/client.ts'
-import type { AnySpace } from '../../space/api.ts'
+import type { OpenedSpace } from '../../space/api.ts'
 import { tokenFor } from '../../space/logins.ts'
 import { openDisk, openRemote } from '../../space/open.ts'
 import { findPlace, type Place, stateDirFor } from '../../space/place.ts'
@@ -119,7 +119,7 @@ async function handle(options: Placed, dialect: Dialect, event: HookEvent): Prom
   return 0
 }
 
-const openPlace = (place: Place, agent: string | undefined): Promise<AnySpace> =>
+const openPlace = (place: Place, agent: string | undefined): Promise<OpenedSpace> =>
   place.kind === 'directory'
     ? openDisk({ dir: place.dir })
     : openRemote({ url: place.url, token: tokenFor(place, agent, process.env), retryForMs: hubPatienceMs })
