@@ -35,7 +35,7 @@ const rooms: Record<string, Room> = {
   clients: { uses: ['base', 'model', 'agent', 'space'], types: ['query'] },
   mcp: { uses: ['base', 'model', 'conversation', 'agent', 'api'], types: ['query', 'space'] },
   tmux: { uses: ['base', 'model', 'conversation', 'agent', 'space'], types: ['query'] },
-  hub: { uses: ['base', 'model', 'api', 'space'] },
+  hub: { uses: ['base', 'model', 'api', 'space'], types: ['query'] },
   demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },
   // The command line is where the other rims are started from.
   cli: {

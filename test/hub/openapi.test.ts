@@ -158,6 +158,8 @@ it('answers every operation in the shape that its document promises', async () =
   expect((await act('bob', 'take-all', { ids: [fresh.id] })).messages).toMatchObject([{ state: 'shown' }])
   await act('bob', 'defer-shutdown', { id: stop.id, reason: 'nearly done' })
   await act('bob', 'accept-shutdown', { id: stop.id })
+  expect(await act('bob', 'test-route', { to: 'ada' })).toMatchObject({ rule: null, to: ['ada'] })
+  await act('bob', 'end-run', { frozen: true })
   await act('bob', 'leave', { frozen: true })
   expect([...operations.keys()].filter((path) => !told.has(path))).toEqual([])
 
