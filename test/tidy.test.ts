@@ -44,12 +44,12 @@ const rooms: Record<string, Room> = {
   },
   agent: { uses: ['base', 'model', 'conversation'], types: ['query', 'space'] },
   api: { uses: ['base', 'model', 'conversation', 'agent', 'query', 'space'], types: ['command', 'delivery'] },
-  remote: { uses: ['base', 'api', 'delivery'], types: ['model', 'command', 'query', 'space'] },
+  remote: { uses: ['base', 'model', 'api', 'delivery'], types: ['command', 'query', 'space'] },
   // The rims. They reach the mailbox through the space, and never import one another.
   clients: { uses: ['base', 'model', 'agent', 'space'], types: ['query'] },
   mcp: { uses: ['base', 'model', 'conversation', 'agent', 'api'], types: ['query', 'space'] },
   tmux: { uses: ['base', 'model', 'conversation', 'agent', 'space'], types: ['query'] },
-  hub: { uses: ['base', 'model', 'api', 'space'] },
+  hub: { uses: ['base', 'model', 'api', 'space'], types: ['query'] },
   demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },
   // The command line is where the other rims are started from.
   cli: {

@@ -2,52 +2,18 @@ import * as z from 'zod/mini'
 import { needs } from '../conversation/registry.ts'
 import { person } from '../model/agent.ts'
 import { parseTime } from '../model/time.ts'
-import { auditLines } from '../query/audit.ts'
+import { auditLines, auditTrail } from '../query/audit.ts'
 import { needsOf } from '../query/needs.ts'
 import { agentByName } from '../query/roster.ts'
 import { threads, threadWithReceipts } from '../query/threads.ts'
 import { traffic } from '../query/traffic.ts'
-import type { Space } from '../space/api.ts'
-import type { SpaceCore } from '../space/core.ts'
-import type { DiskSpace } from '../space/space.ts'
-import type { Survey } from '../space/survey.ts'
+import { unreadableRecords } from '../query/unreadable.ts'
 import { concerns } from './mailbox-filter.ts'
-import { type Operation, rowOn, type Schema } from './operation.ts'
 import { ownMailbox } from './own-mailbox.ts'
+import { nothing, page, reading, text, whole } from './reading.ts'
 import * as s from './schemas.ts'
 import { isBetween, mustHaveSome, ownOf, withoutSecret, withoutSession } from './shown.ts'
 
-/** What readings are answered from, and who asks. */
-interface Look {
-  space: Pick<DiskSpace, keyof Space | 'mailboxOfRun'>
-  core: SpaceCore
-  survey: Survey
-  caller: { agent: string }
-  /** Whether the caller sees more than its own mail. */
-  readsAll: boolean
-  version: string
-}
-
-/** One reading of the space: `GET` with its input in the path and the query. */
-export type Reading = Operation<Schema, Schema, unknown, Look> & {
-  path: string
-  /** It is about the mail of all, so only those may have it who read everything. @default false */
-  ofAll?: boolean
-}
-const reading = rowOn<Look, Pick<Reading, 'path' | 'ofAll'>>()
-
-/** Queries are text. What is not a number stays text, and the schema refuses it. */
-const whole = z.exactOptional(
-  z.pipe(
-    z.transform((value: unknown) =>
-      typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value,
-    ),
-    s.count,
-  ),
-)
-const text = z.exactOptional(z.string())
-const page = { after: text, limit: whole }
-const nothing = z.strictObject({})
 const threadSummary = s.object('ThreadSummary', {
   ...s.texts('id', 'subject'),
   messages: s.count,
@@ -71,12 +37,14 @@ export const readings = {
     output: s.object('SpaceInfo', {
       ...{ ...s.texts('id', 'version'), seq: s.count, ...s.texts('at', 'you') },
       settings: z.record(z.string(), z.unknown()),
+      unreadable: z.array(s.unreadableRecord),
     }),
-    async run({ space, caller, version }) {
+    async run({ space, core, caller, readsAll, version }) {
       const { id, settings } = space
       const at = new Date(space.now()).toISOString()
       const shown = { ...settings, webhook: withoutSecret(settings.webhook) }
-      return { id, version, seq: await space.lastSeq(), at, you: caller.agent, settings: shown }
+      const unreadable = readsAll ? await core.query(unreadableRecords) : []
+      return { id, version, seq: await space.lastSeq(), at, you: caller.agent, settings: shown, unreadable }
     },
   }),
   overview: reading({
@@ -215,6 +183,14 @@ export const readings = {
     input: z.strictObject(page),
     output: s.audit,
     run: ({ core }, query) => core.query((source) => auditLines(source, query)),
+  }),
+  auditEntries: reading({
+    path: '/api/audit/entries',
+    ofAll: true,
+    summary: 'List the same as entries of the journal, newest first',
+    input: z.strictObject(page),
+    output: s.auditEntries,
+    run: ({ core }, query) => core.query((source) => auditTrail(source, query)),
   }),
   traffic: reading({
     path: '/api/traffic',

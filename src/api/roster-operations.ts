@@ -3,7 +3,7 @@ import { MailboxError } from '../base/errors.ts'
 import type { JoinInput } from '../command/roster.ts'
 import { remoteSession } from '../model/client.ts'
 import { mustBeGranted } from '../space/acting.ts'
-import { joinFields } from './inputs.ts'
+import { content, joinFields, replyTo } from './inputs.ts'
 import { rosterOperation } from './operation.ts'
 import * as s from './schemas.ts'
 
@@ -28,6 +28,19 @@ export const rosterOperations = {
       await space.mailbox(name, { join: join === false ? false : fromElsewhere(join) })
       return { name }
     },
+  }),
+  endRun: rosterOperation({
+    summary: 'End a run whose session is over: mail that it had taken for a role is free for others',
+    input: z.strictObject({ frozen: z.boolean() }),
+    output: s.agent,
+    run: ({ space, name }, options) => space.endRun(name, options),
+  }),
+  testRoute: rosterOperation({
+    summary: 'Get the routing rule that would take a message, and where it would go; sends nothing',
+    reads: true,
+    input: z.strictObject({ to: z.exactOptional(s.addresses), replyTo, ...content }),
+    output: s.routeTest,
+    run: ({ space, name }, input) => space.testRoute(name, input),
   }),
 }
 

@@ -159,6 +159,12 @@ export const deadLetters = object('DeadLetters', {
   next,
 })
 
+export const routeTest = object('RouteTest', {
+  rule: z.nullable(count),
+  when: z.nullable(text),
+  ...{ sentTo: z.array(text), to: z.array(text), priority, warnings: z.array(text) },
+})
+
 const latency = z.strictObject(durations('p50', 'p95', 'p99'))
 const oldestWaiting = z.nullable(text)
 const figures = {
@@ -191,6 +197,7 @@ export const entry = name(
     z.extend(auditDraft, place),
   ]),
 )
+export const auditEntries = object('AuditEntries', { entries: z.array(entry), next })
 export const entries = object('Entries', { entries: z.array(entry), seq: count })
 
 export const unreadMail = object('Unread', {

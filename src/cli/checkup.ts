@@ -12,7 +12,7 @@ import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
 import { relative } from './format/time.ts'
 import { unreadableRecord } from './format/unreadable.ts'
-import { notAgreed, open, spaceExists } from './open.ts'
+import { notAgreed, openFiles, spaceExists } from './open.ts'
 import { count } from './progress.ts'
 
 export interface Finding {
@@ -59,7 +59,7 @@ async function* checkSpaceIn(cli: Cli, dir: string, deep: boolean): AsyncGenerat
   const hadIndex = existsSync(join(dir, 'index.db'))
   let space: DiskSpace
   try {
-    space = await open(cli)
+    space = await openFiles(cli)
   } catch (error) {
     yield failed('journal', error)
     return
@@ -80,7 +80,7 @@ async function* checkSpaceIn(cli: Cli, dir: string, deep: boolean): AsyncGenerat
 }
 
 /** Whether the agent clients get their mail automatically. */
-async function* checkClients(cli: Cli, space: string): AsyncGenerator<Finding> {
+export async function* checkClients(cli: Cli, space: string): AsyncGenerator<Finding> {
   const { clientsHealth } = await import('../clients/setup/health.ts')
   const dist = dirname(realpathSync(process.argv[1]!))
   const place = { scope: 'user', project: process.cwd(), env: process.env, dist } as const
@@ -105,12 +105,12 @@ async function attempt(
   }
 }
 
-function failed(check: string, thrown: unknown): Finding {
+export function failed(check: string, thrown: unknown): Finding {
   const { message, hint } = translate(thrown)
   return { check, state: 'fail', found: message, ...(hint === undefined ? {} : { next: hint }) }
 }
 
-function checkNode(): Finding {
+export function checkNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const enough = major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1])
   const found = `Node ${process.versions.node}`

@@ -6,7 +6,7 @@ import { newNonce } from '../conversation/fence.ts'
 import { person } from '../model/agent.ts'
 import { toPrintableLine, toSafeJson } from '../model/text.ts'
 import { type UnreadableLine, unreadableHint, unreadableText } from '../model/unreadable.ts'
-import { type Globals, readGlobals } from './globals.ts'
+import { type Globals, readGlobals, withoutGlobals } from './globals.ts'
 import { type Colors, colorsFor, widthOf } from './output.ts'
 
 /** What every verb works with: the global options, and how to write to the caller. */
@@ -14,6 +14,8 @@ export interface Cli {
   globals: Globals
   json: boolean
   quiet: boolean
+  /** The words that the verb is called by. */
+  verb: string
   /** The agent the verb acts as. */
   actor: string
   /**
@@ -45,10 +47,18 @@ export function action<Words extends unknown[]>(
   command: Command,
   work: (cli: Cli, ...words: Words) => Promise<void> | void,
 ): void {
-  command.action((...words: unknown[]) => work(createCli(readGlobals(command)), ...(words as Words)))
+  command.action((...words: unknown[]) => {
+    // After the arguments come the options, and the command.
+    const own = words.with(-2, withoutGlobals(words.at(-2) as object))
+    return work(createCli(readGlobals(command), verbOf(command)), ...(own as Words))
+  })
 }
 
-export function createCli(globals: Globals): Cli {
+/** `config set`, without the name of the program. */
+const verbOf = (command: Command): string =>
+  command.parent?.parent ? `${verbOf(command.parent)} ${command.name()}` : command.name()
+
+export function createCli(globals: Globals, verb = ''): Cli {
   const { json = false, quiet = false } = globals
   const colors = colorsFor(process.stdout)
   const aside = colorsFor(process.stderr)
@@ -60,8 +70,8 @@ export function createCli(globals: Globals): Cli {
     globals,
     json,
     quiet,
+    verb,
     actor,
-    ...(actor === person && process.stdout.isTTY ? {} : { nonce: newNonce() }),
     colors,
     width: widthOf(process.stdout),
     now: Date.now(),
@@ -77,14 +87,21 @@ export function createCli(globals: Globals): Cli {
     warn,
     command: (words) => [programName(), ...given(globals), words].join(' '),
   }
+  actAs(cli, actor)
   return cli
+}
+
+/** Says who acts, once that is known. */
+export function actAs(cli: Cli, name: string): void {
+  cli.actor = name
+  if (name !== person || !process.stdout.isTTY) cli.nonce ??= newNonce()
 }
 
 /** For verbs that have another option for who sends: `--from` is `--as`. */
 export function actingAs(cli: Cli, from: string | undefined): Cli {
   const { as } = cli.globals
   if (from === undefined || from === as) return cli
-  if (as === undefined) return createCli({ ...cli.globals, as: from })
+  if (as === undefined) return createCli({ ...cli.globals, as: from }, cli.verb)
   throw new MailboxError('invalid', `--as ${as} and --from ${from} name two senders`, {
     hint: 'give one of them',
   })

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 
 /** Options of every verb, accepted before or after its name. */
 export interface Globals {
-  /** The space's directory, as typed. */
+  /** The space's directory, address or name, as typed. */
   space?: string
   /** The agent to act as. */
   as?: string
@@ -17,8 +17,8 @@ export function addGlobals(command: Command): void {
   command
     .addOption(
       global(
-        '--space <dir>',
-        'the space to use (default: MAILBOX_SPACE, the nearest .mailbox in a parent directory that you have agreed to, or ~/.mailbox)',
+        '--space <place>',
+        'the space to use: a directory, the address of a hub or the name of a login (default: MAILBOX_SPACE, the nearest .mailbox in a parent directory that you have agreed to, or ~/.mailbox)',
       ),
     )
     .addOption(
@@ -31,6 +31,12 @@ export function addGlobals(command: Command): void {
     .addOption(global('--quiet', 'hide confirmations, hints and progress'))
     .addHelpOption(global('-h, --help', 'show this help'))
   for (const sub of command.commands) if (command.parent !== null) addGlobals(sub)
+}
+
+/** The options of a verb itself: global ones may stand among them. */
+export function withoutGlobals(options: Globals): object {
+  const { space: _space, as: _as, json: _json, quiet: _quiet, ...own } = options
+  return own
 }
 
 /** The global options in effect for a verb; the last one given wins. */

@@ -3,29 +3,41 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
 import { person } from '../model/agent.ts'
+import type { Settings } from '../model/settings.ts'
 import { toPrintableLine } from '../model/text.ts'
 import { clientAgents, mustBePerson } from '../space/acting.ts'
+import type { OpenedSpace } from '../space/api.ts'
 import { rememberFirstHead } from '../space/head.ts'
+import { tokenFor } from '../space/logins.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import { openDisk } from '../space/open.ts'
-import { findSpace } from '../space/settings.ts'
+import { openDisk, openRemote } from '../space/open.ts'
+import { findPlace, type HubPlace, type Place } from '../space/place.ts'
+import { readSettings } from '../space/settings.ts'
 import { fetchShared } from '../space/shared.ts'
-import type { DiskSpace } from '../space/space.ts'
-import type { FoundSpace } from '../space/trust.ts'
-import { action, type Cli, shellWord } from './cli.ts'
+import { DiskSpace } from '../space/space.ts'
+import { actAs, action, type Cli, shellWord } from './cli.ts'
 import { createProgress } from './progress.ts'
 
 export interface OpenOptions {
   /** Create the space if there is none. Only verbs that bring something into it do. @default false: an error */
   creates?: boolean
+  /** Wait a little for a hub that does not answer. @default true */
+  isPatient?: boolean
+  /** The agent that it is about: its token is used at a hub, if there is one. @default the one that acts */
+  agent?: string | undefined
 }
 
-export const foundSpace = ({ globals }: Cli): FoundSpace =>
-  findSpace({ given: globals.space, env: process.env, cwd: process.cwd() })
+export const foundPlace = ({ globals }: Cli): Place =>
+  findPlace({ given: globals.space, env: process.env, cwd: process.cwd() })
 
-/** The space of a verb. One that was found and passed over is named once: its mail does not come here. */
+/**
+ * The directory of the space, for a verb that needs its files. One that was found and passed over is named once: its
+ * mail does not come here.
+ */
 export function spaceDir(cli: Cli): string {
-  const { dir, passedOver } = foundSpace(cli)
+  const place = foundPlace(cli)
+  if (place.kind === 'hub') throw needsFiles(cli, place.url)
+  const { dir, passedOver } = place
   for (const one of passedOver)
     if (!named.has(one)) {
       named.add(one)
@@ -36,6 +48,11 @@ export function spaceDir(cli: Cli): string {
 }
 
 const named = new Set<string>()
+
+const needsFiles = ({ verb }: Cli, url: string): MailboxError =>
+  new MailboxError('invalid', `mailbox ${verb} needs the files of the space; ${url} is a hub`, {
+    hint: `run it on the machine of the hub: mailbox --space DIR ${verb}`,
+  })
 
 /** What to say of a space that was found and that nobody has agreed to. */
 export const notAgreed = (dir: string) => ({
@@ -54,6 +71,13 @@ export async function sharedDir(cli: Cli): Promise<string> {
   return dir
 }
 
+/** The settings in effect. For those of a directory no space has to be there. */
+export async function settingsOf(cli: Cli): Promise<Settings> {
+  if (foundPlace(cli).kind === 'directory') return readSettings(await sharedDir(cli))
+  await using space = await open(cli)
+  return space.settings
+}
+
 export function existingSpaceDir(cli: Cli): string {
   const dir = spaceDir(cli)
   if (spaceExists(dir)) return dir
@@ -62,8 +86,32 @@ export function existingSpaceDir(cli: Cli): string {
   })
 }
 
-/** Opens the space. Creating one is always announced, because the path may be mistyped. */
-export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Promise<DiskSpace> {
+/** Opens the space, wherever it is. */
+export function open(cli: Cli, options: OpenOptions = {}): Promise<OpenedSpace> {
+  const place = foundPlace(cli)
+  return place.kind === 'hub' ? openAtHub(cli, place, options) : openFiles(cli, options)
+}
+
+/** How long a verb tries to reach a hub that may just be starting again. Waits and streams try for as long as they run. */
+const patienceMs = 5_000
+
+/** Opens a space behind a hub. Whose token it is decides who acts; asking for somebody else is up to the hub. */
+async function openAtHub(cli: Cli, place: HubPlace, options: OpenOptions): Promise<OpenedSpace> {
+  const { isPatient = true, agent } = options
+  const asked = cli.globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
+  const space = await openRemote({
+    ...{ url: place.url, token: tokenFor(place, asked ?? agent, process.env) },
+    retryForMs: isPatient ? patienceMs : 0,
+  })
+  cli.now = space.now()
+  actAs(cli, asked ?? space.you)
+  const unreadable = await space.unreadable()
+  cli.unreadable = () => unreadable
+  return space
+}
+
+/** Opens the space by its files. Creating one is always announced, because the path may be mistyped. */
+export async function openFiles(cli: Cli, { creates = false }: OpenOptions = {}): Promise<DiskSpace> {
   const ready = opened.get(cli)
   if (ready !== undefined) {
     opened.delete(cli)
@@ -102,7 +150,7 @@ async function decideActor(cli: Cli, { core }: DiskSpace): Promise<void> {
   const [own] = await clientAgents(core)
   if (own === undefined) return
   const asked = cli.globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
-  if (asked === undefined) cli.actor = own
+  if (asked === undefined) actAs(cli, own)
   else if (asked === person && isPersonThere()) core.actsForAll = await confirmPerson(cli, own)
 }
 
@@ -131,7 +179,7 @@ export function personAction<Words extends unknown[]>(
   action(command, async (cli, ...words: Words) => {
     const dir = spaceDir(cli)
     if (!spaceExists(dir)) return work(cli, ...words)
-    await using space = await open(cli)
+    await using space = await openFiles(cli)
     await mustBePerson(space.core, what)
     opened.set(cli, space)
     await work(cli, ...words)
@@ -139,8 +187,8 @@ export function personAction<Words extends unknown[]>(
 }
 
 /** The mailbox of the agent the verb acts as. An agent that has not joined gets an error that says how to. */
-export async function openMailbox(cli: Cli, space: DiskSpace): Promise<Mailbox> {
-  const mirror = await space.mirror()
+export async function openMailbox(cli: Cli, space: OpenedSpace): Promise<Mailbox> {
+  const mirror = space instanceof DiskSpace ? await space.mirror() : undefined
   // One that is behind catches up with the next send.
   if (mirror?.state === 'away' || mirror?.state === 'ahead')
     cli.warn(`${mirror.problem}; to see what to do: ${cli.command('doctor')}`)

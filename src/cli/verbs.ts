@@ -42,6 +42,7 @@ const inbox = () => import('./verbs/inbox.ts')
 const init = () => import('./verbs/init.ts')
 const key = () => import('./verbs/key.ts')
 const log = () => import('./verbs/log.ts')
+const login = () => import('./verbs/login.ts')
 const look = () => import('./verbs/look.ts')
 const maintain = () => import('./verbs/maintain.ts')
 const move = () => import('./verbs/move.ts')
@@ -69,6 +70,8 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
     verb('doctor', 'Check the installation and suggest fixes', from(doctor, 'doctor')),
     verb('config', 'Show and change settings', from(config, 'config')),
     verb('trust', 'Agree to use the space of a project', from(trust, 'trust')),
+    verb('login', 'Keep a token for a hub on another machine', from(login, 'login')),
+    verb('logout', 'Forget the tokens for a hub', from(login, 'logout')),
     verb('prompt', 'Print the mailbox section of a system prompt', from(prompt, 'prompt')),
     verb('demo', 'Watch a team of mock agents at work in the console', from(demo, 'demo')),
     verb('completion', 'Print a shell completion script', from(completion, 'completion')),

@@ -3,10 +3,12 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { checkInput } from '../api/check-input.ts'
-import { type Reading, readings } from '../api/readings.ts'
+import type { Reading } from '../api/reading.ts'
+import { readings } from '../api/readings.ts'
 import { MailboxError } from '../base/errors.ts'
 import { inSpan, type SpanOptions } from '../base/trace.ts'
 import { readAs } from '../space/vault.ts'
+import type { A2aDoor } from './a2a/door.ts'
 import type { Admission } from './admit.ts'
 import { readJson } from './body.ts'
 import { type Caller, readsAll } from './callers.ts'
@@ -34,6 +36,7 @@ export interface AppParts extends HubParts {
   streams: Streams
   pages: ConsoleFiles
   mcp: McpDoor | undefined
+  a2a: A2aDoor | undefined
 }
 
 type Env = { Bindings: HttpBindings; Variables: { caller: Caller; operation: string } }
@@ -41,7 +44,7 @@ type Env = { Bindings: HttpBindings; Variables: { caller: Caller; operation: str
 /** All routes of the hub. Those of the API come from the tables in `api/`. */
 export function createApp(parts: AppParts): Hono<Env> {
   const { space, survey, revocation, admission, feed, streams, limits, metrics, pages, version } = parts
-  const { mcp, stopping } = parts
+  const { mcp, a2a, stopping } = parts
   const app = new Hono<Env>()
   const waits = new Tally('waits', limits.waitsPerToken, 'wait once and share the result')
   const document = openApi(version)
@@ -63,6 +66,8 @@ export function createApp(parts: AppParts): Hono<Env> {
     await readAs(caller.agent, next)
   }
   for (const path of ['/api/*', '/mcp', '/metrics']) app.use(path, withToken)
+  // Whoever looks for an agent finds its card first.
+  app.use('/a2a/*', (c, next) => (c.req.path.endsWith(cardPath) ? next() : withToken(c, next)))
   app.use('/api/*', async (c, next) => {
     checkScope(c.get('caller'), ...looking)
     await next()
@@ -189,6 +194,30 @@ export function createApp(parts: AppParts): Hono<Env> {
     )
   })
 
+  for (const path of [cardPath, `/a2a/:address${cardPath}`])
+    app.get(path, async (c) => {
+      const card = await a2a?.card(c.req.raw, c.req.param('address'))
+      if (card === undefined) throw notHere('no agent is exposed here')
+      return card
+    })
+  app.all('/a2a/:address/:path{.*}?', async (c) => {
+    const caller = c.get('caller')
+    c.set('operation', 'a2a')
+    checkScope(caller, 'act')
+    if (a2a === undefined) throw notHere('no agent is exposed here')
+    const { address, path = '' } = c.req.param()
+    const leave = waits.enter(caller)
+    const gone = new AbortController()
+    const release = revocation.hold(caller, () => gone.abort())
+    c.env.outgoing.once('close', () => {
+      gone.abort()
+      leave()
+      release()
+    })
+    const signal = AbortSignal.any([gone.signal, stopping])
+    return a2a.fetch(c.req.raw, { address, path, caller, signal })
+  })
+
   app.all('/api/*', (c) => {
     throw notHere(`there is nothing at ${brief(c.req.path)}`)
   })
@@ -206,6 +235,8 @@ export function createApp(parts: AppParts): Hono<Env> {
   })
   return app
 }
+
+const cardPath = '/.well-known/agent-card.json'
 
 const notHere = (message: string) =>
   new MailboxError('not_found', message, { hint: 'see GET /api/openapi.json for all routes' })

@@ -133,7 +133,10 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   const streams = new Streams(parts, options.beatMs)
   const admission = new Admission(parts)
   const pages = new ConsoleFiles(options.consoleDir)
-  app = createApp({ ...parts, admission, streams, pages, mcp: options.mcp })
+  // Loaded only where it is used: it is larger than the rest of the hub.
+  const a2a =
+    space.settings['a2a.expose'] === '' ? undefined : (await import('./a2a/door.ts')).createA2aDoor(parts)
+  app = createApp({ ...parts, admission, streams, pages, mcp: options.mcp, a2a })
   /** Closes connections that are idle: their response is finished, or they never sent anything. */
   function closeIdle(): void {
     for (const one of servers) one.closeIdleConnections()

@@ -54,5 +54,5 @@ export const operations: ReadonlyMap<string, Runnable> = new Map([
 /** What holds its connection open, by the names that the metrics use. */
 export const heldOperations: ReadonlySet<string> = new Set([
   ...[...operations].filter(([, { holds }]) => holds).map(([path]) => path),
-  ...['stream', 'mcp'],
+  ...['stream', 'mcp', 'a2a'],
 ])

@@ -1,7 +1,7 @@
 import { given } from '../base/objects.ts'
 import { clientWord } from '../model/client.ts'
+import type { OpenedSpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import type { DiskSpace } from '../space/space.ts'
 
 export interface IdentityOptions {
   /** The agent that this server acts for (`--as`, MAILBOX_AGENT, a token). @default named after its client */
@@ -25,11 +25,11 @@ export interface ClientInfo {
  * the client says does not matter.
  */
 export class Identity {
-  readonly #space: DiskSpace
+  readonly #space: OpenedSpace
   readonly #options: IdentityOptions
   readonly #mailboxes = new Map<string | undefined, Promise<Mailbox>>()
 
-  constructor(space: DiskSpace, options: IdentityOptions) {
+  constructor(space: OpenedSpace, options: IdentityOptions) {
     this.#space = space
     this.#options = options
   }

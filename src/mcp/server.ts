@@ -1,6 +1,6 @@
 import { CLIENT_INFO_META_KEY, McpServer, type ServerContext } from '@modelcontextprotocol/server'
+import type { OpenedSpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import type { DiskSpace } from '../space/space.ts'
 import type { Calls } from './calls.ts'
 import type { ClientInfo, Identity } from './identity.ts'
 import { registerResources } from './resources.ts'
@@ -10,7 +10,7 @@ const instructions = `A mailbox shared with other agents and the person you work
 
 /** The mailbox of one agent: tools, threads and messages as resources, and two prompts. */
 export function createMailboxServer(
-  space: DiskSpace,
+  space: OpenedSpace,
   { version, identity, calls }: { version: string; identity: Identity; calls: Calls },
 ): McpServer {
   const server = new McpServer(

@@ -1,6 +1,6 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { OpenedSpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import type { DiskSpace } from '../space/space.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './changes.ts'
 import { type ClientInfo, Identity } from './identity.ts'
@@ -20,7 +20,7 @@ export interface ServeOptions {
 }
 
 /** Serves one client on standard input and output until it closes them. */
-export async function serve(space: DiskSpace, options: ServeOptions): Promise<void> {
+export async function serve(space: OpenedSpace, options: ServeOptions): Promise<void> {
   const { version, wake } = options
   const identity = new Identity(space, options)
   const changes = new Changes(space)

@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import { isExposable } from './a2a.ts'
 import { isAssign } from './assign.ts'
 import { claimTtlMs } from './claim.ts'
 import { isHours } from './hours.ts'
@@ -190,6 +191,17 @@ export const settings = {
     '',
     isHours,
     "the person's hours, such as mon-fri 9-18 or mon-thu 9:00-17:30, fri 9-15 Europe/Berlin, by default in the time zone of this machine; empty = always",
+  ),
+  'a2a.expose': setting(
+    '',
+    isExposable,
+    'agents and roles that other systems can write to over A2A, such as role:architect, ada; empty = none',
+  ),
+  'a2a.allow': setting(
+    '',
+    (value) => typeof value === 'string',
+    'hosts on this machine or in private networks that A2A may connect to, such as 127.0.0.1:8080; empty = none',
+    staysHere,
   ),
   webhook: setting(
     '',

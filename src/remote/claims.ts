@@ -6,6 +6,17 @@ export class ClaimsMade {
   readonly #numbers = new Map<string, number>()
   /** The hub is from before claims had numbers, and takes none. */
   #areUnknown = false
+  /** It acts for the agent, as several processes of one run do: what one of them has claimed another can finish. */
+  readonly #isOfRun: boolean
+
+  constructor({ isOfRun }: { isOfRun: boolean }) {
+    this.#isOfRun = isOfRun
+  }
+
+  /** What says that no claim was made here yet. */
+  get none(): ClaimNumber {
+    return this.#isOfRun ? {} : { claimNumber: 0 }
+  }
 
   /** The claim to act with: the one that was given, or else the newest that was made here. */
   with<Options extends ClaimNumber>(id: string, options: Options): Options & ClaimNumber {
@@ -54,6 +65,6 @@ export class ClaimsMade {
   }
 
   #note(id: string, number: number | undefined): void {
-    if (number) this.#numbers.set(id, number)
+    if (number && !this.#isOfRun) this.#numbers.set(id, number)
   }
 }

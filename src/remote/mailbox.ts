@@ -51,7 +51,7 @@ export class RemoteMailbox implements Mailbox {
   readonly claimTtlMs: number
   readonly now: () => number
   readonly #connection: Connection
-  readonly #claims = new ClaimsMade()
+  readonly #claims: ClaimsMade
   /** Called when the hub has heard from the agent. */
   readonly #onHeard: () => void
 
@@ -60,7 +60,9 @@ export class RemoteMailbox implements Mailbox {
     name: string,
     { settings, now }: Pick<Space, 'settings' | 'now'>,
     onHeard: () => void,
+    { isOfRun = false }: { isOfRun?: boolean } = {},
   ) {
+    this.#claims = new ClaimsMade({ isOfRun })
     this.#connection = connection
     this.name = name
     this.claimTtlMs = settings.claimTtlMs
@@ -146,7 +148,8 @@ export class RemoteMailbox implements Mailbox {
       this.#claims.claimed(claimed)
       return claimed
     }
-    if (options.claimNumber !== undefined || known === undefined) return claim({ claimNumber: 0, ...options })
+    if (options.claimNumber !== undefined || known === undefined)
+      return claim({ ...this.#claims.none, ...options })
     try {
       return await claim({ claimNumber: known })
     } catch (error) {

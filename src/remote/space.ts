@@ -2,11 +2,18 @@ import type { handlingOperations } from '../api/handling-operations.ts'
 import { type AnswerOf, type InputOf, toPath } from '../api/operation.ts'
 import { readings } from '../api/readings.ts'
 import type { rosterOperations } from '../api/roster-operations.ts'
+import { MailboxError } from '../base/errors.ts'
 import { identifyProcess } from '../base/process.ts'
 import type { JoinInput, UpdateInput } from '../command/roster.ts'
+import type { SeatInput } from '../command/seat.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
+import { person } from '../model/agent.ts'
+import type { Entry } from '../model/entry.ts'
+import type { SendInput } from '../model/fields.ts'
 import type { Settings } from '../model/settings.ts'
-import type { MailboxOptions, Space } from '../space/api.ts'
+import type { ListOptions } from '../query/page.ts'
+import type { UnreadableRecord } from '../query/unreadable.ts'
+import type { MailboxOptions, OpenedSpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import { Connection, type HubOptions } from './connection.ts'
 import { RemoteMailbox } from './mailbox.ts'
@@ -16,29 +23,44 @@ type SpaceInfo = AnswerOf<(typeof readings)['space']>
 
 /** Heartbeats in the time after which a silent agent counts as dead. */
 const beatsInTime = 4
+/** How many entries of the journal to ask for at once. */
+const entriesAtOnce = 500
 
 type Operations = typeof rosterOperations & Pick<typeof handlingOperations, 'update' | 'leave'>
 type Readings = typeof readings
 
 /** Opens a space behind a hub. */
-export async function openHub(options: HubOptions): Promise<RemoteSpace> {
+export async function openHub(options: HubOptions, stateDirOf: StateDirOf): Promise<RemoteSpace> {
   const connection = new Connection(options)
-  return new RemoteSpace(connection, await look(connection, 'space', {}))
+  return new RemoteSpace(connection, await look(connection, 'space', {}), stateDirOf)
 }
 
+/** Where programs on this machine keep what belongs to a space behind a hub. */
+type StateDirOf = (url: string) => string
+
 /** A space behind a hub: the same commands and queries, over HTTP. */
-export class RemoteSpace implements Space {
+export class RemoteSpace implements OpenedSpace {
   readonly id: string
+  readonly place: string
   readonly settings: Settings
   /** The agent that the token belongs to. */
   readonly you: string
+  /** Of the program that serves it. */
+  readonly version: string
   readonly #connection: Connection
   readonly #aheadMs: number
+  readonly #unreadable: UnreadableRecord[]
+  readonly #stateDirOf: StateDirOf
   readonly #beating = new Map<string, { timer: NodeJS.Timeout; heardAt: number }>()
 
   /** @internal Use openSpace. */
-  constructor(connection: Connection, { id, settings, you, at }: SpaceInfo) {
+  constructor(connection: Connection, info: SpaceInfo, stateDirOf: StateDirOf) {
+    const { id, settings, you, at, version, unreadable = [] } = info
     this.#connection = connection
+    this.place = connection.wire.url
+    this.version = version
+    this.#unreadable = unreadable
+    this.#stateDirOf = stateDirOf
     this.id = id
     this.settings = settings
     this.you = you
@@ -47,6 +69,10 @@ export class RemoteSpace implements Space {
 
   /** The hub's time, as far as can be told from here. */
   readonly now = (): number => Date.now() + this.#aheadMs
+
+  get stateDir(): string {
+    return this.#stateDirOf(this.place)
+  }
 
   async mailbox(name: string, options: MailboxOptions = {}): Promise<Mailbox> {
     const join = options.join === false ? false : this.#fromHere(options.join ?? {})
@@ -57,8 +83,30 @@ export class RemoteSpace implements Space {
     return mailbox
   }
 
+  /** Without a request of its own: every operation says by itself if there is no such agent. */
+  async mailboxOfRun(name: string, options: MailboxOptions = {}): Promise<Mailbox> {
+    if (options.join !== undefined && options.join !== false)
+      await this.#act(name, 'open', { join: options.join })
+    return new RemoteMailbox(this.#connection, name, this, () => this.#heard(name), { isOfRun: true })
+  }
+
+  /** Whatever the client is, the token says whose it is. */
+  async joinAs({ name = this.you, client, session, joins = true }: SeatInput): Promise<Mailbox> {
+    if (this.you === person)
+      throw new MailboxError('not_permitted', 'an agent cannot use the token of the person', {
+        hint: 'create one for the agent, on the machine of the hub: mailbox token NAME',
+      })
+    const join = joins && this.#fromHere({ session: { ...session, client } })
+    await this.#act(name, 'open', { join })
+    const onHeard = () => this.#heard(name)
+    const mailbox = new RemoteMailbox(this.#connection, name, this, onHeard, { isOfRun: true })
+    this.#beat(name, mailbox)
+    return mailbox
+  }
+
+  endRun = (name: string, options: { frozen: boolean }) => this.#act(name, 'endRun', options)
   join = (name: string, input: JoinInput = {}) =>
-    this.#act(name, 'join', input.session?.pid === process.pid ? this.#fromHere(input) : input)
+    this.#act(name, 'join', input.session?.pid === undefined ? input : this.#fromHere(input))
   update = (name: string, input: UpdateInput) => this.#act(name, 'update', input)
   leave = (name: string, options: { frozen?: boolean } = {}) => this.#act(name, 'leave', options)
 
@@ -67,12 +115,33 @@ export class RemoteSpace implements Space {
   owed = async (options: InputOf<Readings['owed']> = {}) => (await this.#look('owed', options)).owed
   stats = () => this.#look('stats', {})
   show = (id: string) => this.#look('message', { id })
+  agent = async (name: string) =>
+    (await this.agents()).find((agent) => agent.name === name) ?? (await this.mailboxOfRun(name)).agent()
+  thread = async (id: string) => (await this.mailboxOfRun(this.you)).thread(id)
+  testRoute = (from: string, input: Partial<SendInput>) => this.#act(from, 'testRoute', input)
+  audit = (options: ListOptions = {}) => this.#look('auditEntries', options)
+  unreadable = async () => this.#unreadable
+  /** They run beside the space, not here. */
+  helpers = () => []
   lastSeq = async () => (await this.#look('space', {})).seq
   follow = ({ after = 0, signal }: FollowOptions = {}) => followHub(this.#connection, { after, signal })
 
-  /** Our process, as our own machine describes it. A hub on the same machine can see it; others need to hear from it. */
+  async *entries(after: number, signal?: AbortSignal): AsyncGenerator<{ entry: Entry }> {
+    for (let from = after; !signal?.aborted; ) {
+      const { entries } = await this.#look('entries', { after: from, limit: entriesAtOnce })
+      if (entries.length === 0) return
+      for (const entry of entries) yield { entry }
+      from = entries.at(-1)!.seq
+    }
+  }
+
+  /**
+   * A process of this machine, as it describes it: ours unless another is named. A hub on the same machine can see it;
+   * others need to hear from it.
+   */
   #fromHere(input: JoinInput): JoinInput {
-    return { ...input, session: { ...identifyProcess(process.pid), ...input.session } }
+    const { pid = process.pid, host } = input.session ?? {}
+    return { ...input, session: { ...(host === undefined ? identifyProcess(pid) : {}), ...input.session } }
   }
 
   #act<M extends keyof Operations>(
@@ -81,7 +150,7 @@ export class RemoteSpace implements Space {
     body: InputOf<Operations[M]>,
   ): Promise<AnswerOf<Operations[M]>> {
     const path = `/api/mailboxes/${encodeURIComponent(name)}/${toPath(method)}`
-    return this.#connection.call({ path, body, repeatable: method === 'open' })
+    return this.#connection.call({ path, body, repeatable: method === 'open' || method === 'testRoute' })
   }
 
   #look<R extends keyof Readings>(name: R, query: InputOf<Readings[R]>): Promise<AnswerOf<Readings[R]>> {

@@ -1,4 +1,5 @@
 import type { JoinInput, UpdateInput } from '../command/roster.ts'
+import type { SeatInput } from '../command/seat.ts'
 import type { FollowOptions } from '../delivery/follow.ts'
 import type { CatchUpOptions } from '../index/projection.ts'
 import type { CopyOptions, MirrorState } from '../journal/file/mirror-upkeep.ts'
@@ -10,6 +11,7 @@ import type { Settings } from '../model/settings.ts'
 import type { ExportLine } from '../model/transfer.ts'
 import type { AuditPage } from '../query/audit.ts'
 import type { DeadLetters } from '../query/dead.ts'
+import type { StoredMessage } from '../query/message.ts'
 import type { Owed, OwedOptions } from '../query/owed.ts'
 import type { ListOptions } from '../query/page.ts'
 import type { RosterAgent } from '../query/presence.ts'
@@ -58,6 +60,36 @@ export interface Space {
   /** Waits for what is being written and closes every file. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
+}
+
+/** What the rims need beyond that, wherever the space is. */
+export interface OpenedSpace extends Space {
+  /** Where it is, for people: its directory, or the address of its hub. */
+  readonly place: string
+  /** Where programs on this machine keep what belongs to no journal: the space itself, or a directory of their own. */
+  readonly stateDir: string
+  /** The agent that the token belongs to; undefined on disk, where the process decides. */
+  readonly you?: string
+  /** The mailbox of an agent for whoever does one thing for it and may not be there for the next. */
+  mailboxOfRun(name: string, options?: MailboxOptions): Promise<Mailbox>
+  /** The mailbox of the agent that runs in a client's process. */
+  joinAs(input: SeatInput): Promise<Mailbox>
+  /** Ends a run whose session is over: what it had taken for a role is free for others. */
+  endRun(name: string, options: { frozen: boolean }): Promise<Agent>
+  /** An agent by its name. Throws `not_found` with the names that are near. */
+  agent(name: string): Promise<Agent>
+  /** A thread as everybody may see it, oldest first. */
+  thread(id: string): Promise<StoredMessage[]>
+  /** Every entry after a point, up to the end of the journal. */
+  entries(after: number, signal?: AbortSignal): AsyncGenerator<{ entry: Entry }>
+  /** Which routing rule would take a message, and where it would go. Sends nothing. */
+  testRoute(from: string, input: Partial<SendInput>): Promise<RouteTest>
+  /** What happened besides mail, the newest first: refusals, credentials, settings, imports, repairs, who came and went. */
+  audit(options?: ListOptions): Promise<AuditPage>
+  /** The records of the journal that could not be read, and what is known of them from others. */
+  unreadable(): Promise<UnreadableRecord[]>
+  /** The programs beside the space that agents depend on for their mail. */
+  helpers(): Helper[]
 }
 
 /** A space on this disk. */

@@ -6,9 +6,10 @@ import { dirForAddress, linkTo, originOf } from '../journal/copy/origin.ts'
 import { FileJournal } from '../journal/file/file-journal.ts'
 import { type PostgresAddress, parseAddress } from '../journal/postgres/address.ts'
 import type { HubOptions } from '../remote/connection.ts'
-import type { DatabaseOptions, LocalSpace, OpenSpaceOptions, Space } from './api.ts'
+import type { DatabaseOptions, LocalSpace, OpenedSpace, OpenSpaceOptions, Space } from './api.ts'
 import { SpaceCore } from './core.ts'
 import { DeskSide } from './desk/side.ts'
+import { stateDirFor } from './place.ts'
 import { configText, ensureSpaceDir, readSettings } from './settings.ts'
 import { DiskSpace } from './space.ts'
 import { isTrusted, spaceDirName, trustSpace } from './trust.ts'
@@ -22,8 +23,15 @@ export async function openSpace(options: OpenSpaceOptions | DatabaseOptions | Hu
     if (space.clockWarning !== undefined) process.emitWarning(space.clockWarning, 'MailboxWarning')
     return space
   }
+  return openRemote(options)
+}
+
+/** Opens a space behind a hub, for rims. */
+export async function openRemote(
+  options: HubOptions,
+): Promise<OpenedSpace & { you: string; version: string }> {
   const { openHub } = await import('../remote/space.ts')
-  return openHub(options)
+  return openHub(options, (url) => stateDirFor(url, process.env))
 }
 
 function placeOf({ url, dir, ...options }: DatabaseOptions): OpenDiskOptions {

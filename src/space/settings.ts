@@ -96,7 +96,7 @@ export interface FindSpaceOptions {
 function checkDirectory(named: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(named)) return named
   throw new MailboxError('invalid', `${JSON.stringify(named.slice(0, 200))} is an address, not a directory`, {
-    hint: 'name the directory of a space on this machine, or postgres://USER@HOST/DATABASE?space=NAME; a program reaches a hub with openSpace({ url, token })',
+    hint: 'use the directory of a space on this machine, the address of a hub (https://…), or postgres://USER@HOST/DATABASE?space=NAME',
   })
 }
 

@@ -1,7 +1,9 @@
 import { describeDoubt } from '../base/clock.ts'
 import { MailboxError } from '../base/errors.ts'
+import { requireAgent } from '../command/roster.ts'
 import type { SeatInput } from '../command/seat.ts'
 import type { PlacedEntry } from '../journal/journal.ts'
+import { person } from '../model/agent.ts'
 import { auditTrail } from '../query/audit.ts'
 import { deadLetters } from '../query/dead.ts'
 import { owed } from '../query/owed.ts'
@@ -9,7 +11,7 @@ import { show } from '../query/show.ts'
 import { stats } from '../query/stats.ts'
 import { unreadableRecords } from '../query/unreadable.ts'
 import { mustBeAllowed } from './acting.ts'
-import type { LocalSpace, MailboxOptions } from './api.ts'
+import type { LocalSpace, MailboxOptions, OpenedSpace } from './api.ts'
 import type { SpaceCore } from './core.ts'
 import { followRunningDue, queryNow, runDue, runDueEvery } from './due.ts'
 import { helpersOf } from './helpers.ts'
@@ -27,11 +29,13 @@ type Of<Key extends keyof LocalSpace> = LocalSpace[Key]
  * the exclusive right to append, the journal makes it durable, the index takes it in, queries read it, and
  * delivery tells those who wait.
  */
-export class DiskSpace implements LocalSpace {
+export class DiskSpace implements LocalSpace, OpenedSpace {
   /** For rims that need more than the public API. */
   readonly core: SpaceCore
   readonly id: string
   readonly dir: string
+  readonly place: string
+  readonly stateDir: string
   readonly settings: Of<'settings'>
   readonly now: () => number
 
@@ -39,6 +43,8 @@ export class DiskSpace implements LocalSpace {
     this.core = core
     this.id = core.journal.space
     this.dir = core.dir
+    this.place = core.dir
+    this.stateDir = core.dir
     this.settings = core.settings
     this.now = core.now
   }
@@ -117,6 +123,11 @@ export class DiskSpace implements LocalSpace {
     this.core.mustBeOpen()
     return followRunningDue(this.core, options)
   }
+
+  agent: OpenedSpace['agent'] = (name) =>
+    this.core.query((source) => requireAgent(this.core.viewOf(source).directory, name))
+  /** It looks the same to everyone, so whoever asks need not have joined. */
+  thread: OpenedSpace['thread'] = (id) => this.mailboxInside(person).thread(id)
 
   /** Every entry after a point, up to the end of the journal. */
   entries(after: number, signal?: AbortSignal): AsyncGenerator<PlacedEntry> {

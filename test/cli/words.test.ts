@@ -170,15 +170,21 @@ describe('a space', () => {
   it('is never a directory named after an address', async () => {
     const box = await createBox()
     const home = dirname(box.dir)
-    const spaces = ['http://localhost:7337', 'https://hub.example.org', 'postgres://u@h/db', 'HTTP://x']
-    const verbs = [['join', 'ada'], ['inbox'], ['send', 'user', '--body', 'x'], ['serve']]
-    for (const [at, space] of spaces.entries()) {
-      const error = await box.refused(2, ...verbs[at]!, '--space', space)
-      expect(error).toMatchObject({ code: 'invalid', message: `"${space}" is an address, not a directory` })
-      expect(error.hint).toContain('--space DIR')
+    const hubs = ['http://localhost:7337', 'https://hub.example.org', 'HTTP://x', 'unix:/nowhere']
+    const verbs = [['join', 'ada'], ['inbox'], ['send', 'user', '--body', 'x'], ['count']]
+    for (const [at, space] of hubs.entries()) {
+      const error = await box.refused(4, ...verbs[at]!, '--space', space)
+      expect(error.message).toMatch(/^there is no token for /)
+      expect(error.hint).toContain('mailbox login')
     }
+    const other = await box.refused(2, 'inbox', '--space', 'ftp://u@h/db')
+    expect(other).toMatchObject({ message: '"ftp://u@h/db" is an address, not a directory' })
+    expect(await box.refused(2, 'serve', '--space', 'https://hub.example.org')).toMatchObject({
+      message: 'mailbox serve needs the files of the space; https://hub.example.org is a hub',
+      hint: 'run it on the machine of the hub: mailbox --space DIR serve',
+    })
     const { code } = await box.run(['join', 'ada'], { env: { MAILBOX_SPACE: 'http://localhost:7337' } })
-    expect([code, readdirSync(home)]).toEqual([2, []])
+    expect([code, readdirSync(home)]).toEqual([4, []])
     expect(await box.ok('complete', '--', '--space', 'http://x', 'send', '')).toBe('')
   })
 

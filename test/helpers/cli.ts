@@ -68,6 +68,14 @@ export interface Box {
   start(words: readonly string[], options?: RunOptions): Started
 }
 
+/** How the boxes of a test file reach their space; see over-hub.ts. */
+export const reach: { throughHub?: (dir: string) => Promise<Reach> } = {}
+
+/** The environment in which a command line reaches its space. */
+export interface Reach {
+  env(words: readonly string[], env: Record<string, string>): Record<string, string>
+}
+
 /** A box, with agents that have joined already. */
 export async function createBox(...agents: (string | { name: string; roles: string[] })[]): Promise<Box> {
   const home = mkdtempSync(join(tmpdir(), 'mailbox-cli-'))
@@ -87,9 +95,12 @@ export async function createBox(...agents: (string | { name: string; roles: stri
     }
   }
 
+  const through = await reach.throughHub?.(dir)
+
   function start(words: readonly string[], options: RunOptions = {}): Started {
     const { PATH = '' } = process.env
-    const env = { PATH, HOME: home, MAILBOX_SPACE: dir, ...options.env }
+    const usual = { PATH, HOME: home, MAILBOX_SPACE: dir, ...options.env }
+    const env = through?.env(words, usual) ?? usual
     const child = spawn(process.execPath, [script, ...words], { env, cwd: options.cwd ?? home })
     onTestFinished(() => void child.kill('SIGKILL'))
     return follow(child, options.input)
@@ -101,7 +112,7 @@ export async function createBox(...agents: (string | { name: string; roles: stri
     run: (words, options) => start(words, options).exit,
     async ok(...words) {
       const ran = await box.run(words)
-      expect(ran, ran.stderr).toMatchObject({ code: 0 })
+      expect(ran, ran.stdout + ran.stderr).toMatchObject({ code: 0 })
       return ran.stdout
     },
     async json(...words) {

@@ -4,7 +4,7 @@ import {
   StreamableHTTPClientTransport,
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished } from 'vitest'
 import { createAgentToken } from '../../src/hub/tokens.ts'
 import { startScript } from './processes.ts'
@@ -36,12 +36,16 @@ export async function connect(
   mode: VersionNegotiationMode = 'legacy',
   /** Whether this process is the client, or another that stands between. */
   ownProcess = false,
+  env: Record<string, string> = {},
 ): Promise<Connected & { pid: number | null }> {
   const words = ['--space', dir, 'mcp', ...(name === undefined ? [] : ['--as', name])]
   const command = [process.execPath, cli, ...words]
   // A shell that has something left to do afterwards stays.
   const [first, ...rest] = ownProcess ? ['sh', '-c', '"$@"; exit', 'sh', ...command] : command
-  const transport = new StdioClientTransport({ command: first!, args: rest, stderr: 'ignore' })
+  const transport = new StdioClientTransport({
+    ...{ command: first!, args: rest, stderr: 'ignore' },
+    env: { ...getDefaultEnvironment(), ...env },
+  })
   const client = newClient(mode)
   await client.connect(transport)
   return { ...connected(client), pid: transport.pid }

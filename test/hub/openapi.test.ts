@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { rolldown } from 'rolldown'
 import { expect, it } from 'vitest'
-import { type Reading, readings } from '../../src/api/readings.ts'
+import type { Reading } from '../../src/api/reading.ts'
+import { readings } from '../../src/api/readings.ts'
 import { operations } from '../../src/hub/operations.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { installed } from '../helpers/install.ts'
@@ -157,6 +158,8 @@ it('answers every operation in the shape that its document promises', async () =
   expect((await act('bob', 'take-all', { ids: [fresh.id] })).messages).toMatchObject([{ state: 'shown' }])
   await act('bob', 'defer-shutdown', { id: stop.id, reason: 'nearly done' })
   await act('bob', 'accept-shutdown', { id: stop.id })
+  expect(await act('bob', 'test-route', { to: 'ada' })).toMatchObject({ rule: null, to: ['ada'] })
+  await act('bob', 'end-run', { frozen: true })
   await act('bob', 'leave', { frozen: true })
   expect([...operations.keys()].filter((path) => !told.has(path))).toEqual([])
 

@@ -7,7 +7,7 @@ import { table } from '../format/table.ts'
 import { day } from '../format/time.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { open, personAction } from '../open.ts'
+import { openFiles, personAction } from '../open.ts'
 import { duration, given } from '../options.ts'
 import { createProgress } from '../progress.ts'
 
@@ -47,7 +47,7 @@ export function archiveOld(command: Command): void {
       ),
     )
   personAction(command, 'remove old mail', async (cli, flags: Flags) => {
-    await using space = await open(cli)
+    await using space = await openFiles(cli)
     const { dryRun = false, gzipAfter: gzipAfterMs, removeAfter: removeAfterMs } = flags
     const progress = createArchiveProgress(cli)
     const report = await space

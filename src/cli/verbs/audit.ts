@@ -4,7 +4,7 @@ import { signHead } from '../../space/head.ts'
 import { action } from '../cli.ts'
 import { createEntryWriter } from '../format/entry.ts'
 import { examples } from '../help.ts'
-import { open } from '../open.ts'
+import { existingSpaceDir, open } from '../open.ts'
 import { addPaging, hintNext, type PageFlags } from '../paging.ts'
 
 export function audit(command: Command): void {
@@ -20,9 +20,8 @@ export function audit(command: Command): void {
     examples('mailbox audit', 'mailbox audit --limit 200 --json', 'mailbox audit --head > head.json'),
   )
   action(command, async (cli, { head: isHead, ...page }: PageFlags & { head?: boolean }) => {
-    await using space = await open(cli)
     if (isHead) {
-      const head = signHead(space.dir)
+      const head = signHead(existingSpaceDir(cli))
       if (head === undefined)
         throw new MailboxError('not_found', 'nothing was sent yet, or there is no key to sign with', {
           hint: 'see `mailbox key list`',
@@ -31,6 +30,7 @@ export function audit(command: Command): void {
       cli.tip('to compare the journal with it later: mailbox verify --head FILE')
       return
     }
+    await using space = await open(cli)
     const found = await space.audit(page)
     const format = createEntryWriter(cli)
     cli.answer(found, () =>

@@ -4,11 +4,11 @@ import { boxOfTag } from '../../model/address.ts'
 import { priorities } from '../../model/message.ts'
 import { settings } from '../../model/settings.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { DiskSpace } from '../../space/space.ts'
+import type { OpenedSpace } from '../../space/api.ts'
 import { type Cli, createCli } from '../cli.ts'
 import { scripts } from '../completion-scripts.ts'
 import { addGlobals, type Globals } from '../globals.ts'
-import { open, openMailbox, spaceDir, spaceExists } from '../open.ts'
+import { open, openMailbox } from '../open.ts'
 import { findVerb } from '../verbs.ts'
 
 /** A possible completion and its description. */
@@ -107,27 +107,28 @@ async function wordsOf(command: Command, place: number, globals: Globals): Promi
 /** Asks an existing space only: pressing Tab must not create one. */
 async function fromSpace(
   globals: Globals,
-  ask: (space: DiskSpace, cli: Cli) => Promise<Candidate[]>,
+  ask: (space: OpenedSpace, cli: Cli) => Promise<Candidate[]>,
 ): Promise<Candidate[]> {
   const cli = createCli({ ...globals, quiet: true })
   try {
-    if (!spaceExists(spaceDir(cli))) return []
-    await using space = await open(cli)
+    await using space = await open(cli, { isPatient: false })
     return await ask(space, cli)
   } catch {
     return []
   }
 }
 
-const agentNames = async (space: DiskSpace): Promise<Candidate[]> =>
+const agentNames = async (space: OpenedSpace): Promise<Candidate[]> =>
   (await space.agents()).map(({ name, roles }) => [name, roles.join(', ') || 'agent'])
 
-const roleNames = async (space: DiskSpace) => [
+const roleNames = async (space: OpenedSpace) => [
   ...new Set((await space.agents()).flatMap(({ roles }) => roles)),
 ]
-const tagNames = async (space: DiskSpace) => [...new Set((await space.agents()).flatMap(({ tags }) => tags))]
+const tagNames = async (space: OpenedSpace) => [
+  ...new Set((await space.agents()).flatMap(({ tags }) => tags)),
+]
 
-async function addresses(space: DiskSpace): Promise<Candidate[]> {
+async function addresses(space: OpenedSpace): Promise<Candidate[]> {
   const roles = await roleNames(space)
   const tags = await tagNames(space)
   return [
@@ -138,7 +139,7 @@ async function addresses(space: DiskSpace): Promise<Candidate[]> {
   ]
 }
 
-async function messageIds(space: DiskSpace, cli: Cli): Promise<Candidate[]> {
+async function messageIds(space: OpenedSpace, cli: Cli): Promise<Candidate[]> {
   const mailbox = await openMailbox(cli, space)
   const { messages } = await mailbox.inbox({ limit: 20 })
   return messages.map(({ id, from, subject }) => [id, `${from}: ${subject}`])

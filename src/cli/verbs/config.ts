@@ -12,7 +12,7 @@ import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { open, personAction, sharedDir, spaceDir, spaceExists } from '../open.ts'
+import { foundPlace, openFiles, personAction, settingsOf, sharedDir, spaceDir, spaceExists } from '../open.ts'
 import { count, createProgress } from '../progress.ts'
 
 export function config(command: Command): void {
@@ -32,7 +32,7 @@ export function config(command: Command): void {
   action(
     command.command('get').summary('print a setting').argument('<key>', 'name of the setting'),
     async (cli, key: string) => {
-      const value = readSettings(await sharedDir(cli))[knownKey(key)]
+      const value = (await settingsOf(cli))[knownKey(key)]
       cli.answer({ [key]: value }, () => written(value))
     },
   )
@@ -61,7 +61,7 @@ export function config(command: Command): void {
 export async function recordSetting(cli: Cli, key: string): Promise<void> {
   const dir = spaceDir(cli)
   if (!spaceExists(dir)) return
-  await using space = await open(cli)
+  await using space = await openFiles(cli)
   const { exported } = settings[knownKey(key)]
   const note = exported ? { note: written(readSettings(dir)[knownKey(key)]).slice(0, 200) } : {}
   await tryToRecord(space.core, { event: 'setting_changed', by: cli.actor, about: key, ...note })
@@ -75,7 +75,7 @@ export const whenUsed = 'processes that are running, such as a hub, use it once 
 /** A mirror is made and filled before the setting names it. */
 async function setMirror(cli: Cli, value: string): Promise<void> {
   const mirror = value === '' ? '' : resolve(value)
-  await using space = await open(cli, { creates: true })
+  await using space = await openFiles(cli, { creates: true })
   const before = space.settings['journal.mirror']
   const progress = createProgress(cli, 'copying the journal')
   const onProgress = ({ bytes, total }: { bytes: number; total: number }) => progress.report(bytes, total)
@@ -90,9 +90,8 @@ async function setMirror(cli: Cli, value: string): Promise<void> {
 }
 
 async function list(cli: Cli): Promise<void> {
-  const dir = await sharedDir(cli)
-  const values = readSettings(dir)
-  const unknown = unknownSettings(dir)
+  const values = await settingsOf(cli)
+  const unknown = foundPlace(cli).kind === 'hub' ? [] : unknownSettings(await sharedDir(cli))
   const known = Object.entries(settings)
   const rows = known.map(([key, { default: usual }]) => [key, summary(values[knownKey(key)]), summary(usual)])
   const columns = [

@@ -3,7 +3,8 @@ import { toPrintableLine } from '../../model/text.ts'
 import { checkup, type Finding } from '../checkup.ts'
 import { action, type Cli } from '../cli.ts'
 import { examples } from '../help.ts'
-import { foundSpace } from '../open.ts'
+import { hubCheckup } from '../hub-checkup.ts'
+import { foundPlace } from '../open.ts'
 
 export function doctor(command: Command): void {
   command
@@ -12,7 +13,9 @@ export function doctor(command: Command): void {
     .addHelpText('after', examples('mailbox doctor', 'mailbox doctor --space .mailbox --json'))
   action(command, async (cli, { deep = false }: { deep?: boolean }) => {
     const findings: Finding[] = []
-    for await (const finding of checkup(cli, foundSpace(cli), deep)) findings.push(finding)
+    const place = foundPlace(cli)
+    const checks = place.kind === 'hub' ? hubCheckup(cli, place) : checkup(cli, place, deep)
+    for await (const finding of checks) findings.push(finding)
     cli.unreadable = () => []
     const ok = findings.every(({ state }) => state !== 'fail')
     cli.answer({ ok, checks: findings }, () => findings.map((finding) => line(cli, finding)).join('\n'))

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { clients } from '../../model/client.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
-import { spaceDir } from '../open.ts'
+import { foundPlace, spaceDir } from '../open.ts'
 import { whole } from '../options.ts'
 
 export function hook(command: Command): void {
@@ -15,7 +15,8 @@ export function hook(command: Command): void {
     .option('--pid <n>', "the client's process (default: found above this one)", whole(1))
     .addHelpText('after', examples(`echo '{"session_id":"s1"}' | mailbox hook codex UserPromptSubmit`))
   action(command, async (cli, client: string, event: string, flags: { pid?: number }) => {
-    const space = spaceDir(cli)
+    const place = foundPlace(cli)
+    const space = place.kind === 'hub' ? (cli.globals.space ?? process.env['MAILBOX_SPACE']!) : spaceDir(cli)
     const { runHook } = await import('../../clients/hook/run.ts')
     const pid = flags.pid ?? process.ppid
     const program = process.argv[1]!

@@ -4,7 +4,7 @@ import { action } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
 import { readText } from '../input.ts'
-import { open, personAction } from '../open.ts'
+import { openFiles, personAction } from '../open.ts'
 
 const changeKeys = 'change keys'
 
@@ -28,7 +28,7 @@ export function key(command: Command): void {
       ),
     )
   action(command.command('list').summary('list the senders that have signed mail'), async (cli) => {
-    await using space = await open(cli)
+    await using space = await openFiles(cli)
     const { listKeys } = await import('../../space/keys.ts')
     const keys = await listKeys(space.core)
     cli.answer({ keys }, () => {
@@ -52,7 +52,7 @@ export function key(command: Command): void {
     command.command('rotate').summary('replace the key of an agent').argument('<name>', 'the agent'),
     changeKeys,
     async (cli, name: string) => {
-      await using space = await open(cli)
+      await using space = await openFiles(cli)
       const { rotateKey } = await import('../../space/keys.ts')
       const created = await rotateKey(space.core, name)
       cli.confirm({ agent: name, key: created }, () => `${toPrintableLine(name)} has a new key`)
@@ -65,7 +65,7 @@ export function key(command: Command): void {
       .argument('<name>', 'the agent'),
     changeKeys,
     async (cli, name: string) => {
-      await using space = await open(cli)
+      await using space = await openFiles(cli)
       const { revokeKey } = await import('../../space/keys.ts')
       await revokeKey(space.core, name)
       cli.confirm({ agent: name, revoked: true }, () => `revoked the key of ${toPrintableLine(name)}`)
@@ -79,7 +79,7 @@ export function key(command: Command): void {
       .argument('<name>', 'the agent'),
     'export keys',
     async (cli, name: string) => {
-      await using space = await open(cli)
+      await using space = await openFiles(cli)
       const { exportKey } = await import('../../space/keys.ts')
       const exported = await exportKey(space.core, name, cli.actor)
       cli.answer({ agent: name, ...exported }, () => JSON.stringify(exported))
@@ -96,7 +96,7 @@ export function key(command: Command): void {
       .argument('<file>', 'what export printed; - for standard input'),
     changeKeys,
     async (cli, name: string, file: string) => {
-      await using space = await open(cli)
+      await using space = await openFiles(cli)
       const { restoreKey } = await import('../../space/keys.ts')
       await restoreKey(space.core, name, await readText(file))
       cli.confirm({ agent: name, restored: true }, () => `restored the key of ${toPrintableLine(name)}`)
@@ -109,7 +109,7 @@ export function key(command: Command): void {
       .argument('<name>', 'the agent'),
     changeKeys,
     async (cli, name: string) => {
-      await using space = await open(cli)
+      await using space = await openFiles(cli)
       const { shareKey } = await import('../../space/keys.ts')
       await shareKey(space.core, name)
       cli.confirm({ agent: name, shared: true }, () => `${toPrintableLine(name)} can read this space`)

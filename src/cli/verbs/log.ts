@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Entry } from '../../model/entry.ts'
 import { toSafeJson } from '../../model/text.ts'
 import { unreadableHint, unreadableText } from '../../model/unreadable.ts'
-import type { DiskSpace } from '../../space/space.ts'
+import type { OpenedSpace } from '../../space/api.ts'
 import { action, type Cli } from '../cli.ts'
 import { createEntryWriter } from '../format/entry.ts'
 import { examples } from '../help.ts'
@@ -46,7 +46,7 @@ export function log(command: Command): void {
 
 /** The requested part of the journal. */
 async function* entries(
-  space: DiskSpace,
+  space: OpenedSpace,
   end: number,
   { follow = false, after, limit }: LogFlags,
 ): AsyncGenerator<{ entry: Entry }> {
@@ -64,9 +64,9 @@ async function* entries(
 /** The journal of a new space has one entry. */
 const emptyEnd = 1
 
-function printHints(cli: Cli, space: DiskSpace, end: number, { follow }: LogFlags): void {
+function printHints(cli: Cli, space: OpenedSpace, end: number, { follow }: LogFlags): void {
   const entries = end === 1 ? '1 entry' : `${count(end)} entries`
-  cli.hint(`space ${space.dir}, ${entries}${follow ? '; press Ctrl-C to stop' : ''}`)
+  cli.hint(`space ${space.place}, ${entries}${follow ? '; press Ctrl-C to stop' : ''}`)
   if (end > emptyEnd) return
   const elsewhere = follow ? ', in another terminal' : ''
   cli.hint(

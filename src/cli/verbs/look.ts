@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
-import { person } from '../../model/agent.ts'
 import { action } from '../cli.ts'
 import { usageHint } from '../exit.ts'
 import { ladder } from '../format/ladder.ts'
@@ -31,8 +30,7 @@ export function thread(command: Command): void {
     .addHelpText('after', examples('mailbox thread ID'))
   action(command, async (cli, id: string) => {
     await using space = await open(cli)
-    // A thread looks the same to everyone, so the caller need not have joined.
-    const messages = await space.mailboxInside(person).thread(id)
+    const messages = await space.thread(id)
     cli.answer({ messages, next: null }, () => messageBlocks(cli, messages).join('\n\n'))
   })
 }

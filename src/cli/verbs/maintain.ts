@@ -9,7 +9,7 @@ import { unreadableRecord } from '../format/unreadable.ts'
 import { examples } from '../help.ts'
 import { readText } from '../input.ts'
 import { interruptSignal } from '../interrupt.ts'
-import { existingSpaceDir, open } from '../open.ts'
+import { existingSpaceDir, openFiles } from '../open.ts'
 import { count, createProgress } from '../progress.ts'
 
 export function verify(command: Command): void {
@@ -30,7 +30,7 @@ export function verify(command: Command): void {
       progress.end,
     )
     if (deep) {
-      await using space = await open(cli)
+      await using space = await openFiles(cli)
       await verifyIndex(space.core, report)
     }
     const ok = report.problems.length === 0
@@ -47,7 +47,7 @@ export function verify(command: Command): void {
 async function verifyWherever(cli: Cli, dir: string, options: VerifyOptions): Promise<VerifyReport> {
   // The space is not opened for this: opening builds an index, and may repair what is to be found here.
   if (!isCopy(dir)) return verifyDir(dir, options)
-  await using space = await open(cli)
+  await using space = await openFiles(cli)
   return space.verify(options)
 }
 
@@ -86,7 +86,7 @@ export function rebuild(command: Command): void {
     const aside = isCopy(existingSpaceDir(cli)) ? await fetchAgain(existingSpaceDir(cli)) : undefined
     if (aside !== undefined)
       cli.warn(`the copy of this machine had entries that the database does not have: they are in ${aside}`)
-    await using space = await open(cli)
+    await using space = await openFiles(cli)
     const entries = await space.lastSeq()
     const progress = createProgress(cli, 'rebuilding')
     const started = performance.now()

@@ -22,7 +22,7 @@ export function mcp(command: Command): void {
     const pid = process.ppid
     await serve(space, {
       ...{ version: __VERSION__, name, pid },
-      sessionId: () => claudeSession(pid)?.id ?? openCodeCaller(space.dir, pid),
+      sessionId: () => claudeSession(pid)?.id ?? openCodeCaller(space.stateDir, pid),
       wake: (mailboxFor, signal) =>
         wakeClaude({ mailbox: () => mailboxFor({ name: 'claude' }), pid, signal }),
     })

@@ -38,8 +38,7 @@ export function owed(command: Command): void {
     }
     await using space = await open(cli)
     const everyone = all || to !== undefined || cli.actor === person
-    for (const name of [everyone ? undefined : cli.actor, to])
-      if (name !== undefined) await space.mailboxInside(name).agent()
+    for (const name of [everyone ? undefined : cli.actor, to]) if (name !== undefined) await space.agent(name)
     const found = await space.owed(
       given({ by: everyone ? undefined : cli.actor, to, kind: kind as Kind | undefined }),
     )

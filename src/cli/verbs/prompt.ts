@@ -4,7 +4,7 @@ import { type Agent, implicitPerson } from '../../model/agent.ts'
 import { checkName } from '../../model/name.ts'
 import { action, type Cli } from '../cli.ts'
 import { examples } from '../help.ts'
-import { open, spaceDir, spaceExists } from '../open.ts'
+import { foundPlace, open, spaceDir, spaceExists } from '../open.ts'
 
 export function prompt(command: Command): void {
   command
@@ -19,7 +19,8 @@ export function prompt(command: Command): void {
 }
 
 async function knownAgent(cli: Cli, name: string): Promise<Agent | undefined> {
-  if (!spaceExists(spaceDir(cli))) return undefined
+  const place = foundPlace(cli)
+  if (place.kind === 'directory' && !spaceExists(spaceDir(cli))) return undefined
   await using space = await open(cli)
   return (await space.agents()).find((agent) => agent.name === name)
 }

@@ -3,7 +3,7 @@ import { MailboxError } from '../../base/errors.ts'
 import type { RepairedFile, RepairReport } from '../../space/repair.ts'
 import type { Cli } from '../cli.ts'
 import { examples } from '../help.ts'
-import { open, personAction } from '../open.ts'
+import { openFiles, personAction } from '../open.ts'
 import { collect } from '../options.ts'
 import { count, createProgress } from '../progress.ts'
 
@@ -42,7 +42,7 @@ export function repair(command: Command): void {
     command,
     'repair the journal',
     async (cli, { dryRun = false, yes = false, from = [] }: Flags) => {
-      await using space = await open(cli)
+      await using space = await openFiles(cli)
       const progress = createProgress(cli, 'reading the journal')
       const report = await space.repair({
         ...{ dryRun, from, onProgress: progress.report },

@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import type { Agent } from '../../model/agent.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { DiskSpace } from '../../space/space.ts'
+import type { OpenedSpace } from '../../space/api.ts'
 import { action, shellWord } from '../cli.ts'
 import { agentTable } from '../format/agents.ts'
 import { examples } from '../help.ts'
-import { open } from '../open.ts'
+import { open, openFiles } from '../open.ts'
 import { collect, given, whole } from '../options.ts'
 
 interface JoinFlags {
@@ -41,12 +41,13 @@ export function join(command: Command): void {
     if ((name === undefined) === (swarm === undefined)) {
       throw new MailboxError('invalid', 'give either a name or --swarm', { hint: 'mailbox join ada' })
     }
-    await using space = await open(cli, { creates: true })
     if (name === undefined) {
+      await using space = await openFiles(cli, { creates: true })
       const agents = await space.seedSwarm(swarm!)
       cli.confirm({ agents }, () => agents.map((agent) => `${summary(agent)} registered`).join('\n'))
       return
     }
+    await using space = await open(cli, { creates: true, agent: name })
     const session = given({ pid, client })
     const agent = await space.join(name, { ...given({ roles: role, tags: tag, note }), session })
     cli.confirm({ agent }, () => `${summary(agent)} joined`)
@@ -61,7 +62,7 @@ export function leave(command: Command): void {
     .option('--frozen', 'the agent will return; keep its mail')
     .addHelpText('after', examples('mailbox leave ada --frozen', 'mailbox leave --as bob'))
   action(command, async (cli, name: string | undefined, { frozen = false }: { frozen?: boolean }) => {
-    await using space = await open(cli)
+    await using space = await open(cli, { agent: name })
     const agent = await space.leave(name ?? cli.actor, { frozen })
     cli.answer(
       { agent },
@@ -83,7 +84,7 @@ export function agents(command: Command): void {
 }
 
 /** Checked by the space. */
-type UpdateState = Parameters<DiskSpace['update']>[1]['state']
+type UpdateState = Parameters<OpenedSpace['update']>[1]['state']
 
 interface UpdateFlags {
   role?: string[]

@@ -12,7 +12,7 @@ import { action, type Cli } from '../cli.ts'
 import { addMessageOptions, compose, type MessageFlags } from '../compose.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
-import { open, personAction, sharedDir } from '../open.ts'
+import { open, openFiles, personAction, settingsOf } from '../open.ts'
 import { collect, given, priority, whole } from '../options.ts'
 import { whenUsed } from './config.ts'
 
@@ -39,7 +39,7 @@ export function route(command: Command): void {
     )
   defineAdd(command.command('add'))
   action(command.command('list').summary('list the rules in their order'), async (cli) => {
-    const { routes } = readSettings(await sharedDir(cli))
+    const { routes } = await settingsOf(cli)
     cli.answer({ routes: routes.map(numbered) }, () => listText(cli, routes))
   })
   personAction(
@@ -82,7 +82,7 @@ function defineAdd(command: Command): void {
     const { to, also, priority, at } = flags
     const added: unknown = { when: conditions.join(' '), ...given({ to, also, priority }) }
     checkRoute(added)
-    await using space = await open(cli, { creates: true })
+    await using space = await openFiles(cli, { creates: true })
     const place = await changeRoutes(cli, space, (routes) => {
       const index = Math.min((at ?? routes.length + 1) - 1, routes.length)
       return { routes: routes.toSpliced(index, 0, added), result: index }
@@ -97,7 +97,7 @@ function defineAdd(command: Command): void {
 }
 
 async function remove(cli: Cli, number: number): Promise<void> {
-  await using space = await open(cli)
+  await using space = await openFiles(cli)
   const removed = await changeRoutes(cli, space, (routes) => {
     const found = routes[number - 1]
     if (found !== undefined) return { routes: routes.toSpliced(number - 1, 1), result: found }

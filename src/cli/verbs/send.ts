@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
+import type { SendInput } from '../../model/fields.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { SentMessage } from '../../space/mailbox/api.ts'
 import type { Queued } from '../../space/outbox.ts'
 import { actingAs, action, type Cli, shellWord } from '../cli.ts'
 import { addMessageOptions, checkSaysSomething, compose, type MessageFlags } from '../compose.ts'
 import { examples } from '../help.ts'
-import { open, openMailbox } from '../open.ts'
+import { open, openFiles, openMailbox } from '../open.ts'
 import { collect, given } from '../options.ts'
 
 export function send(command: Command): void {
@@ -44,18 +45,27 @@ export function send(command: Command): void {
     const composed = await compose(flags, words.includes('-'))
     checkSaysSomething(composed, emptyHint(cli, written))
     const addresses = [...written, ...to]
-    await using space = await open(cli, { creates: true })
-    const mailbox = await openMailbox(cli, space)
     const input = { ...composed, ...(addresses.length > 0 && { to: addresses }) }
-    const later = queue ? await import('../../space/outbox.ts') : undefined
-    const sending =
-      later?.sendOrQueue(space, mailbox.name, input, (keyed) => mailbox.send(keyed)) ?? mailbox.send(input)
+    const sending = queue ? sendLater(cli, input) : sendNow(cli, input)
     const sent = await sending.catch((error: unknown) => {
       throw composed.body === undefined ? aboutText(cli, error, written) : error
     })
     if ('queued' in sent) answerQueued(cli, sent)
     else answerSent(cli, sent)
   })
+}
+
+async function sendNow(cli: Cli, input: SendInput): Promise<SentMessage> {
+  await using space = await open(cli, { creates: true })
+  return (await openMailbox(cli, space)).send(input)
+}
+
+/** The outbox is in the directory that this machine has for the space. */
+async function sendLater(cli: Cli, input: SendInput): Promise<SentMessage | Queued> {
+  await using space = await openFiles(cli, { creates: true })
+  const mailbox = await openMailbox(cli, space)
+  const { sendOrQueue } = await import('../../space/outbox.ts')
+  return sendOrQueue(space, mailbox.name, input, (keyed) => mailbox.send(keyed))
 }
 
 function answerQueued(cli: Cli, { key, at }: Queued): void {

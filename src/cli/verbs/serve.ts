@@ -6,7 +6,7 @@ import { tryToRecord } from '../../space/audit.ts'
 import { action } from '../cli.ts'
 import { examples } from '../help.ts'
 import { serviceSignal } from '../interrupt.ts'
-import { open } from '../open.ts'
+import { openFiles } from '../open.ts'
 import { collect, given, whole } from '../options.ts'
 
 declare const __VERSION__: string
@@ -45,7 +45,7 @@ export function serve(command: Command): void {
     const { outsideSpace } = await import('../../hub/outside.ts')
     const { createMcpEndpoint } = await import('../../mcp/http.ts')
     const stop = serviceSignal()
-    await using space = await open(cli, { creates: true })
+    await using space = await openFiles(cli, { creates: true })
     // The link of the console is the person's: the log of an agent's client is no place for it.
     const isInside = (await clientAgents(space.core)).length > 0
     const mcp = createMcpEndpoint(outsideSpace(space), { version: __VERSION__ })

@@ -9,7 +9,7 @@ import { action, type Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
 import { interruptSignal, serviceSignal } from '../interrupt.ts'
-import { open, spaceDir } from '../open.ts'
+import { openFiles, spaceDir } from '../open.ts'
 import { given, whole } from '../options.ts'
 
 interface DeliveryFlags {
@@ -70,7 +70,7 @@ export function tmux(command: Command): void {
     command.command('detach').summary("stop delivering an agent's mail").argument('<agent>', 'its name'),
     async (cli, agent: string) => {
       const { Store } = await import('../../tmux/store.ts')
-      await using space = await open(cli)
+      await using space = await openFiles(cli)
       if (!new Store(space.dir).forget(agent))
         throw new MailboxError('not_found', `${agent} is not attached`, {
           hint: 'list attached agents: mailbox tmux status',
@@ -91,7 +91,7 @@ function watch(command: Command): void {
     const { takeWatch, supervise } = await import('../../tmux/supervisor.ts')
     const { parseTarget } = await import('../../tmux/register.ts')
     const targets = words.map(parseTarget)
-    const space = await open(cli, { creates: true })
+    const space = await openFiles(cli, { creates: true })
     // First the right to watch, then the panes: a second watcher must not take panes from the first.
     const store = takeWatch(space)
     const signal = serviceSignal()
@@ -160,7 +160,7 @@ function attach(command: Command): void {
       const own = flags.exec === undefined ? (pane ?? process.env['TMUX_PANE']) : undefined
       if (own === undefined && flags.exec === undefined)
         throw new MailboxError('invalid', 'not inside a tmux pane', { hint: 'name one: --pane %3' })
-      await using space = await open(cli, { creates: true })
+      await using space = await openFiles(cli, { creates: true })
       const target = own === undefined ? { agent } : { agent, pane: own }
       const registration = await register(space, target, flags)
       new Store(space.dir).register(registration)
@@ -176,7 +176,7 @@ function status(command: Command): void {
     command.command('status').summary('show the watcher and what each agent is waiting for'),
     async (cli) => {
       const { Store } = await import('../../tmux/store.ts')
-      await using space = await open(cli)
+      await using space = await openFiles(cli)
       const store = new Store(space.dir)
       const registrations = store.registrations()
       const watcher = space.helpers().find(({ id }) => id === 'tmux')
@@ -215,7 +215,7 @@ function worker(command: Command): void {
   const sub = command.command('work', { hidden: true })
   action(sub, async (cli) => {
     const { work } = await import('../../tmux/worker.ts')
-    await using space = await open(cli)
+    await using space = await openFiles(cli)
     const ending = new AbortController()
     const signal = AbortSignal.any([interruptSignal(), ending.signal])
     process.stdin.once('close', () => ending.abort())

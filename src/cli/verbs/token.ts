@@ -10,7 +10,7 @@ import type { Cli } from '../cli.ts'
 import { table } from '../format/table.ts'
 import { relative } from '../format/time.ts'
 import { examples } from '../help.ts'
-import { existingSpaceDir, open, personAction } from '../open.ts'
+import { existingSpaceDir, openFiles, personAction } from '../open.ts'
 import { given } from '../options.ts'
 
 interface TokenFlags {
@@ -72,7 +72,7 @@ export function token(command: Command): void {
 
 /** Says in the journal what was done with a token. */
 async function record(cli: Cli, event: Pick<AuditDraft, 'event' | 'about' | 'note'>): Promise<void> {
-  await using space = await open(cli)
+  await using space = await openFiles(cli)
   await tryToRecord(space.core, { by: cli.actor, ...event })
 }
 

@@ -3,6 +3,7 @@ import { MailboxError } from '../../base/errors.ts'
 import { streamFileAtomically } from '../../base/files.ts'
 import { parseStrictJson } from '../../base/json.ts'
 import { unreadableHint, unreadableText } from '../../model/unreadable.ts'
+import type { OpenedSpace } from '../../space/api.ts'
 import { tryToRecord } from '../../space/audit.ts'
 import type { DiskSpace } from '../../space/space.ts'
 import { type Imported, importLines, type NumberedLine } from '../../space/transfer.ts'
@@ -11,7 +12,7 @@ import { type GraphWriter, graphShapes } from '../format/graph.ts'
 import { examples } from '../help.ts'
 import { readLines } from '../input.ts'
 import { interruptSignal, wasInterrupted, yieldToSignals } from '../interrupt.ts'
-import { open, personAction } from '../open.ts'
+import { open, openFiles, personAction } from '../open.ts'
 import { write } from '../output.ts'
 import { count, createProgress } from '../progress.ts'
 
@@ -47,14 +48,15 @@ export function exportMessages(command: Command): void {
       throw new MailboxError('invalid', '--after goes with --graph', {
         hint: 'an export is always whole; importing it again skips what is there already',
       })
-    await using space = await open(cli)
+    // The whole space includes what only its files hold: settings, keys, templates.
+    await using space = await (graph === undefined ? openFiles(cli) : open(cli))
     const end = await space.lastSeq()
     const progress = createProgress(cli, 'exporting')
     const tally = { messages: 0 }
     const onProgress = (seq: number) => progress.report(seq, end)
     const texts =
       graph === undefined
-        ? exportedLines(space, tally, onProgress)
+        ? exportedLines(space as DiskSpace, tally, onProgress)
         : graphTexts(
             space,
             graphShapes[graph === true ? 'jsonld' : graph](),
@@ -101,7 +103,7 @@ async function* exportedLines(
 }
 
 async function* graphTexts(
-  space: DiskSpace,
+  space: OpenedSpace,
   graph: GraphWriter,
   after: number,
   end: number,
@@ -163,7 +165,7 @@ export function importMessages(command: Command): void {
       examples('mailbox import space.jsonl', 'mailbox --space a export | mailbox --space b import -'),
     )
   personAction(command, 'import mail', async (cli, path: string) => {
-    await using space = await open(cli, { creates: true })
+    await using space = await openFiles(cli, { creates: true })
     const progress = createProgress(cli, 'importing')
     const onRefused = ({ line, reason }: { line: number; reason: string }) => {
       progress.end()

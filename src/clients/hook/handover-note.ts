@@ -29,7 +29,7 @@ export class HandoverNote {
 
   constructor({ space, mailbox }: HookContext) {
     this.#mailbox = mailbox
-    this.#dir = join(space.dir, 'hooks', 'handing')
+    this.#dir = join(space.stateDir, 'hooks', 'handing')
     this.#prefix = `${nameToFile(mailbox.name)}.`
     this.#path = join(this.#dir, `${this.#prefix}${ownToken()}`)
   }

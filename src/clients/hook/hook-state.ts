@@ -34,7 +34,7 @@ const initialState: HookState = {
 type Owner = Pick<HookContext, 'space' | 'mailbox'>
 
 const pathOf = ({ space, mailbox }: Owner, ending: 'json' | 'waiter'): string =>
-  join(space.dir, 'hooks', 'agents', `${nameToFile(mailbox.name)}.${ending}`)
+  join(space.stateDir, 'hooks', 'agents', `${nameToFile(mailbox.name)}.${ending}`)
 
 export const readHookState = (owner: Owner): HookState => ({
   ...initialState,

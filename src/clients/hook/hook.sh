@@ -38,7 +38,11 @@ if [ -z "$space" ]; then
   done
   if [ -e "$at/.mailbox" ] && agreed "$at/.mailbox"; then space=$at/.mailbox; else space=$HOME/.mailbox; fi
 fi
-[ -d "$space/journal" ] || [ "$event" = SessionStart ] || exit 0
+case $space in
+  http://* | https://* | unix:*) ;;
+  # A word may be the name of a login (space/place.ts).
+  *[!A-Za-z0-9_-]*) [ -d "$space/journal" ] || [ "$event" = SessionStart ] || exit 0 ;;
+esac
 
 # Sets name, parent and started of a process. The name is in parentheses and may contain anything.
 look() {

@@ -3,8 +3,8 @@ import { reminder } from '../../agent/recall.ts'
 import { reportWaiting } from '../../agent/waiting.ts'
 import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
+import type { OpenedSpace } from '../../space/api.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
-import type { DiskSpace } from '../../space/space.ts'
 import { newMailNotice } from './arrivals.ts'
 import { Delegations, sweepDelegations } from './delegations.ts'
 import type { HookEvent, HookReply } from './dialect.ts'
@@ -15,7 +15,7 @@ import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
 
 /** For whom a hook runs: the space, the agent, and the process of its client. */
 export interface HookContext {
-  space: DiskSpace
+  space: OpenedSpace
   mailbox: Mailbox
   client: string
   process: ProcessIdentity
@@ -38,8 +38,8 @@ export async function respond(context: HookContext, event: HookEvent, print: Pri
   noteWork(context, { moment })
   switch (moment) {
     case 'start':
-      sweepStamps(context.space.dir)
-      sweepDelegations(context.space.dir)
+      sweepStamps(context.space.stateDir)
+      sweepDelegations(context.space.stateDir)
       delegationsOf(context).clear()
       updateHookState(context, { turns: 0, untold: false, recall: false })
       break
@@ -84,7 +84,7 @@ async function showMail(
 }
 
 const delegationsOf = ({ space, client, process: owner }: HookContext): Delegations =>
-  new Delegations(space.dir, client, owner)
+  new Delegations(space.stateDir, client, owner)
 
 async function respondToTool(context: HookContext, event: HookEvent, print: Print): Promise<void> {
   const seq = await context.space.lastSeq()

@@ -1,11 +1,14 @@
-import { existsSync, fstatSync, readSync, writeSync } from 'node:fs'
+import { existsSync, fstatSync, mkdirSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { subagentRefusal } from '../../agent/subagent.ts'
 import { MailboxError } from '../../base/errors.ts'
 import { identifyByProc } from '../../base/process.ts'
 import { sleepSync } from '../../base/timers.ts'
 import type { Client } from '../../model/client.ts'
-import { openDisk } from '../../space/open.ts'
+import type { OpenedSpace } from '../../space/api.ts'
+import { tokenFor } from '../../space/logins.ts'
+import { openDisk, openRemote } from '../../space/open.ts'
+import { findPlace, type Place, stateDirFor } from '../../space/place.ts'
 import { checkSpaceDir } from '../../space/settings.ts'
 import { isTrusted } from '../../space/trust.ts'
 import { dialects } from '../registry.ts'
@@ -24,7 +27,7 @@ export interface HookOptions {
   client: string
   /** As the client calls it. */
   event: string
-  /** The directory of the space. */
+  /** The space: its directory, the address of its hub, or the name of a login. */
   space: string
   /** The person has named it, instead of having it found. @default MAILBOX_SPACE names it */
   isNamed?: boolean
@@ -37,23 +40,31 @@ export interface HookOptions {
 /** A client waits for its hooks. Claude Code gives the end of a session 1.5 s. */
 const limitMs = 10_000
 const endLimitMs = 1_300
+/** How long to try to reach a hub that does not answer. */
+const hubPatienceMs = 1_000
 
 /**
  * Handles one event of a client. Never throws and never takes long: problems are logged in the space's `hooks.log`,
  * and the client continues as if it had no mailbox. Resolves with the exit code.
  */
 export async function runHook(options: HookOptions): Promise<number> {
-  const { client, event: name, space: dir } = options
+  const { client, event: name } = options
+  let dir = options.space
   let isUsed = false
   try {
+    const place = findPlace({ given: options.space, env: process.env, cwd: process.cwd() })
+    const isHub = place.kind === 'hub'
+    dir = isHub ? stateDirFor(place.url, process.env) : place.dir
     const dialect = dialects[client as Client] as Dialect | undefined
-    if (dialect === undefined || !mayUse(options)) return 0
+    // A hub is never found by chance: somebody has named it.
+    if (dialect === undefined || !(isHub || mayUse({ ...options, space: dir }))) return 0
     isUsed = true
+    if (isHub) mkdirSync(dir, { recursive: true, mode: 0o700 })
     const event = dialect.parse(name, readInput())
     // The first session creates the space, so that its agent is told who it is.
-    if (event?.moment !== 'start' && !existsSync(join(dir, 'journal'))) return 0
+    if (!isHub && event?.moment !== 'start' && !existsSync(join(dir, 'journal'))) return 0
     recordRun(dir, dialect.client, name)
-    return event === undefined ? 0 : await handle(options, dialect, event)
+    return event === undefined ? 0 : await handle({ ...options, place, dir }, dialect, event)
   } catch (error) {
     if (isUsed) log(dir, `${client} ${name}`, error)
     return 0
@@ -70,8 +81,11 @@ function mayUse({ space: dir, isNamed = process.env['MAILBOX_SPACE'] === dir }: 
   return true
 }
 
-async function handle(options: HookOptions, dialect: Dialect, event: HookEvent): Promise<number> {
-  const { client, event: name, space: dir, pid, argsFor } = options
+/** A hook, and where it keeps what it knows: in the space, or beside what is known of a hub. */
+type Placed = HookOptions & { place: Place; dir: string }
+
+async function handle(options: Placed, dialect: Dialect, event: HookEvent): Promise<number> {
+  const { client, event: name, place, dir, pid, argsFor } = options
   const isWait = event.moment === 'wait'
   const limit = isWait ? undefined : startLimit(dir, `${client} ${name}`, event)
   const own = identifyByProc(dialect.tellsPid ? pid : clientAbove(pid))
@@ -80,8 +94,8 @@ async function handle(options: HookOptions, dialect: Dialect, event: HookEvent):
   if (event.moment === 'call' && (event.fromSubagent || delegations.isUnderWay))
     print(dialect.format(name, { refusal: subagentRefusal }))
   if (event.moment === 'delegate' || event.moment === 'call') return 0
-  await using space = await openDisk({ dir })
   const agent = process.env['MAILBOX_AGENT'] || undefined
+  await using space = await openPlace(place, agent)
   const session = { pid: own.pid, ...(event.sessionId === undefined ? {} : { id: event.sessionId }) }
   // A wait in the background may start just after the session has ended, and must not bring it back.
   const seat = { name: agent, client, session, joins: !isWait }
@@ -104,6 +118,11 @@ async function handle(options: HookOptions, dialect: Dialect, event: HookEvent):
   clearTimeout(limit)
   return 0
 }
+
+const openPlace = (place: Place, agent: string | undefined): Promise<OpenedSpace> =>
+  place.kind === 'directory'
+    ? openDisk({ dir: place.dir })
+    : openRemote({ url: place.url, token: tokenFor(place, agent, process.env), retryForMs: hubPatienceMs })
 
 /** Giving up is safe at any point: mail that is marked and not printed is shown again (handover-note.ts). */
 function startLimit(dir: string, hook: string, { moment }: HookEvent): NodeJS.Timeout {

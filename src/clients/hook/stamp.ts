@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { listIfAny, readFileIfAny, writeFileAtomically } from '../../base/files.ts'
 import { localProcess, processState, startTimeOf } from '../../base/process.ts'
+import { DiskSpace } from '../../space/space.ts'
 import type { HookContext } from './respond.ts'
 
 /**
@@ -30,12 +31,15 @@ const lookAgainS = 60
 const stampDir = (space: string): string => join(space, 'hooks', 'stamps')
 
 const stampOf = ({ space, client, process: owner }: HookContext): string =>
-  join(stampDir(space.dir), `${client}-${owner.pid}-${startTimeOf(owner)}`)
+  join(stampDir(space.stateDir), `${client}-${owner.pid}-${startTimeOf(owner)}`)
 
 /** Records that there is nothing to say about anything in the journal up to `seq`, if the journal has been quiet. */
 export async function putStamp(context: HookContext, seq: number): Promise<void> {
-  const { core, dir } = context.space
-  // What others write there changes no file here, until somebody on this machine asks for it.
+  const { space } = context
+  // What is written behind a hub changes no file here, so every hook has to ask.
+  if (!(space instanceof DiskSpace)) return
+  const { core, dir } = space
+  // What others write to a database changes no file here, until somebody on this machine asks for it.
   if (core.journal.isElsewhere) return
   mkdirSync(stampDir(dir), { recursive: true, mode: 0o700 })
   const stamp = stampOf(context)

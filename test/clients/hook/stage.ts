@@ -54,6 +54,18 @@ export class FakeClient {
     return { code: status, stdout, stderr, text: textIn(stdout) }
   }
 
+  /** The same while this process goes on, for what it has to answer meanwhile. */
+  async hookLater(event: string, { input = {}, env = {} }: HookOptions = {}): Promise<Ran> {
+    const child = spawn(hookProgram, ['claude', event], { env: { ...process.env, ...this.env, ...env } })
+    const [stdout, stderr] = [child.stdout, child.stderr].map((stream) =>
+      stream.setEncoding('utf8').toArray(),
+    )
+    child.stdin.end(JSON.stringify({ session_id: this.session, ...(input as object) }))
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+    const said = ((await stdout) as string[]).join('')
+    return { code, stdout: said, stderr: ((await stderr) as string[]).join(''), text: textIn(said) }
+  }
+
   get env(): Record<string, string> {
     return { CLAUDE_PID: String(this.process.pid), MAILBOX_SPACE: this.space.dir, CLAUDE_PROJECT_DIR: '' }
   }
