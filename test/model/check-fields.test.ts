@@ -175,5 +175,6 @@ test('the fields that every message has, and those that some have', () => {
     'offeredTo',
     'offeredUntil',
     'routed',
+    'bridge',
   ])
 })

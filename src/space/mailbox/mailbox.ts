@@ -1,5 +1,7 @@
 import { MailboxError } from '../../base/errors.ts'
 import { watchMail } from '../../delivery/watch.ts'
+import type { SendInput } from '../../model/fields.ts'
+import type { Origin } from '../../model/origin.ts'
 import { count } from '../../query/count.ts'
 import { inbox } from '../../query/inbox.ts'
 import { withSignatures } from '../../query/keys.ts'
@@ -12,7 +14,7 @@ import type { SpaceCore } from '../core.ts'
 import { queryNow } from '../due.ts'
 import * as roster from '../roster.ts'
 import { readTemplate } from '../settings.ts'
-import type { BroadcastInput, ServedMailbox } from './api.ts'
+import type { BroadcastInput, SentMessage, ServedMailbox } from './api.ts'
 import * as handling from './handling.ts'
 import { type Holder, queryAs, requireKnown } from './looking.ts'
 import * as reading from './reading.ts'
@@ -43,6 +45,10 @@ export class LocalMailbox implements ServedMailbox {
   }
 
   send: Of<'send'> = (input) => sending.send(this.#holder, input)
+  /** Sends what a bridge has found elsewhere. It is marked with where it comes from. */
+  bring = (input: SendInput, origin: Origin): Promise<SentMessage> =>
+    sending.send(this.#holder, input, origin)
+
   reply: Of<'reply'> = (id, input = {}) => sending.reply(this.#holder, id, input)
 
   async broadcast(input: BroadcastInput) {

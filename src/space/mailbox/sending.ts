@@ -12,6 +12,7 @@ import type { Decided } from '../../journal/journal.ts'
 import { systemAgent } from '../../model/agent.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { checkId } from '../../model/id.ts'
+import type { Origin } from '../../model/origin.ts'
 import type { StoredMessage } from '../../query/message.ts'
 import type { SpaceCore } from '../core.ts'
 import { runDue } from '../due.ts'
@@ -21,7 +22,8 @@ import { bePresent, type Holder, messageOf } from './looking.ts'
 import { claimsMade } from './reading.ts'
 import { traceOf } from './trace.ts'
 
-export async function send(holder: Holder, said: SendInput): Promise<SentMessage> {
+/** `origin`: where a bridge brings it from. */
+export async function send(holder: Holder, said: SendInput, origin?: Origin): Promise<SentMessage> {
   const { core, name, hasFiles } = holder
   checkSend(said, core.settings['limits.messageBytes'])
   if (hasFiles) checkAttachments(said)
@@ -32,12 +34,12 @@ export async function send(holder: Holder, said: SendInput): Promise<SentMessage
   const sent = await inSpan(span, async (traceparent) => {
     const stamped = traceparent === undefined ? input : { traceparent, ...input }
     try {
-      return await sendOnce(holder, stamped)
+      return await sendOnce(holder, stamped, origin)
     } catch (error) {
       // A box may be full of mail that has expired. Do what is due before refusing.
       const isFull = error instanceof MailboxError && error.code === 'over_limit'
       if (!isFull || (await runDue(core)) === 0) throw error
-      return sendOnce(holder, stamped)
+      return sendOnce(holder, stamped, origin)
     }
   })
   sent.warnings.push(...warnings)
@@ -55,13 +57,13 @@ function withKnownType(said: SendInput): { input: SendInput; warnings: string[] 
   }
 }
 
-async function sendOnce(holder: Holder, input: SendInput): Promise<SentMessage> {
+async function sendOnce(holder: Holder, input: SendInput, origin?: Origin): Promise<SentMessage> {
   const { core, name: from } = holder
   await bePresent(holder)
   await noticeDeaths(core, input)
   const parent = input.replyTo === undefined ? undefined : await messageOf(core, input.replyTo)
   const on = looksAtMessages(input, core.settings) ? 'index' : 'directory'
-  const command = { from, input, parent }
+  const command = { from, input, parent, origin }
   const decided = await core
     .decide(on, (view, context) => decideSend(view, command, context))
     .catch((error: unknown) => {
