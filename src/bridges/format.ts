@@ -76,7 +76,7 @@ export interface CopyFact {
 }
 
 /** The state of a copy, where the format keeps it apart from the message. */
-export interface StateFact {
+interface StateFact {
   kind: 'state'
   id: string
   /** Who has read it. */
@@ -87,7 +87,7 @@ export interface StateFact {
 }
 
 /** Somebody is there. */
-export interface AgentFact {
+interface AgentFact {
   kind: 'agent'
   name: string
   roles?: string[]
@@ -105,12 +105,19 @@ export interface ProblemFact {
 }
 
 /** A file was read as far as it can be. */
-export interface MarkFact {
+interface MarkFact {
   kind: 'mark'
   mark: Mark
 }
 
-export type Fact = CopyFact | StateFact | AgentFact | ProblemFact | MarkFact
+/** A file that a killed bridge has left behind, and that means nothing any more. */
+interface LeftoverFact {
+  kind: 'leftover'
+  place: string
+  mark?: undefined
+}
+
+export type Fact = LeftoverFact | CopyFact | StateFact | AgentFact | ProblemFact | MarkFact
 
 /** A message of the space for one who is there. */
 export interface Outgoing {

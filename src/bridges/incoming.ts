@@ -67,8 +67,9 @@ export class Incoming {
 
   /** What is left of a fact when its message is here. */
   async #settle(fact: Fact): Promise<void> {
-    const { memory, report, dry } = this.#parts
+    const { memory, report, dry, folder, direction } = this.#parts
     if (fact.kind === 'problem') report(fact)
+    if (fact.kind === 'leftover' && !dry && direction !== 'in') folder.remove(fact.place)
     if (fact.kind === 'state') {
       const link = memory.linkOf(fact.id, fact.owner) ?? (await this.#linkOfReader(fact.id, fact.owner))
       if (link !== undefined) await settleTheirs(this.#parts, link, fact.state)

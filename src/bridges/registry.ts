@@ -1,10 +1,11 @@
 import { MailboxError } from '../base/errors.ts'
 import { nearest } from '../base/nearest.ts'
 import type { Format } from './format.ts'
+import { adr003 } from './formats/adr003.ts'
 import { ao } from './formats/ao.ts'
 
 /** Every format, in the order in which help names them. */
-export const formats: readonly Format[] = [ao]
+export const formats: readonly Format[] = [adr003, ao]
 
 export const formatNames = formats.map(({ name }) => name)
 

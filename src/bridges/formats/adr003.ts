@@ -1,0 +1,296 @@
+import { basename, dirname, join } from 'node:path'
+import { given, isObject } from '../../base/objects.ts'
+import type { Agent } from '../../model/agent.ts'
+import { toPriority } from '../../model/message.ts'
+import { localTime } from '../clock-text.ts'
+import { Folder, type ReadFile } from '../folder.ts'
+import type { CopyFact, CopyState, Fact, Format, Link, Outgoing } from '../format.ts'
+import { setMembers } from '../json-text.ts'
+import { isName, nameThere, senderName, shortId, stringsIn, timeOf } from '../letters.ts'
+import { pythonJson } from '../python-json.ts'
+
+/*
+ * The mailbox manager of an agent swarm: a directory for each agent, a file for each message.
+ *
+ *   mailboxes/AGENT/inbox/MSG-0123456789ab.json, written as .json.tmp and renamed
+ *   mailboxes/AGENT/archive/MSG-0123456789ab.json
+ *   swarms/SWARM/agents/NAME.md: who is in a swarm; beside the folder or in it
+ *
+ * Slashes in names are underscores in paths. Times are local, without a zone. There is no lock between processes.
+ */
+
+const name = 'adr003'
+const boxes = 'mailboxes'
+const escaped = (agent: string): string => agent.replaceAll(/[/\\]/g, '_')
+const inboxOf = (agent: string): string => join(boxes, escaped(agent), 'inbox')
+const archiveOf = (agent: string): string => join(boxes, escaped(agent), 'archive')
+
+const types = ['request', 'response', 'notification', 'handoff', 'escalation']
+const statuses = ['unread', 'read', 'processing', 'completed', 'archived', 'failed']
+
+function* read(folder: Folder): Generator<Fact> {
+  yield* readSwarms(folder)
+  for (const dir of folder.directories(boxes)) {
+    const box = join(boxes, dir)
+    const archive = join(box, 'archive')
+    const inbox = join(box, 'inbox')
+    let isNamed = false
+    for (const fact of [...readDirectory(folder, archive, true), ...readDirectory(folder, inbox, false)]) {
+      // Whoever archived it was killed before it could remove the other.
+      const isLeft = !fact.isPast && folder.has(join(archive, basename(fact.place)))
+      isNamed ||= escaped(fact.owner) === dir
+      yield isLeft ? { kind: 'leftover', place: fact.place } : fact
+    }
+    // A directory has the name of its agent with its slashes lost; the messages in it tell which it is.
+    if (folder.isDue(boxes) && !isNamed && isName(dir) && !isEscaped(folder, dir))
+      yield { kind: 'agent', name: senderName(name, dir) }
+  }
+}
+
+/** Whether a directory belongs to an agent that is known by its whole name. */
+const isEscaped = (folder: Folder, dir: string): boolean =>
+  folder.memory.agents().some((agent) => agent !== dir && escaped(nameThere(name, agent)) === dir)
+
+function* readDirectory(folder: Folder, dir: string, isArchive: boolean): Generator<CopyFact> {
+  if (!folder.isDue(dir)) return
+  for (const path of folder.files(dir, '.json')) {
+    if (!basename(path).startsWith('MSG-')) continue
+    const file = folder.changed(path)
+    const fact = file === undefined ? undefined : toFact(folder, path, file, isArchive)
+    if (fact !== undefined) yield fact
+  }
+}
+
+function toFact(folder: Folder, path: string, file: ReadFile, isArchive: boolean): CopyFact | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(file.text)
+  } catch {
+    if (folder.isSettled(path)) folder.problem(path, 'is not JSON', undefined, file.mark)
+    return undefined
+  }
+  const flaw = flawOf(value)
+  if (flaw !== undefined) {
+    folder.problem(path, flaw, undefined, file.mark)
+    return undefined
+  }
+  const message = value as Record<string, unknown>
+  const text = (field: string) => (typeof message[field] === 'string' ? message[field] : undefined)
+  const { payload, context } = message
+  const state = isArchive ? (text('completed_at') ? 'filed' : 'archived') : stateThere(text('status'))
+  return {
+    kind: 'copy',
+    id: text('id') ?? basename(path, '.json'),
+    owner: ownerOf(text('to_agent')!),
+    place: path,
+    order: [text('created_at') ?? '', folder.stat(path)?.mtimeMs ?? 0],
+    state,
+    isPast: isArchive,
+    stateAt: timeOf(state === 'read' ? message['read_at'] : message['completed_at']),
+    letter: {
+      from: senderName(name, text('from_agent')!),
+      subject: text('subject') ?? '',
+      body: text('body') ?? '',
+      ...given({
+        type: text('type'),
+        swarm: text('swarm_name'),
+        priority: toPriority(message['priority']),
+        at: timeOf(message['created_at']),
+        replyTo: text('reply_to'),
+        thread: text('thread_id'),
+        payload: isObject(payload) && Object.keys(payload).length === 0 ? undefined : (payload ?? undefined),
+        context: isObject(context) && Object.keys(context).length > 0 ? context : undefined,
+      }),
+      expiresAt: timeOf(message['expires_at']) ?? null,
+      attachments: stringsIn(message['attachments']),
+      tags: stringsIn(message['tags']),
+      awaitingResponse: text('type') === 'request',
+    },
+    raw: file.text,
+    mark: file.mark,
+  }
+}
+
+/** A broadcast is a copy for each agent; one that is addressed as a whole is for the swarm. */
+const ownerOf = (to: string): string =>
+  to.startsWith('broadcast:') || isName(to) ? to : senderName(name, to)
+
+function flawOf(value: unknown): string | undefined {
+  if (!isObject(value)) return 'is not a JSON object'
+  if (!isName(value['from_agent']) && value['from_agent'] !== 'all')
+    return 'has no sender in `from_agent` that can be named here'
+  const to = value['to_agent']
+  if (!isName(to) && !(typeof to === 'string' && /^broadcast:[^:]+$/.test(to)))
+    return 'has no recipient in `to_agent` that can be named here'
+  return undefined
+}
+
+function stateThere(status: string | undefined): CopyState {
+  if (status === 'completed') return 'done'
+  return status !== undefined && statuses.includes(status) ? (status as CopyState) : 'unread'
+}
+
+function render(_: Folder, { id, owner, isGroup, letter, raw }: Outgoing): string {
+  if (raw !== undefined) return raw
+  const { from, subject = '', body = '', type, swarm, payload, context = {}, replyTo, thread } = letter
+  const { attachments = [], tags = [], at, expiresAt } = letter
+  const priority = ['low', 'normal', 'high', 'urgent'].indexOf(letter.priority ?? 'normal') + 1
+  return pythonJson({
+    id,
+    from_agent: nameThere(name, from),
+    to_agent: nameThere(name, owner),
+    swarm_name: swarm ?? null,
+    type: typeThere(type, replyTo !== undefined, letter.awaitingResponse === true),
+    subject,
+    body,
+    payload: payload === undefined ? {} : isObject(payload) ? payload : { payload },
+    priority,
+    created_at: localTime(at),
+    expires_at: expiresAt ? localTime(expiresAt) : null,
+    status: 'unread',
+    read_at: null,
+    completed_at: null,
+    reply_to: replyTo ?? null,
+    thread_id: thread ?? null,
+    context,
+    attachments,
+    tags: isGroup && !tags.includes('broadcast') ? [...tags, 'broadcast'] : tags,
+  })
+}
+
+/** There are five types; what is none of them asks for an answer, gives one, or does neither. */
+function typeThere(type: string | undefined, isReply: boolean, isAwaiting: boolean): string {
+  if (type !== undefined && types.includes(type)) return type
+  return isAwaiting ? 'request' : isReply ? 'response' : 'notification'
+}
+
+function write(folder: Folder, outgoing: Outgoing): string {
+  const { id, owner } = outgoing
+  const agent = nameThere(name, owner)
+  const place = join(inboxOf(agent), `${id}.json`)
+  for (const one of [join(archiveOf(agent), `${id}.json`), place]) if (folder.has(one)) return one
+  folder.ensureDirectory(inboxOf(agent))
+  folder.replace(place, render(folder, outgoing), { temporary: `${place}.tmp` })
+  return place
+}
+
+function setState(folder: Folder, { place, foreign }: Link, state: CopyState, at: string): CopyState {
+  const box = dirname(dirname(place))
+  const file = `${foreign}.json`
+  const inbox = join(box, 'inbox', file)
+  const archived = join(box, 'archive', file)
+  if (folder.has(archived)) {
+    // Whoever archived it was stopped before it removed the other.
+    folder.remove(inbox)
+    return stateIn(folder.read(archived)?.text, true) ?? state
+  }
+  const found = folder.read(inbox)
+  const now = stateIn(found?.text, false)
+  if (found === undefined || now === undefined) return state
+  const time = localTime(at)
+  const old = JSON.parse(found.text) as Record<string, unknown>
+  const readAt = state === 'unread' ? {} : { read_at: old['read_at'] ?? time }
+  if (state === 'archived' || state === 'filed' || state === 'withdrawn') {
+    const completed = state === 'filed' ? { completed_at: old['completed_at'] ?? time } : {}
+    const seen = state === 'withdrawn' ? {} : readAt
+    folder.ensureDirectory(join(box, 'archive'))
+    folder.replace(archived, setMembers(found.text, { status: 'archived', ...seen, ...completed }))
+    folder.remove(inbox)
+    return state
+  }
+  const completed = state === 'done' ? { completed_at: time } : {}
+  const status = state === 'done' ? 'completed' : state
+  folder.replace(inbox, setMembers(found.text, { status, ...readAt, ...completed }), {
+    temporary: `${inbox}.tmp`,
+  })
+  return state
+}
+
+function stateIn(text: string | undefined, isArchive: boolean): CopyState | undefined {
+  if (text === undefined) return undefined
+  try {
+    const { status, completed_at: completed } = JSON.parse(text) as Record<string, unknown>
+    if (isArchive) return completed ? 'filed' : 'archived'
+    return stateThere(typeof status === 'string' ? status : undefined)
+  } catch {
+    return undefined
+  }
+}
+
+/** Reading and acknowledging are one, and what has expired is passed over by whoever reads. */
+function project(state: CopyState): CopyState {
+  if (state === 'acked') return 'read'
+  if (state === 'expired') return 'unread'
+  return state === 'withdrawn' ? 'archived' : state
+}
+
+/** Swarms are in the folder, or beside it if it is called as usual. */
+function swarmRoot(folder: Folder): { root: Folder; prefix: string } {
+  const isBeside = !folder.has('swarms') && basename(folder.root) === 'workspace'
+  if (!isBeside) return { root: folder, prefix: '' }
+  return { root: new Folder(dirname(folder.root), folder.memory, folder.now), prefix: '..' }
+}
+
+const membersOf = (swarm: string): string => join('swarms', swarm, 'agents')
+
+const swarmsIn = (root: Folder): string[] =>
+  root.has('swarms') ? root.directories('swarms').filter((swarm) => root.has(membersOf(swarm))) : []
+
+/** A swarm names its members without the swarm; one that has a mailbox under both names goes by the longer one. */
+function* readSwarms(folder: Folder): Generator<Fact> {
+  const { root, prefix } = swarmRoot(folder)
+  for (const swarm of swarmsIn(root)) {
+    if (!isName(swarm) || !folder.isDue(join(prefix, membersOf(swarm)))) continue
+    for (const path of root.files(membersOf(swarm), '.md')) {
+      const member = basename(path, '.md')
+      if (/^[_.]/.test(member) || !isName(member)) continue
+      const whole = `${swarm}/${member}`
+      const isWhole = folder.has(join(boxes, escaped(whole)))
+      yield { kind: 'agent', name: senderName(name, isWhole ? whole : member), tags: [`swarm:${swarm}`] }
+    }
+  }
+}
+
+const sign = 'An agent of agent-mailbox, which this file adds to the swarm.'
+
+/** Agents here that have the tag of a swarm there are members of it, so that its broadcasts reach them. */
+function writeRoster(folder: Folder, agents: readonly Agent[]): void {
+  const { root } = swarmRoot(folder)
+  for (const swarm of swarmsIn(root)) {
+    const dir = membersOf(swarm)
+    const isOurs = (path: string) => root.read(path)?.text.includes(sign) === true
+    const here = agents.filter(
+      ({ name: agent, tags, gone }) =>
+        tags.includes(`swarm:${swarm}`) && gone !== 'left' && !/[/\\]/.test(agent),
+    )
+    const wanted = new Map(here.map((agent) => [join(dir, `${agent.name}.md`), agent]))
+    for (const [path, agent] of wanted)
+      if (!root.has(path)) root.replace(path, `# ${agent.name}\n\n${sign}\n`)
+    for (const path of root.files(dir, '.md')) if (!wanted.has(path) && isOurs(path)) root.remove(path)
+  }
+}
+
+export const adr003: Format = {
+  name,
+  about: 'the mailbox manager of an agent swarm (ADR-003)',
+  usualPaths: (_, cwd) => [join(cwd, 'workspace'), cwd],
+  fits: (folder) => folder.directories(boxes).some((dir) => folder.has(join(boxes, dir, 'inbox'))),
+  watched(folder) {
+    const { root, prefix } = swarmRoot(folder)
+    const swarms = swarmsIn(root).map((swarm) => join(prefix, membersOf(swarm)))
+    const dirs = folder.directories(boxes).flatMap((dir) => {
+      const box = join(boxes, dir)
+      return [box, join(box, 'inbox'), join(box, 'archive')]
+    })
+    return ['', ...[boxes, ...dirs].filter((dir) => folder.stat(dir)?.isDirectory() === true), ...swarms]
+  },
+  read,
+  reaches: () => true,
+  idFor: (id, owner) => `MSG-${shortId(id, owner)}`,
+  render,
+  write,
+  setState,
+  project,
+  writeRoster,
+  cannotHold: ['type', 'requiresAck', 'awaitingResponse'],
+}
