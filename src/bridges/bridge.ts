@@ -50,7 +50,11 @@ export class Bridge {
   constructor(options: BridgeOptions) {
     const { space, format, path, direction = 'both', dry = false, onProblem = () => {} } = options
     const memory = new Memory(options.memory)
-    const folder = new Folder(path, memory, space.now)
+    const isHere = (name: string) => {
+      const agent = space.core.agents.get(name)
+      return agent !== undefined && agent.session.client !== 'bridge'
+    }
+    const folder = new Folder(path, memory, space.now, isHere)
     const report = ({ place, line, reason }: Problem) => {
       if (!memory.isNewProblem(JSON.stringify([place, line ?? 0, reason]))) return
       this.tally.problems++

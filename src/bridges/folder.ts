@@ -43,11 +43,14 @@ export class Folder {
   /** Something may be being written: look again soon, whether anything rings or not. */
   isUnsettled = false
   readonly problems: Fact[] = []
+  /** Whether somebody is an agent of the space that did not come by a bridge. */
+  readonly isHere: (name: string) => boolean
 
-  constructor(root: string, memory: Memory, now: () => number) {
+  constructor(root: string, memory: Memory, now: () => number, isHere = (_: string) => false) {
     this.root = root
     this.memory = memory
     this.now = now
+    this.isHere = isHere
   }
 
   /** Starts a new look, into some directories or all of them. */

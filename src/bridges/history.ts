@@ -40,7 +40,7 @@ export function linesOf(
   now: number,
 ): { id: string; lines: ExportLine[] } {
   const { letter, owner, state = 'unread' } = fact
-  const key = keyOf(format.name, path, fact.id, owner)
+  const key = keyOf(format.name, path, fact)
   const at = letter.at ?? new Date(now).toISOString()
   const id = idOfKey(key, Date.parse(at))
   const input = inputOf(fact, owner)
@@ -96,6 +96,7 @@ export class History {
     const { space, format, path, memory, tally, dry } = this.#parts
     if (this.#facts.length === 0) return
     const ours = new Map<string, string>()
+    const ids = new Map<CopyFact, string>()
     const known: Known = {
       idOf: (foreign) => ours.get(foreign) ?? memory.link(foreign, '')?.id,
       threadOf: () => undefined,
@@ -110,6 +111,7 @@ export class History {
       else {
         const { id, lines: own } = linesOf(format, path, fact, known, space.now())
         ours.set(fact.id, id)
+        ids.set(fact, id)
         for (const value of own) {
           lines.push({ line: lines.length + 1, value })
           facts.push(fact)
@@ -125,7 +127,7 @@ export class History {
     const done = await importLines(space.core, lines, { onRefused })
     tally.brought += done.imported
     for (const fact of new Set(facts))
-      if (!refused.has(fact)) this.#link(fact, ours.get(fact.id)!, fact.state ?? 'unread')
+      if (!refused.has(fact)) this.#link(fact, ids.get(fact)!, fact.state ?? 'unread')
   }
 
   #link({ id: foreign, owner, place }: CopyFact, id: string, state: CopyState): void {
@@ -133,9 +135,9 @@ export class History {
   }
 
   /** It was brought while it was not finished yet. */
-  #earlier({ id, owner, letter }: CopyFact): Promise<string | undefined> {
+  #earlier(fact: CopyFact): Promise<string | undefined> {
     const { space, format, path } = this.#parts
-    const key = keyOf(format.name, path, id, owner)
-    return space.core.query((source) => space.core.viewOf(source).keyed(letter.from, key))
+    const key = keyOf(format.name, path, fact)
+    return space.core.query((source) => space.core.viewOf(source).keyed(fact.letter.from, key))
   }
 }

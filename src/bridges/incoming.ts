@@ -4,9 +4,9 @@ import { parseAddress } from '../model/address.ts'
 import { person } from '../model/agent.ts'
 import type { SendInput } from '../model/fields.ts'
 import type { Origin } from '../model/origin.ts'
-import type { CopyFact, Fact, Link } from './format.ts'
+import type { CopyFact, Fact, Letter, Link } from './format.ts'
 import { History } from './history.ts'
-import { inputOf, keyOf, originOf, senderName, threadWord } from './letters.ts'
+import { inputOf, keyOf, originOf, threadWord } from './letters.ts'
 import type { Parts } from './parts.ts'
 import { settleTheirs } from './states.ts'
 
@@ -32,7 +32,10 @@ export class Incoming {
     this.#held = new Set()
     this.#known = undefined
     let batch: Fact[] = []
-    for (const fact of inOrder([...format.read(folder)], () => format.read(folder))) {
+    const found = format.sorts
+      ? inOrder([...format.read(folder)], () => format.read(folder))
+      : format.read(folder)
+    for (const fact of found) {
       batch.push(fact)
       if (batch.length < factsAtOnce) continue
       await this.#work(batch)
@@ -44,16 +47,18 @@ export class Incoming {
   async #work(facts: readonly Fact[]): Promise<void> {
     const history = new History(this.#parts)
     await this.#joinAll(facts)
-    // One after the other for each sender, so that its messages keep their order.
-    const bySender = new Map<string, Promise<unknown>>()
+    const fresh: CopyFact[] = []
     for (const fact of facts) {
       if (fact.kind !== 'copy' || this.#linkOf(fact) !== undefined) continue
       const isExpired = this.#isExpired(fact)
       if (isExpired) fact.state = 'expired'
-      if (isExpired || fact.isPast) {
-        history.add(fact)
-        continue
-      }
+      if (isExpired || fact.isPast) history.add(fact)
+      else fresh.push(fact)
+    }
+    await history.bring((fact, problem) => this.#refuse(fact, problem))
+    // One after the other for each sender, so that its messages keep their order.
+    const bySender = new Map<string, Promise<unknown>>()
+    for (const fact of fresh) {
       const before = bySender.get(fact.letter.from) ?? Promise.resolve()
       const sent = before.then(() => this.#bring(fact))
       bySender.set(fact.letter.from, sent)
@@ -61,7 +66,6 @@ export class Incoming {
     }
     await Promise.all(bySender.values())
     this.#coming.clear()
-    await history.bring((fact, problem) => this.#refuse(fact, problem))
     for (const fact of facts) await this.#settle(fact)
   }
 
@@ -86,10 +90,10 @@ export class Incoming {
       memory.setMark(fact.mark.path, fact.mark.stamp)
   }
 
-  /** Whoever is called `user` there may be another here than the person. */
-  #linkOf({ id, owner }: CopyFact): Link | undefined {
-    const { memory, format } = this.#parts
-    return memory.linkOf(id, owner) ?? memory.linkOf(id, senderName(format.name, owner))
+  /** Whoever is called `user` there may be another here, but an id is one message, unless its copies are told apart. */
+  #linkOf({ id, owner, copy }: CopyFact): Link | undefined {
+    const { memory } = this.#parts
+    return copy === undefined ? memory.link(id, owner) : memory.linkOf(id, owner)
   }
 
   /** A message to a group has one copy there and a state for each reader. */
@@ -145,7 +149,7 @@ export class Incoming {
     const { format, path, memory, tally, dry, again } = this.#parts
     const { id, owner, letter } = fact
     if (this.#held.has(heldKey(fact))) return
-    const key = keyOf(format.name, path, id, owner)
+    const key = keyOf(format.name, path, fact)
     const origin = originOf(format, path, fact, this.#isExact(fact))
     if (dry) return void tally.brought++
     const input: SendInput = { ...inputOf(fact, owner), key, ...(await this.#whereItBelongs(fact)) }
@@ -204,7 +208,7 @@ export class Incoming {
   }
 
   /** The thread and the message it answers, where both are known. */
-  async #whereItBelongs({ id, letter }: CopyFact): Promise<Pick<SendInput, 'replyTo' | 'threadId'>> {
+  async #whereItBelongs({ id, owner, letter }: CopyFact): Promise<Pick<SendInput, 'replyTo' | 'threadId'>> {
     const { memory, space } = this.#parts
     const { replyTo, thread = replyTo } = letter
     if (replyTo !== undefined && replyTo !== id) {
@@ -212,9 +216,19 @@ export class Incoming {
       const parent = memory.link(replyTo, letter.from)
       if (parent !== undefined) return { replyTo: parent.id }
     }
+    const asked = replyTo === undefined ? await this.#askedFor(letter, owner) : undefined
+    if (asked !== undefined) return { replyTo: asked }
     const root = thread === undefined ? undefined : memory.link(thread, letter.from)
     const known = root === undefined ? undefined : (await space.show(root.id)).message.threadId
     return given({ threadId: known ?? threadWord(thread ?? id) })
+  }
+
+  /** A verdict that does not say what it is about is about what its recipient asked for last. */
+  async #askedFor({ type = '', from }: Letter, owner: string): Promise<string | undefined> {
+    const kind = answeredBy[type.toLowerCase().replaceAll('_', '')]
+    if (kind === undefined) return undefined
+    const owed = await this.#parts.space.owed({ by: from, to: owner, kind })
+    return owed.at(-1)?.id
   }
 
   /** Whether the message could be written there again from its fields. */
@@ -224,6 +238,12 @@ export class Incoming {
     const outgoing = { id: fact.id, owner: fact.owner, isGroup: false, mayBeThere: false }
     return format.render(folder, { ...outgoing, letter: { ...fact.letter, at } }) === fact.raw
   }
+}
+
+/** What is open until a message of a type comes, by the type without its underscores. */
+const answeredBy: Record<string, 'plan' | 'shutdown'> = {
+  planapproval: 'plan',
+  shutdownresponse: 'shutdown',
 }
 
 const heldKey = ({ letter }: CopyFact): string => `sender ${letter.from}`

@@ -19,8 +19,11 @@ const digest = (...parts: string[]): string =>
 export const shortId = (id: string, owner: string): string => digest(id, owner).slice(0, 12)
 
 /** The key that makes a copy there one message here, however often it is brought. */
-export const keyOf = (format: string, path: string, id: string, owner: string): string =>
-  `bridge:${format}:${digest(path, id, owner).slice(0, 32)}`
+export const keyOf = (
+  format: string,
+  path: string,
+  { id, copy = '' }: Pick<CopyFact, 'id' | 'copy'>,
+): string => `bridge:${format}:${digest(path, id, copy).slice(0, 32)}`
 
 /** An id for a message that was written elsewhere at a time: always the same for the same key. */
 export function idOfKey(key: string, at: number): string {

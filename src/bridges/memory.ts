@@ -34,6 +34,7 @@ export class Memory {
           "foreign" TEXT, owner TEXT, id TEXT NOT NULL, place TEXT NOT NULL, state TEXT NOT NULL,
           written INTEGER NOT NULL, PRIMARY KEY ("foreign", owner)) WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS ${at}.link_id ON link (id);
+        CREATE INDEX IF NOT EXISTS ${at}.link_unread ON link (owner) WHERE state = 'unread';
         CREATE INDEX IF NOT EXISTS ${at}.link_unwritten ON link (written) WHERE written = 0;
         COMMIT`)
     } catch (error) {
@@ -146,6 +147,12 @@ export class Memory {
       ...[foreign, owner, id, place, state],
       isWritten ? 1 : 0,
     ])
+  }
+
+  /** How many copies of somebody are unread, as far as both sides agree. */
+  unreadOf(owner: string): number {
+    const sql = `SELECT count(*) FROM link WHERE owner = ? AND state = 'unread'`
+    return this.#sql(sql).get<[number]>([owner])![0]
   }
 
   linkCount(): number {

@@ -1,6 +1,6 @@
 import { MailboxError, systemName } from '../base/errors.ts'
 import { given, isObject } from '../base/objects.ts'
-import { boxOf, isGroupBox } from '../model/address.ts'
+import { boxOf, isAgentBox, isGroupBox } from '../model/address.ts'
 import { person } from '../model/agent.ts'
 import type { MessageEntry, ReceiptEntry } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
@@ -73,7 +73,7 @@ export class Outgoing {
     for (const message of messages.toSorted((a, b) => a.seq - b.seq)) {
       const origin = originIn(message)
       const isFromThere = origin?.format === format.name && origin.path === path
-      if (!isFromThere && message.from !== name && isFor(message, name))
+      if (!isFromThere && message.from !== name && this.#isFor(message, name))
         await this.#offerTo(name, message, message.seq)
     }
   }
@@ -108,7 +108,7 @@ export class Outgoing {
       const own = links.find((link) => link.owner === owner)
       if (own !== undefined) return [own]
       // A reader of a message to a group, which is there once.
-      const group = links.find((link) => isGroupBox(boxOf(link.owner)) && !isGroupBox(owner))
+      const group = links.find((link) => !isAgentBox(boxOf(link.owner)) && isAgentBox(owner))
       return group === undefined ? [] : [{ ...group, owner, state: 'unread' as const }]
     })
   }
@@ -118,9 +118,37 @@ export class Outgoing {
     const { memory, format, path } = this.#parts
     const origin = originIn(message)
     if (origin?.format === format.name && origin.path === path) return
-    for (const owner of memory.agents())
-      if (owner !== person && owner !== message.from && isFor(message, owner))
-        await this.#offerTo(owner, message, seq)
+    const there = memory.agents().filter((name) => name !== person && name !== message.from)
+    if (format.hasGroups) for (const to of message.to) await this.#offerToGroup(to, there, message, seq)
+    for (const owner of there) if (this.#isFor(message, owner)) await this.#offerTo(owner, message, seq)
+  }
+
+  /** One copy for a group or a role, if somebody there belongs to it. */
+  async #offerToGroup(to: string, there: readonly string[], message: Message, seq: number): Promise<void> {
+    const { memory, format, space, direction } = this.#parts
+    if (isAgentBox(boxOf(to)) || direction === 'in') return
+    const foreign = format.idFor(message.id, to)
+    if (memory.linkOf(foreign, to) !== undefined) return
+    for (const name of there)
+      if (
+        space.core.agents.get(name)?.session.client === 'bridge' &&
+        (await this.#reached(name, message, seq))
+      )
+        return this.#write({ foreign, owner: to, id: message.id, place: '', state: 'unread' }, message)
+  }
+
+  /** Whether a message is for somebody, read or not. */
+  async #reached(name: string, message: Message, seq: number): Promise<boolean> {
+    const { space } = this.#parts
+    if ((await space.mailboxInside(name).peek(seq)) !== null) return true
+    const { receipts } = await space.show(message.id)
+    return this.#isStartingOver && receipts.some(({ recipient }) => recipient === name)
+  }
+
+  /** Whether it may be for somebody by name or as a member of a group. Mail to a role waits here for a claim. */
+  #isFor({ to }: Pick<Message, 'to'>, name: string): boolean {
+    const { hasGroups = false } = this.#parts.format
+    return to.some((address) => address === name || (!hasGroups && isGroupBox(boxOf(address))))
   }
 
   async #offerTo(owner: string, message: Message, seq: number): Promise<void> {
@@ -212,10 +240,6 @@ export class Outgoing {
     }
   }
 }
-
-/** Whether it may be for somebody by name or as a member of a group. Mail to a role waits here until it is claimed. */
-const isFor = ({ to }: Message, name: string): boolean =>
-  to.some((address) => address === name || isGroupBox(boxOf(address)))
 
 const isOutside = (error: unknown): boolean => error instanceof MailboxError && error.code === 'not_permitted'
 

@@ -285,6 +285,7 @@ export const adr003: Format = {
     return ['', ...[boxes, ...dirs].filter((dir) => folder.stat(dir)?.isDirectory() === true), ...swarms]
   },
   read,
+  sorts: true,
   reaches: () => true,
   idFor: (id, owner) => `MSG-${shortId(id, owner)}`,
   render,
