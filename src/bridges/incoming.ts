@@ -1,12 +1,12 @@
 import { MailboxError } from '../base/errors.ts'
 import { given } from '../base/objects.ts'
-import { parseAddress } from '../model/address.ts'
-import { person } from '../model/agent.ts'
 import type { SendInput } from '../model/fields.ts'
 import type { Origin } from '../model/origin.ts'
+import { Arrivals } from './arrivals.ts'
 import type { CopyFact, Fact, Letter, Link } from './format.ts'
 import { History } from './history.ts'
 import { inputOf, keyOf, originOf, threadWord } from './letters.ts'
+import { inOrder } from './order.ts'
 import type { Parts } from './parts.ts'
 import { settleTheirs } from './states.ts'
 
@@ -18,19 +18,20 @@ export class Incoming {
   readonly #parts: Parts
   /** Files that could not be taken in to their end: they are read again. */
   #held = new Set<string>()
-  #known: Set<string> | undefined
+  #arrivals: Arrivals
   /** Copies of this batch that are on their way, by their ids there. */
   readonly #coming = new Map<string, Promise<unknown>>()
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#arrivals = new Arrivals(parts)
   }
 
   /** Takes in everything that is new. */
   async takeIn(): Promise<void> {
     const { folder, format } = this.#parts
     this.#held = new Set()
-    this.#known = undefined
+    this.#arrivals = new Arrivals(this.#parts)
     let batch: Fact[] = []
     const found = format.sorts
       ? inOrder([...format.read(folder)], () => format.read(folder))
@@ -46,7 +47,7 @@ export class Incoming {
 
   async #work(facts: readonly Fact[]): Promise<void> {
     const history = new History(this.#parts)
-    await this.#joinAll(facts)
+    await this.#arrivals.joinAll(facts)
     const fresh: CopyFact[] = []
     for (const fact of facts) {
       if (fact.kind !== 'copy' || this.#linkOf(fact) !== undefined) continue
@@ -100,49 +101,6 @@ export class Incoming {
   async #linkOfReader(foreign: string, owner: string): Promise<Link | undefined> {
     const link = this.#parts.memory.link(foreign, owner)
     return link === undefined ? undefined : { ...link, owner, state: 'unread' }
-  }
-
-  /** Everybody who is named is in the roster, and gets its mail there from now on. */
-  async #joinAll(facts: readonly Fact[]): Promise<void> {
-    for (const fact of facts) {
-      if (fact.kind === 'agent') await this.#join(fact.name, fact.roles, fact.tags)
-      if (fact.kind !== 'copy') continue
-      await this.#join(fact.letter.from)
-      if (isAgent(fact.owner)) await this.#join(fact.owner)
-    }
-  }
-
-  readonly #joined = new Set<string>()
-
-  async #join(name: string, roles?: readonly string[], tags?: readonly string[]): Promise<void> {
-    const { space, memory, format, path, tally, dry, report, arrived } = this.#parts
-    const isPlain = roles === undefined && tags === undefined
-    if (name === person || (isPlain && this.#joined.has(name))) return
-    this.#known ??= new Set((await space.agents()).map((agent) => agent.name))
-    try {
-      if (!this.#known.has(name)) {
-        tally.agents++
-        if (dry) return void this.#joined.add(name)
-        const note = `in ${format.name} ${path}`.slice(0, 200)
-        const joined = { ...given({ roles, tags }), session: { client: 'bridge' }, note }
-        await space.join(name, joined)
-        this.#known.add(name)
-      } else if (!isPlain && !dry) await this.#updateTags(name, roles ?? [], tags ?? [])
-      this.#joined.add(name)
-      if (!dry && memory.addAgent(name)) arrived(name)
-    } catch (error) {
-      if (!(error instanceof MailboxError)) throw error
-      report({ place: name, reason: `cannot join: ${error.message}` })
-    }
-  }
-
-  /** Tags that the other side has and this one does not. What is only here stays. */
-  async #updateTags(name: string, roles: readonly string[], tags: readonly string[]): Promise<void> {
-    const agent = this.#parts.space.core.agents.get(name)
-    if (agent === undefined) return
-    const addTags = tags.filter((tag) => !agent.tags.includes(tag))
-    const addRoles = roles.filter((role) => !agent.roles.includes(role))
-    if (addTags.length + addRoles.length > 0) await this.#parts.space.update(name, { addTags, addRoles })
   }
 
   async #bring(fact: CopyFact): Promise<void> {
@@ -248,14 +206,6 @@ const answeredBy: Record<string, 'plan' | 'shutdown'> = {
 
 const heldKey = ({ letter }: CopyFact): string => `sender ${letter.from}`
 
-const isAgent = (owner: string): boolean => {
-  try {
-    return parseAddress(owner).kind === 'agent'
-  } catch {
-    return false
-  }
-}
-
 /** What a message is refused for. Anything else is about the space, and ends the run. */
 const refusals: readonly string[] = [
   'invalid',
@@ -264,25 +214,3 @@ const refusals: readonly string[] = [
   'conflict',
   'unknown_recipient',
 ]
-
-/**
- * Where each message is a file of its own, a listing can have a later message of a sender and lack an earlier one that
- * was created meanwhile. A second listing has every message that is older than the newest of the first.
- */
-function inOrder(first: Fact[], again: () => Iterable<Fact>): Fact[] {
-  const orders = first.flatMap((fact) =>
-    fact.kind === 'copy' && fact.order !== undefined ? [fact.order] : [],
-  )
-  if (orders.length === 0) return first
-  const newest = orders.reduce((a, b) => (compare(a, b) < 0 ? b : a))
-  const isOlder = (fact: Fact) =>
-    fact.kind !== 'copy' || fact.order === undefined || compare(fact.order, newest) <= 0
-  return [...again()].filter(isOlder).sort(byOrder)
-}
-
-const compare = (a: readonly [string, number], b: readonly [string, number]): number =>
-  a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] - b[1]
-
-const start = ['', 0] as const
-const byOrder = (a: Fact, b: Fact): number =>
-  compare(a.kind === 'copy' ? (a.order ?? start) : start, b.kind === 'copy' ? (b.order ?? start) : start)
