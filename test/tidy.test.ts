@@ -37,7 +37,7 @@ const rooms: Record<string, Room> = {
   tmux: { uses: ['base', 'model', 'conversation', 'agent', 'space'], types: ['query'] },
   hub: { uses: ['base', 'model', 'api', 'space'] },
   demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },
-  bridges: { uses: ['base', 'model', 'space'] },
+  bridges: { uses: ['base', 'model', 'conversation', 'space'] },
   // The command line is where the other rims are started from.
   cli: {
     uses: [

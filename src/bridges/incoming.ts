@@ -1,11 +1,12 @@
 import { MailboxError } from '../base/errors.ts'
 import { given } from '../base/objects.ts'
+import { typeNamed } from '../conversation/type-names.ts'
 import type { SendInput } from '../model/fields.ts'
 import type { Origin } from '../model/origin.ts'
 import { Arrivals } from './arrivals.ts'
 import type { CopyFact, Fact, Letter, Link } from './format.ts'
 import { History } from './history.ts'
-import { inputOf, keyOf, originOf, threadWord } from './letters.ts'
+import { inputOf, keyOf, maxRawLength, originOf, threadWord } from './letters.ts'
 import { inOrder } from './order.ts'
 import type { Parts } from './parts.ts'
 import { settleTheirs } from './states.ts'
@@ -113,7 +114,7 @@ export class Incoming {
     const input: SendInput = { ...inputOf(fact, owner), key, ...(await this.#whereItBelongs(fact)) }
     const life = this.#lifeOf(letter.expiresAt)
     try {
-      const sent = await this.#send(letter.from, { ...input, ...life }, origin)
+      const sent = await this.#send(fact, { ...input, ...life }, origin)
       if (!sent.warnings.includes('already sent with this key')) tally.brought++
       memory.setLink({ foreign: id, owner, id: sent.id, place: fact.place, state: 'unread' })
     } catch (error) {
@@ -143,21 +144,34 @@ export class Incoming {
     this.#parts.report({ place, ...given({ line }), reason })
   }
 
-  /** A typed message that the conversations refuse is still a message. */
-  async #send(from: string, input: SendInput, origin: Origin) {
-    const mailbox = this.#parts.space.mailboxInside(from)
-    try {
-      return await mailbox.bring(input, origin)
-    } catch (error) {
-      const isTyped = input.type !== undefined && input.type !== 'text'
-      if (!(error instanceof MailboxError) || !refusals.includes(error.code) || !isTyped) throw error
-      const { type, ...plain } = input
+  /** What is refused for its type or its values is still a message: they are kept as they were written. */
+  async #send({ letter, raw }: CopyFact, input: SendInput, origin: Origin) {
+    const mailbox = this.#parts.space.mailboxInside(letter.from)
+    const { type = 'text', payload: _, context: __, ...rest } = input
+    const whole = { ...origin, raw }
+    const tries: [SendInput, Origin][] = [
+      [input, origin],
+      ...(type === 'text'
+        ? []
+        : [
+            [
+              { ...input, type: 'text' },
+              { ...whole, type },
+            ] as [SendInput, Origin],
+          ]),
+      [rest, type === 'text' ? whole : { ...whole, type }],
+    ]
+    let first: unknown
+    for (const [said, from] of tries) {
       try {
-        return await mailbox.bring(plain, { ...origin, type: type! })
-      } catch {
-        throw error
+        return await mailbox.bring(said, from)
+      } catch (error) {
+        first ??= error
+        if (!(error instanceof MailboxError) || error.code !== 'invalid' || raw.length > maxRawLength)
+          throw first
       }
     }
+    throw first
   }
 
   #lifeOf(expiresAt: string | null | undefined): Pick<SendInput, 'ttlMs' | 'expiresAt'> {
@@ -189,12 +203,17 @@ export class Incoming {
     return owed.at(-1)?.id
   }
 
-  /** Whether the message could be written there again from its fields. */
+  /** Whether the message could be written there again, byte for byte, from what is kept of it. */
   #isExact(fact: CopyFact): boolean {
     const { format, folder } = this.#parts
-    const at = fact.letter.at ?? ''
-    const outgoing = { id: fact.id, owner: fact.owner, isGroup: false, mayBeThere: false }
-    return format.render(folder, { ...outgoing, letter: { ...fact.letter, at } }) === fact.raw
+    const { from, at = '', expiresAt, replyTo, thread } = fact.letter
+    if (replyTo !== undefined || thread !== undefined) return false
+    const { to: _, ...input } = inputOf(fact, fact.owner)
+    const kept = { ...input, from, at, expiresAt, type: typeNamed(input.type ?? 'text') } as Letter & {
+      at: string
+    }
+    const outgoing = { id: fact.id, owner: fact.owner, isGroup: false, mayBeThere: false, letter: kept }
+    return format.render(folder, outgoing) === fact.raw
   }
 }
 

@@ -10,7 +10,7 @@ import { isoTime, readTime } from '../model/time.ts'
 import type { CopyFact, Format, Letter } from './format.ts'
 
 /** A message as it is there is kept beside its fields only up to this length. */
-const maxRawLength = 262_144
+export const maxRawLength = 262_144
 
 const digest = (...parts: string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex')

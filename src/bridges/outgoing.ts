@@ -125,9 +125,9 @@ export class Outgoing {
 
   /** One copy for a group or a role, if somebody there belongs to it. */
   async #offerToGroup(to: string, there: readonly string[], message: Message, seq: number): Promise<void> {
-    const { memory, format, space, direction } = this.#parts
+    const { memory, space, direction } = this.#parts
     if (isAgentBox(boxOf(to)) || direction === 'in') return
-    const foreign = format.idFor(message.id, to)
+    const foreign = this.#foreignId(message, to)
     if (memory.linkOf(foreign, to) !== undefined) return
     for (const name of there)
       if (
@@ -153,7 +153,7 @@ export class Outgoing {
 
   async #offerTo(owner: string, message: Message, seq: number): Promise<void> {
     const { memory, format, space, direction, folder } = this.#parts
-    const foreign = format.idFor(message.id, owner)
+    const foreign = this.#foreignId(message, owner)
     if (direction === 'in' || memory.linkOf(foreign, owner) !== undefined) return
     if (!format.reaches(folder, owner)) return
     const link: Link = { foreign, owner, id: message.id, place: '', state: 'unread' }
@@ -162,6 +162,14 @@ export class Outgoing {
     // It was for this agent, and was written by a run that is forgotten.
     const { receipts } = await space.show(message.id)
     if (this.#isStartingOver && receipts.some(({ recipient }) => recipient === owner)) memory.setLink(link)
+  }
+
+  /** What came from another folder of the same format keeps its id, so that a chain of bridges doubles nothing. */
+  #foreignId(message: Message, owner: string): string {
+    const { format } = this.#parts
+    const origin = originIn(message)
+    const isKept = origin?.format === format.name && /^[\w.-]{1,100}$/.test(origin.id)
+    return isKept ? origin.id : format.idFor(message.id, owner)
   }
 
   async #write(link: Link, message: Message, isRetry = false): Promise<void> {
@@ -186,6 +194,7 @@ export class Outgoing {
     const isGroup = message.to.length > 1 || message.to.some((to) => isGroupBox(boxOf(to)))
     const ids = { replyTo: this.#idThere(message.replyTo, message.from), thread: this.#threadThere(message) }
     const letter = letterOf(message, ids)
+    if (origin?.format === format.name && origin.at !== undefined) letter.at = origin.at
     return { id: link.foreign, owner: link.owner, isGroup, letter, ...given({ raw }) }
   }
 

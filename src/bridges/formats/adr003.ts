@@ -103,7 +103,7 @@ function toFact(folder: Folder, path: string, file: ReadFile, isArchive: boolean
         at: timeOf(message['created_at']),
         replyTo: text('reply_to'),
         thread: text('thread_id'),
-        payload: isObject(payload) && Object.keys(payload).length === 0 ? undefined : (payload ?? undefined),
+        payload: payloadHere(payload),
         context: isObject(context) && Object.keys(context).length > 0 ? context : undefined,
       }),
       expiresAt: timeOf(message['expires_at']) ?? null,
@@ -148,7 +148,7 @@ function render(_: Folder, { id, owner, isGroup, letter, raw }: Outgoing): strin
     type: typeThere(type, replyTo !== undefined, letter.awaitingResponse === true),
     subject,
     body,
-    payload: payload === undefined ? {} : isObject(payload) ? payload : { payload },
+    payload: payloadThere(payload),
     priority,
     created_at: localTime(at),
     expires_at: expiresAt ? localTime(expiresAt) : null,
@@ -162,6 +162,19 @@ function render(_: Folder, { id, owner, isGroup, letter, raw }: Outgoing): strin
     tags: isGroup && !tags.includes('broadcast') ? [...tags, 'broadcast'] : tags,
   })
 }
+
+/** A payload is an object there. What is none is put into one, and taken out again. */
+const payloadThere = (payload: unknown): object =>
+  payload === undefined ? {} : isObject(payload) && !isWrapped(payload) ? payload : { payload }
+
+function payloadHere(payload: unknown): unknown {
+  if (!isObject(payload)) return payload ?? undefined
+  if (Object.keys(payload).length === 0) return undefined
+  const inner = payload['payload']
+  return isWrapped(payload) && (!isObject(inner) || isWrapped(inner)) ? inner : payload
+}
+
+const isWrapped = (payload: Record<string, unknown>): boolean => Object.keys(payload).join() === 'payload'
 
 /** There are five types; what is none of them asks for an answer, gives one, or does neither. */
 function typeThere(type: string | undefined, isReply: boolean, isAwaiting: boolean): string {

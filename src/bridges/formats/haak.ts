@@ -174,6 +174,6 @@ export const haak: Format = {
   writeRoster,
   cannotHold: [
     ...(['subject', 'type', 'priority', 'requiresAck', 'awaitingResponse', 'tags', 'attachments'] as const),
-    ...(['swarm', 'payload', 'context', 'thread'] as const),
+    ...(['swarm', 'payload', 'context', 'thread', 'expiresAt'] as const),
   ],
 }

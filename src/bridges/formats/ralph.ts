@@ -109,7 +109,7 @@ function fromMetadata(metadata: unknown): Said {
     key,
     verdicts.includes(key) ? asFlag(value) : value,
   ])
-  const others = payload === undefined ? Object.fromEntries(values) : (parsed(payload) ?? payload)
+  const others = payload === undefined ? Object.fromEntries(values) : parsed(payload, payload)
   const isEmpty = isObject(others) && Object.keys(others).length === 0
   return given({ ...own, payload: isEmpty ? undefined : others })
 }
@@ -123,12 +123,12 @@ function listOf(value: unknown): string[] | undefined {
   return list.length === 0 ? undefined : list
 }
 
-function parsed(value: unknown): unknown {
-  if (typeof value !== 'string') return undefined
+/** The value that a string is the JSON of. */
+function parsed(value: unknown, otherwise?: unknown): unknown {
   try {
-    return JSON.parse(value) as unknown
+    return typeof value === 'string' ? (JSON.parse(value) as unknown) : otherwise
   } catch {
-    return undefined
+    return otherwise
   }
 }
 
