@@ -58,7 +58,7 @@ export class Arrivals {
   }
 }
 
-const isAgent = (owner: string): boolean => {
+export const isAgent = (owner: string): boolean => {
   try {
     return parseAddress(owner).kind === 'agent'
   } catch {

@@ -5,7 +5,7 @@ import type { Format, ProblemFact } from './format.ts'
 import { Incoming } from './incoming.ts'
 import { Memory } from './memory.ts'
 import { Outgoing } from './outgoing.ts'
-import { type Direction, noTally, type Parts, type Tally } from './parts.ts'
+import { type Direction, isHereIn, noTally, type Parts, type Tally } from './parts.ts'
 import { FolderWatch } from './watch.ts'
 
 /** Everything is looked through this often, whatever the watches say. */
@@ -50,11 +50,7 @@ export class Bridge {
   constructor(options: BridgeOptions) {
     const { space, format, path, direction = 'both', dry = false, onProblem = () => {} } = options
     const memory = new Memory(options.memory)
-    const isHere = (name: string) => {
-      const agent = space.core.agents.get(name)
-      return agent !== undefined && agent.session.client !== 'bridge'
-    }
-    const folder = new Folder(path, memory, space.now, isHere)
+    const folder = new Folder(path, memory, space.now, isHereIn(space))
     const report = ({ place, line, reason }: Problem) => {
       if (!memory.isNewProblem(JSON.stringify([place, line ?? 0, reason]))) return
       this.tally.problems++

@@ -42,3 +42,11 @@ export interface Parts {
 export const noTally = (): Tally => ({
   ...{ brought: 0, written: 0, statesIn: 0, statesOut: 0, agents: 0, problems: 0 },
 })
+
+/** Whether somebody is an agent of the space that did not come by a bridge. */
+export const isHereIn =
+  ({ core }: DiskSpace) =>
+  (name: string): boolean => {
+    const agent = core.agents.get(name)
+    return agent !== undefined && agent.session.client !== 'bridge'
+  }

@@ -36,10 +36,12 @@ function* read(folder: Folder): Generator<Fact> {
 }
 
 function* readMessages(folder: Folder, path: string, isArchive: boolean): Generator<Fact> {
-  const people = sessionsIn(folder)
+  // Whoever has written is a session, in the roster or not.
+  const people = new Set(sessionsIn(folder))
   for (const line of newLines(folder, path)) {
     const fact = toFact(folder, path, line, people, isArchive)
     if (fact === undefined) continue
+    people.add(fact.letter.from)
     yield fact
     for (const reader of readersIn(line.text))
       yield { kind: 'state', id: fact.id, owner: reader, state: 'read' }
