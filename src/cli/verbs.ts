@@ -28,6 +28,7 @@ const verb = (name: string, summary: string, load: Row['load']): Row => ({ name,
 
 const archiveOld = () => import('./verbs/archive-old.ts')
 const audit = () => import('./verbs/audit.ts')
+const bridge = () => import('./verbs/bridge.ts')
 const claim = () => import('./verbs/claim.ts')
 const complete = () => import('./verbs/complete.ts')
 const completion = () => import('./verbs/completion.ts')
@@ -129,6 +130,7 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
     verb('key', 'Show and change the keys that mail is signed with', from(key, 'key')),
     verb('mcp', 'Serve a mailbox as MCP tools over standard input and output', from(mcp, 'mcp')),
     { ...verb('hook', 'Handle an event from an agent client', from(hook, 'hook')), hidden: true },
+    verb('bridge', 'Connect the mailbox of another system, both ways', from(bridge, 'bridge')),
     verb('tmux', 'Type mail into the terminals of agents without hooks', from(tmux, 'tmux')),
   ],
   'Maintenance:': [

@@ -41,6 +41,7 @@ export function buildMessage(
   if (expiresAt !== null) message.expiresAt = isoTime(expiresAt)
   if (parent !== undefined) message.replyTo = parent.id
   copyOptional(input, message)
+  if (command.origin !== undefined) message.bridge = { ...command.origin }
   return message
 }
 

@@ -9,6 +9,7 @@ import type { Directory } from '../model/directory.ts'
 import type { Draft, MessageDraft } from '../model/entry.ts'
 import type { SendInput } from '../model/fields.ts'
 import { type Message, messageLimits } from '../model/message.ts'
+import type { Origin } from '../model/origin.ts'
 import type { Routed } from '../model/routes.ts'
 import { forbidden } from '../model/rules.ts'
 import type { Settings } from '../model/settings.ts'
@@ -32,6 +33,8 @@ export interface SendCommand {
   input: SendInput
   /** The message that `replyTo` names, looked up in advance because messages never change. */
   parent: { id: string; threadId: string } | undefined
+  /** Where a bridge brings it from. */
+  origin?: Origin | undefined
   /** No routing rule applies: somebody has chosen the recipients after it could not be delivered. @default false */
   asAddressed?: boolean
   /**

@@ -68,12 +68,13 @@ export function fenceAll(messages: readonly Foreign[], options: FenceOptions = {
 
 /** What a reader has to know before it reads. */
 function heading(message: Foreign): string {
-  const { type, priority, requiresAck, awaitingResponse, imported = false, encrypted } = message
+  const { type, priority, requiresAck, awaitingResponse, imported = false, encrypted, bridge } = message
   const wishes = [
     ...(requiresAck ? ['needs an ack'] : []),
     ...(awaitingResponse ? ['needs an answer'] : []),
     ...(imported ? ['imported'] : []),
     ...(encrypted === 'recipients' ? ['encrypted'] : []),
+    ...(bridge === undefined ? [] : ['brought by a bridge']),
   ]
   const kind = plainType(type)
   const head = `Message ${plainId(message)} from ${sender(message)}, ${[kind, priority, ...wishes].join(', ')}.`
@@ -88,11 +89,12 @@ const proofs: Record<SignatureState, string> = {
 }
 
 /** Who speaks. A name is a word of the sender: quoted. Whoever wrote an export can have put any name into it. */
-function sender({ from, imported, signature }: Foreign): string {
+function sender({ from, imported, signature, bridge }: Foreign): string {
   const proof = signature === undefined || imported ? '' : ` (${proofs[signature]})`
   if (signature === 'forged') return `an unknown writer that names ${quoted(from)} as the sender${proof}`
   if (from !== person && from !== systemAgent) return `another agent ${quoted(from)}${proof}`
   const who = from === person ? 'the person you work for' : 'the mailbox itself'
+  if (bridge !== undefined) return `a file of another system that names ${from} as the sender`
   return imported ? `an imported file that names ${from} as the sender` : `${who} ${from}${proof}`
 }
 

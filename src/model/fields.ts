@@ -1,5 +1,6 @@
 import type { Field, Given, Stored } from './field.ts'
 import { messageLimits, priorityHint } from './message.ts'
+import { describeOrigin } from './origin.ts'
 import { describeRouted } from './routes.ts'
 
 /** A sender may give it, and every message has it or only some. */
@@ -236,6 +237,8 @@ export const fields = {
   routed: { kind: 'object', stored: 'optional', once: true, label: 'Routed', say: describeRouted },
   /** Its text, if it is encrypted: see sealed.ts. Readers get the text itself. */
   sealed: { kind: 'text', stored: 'optional', once: true },
+  /** Where a bridge has brought it from. Only a bridge sets it: see origin.ts. */
+  bridge: { kind: 'object', stored: 'optional', once: true, label: 'Brought from', say: describeOrigin },
 } as const satisfies Record<string, Field>
 
 type Fields = typeof fields

@@ -81,7 +81,7 @@ const toolCalls = [
 ]
 
 /** Verbs that have nothing to do with a space, or need a terminal of their own. */
-export const otherVerbs = ['init', 'uninit', 'trust', 'login', 'logout', 'completion', 'demo', 'tmux', 'help']
+export const otherVerbs = 'init uninit trust login logout completion demo tmux bridge help'.split(' ')
 
 /** Every other verb, by name. */
 export function everyVerb(dir: string, ids: SceneIds): Record<string, VerbCall> {

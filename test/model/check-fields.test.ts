@@ -176,5 +176,6 @@ test('the fields that every message has, and those that some have', () => {
     'offeredUntil',
     'routed',
     'sealed',
+    'bridge',
   ])
 })

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { clientAgents } from '../../space/acting.ts'
 import { tryToRecord } from '../../space/audit.ts'
 import { action } from '../cli.ts'
+import { translate } from '../exit.ts'
 import { examples } from '../help.ts'
 import { serviceSignal } from '../interrupt.ts'
 import { openFiles } from '../open.ts'
@@ -57,6 +58,12 @@ export function serve(command: Command): void {
     const more = given({ socket, fingerprint })
     const secrets = isInside ? {} : { token: withFingerprint(hub.token, fingerprint), open: link }
     const where = isInside ? `${url} (for the link, outside the client: mailbox token user --link)` : link
+    const { keepBridges } = await import('../../bridges/keeper.ts')
+    const bridges = keepBridges(space, {
+      signal: stop,
+      onProblem: ({ format }, { place, reason }) => cli.warn(`bridge ${format}: ${place}: ${reason}`),
+      onError: ({ format, path }, error) => cli.warn(`bridge ${format} ${path}: ${translate(error).message}`),
+    })
     await tryToRecord(space.core, { event: 'hub_started', by: cli.actor, about: url })
     cli.answer({ url, space: space.dir, ...secrets, ...more }, () =>
       [
@@ -73,6 +80,7 @@ export function serve(command: Command): void {
     // Close MCP first: the hub waits for its streams, which are connections of the hub.
     await mcp.close()
     await hub.stop()
+    await bridges
   })
 }
 

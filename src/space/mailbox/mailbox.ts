@@ -1,6 +1,8 @@
 import { MailboxError } from '../../base/errors.ts'
 import { watchMail } from '../../delivery/watch.ts'
+import type { SendInput } from '../../model/fields.ts'
 import { checkLabel } from '../../model/name.ts'
+import type { Origin } from '../../model/origin.ts'
 import { count } from '../../query/count.ts'
 import { inbox } from '../../query/inbox.ts'
 import { withSignatures } from '../../query/keys.ts'
@@ -13,7 +15,7 @@ import type { SpaceCore } from '../core.ts'
 import { queryNow } from '../due.ts'
 import * as roster from '../roster.ts'
 import { readTemplate } from '../settings.ts'
-import type { BroadcastInput, ServedMailbox } from './api.ts'
+import type { BroadcastInput, SentMessage, ServedMailbox } from './api.ts'
 import { checkedOptions, idsOf, optionsOf } from './arguments.ts'
 import * as handling from './handling.ts'
 import { type Holder, queryAs, requireKnown } from './looking.ts'
@@ -45,6 +47,10 @@ export class LocalMailbox implements ServedMailbox {
   }
 
   send: Of<'send'> = (input) => sending.send(this.#holder, input)
+  /** Sends what a bridge has found elsewhere. It is marked with where it comes from. */
+  bring = (input: SendInput, origin: Origin): Promise<SentMessage> =>
+    sending.send(this.#holder, input, origin)
+
   reply: Of<'reply'> = (id, input) => sending.reply(this.#holder, id, optionsOf(input))
 
   async broadcast(input: BroadcastInput) {

@@ -13,6 +13,7 @@ import { systemAgent } from '../../model/agent.ts'
 import type { Mark } from '../../model/directory.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { checkId } from '../../model/id.ts'
+import type { Origin } from '../../model/origin.ts'
 import { audienceOf, parseSealed } from '../../model/sealed.ts'
 import type { StoredMessage } from '../../query/message.ts'
 import type { SpaceCore } from '../core.ts'
@@ -24,7 +25,8 @@ import { bePresent, type Holder, messageOf } from './looking.ts'
 import { claimsMade } from './reading.ts'
 import { traceOf } from './trace.ts'
 
-export async function send(holder: Holder, said: SendInput): Promise<SentMessage> {
+/** `origin`: where a bridge brings it from. */
+export async function send(holder: Holder, said: SendInput, origin?: Origin): Promise<SentMessage> {
   const { core, name, hasFiles } = holder
   checkSend(said, core.settings['limits.messageBytes'])
   if (hasFiles) checkAttachments(said)
@@ -34,8 +36,8 @@ export async function send(holder: Holder, said: SendInput): Promise<SentMessage
   const span = { name: `send ${to}`, kind: 'producer', attributes: traceOf('send', name, to) } as const
   const sent = await inSpan(span, async (traceparent) => {
     const stamped = traceparent === undefined ? input : { traceparent, ...input }
-    const direct = (chosen?: ChosenId) => sendDirectly(holder, stamped, chosen)
-    const mayAsk = core.desk !== undefined && !looksAtMessages(stamped, core.settings)
+    const direct = (chosen?: ChosenId) => sendDirectly(holder, stamped, { ...chosen, origin })
+    const mayAsk = core.desk !== undefined && origin === undefined && !looksAtMessages(stamped, core.settings)
     return mayAsk ? core.desk!.send(name, stamped, direct) : direct()
   })
   sent.warnings.push(...warnings)
@@ -48,19 +50,25 @@ export interface ChosenId {
   since?: Mark
 }
 
+/** What comes with a message besides what its sender says. */
+interface SendExtras extends Partial<ChosenId> {
+  /** Where a bridge has found it. */
+  origin?: Origin | undefined
+}
+
 /** Decides and writes in this process. */
 export async function sendDirectly(
   holder: Holder,
   input: SendInput,
-  chosen?: ChosenId,
+  extras?: SendExtras,
 ): Promise<SentMessage> {
   try {
-    return await sendOnce(holder, input, chosen)
+    return await sendOnce(holder, input, extras)
   } catch (error) {
     // A box may be full of mail that has expired. Do what is due before refusing.
     const isFull = error instanceof MailboxError && error.code === 'over_limit'
     if (!isFull || (await runDue(holder.core)) === 0) throw error
-    return sendOnce(holder, input, chosen)
+    return sendOnce(holder, input, extras)
   }
 }
 
@@ -75,7 +83,7 @@ function withKnownType(said: SendInput): { input: SendInput; warnings: string[] 
   }
 }
 
-async function sendOnce(holder: Holder, input: SendInput, chosen?: ChosenId): Promise<SentMessage> {
+async function sendOnce(holder: Holder, input: SendInput, extras: SendExtras = {}): Promise<SentMessage> {
   const { core, name: from, inTime } = holder
   await bePresent(holder)
   await noticeDeaths(core, input)
@@ -84,13 +92,13 @@ async function sendOnce(holder: Holder, input: SendInput, chosen?: ChosenId): Pr
   // An answer would give away what was said.
   const encrypt = input.encrypt ?? (parent?.encrypted === 'recipients' || undefined)
   const said = { ...input, ...given({ encrypt }) }
-  const { id, since } = chosen ?? {}
+  const { id, since, origin } = extras
   const decide = (basis: typeof on, more: Partial<SendCommand> = {}) =>
     core.decide(basis, (view, context) => {
       inTime?.(view)
       const there = since && view.directory.hasSince(since, id!) !== false && findSince(core, id!, since.seq)
       if (there) return { drafts: [], result: { message: there, warnings: [] } }
-      return decideSend(view, { from, input: said, parent, id, ...more }, context)
+      return decideSend(view, { from, input: said, parent, id, origin, ...more }, context)
     })
   const decided = await decide(on).catch((error: unknown) => {
     if (!(error instanceof MailboxError) || error.code !== 'over_limit') throw error

@@ -1,0 +1,161 @@
+import { pause } from '../base/timers.ts'
+import type { DiskSpace } from '../space/space.ts'
+import { Folder } from './folder.ts'
+import type { Format, ProblemFact } from './format.ts'
+import { Incoming } from './incoming.ts'
+import { Memory } from './memory.ts'
+import { Outgoing } from './outgoing.ts'
+import { type Direction, isHereIn, noTally, type Parts, type Tally } from './parts.ts'
+import { FolderWatch } from './watch.ts'
+
+/** Everything is looked through this often, whatever the watches say. */
+const sweepMs = 5_000
+/** What has to wait is tried again after this long, and then less and less often. */
+const againMs = 100
+const againAtMostMs = 5_000
+/** How long `once` waits for files that are being written and for locks that are held. */
+const patienceMs = 10_000
+
+export type Problem = Pick<ProblemFact, 'place' | 'line' | 'reason'>
+
+export interface BridgeOptions {
+  space: DiskSpace
+  format: Format
+  /** The folder, with all links on the way to it resolved. */
+  path: string
+  /** Where the bridge keeps what it knows. `:memory:` forgets it. */
+  memory: string
+  direction?: Direction
+  dry?: boolean
+  /** Called once for everything that is left where it is. */
+  onProblem?: (problem: Problem) => void
+  /** Called after each look that changed something. */
+  onChange?: (tally: Tally) => void
+}
+
+/**
+ * A folder of another system and a space as two views of the same mail. Each side is read from where the last look
+ * ended; a copy that is on both sides is known by its ids, so nothing is doubled however often a look is repeated, and
+ * a bridge that is killed leaves nothing that the next look does not finish.
+ */
+export class Bridge {
+  readonly tally: Tally = noTally()
+  readonly #parts: Parts
+  readonly #incoming: Incoming
+  readonly #outgoing: Outgoing
+  readonly #onChange: (tally: Tally) => void
+  #isPending = false
+  readonly problems: Problem[] = []
+
+  constructor(options: BridgeOptions) {
+    const { space, format, path, direction = 'both', dry = false, onProblem = () => {} } = options
+    const memory = new Memory(options.memory)
+    const folder = new Folder(path, memory, space.now, isHereIn(space))
+    const report = ({ place, line, reason }: Problem) => {
+      if (!memory.isNewProblem(JSON.stringify([place, line ?? 0, reason]))) return
+      this.tally.problems++
+      const problem = { place, reason, ...(line === undefined ? {} : { line }) }
+      this.problems.push(problem)
+      onProblem(problem)
+    }
+    const again = () => {
+      this.#isPending = true
+    }
+    const arrived = (name: string) => {
+      this.#outgoing.arrived(name)
+      again()
+    }
+    const changes = { tally: this.tally, report, arrived, again }
+    this.#parts = { space, format, folder, memory, path, direction, dry, ...changes }
+    this.#incoming = new Incoming(this.#parts)
+    this.#outgoing = new Outgoing(this.#parts)
+    this.#onChange = options.onChange ?? (() => {})
+  }
+
+  /** One look at both sides. Returns whether anything changed. `due`: the directories to look into. */
+  async look(due?: ReadonlySet<string>): Promise<boolean> {
+    const { folder, direction, report, memory, path } = this.#parts
+    this.#isPending = false
+    const before = JSON.stringify(this.tally)
+    folder.begin(due)
+    if (!folder.exists) {
+      report({ place: path, reason: gone })
+      this.#isPending = true
+      return false
+    }
+    memory.forgetProblem(JSON.stringify([path, 0, gone]))
+    // First what is ours there, so that it is not taken for theirs.
+    await this.#outgoing.takeOut()
+    if (direction !== 'out') await this.#incoming.takeIn()
+    else for (const problem of folder.problems) if (problem.kind === 'problem') report(problem)
+    if (folder.isUnsettled) this.#isPending = true
+    const isChanged = JSON.stringify(this.tally) !== before
+    if (isChanged) this.#onChange(this.tally)
+    return isChanged
+  }
+
+  /** Brings both sides up to date. */
+  async once(signal?: AbortSignal): Promise<Tally> {
+    const until = performance.now() + patienceMs
+    for (;;) {
+      const isChanged = await this.look()
+      if (signal?.aborted) break
+      if (isChanged && !this.#parts.dry) continue
+      if (!this.#isPending || this.#parts.dry || performance.now() > until || !this.#parts.folder.exists)
+        break
+      await pause(againMs, signal ?? new AbortController().signal)
+    }
+    return this.tally
+  }
+
+  /** Keeps both sides the same until the signal ends it. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { space, folder, format, path } = this.#parts
+    let isRung = false
+    let wake = () => {}
+    const ring = () => {
+      isRung = true
+      wake()
+    }
+    const watch = new FolderWatch(path, ring)
+    const stopListening = space.core.journal.onWake(ring)
+    signal.addEventListener('abort', ring)
+    let sweptAt = Number.NEGATIVE_INFINITY
+    let tries = 0
+    try {
+      while (!signal.aborted) {
+        isRung = false
+        watch.set(folder.exists ? format.watched(folder) : [])
+        const isSweep = performance.now() - sweptAt >= sweepMs || this.#isPending
+        const due = watch.take()
+        if (isSweep) sweptAt = performance.now()
+        await this.look(isSweep ? undefined : due)
+        tries = this.#isPending ? tries + 1 : 0
+        const restMs = this.#isPending ? Math.min(againMs * tries, againAtMostMs) : sweepMs
+        if (isRung) continue
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, restMs)
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+        wake = () => {}
+      }
+    } finally {
+      watch.close()
+      stopListening()
+      signal.removeEventListener('abort', ring)
+    }
+  }
+
+  get linkCount(): number {
+    return this.#parts.memory.linkCount()
+  }
+
+  close(): void {
+    this.#parts.memory.close()
+  }
+}
+
+const gone = 'the folder is not there; nothing is lost, and the bridge goes on when it is back'

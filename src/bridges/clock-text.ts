@@ -1,0 +1,9 @@
+/** A time as Python writes one without a zone: local, to the microsecond if it has a fraction of a second. */
+export function localTime(iso: string): string {
+  const at = new Date(iso)
+  const two = (n: number) => String(n).padStart(2, '0')
+  const day = `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+  const ms = at.getMilliseconds()
+  return `${day}T${time}${ms === 0 ? '' : `.${String(ms).padStart(3, '0')}000`}`
+}

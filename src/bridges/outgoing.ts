@@ -1,0 +1,258 @@
+import { MailboxError, systemName } from '../base/errors.ts'
+import { given, isObject } from '../base/objects.ts'
+import { boxOf, isAgentBox, isGroupBox } from '../model/address.ts'
+import { person } from '../model/agent.ts'
+import type { MessageEntry, ReceiptEntry } from '../model/entry.ts'
+import type { Message } from '../model/message.ts'
+import type { Origin } from '../model/origin.ts'
+import type { Link } from './format.ts'
+import { letterOf } from './letters.ts'
+import { LockHeld } from './lock.ts'
+import type { Parts } from './parts.ts'
+import { settleOurs } from './states.ts'
+
+/** How many entries are read before it is noted how far. */
+const entriesAtOnce = 256
+
+const cursorNote = 'seq'
+
+/** The way from the space into the folder. */
+export class Outgoing {
+  readonly #parts: Parts
+  /** The bridge remembers nothing, so anything may have been written before. */
+  #isStartingOver: boolean
+  /** Recipients for whom something could not be written: what comes after it waits, in order. */
+  #blocked = new Set<string>()
+  #rosterChanged = true
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#isStartingOver = parts.memory.note(cursorNote) === undefined
+  }
+
+  /** Writes everything that is new. */
+  async takeOut(): Promise<void> {
+    const { space, memory, dry } = this.#parts
+    this.#blocked = new Set()
+    if (this.#isStartingOver) await this.#lookWhoIsThere()
+    for (const link of memory.unwritten()) await this.#finish(link)
+    const changed = new Map<string, Link>()
+    for (const name of this.#arrivals) await this.#offerWaiting(name)
+    this.#arrivals.clear()
+    let seq = Number(memory.note(cursorNote) ?? 0)
+    let read = 0
+    const flush = async () => {
+      for (const link of changed.values())
+        await this.#guard(link.place, link.owner, () => settleOurs(this.#parts, link))
+      changed.clear()
+      if (!dry) memory.setNote(cursorNote, String(seq))
+    }
+    const end = await space.lastSeq()
+    if (seq < end)
+      for await (const { entry } of space.entries(seq)) {
+        if (entry.kind === 'message') await this.#offer(entry)
+        if (entry.kind === 'receipt') for (const link of this.#touched(entry)) changed.set(keyOf(link), link)
+        if (entry.kind === 'agent') this.#rosterChanged = true
+        seq = entry.seq
+        if (++read % entriesAtOnce === 0) await flush()
+        if (seq >= end) break
+      }
+    await flush()
+    if (!dry) memory.setNote(cursorNote, String(seq))
+    this.#isStartingOver = false
+    await this.#tellRoster()
+  }
+
+  readonly #arrivals = new Set<string>()
+  arrived = (name: string): void => void this.#arrivals.add(name)
+
+  /** Mail that was there before its recipient was known to be in the folder. */
+  async #offerWaiting(name: string): Promise<void> {
+    const { space, format, path } = this.#parts
+    const { messages } = await space.mailboxInside(name).unread()
+    for (const message of messages.toSorted((a, b) => a.seq - b.seq)) {
+      const origin = originIn(message)
+      const isFromThere = origin?.format === format.name && origin.path === path
+      if (!isFromThere && message.from !== name && this.#isFor(message, name))
+        await this.#offerTo(name, message, message.seq)
+    }
+  }
+
+  /** Whoever is in the roster and in the folder may have been written to by a run that is forgotten. */
+  async #lookWhoIsThere(): Promise<void> {
+    const { space, format, folder, memory, dry } = this.#parts
+    if (dry) return
+    const known = new Set((await space.agents()).map(({ name }) => name))
+    for (const fact of format.read(folder)) {
+      const names =
+        fact.kind === 'agent' ? [fact.name] : fact.kind === 'copy' ? [fact.owner, fact.letter.from] : []
+      for (const name of names) if (known.has(name) && name !== person) memory.addAgent(name)
+    }
+  }
+
+  async #tellRoster(): Promise<void> {
+    const { format, folder, space, direction, dry } = this.#parts
+    if (!this.#rosterChanged || format.writeRoster === undefined || direction === 'in' || dry) return
+    const agents = (await space.agents()).filter(
+      ({ name, session }) => name !== person && session.client !== 'bridge',
+    )
+    const isDone = await this.#guard('roster', '', async () => format.writeRoster!(folder, agents))
+    this.#rosterChanged = !isDone
+  }
+
+  /** The copies whose state a receipt has changed. */
+  #touched({ changes }: ReceiptEntry): Link[] {
+    const { memory } = this.#parts
+    return changes.flatMap(({ id, owner }) => {
+      const links = memory.linksOf(id)
+      const own = links.find((link) => link.owner === owner)
+      if (own !== undefined) return [own]
+      // A reader of a message to a group, which is there once.
+      const group = links.find((link) => !isAgentBox(boxOf(link.owner)) && isAgentBox(owner))
+      return group === undefined ? [] : [{ ...group, owner, state: 'unread' as const }]
+    })
+  }
+
+  /** Writes a message for everybody there whom it is for. */
+  async #offer({ message, seq }: MessageEntry): Promise<void> {
+    const { memory, format, path } = this.#parts
+    const origin = originIn(message)
+    if (origin?.format === format.name && origin.path === path) return
+    const there = memory.agents().filter((name) => name !== person && name !== message.from)
+    if (format.hasGroups) for (const to of message.to) await this.#offerToGroup(to, there, message, seq)
+    for (const owner of there) if (this.#isFor(message, owner)) await this.#offerTo(owner, message, seq)
+  }
+
+  /** One copy for a group or a role, if somebody there belongs to it. */
+  async #offerToGroup(to: string, there: readonly string[], message: Message, seq: number): Promise<void> {
+    const { memory, space, direction } = this.#parts
+    if (isAgentBox(boxOf(to)) || direction === 'in') return
+    const foreign = this.#foreignId(message, to)
+    if (memory.linkOf(foreign, to) !== undefined) return
+    for (const name of there)
+      if (
+        space.core.agents.get(name)?.session.client === 'bridge' &&
+        (await this.#reached(name, message, seq))
+      )
+        return this.#write({ foreign, owner: to, id: message.id, place: '', state: 'unread' }, message)
+  }
+
+  /** Whether a message is for somebody, read or not. */
+  async #reached(name: string, message: Message, seq: number): Promise<boolean> {
+    const { space } = this.#parts
+    if ((await space.mailboxInside(name).peek(seq)) !== null) return true
+    const { receipts } = await space.show(message.id)
+    return this.#isStartingOver && receipts.some(({ recipient }) => recipient === name)
+  }
+
+  /** Whether it may be for somebody by name or as a member of a group. Mail to a role waits here for a claim. */
+  #isFor({ to }: Pick<Message, 'to'>, name: string): boolean {
+    const { hasGroups = false } = this.#parts.format
+    return to.some((address) => address === name || (!hasGroups && isGroupBox(boxOf(address))))
+  }
+
+  async #offerTo(owner: string, message: Message, seq: number): Promise<void> {
+    const { memory, format, space, direction, folder } = this.#parts
+    const foreign = this.#foreignId(message, owner)
+    if (direction === 'in' || memory.linkOf(foreign, owner) !== undefined) return
+    if (!format.reaches(folder, owner)) return
+    const link: Link = { foreign, owner, id: message.id, place: '', state: 'unread' }
+    const isUnread = (await space.mailboxInside(owner).peek(seq)) !== null
+    if (isUnread) return this.#write(link, message)
+    // It was for this agent, and was written by a run that is forgotten.
+    const { receipts } = await space.show(message.id)
+    if (this.#isStartingOver && receipts.some(({ recipient }) => recipient === owner)) memory.setLink(link)
+  }
+
+  /** What came from another folder of the same format keeps its id, so that a chain of bridges doubles nothing. */
+  #foreignId(message: Message, owner: string): string {
+    const { format } = this.#parts
+    const origin = originIn(message)
+    const isKept = origin?.format === format.name && /^[\w.-]{1,100}$/.test(origin.id)
+    return isKept ? origin.id : format.idFor(message.id, owner)
+  }
+
+  async #write(link: Link, message: Message, isRetry = false): Promise<void> {
+    const { memory, folder, format, tally, dry } = this.#parts
+    if (!isRetry) tally.written++
+    if (dry) return
+    if (!isRetry) memory.setLink(link, false)
+    const mayBeThere = isRetry || this.#isStartingOver
+    if (this.#blocked.has(link.owner)) return
+    const outgoing = { ...this.#outgoingOf(link, message), mayBeThere }
+    await this.#guard(link.foreign, link.owner, async () => {
+      const place = format.write(folder, outgoing)
+      memory.setLink({ ...link, place })
+      await this.#tellDelivered(link)
+    })
+  }
+
+  #outgoingOf(link: Link, message: Message) {
+    const { format } = this.#parts
+    const origin = originIn(message)
+    const raw = origin?.format === format.name ? origin.raw : undefined
+    const isGroup = message.to.length > 1 || message.to.some((to) => isGroupBox(boxOf(to)))
+    const ids = { replyTo: this.#idThere(message.replyTo, message.from), thread: this.#threadThere(message) }
+    const letter = letterOf(message, ids)
+    if (origin?.format === format.name && origin.at !== undefined) letter.at = origin.at
+    return { id: link.foreign, owner: link.owner, isGroup, letter, ...given({ raw }) }
+  }
+
+  /** The copy of the one who answers, or any other. */
+  #idThere(id: string | undefined, from: string): string | undefined {
+    if (id === undefined) return undefined
+    const links = this.#parts.memory.linksOf(id)
+    return (links.find(({ owner }) => owner === from) ?? links[0])?.foreign
+  }
+
+  /** A message that begins a thread belongs to none there. */
+  #threadThere({ id, threadId, from }: Message): string | undefined {
+    if (threadId === id) return undefined
+    return this.#idThere(threadId, from) ?? threadId
+  }
+
+  /** Its file is in the inbox there: that is as much as can be known. */
+  async #tellDelivered({ owner, id }: Link): Promise<void> {
+    const { space } = this.#parts
+    if (space.core.agents.get(owner)?.session.client === 'bridge')
+      await space.mailboxInside(owner).notified([id])
+  }
+
+  /** Finishes what an earlier run was writing when it ended. */
+  async #finish(link: Link): Promise<void> {
+    const { space, memory } = this.#parts
+    try {
+      const { message, receipts } = await space.show(link.id)
+      const receipt = receipts.find(({ recipient }) => recipient === link.owner)
+      // Nobody wants it any more, and it may never have been there.
+      if (receipt?.state === 'withdrawn') memory.setLink(link)
+      else await this.#write(link, message, true)
+    } catch (error) {
+      if (!(error instanceof MailboxError) || error.code !== 'not_found') throw error
+      memory.setLink(link)
+    }
+  }
+
+  /** Runs what may fail because of the other side: that is reported, and tried again later. */
+  async #guard(place: string, owner: string, work: () => Promise<void>): Promise<boolean> {
+    const { report, again } = this.#parts
+    try {
+      await work()
+      return true
+    } catch (error) {
+      const isTheirs = error instanceof LockHeld || systemName(error) !== undefined || isOutside(error)
+      if (!isTheirs) throw error
+      this.#blocked.add(owner)
+      again()
+      if (!(error instanceof LockHeld)) report({ place, reason: (error as Error).message })
+      return false
+    }
+  }
+}
+
+const isOutside = (error: unknown): boolean => error instanceof MailboxError && error.code === 'not_permitted'
+
+const keyOf = ({ foreign, owner }: Link): string => `${foreign} ${owner}`
+
+const originIn = ({ bridge }: Message): Origin | undefined =>
+  isObject(bridge) ? (bridge as unknown as Origin) : undefined

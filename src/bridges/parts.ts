@@ -1,0 +1,52 @@
+import type { DiskSpace } from '../space/space.ts'
+import type { Folder } from './folder.ts'
+import type { Format, ProblemFact } from './format.ts'
+import type { Memory } from './memory.ts'
+
+export const directions = ['in', 'out', 'both'] as const
+export type Direction = (typeof directions)[number]
+
+/** What a bridge has done since it was started. */
+export interface Tally {
+  /** Messages that were brought here, and written there. */
+  brought: number
+  written: number
+  /** States that were taken over from there, and from here. */
+  statesIn: number
+  statesOut: number
+  /** Agents that joined. */
+  agents: number
+  /** What was left where it is because it cannot be read or is refused. */
+  problems: number
+}
+
+/** What the parts of one bridge share. */
+export interface Parts {
+  readonly space: DiskSpace
+  readonly format: Format
+  readonly folder: Folder
+  readonly memory: Memory
+  readonly path: string
+  readonly direction: Direction
+  /** Nothing is changed on either side; only the tally says what would be. */
+  readonly dry: boolean
+  readonly tally: Tally
+  /** Tells of a problem, once. */
+  readonly report: (problem: Pick<ProblemFact, 'place' | 'line' | 'reason'>) => void
+  /** Somebody is there who was not known: mail may have waited for it. */
+  readonly arrived: (name: string) => void
+  /** Something has to wait: look again soon. */
+  readonly again: () => void
+}
+
+export const noTally = (): Tally => ({
+  ...{ brought: 0, written: 0, statesIn: 0, statesOut: 0, agents: 0, problems: 0 },
+})
+
+/** Whether somebody is an agent of the space that did not come by a bridge. */
+export const isHereIn =
+  ({ core }: DiskSpace) =>
+  (name: string): boolean => {
+    const agent = core.agents.get(name)
+    return agent !== undefined && agent.session.client !== 'bridge'
+  }

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { MailboxError } from '../base/errors.ts'
+import { listIfAny, readJsonIfAny, writeFileAtomically } from '../base/files.ts'
+import { isObject } from '../base/objects.ts'
+import { identifyProcess, type ProcessIdentity, processState } from '../base/process.ts'
+import type { Problem } from './bridge.ts'
+import { type Direction, directions, type Tally } from './parts.ts'
+
+/** A bridge that the space has, whether it runs or not. */
+export interface Remembered {
+  id: string
+  format: string
+  path: string
+  direction: Direction
+  /** A process that stays runs it. Otherwise it was run once, and only what it knows is kept. */
+  runs: boolean
+}
+
+/** What a bridge that runs, or ran, says of itself. */
+export interface BridgeStatus {
+  process: ProcessIdentity
+  /** By the clock of the space, in ms. */
+  at: number
+  tally: Tally
+  /** Copies that both sides know. */
+  linked: number
+  /** The last things that were left where they are. */
+  problems: Problem[]
+  /** Why it does not run. */
+  error?: string
+}
+
+const dirOf = (space: string): string => join(space, 'bridges')
+const bridgeDir = (space: string, id: string): string => join(dirOf(space), id)
+
+export const memoryPath = (space: string, id: string): string => join(bridgeDir(space, id), 'memory.db')
+const rememberedPath = (space: string, id: string): string => join(bridgeDir(space, id), 'bridge.json')
+const statusPath = (space: string, id: string): string => join(bridgeDir(space, id), 'status.json')
+
+/** The folder that a path means, or why it cannot be bridged. */
+export function resolveFolder(path: string): string {
+  try {
+    const full = realpathSync(resolve(path))
+    if (statSync(full).isDirectory()) return full
+  } catch (cause) {
+    throw new MailboxError('not_found', `there is no folder ${path}`, {
+      cause,
+      hint: 'pass the folder of the other system: see docs/bridges.md',
+    })
+  }
+  throw new MailboxError('invalid', `${path} is not a folder`, {
+    hint: 'pass the folder of the other system: see docs/bridges.md',
+  })
+}
+
+export const bridgeId = (format: string, path: string): string =>
+  `${format}-${createHash('sha256').update(path).digest('hex').slice(0, 8)}`
+
+export function remember(space: string, bridge: Omit<Remembered, 'id'>): Remembered {
+  const id = bridgeId(bridge.format, bridge.path)
+  mkdirSync(bridgeDir(space, id), { recursive: true, mode: 0o700 })
+  writeFileAtomically(rememberedPath(space, id), `${JSON.stringify(bridge, null, 2)}\n`)
+  return { id, ...bridge }
+}
+
+/** All bridges of a space. */
+export function rememberedBridges(space: string): Remembered[] {
+  return listIfAny(dirOf(space))
+    .sort()
+    .flatMap((id) => {
+      const found = readJsonIfAny<unknown>(rememberedPath(space, id))
+      return isRemembered(found) ? [{ ...found, id }] : []
+    })
+}
+
+const isRemembered = (value: unknown): value is Omit<Remembered, 'id'> =>
+  isObject(value) &&
+  typeof value['format'] === 'string' &&
+  typeof value['path'] === 'string' &&
+  typeof value['runs'] === 'boolean' &&
+  directions.includes(value['direction'] as Direction)
+
+/** Lets a bridge run no more. What it knows is kept, so that nothing is doubled if it is started again. */
+export const stopRemembered = (space: string, { id: _, ...bridge }: Remembered): Remembered =>
+  remember(space, { ...bridge, runs: false })
+
+/** Forgets a bridge and everything it knows. */
+export const forget = (space: string, { id }: Remembered): void =>
+  rmSync(bridgeDir(space, id), { recursive: true, force: true })
+
+export const statusOf = (space: string, id: string): BridgeStatus | undefined =>
+  readJsonIfAny<BridgeStatus>(statusPath(space, id))
+
+export function writeStatus(space: string, id: string, status: Omit<BridgeStatus, 'process'>): void {
+  const whole = { process: identifyProcess(process.pid), ...status }
+  writeFileAtomically(statusPath(space, id), `${JSON.stringify(whole, null, 2)}\n`, { expendable: true })
+}
+
+/** The process that runs a bridge, if one does. */
+export function runnerOf(space: string, id: string): number | undefined {
+  const status = statusOf(space, id)
+  if (status === undefined || status.error !== undefined || status.tally === undefined) return undefined
+  return processState(status.process) === 'running' ? status.process.pid : undefined
+}
+
+/** A bridge that has ended runs nowhere, whatever its process does next. */
+export function endStatus(space: string, id: string): void {
+  const status = statusOf(space, id)
+  if (status !== undefined) writeStatus(space, id, { ...status, error: 'not running' })
+}
+
+const keeperPath = (space: string): string => join(dirOf(space), 'keeper.json')
+
+/** This process runs the bridges of the space from now on. */
+export function beKeeper(space: string): void {
+  mkdirSync(dirOf(space), { recursive: true, mode: 0o700 })
+  const text = `${JSON.stringify(identifyProcess(process.pid))}\n`
+  writeFileAtomically(keeperPath(space), text, { expendable: true })
+}
+
+/** Whether a process that stays, such as a hub, runs the bridges of the space. */
+export function hasKeeper(space: string): boolean {
+  const keeper = readJsonIfAny<ProcessIdentity>(keeperPath(space))
+  return keeper !== undefined && processState(keeper) === 'running'
+}

@@ -1,0 +1,186 @@
+import { type Command, Option } from 'commander'
+import type { Problem } from '../../bridges/bridge.ts'
+import type { Remembered } from '../../bridges/remembered.ts'
+import { toPrintableLine } from '../../model/text.ts'
+import type { Cli } from '../cli.ts'
+import { describeProblem, describeTally } from '../format/bridge.ts'
+import { examples } from '../help.ts'
+import { serviceSignal } from '../interrupt.ts'
+import { openFiles, personAction } from '../open.ts'
+
+interface BridgeFlags {
+  once?: boolean
+  direction: 'in' | 'out' | 'both'
+  dryRun?: boolean
+}
+
+export function bridge(command: Command): void {
+  command
+    .description(
+      'Connect a folder of another mailbox system with the space: its messages and states appear here, and yours there, until the bridge is stopped. Nothing changes for whoever uses the other system. Without arguments, list the bridges of the space and the folders found on this machine.',
+    )
+    .argument('[format]', 'the format of the other system, or stop')
+    .argument('[path]', 'its folder: see docs/bridges.md')
+    .option('--once', 'bring both sides up to date and exit')
+    .addOption(
+      new Option('--direction <direction>', 'in: only read the folder; out: only write to it')
+        .choices(['in', 'out', 'both'])
+        .default('both'),
+    )
+    .option('--dry-run', 'say what would be done, and change nothing')
+    .addHelpText(
+      'after',
+      examples(
+        'mailbox bridge',
+        'mailbox bridge ao ~/.ao-sessions',
+        'mailbox bridge adr003 ./workspace --once --dry-run',
+        'mailbox bridge stop ao',
+      ),
+    )
+  personAction(command, 'bridge to another system', async (cli, ...words) => {
+    const [first, second, flags] = words as unknown as [string | undefined, string | undefined, BridgeFlags]
+    if (first === undefined) return list(cli)
+    if (first === 'stop') return stop(cli, second)
+    return start(cli, first, second, flags)
+  })
+}
+
+async function start(
+  cli: Cli,
+  formatName: string,
+  given: string | undefined,
+  { once = false, direction, dryRun = false }: BridgeFlags,
+): Promise<void> {
+  const { formatNamed } = await import('../../bridges/registry.ts')
+  const { bridgeId, memoryPath, remember, rememberedBridges, resolveFolder, runnerOf } = await import(
+    '../../bridges/remembered.ts'
+  )
+  const { pathFor } = await import('../../bridges/discover.ts')
+  const format = formatNamed(formatName)
+  const path = resolveFolder(given ?? pathFor(format, process.env, process.cwd()))
+  await using space = await openFiles(cli, { creates: true })
+  const onProblem = (problem: Problem) => cli.warn(describeProblem(problem))
+  if (once || dryRun) {
+    const { Bridge } = await import('../../bridges/bridge.ts')
+    const { dryMemory } = await import('../../bridges/dry.ts')
+    const id = bridgeId(format.name, path)
+    if (!dryRun && rememberedBridges(space.dir).every((one) => one.id !== id))
+      remember(space.dir, { format: format.name, path, direction, runs: false })
+    const file = memoryPath(space.dir, id)
+    const memory = dryRun ? dryMemory(file) : { path: file, remove: () => {} }
+    const options = { space, format, path, direction, dry: dryRun, onProblem }
+    const work = new Bridge({ ...options, memory: memory.path })
+    try {
+      const tally = await work.once()
+      const { problems } = work
+      cli.confirm(
+        { format: format.name, path, dryRun, ...tally, problems: problems.map((one) => ({ ...one })) },
+        () => describeTally(tally, dryRun),
+      )
+    } finally {
+      work.close()
+      memory.remove()
+    }
+    return
+  }
+  const stopped = serviceSignal()
+  const remembered = remember(space.dir, { format: format.name, path, direction, runs: true })
+  const runner = await isTakenOver(space.dir, remembered.id, runnerOf)
+  if (runner !== undefined) {
+    cli.confirm({ ...remembered, process: runner }, () => `process ${runner} runs the bridge to ${path}`)
+    return
+  }
+  const { runBridge } = await import('../../bridges/keeper.ts')
+  cli.confirm(
+    { ...remembered, process: process.pid },
+    () => `bridged ${format.name} ${path}; stop with Ctrl-C`,
+  )
+  const ended = new AbortController()
+  const signal = AbortSignal.any([stopped, ended.signal])
+  const watching = setInterval(() => {
+    if (rememberedBridges(space.dir).every(({ id, runs }) => id !== remembered.id || !runs)) ended.abort()
+  }, 500)
+  try {
+    await runBridge(space, remembered, { signal, onProblem: (_, problem) => onProblem(problem) })
+  } finally {
+    clearInterval(watching)
+  }
+  if (!ended.signal.aborted)
+    cli.hint(`a hub of this space goes on with it; to end it: ${cli.command(`bridge stop ${format.name}`)}`)
+}
+
+/** The process that has begun to run a bridge. A hub looks for new ones every second. */
+async function isTakenOver(
+  space: string,
+  id: string,
+  runnerOf: (space: string, id: string) => number | undefined,
+): Promise<number | undefined> {
+  const { hasKeeper } = await import('../../bridges/remembered.ts')
+  if (!hasKeeper(space)) return runnerOf(space, id)
+  const { setTimeout: sleep } = await import('node:timers/promises')
+  for (let n = 0; n < 50; n++) {
+    const pid = runnerOf(space, id)
+    if (pid !== undefined) return pid
+    await sleep(100)
+  }
+  return undefined
+}
+
+async function stop(cli: Cli, which: string | undefined): Promise<void> {
+  const { rememberedBridges, resolveFolder, stopRemembered } = await import('../../bridges/remembered.ts')
+  const { MailboxError } = await import('../../base/errors.ts')
+  await using space = await openFiles(cli)
+  const bridges = rememberedBridges(space.dir).filter(({ runs }) => runs)
+  const isMeant = ({ id, format, path }: Remembered) =>
+    which === undefined || [id, format, path].includes(which) || path === pathOrNothing(which, resolveFolder)
+  const meant = bridges.filter(isMeant)
+  if (meant.length === 0)
+    throw new MailboxError('not_found', which === undefined ? 'no bridge is set up' : `no bridge ${which}`, {
+      hint: 'see `mailbox bridge`',
+    })
+  if (which === undefined && meant.length > 1)
+    throw new MailboxError('invalid', 'there are several bridges', {
+      hint: `name one: ${meant.map(({ id }) => id).join(', ')}`,
+    })
+  const stopped = meant.map((one) => stopRemembered(space.dir, one))
+  cli.confirm({ stopped }, () => stopped.map(({ format, path }) => `stopped ${format} ${path}`).join('\n'))
+}
+
+function pathOrNothing(path: string, resolveFolder: (path: string) => string): string | undefined {
+  try {
+    return resolveFolder(path)
+  } catch {
+    return undefined
+  }
+}
+
+async function list(cli: Cli): Promise<void> {
+  const { rememberedBridges, runnerOf, statusOf } = await import('../../bridges/remembered.ts')
+  const { discover } = await import('../../bridges/discover.ts')
+  const { spaceDir } = await import('../open.ts')
+  const dir = spaceDir(cli)
+  const bridges = rememberedBridges(dir).map((one) => {
+    const { tally, linked, problems } = statusOf(dir, one.id) ?? {}
+    const state = runnerOf(dir, one.id) === undefined ? (one.runs ? 'waiting' : 'stopped') : 'running'
+    return { ...one, state, process: runnerOf(dir, one.id), tally, linked, problems }
+  })
+  const known = new Set(bridges.map(({ format, path }) => `${format} ${path}`))
+  const found = discover(process.env, process.cwd()).filter(
+    ({ format, path }) => !known.has(`${format} ${path}`),
+  )
+  cli.answer({ bridges, found }, () =>
+    [
+      ...bridges.map(({ id, state, path, tally, problems = [] }) =>
+        toPrintableLine(
+          `${id}  ${state}  ${path}${tally === undefined ? '' : `  ${describeTally(tally, false)}`}${problems.length === 0 ? '' : `; last problem: ${describeProblem(problems.at(-1)!)}`}`,
+        ),
+      ),
+      ...found.map(({ format, path }) =>
+        toPrintableLine(`found ${format} in ${path}; to bridge it: mailbox bridge ${format} ${path}`),
+      ),
+      ...(bridges.length + found.length === 0
+        ? ['no bridges, and no folder of another system was found']
+        : []),
+    ].join('\n'),
+  )
+}
