@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { type Schema, toPath } from '../api/operation.ts'
-import { type Reading, readings } from '../api/readings.ts'
+import type { Reading } from '../api/reading.ts'
+import { readings } from '../api/readings.ts'
 import { entry, errorAnswer, named } from '../api/schemas.ts'
 import { operations } from './operations.ts'
 

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { rolldown } from 'rolldown'
 import { expect, it } from 'vitest'
-import { type Reading, readings } from '../../src/api/readings.ts'
+import type { Reading } from '../../src/api/reading.ts'
+import { readings } from '../../src/api/readings.ts'
 import { operations } from '../../src/hub/operations.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { installed } from '../helpers/install.ts'
@@ -158,6 +159,8 @@ it('answers every operation in the shape that its document promises', async () =
   await act('bob', 'defer-shutdown', { id: stop.id, reason: 'nearly done' })
   await act('bob', 'accept-shutdown', { id: stop.id })
   await act('bob', 'leave', { frozen: true })
+  await act('user', 'snooze', { ids: [stop.id], until: '2099-01-01' })
+  await act('user', 'save-view', { name: 'plans', query: 'type:plan_submission' })
   expect([...operations.keys()].filter((path) => !told.has(path))).toEqual([])
 
   const queries: Record<string, string> = { search: '?q=words', replay: '?at=20', series: '?buckets=5' }
