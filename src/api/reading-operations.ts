@@ -43,9 +43,10 @@ export const readingOperations = {
     run: (mailbox, options) => mailbox.sent(options),
   }),
   search: lookup({
-    summary: 'Search by words and operators: from: to: tag: type: is:unread has:attachment before: after:',
-    input: z.strictObject({ query: z.string(), ...page }),
-    output: s.messagePage,
+    summary:
+      'Search by words and operators: from: to: tag: type: priority: is:unread is:open has:attachment before: after:24h',
+    input: z.strictObject({ query: z.string(), counts: z.exactOptional(z.boolean()), ...page }),
+    output: s.searchPage,
     run: (mailbox, { query, ...options }) => mailbox.search(query, options),
   }),
   show: lookup({

@@ -1,15 +1,12 @@
 import * as z from 'zod/mini'
-import { needs } from '../conversation/registry.ts'
-import { person } from '../model/agent.ts'
 import { parseTime } from '../model/time.ts'
 import { auditLines, auditTrail } from '../query/audit.ts'
-import { needsOf } from '../query/needs.ts'
-import { agentByName } from '../query/roster.ts'
 import { threads, threadWithReceipts } from '../query/threads.ts'
 import { traffic } from '../query/traffic.ts'
 import { unreadableRecords } from '../query/unreadable.ts'
 import { concerns } from './mailbox-filter.ts'
 import { ownMailbox } from './own-mailbox.ts'
+import { personReadings } from './person-readings.ts'
 import { nothing, page, reading, text, whole } from './reading.ts'
 import * as s from './schemas.ts'
 import { isBetween, mustHaveSome, ownOf, withoutSecret, withoutSession } from './shown.ts'
@@ -19,7 +16,8 @@ const threadSummary = s.object('ThreadSummary', {
   messages: s.count,
   participants: z.array(s.text),
   tags: z.array(s.text),
-  ...s.texts('firstAt', 'lastAt', 'lastFrom', 'lastType'),
+  ...s.texts('firstAt', 'lastAt', 'lastFrom', 'lastType', 'preview'),
+  lastSeq: s.count,
   priority: s.priority,
 })
 const channel = z.strictObject({ tag: s.text, messages: s.count, lastAt: s.text })
@@ -54,9 +52,9 @@ export const readings = {
     input: nothing,
     output: s.object('Overview', {
       seq: s.count,
+      space: z.strictObject(s.texts('id', 'name')),
       agents: z.array(s.agent),
-      needsYou: s.count,
-      dead: s.count,
+      ...s.counts('needsYou', 'asksYou', 'dead'),
       unread: z.record(z.string(), s.unreadCount),
       channels: z.array(channel),
       totals,
@@ -123,32 +121,14 @@ export const readings = {
   search: reading({
     path: '/api/search',
     summary: 'Search all messages that you may read; `is:unread` refers to your mailbox',
-    input: z.strictObject({ q: s.text, ...page }),
-    output: s.messagePage,
-    async run({ space, core, caller, readsAll }, { q, ...page }) {
+    input: z.strictObject({ q: s.text, counts: z.exactOptional(z.enum(['true', 'false'])), ...page }),
+    output: s.searchPage,
+    async run({ space, core, caller, readsAll }, { q, counts, ...page }) {
       const mailbox = await space.mailboxOfRun(caller.agent, { join: false })
-      return ownMailbox(core, mailbox, () => !readsAll).search(q, page)
+      return ownMailbox(core, mailbox, () => !readsAll).search(q, { ...page, counts: counts === 'true' })
     },
   }),
-  needsYou: reading({
-    path: '/api/needs-you',
-    ofAll: true,
-    summary: 'List what waits for the person: the most urgent first, then the oldest',
-    input: nothing,
-    output: s.object('NeedsYou', {
-      items: z.array(
-        z.strictObject({
-          kind: z.enum([...needs.keys()]),
-          message: s.storedMessage,
-          since: s.text,
-          until: z.optional(s.text),
-        }),
-      ),
-    }),
-    run: async ({ core }) => ({
-      items: await core.query((source) => needsOf(source, agentByName(source, person)!, core.now())),
-    }),
-  }),
+  ...personReadings,
   dead: reading({
     path: '/api/dead',
     summary: 'List dead letters, newest first',

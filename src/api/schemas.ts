@@ -99,6 +99,13 @@ export const unreadCount = object('UnreadCount', {
 
 const next = z.nullable(text)
 export const messagePage = object('MessagePage', { messages: z.array(storedMessage), next })
+export const searchPage = object('SearchPage', {
+  messages: z.array(storedMessage),
+  next,
+  total: z.optional(count),
+  isMore: z.optional(z.boolean()),
+  notes: z.optional(z.array(text)),
+})
 export const inboxPage = object('InboxPage', { messages: z.array(inboxMessage), next })
 export const checked = object('Checked', {
   messages: z.array(inboxMessage),

@@ -85,6 +85,8 @@ export interface MatterKind {
   isOnly?: true
   /** What is owed, after "Waiting for ada's": `approval`. */
   owes: string
+  /** Whoever asked cannot go on before it is settled. */
+  blocks?: true
 }
 
 export interface Step {

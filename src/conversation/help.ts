@@ -1,6 +1,6 @@
 import { given } from '../base/objects.ts'
 import { action, conversation } from './conversation.ts'
-import { input, request, withinMs } from './request.ts'
+import { input, option, request, withinMs } from './request.ts'
 
 export const helpRequest = 'help_request'
 
@@ -10,7 +10,7 @@ export const help = conversation({
   messages: {
     [helpRequest]: {
       sentence: 'The sender is stuck and is waiting for an answer.',
-      payload: { withinMs },
+      payload: { withinMs, options: { kind: 'texts', label: 'Suggested answers' } },
       opens: 'question',
       need: { kind: 'help', label: 'asks for help' },
       answerWith: ['mailbox reply ID --body B'],
@@ -25,12 +25,15 @@ export const help = conversation({
         ...request,
         to: { ...request.to, about: 'who to ask (default: the lead)' },
         body: { ...input('--body <text>', 'what you need to know'), kind: 'word', required: true },
+        options: option('texts', '--option <text>', 'an answer to choose from; repeatable'),
         priority: { ...request.priority, about: 'low, normal, high, urgent, or 1 to 4 (default urgent)' },
       },
       tip: ['wait for the answer', 'wait --reply-to ID'],
-      says: ({ to, subject = 'Help wanted', body, priority = 'urgent', withinMs: within }) => ({
+      says: ({ to, subject = 'Help wanted', body, priority = 'urgent', withinMs: within, options }) => ({
         ...{ subject, body, priority, awaitingResponse: true, ...given({ to }) },
-        ...(within === undefined ? {} : { payload: { withinMs: within } }),
+        ...(within === undefined && options === undefined
+          ? {}
+          : { payload: given({ withinMs: within, options }) }),
       }),
     }),
   }),

@@ -23,5 +23,6 @@ export const plain = conversation({
     steps: { answer: { from: ['open'], to: 'answered' } },
     byReply: 'answer',
     owes: 'answer',
+    blocks: true,
   },
 })

@@ -48,6 +48,7 @@ export const plan = conversation({
     },
     isOnly: true,
     owes: 'approval',
+    blocks: true,
   },
   actions: () => ({
     submitPlan: action({

@@ -41,6 +41,16 @@ export function wordsOf(message: Said): Words {
 export const titleOf = ({ type, subject, payload }: Pick<Said, 'type' | 'subject' | 'payload'>): string =>
   subject || (typeOf(type)?.title?.(fieldsOf(payload)) ?? '')
 
+const previewLength = 160
+
+/** The beginning of what a message says, in one line. */
+export const previewOf = (message: Said): string =>
+  (message.body || (textOf(message, typeOf(message.type)) ?? ''))
+    .slice(0, 4 * previewLength)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, previewLength)
+
 /** The text of a message that has no body. Other systems put it into the payload. */
 export function textOf(message: Pick<Said, 'from' | 'to' | 'payload' | 'context'>, type?: MessageType) {
   const { text } = fieldsOf(message.payload)

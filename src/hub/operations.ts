@@ -2,6 +2,7 @@ import { concerns } from '../api/mailbox-filter.ts'
 import { mailboxOperations } from '../api/mailbox-operations.ts'
 import { type Operation, type Schema, type Served, toPath } from '../api/operation.ts'
 import { ownMailbox } from '../api/own-mailbox.ts'
+import { personOperations } from '../api/person-operations.ts'
 import { rosterOperations } from '../api/roster-operations.ts'
 import { talkOperations } from '../api/talk-operations.ts'
 import { waitingOperations } from '../api/waiting-operations.ts'
@@ -48,7 +49,7 @@ export const operations: ReadonlyMap<string, Runnable> = new Map([
     ...{ mailbox: await mailboxOf(call), signal: call.signal, follow: followFor(call) },
     isStillGood: call.isStillGood,
   })),
-  ...byPath(rosterOperations, (call) => call),
+  ...byPath({ ...rosterOperations, ...personOperations }, (call) => call),
 ])
 
 /** What holds its connection open, by the names that the metrics use. */

@@ -30,6 +30,11 @@ const manyAtMost = whole(0, 1_000_000_000)
 
 /** The settings of a space, in `config.json`: each with its default, its check and what the help says. */
 export const settings = {
+  name: setting(
+    '',
+    (value) => typeof value === 'string' && value.length <= 60 && !/\p{Cc}/u.test(value),
+    'what the console calls the space; empty = the name of its directory',
+  ),
   durability: setting<'disk' | 'os'>(
     'disk',
     (value) => value === 'disk' || value === 'os',

@@ -35,6 +35,15 @@ export function parseTime(text: string): number {
   })
 }
 
+/** The same, or a duration before now: `24h`. */
+export function readMoment(text: string, now: number): number {
+  const ms = /^\d+(?:ms|[smhdw])$/.test(text) ? now - parseDuration(text) : readTime(text)
+  if (ms !== undefined) return ms
+  throw new MailboxError('invalid', `${JSON.stringify(text.slice(0, 40))} is not a date`, {
+    hint: 'use 2026-11-15, 2026-11-15T09:30:00Z, or how long ago: 24h, 7d',
+  })
+}
+
 const recent = new Map<number, string>()
 const recentLimit = 64
 

@@ -67,9 +67,12 @@ export function readMessage(source: Source, seq: number, [segment, offset, bytes
   return { seq, ...entry.message, ...(entry.originalAt === undefined ? {} : { imported: true }) }
 }
 
-/** The seq of a message by its id, or by a unique prefix of it. */
+/** The seq of a message by its id, by a unique prefix of it, or by its number: `#1234`. */
 export function findSeq({ index }: Source, id: string): number | undefined {
   checkId(id)
+  const number = /^#(\d{1,15})$/.exec(id)?.[1]
+  if (number !== undefined)
+    return index.sql('SELECT seq FROM message WHERE seq = ?').get<[number]>([Number(number)])?.[0]
   const exact = index.sql('SELECT seq FROM message WHERE id = ?').get<[number]>([id])
   if (exact !== undefined) return exact[0]
   if (!/^[0-9a-f-]{4,35}$/.test(id)) return undefined

@@ -1,19 +1,35 @@
 import { typeOf } from '../conversation/registry.ts'
 import { type Agent, systemAgent } from '../model/agent.ts'
+import { priorityRank } from '../model/message.ts'
 import { inbox } from './inbox.ts'
 import { messageBySeq, requireSeq, type Source, type StoredMessage } from './message.ts'
-import { type Owed, owed } from './owed.ts'
+import { type Owed, owed, owedBy } from './owed.ts'
+import { roster } from './roster.ts'
+import { freedBy, type Wait, waitsIn } from './waits.ts'
+
+/**
+ * `blocked`: agents cannot go on without it. `asked`: it asks for something. `info`: it asks for nothing. `snoozed`: the
+ * person does not want to see it before a time.
+ */
+export const needSections = ['blocked', 'asked', 'info', 'snoozed'] as const
 
 /** Something that waits for an agent: what it owes, or has not read. */
 export interface Need {
   /** One of `needs` of the conversations. */
   kind: string
+  section: (typeof needSections)[number]
   message: StoredMessage
   since: string
   until?: string
+  /** Who can go on once it is answered: whoever asked, then those who wait for them. */
+  frees: Wait[]
+  snoozedUntil?: string
 }
 
 const unreadAtMost = 1_000
+
+/** Whether it asks something of the person now. */
+export const isForPerson = ({ section }: Need): boolean => section === 'blocked' || section === 'asked'
 
 function kindOf({ kind, type }: Owed): Need['kind'] {
   const { need, opens } = typeOf(type) ?? {}
@@ -29,22 +45,55 @@ function kindOfUnread({ type, from }: StoredMessage): Need['kind'] {
   return from === systemAgent ? 'notice' : 'mail'
 }
 
-/** What waits for an agent, urgent first, then the oldest. Each message once, for what matters most. */
-export function needsOf(source: Source, agent: Agent, now: number): Need[] {
+/** The system raises the priority of what somebody has to look after; an escalation asks for a decision. */
+const asks = (kind: string, { priority }: StoredMessage): boolean =>
+  kind === 'escalation' || (kind === 'notice' && priorityRank(priority) >= priorityRank('high'))
+
+/**
+ * What waits for an agent: what asks for something first, by how many agents it frees, then by priority, then the oldest.
+ * Each message once, for what matters most.
+ */
+export function needsOf(
+  source: Source,
+  agent: Agent,
+  now: number,
+  snoozed: Readonly<Record<string, string>> = {},
+): Need[] {
   const needs = new Map<string, Need>()
-  const open = owed(source, { by: agent.name }, now)
+  const open = owed(source, {}, now)
+  const isThere = new Set(roster(source).flatMap(({ name, state }) => (state === 'dead' ? [] : name)))
+  const waits = waitsIn(open, (name) => isThere.has(name))
+  const own = open.filter(owedBy(source, agent.name))
+  const add = (need: Omit<Need, 'section' | 'frees'>, section: 'asked' | 'info') => {
+    const { id } = need.message
+    const frees = freedBy(id, waits)
+    const until = snoozed[id]
+    const isSnoozed = until !== undefined && Date.parse(until) > now
+    needs.set(id, {
+      ...{ ...need, frees, section: isSnoozed ? 'snoozed' : frees.length > 0 ? 'blocked' : section },
+      ...(isSnoozed && { snoozedUntil: until }),
+    })
+  }
   // What a message asks for says more than that it wants an ack.
-  for (const one of open.toSorted((a, b) => Number(a.kind === 'ack') - Number(b.kind === 'ack'))) {
+  for (const one of own.toSorted((a, b) => Number(a.kind === 'ack') - Number(b.kind === 'ack'))) {
     if (needs.has(one.id)) continue
     const message = messageBySeq(source, requireSeq(source, one.id))
     const until = one.until === null ? {} : { until: one.until }
-    needs.set(one.id, { kind: kindOf(one), message, since: one.since, ...until })
+    add({ kind: kindOf(one), message, since: one.since, ...until }, 'asked')
   }
   const unread = inbox(source, agent, { unread: true, limit: unreadAtMost }, now).messages
   for (const { state: _, role: __, ...message } of unread) {
     if (needs.has(message.id)) continue
-    needs.set(message.id, { kind: kindOfUnread(message), message, since: message.createdAt })
+    const kind = kindOfUnread(message)
+    add({ kind, message, since: message.createdAt }, asks(kind, message) ? 'asked' : 'info')
   }
-  const isUrgent = ({ message }: Need) => Number(message.priority === 'urgent')
-  return [...needs.values()].sort((a, b) => isUrgent(b) - isUrgent(a) || a.message.seq - b.message.seq)
+  const sectionOf = ({ section }: Need) => needSections.indexOf(section)
+  const rank = ({ message }: Need) => priorityRank(message.priority)
+  return [...needs.values()].sort(
+    (a, b) =>
+      sectionOf(a) - sectionOf(b) ||
+      b.frees.length - a.frees.length ||
+      rank(b) - rank(a) ||
+      a.message.seq - b.message.seq,
+  )
 }

@@ -55,16 +55,20 @@ export const mattersWhere = ({ index }: Source, where: string, parameters: SqlVa
 
 /** What is open, the oldest first. */
 export function owed(source: Source, options: OwedOptions, now: number): Owed[] {
-  const agent = options.by === undefined ? undefined : agentByName(source, options.by)
-  const boxes = agent === undefined ? [] : [agent.name, ...boxesOf(agent).roles]
+  const isBy = options.by === undefined ? () => true : owedBy(source, options.by)
   return mattersWhere(source, 'x.open = 1 ORDER BY x.since, x.seq', [])
     .filter((matter) => !hasLapsed(source, matter, now))
     .flatMap((matter) => owedFor(source, matter, now))
     .filter(({ kind }) => options.kind === undefined || kind === options.kind)
     .filter(({ from }) => options.to === undefined || from === options.to)
-    .filter(
-      ({ by, to }) => options.by === undefined || by === options.by || (by === to && boxes.includes(to)),
-    )
+    .filter(isBy)
+}
+
+/** Whether something is owed by an agent, itself or by its roles. */
+export function owedBy(source: Source, name: string): (one: Owed) => boolean {
+  const agent = agentByName(source, name)
+  const boxes = agent === undefined ? [] : [agent.name, ...boxesOf(agent).roles]
+  return ({ by, to }) => by === name || (by === to && boxes.includes(to))
 }
 
 /** Each member of a group owes its own ack. What failed is for whoever asked: to retry, reassign or withdraw it. */

@@ -11,6 +11,10 @@ export class SealedWords {
   #database: Database | undefined
   readonly #known = new Set<number>()
 
+  get isEmpty(): boolean {
+    return this.#known.size === 0
+  }
+
   /** Takes in what is new, and what could not be read until now. */
   catchUp(source: Source): void {
     const rows = source.index.sql('SELECT seq FROM message WHERE sealed > 0').all<[number]>()

@@ -1,13 +1,20 @@
 import { MailboxError } from '../base/errors.ts'
-import { parseTime } from '../model/time.ts'
+import { nearest } from '../base/nearest.ts'
+import { priorityHint, toPriority } from '../model/message.ts'
+import { readMoment } from '../model/time.ts'
 
-const operators = ['from', 'to', 'tag', 'type', 'is', 'has', 'before', 'after'] as const
+export const operators = [
+  ...(['from', 'to', 'tag', 'type', 'priority'] as const),
+  ...(['is', 'has', 'before', 'after'] as const),
+] as const
 
 /** One word, phrase or operator of a search. */
 export interface SearchTerm {
   negated: boolean
   operator: 'text' | (typeof operators)[number]
   value: string
+  /** A prefix that is no operator, so the term is text. */
+  unknown?: string
 }
 
 const termPattern = /(-?)(?:([a-z]+):)?("[^"]*"|[^\s"]+"?)/g
@@ -23,7 +30,11 @@ export function parseSearch(query: string): SearchTerm[] {
     const written = match[3]!.replaceAll('"', '')
     const value = operator === undefined && prefix !== undefined ? `${prefix}:${written}` : written
     if (value === '') continue
-    const term = { negated: minus === '-', operator: operator ?? ('text' as const), value }
+    const isUnknown = operator === undefined && prefix !== undefined && !written.startsWith('/')
+    const term: SearchTerm = {
+      ...{ negated: minus === '-', operator: operator ?? ('text' as const), value },
+      ...(isUnknown && { unknown: prefix }),
+    }
     checkTerm(term)
     terms.push(term)
   }
@@ -31,12 +42,28 @@ export function parseSearch(query: string): SearchTerm[] {
   return terms
 }
 
+const isValues = ['unread', 'open']
+
 function checkTerm({ operator, value }: SearchTerm): void {
-  if (operator === 'is' && value !== 'unread') invalid(`unknown search term is:${value}`, 'use is:unread')
+  if (operator === 'is' && !isValues.includes(value))
+    invalid(`unknown search term is:${value}`, `use ${isValues.map((one) => `is:${one}`).join(' or ')}`)
   if (operator === 'has' && value !== 'attachment')
     invalid(`unknown search term has:${value}`, 'use has:attachment')
-  if (operator === 'before' || operator === 'after') parseTime(value)
+  if (operator === 'priority' && toPriority(/^\d$/.test(value) ? Number(value) : value) === undefined)
+    invalid(`unknown search term priority:${value}`, priorityHint)
+  if (operator === 'before' || operator === 'after') readMoment(value, 0)
 }
+
+/** Names prefixes that look like operators and are none: they were searched as text. */
+export const notesOn = (terms: readonly SearchTerm[]): string[] =>
+  [...new Set(terms.flatMap(({ unknown }) => unknown ?? []))].map((prefix) => {
+    const [close] = nearest(prefix, operators)
+    const advice =
+      close === undefined
+        ? `operators: ${operators.map((one) => `${one}:`).join(' ')}`
+        : `did you mean ${close}:?`
+    return `${prefix}: is not an operator and was searched as text; ${advice}`
+  })
 
 function invalid(message: string, hint: string): never {
   throw new MailboxError('invalid', message, { hint })

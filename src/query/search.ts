@@ -2,14 +2,32 @@ import { isOfType } from '../conversation/type-names.ts'
 import type { Projection } from '../index/projection.ts'
 import { boxOf, hasTag } from '../model/address.ts'
 import type { Agent } from '../model/agent.ts'
-import { parseTime } from '../model/time.ts'
+import { toPriority } from '../model/message.ts'
+import { readMoment } from '../model/time.ts'
 import { inboxRows } from './inbox.ts'
 import { messageIfThere, type Source, type StoredMessage } from './message.ts'
+import { mattersWhere } from './owed.ts'
 import { type ListOptions, limitOf, type Page, readBefore } from './page.ts'
 import type { SealedWords } from './sealed-words.ts'
-import { parseSearch, type SearchTerm, type WordQuery, wordQuery } from './search-terms.ts'
+import { notesOn, parseSearch, type SearchTerm, type WordQuery, wordQuery } from './search-terms.ts'
 
 const portion = 500
+/** Counting ends here, and says that there is more. */
+const countedAtMost = 1_000
+const lookedAtForCount = 5_000
+
+export interface SearchOptions extends ListOptions {
+  /** Also say how many messages fit, up to 1,000. @default false */
+  counts?: boolean
+}
+
+export interface SearchPage extends Page<StoredMessage> {
+  /** How many fit in all, if asked for; `isMore`: at least that many. */
+  total?: number
+  isMore?: boolean
+  /** What of the search may not mean what its author thought. */
+  notes?: string[]
+}
 
 /**
  * Messages that fit all terms, newest first. `is:unread` asks for the unread mail of the agent that searches; `ownIn`
@@ -23,34 +41,55 @@ export function search(
   words: Projection,
   agentOf: (source: Source) => Agent,
   query: string,
-  options: ListOptions,
+  options: SearchOptions,
   now: number,
   ownIn?: (source: Source) => (message: StoredMessage) => boolean,
-): Page<StoredMessage> {
+): SearchPage {
   const limit = limitOf(options.limit)
   const terms = parseSearch(query)
   const text = wordQuery(terms)
+  const notes = notesOn(terms)
   const messages: StoredMessage[] = []
-  if (text.hopeless) return { messages, next: null }
   const hasWords = text.wanted !== undefined || text.unwanted !== undefined
-  if (hasWords) source.index.read(() => source.sealedWords.catchUp(source))
+  if (hasWords && !text.hopeless) source.index.read(() => source.sealedWords.catchUp(source))
+  // Whether a message is there at all is all that is left to ask of one that its words have found.
+  const isFoundByWords =
+    ownIn === undefined && source.sealedWords.isEmpty && terms.every(({ operator }) => operator === 'text')
+  const page = (next: string | null, total: number, isMore = false): SearchPage => ({
+    ...{ messages, next, ...(options.counts && { total, isMore }) },
+    ...(notes.length > 0 && { notes }),
+  })
+  if (text.hopeless) return page(null, 0)
+  let next: string | null = null
+  let total = 0
+  let lookedAt = 0
   for (let before = readBefore(options.after); ; ) {
     const found = candidates(source, words, terms, text, before)
-    const isFull = source.index.read(() => {
+    const isOver = source.index.read(() => {
       const accepts = createFilter(source, agentOf(source), terms, now)
       const isOwn = ownIn?.(source)
       for (const seq of found.fitting) {
+        const isFull = messages.length === limit
+        if (isFull && next !== null && (total >= countedAtMost || ++lookedAt > lookedAtForCount)) return true
+        if (isFull && isFoundByWords) {
+          next ??= String(messages.at(-1)!.seq)
+          total++
+          if (!options.counts) return true
+          continue
+        }
         const message = messageIfThere(source, seq)
         if (message === undefined || !accepts(message) || isOwn?.(message) === false) continue
         // Who cannot read it does not learn which words are in it.
         if (message.locked && hasWords) continue
-        if (messages.length === limit) return true
-        messages.push(message)
+        total++
+        if (isFull) next ??= String(messages.at(-1)!.seq)
+        else messages.push(message)
+        if (isFull && !options.counts) return true
       }
       return false
     })
-    if (isFull) return { messages, next: String(messages.at(-1)!.seq) }
-    if (found.last === undefined) return { messages, next: null }
+    if (isOver) return page(next, total, true)
+    if (found.last === undefined) return page(next, total)
     before = found.last
   }
 }
@@ -98,6 +137,8 @@ function without(
   })
 }
 
+const readPriority = (text: string) => toPriority(/^\d$/.test(text) ? Number(text) : text)
+
 /** Checks a message against the operators. */
 function createFilter(source: Source, agent: Agent, terms: readonly SearchTerm[], now: number) {
   let unread: Set<number> | undefined
@@ -105,6 +146,7 @@ function createFilter(source: Source, agent: Agent, terms: readonly SearchTerm[]
     unread ??= new Set([...inboxRows(source, agent, { unread: true }, now, portion)].map((row) => row.seq))
     return unread.has(seq)
   }
+  const isOpen = (seq: number) => mattersWhere(source, 'x.seq = ? AND x.open = 1', [seq]).length > 0
   const holds = ({ operator, value }: SearchTerm, message: StoredMessage): boolean => {
     switch (operator) {
       case 'from':
@@ -115,14 +157,16 @@ function createFilter(source: Source, agent: Agent, terms: readonly SearchTerm[]
         return hasTag(message, value)
       case 'type':
         return isOfType(message.type, value)
+      case 'priority':
+        return message.priority === readPriority(value)
       case 'is':
-        return isUnread(message.seq)
+        return value === 'open' ? isOpen(message.seq) : isUnread(message.seq)
       case 'has':
         return message.attachments.length > 0
       case 'before':
-        return Date.parse(message.createdAt) < parseTime(value)
+        return Date.parse(message.createdAt) < readMoment(value, now)
       case 'after':
-        return Date.parse(message.createdAt) >= parseTime(value)
+        return Date.parse(message.createdAt) >= readMoment(value, now)
       case 'text':
         return true
     }

@@ -1,5 +1,5 @@
 import { MailboxError } from '../base/errors.ts'
-import { titleOf } from '../conversation/words.ts'
+import { previewOf, titleOf } from '../conversation/words.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
 import type { Priority } from '../model/message.ts'
 import type { Receipt } from '../model/receipt.ts'
@@ -54,6 +54,9 @@ export interface ThreadSummary {
   lastAt: string
   lastFrom: string
   lastType: string
+  lastSeq: number
+  /** The beginning of the last message, in one line. */
+  preview: string
   /** Of the last message. */
   priority: Priority
 }
@@ -128,6 +131,8 @@ function summarize(source: Source, id: string, lastSeq: number): ThreadSummary {
     lastAt: last.createdAt,
     lastFrom: last.from,
     lastType: last.type,
+    lastSeq,
+    preview: previewOf(last),
     priority: last.priority,
   }
 }

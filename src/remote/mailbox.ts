@@ -18,6 +18,7 @@ import {
 import type { SendInput } from '../model/fields.ts'
 import type { InboxMessage, InboxOptions } from '../query/inbox.ts'
 import type { ListOptions } from '../query/page.ts'
+import type { SearchOptions } from '../query/search.ts'
 import type { Space } from '../space/api.ts'
 import type {
   Addresses,
@@ -125,7 +126,7 @@ export class RemoteMailbox implements Mailbox {
   }
   thread = async (id: string) => (await this.#ask('thread', { id })).messages
   sent = (options: ListOptions = {}) => this.#ask('sent', options)
-  search = (query: string, options: ListOptions = {}) => this.#ask('search', { ...options, query })
+  search = (query: string, options: SearchOptions = {}) => this.#ask('search', { ...options, query })
   show = (id: string) => this.#ask('show', { id })
   count = () => this.#ask('count', {})
   lead = async () => (await this.#ask('lead', {})).result

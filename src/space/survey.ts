@@ -5,19 +5,24 @@ import { Chronicle } from '../query/chronicle.ts'
 import { count, type UnreadCount } from '../query/count.ts'
 import { countDead } from '../query/dead.ts'
 import { entriesAfter } from '../query/entries.ts'
-import { needsOf } from '../query/needs.ts'
+import { isForPerson, type Need, needsOf } from '../query/needs.ts'
 import type { RosterAgent } from '../query/presence.ts'
 import { type Replay, replay } from '../query/replay.ts'
 import { agentByName, roster } from '../query/roster.ts'
 import { type SeriesBucket, type SeriesOptions, series } from '../query/series.ts'
 import { type UnreadableRecord, unreadableRecords } from '../query/unreadable.ts'
 import type { SpaceCore } from './core.ts'
+import { readPersonFile, spaceName } from './person-file.ts'
 import { agents } from './roster.ts'
 
 export interface Overview {
   seq: number
+  /** The identity of the space, and what people call it. */
+  space: { id: string; name: string }
   agents: RosterAgent[]
+  /** Everything that waits for the person, and how much of it asks for something. */
   needsYou: number
+  asksYou: number
   dead: number
   unread: Record<string, UnreadCount>
   channels: Channel[]
@@ -44,16 +49,30 @@ export class Survey {
   async overview(): Promise<Overview> {
     const now = this.#core.now()
     const everybody = await agents(this.#core)
-    return this.#core.query((source) => ({
-      seq: source.index.cursor.seq,
-      agents: everybody,
-      needsYou: needsOf(source, agentByName(source, person)!, now).length,
-      dead: countDead(source, now),
-      unread: Object.fromEntries(roster(source).map((agent) => [agent.name, count(source, agent, now)])),
-      channels: channels(source),
-      totals: { messages: countMessages(source) },
-      unreadable: unreadableRecords(source),
-    }))
+    const { snoozed } = readPersonFile(this.#core.dir)
+    return this.#core.query((source) => {
+      const needs = needsOf(source, agentByName(source, person)!, now, snoozed)
+      return {
+        seq: source.index.cursor.seq,
+        space: { id: this.#core.journal.space, name: this.#core.settings.name || spaceName(this.#core.dir) },
+        agents: everybody,
+        needsYou: needs.length,
+        asksYou: needs.filter(isForPerson).length,
+        dead: countDead(source, now),
+        unread: Object.fromEntries(roster(source).map((agent) => [agent.name, count(source, agent, now)])),
+        channels: channels(source),
+        totals: { messages: countMessages(source) },
+        unreadable: unreadableRecords(source),
+      }
+    })
+  }
+
+  /** What waits for the person: what asks for something first, by what it frees. */
+  async needs(): Promise<Need[]> {
+    const { snoozed } = readPersonFile(this.#core.dir)
+    return this.#core.query((source) =>
+      needsOf(source, agentByName(source, person)!, this.#core.now(), snoozed),
+    )
   }
 
   /** An agent as the roster has it, without a look at its process. */

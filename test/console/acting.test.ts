@@ -20,6 +20,8 @@ const lastTo = async (name: string) => {
   return messages.toSorted((a, b) => b.seq - a.seq)[0]!
 }
 const bodyOf = (page: Page) => page.getByRole('textbox', { name: 'Message' })
+/** What the person decides is sent at once, as they may set it. */
+const withoutUndo = (page: Page) => page.evaluate(() => localStorage.setItem('mailbox.undoMs', '0'))
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').getByText(text).first().waitFor()
 
 describe('the person', () => {
@@ -57,6 +59,7 @@ describe('the person', () => {
 
   it('approves a plan, which then needs nobody', async () => {
     const page = await stage.page(`/needs-you/${story.plan}`)
+    await withoutUndo(page)
     await page.getByRole('button', { name: 'Approve' }).click()
     await toast(page, 'Plan approved')
     await eventually(async () => (await stage.space.owed({ by: 'user', kind: 'plan' })).length).toBe(0)
@@ -75,6 +78,7 @@ describe('the person', () => {
       payload: {},
     })
     const page = await stage.page(`/needs-you/${plan.id}`)
+    await withoutUndo(page)
     await page.getByRole('button', { name: 'Reject' }).click()
     await page.getByLabel('What should change').fill('Keep them.')
     await page.keyboard.press('Enter')
@@ -107,11 +111,12 @@ describe('the person', () => {
 
   it('acknowledges on request, and marks other mail as done with a key', async () => {
     const page = await stage.page(`/needs-you/${story.ack}`)
+    await withoutUndo(page)
     await page.getByRole('button', { name: 'Acknowledge' }).click()
     await toast(page, 'Acknowledged')
     expect((await stage.space.show(story.ack)).receipts[0]?.state).toBe('acked')
     await page.getByRole('link', { name: 'Notes of the night' }).click()
-    await page.getByRole('button', { name: 'Done' }).waitFor()
+    await page.getByRole('button', { name: /^Done/ }).waitFor()
     await page.keyboard.press('e')
     await toast(page, 'Marked as done')
     await eventually(() => page.locator('.row-subject', { hasText: 'Notes of the night' }).count()).toBe(0)

@@ -169,7 +169,7 @@ describe('a view', () => {
     await eventually(() => rows.allTextContents()).toEqual(['Stand-up', 'Rebuild the index'])
   })
 
-  it('shows what needs the person, most urgent first', async () => {
+  it('shows what needs the person, by what it frees, and the rest below', async () => {
     const page = await stage.page('/')
     await eventually(() => page.locator('.row-subject').allTextContents()).toEqual([
       'Which token may the CI use?',
@@ -177,6 +177,11 @@ describe('a view', () => {
       'Split the projection in two',
       'Freeze from 18:00',
       'Notes of the night',
+    ])
+    await eventually(() => page.locator('.needs-head h2').allTextContents()).toEqual([
+      ' Agents are blocked 3',
+      ' Asked of you 1',
+      ' For your information 1',
     ])
   })
 

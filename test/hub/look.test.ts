@@ -60,6 +60,8 @@ it('lists threads, the newest activity first, page by page, and those of a tag o
     lastAt: '2026-11-15T09:00:08.000Z',
     lastFrom: 'bob',
     lastType: 'response',
+    lastSeq: 11,
+    preview: 'about 1',
     priority: 'high',
   })
   const subjects = async (query: string) =>
@@ -94,7 +96,7 @@ it('lists threads, the newest activity first, page by page, and those of a tag o
   expect((await get('/api/traffic?since=2026-11-15T09:00:09Z')).pairs).toHaveLength(2)
 })
 
-it('says what needs the person, the urgent first, each message once', async () => {
+it('says what needs the person, by what it frees, priority and age, each message once', async () => {
   const { space, get, clock } = await stageWithClock()
   const ada = await space.mailbox('ada')
   const send = async (work: Promise<{ id: string }>) => {
@@ -117,13 +119,13 @@ it('says what needs the person, the urgent first, each message once', async () =
   expect(await kinds()).toEqual([
     ['help', help],
     ['escalation', urgent],
-    ['mail', mail],
     ['plan', plan],
-    ['ack', acked],
     ['question', question],
+    ['ack', acked],
+    ['mail', mail],
   ])
-  expect((await get('/api/needs-you')).items[3]).toMatchObject({ until: '2026-11-15T09:01:02.000Z' })
-  expect((await get('/api/overview')).needsYou).toBe(6)
+  expect((await get('/api/needs-you')).items[2]).toMatchObject({ until: '2026-11-15T09:01:02.000Z' })
+  expect(await get('/api/overview')).toMatchObject({ needsYou: 6, asksYou: 5 })
   // Looking at all of it has marked nothing.
   expect(await space.lastSeq()).toBe(end)
   const user = await space.mailbox('user')

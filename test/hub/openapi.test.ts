@@ -161,6 +161,8 @@ it('answers every operation in the shape that its document promises', async () =
   expect(await act('bob', 'test-route', { to: 'ada' })).toMatchObject({ rule: null, to: ['ada'] })
   await act('bob', 'end-run', { frozen: true })
   await act('bob', 'leave', { frozen: true })
+  await act('user', 'snooze', { ids: [stop.id], until: '2099-01-01' })
+  await act('user', 'save-view', { name: 'plans', query: 'type:plan_submission' })
   expect([...operations.keys()].filter((path) => !told.has(path))).toEqual([])
 
   const queries: Record<string, string> = { search: '?q=words', replay: '?at=20', series: '?buckets=5' }

@@ -180,6 +180,43 @@ describe('a search', () => {
     })
   })
 
+  test('counts what it finds, whatever the page, up to a limit', async () => {
+    const { ada, bob } = await library()
+    const plans = await ada.search('plan', { limit: 1, counts: true })
+    expect(plans).toMatchObject({ total: 3, isMore: false, next: expect.any(String) })
+    const { next, ...second } = await ada.search('plan', { limit: 1, after: plans.next! })
+    expect(second).not.toHaveProperty('total')
+    expect(next).not.toBeNull()
+    expect(await ada.search('nowhere', { counts: true })).toMatchObject({ total: 0, isMore: false })
+    await Promise.all(Array.from({ length: 1_003 }, () => bob.send({ to: 'ada', body: 'mass' })))
+    for (const query of ['mass', 'mass to:ada'])
+      expect(await ada.search(query, { limit: 2, counts: true })).toMatchObject({
+        total: 1_000,
+        isMore: true,
+      })
+  })
+
+  test('finds by priority, by what is open and by how long ago', async () => {
+    const { ada, bob } = await library()
+    await bob.send({ to: 'ada', subject: 'loud', priority: 'urgent', awaitingResponse: true })
+    expect(await find(ada, 'priority:urgent')).toEqual(['loud'])
+    expect(await find(ada, 'priority:4 -priority:low')).toEqual(['loud'])
+    expect(await find(ada, 'is:open')).toContain('loud')
+    const { messages } = await ada.search('loud is:open')
+    await ada.reply(messages[0]!.id, { body: 'heard' })
+    expect(await find(ada, 'is:open loud')).toEqual([])
+    expect(await find(ada, 'from:bob loud after:24h')).toEqual(['loud'])
+    expect(await find(ada, 'from:bob loud before:24h')).toEqual([])
+  })
+
+  test('names an operator that is none, and searches it as text', async () => {
+    const { ada } = await library()
+    expect((await ada.search('fro:bob')).notes).toEqual([expect.stringContaining('did you mean from:?')])
+    expect((await ada.search('colour:red')).notes).toEqual([expect.stringContaining('operators: from: to:')])
+    for (const query of ['http://example.org', 'plan from:bob', '"fro:bob"'])
+      expect((await ada.search(query)).notes).toBeUndefined()
+  })
+
   test('finds what was sent this instant, in another handle, too', async () => {
     const { ada, cy } = await library()
     await cy.send({ to: 'bob', body: 'xylophone' })
@@ -193,13 +230,19 @@ describe('a search', () => {
     expect(await ada.count()).toEqual(before)
   })
 
-  test.each([[''], ['   '], ['"'], ['is:read'], ['has:cheese'], ['before:yesterday'], ['after:2026-02-31']])(
-    'for %j is refused',
-    async (query) => {
-      const { space, ada } = await library()
-      await expectRefused(space, 'invalid', () => ada.search(query))
-    },
-  )
+  test.each([
+    [''],
+    ['   '],
+    ['"'],
+    ['is:read'],
+    ['has:cheese'],
+    ['before:yesterday'],
+    ['priority:loud'],
+    ['after:2026-02-31'],
+  ])('for %j is refused', async (query) => {
+    const { space, ada } = await library()
+    await expectRefused(space, 'invalid', () => ada.search(query))
+  })
 
   test('with NUL in it is refused or finds nothing, and breaks nothing', async () => {
     const { ada } = await library()

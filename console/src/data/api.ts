@@ -65,12 +65,17 @@ export async function get<T>(url: string, query?: Query, signal?: AbortSignal): 
   )
 }
 
-/** Acts as the person. */
-export async function act<T>(operation: string, input: object = {}): Promise<T> {
+/** Acts as the person. `keepalive`: the page is about to go, and the browser finishes the request without it. */
+export async function act<T>(
+  operation: string,
+  input: object = {},
+  { keepalive = false }: { keepalive?: boolean } = {},
+): Promise<T> {
   const used = token.value
   return answerOf<T>(
     await ask(`/api/mailboxes/user/${operation}`, {
       method: 'POST',
+      keepalive,
       headers: { ...headers(), 'content-type': 'application/json' },
       body: JSON.stringify(input),
     }),

@@ -28,6 +28,7 @@ export class Resource<T> {
   readonly options: ResourceOptions<T>
   #users = 0
   #loading: AbortController | undefined
+  #loaded: Promise<void> | undefined
   #again = false
   #timer: ReturnType<typeof setTimeout> | undefined
   /** No request before this time: slow ones are made less often. */
@@ -56,11 +57,22 @@ export class Resource<T> {
     }
   }
 
+  /** Resolves when the data is at least as new as this call. */
+  async reload(): Promise<void> {
+    while (this.#loading !== undefined) await this.#loaded
+    await this.refresh()
+  }
+
   async refresh(): Promise<void> {
     if (this.#loading !== undefined) {
       this.#again = true
       return
     }
+    this.#loaded = this.#load()
+    await this.#loaded
+  }
+
+  async #load(): Promise<void> {
     clearTimeout(this.#timer)
     const loading = new AbortController()
     this.#loading = loading

@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals'
 import { go } from '../lib/go.ts'
 import { openCompose } from '../state/compose.ts'
-import { runFinish, runReply } from './intents.ts'
-import { moveInList } from './list-moves.ts'
+import { undoLast } from '../state/deferred.ts'
+import { hasIntent, type Intent, runIntent } from './intents.ts'
+import { listItems, moveInList } from './list-moves.ts'
 
 /** The dialog that is open over the page. */
 export const overlay = signal<'palette' | 'keys' | null>(null)
@@ -11,16 +12,31 @@ interface Key {
   keys: string
   does: string
   run: () => void
+  /** Whether it does anything on this page. @default always */
+  isThere?: () => boolean
 }
 
-/** All shortcuts. The help dialog lists them, and the command menu offers most of them. */
+const intent = (keys: string, does: string, name: Intent): Key => ({
+  ...{ keys, does, run: () => void runIntent(name), isThere: () => hasIntent(name) },
+})
+const hasList = () => listItems.peek().hrefs.length > 0
+const move = (step: 1 | -1, name: 'next' | 'previous') => () => void (runIntent(name) || moveInList(step))
+
+/** All shortcuts. The help dialog lists them, and the command menu offers what works on the page. */
 export const keys: readonly Key[] = [
-  { keys: 'j', does: 'Next item', run: () => moveInList(1) },
-  { keys: 'k', does: 'Previous item', run: () => moveInList(-1) },
-  { keys: 'r', does: 'Reply', run: runReply },
+  { keys: 'j', does: 'Next item', run: move(1, 'next'), isThere: hasList },
+  { keys: 'k', does: 'Previous item', run: move(-1, 'previous'), isThere: hasList },
+  intent('t', 'Triage: one at a time', 'triage'),
+  intent('a', 'Approve or acknowledge', 'approve'),
+  intent('x', 'Reject, with a reason', 'reject'),
+  intent('r', 'Reply', 'reply'),
+  intent('h', 'Snooze', 'snooze'),
+  intent('e', 'Mark as done', 'finish'),
+  { keys: 'z', does: 'Undo', run: () => void undoLast() },
+  intent('s', 'Select', 'select'),
+  intent('S', 'Select all', 'selectAll'),
   { keys: 'c', does: 'New message', run: () => openCompose() },
-  { keys: 'e', does: 'Mark as done', run: runFinish },
-  { keys: 'u', does: 'Back to list', run: goBack },
+  { keys: 'u', does: 'Back to list', run: goBack, isThere: () => backLink() !== null },
   { keys: '/', does: 'Search', run: () => go('/search') },
   { keys: 'g i', does: 'Needs you', run: () => go('/needs-you') },
   { keys: 'g t', does: 'Threads', run: () => go('/threads') },
@@ -29,20 +45,29 @@ export const keys: readonly Key[] = [
   { keys: 'g m', does: 'Metrics', run: () => go('/stats') },
   { keys: 'g w', does: 'Traffic', run: () => go('/traffic') },
   { keys: 'g p', does: 'Replay', run: () => go('/replay') },
+  { keys: 'g s', does: 'Settings', run: () => go('/settings') },
   { keys: '?', does: 'Keyboard shortcuts', run: () => show('keys') },
 ]
+
+/** Numbers choose among what a page offers, such as suggested answers. */
+const pick = (pressed: string): boolean => /^[1-9]$/.test(pressed) && runIntent(`pick ${Number(pressed)}`)
 
 export function show(what: 'palette' | 'keys' | null): void {
   overlay.value = what
 }
 
+const backLink = () => document.querySelector<HTMLAnchorElement>('.pane-back')
+
 function goBack(): void {
-  document.querySelector<HTMLAnchorElement>('.pane-back')?.click()
+  backLink()?.click()
 }
+
+const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
+  !(target instanceof HTMLInputElement && target.type === 'checkbox')
 
 const chordMs = 1_200
 
@@ -56,8 +81,9 @@ export function listenToKeys(): void {
       return
     }
     if (event.key === 'Escape' && isTyping(event.target)) (event.target as HTMLElement).blur()
+    else if (event.key === 'Escape' && !event.defaultPrevented && !isDialogOpen()) runIntent('leave')
     if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return
-    if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return
+    if (isTyping(event.target) || isDialogOpen()) return
     const pressed = first === '' ? event.key : `${first} ${event.key}`
     first = ''
     clearTimeout(timer)
@@ -65,7 +91,8 @@ export function listenToKeys(): void {
     if (key !== undefined) {
       event.preventDefault()
       key.run()
-    } else if (keys.some((one) => one.keys.startsWith(`${pressed} `))) {
+    } else if (pick(pressed)) event.preventDefault()
+    else if (keys.some((one) => one.keys.startsWith(`${pressed} `))) {
       first = pressed
       timer = setTimeout(() => {
         first = ''

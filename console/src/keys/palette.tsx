@@ -83,7 +83,7 @@ function choices(): Choice[] {
   const { agents = [], channels = [] } = overview.data.peek() ?? {}
   return [
     ...keys
-      .filter(({ keys: pressed }) => !'jku'.includes(pressed))
+      .filter(({ keys: pressed, isThere }) => !'jku'.includes(pressed) && isThere?.() !== false)
       .map(({ does, keys: key, run }) => ({ name: does, icon: 'play' as const, key, run })),
     ...agents.map(({ name, state }) => ({
       name: line(name),

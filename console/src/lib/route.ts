@@ -1,6 +1,7 @@
 /** The page that a URL stands for. We parse the raw path because names may contain any character. */
 export type Route =
   | { page: 'needs-you'; id?: string }
+  | { page: 'triage'; id?: string }
   | { page: 'threads'; id?: string }
   | { page: 'channel'; tag: string; id?: string }
   | { page: 'agents' }
@@ -8,7 +9,7 @@ export type Route =
   | { page: 'message'; id: string }
   | { page: 'search'; id?: string }
   | { page: 'dead'; id?: string }
-  | { page: 'stats' | 'traffic' | 'replay' | 'audit' | 'compose' }
+  | { page: 'stats' | 'traffic' | 'replay' | 'audit' | 'settings' | 'compose' }
   | { page: 'missing' }
 
 /** Encodes a path segment. Browsers drop segments that consist of dots, so those get a prefix. */
@@ -35,6 +36,7 @@ export function parseRoute(pathname: string): Route {
     case '':
       return { page: 'needs-you' }
     case 'needs-you':
+    case 'triage':
     case 'threads':
     case 'search':
     case 'dead':
@@ -49,6 +51,7 @@ export function parseRoute(pathname: string): Route {
     case 'traffic':
     case 'replay':
     case 'audit':
+    case 'settings':
     case 'compose':
       return { page }
     default:

@@ -1,12 +1,16 @@
 import './matter-bar.css'
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { actionsFor, matterOf, type NamedAction, typeOf } from '../../../src/conversation/registry.ts'
+import { useLayoutEffect, useState } from 'preact/hooks'
+import { matterOf } from '../../../src/conversation/registry.ts'
 import type { Owed, StoredMessage, ThreadReceipt } from '../data/types.ts'
+import { onIntents } from '../keys/intents.ts'
 import { line } from '../lib/text.ts'
 import { since } from '../lib/time.ts'
-import { acknowledge, answer, busy, finish, waitsForYou } from '../state/act.ts'
+import { waitsForYou } from '../state/act.ts'
+import { answerWith, choicesFor, finish, nameOf } from '../state/decisions.ts'
+import { decided } from '../state/deferred.ts'
 import { openMatters } from '../state/matters.ts'
 import { Icon } from './icon.tsx'
+import { Reason } from './reason.tsx'
 
 const possessive = (name: string): string => (name === 'user' ? 'your' : `${line(name)}’s`)
 
@@ -21,13 +25,20 @@ export function MatterBar({ message, receipts, onReply }: MatterBarProps) {
   const open = openMatters.value.get(message.id) ?? []
   const own = receipts.find(({ owner, box }) => owner === 'user' || box === 'user')
   const isUnread = own?.state === 'stored' || own?.state === 'notified' || waitsForYou(message.id)
-  const actions = open.some(({ kind }) => kind === typeOf(message.type)?.opens)
-    ? actionsFor(message.type)
-    : []
-  const buttons = actions.filter(({ button }) => button !== undefined)
-  const needsReply = open.some(({ kind }) => matterOf(kind)?.byReply)
+  const { approve, reject, isAnswered } = choicesFor(message)
+  const isOwn = open.some(({ by }) => by === 'user')
+  const [isAsking, setAsking] = useState(false)
+  const isOver = decided.value.has(message.id)
+  const canDecide = !isOver && (approve !== undefined || reject !== undefined)
+  useLayoutEffect(() => {
+    if (!canDecide) return
+    return onIntents({
+      ...(approve && { approve: () => void answerWith([message], 'approve') }),
+      ...(reject && { reject: () => setAsking(true) }),
+    })
+  }, [canDecide, message.id])
+  if (isOver) return <p class="matter quiet">Decided. You can undo it for a moment.</p>
   if (open.length === 0 && !isUnread) return null
-  const mine = open.some(({ kind, by }) => kind === 'ack' && by === 'user')
   return (
     <div class={`matter${open.some(({ overdue }) => overdue) ? ' overdue' : ''}`}>
       <p>
@@ -35,30 +46,43 @@ export function MatterBar({ message, receipts, onReply }: MatterBarProps) {
           ? 'Unread'
           : open.map((one) => <Sentence key={`${one.kind} ${one.to}`} one={one} />)}
       </p>
-      {buttons.length > 0 && <ActionButtons message={message} actions={buttons} />}
-      {needsReply && (
-        <button type="button" class="button main" onClick={onReply}>
+      {isAsking && reject ? (
+        <Reason
+          asks={reject.button!.asks!}
+          label={reject.button!.label}
+          onCancel={() => setAsking(false)}
+          onSubmit={(why) => {
+            setAsking(false)
+            answerWith([message], 'reject', why)
+          }}
+        />
+      ) : (
+        <>
+          {approve && (
+            <button
+              type="button"
+              class={`button${isOwn ? ' main' : ''}`}
+              onClick={() => answerWith([message], 'approve')}
+            >
+              <Icon name="check" /> {nameOf(approve)} <kbd>a</kbd>
+            </button>
+          )}
+          {reject && (
+            <button type="button" class="button" onClick={() => setAsking(true)}>
+              {nameOf(reject)}… <kbd>x</kbd>
+            </button>
+          )}
+        </>
+      )}
+      {isAnswered && (
+        // A question between others can be answered, but that is not the person's task.
+        <button type="button" class={`button${isOwn ? ' main' : ''}`} onClick={onReply}>
           <Icon name="reply" /> Answer
         </button>
       )}
-      {mine && (
-        <button
-          type="button"
-          class="button"
-          disabled={busy.value !== null}
-          onClick={() => void acknowledge(message)}
-        >
-          <Icon name="check" /> Acknowledge
-        </button>
-      )}
-      {isUnread && !needsReply && buttons.length === 0 && !mine && (
-        <button
-          type="button"
-          class="button"
-          disabled={busy.value !== null}
-          onClick={() => void finish(message)}
-        >
-          <Icon name="archive" /> Done
+      {isUnread && !isAnswered && approve === undefined && (
+        <button type="button" class="button" onClick={() => finish([message])}>
+          <Icon name="archive" /> Done <kbd>e</kbd>
         </button>
       )}
     </div>
@@ -76,56 +100,3 @@ const Sentence = ({ one }: { one: Owed }) => (
     </span>{' '}
   </span>
 )
-
-interface ActionButtonsProps {
-  message: StoredMessage
-  actions: readonly NamedAction[]
-}
-
-/** The buttons of a conversation. One that asks for a reason opens a field for it first. */
-function ActionButtons({ message, actions }: ActionButtonsProps) {
-  const [asking, setAsking] = useState<NamedAction | null>(null)
-  const [reason, setReason] = useState('')
-  const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.focus(), [asking])
-  if (asking === null)
-    return (
-      <>
-        {actions.map((action, at) => (
-          <button
-            key={action.name}
-            type="button"
-            class={`button${at === 0 ? ' main' : ''}`}
-            disabled={busy.value !== null}
-            onClick={() => (action.button!.asks ? setAsking(action) : void answer(message, action, ''))}
-          >
-            {at === 0 && <Icon name="check" />} {action.button!.label}
-            {action.button!.asks && '…'}
-          </button>
-        ))}
-      </>
-    )
-  const { label, asks } = asking.button!
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void answer(message, asking, reason)
-      }}
-      onKeyDown={(event) => event.key === 'Escape' && setAsking(null)}
-    >
-      <input
-        class="field"
-        ref={field}
-        required
-        aria-label={asks}
-        placeholder={asks}
-        value={reason}
-        onInput={(event) => setReason(event.currentTarget.value)}
-      />
-      <button type="submit" class="button bad" disabled={busy.value !== null}>
-        {label}
-      </button>
-    </form>
-  )
-}

@@ -21,6 +21,8 @@ export interface MessageCardProps {
   subject?: string | undefined
   isTarget?: boolean
   ladder?: boolean
+  /** Without what can be done about it, and who has read it. */
+  isPlain?: boolean
 }
 
 const mostReceipts = 8
@@ -33,6 +35,7 @@ export function MessageCard({
   subject,
   isTarget,
   ladder = false,
+  isPlain = false,
 }: MessageCardProps) {
   const [shows, setShows] = useState<'ladder' | 'raw' | null>(ladder ? 'ladder' : null)
   const toggle = (what: 'ladder' | 'raw') => () => setShows(shows === what ? null : what)
@@ -114,7 +117,7 @@ export function MessageCard({
             ))}
           </ul>
         )}
-        {shows === null && <Receipts receipts={receipts} />}
+        {shows === null && !isPlain && <Receipts receipts={receipts} />}
         {shows === 'ladder' && (
           <div class="box">
             <Ladders id={message.id} />
@@ -125,7 +128,7 @@ export function MessageCard({
             {JSON.stringify(message, null, 2)}
           </pre>
         )}
-        <MatterBar message={message} receipts={receipts} onReply={onReply} />
+        {!isPlain && <MatterBar message={message} receipts={receipts} onReply={onReply} />}
       </div>
     </article>
   )

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { replyTypeFor } from '../../../src/conversation/registry.ts'
 import { useResource } from '../data/resource.ts'
 import type { ThreadMessage } from '../data/types.ts'
-import { onReplyKey } from '../keys/intents.ts'
+import { onIntent } from '../keys/intents.ts'
 import { readDraft } from '../lib/drafts.ts'
 import { go, isListMove } from '../lib/go.ts'
 import { line, plural, subjectOf } from '../lib/text.ts'
@@ -73,7 +73,7 @@ function Thread({
   useEffect(() => {
     if (!isListMove.peek()) head.current?.focus({ preventScroll: true })
   }, [])
-  useEffect(() => onReplyKey(() => answer(replyTarget(messages))), [messages])
+  useEffect(() => onIntent('reply', () => answer(replyTarget(messages))), [messages])
   usePlace(scroller, `m-${target ?? messages.at(-1)!.id}`, messages.length)
 
   return (

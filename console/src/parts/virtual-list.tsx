@@ -7,6 +7,8 @@ export interface VirtualListProps<T> {
   label: string
   items: readonly T[]
   rowHeight: number
+  /** For rows of another height. It must not change while a row has the same key. */
+  heightOf?: (item: T) => number
   keyOf: (item: T) => string
   row: (item: T) => ComponentChildren
   /** Scrolled into view when it changes. */
@@ -20,13 +22,13 @@ const nearEndRows = 20
 
 /** A list that renders only its visible rows. */
 export function VirtualList<T>(props: VirtualListProps<T>) {
-  const { items, rowHeight, keyOf, selected = -1, onNearEnd } = props
+  const { items, rowHeight, heightOf = () => rowHeight, keyOf, selected = -1, onNearEnd } = props
   const scroller = useRef<HTMLDivElement>(null)
   const [, redraw] = useReducer<number, void>((n) => n + 1, 0)
   const options = {
     count: items.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: (index: number) => heightOf(items[index]!),
     getItemKey: (index: number) => keyOf(items[index]!),
     overscan: 8,
     observeElementRect,
@@ -51,12 +53,12 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   return (
     <div class="list" ref={scroller}>
       <ul class="list-room" aria-label={props.label} style={{ height: `${virtualizer.getTotalSize()}px` }}>
-        {rows.map(({ key, index, start }) => (
+        {rows.map(({ key, index, start, size }) => (
           <li
             key={key}
             aria-setsize={items.length}
             aria-posinset={index + 1}
-            style={{ transform: `translateY(${start}px)`, height: `${rowHeight}px` }}
+            style={{ transform: `translateY(${start}px)`, height: `${size}px` }}
           >
             {props.row(items[index]!)}
           </li>

@@ -8,8 +8,9 @@ import { compact, line } from '../lib/text.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { StateDot } from '../parts/small.tsx'
 import { openCompose } from '../state/compose.ts'
-import { needsYou } from '../state/matters.ts'
+import { isForPerson } from '../state/matters.ts'
 import { notifies, toggleNotify } from '../state/notify.ts'
+import { openNeeds } from '../state/open-needs.ts'
 import { overview } from '../state/overview.ts'
 import { isDark, setTheme } from '../state/theme.ts'
 
@@ -18,7 +19,7 @@ const mostListed = 40
 /** The sidebar: pages, channels and agents. */
 export function Nav({ route, onEscape }: { route: Route; onEscape: () => void }) {
   const data = overview.data.value
-  const needed = needsYou.data.value?.length ?? data?.needsYou ?? 0
+  const needed = openNeeds.value?.filter(isForPerson).length ?? data?.asksYou ?? 0
   const item = (
     page: Route['page'],
     href: string,

@@ -9,10 +9,12 @@ import { Palette } from '../keys/palette.tsx'
 import { parseRoute, type Route } from '../lib/route.ts'
 import { line } from '../lib/text.ts'
 import { Icon } from '../parts/icon.tsx'
+import { SnoozeDialog } from '../parts/snooze-dialog.tsx'
 import { Toasts } from '../parts/toast.tsx'
 import { openCompose } from '../state/compose.ts'
-import { needsYou } from '../state/matters.ts'
+import { isForPerson } from '../state/matters.ts'
 import { announcement } from '../state/notify.ts'
+import { openNeeds } from '../state/open-needs.ts'
 import { overview } from '../state/overview.ts'
 import { ComposeDialog } from '../views/compose-dialog.tsx'
 import { Nav } from './nav.tsx'
@@ -20,6 +22,7 @@ import { View } from './view.tsx'
 
 const titles: Record<Route['page'], string> = {
   'needs-you': 'Needs you',
+  triage: 'Triage',
   threads: 'Threads',
   channel: 'Channel',
   agents: 'Agents',
@@ -31,6 +34,7 @@ const titles: Record<Route['page'], string> = {
   traffic: 'Traffic',
   replay: 'Replay',
   audit: 'Audit',
+  settings: 'Settings',
   compose: 'New message',
   missing: 'Page not found',
 }
@@ -46,7 +50,7 @@ export function Shell() {
   const search = useSearch()
   const route = parseRoute(pathname)
   const title = titleOf(route)
-  const needed = needsYou.data.value?.length ?? 0
+  const needed = openNeeds.value?.filter(isForPerson).length ?? 0
   const unreadable = overview.data.value?.unreadable ?? []
   const [isNavOpen, setNavOpen] = useState(false)
   const menu = useRef<HTMLButtonElement>(null)
@@ -124,6 +128,7 @@ export function Shell() {
       {overlay.value === 'palette' && <Palette />}
       {overlay.value === 'keys' && <KeysDialog />}
       <ComposeDialog />
+      <SnoozeDialog />
       <Toasts />
     </div>
   )

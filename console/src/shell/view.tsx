@@ -1,13 +1,14 @@
 import type { Route } from '../lib/route.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { Empty } from '../parts/small.tsx'
-import { AgentPage } from '../views/agent.tsx'
-import { AgentsPage } from '../views/agents.tsx'
-import { MessagePage } from '../views/message.tsx'
 import { NeedsYouPage } from '../views/needs-you.tsx'
 import { ChannelPage, ThreadsPage } from '../views/pages.tsx'
-import { SearchPage } from '../views/search.tsx'
 
+const AgentPage = lazy(async () => (await import('../views/agent.tsx')).AgentPage)
+const AgentsPage = lazy(async () => (await import('../views/agents.tsx')).AgentsPage)
+const MessagePage = lazy(async () => (await import('../views/message.tsx')).MessagePage)
+const SearchPage = lazy(async () => (await import('../views/search.tsx')).SearchPage)
+const TriagePage = lazy(async () => (await import('../views/triage.tsx')).TriagePage)
 const DeadPage = lazy(async () => (await import('../views/dead.tsx')).DeadPage)
 const StatsPage = lazy(async () => (await import('../views/stats.tsx')).StatsPage)
 const TrafficPage = lazy(async () => (await import('../views/traffic.tsx')).TrafficPage)
@@ -20,6 +21,8 @@ export function View({ route, query }: { route: Route; query: URLSearchParams })
   switch (route.page) {
     case 'needs-you':
       return <NeedsYouPage id={route.id} />
+    case 'triage':
+      return <TriagePage id={route.id} />
     case 'compose':
       return <NeedsYouPage id={undefined} />
     case 'threads':

@@ -1,6 +1,4 @@
 import { signal } from '@preact/signals'
-import { toPath } from '../../../src/api/operation.ts'
-import type { NamedAction } from '../../../src/conversation/registry.ts'
 import { act } from '../data/api.ts'
 import type { StoredMessage } from '../data/types.ts'
 import { showError, showToast } from '../parts/toast.tsx'
@@ -38,19 +36,6 @@ export async function markDone(message: Pick<StoredMessage, 'id' | 'to'>): Promi
   // The reply is sent. If another tab has marked the message as done already, that is fine.
   await act('done', { id: message.id }).catch(() => {})
 }
-
-/** Answers a message with an action of its conversation, and marks it as done. */
-export const answer = (message: StoredMessage, { name, button, reason }: NamedAction, why: string) =>
-  perform(`${name} ${message.id}`, button?.done ?? 'Answered', async () => {
-    await act(toPath(name), { id: message.id, ...(reason && why !== '' && { [reason.field]: why }) })
-    await markDone(message)
-  })
-
-export const acknowledge = (message: StoredMessage) =>
-  perform(`ack ${message.id}`, 'Acknowledged', () => act('ack', { id: message.id }))
-
-export const finish = (message: StoredMessage) =>
-  perform(`done ${message.id}`, 'Marked as done', () => act('done', { id: message.id }))
 
 export const resend = (id: string, to: readonly string[]) =>
   perform(`resend ${id}`, `Resent to ${to.join(', ')}`, () => act('resend', { id, to }))

@@ -6,7 +6,7 @@ import type { Entry, NeedsYouItem, Owed } from '../data/types.ts'
 /** An entry that can open or close a request, or bring mail for the person. */
 const moves = (entry: Entry): boolean => entry.kind === 'message' || entry.kind === 'receipt'
 
-/** What needs the person, most urgent first, then oldest. */
+/** What waits for the person: what asks for something first, by what it frees, priority and age. */
 export const needsYou = new Resource<NeedsYouItem[]>({
   load: async (_, signal) => (await get<{ items: NeedsYouItem[] }>('/api/needs-you', {}, signal)).items,
   apply: (data, entries) => {
@@ -27,6 +27,10 @@ export const needsYou = new Resource<NeedsYouItem[]>({
     return { data, stale: entries.some(concerns) }
   },
 })
+
+/** Whether it asks something of the person now. */
+export const isForPerson = ({ section }: NeedsYouItem): boolean =>
+  section === 'blocked' || section === 'asked'
 
 /** All open requests between agents. */
 export const owed = new Resource<Owed[]>({

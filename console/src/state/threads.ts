@@ -1,3 +1,4 @@
+import { previewOf } from '../../../src/conversation/words.ts'
 import { boxOfTag, hasTag } from '../../../src/model/address.ts'
 import { get } from '../data/api.ts'
 import type { PagedOptions } from '../data/paged.ts'
@@ -43,11 +44,8 @@ export const threadPages = (filter: ThreadFilter): PagedOptions<ThreadSummary> =
 
 type MessageEntry = Extract<Entry, { kind: 'message' }>
 
-/** The list already includes this message, although the stream delivers it only now. Times never go backwards. */
-function isKnown({ lastAt, lastFrom, lastType }: ThreadSummary, { message }: MessageEntry): boolean {
-  const { createdAt, from, type } = message
-  return createdAt < lastAt || (createdAt === lastAt && from === lastFrom && type === lastType)
-}
+/** The list already includes this message, although the stream delivers it only now. */
+const isKnown = ({ lastSeq }: ThreadSummary, { seq }: MessageEntry): boolean => seq <= lastSeq
 
 const peopleOf = ({ message }: MessageEntry): string[] => [message.from, ...message.to]
 
@@ -62,6 +60,7 @@ function begun(entry: MessageEntry): ThreadSummary {
   return {
     ...{ id, subject, messages: 1, participants: peopleOf(entry), tags: tags.map(boxOfTag), priority },
     ...{ firstAt: createdAt, lastAt: createdAt, lastFrom: from, lastType: type },
+    ...{ lastSeq: entry.seq, preview: previewOf(entry.message) },
   }
 }
 
@@ -73,5 +72,6 @@ function grown(thread: ThreadSummary, entry: MessageEntry): ThreadSummary {
     participants: [...new Set([...thread.participants, ...peopleOf(entry)])],
     tags: [...new Set([...thread.tags, ...tags.map(boxOfTag)])],
     ...{ lastAt: createdAt, lastFrom: from, lastType: type, priority },
+    ...{ lastSeq: entry.seq, preview: previewOf(entry.message) },
   }
 }

@@ -1,9 +1,11 @@
 import { readDraft } from '../lib/drafts.ts'
 import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
-import { Composer } from '../parts/composer.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { composing } from '../state/compose.ts'
+
+const Composer = lazy(async () => (await import('../parts/composer.tsx')).Composer)
 
 const close = () => {
   composing.value = null

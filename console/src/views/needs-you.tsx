@@ -1,87 +1,275 @@
-import { useEffect, useMemo } from 'preact/hooks'
-import { needs } from '../../../src/conversation/registry.ts'
+import './needs-you.css'
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { titleOf } from '../../../src/conversation/words.ts'
 import type { NeedsYouItem } from '../data/types.ts'
-import { onFinishKey } from '../keys/intents.ts'
+import { onIntents } from '../keys/intents.ts'
+import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
 import { line, plural } from '../lib/text.ts'
-import { since } from '../lib/time.ts'
+import { fullTime } from '../lib/time.ts'
+import { BulkBar, useSelecting } from '../parts/bulk-bar.tsx'
+import { Frees, freesSentence } from '../parts/frees.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { kindName, Waited } from '../parts/need.tsx'
+import { Reason } from '../parts/reason.tsx'
 import { Row } from '../parts/row.tsx'
 import { Empty, Loading, PriorityChip, Problem } from '../parts/small.tsx'
-import { ThreadPane } from '../parts/thread-pane.tsx'
+import { ThreadPane } from '../parts/thread-pane-lazy.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import { finish } from '../state/act.ts'
-import { needsYou } from '../state/matters.ts'
+import { answerWith, askSnooze, choicesFor, finish, wake } from '../state/decisions.ts'
+import { isForPerson, needsYou } from '../state/matters.ts'
+import { openNeeds } from '../state/open-needs.ts'
 import { overview } from '../state/overview.ts'
+import { clearSelection, selection } from '../state/selection.ts'
 import { MailPage, useListMoves } from './mail-page.tsx'
 import { rowHeight } from './threads.tsx'
 
-const kindName = (kind: string): string => needs.get(kind) ?? kind
+type Section = NeedsYouItem['section']
+interface Head {
+  head: Section
+  items: NeedsYouItem[]
+}
+
+const sectionNames: Record<Section, string> = {
+  blocked: 'Agents are blocked',
+  asked: 'Asked of you',
+  info: 'For your information',
+  snoozed: 'Snoozed',
+}
+const sections = Object.keys(sectionNames) as Section[]
+const headHeight = 40
 
 const hrefOf = ({ message }: NeedsYouItem): string => path('needs-you', message.id)
+const messagesOf = (items: readonly NeedsYouItem[]) => items.map(({ message }) => message)
 
 /** What needs the person: the first page. */
 export function NeedsYouPage({ id }: { id: string | undefined }) {
-  const items = needsYou.data.value
+  const items = openNeeds.value
+  const [closed, setClosed] = useState<ReadonlySet<Section>>(new Set(['snoozed']))
+  const shown = useMemo(() => items?.filter(({ section }) => !closed.has(section)) ?? [], [items, closed])
   const open = items?.find(({ message }) => message.id === id)
-  const hrefs = useMemo(() => (items ?? []).map(hrefOf), [items])
-  useListMoves(hrefs, items?.findIndex(({ message }) => message.id === id) ?? -1)
-  useEffect(() => onFinishKey(() => open && void finish(open.message)), [open])
+  const at = shown.findIndex(({ message }) => message.id === id)
+  const hrefs = useMemo(() => shown.map(hrefOf), [shown])
+  const keys = useMemo(() => shown.map(({ message }) => message.id), [shown])
+  useListMoves(hrefs, at)
+  useSelecting(keys)
+  const asked = items?.filter(isForPerson) ?? []
+  const chosen = shown.filter(({ message }) => selection.value.has(message.id))
+  const isBulk = chosen.length > 0
+  const subjects = isBulk ? messagesOf(chosen) : open === undefined ? [] : [open.message]
+  /** After a decision the next item is opened by itself; undoing it returns to this one. */
+  const act = (work: (onUndo: () => void) => void) => () => {
+    if (subjects.length === 0) return
+    const next = shown[at + 1] ?? shown[at - 1]
+    const here = id === undefined ? '/needs-you' : path('needs-you', id)
+    work(() => go(here))
+    clearSelection()
+    if (!isBulk && next !== undefined) go(hrefOf(next), { replace: true, isListMove: true })
+    else if (!isBulk) go('/needs-you', { replace: true })
+  }
+  const approve = act((onUndo) => void answerWith(subjects, 'approve', '', onUndo))
+  const done = act((onUndo) => finish(subjects, onUndo))
+  const snooze = () =>
+    askSnooze(
+      subjects,
+      act(() => {}),
+      () => id && go(path('needs-you', id)),
+    )
+  const canApprove = subjects.some((message) => choicesFor(message).approve !== undefined)
+  useLayoutEffect(
+    () =>
+      onIntents({
+        finish: done,
+        snooze,
+        ...(isBulk && canApprove && { approve }),
+        ...(asked.length > 0 && { triage: () => go(triageFrom(open)) }),
+      }),
+    [subjects, asked.length],
+  )
   return (
     <MailPage
       title="Needs you"
-      count={items && items.length > 0 ? String(items.length) : undefined}
-      list={<NeedsList items={items} id={id} />}
-      reading={id === undefined ? null : <ThreadPane key={id} id={id} target={id} back="/needs-you" />}
+      count={asked.length > 0 ? String(asked.length) : undefined}
+      tools={
+        asked.length > 0 && (
+          <a class="button main small" href={triageFrom(open)}>
+            <Icon name="play" /> Triage <kbd>t</kbd>
+          </a>
+        )
+      }
+      under={
+        <BulkBar>
+          <BulkActions items={chosen} onApprove={approve} onDone={done} onSnooze={snooze} />
+        </BulkBar>
+      }
+      list={<NeedsList items={items} id={id} closed={closed} setClosed={setClosed} />}
+      reading={
+        id === undefined ? null : (
+          <>
+            {open !== undefined && (open.frees.length > 0 || open.snoozedUntil !== undefined) && (
+              <div class="needs-frees">
+                {open.snoozedUntil !== undefined && (
+                  <p>
+                    Snoozed until {fullTime(open.snoozedUntil)}{' '}
+                    <button type="button" class="button small" onClick={() => wake(open.message)}>
+                      Show now
+                    </button>
+                  </p>
+                )}
+                <Frees item={open} />
+              </div>
+            )}
+            <ThreadPane key={id} id={id} target={id} back="/needs-you" />
+          </>
+        )
+      }
       placeholder={items === undefined ? null : items.length === 0 ? <Summary /> : <Digest items={items} />}
     />
   )
 }
 
-function NeedsList({ items, id }: { items: readonly NeedsYouItem[] | undefined; id: string | undefined }) {
+const triageFrom = (open: NeedsYouItem | undefined): string =>
+  open !== undefined && isForPerson(open) ? path('triage', open.message.id) : '/triage'
+
+interface BulkActionsProps {
+  items: readonly NeedsYouItem[]
+  onApprove: () => void
+  onDone: () => void
+  onSnooze: () => void
+}
+
+function BulkActions({ items, onApprove, onDone, onSnooze }: BulkActionsProps) {
+  const [isAsking, setAsking] = useState(false)
+  const messages = messagesOf(items)
+  const count = (which: 'approve' | 'reject') =>
+    messages.filter((message) => choicesFor(message)[which] !== undefined).length
+  if (isAsking)
+    return (
+      <Reason
+        asks="What should change"
+        label={`Reject ${count('reject')}`}
+        onCancel={() => setAsking(false)}
+        onSubmit={(why) => {
+          setAsking(false)
+          answerWith(messages, 'reject', why)
+          clearSelection()
+        }}
+      />
+    )
+  return (
+    <>
+      {count('approve') > 0 && (
+        <button type="button" class="button small" onClick={onApprove}>
+          Approve {count('approve')} <kbd>a</kbd>
+        </button>
+      )}
+      {count('reject') > 0 && (
+        <button type="button" class="button small" onClick={() => setAsking(true)}>
+          Reject {count('reject')}…
+        </button>
+      )}
+      <button type="button" class="button small" onClick={onDone}>
+        Done <kbd>e</kbd>
+      </button>
+      <button type="button" class="button small" onClick={onSnooze}>
+        Snooze <kbd>h</kbd>
+      </button>
+    </>
+  )
+}
+
+interface NeedsListProps {
+  items: readonly NeedsYouItem[] | undefined
+  id: string | undefined
+  closed: ReadonlySet<Section>
+  setClosed: (next: ReadonlySet<Section>) => void
+}
+
+function NeedsList({ items, id, closed, setClosed }: NeedsListProps) {
+  const rows = useMemo(() => grouped(items ?? [], closed), [items, closed])
   if (needsYou.error.value !== null && items === undefined) return <Problem error={needsYou.error.value} />
   if (items === undefined) return <Loading />
   if (items.length === 0)
     return (
       <Empty title="Nothing needs you">
-        <p>Plans to approve, questions, escalations and messages to you appear here, most urgent first.</p>
+        <p>Plans to approve, questions, escalations and messages to you appear here.</p>
       </Empty>
     )
+  const toggle = (section: Section) => {
+    const next = new Set(closed)
+    if (!next.delete(section)) next.add(section)
+    setClosed(next)
+  }
   return (
     <VirtualList
       label="What needs you"
-      items={items}
+      items={rows}
       rowHeight={rowHeight}
-      keyOf={({ message, kind }) => `${kind} ${message.id}`}
-      selected={items.findIndex(({ message }) => message.id === id)}
-      row={(item) => (
-        <Row
-          href={hrefOf(item)}
-          isCurrent={item.message.id === id}
-          from={item.message.from}
-          people={line(item.message.from)}
-          subject={titleOf(item.message)}
-          at={item.since}
-        >
-          <PriorityChip priority={item.message.priority} />
-          <span class="chip">{kindName(item.kind)}</span>
-          <span class="number">
-            {item.until && Date.parse(item.until) < Date.now()
-              ? `overdue by ${since(item.until)}`
-              : `waiting ${since(item.since)}`}
-          </span>
-        </Row>
-      )}
+      heightOf={(row) => ('head' in row ? headHeight : rowHeight)}
+      keyOf={(row) => ('head' in row ? row.head : row.message.id)}
+      selected={rows.findIndex((row) => 'message' in row && row.message.id === id)}
+      row={(row) =>
+        'head' in row ? (
+          <SectionHead row={row} isOpen={!closed.has(row.head)} onToggle={() => toggle(row.head)} />
+        ) : (
+          <NeedRow item={row} isCurrent={row.message.id === id} />
+        )
+      }
     />
   )
 }
 
+function grouped(items: readonly NeedsYouItem[], closed: ReadonlySet<Section>): (Head | NeedsYouItem)[] {
+  return sections.flatMap((head) => {
+    const own = items.filter(({ section }) => section === head)
+    return own.length === 0 ? [] : [{ head, items: own }, ...(closed.has(head) ? [] : own)]
+  })
+}
+
+const SectionHead = ({ row, isOpen, onToggle }: { row: Head; isOpen: boolean; onToggle: () => void }) => (
+  <div class="needs-head">
+    <h2>
+      <button type="button" aria-expanded={isOpen} onClick={onToggle}>
+        <Icon name="down" /> {sectionNames[row.head]} <span class="number">{row.items.length}</span>
+      </button>
+    </h2>
+    {row.head === 'info' && (
+      <button type="button" class="button plain small" onClick={() => finish(messagesOf(row.items))}>
+        Mark all as done
+      </button>
+    )}
+  </div>
+)
+
+const NeedRow = ({ item, isCurrent }: { item: NeedsYouItem; isCurrent: boolean }) => (
+  <Row
+    href={hrefOf(item)}
+    isCurrent={isCurrent}
+    from={item.message.from}
+    people={line(item.message.from)}
+    subject={titleOf(item.message)}
+    at={item.since}
+    selectKey={item.message.id}
+  >
+    <PriorityChip priority={item.message.priority} />
+    <span class="chip">{kindName(item.kind)}</span>
+    {item.frees.length > 1 && <span class="chip good">frees {item.frees.length}</span>}
+    <Waited item={item} />
+  </Row>
+)
+
 /** What needs the person, counted by kind, until an item is selected. */
 function Digest({ items }: { items: readonly NeedsYouItem[] }) {
+  const asked = items.filter(isForPerson)
   const counts = new Map<string, number>()
-  for (const { kind } of items) counts.set(kindName(kind), (counts.get(kindName(kind)) ?? 0) + 1)
+  for (const { kind } of asked) counts.set(kindName(kind), (counts.get(kindName(kind)) ?? 0) + 1)
+  const first = asked[0]
   return (
-    <Empty title={plural(items.length, 'item needs you', 'items need you')}>
+    <Empty
+      title={
+        asked.length === 0 ? 'Nothing needs you' : plural(asked.length, 'item needs you', 'items need you')
+      }
+    >
       <p class="chips">
         {[...counts].map(([kind, count]) => (
           <span key={kind} class="chip">
@@ -89,9 +277,14 @@ function Digest({ items }: { items: readonly NeedsYouItem[] }) {
           </span>
         ))}
       </p>
+      {first !== undefined && first.frees.length > 0 && (
+        <p>
+          <a href={hrefOf(first)}>{freesSentence(first)}</a>.
+        </p>
+      )}
       <p>
-        <kbd>j</kbd> to open the first, <kbd>e</kbd> to mark as done, <kbd>r</kbd> to reply. Opening a message
-        does not mark it as read.
+        <kbd>t</kbd> to triage one at a time, <kbd>j</kbd> to open the first, <kbd>s</kbd> to select,{' '}
+        <kbd>?</kbd> for all shortcuts. Opening a message does not mark it as read.
       </p>
     </Empty>
   )

@@ -11,6 +11,7 @@ import type { StoredMessage } from '../../query/message.ts'
 import type { Unread } from '../../query/next-mail.ts'
 import type { Owed } from '../../query/owed.ts'
 import type { ListOptions, Page } from '../../query/page.ts'
+import type { SearchOptions, SearchPage } from '../../query/search.ts'
 import type { Settled } from '../../query/settled.ts'
 import type { ShownMessage } from '../../query/show.ts'
 
@@ -53,8 +54,11 @@ export interface Mailbox {
   thread(id: string): Promise<StoredMessage[]>
   /** What this agent has sent, newest first. */
   sent(options?: ListOptions): Promise<Page<StoredMessage>>
-  /** Full text and operators: `from: to: tag: type: is:unread has:attachment before: after:`; `-` excludes. */
-  search(query: string, options?: ListOptions): Promise<Page<StoredMessage>>
+  /**
+   * Full text and operators: `from: to: tag: type: priority: is:unread is:open has:attachment before: after:24h`; `-`
+   * excludes.
+   */
+  search(query: string, options?: SearchOptions): Promise<SearchPage>
   /** A message and the ladder of each recipient. Changes nothing. */
   show(id: string): Promise<ShownMessage>
 
