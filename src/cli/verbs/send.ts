@@ -57,7 +57,8 @@ export function send(command: Command): void {
 
 async function sendNow(cli: Cli, input: SendInput): Promise<SentMessage> {
   await using space = await open(cli, { creates: true })
-  return (await openMailbox(cli, space)).send(input)
+  const mailbox = await openMailbox(cli, space)
+  return await mailbox.send(input)
 }
 
 /** The outbox is in the directory that this machine has for the space. */
@@ -65,7 +66,7 @@ async function sendLater(cli: Cli, input: SendInput): Promise<SentMessage | Queu
   await using space = await openFiles(cli, { creates: true })
   const mailbox = await openMailbox(cli, space)
   const { sendOrQueue } = await import('../../space/outbox.ts')
-  return sendOrQueue(space, mailbox.name, input, (keyed) => mailbox.send(keyed))
+  return await sendOrQueue(space, mailbox.name, input, (keyed) => mailbox.send(keyed))
 }
 
 function answerQueued(cli: Cli, { key, at }: Queued): void {
