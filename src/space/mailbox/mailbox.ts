@@ -45,7 +45,7 @@ export class LocalMailbox implements ServedMailbox {
   }
 
   send: Of<'send'> = (input) => sending.send(this.#holder, input)
-  reply: Of<'reply'> = (id, input) => sending.reply(this.#holder, id, optionsOf(input))
+  reply: Of<'reply'> = async (id, input) => sending.reply(this.#holder, id, optionsOf(input))
 
   async broadcast(input: BroadcastInput) {
     const { swarm } = optionsOf(input)
