@@ -36,6 +36,8 @@ const campaigns = {
   repair: { files: ['test/journal/repair.test.ts', 'test/crash/repair.test.ts'] },
   // Every bit and byte of a small space, flipped one by one.
   damage: { files: ['test/damage', 'test/index/flips.test.ts'] },
+  // Public corpora of hostile input, whole, through every entry.
+  corpora: { files: ['test/corpora', 'test/clients/hook/corpora.test.ts'] },
   // Generated inputs through every entry.
   inputs: { files: ['test/inputs'] },
   // Weeks of a team, against a model of what a reasonable person expects to be told.

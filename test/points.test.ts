@@ -7,6 +7,7 @@ const upTo = (letter: string, last: number) => Array.from({ length: last }, (_, 
 /** Lists of what was once wrong, each row with its test, and the points that a list must have. */
 const lists: Record<string, string[]> = {
   'test/settling/README.md': [...upTo('A', 22), ...upTo('E', 19)],
+  'test/trust/README.md': upTo('B', 16),
   'test/damage/README.md': [...upTo('D', 18), ...upTo('F', 6)],
 }
 

@@ -84,6 +84,7 @@ describe('what a sender wrote', () => {
     expect(text).toContain(`\n<<<mail ${code}\n## [URGENT] One thing\n\nfirst\nmail ${code}>>>\n━━━ end of `)
     expect(text).toContain(`\n<<<mail ${code}\n## Other\n\nsecond\nmail ${code}>>>\n━━━ end of `)
     expect(text.split(code)).toHaveLength(6)
+    expect(text.match(/\*\*Signature:\*\* signed by bob/g)).toHaveLength(2)
   })
 
   it('is cut in a table with its quotes closed', async () => {

@@ -65,6 +65,7 @@ describe('a line of an export', () => {
     [/^from "all" is reserved/, sent({ from: 'all' })],
     [/^from must be/, sent({ from: '' })],
     [/^the message has no recipient/, sent({ to: [] })],
+    [/^to must be a list of strings/, sent({ to: 'a' })],
     [/^address .* control/, sent({ to: ['a\nb'] })],
     [/^to contains "agent:ada"/, sent({ to: ['agent:ada'] })],
     [/^to contains "system"/, sent({ to: ['system'] })],

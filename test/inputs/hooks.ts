@@ -1,18 +1,20 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { onTestFinished } from 'vitest'
 import { runHook } from '../../src/clients/hook/run.ts'
 import { dialects } from '../../src/clients/registry.ts'
 import { openDisk } from '../../src/space/open.ts'
-import { hookStage } from '../clients/hook/stage.ts'
 import { corpora, expectWhole, parsed } from '../helpers/corpora.ts'
 import { Sleeper } from '../helpers/sleeper.ts'
-import { tempDir, testSettings } from '../helpers/temp.ts'
+import { tempDir, tempSpace, testSettings } from '../helpers/temp.ts'
 import { type Ended, enter } from './command-line.ts'
 import { inputsFrom, sample } from './generate.ts'
 import { Judge } from './judge.ts'
 
+const program = fileURLToPath(new URL('../../dist/hook.sh', import.meta.url))
 const inputsPerSpace = 500
 /** A letter comes with every so many. */
 const lettersEvery = 4
@@ -102,13 +104,19 @@ export async function hookProcesses(
   progress: (judge: Judge) => void,
 ): Promise<Judge> {
   const judge = new Judge('processes of hooks')
-  const { client, space } = await hookStage()
+  const space = await tempSpace()
+  const client = new Sleeper()
+  onTestFinished(() => client.kill())
+  const env = { CLAUDE_PID: String(client.pid), MAILBOX_SPACE: space.dir, CLAUDE_PROJECT_DIR: '' }
   const person = await space.mailbox('user')
   for (const [at, one] of sample(await told(), count, seed).entries()) {
     if (at % lettersEvery === 0) await send(person, one.letter)
     const event = events.slice(0, 5)[at % 5]!
-    const { code, stdout, stderr } = client.hook(event, { input: one.input.toWellFormed() })
-    judgeHook({ code, stdout, stderr }, one, judge)
+    const ran = spawnSync(program, ['claude', event], {
+      ...{ input: one.input.toWellFormed(), encoding: 'utf8', timeout: 60_000 },
+      env: { ...process.env, ...env },
+    })
+    judgeHook({ ...ran, code: ran.status }, one, judge)
     progress(judge)
   }
   judgeLog(space.dir, judge)

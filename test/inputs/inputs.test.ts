@@ -8,7 +8,7 @@ import type { Judge } from './judge.ts'
 import { library } from './library.ts'
 import { mcp } from './mcp.ts'
 
-const size = campaignSize('inputs', 1_000_000, 4_000)
+const size = campaignSize('inputs', 1_000_000, 2_000)
 const seed = Number(process.env['STORM_SEED'] ?? inStorm(Math.floor(Math.random() * 1e9), 1))
 const campaign = new Campaign('inputs', size)
 const judges: Judge[] = []

@@ -69,7 +69,7 @@ export class Judge {
 }
 
 /** An input as it can be read in a report. */
-export function show(input: unknown): string {
+function show(input: unknown): string {
   try {
     return (
       JSON.stringify(input, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)) ??

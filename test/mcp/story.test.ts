@@ -158,6 +158,9 @@ describe.each(pairs)('two agents over %s in the protocol of %s', (door, era, ope
     }
     expect(await space.lastSeq()).toBe(before)
     expect((await bob.call('check')).text).toContain('Which port?')
+    await expect(
+      bob.client.readResource({ uri: `mailbox://message/${'x'.repeat(300)}` }),
+    ).rejects.toMatchObject({ code: -32_602 })
     await expect(bob.client.readResource({ uri: 'mailbox://message/nothing' })).rejects.toThrow(
       ResourceNotFoundError,
     )

@@ -63,6 +63,10 @@ const sends: Attempt[] = [
   ['a role for a tag', 'invalid', ({ ada }) => ada.send({ to: 'bob', tags: ['role:x'] })],
   ['a swarm that climbs', 'invalid', ({ ada }) => ada.broadcast({ swarm: 'a:b' })],
   ['a reply without a message', 'not_found', ({ ada }) => ada.reply('nothing')],
+  ['a reply of a word', 'invalid', ({ ada, direct }) => ada.reply(direct, wrong('yes'))],
+  ['a type that cannot be JSON', 'invalid', ({ ada }) => ada.send({ to: 'bob', type: wrong([1n]) })],
+  ['a broadcast of a word', 'invalid', ({ ada }) => ada.broadcast(wrong(''))],
+  ['a resend to an object', 'invalid', ({ ada, direct }) => ada.resend(direct, wrong({ to: 'bob' }))],
 ]
 
 function loop(): unknown {
@@ -83,6 +87,21 @@ const handles: Attempt[] = [
   ['show of nothing', noMessage, ({ ada }) => ada.show(wrong(undefined))],
   ['withdraw of nothing', noMessage, ({ ada }) => ada.withdraw(wrong(undefined))],
   ['thread of nothing', noMessage, ({ ada }) => ada.thread(wrong(undefined))],
+  ['ack of what cannot be JSON', noMessage, ({ ada }) => ada.ack(wrong([1n]))],
+  ['notified of null', 'invalid', ({ ada }) => ada.notified(wrong(null))],
+  ['notified of an object', 'invalid', ({ ada }) => ada.notified(wrong({}))],
+  ['taking a word', 'invalid', ({ ada }) => ada.takeAll(wrong('all'))],
+  ['archive with null', 'invalid', ({ ada, direct }) => ada.archive(direct, wrong(null))],
+  [
+    'a claim number that is an object',
+    'invalid',
+    ({ ada, direct }) => ada.start(direct, { claimNumber: wrong(Object.create(null)) }),
+  ],
+  [
+    'the next of a role that is an object',
+    'not_permitted',
+    ({ ada }) => ada.claimNext(wrong(Object.create(null))),
+  ],
   ['fail without a reason', 'invalid', ({ ada, direct }) => ada.fail(direct, wrong(undefined))],
   [
     'fail with a reason that is a number',
@@ -112,6 +131,13 @@ const lists: Attempt[] = [
   ['a limit that is a word', 'invalid', ({ ada }) => ada.inbox({ limit: wrong('ten') })],
   ['a limit of NaN for sent', 'invalid', ({ ada }) => ada.sent({ limit: Number.NaN })],
   ['a limit of NaN for search', 'invalid', ({ ada }) => ada.search('x', { limit: Number.NaN })],
+  ['null', 'invalid', ({ ada }) => ada.inbox(wrong(null))],
+  ['null for a check', 'invalid', ({ ada }) => ada.check(wrong(null))],
+  ['a type that is a list of objects', 'invalid', ({ ada }) => ada.inbox({ type: wrong([{}]) })],
+  ['a cursor that is an object', 'invalid', ({ ada }) => ada.check({ after: wrong(Object.create(null)) })],
+  ['a limit that is a list', 'invalid', ({ ada }) => ada.check({ limit: wrong([Object.create(null)]) })],
+  ['a template with a long name', 'invalid', ({ ada }) => ada.template('x'.repeat(300))],
+  ['a template that is a map', 'invalid', ({ ada }) => ada.template(wrong(new Map()))],
   ['a cursor that is none', 'invalid', ({ ada }) => ada.inbox({ after: 'next' })],
   ['a cursor that is SQL', 'invalid', ({ ada }) => ada.inbox({ after: "3-0' OR 1" })],
   ['a cursor of another list', 'invalid', ({ ada }) => ada.sent({ after: '3-1' })],

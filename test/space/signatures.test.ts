@@ -40,6 +40,24 @@ function forge(dir: string, from: string, body: string): void {
   appendFileSync(segmentFile(dir), `${withOwnSum(JSON.stringify({ ...entry, sum: '0'.repeat(32) }))}\n`)
 }
 
+describe('a home without keys', () => {
+  it('is not searched at every send, and is used again when there are some', async () => {
+    mkdirSync(join(config, 'agent-mailbox'), { recursive: true })
+    writeFileSync(join(config, 'agent-mailbox', 'keys'), 'a file where a directory should be')
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    const stateOf = async () => (await ada.show((await ada.send({ to: 'ada' })).id)).signature
+    expect(await stateOf()).toBe('unsigned')
+    rmSync(join(config, 'agent-mailbox', 'keys'))
+    const started = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(started)
+    onTestFinished(() => void clock.mockRestore())
+    expect(await stateOf()).toBe('unsigned')
+    clock.mockReturnValue(started + 2_000)
+    expect(await stateOf()).toBe('signed')
+  })
+})
+
 describe('a message', () => {
   it('is signed with a key of its sender, which only the owner of the account can read', async () => {
     const space = await tempSpace()

@@ -9,7 +9,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
 import { listIfAny, writeFileAtomically } from '../../base/files.ts'
 import { pidExists } from '../../base/process.ts'
@@ -54,6 +54,21 @@ export function targetOf(path: string): string {
       cause: error,
     })
   }
+}
+
+/** Refuses a file of a project that leads out of it: whoever made the project may have linked it to anywhere. */
+export function mustStayIn(project: string, path: string): void {
+  const within = (dir: string, one: string) => one.startsWith(dir.endsWith(sep) ? dir : `${dir}${sep}`)
+  if (!within(project, path)) return
+  const target = targetOf(path)
+  const real = existsSync(target)
+    ? target
+    : join(realpathSync(nearestDirectory(dirname(target))), basename(target))
+  if (!within(realpathSync(project), real))
+    throw refusal(
+      'it leads out of the project through a symbolic link',
+      'replace the link with a directory of the project',
+    )
 }
 
 function nearestDirectory(dir: string): string {

@@ -1,7 +1,7 @@
 import { MailboxError } from '../../base/errors.ts'
 import type { Client } from '../../model/client.ts'
 import type { ClientSetup, Place, SettingsFile } from './client-setup.ts'
-import { editBytes, type FileState, inspectFile } from './file.ts'
+import { editBytes, type FileState, inspectFile, mustStayIn } from './file.ts'
 
 /** A file that `init` would change, or that is up to date. */
 export interface PlannedFile {
@@ -16,6 +16,7 @@ export const planInstall = (clients: readonly ClientSetup[], place: Place): Plan
   clients.flatMap((client) =>
     client.files(place).map((file) =>
       about(file, () => {
+        if (place.scope === 'project') mustStayIn(place.project, file.path)
         const state = inspectFile(file.path)
         const after = editBytes(state.bytes, file.install)
         return { file, state, after, isChanged: state.bytes?.equals(after) !== true }

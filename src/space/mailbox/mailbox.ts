@@ -51,7 +51,7 @@ export class LocalMailbox implements ServedMailbox {
   bring = (input: SendInput, origin: Origin): Promise<SentMessage> =>
     sending.send(this.#holder, input, origin)
 
-  reply: Of<'reply'> = (id, input) => sending.reply(this.#holder, id, optionsOf(input))
+  reply: Of<'reply'> = async (id, input) => sending.reply(this.#holder, id, optionsOf(input))
 
   async broadcast(input: BroadcastInput) {
     const { swarm } = optionsOf(input)

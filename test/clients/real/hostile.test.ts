@@ -1,4 +1,15 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openDisk } from '../../../src/space/open.ts'
@@ -18,7 +29,7 @@ const filesIn = (dir: string): Record<string, string> =>
   )
 
 it(
-  'a repository that brings a space, links and mail from the person says nothing to Claude Code and writes nowhere',
+  'a repository that brings a space, links, hooks and mail from the person says nothing to Claude Code and writes nowhere',
   async () => {
     const home = clientHome()
     const planted = join(home.project, '.mailbox')
@@ -35,6 +46,14 @@ it(
     rmSync(join(planted, 'clock'), { force: true })
     for (const name of ['hooks.log', 'hooks/claude.last', 'hooks/problem', 'clock'])
       symlinkSync(victim, join(planted, name))
+    // Programs in the places where hooks are looked for, a pipe that nobody writes to, and modes as nobody has them.
+    const ran = join(home.home, 'ran')
+    for (const name of ['hook.sh', 'hooks/hook.sh', 'hooks/SessionStart', 'hooks/post-checkout']) {
+      writeFileSync(join(planted, name), `#!/bin/sh\necho PLANTED-HOOK\ntouch '${ran}'\n`)
+      chmodSync(join(planted, name), 0o6777)
+    }
+    spawnSync('mkfifo', [join(planted, 'config.json'), join(planted, 'hooks/agents')])
+    for (const dir of [planted, join(planted, 'journal'), join(planted, 'hooks')]) chmodSync(dir, 0o2777)
     const before = filesIn(planted)
     const model = await scriptedModel(anthropic, () => ({ text: 'Done.' }))
     const client = clientAtHome('claude', home, model.url)
@@ -47,6 +66,8 @@ it(
     for (const request of model.requests) expect(request.text).not.toContain('PLANTED')
     expect(filesIn(planted)).toEqual(before)
     expect(readFileSync(victim, 'utf8')).toBe('alias ll="ls -l"\n')
+    expect(existsSync(ran)).toBe(false)
+    expect(statSync(planted).mode & 0o7777).toBe(0o2777)
     expect(readdirSync(spaceDirOf(home))).toContain('journal')
   },
   clientTimeoutMs,

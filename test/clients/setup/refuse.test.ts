@@ -1,4 +1,4 @@
-import { chmodSync, linkSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MailboxError } from '../../../src/base/errors.ts'
@@ -46,6 +46,29 @@ describe('init refuses', () => {
     const home = homeWith({ 'claude-settings': '{}\n' })
     linkSync(join(home, paths['claude-settings']), join(home, 'second'))
     expect(refusal(home).message).toContain('hard link')
+  })
+
+  it('a file of a project that leads out of it through a link', () => {
+    const home = homeWith({ 'claude-settings': '{}\n' })
+    const project = join(home, 'project')
+    mkdirSync(project)
+    for (const [path, target] of [
+      ['.claude', join(home, '.claude')],
+      ['.mcp.json', join(home, '.claude/settings.json')],
+    ] as const) {
+      symlinkSync(target, join(project, path))
+      const before = snapshot(home)
+      expect(() => initHome({ ...placeIn(home), scope: 'project', project }), path).toThrow(
+        /leads out of the project/,
+      )
+      expect(snapshot(home)).toEqual(before)
+      rmSync(join(project, path))
+    }
+    // One that stays inside is followed.
+    mkdirSync(join(project, 'shared'))
+    symlinkSync('shared', join(project, '.claude'))
+    initHome({ ...placeIn(home), scope: 'project', project })
+    expect(snapshot(join(project, 'shared'))).not.toEqual({})
   })
 
   it('a broken symbolic link, and a directory in the place of a file', () => {
