@@ -35,6 +35,14 @@ const campaigns = {
   repair: { files: ['test/journal/repair.test.ts', 'test/crash/repair.test.ts'] },
   // Every bit and byte of a small space, flipped one by one.
   damage: { files: ['test/damage', 'test/index/flips.test.ts'] },
+  // Everything that does not look at the files of the journal, over PostgreSQL; and what only that has.
+  postgres: {
+    files: [
+      'test/postgres',
+      ...['test/space', 'test/life', 'test/property', 'test/race', 'test/claims', 'test/settling'],
+    ],
+    env: { TEST_JOURNAL: 'postgres' },
+  },
   // Weeks of a team, against a model of what a reasonable person expects to be told.
   week: { files: ['test/week'] },
 }

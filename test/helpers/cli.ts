@@ -11,6 +11,7 @@ import type { UnreadCount } from '../../src/query/count.ts'
 import type { InboxMessage } from '../../src/query/inbox.ts'
 import { openDisk } from '../../src/space/open.ts'
 import { removeTree } from './remove-tree.ts'
+import { placeSpace } from './temp.ts'
 
 const script = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
@@ -71,7 +72,7 @@ export interface Box {
 export async function createBox(...agents: (string | { name: string; roles: string[] })[]): Promise<Box> {
   const home = mkdtempSync(join(tmpdir(), 'mailbox-cli-'))
   onTestFinished(() => removeTree(home))
-  const dir = join(home, 'space')
+  const dir = await placeSpace(join(home, 'space'))
   // In this process: a test pays for every process it starts.
   if (agents.length > 0) {
     await using space = await openDisk({ dir, settings: { durability: 'os' } })

@@ -6,7 +6,7 @@ import { identifyByProc } from '../../base/process.ts'
 import { sleepSync } from '../../base/timers.ts'
 import type { Client } from '../../model/client.ts'
 import { openDisk } from '../../space/open.ts'
-import { checkSpaceDir } from '../../space/settings.ts'
+import { checkSpaceDir, findSpace } from '../../space/settings.ts'
 import { isTrusted } from '../../space/trust.ts'
 import { dialects } from '../registry.ts'
 import { newMailNotice } from './arrivals.ts'
@@ -24,7 +24,7 @@ export interface HookOptions {
   client: string
   /** As the client calls it. */
   event: string
-  /** The directory of the space. */
+  /** The directory of the space. Empty: MAILBOX_SPACE has the address of one in a database. */
   space: string
   /** The person has named it, instead of having it found. @default MAILBOX_SPACE names it */
   isNamed?: boolean
@@ -42,10 +42,15 @@ const endLimitMs = 1_300
  * Handles one event of a client. Never throws and never takes long: problems are logged in the space's `hooks.log`,
  * and the client continues as if it had no mailbox. Resolves with the exit code.
  */
-export async function runHook(options: HookOptions): Promise<number> {
-  const { client, event: name, space: dir } = options
-  let isUsed = false
+export async function runHook(given: HookOptions): Promise<number> {
+  let options = given
+  const { client, event: name } = given
+  let [dir, isUsed] = [given.space, false]
   try {
+    if (dir === '') {
+      dir = findSpace({ env: process.env, cwd: process.cwd() }).dir
+      options = { ...given, space: dir, isNamed: true }
+    }
     const dialect = dialects[client as Client] as Dialect | undefined
     if (dialect === undefined || !mayUse(options)) return 0
     isUsed = true
