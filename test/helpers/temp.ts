@@ -29,7 +29,7 @@ export const patientSettings = {
 } as const
 
 /** Whether the suites that can run over any journal run over PostgreSQL: TEST_JOURNAL=postgres. */
-export const isOnPostgres = (): boolean => process.env['TEST_JOURNAL'] === 'postgres'
+const isOnPostgres = (): boolean => process.env['TEST_JOURNAL'] === 'postgres'
 
 /** Gives a directory, which need not exist yet, a space in the database of the tests, if they run over PostgreSQL. */
 export async function placeSpace(dir: string): Promise<string> {
