@@ -6,9 +6,27 @@ import { quickFiles } from './test/helpers/quick.ts'
 
 const isQuick = process.env['TEST_RUN'] === 'quick'
 
+/** Suites of which a part also runs over PostgreSQL in `npm test`; `npm run storm -- --postgres` runs all of them. */
+const overPostgres = [
+  'test/space/check.test.ts',
+  'test/life/claims.test.ts',
+  'test/property/found.test.ts',
+  'test/race/processes.test.ts',
+]
+
 export default defineConfig({
   test: {
-    include: isQuick ? quickFiles : ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'all', include: isQuick ? quickFiles : ['test/**/*.test.ts'] } },
+      ...(isQuick || process.env['STORM'] !== undefined
+        ? []
+        : [
+            {
+              extends: true as const,
+              test: { name: 'postgres', include: overPostgres, env: { TEST_JOURNAL: 'postgres' } },
+            },
+          ]),
+    ],
     globalSetup: './test/helpers/bring-tools.ts',
     // What a space in a test leaves in the user's configuration must not end up in the real one.
     env: { XDG_CONFIG_HOME: join(tmpdir(), 'agent-mailbox-test-config') },

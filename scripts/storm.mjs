@@ -40,6 +40,14 @@ const campaigns = {
   corpora: { files: ['test/corpora', 'test/clients/hook/corpora.test.ts'] },
   // Generated inputs through every entry.
   inputs: { files: ['test/inputs'] },
+  // Everything that does not look at the files of the journal, over PostgreSQL; and what only that has.
+  postgres: {
+    files: [
+      'test/postgres',
+      ...['test/space', 'test/life', 'test/property', 'test/race', 'test/claims', 'test/settling'],
+    ],
+    env: { TEST_JOURNAL: 'postgres' },
+  },
   // Weeks of a team, against a model of what a reasonable person expects to be told.
   week: { files: ['test/week'] },
 }

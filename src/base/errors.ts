@@ -15,7 +15,7 @@ export const errorCodes = {
   sync_failed: 'the disk did not confirm the write; it may not survive a power loss',
   damaged: 'a file of the space is damaged',
   closed: 'the space is closed',
-  unreachable: 'the hub does not answer',
+  unreachable: 'the hub or the database does not answer',
   internal: 'a bug in agent-mailbox',
 } as const
 

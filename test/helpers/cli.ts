@@ -11,7 +11,7 @@ import type { UnreadCount } from '../../src/query/count.ts'
 import type { InboxMessage } from '../../src/query/inbox.ts'
 import { openDisk } from '../../src/space/open.ts'
 import { removeTree } from './remove-tree.ts'
-import { sharedSettings } from './temp.ts'
+import { placeSpace, sharedSettings } from './temp.ts'
 
 const script = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
@@ -80,10 +80,10 @@ export interface Reach {
 export async function createBox(...agents: (string | { name: string; roles: string[] })[]): Promise<Box> {
   const home = mkdtempSync(join(tmpdir(), 'mailbox-cli-'))
   onTestFinished(() => removeTree(home))
-  const dir = join(home, 'space')
+  const dir = await placeSpace(join(home, 'space'))
   const shared = sharedSettings()
   if (Object.keys(shared).length > 0) {
-    mkdirSync(dir, { mode: 0o700 })
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
     writeFileSync(join(dir, 'config.json'), JSON.stringify(shared))
   }
   // In this process: a test pays for every process it starts.

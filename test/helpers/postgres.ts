@@ -36,7 +36,7 @@ export class PostgresServer {
   static async create(dir: string): Promise<PostgresServer> {
     const server = new PostgresServer(dir, await freePort())
     mkdirSync(dir, { recursive: true, mode: 0o700 })
-    const { uid, gid } = owner()
+    const { uid, gid } = serverOwner()
     if (uid !== undefined) chownSync(dir, uid, gid!)
     const words = [
       '-D',
@@ -66,7 +66,7 @@ export class PostgresServer {
       ...['listen_addresses=127.0.0.1', `port=${this.port}`, `unix_socket_directories=${this.dir}`],
     ]
     const words = [...usual, ...settings].flatMap((one) => ['-c', one])
-    const { uid, gid } = owner()
+    const { uid, gid } = serverOwner()
     const child = spawn(join(programsDir()!, 'postgres'), ['-D', join(this.dir, 'data'), ...words], {
       ...{ uid, gid, cwd: this.dir, stdio: ['ignore', 'ignore', 'pipe'] },
     })
@@ -127,13 +127,13 @@ export function psql(port: number, text: string, database = 'postgres'): string 
 }
 
 /** PostgreSQL refuses to run as root. */
-function owner(): { uid?: number; gid?: number } {
+export function serverOwner(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const ask = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   return { uid: ask('-u'), gid: ask('-g') }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as { port: number }

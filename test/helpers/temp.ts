@@ -40,18 +40,17 @@ export function encryptSpaces(on: boolean): void {
 export const sharedSettings = (): Partial<Settings> => (encrypts ? { encrypt: 'space' } : {})
 
 /** Whether the suites that can run over any journal run over PostgreSQL: TEST_JOURNAL=postgres. */
-export const isOnPostgres = process.env['TEST_JOURNAL'] === 'postgres'
+const isOnPostgres = (): boolean => process.env['TEST_JOURNAL'] === 'postgres'
 
-/** A directory for a space of one test. */
-export async function tempSpaceDir(): Promise<string> {
-  const dir = tempDir()
-  if (isOnPostgres) linkTo(parseAddress(await freshAddress()), dir)
+/** Gives a directory, which need not exist yet, a space in the database of the tests, if they run over PostgreSQL. */
+export async function placeSpace(dir: string): Promise<string> {
+  if (isOnPostgres()) linkTo(parseAddress(await freshAddress()), dir)
   return dir
 }
 
 /** Opens a space for the length of a test. */
 export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promise<DiskSpace> {
-  const dir = options.dir ?? (await tempSpaceDir())
+  const dir = options.dir ?? (await placeSpace(tempDir()))
   const space = await openDisk({
     ...options,
     dir,

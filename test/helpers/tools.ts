@@ -13,6 +13,7 @@ export const systemTools: Record<string, string> = {
   busybox: 'busybox',
   faketime: 'faketime',
   postgres: 'postgresql',
+  pgbouncer: 'pgbouncer',
   prlimit: 'util-linux',
   script: 'bsdutils',
 }

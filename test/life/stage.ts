@@ -39,7 +39,7 @@ export async function byHand(space: LocalSpace, name: string, ...roles: string[]
 /** The command line in a space with settings of its own, and agents who have joined: `ada --role lead --tag team:x`. */
 export async function boxWith(settings: Partial<Settings>, ...agents: string[]): Promise<Box> {
   const box = await createBox()
-  mkdirSync(box.dir, { mode: 0o700 })
+  mkdirSync(box.dir, { recursive: true, mode: 0o700 })
   writeFileSync(`${box.dir}/config.json`, JSON.stringify({ durability: 'os', ...settings }))
   // In this process: a test pays for every process it starts.
   if (agents.length > 0) {

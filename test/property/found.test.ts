@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type LocalSpace, openSpace, type Settings } from '../../src/mod.ts'
+import { placeSpace } from '../helpers/temp.ts'
 
 /** What random histories have found, in as few steps as show it. */
 const minute = 60_000
@@ -17,7 +18,7 @@ interface Stage {
 }
 
 async function stage(settings: Partial<Settings> = {}): Promise<Stage> {
-  const dir = mkdtempSync(join(tmpdir(), 'mailbox-found-'))
+  const dir = await placeSpace(mkdtempSync(join(tmpdir(), 'mailbox-found-')))
   let now = Date.parse('2026-11-15T10:00:00.000Z')
   const space = await openSpace({ dir, settings: { durability: 'os', ...settings }, now: () => now })
   onTestFinished(async () => {

@@ -11,7 +11,7 @@ import { CountsOf } from '../helpers/counts.ts'
 import { removeTree } from '../helpers/remove-tree.ts'
 import { Sleeper } from '../helpers/sleeper.ts'
 import { inStorm, isStorm } from '../helpers/storm.ts'
-import { sharedSettings } from '../helpers/temp.ts'
+import { placeSpace, sharedSettings } from '../helpers/temp.ts'
 import { type PlainSettings, PlainSpace, Refused, type Said, type Step } from './plain-model.ts'
 
 /**
@@ -705,7 +705,7 @@ async function play(
   policy: PlainSettings,
   history: Iterable<fc.AsyncCommand<PlainSpace, Real>>,
 ): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'mailbox-history-'))
+  const dir = await placeSpace(mkdtempSync(join(tmpdir(), 'mailbox-history-')))
   const model = new PlainSpace(Date.parse('2026-11-15T10:00:00.000Z'), policy)
   const open = () =>
     openDisk({ dir, settings: { ...sharedSettings(), durability: 'os', ...policy }, now: () => model.now })

@@ -40,6 +40,8 @@ if [ -z "$space" ]; then
 fi
 case $space in
   http://* | https://* | unix:*) ;;
+  # One in a database is asked every time. Its address stays in the environment: arguments can be seen by everyone.
+  postgres://* | postgresql://*) space='' ;;
   # A word may be the name of a login (space/place.ts).
   *[!A-Za-z0-9_-]*) [ -d "$space/journal" ] || [ "$event" = SessionStart ] || exit 0 ;;
 esac

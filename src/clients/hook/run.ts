@@ -27,7 +27,10 @@ export interface HookOptions {
   client: string
   /** As the client calls it. */
   event: string
-  /** The space: its directory, the address of its hub, or the name of a login. */
+  /**
+   * The space: its directory, the address of its hub, or the name of a login. Empty: MAILBOX_SPACE has the address of
+   * one in a database.
+   */
   space: string
   /** The person has named it, instead of having it found. @default MAILBOX_SPACE names it */
   isNamed?: boolean
@@ -47,14 +50,16 @@ const hubPatienceMs = 1_000
  * Handles one event of a client. Never throws and never takes long: problems are logged in the space's `hooks.log`,
  * and the client continues as if it had no mailbox. Resolves with the exit code.
  */
-export async function runHook(options: HookOptions): Promise<number> {
-  const { client, event: name } = options
-  let dir = options.space
+export async function runHook(given: HookOptions): Promise<number> {
+  let options = given
+  const { client, event: name } = given
+  let dir = given.space
   let isUsed = false
   try {
-    const place = findPlace({ given: options.space, env: process.env, cwd: process.cwd() })
+    const place = findPlace({ given: dir || undefined, env: process.env, cwd: process.cwd() })
     const isHub = place.kind === 'hub'
     dir = isHub ? stateDirFor(place.url, process.env) : place.dir
+    if (given.space === '') options = { ...given, space: dir, isNamed: true }
     const dialect = dialects[client as Client] as Dialect | undefined
     // A hub is never found by chance: somebody has named it.
     if (dialect === undefined || !(isHub || mayUse({ ...options, space: dir }))) return 0

@@ -62,6 +62,7 @@ export async function connect(address: PostgresAddress): Promise<Link> {
     },
     rest: (isResting) => (isResting ? socket.unref() : socket.ref()),
     async close() {
+      socket.ref()
       if (isBroken) {
         // A polite end would wait for an answer.
         void client.end().catch(() => {})

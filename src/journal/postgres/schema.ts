@@ -126,7 +126,7 @@ $$;
 `,
 ]
 
-export const schemaVersion = migrations.length
+const schemaVersion = migrations.length
 
 /** Creates or upgrades the tables; whoever comes at the same time waits. */
 export async function ensureSchema(link: Link): Promise<void> {
