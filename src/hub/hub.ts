@@ -8,6 +8,7 @@ import { describeRun, onArchived } from '../space/archiving.ts'
 import { tryToRecord } from '../space/audit.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Survey } from '../space/survey.ts'
+import { runCouriers } from './a2a/couriers.ts'
 import { Admission } from './admit.ts'
 import { createApp, type McpDoor } from './app.ts'
 import { Callers } from './callers.ts'
@@ -43,6 +44,8 @@ export interface StartHubOptions {
   limits?: Partial<HubLimits>
   /** Speak TLS, with a certificate of the hub's own. @default false */
   tls?: boolean
+  /** How often to look for mail to agents of other systems. @default 1000 */
+  lookMs?: number
   /** How often streams send a heartbeat. @default 15_000 */
   beatMs?: number
 }
@@ -148,6 +151,9 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
     log[run.problem === undefined ? 'info' : 'warn']({ event: 'archive', ...run }, describeRun(run))
   })
   const posting = postOutside(space, log, stopping.signal)
+  const couriers = runCouriers(parts, stopping.signal, options.lookMs).catch((err: unknown) =>
+    log.error({ event: 'a2a', err }, 'mail to agents of other systems has stopped; restart the hub'),
+  )
   const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   const link = `${url}/#token=${callers.console}`
   const forget = keepLink(space.dir, link)
@@ -174,7 +180,7 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
       await closed
       clearInterval(idle)
       clearTimeout(late)
-      await Promise.race([posting, sleep(graceMs, undefined, { ref: false })])
+      await Promise.race([Promise.all([posting, couriers]), sleep(graceMs, undefined, { ref: false })])
       await feed.stop()
       callers.stop()
       use.write()
