@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Message, type Part, Role, type Task, TaskState } from '@a2a-js/sdk'
+import { type Task, TaskState } from '@a2a-js/sdk'
 import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client'
 import { TaskNotFoundError } from '@a2a-js/sdk/errors'
 import { MailboxError } from '../../base/errors.ts'
@@ -11,6 +11,7 @@ import type { InboxMessage } from '../../query/inbox.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
 import { hubDir } from '../hub-dir.ts'
 import type { HubParts } from '../parts.ts'
+import { answeredBy, lostTask, reasonOf, textIn, toMessage, withoutTask } from './out-words.ts'
 import type { RemoteAgent } from './remote-agents.ts'
 import { fetchFor, readCard } from './remote-card.ts'
 import { isOver } from './task.ts'
@@ -35,7 +36,6 @@ interface Sending {
 
 const longestPauseMs = 60_000
 const slowestLookMs = 15_000
-const withoutTask = 'message:'
 const textChars = 100_000
 
 /**
@@ -232,7 +232,7 @@ export class RemoteCourier {
         return false
       default:
         if (!isOver(state)) return false
-        await this.#quietly(() => this.#mailbox.fail(about, { reason: text || nameOf(state) }))
+        await this.#quietly(() => this.#mailbox.fail(about, { reason: text || reasonOf(state) }))
         return true
     }
   }
@@ -251,57 +251,3 @@ export class RemoteCourier {
     }
   }
 }
-
-const nameOf = (state: TaskState | undefined): string =>
-  state === TaskState.TASK_STATE_REJECTED
-    ? 'the other side has rejected it'
-    : state === TaskState.TASK_STATE_CANCELED
-      ? 'the other side has cancelled it'
-      : 'it failed on the other side'
-
-function toMessage({ id, threadId, replyTo, subject, body, payload }: InboxMessage, taskId: string): Message {
-  const part = (content: NonNullable<Part['content']>): Part => ({
-    ...{ content, metadata: undefined, filename: '', mediaType: '' },
-  })
-  // The subject of a reply says nothing that the task does not.
-  const text = [replyTo === undefined ? subject : '', body].filter((one) => one !== '').join('\n\n')
-  return {
-    ...{ messageId: id, contextId: threadId, taskId, role: Role.ROLE_USER },
-    parts: [
-      part({ $case: 'text', value: text }),
-      ...(payload === undefined ? [] : [part({ $case: 'data', value: payload })]),
-    ],
-    ...{ metadata: undefined, extensions: [], referenceTaskIds: [] },
-  }
-}
-
-/** An answer that came without a task, as one that is over. */
-const answeredBy = ({ messageId, parts }: Message, { threadId }: InboxMessage): Task => ({
-  ...{ id: `${withoutTask}${messageId}`, contextId: threadId, history: [], metadata: undefined },
-  status: { state: TaskState.TASK_STATE_COMPLETED, message: undefined, timestamp: undefined },
-  artifacts: [
-    ...[{ artifactId: messageId, name: '', description: '', parts, metadata: undefined, extensions: [] }],
-  ],
-})
-
-/** A task that the other side says it does not have. */
-const lostTask = (id: string): Task => ({
-  ...{ id, contextId: '', history: [], artifacts: [], metadata: undefined },
-  status: { state: TaskState.TASK_STATE_FAILED, message: lost, timestamp: undefined },
-})
-
-const lost: Message = {
-  ...{ messageId: '', contextId: '', taskId: '', role: Role.ROLE_AGENT, metadata: undefined },
-  parts: [
-    ...[{ content: { $case: 'text' as const, value: 'the other side does not know the task any more' } }],
-  ].map((part) => ({ ...part, metadata: undefined, filename: '', mediaType: '' })),
-  ...{ extensions: [], referenceTaskIds: [] },
-}
-
-const textIn = (parts: readonly Part[]): string =>
-  parts
-    .flatMap(({ content }) => {
-      if (content?.$case === 'text' || content?.$case === 'url') return [content.value]
-      return content?.$case === 'data' ? [JSON.stringify(content.value, null, 2)] : []
-    })
-    .join('\n\n')

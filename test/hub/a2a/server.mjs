@@ -74,7 +74,8 @@ const executor = {
   cancelTask: async () => {},
 }
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => void serve(request, response))
+async function serve(request, response) {
   const url = `http://127.0.0.1:${server.address().port}`
   if (request.method === 'GET') {
     if (mode === 'redirect') return response.writeHead(302, { location: `${url}/elsewhere` }).end()
@@ -96,7 +97,7 @@ const server = createServer(async (request, response) => {
   response.setHeader('content-type', 'text/event-stream')
   for await (const event of answer) response.write(formatSSEEvent(event))
   response.end()
-})
+}
 const card = (url) => ({
   ...{ name: 'Helsinki', description: 'an agent elsewhere', provider: undefined, version: '1' },
   supportedInterfaces: [{ url: `${url}/`, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '1.0' }],
