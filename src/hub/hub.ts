@@ -8,6 +8,7 @@ import { describeRun, onArchived } from '../space/archiving.ts'
 import { tryToRecord } from '../space/audit.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Survey } from '../space/survey.ts'
+import { runCouriers } from './a2a/couriers.ts'
 import { Admission } from './admit.ts'
 import { createApp, type McpDoor } from './app.ts'
 import { Callers } from './callers.ts'
@@ -45,6 +46,8 @@ export interface StartHubOptions {
   tls?: boolean
   /** Post mail to the person to the webhook of the settings. One hub of a space should. @default true */
   webhook?: boolean
+  /** How often to look for mail to agents of other systems. @default 1000 */
+  lookMs?: number
   /** How often streams send a heartbeat. @default 15_000 */
   beatMs?: number
 }
@@ -150,6 +153,9 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
     log[run.problem === undefined ? 'info' : 'warn']({ event: 'archive', ...run }, describeRun(run))
   })
   const posting = options.webhook === false ? undefined : postOutside(space, log, stopping.signal)
+  const couriers = runCouriers(parts, stopping.signal, options.lookMs).catch((err: unknown) =>
+    log.error({ event: 'a2a', err }, 'mail to agents of other systems has stopped; restart the hub'),
+  )
   const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   const link = `${url}/#token=${callers.console}`
   const forget = keepLink(space.dir, link)
@@ -176,7 +182,7 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
       await closed
       clearInterval(idle)
       clearTimeout(late)
-      await Promise.race([posting, sleep(graceMs, undefined, { ref: false })])
+      await Promise.race([Promise.all([posting, couriers]), sleep(graceMs, undefined, { ref: false })])
       await feed.stop()
       callers.stop()
       use.write()

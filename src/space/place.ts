@@ -17,7 +17,7 @@ export interface HubPlace {
 export type Place = ({ kind: 'directory' } & FoundSpace) | HubPlace
 
 /** What somebody has named as a space. An address is known by its scheme; everything else is a directory. */
-export function kindOfAddress(named: string): Place['kind'] {
+function kindOfAddress(named: string): Place['kind'] {
   if (/^https?:\/\//i.test(named) || /^unix:/i.test(named)) return 'hub'
   return 'directory'
 }

@@ -13,6 +13,7 @@ import { clients } from '../../model/client.ts'
 import { action, type Cli } from '../cli.ts'
 import { changesText, type FileChange, initText, uninitText } from '../format/setup.ts'
 import { examples } from '../help.ts'
+import { foundPlace } from '../open.ts'
 import { collect } from '../options.ts'
 
 interface SetupFlags {
@@ -87,10 +88,13 @@ export function uninit(command: Command): void {
   })
 }
 
-function placeOf({ globals }: Cli, { scope }: SetupFlags): Place {
+function placeOf(cli: Cli, { scope }: SetupFlags): Place {
+  const { space: named } = cli.globals
   const project = realpathSync(process.cwd())
   const dist = dirname(realpathSync(process.argv[1]!))
-  const space = globals.space === undefined ? undefined : resolve(globals.space)
+  // A hub is named as it was typed: its token is not for settings files.
+  const isHub = named !== undefined && foundPlace(cli).kind === 'hub'
+  const space = named === undefined || isHub ? named : resolve(named)
   return { scope, project, env: process.env, dist, space }
 }
 

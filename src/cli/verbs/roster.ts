@@ -2,8 +2,9 @@ import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import type { Agent } from '../../model/agent.ts'
 import { toPrintableLine } from '../../model/text.ts'
+import { mustBePerson } from '../../space/acting.ts'
 import type { OpenedSpace } from '../../space/api.ts'
-import { action, shellWord } from '../cli.ts'
+import { action, type Cli, shellWord } from '../cli.ts'
 import { agentTable } from '../format/agents.ts'
 import { examples } from '../help.ts'
 import { open, openFiles } from '../open.ts'
@@ -16,6 +17,7 @@ interface JoinFlags {
   pid?: number
   client?: string
   swarm?: string
+  a2a?: string
 }
 
 export function join(command: Command): void {
@@ -27,6 +29,10 @@ export function join(command: Command): void {
     .option('--note <text>', 'a line about this agent, shown to others')
     .option('--pid <n>', "the agent's process id", whole(1))
     .option('--client <name>', 'the client it runs in, such as claude-code')
+    .option(
+      '--a2a <url>',
+      'an agent of another system, by its A2A agent card; MAILBOX_A2A_TOKEN is its token, if it asks for one',
+    )
     .option('--swarm <dir>', 'instead of one agent, register all agents in DIR/agents/*.md as SWARM/NAME')
     .addHelpText(
       'after',
@@ -34,10 +40,11 @@ export function join(command: Command): void {
         'mailbox join ada --role architect --tag project:inscription',
         'mailbox join bob --pid $$',
         'mailbox join --swarm swarms/dev',
+        'mailbox join helsinki --a2a https://example.org/.well-known/agent-card.json',
       ),
     )
   action(command, async (cli, name: string | undefined, flags: JoinFlags) => {
-    const { role, tag, note, pid, client, swarm } = flags
+    const { role, tag, note, pid, client, swarm, a2a } = flags
     if ((name === undefined) === (swarm === undefined)) {
       throw new MailboxError('invalid', 'give either a name or --swarm', { hint: 'mailbox join ada' })
     }
@@ -47,12 +54,34 @@ export function join(command: Command): void {
       cli.confirm({ agents }, () => agents.map((agent) => `${summary(agent)} registered`).join('\n'))
       return
     }
+    if (a2a !== undefined) return joinRemote(cli, name, { card: a2a, roles: role, tags: tag })
     await using space = await open(cli, { creates: true, agent: name })
     const session = given({ pid, client })
     const agent = await space.join(name, { ...given({ roles: role, tags: tag, note }), session })
     cli.confirm({ agent }, () => `${summary(agent)} joined`)
     cli.tip(`to read its mail: ${cli.command(`check --as ${shellWord(name)}`)}`)
   })
+}
+
+interface RemoteFlags {
+  card: string
+  roles: string[] | undefined
+  tags: string[] | undefined
+}
+
+/** Makes an agent of another system a member of the roster. Its card is read first, and the hub brings it its mail. */
+async function joinRemote(cli: Cli, name: string, { card, roles, tags }: RemoteFlags): Promise<void> {
+  await using space = await openFiles(cli, { creates: true })
+  await mustBePerson(space.core, 'add agents of other systems')
+  const { a2aClient, saveRemoteAgent } = await import('../../hub/a2a/remote-agents.ts')
+  const { readCard } = await import('../../hub/a2a/remote-card.ts')
+  const token = process.env['MAILBOX_A2A_TOKEN'] || undefined
+  const remote = { card, ...given({ token }) }
+  const { name: title, description } = await readCard(remote, space.settings['a2a.allow'])
+  saveRemoteAgent(space.dir, name, remote)
+  const agent = await space.join(name, { ...given({ roles, tags }), session: { client: a2aClient } })
+  cli.confirm({ agent, card: { name: title, description } }, () => `${summary(agent)} joined, at ${card}`)
+  cli.hint('its mail is sent while a hub runs: mailbox serve')
 }
 
 export function leave(command: Command): void {

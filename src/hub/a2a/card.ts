@@ -5,7 +5,7 @@ import type { RosterAgent } from '../../query/presence.ts'
 import type { DiskSpace } from '../../space/space.ts'
 
 /** Where an exposed address is served. */
-export const pathOf = (address: string): string => `/a2a/${encodeURIComponent(address)}`
+const pathOf = (address: string): string => `/a2a/${encodeURIComponent(address)}`
 
 /** What the person lets agents of other systems write to, in the order of the setting. */
 export const exposedIn = (space: Pick<DiskSpace, 'settings'>): string[] =>

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Message, type Part, Role, type Task, TaskState } from '@a2a-js/sdk'
+import { type Task, TaskState } from '@a2a-js/sdk'
 import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client'
+import { TaskNotFoundError } from '@a2a-js/sdk/errors'
 import { MailboxError } from '../../base/errors.ts'
 import { listIfAny, readJsonIfAny, writeFileAtomically } from '../../base/files.ts'
 import { backoffMs, pause } from '../../base/timers.ts'
@@ -10,7 +11,9 @@ import type { InboxMessage } from '../../query/inbox.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
 import { hubDir } from '../hub-dir.ts'
 import type { HubParts } from '../parts.ts'
-import { fetchFor, type RemoteAgent, readCard } from './remote-agents.ts'
+import { answeredBy, lostTask, reasonOf, textIn, toMessage, withoutTask } from './out-words.ts'
+import type { RemoteAgent } from './remote-agents.ts'
+import { fetchFor, readCard } from './remote-card.ts'
 import { isOver } from './task.ts'
 
 export interface OutOptions {
@@ -32,6 +35,7 @@ interface Sending {
 }
 
 const longestPauseMs = 60_000
+const slowestLookMs = 15_000
 const textChars = 100_000
 
 /**
@@ -44,6 +48,7 @@ export class RemoteCourier {
   readonly #options: OutOptions
   readonly #mailbox: Mailbox
   readonly #dir: string
+  readonly #looks = new Map<string, { at: number; tries: number; state: TaskState | undefined }>()
   #client: Client | undefined
   #failures = 0
   #problem = ''
@@ -94,7 +99,8 @@ export class RemoteCourier {
         !known.some(({ id, about }) => id === message.id || about === message.id)
       )
         await this.#handOver(message, known)
-    for (const sending of this.#sendings()) await this.#follow(sending)
+    for (const sending of this.#sendings())
+      if ((this.#looks.get(sending.id)?.at ?? 0) <= performance.now()) await this.#follow(sending)
   }
 
   #sendings = (): Sending[] =>
@@ -103,16 +109,26 @@ export class RemoteCourier {
   #note = (sending: Sending): void =>
     writeFileAtomically(join(this.#dir, `${sending.id}.json`), JSON.stringify(sending))
 
-  #forget = ({ id }: Sending): void => rmSync(join(this.#dir, `${id}.json`), { force: true })
+  #forget({ id }: Sending): void {
+    rmSync(join(this.#dir, `${id}.json`), { force: true })
+    this.#looks.delete(id)
+  }
 
   /** Sends a message: as a new task, or as the answer to what a task has asked. */
   async #handOver(message: InboxMessage, known: readonly Sending[]): Promise<void> {
     const asked = await this.#taskAsking(message, known)
     const sending: Sending = asked ? { ...asked, about: message.id } : { id: message.id, about: message.id }
     if (!asked) this.#note(sending)
-    const task = await this.#send(message, asked?.taskId)
+    const before = asked && (await this.#get(asked.taskId!))
+    const isThere = before?.history.some(({ messageId }) => messageId === message.id) ?? false
+    await this.#handedOver(sending, isThere ? before! : await this.#send(message, asked?.taskId))
+  }
+
+  async #handedOver(sending: Sending, task: Task): Promise<void> {
+    // An answer without a task is all that there will be.
+    if (task.id.startsWith(withoutTask) && (await this.#tell(sending, task))) return this.#forget(sending)
     this.#note({ ...sending, taskId: task.id })
-    await this.#mailbox.notified([message.id])
+    await this.#mailbox.notified([sending.about])
   }
 
   /** The task whose question a message answers. */
@@ -154,17 +170,29 @@ export class RemoteCourier {
     const task = sending.taskId === undefined ? await this.#found(sending) : await this.#get(sending.taskId)
     if (task === undefined) {
       // It never arrived: once more.
-      const sent = await this.#send(message as InboxMessage)
-      this.#note({ ...sending, taskId: sent.id })
-      await this.#mailbox.notified([message.id])
-      return
+      return this.#handedOver(sending, await this.#send(message as InboxMessage))
     }
     if (sending.taskId === undefined) this.#note({ ...sending, taskId: task.id })
-    if (await this.#tell(sending, task)) this.#forget(sending)
+    if (await this.#tell(sending, task)) return this.#forget(sending)
+    this.#lookLater(sending, task)
+  }
+
+  /** A task that takes its time is asked for less and less often. */
+  #lookLater({ id }: Sending, { status }: Task): void {
+    const { lookMs = 1_000 } = this.#options
+    const before = this.#looks.get(id)
+    const tries = before?.state === status?.state ? (before?.tries ?? 0) + 1 : 0
+    const at = performance.now() + backoffMs(tries, lookMs, slowestLookMs)
+    this.#looks.set(id, { at, tries, state: status?.state })
   }
 
   async #get(id: string): Promise<Task> {
-    return (await this.#connect()).getTask({ tenant: '', id, historyLength: undefined })
+    try {
+      return await (await this.#connect()).getTask({ tenant: '', id })
+    } catch (error) {
+      if (!(error instanceof TaskNotFoundError)) throw error
+      return lostTask(id)
+    }
   }
 
   /** The task of a message of which it is not known whether it was sent: by its id, in its context. */
@@ -180,7 +208,7 @@ export class RemoteCourier {
   }
 
   /** Tells what the other side has reported. True when nothing more is to be expected. */
-  async #tell({ id, about }: Sending, task: Task): Promise<boolean> {
+  async #tell({ about }: Sending, task: Task): Promise<boolean> {
     const state = task.status?.state
     const text = textIn(task.status?.message?.parts ?? [])
     const results = task.artifacts.map(({ parts }) => textIn(parts)).filter((one) => one !== '')
@@ -198,14 +226,13 @@ export class RemoteCourier {
           task.id,
           false,
         )
-        if (about !== id) await this.#close(id)
         return true
       case TaskState.TASK_STATE_WORKING:
         await this.#quietly(() => this.#mailbox.start(about))
         return false
       default:
         if (!isOver(state)) return false
-        await this.#quietly(() => this.#mailbox.fail(about, { reason: text || nameOf(state) }))
+        await this.#quietly(() => this.#mailbox.fail(about, { reason: text || reasonOf(state) }))
         return true
     }
   }
@@ -214,8 +241,6 @@ export class RemoteCourier {
     const answer = { body: body.slice(0, textChars), key: `a2a-out:${key}`, awaitingResponse }
     await this.#mailbox.reply(id, answer)
   }
-
-  #close = (id: string): Promise<void> => this.#quietly(() => this.#mailbox.done(id))
 
   /** A step that may have been taken before, or that is no longer possible because the sender took the mail back. */
   async #quietly(step: () => Promise<unknown>): Promise<void> {
@@ -226,42 +251,3 @@ export class RemoteCourier {
     }
   }
 }
-
-const nameOf = (state: TaskState | undefined): string =>
-  state === TaskState.TASK_STATE_REJECTED
-    ? 'the other side has rejected it'
-    : state === TaskState.TASK_STATE_CANCELED
-      ? 'the other side has cancelled it'
-      : 'it failed on the other side'
-
-function toMessage({ id, threadId, subject, body, payload }: InboxMessage, taskId: string): Message {
-  const part = (content: NonNullable<Part['content']>): Part => ({
-    ...{ content, metadata: undefined, filename: '', mediaType: '' },
-  })
-  const text = [subject, body].filter((one) => one !== '').join('\n\n')
-  return {
-    ...{ messageId: id, contextId: threadId, taskId, role: Role.ROLE_USER },
-    parts: [
-      part({ $case: 'text', value: text }),
-      ...(payload === undefined ? [] : [part({ $case: 'data', value: payload })]),
-    ],
-    ...{ metadata: undefined, extensions: [], referenceTaskIds: [] },
-  }
-}
-
-/** An answer that came without a task, as one that is over. */
-const answeredBy = ({ messageId, parts }: Message, { threadId }: InboxMessage): Task => ({
-  ...{ id: `message:${messageId}`, contextId: threadId, history: [], metadata: undefined },
-  status: { state: TaskState.TASK_STATE_COMPLETED, message: undefined, timestamp: undefined },
-  artifacts: [
-    ...[{ artifactId: messageId, name: '', description: '', parts, metadata: undefined, extensions: [] }],
-  ],
-})
-
-const textIn = (parts: readonly Part[]): string =>
-  parts
-    .flatMap(({ content }) => {
-      if (content?.$case === 'text' || content?.$case === 'url') return [content.value]
-      return content?.$case === 'data' ? [JSON.stringify(content.value, null, 2)] : []
-    })
-    .join('\n\n')

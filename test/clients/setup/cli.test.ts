@@ -42,6 +42,17 @@ describe('mailbox init', () => {
     expect(snapshot(home)).toEqual(before)
   })
 
+  it('points the clients to a hub by its address', () => {
+    const home = homeWith({ 'claude-settings': settings })
+    const hub = 'https://hub.example.org:7337'
+    expect(mailbox(home, 'init', '--yes', '--space', hub).code).toBe(0)
+    const hooks = readFileSync(join(home, '.claude', 'settings.json'), 'utf8')
+    expect(hooks).toContain(`MAILBOX_SPACE=${hub} `)
+    expect(JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8')).mcpServers.mailbox.env).toEqual({
+      MAILBOX_SPACE: hub,
+    })
+  })
+
   it('does not print secrets that stand beside its own entries', () => {
     const home = homeWith({ 'claude-settings': settings })
     const { stdout } = mailbox(home, 'init', '--dry-run')

@@ -12,7 +12,7 @@ export type Transport = 'rpc' | 'rest' | 'legacy'
 type Line = any
 
 /** A client that is running, with the lines that it prints. */
-export function startClient(base: string, token: string, transport: Transport, verb: string, params: object) {
+function startClient(base: string, token: string, transport: Transport, verb: string, params: object) {
   const child = spawn(process.execPath, [program, base, transport, verb, JSON.stringify(params)], {
     env: { ...process.env, TOKEN: token },
     stdio: ['ignore', 'pipe', 'inherit'],
