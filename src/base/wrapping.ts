@@ -6,6 +6,9 @@ import type { DataKey } from './sealing.ts'
  * sign with can be written to, and there is one key to keep, to replace and to revoke.
  */
 
+const recipients = new Map<string, string>()
+const recipientsKept = 10_000
+
 /** It takes longer to load than most commands take, and most commands need none of it. */
 async function load() {
   const [age, { ed25519 }, { bech32 }] = await Promise.all([
@@ -16,8 +19,14 @@ async function load() {
   const bytesOf = (key: string) => new Uint8Array(Buffer.from(key, 'base64url'))
   return {
     ...age,
-    recipientOf: (publicKey: string) =>
-      bech32.encodeFromBytes('age', ed25519.utils.toMontgomery(bytesOf(publicKey))),
+    recipientOf(publicKey: string): string {
+      const known = recipients.get(publicKey)
+      if (known !== undefined) return known
+      const recipient = bech32.encodeFromBytes('age', ed25519.utils.toMontgomery(bytesOf(publicKey)))
+      if (recipients.size >= recipientsKept) recipients.clear()
+      recipients.set(publicKey, recipient)
+      return recipient
+    },
     identityOf: (secret: string) =>
       bech32
         .encodeFromBytes('AGE-SECRET-KEY-', ed25519.utils.toMontgomerySecret(bytesOf(secret)))

@@ -33,6 +33,8 @@ export class Keyring {
   readonly #dir: string
   readonly #pinOf: PinOf
   readonly #signers = new Map<string, Signer>()
+  /** When a key was looked for in vain: a send must not look again each time. */
+  readonly #failed = new Map<string, number>()
   /** Keys that changed while this process followed the journal; its index may not have them yet. */
   readonly #changed = new Map<string, string | null>()
 
@@ -88,9 +90,20 @@ export class Keyring {
 
   /** The key of an agent; undefined where none can be kept. */
   signerFor(name: string): Signer | undefined {
-    const known = this.#signers.get(name) ?? this.#load(name)
-    if (known !== undefined) this.#signers.set(name, known)
-    return known
+    const known = this.#signers.get(name)
+    if (known !== undefined) return known
+    const failedAt = this.#failed.get(name)
+    if (failedAt !== undefined && performance.now() - failedAt < retryMs) return undefined
+    const loaded = this.#load(name)
+    if (loaded === undefined) this.#failed.set(name, performance.now())
+    else this.#signers.set(name, loaded)
+    return loaded
+  }
+
+  /** What is known of the key of an agent may not be true any more. */
+  #forget(name: string): void {
+    this.#signers.delete(name)
+    this.#failed.delete(name)
   }
 
   /** Learns from entries of the journal which keys have changed. */
@@ -98,7 +111,7 @@ export class Keyring {
     for (const entry of entries) {
       if (entry.kind !== 'key') continue
       this.#changed.set(entry.agent, entry.key ?? null)
-      this.#signers.delete(entry.agent)
+      this.#forget(entry.agent)
     }
   }
 
@@ -131,7 +144,7 @@ export class Keyring {
   renewed(name: string): void {
     const file = this.fileOf(name)
     advance(file)
-    this.#signers.delete(name)
+    this.#forget(name)
   }
 
   /** The keys that an agent had before: what was encrypted for them can still be read. */
@@ -143,7 +156,7 @@ export class Keyring {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     retire(file, retired)
     writeFileAtomically(file, `${JSON.stringify(key)}\n`)
-    this.#signers.delete(name)
+    this.#forget(name)
   }
 
   /** Signs the messages of a decision. What was imported keeps the signature that it came with. */
@@ -169,6 +182,9 @@ export class Keyring {
       )
   }
 }
+
+/** How long it counts that there is no key. */
+const retryMs = 1_000
 
 const nextFile = (file: string): string => `${file}.next`
 const retiredFile = (file: string): string => `${file}.old`
