@@ -12,14 +12,15 @@ import type { DataKey } from '../base/sealing.ts'
 import { newSigningKey, type SigningKey, signerOf } from '../base/signing.ts'
 import type { Draft, Gist, LateDraft, MessageDraft } from '../model/entry.ts'
 import { nameToFile } from '../model/name.ts'
-import { signedText } from '../model/signature.ts'
+import type { MessageSigner } from '../model/signature.ts'
 import { configDir, type Environment } from './trust.ts'
 
 /** The key that the journal knows a sender by; null if it was revoked. */
 type PinOf = (name: string) => string | null | undefined
 
-interface Signer extends SigningKey {
-  sign: (text: string) => string
+interface Signer extends SigningKey, MessageSigner {
+  /** Always the same, so that what it signs can be told. */
+  self: () => MessageSigner
 }
 
 /**
@@ -126,7 +127,8 @@ export class Keyring {
       const key = readKey(file) ?? (pinned === undefined ? makeKey(file) : undefined)
       // What is signed with another key than the known one would look forged.
       if (key === undefined || (pinned !== undefined && pinned !== key.public)) return undefined
-      return { ...key, sign: signerOf(key) }
+      const signer: Signer = { ...key, space: this.#space, sign: signerOf(key), self: () => signer }
+      return signer
     } catch {
       // A home that cannot be written to, or a file that is no key: `doctor` and `verify` tell.
       return undefined
@@ -170,8 +172,7 @@ export class Keyring {
   #signMessage(draft: MessageDraft, isRequired: boolean): void {
     const { from } = draft.message
     const signer = this.signerFor(from)
-    if (signer !== undefined)
-      draft.signature = `${signer.public}.${signer.sign(signedText(draft, this.#space))}`
+    if (signer !== undefined) draft.signer = signer.self
     else if (isRequired)
       throw new MailboxError(
         'not_permitted',
