@@ -78,7 +78,7 @@ function climbed(text: string, path: string): string {
 type Signed = Pick<MessageDraft, 'message' | 'exclude'>
 
 /** What is signed. */
-export const signedText = ({ message, exclude }: Signed, space: string): string =>
+const signedText = ({ message, exclude }: Signed, space: string): string =>
   JSON.stringify(['agent-mailbox message', space, message, exclude ?? []])
 
 /** The key that signed a message in a space; undefined if it is not signed, or not by that key, or was changed. */

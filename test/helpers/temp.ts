@@ -27,7 +27,9 @@ export const patientSettings = {
 let encrypts = false
 
 /** Whether the spaces of tests are encrypted, so that the same stories can be told in them: test/encrypted. */
-export const encryptSpaces = (on: boolean): void => void (encrypts = on)
+export function encryptSpaces(on: boolean): void {
+  encrypts = on
+}
 
 /** The settings of a test's space that hold for every process that opens it. */
 export const sharedSettings = (): Partial<Settings> => (encrypts ? { encrypt: 'space' } : {})
