@@ -18,11 +18,25 @@ import * as push from './measures/push.mjs'
 import * as read from './measures/read.mjs'
 import * as rebuild from './measures/rebuild.mjs'
 import * as roster from './measures/roster.mjs'
+import * as security from './measures/security.mjs'
 import * as send from './measures/send.mjs'
 import * as startup from './measures/startup.mjs'
 
 // The long histories come last, and what adds to them after what only reads them.
-const measures = [limit, send, broadcast, roster, push, hub, startup, read, growth, rebuild, consoleView]
+const measures = [
+  limit,
+  send,
+  security,
+  broadcast,
+  roster,
+  push,
+  hub,
+  startup,
+  read,
+  growth,
+  rebuild,
+  consoleView,
+]
 const here = dirname(fileURLToPath(import.meta.url))
 
 async function main() {

@@ -15,28 +15,39 @@ const { version } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
 /** Every module that ends up in one of the bundles. */
 const modules = new Set()
 
-async function bundle(input, format, ending) {
+async function bundle(
+  input,
+  format,
+  ending,
+  { minify = format === 'cjs', define = { __AGE__: '"age.js"' } } = {},
+) {
   const built = await rolldown({
     cwd: root,
     input,
     platform: 'node',
     external: ['libsql', 'pg'],
     // Its CommonJS form hides its imports from a bundler.
-    resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
+    resolve: {
+      alias: {
+        'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
+        '@noble/post-quantum/hybrid.js': `${root}/scripts/unused-by-age.mjs`,
+        '@noble/curves/nist.js': `${root}/scripts/unused-by-age.mjs`,
+      },
+    },
     // The library names everything it exports; the command line loads the same files when it needs them.
     checks: { ineffectiveDynamicImport: false },
     // Importing one of these does nothing by itself, so the hook's bundle can leave them out.
     treeshake: {
       moduleSideEffects: [{ test: /node_modules\/(jsonc-parser|smol-toml)\//, sideEffects: false }],
     },
-    transform: { define: { __VERSION__: JSON.stringify(version) }, target: 'node20' },
+    transform: { define: { __VERSION__: JSON.stringify(version), ...define }, target: 'node20' },
   })
   const { output } = await built.write({
     dir: 'dist',
     format,
     entryFileNames: `[name].${ending}`,
     chunkFileNames: `chunks/[name]-[hash].${ending}`,
-    minify: format === 'cjs' ? true : 'dce-only',
+    minify: minify ? true : 'dce-only',
     // For `node --enable-source-maps` in development; the package leaves them out.
     sourcemap: true,
   })
@@ -47,6 +58,8 @@ async function bundle(input, format, ending) {
 // A fast build leaves old chunks: processes of a running test may still be loading them.
 if (types) rmSync(`${root}/dist`, { recursive: true, force: true })
 await bundle({ mod: 'src/mod.ts', 'index-worker': 'src/index/worker.ts' }, 'esm', 'js')
+// Once for all of them: it is large, and few processes need it.
+await bundle({ age: 'src/base/age.ts' }, 'esm', 'js', { minify: true, define: {} })
 await bundle({ cli: 'src/cli/main.ts' }, 'cjs', 'cjs')
 // By itself, so that it finds everything in one file: it is what runs most.
 await bundle({ hook: 'src/clients/hook/main.ts' }, 'cjs', 'cjs')

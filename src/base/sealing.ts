@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, randomBytes, randomFillSync } from 'node:crypto'
 
 /** A key of 32 bytes that texts are sealed with, by AES-256-GCM. */
 export type DataKey = Buffer
@@ -12,9 +12,22 @@ const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
+/** Random bytes for many nonces: to ask for each takes half as long as to seal a short text. */
+const nonces = Buffer.alloc(341 * nonceBytes)
+let used = nonces.length
+
+function newNonce(): Buffer {
+  if (used === nonces.length) {
+    randomFillSync(nonces)
+    used = 0
+  }
+  used += nonceBytes
+  return nonces.subarray(used - nonceBytes, used)
+}
+
 /** A text that only whoever has the key can read, as base64url. It can only be opened as what it is `about`. */
 export function sealText(key: DataKey, text: string, about: string): string {
-  const nonce = randomBytes(nonceBytes)
+  const nonce = newNonce()
   const cipher = createCipheriv(algorithm, key, nonce)
   cipher.setAAD(Buffer.from(about))
   const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { DataKey } from './sealing.ts'
 
 /**
@@ -6,18 +7,34 @@ import type { DataKey } from './sealing.ts'
  * sign with can be written to, and there is one key to keep, to replace and to revoke.
  */
 
+const recipients = new Map<string, string>()
+const recipientsKept = 10_000
+
+/** Set in bundles: what the build makes of age.ts is a file of its own, beside the bundle or above its chunks. */
+declare const __AGE__: string | undefined
+
+function loadAge(): Promise<typeof import('./age.ts')> {
+  if (typeof __AGE__ === 'undefined') return import('./age.ts')
+  const [file] = [`./${__AGE__}`, `../${__AGE__}`]
+    .map((path) => new URL(path, import.meta.url))
+    .filter((url) => existsSync(url))
+  return import(file!.href) as Promise<typeof import('./age.ts')>
+}
+
 /** It takes longer to load than most commands take, and most commands need none of it. */
 async function load() {
-  const [age, { ed25519 }, { bech32 }] = await Promise.all([
-    import('age-encryption'),
-    import('@noble/curves/ed25519.js'),
-    import('@scure/base'),
-  ])
+  const { ed25519, bech32, ...age } = await loadAge()
   const bytesOf = (key: string) => new Uint8Array(Buffer.from(key, 'base64url'))
   return {
     ...age,
-    recipientOf: (publicKey: string) =>
-      bech32.encodeFromBytes('age', ed25519.utils.toMontgomery(bytesOf(publicKey))),
+    recipientOf(publicKey: string): string {
+      const known = recipients.get(publicKey)
+      if (known !== undefined) return known
+      const recipient = bech32.encodeFromBytes('age', ed25519.utils.toMontgomery(bytesOf(publicKey)))
+      if (recipients.size >= recipientsKept) recipients.clear()
+      recipients.set(publicKey, recipient)
+      return recipient
+    },
     identityOf: (secret: string) =>
       bech32
         .encodeFromBytes('AGE-SECRET-KEY-', ed25519.utils.toMontgomerySecret(bytesOf(secret)))

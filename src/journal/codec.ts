@@ -29,14 +29,12 @@ export class LineBuffer {
 
   /** Appends one line and returns its sum. */
   add(draft: Draft, seq: number, at: string, prev: string): string {
-    if (!isDraft(draft))
-      throw new MailboxError('internal', 'refused to write an entry that could not be read back')
-    const head = `{"seq":${seq},"at":"${at}",${JSON.stringify(draft).slice(1, -1)},"prev":"${prev}"`
-    if (head.length > messageLimits.lineBytes) {
-      const why = `an entry of ${head.length} characters is too long for the journal`
-      const hint = `the limit is ${messageLimits.lineBytes} bytes; attach a file instead`
-      throw new MailboxError('over_limit', why, { limit: 'size', hint })
-    }
+    return this.addText(textOf(draft), seq, at, prev)
+  }
+
+  /** The same with the text of a draft. */
+  addText(text: string, seq: number, at: string, prev: string): string {
+    const head = `{"seq":${seq},"at":"${at}",${text},"prev":"${prev}"`
     // A UTF-16 unit takes at most three bytes.
     this.#reserve(head.length * 3 + tailLength + 1)
     const start = this.length
@@ -63,6 +61,20 @@ export class LineBuffer {
     this.#bytes.copy(grown, 0, 0, this.length)
     this.#bytes = grown
   }
+}
+
+/** What a line has besides the text of its draft: its place, its sums, and a signature that comes late. */
+const envelopeLength = 4_096
+
+/** The text of a draft in a line, which its place and its sums go around. Throws if it cannot be one. */
+export function textOf(draft: Draft): string {
+  if (!isDraft(draft))
+    throw new MailboxError('internal', 'refused to write an entry that could not be read back')
+  const text = JSON.stringify(draft).slice(1, -1)
+  if (text.length <= messageLimits.lineBytes - envelopeLength) return text
+  const why = `an entry of ${text.length} characters is too long for the journal`
+  const hint = `the limit is ${messageLimits.lineBytes} bytes; attach a file instead`
+  throw new MailboxError('over_limit', why, { limit: 'size', hint })
 }
 
 const lineSum = (head: string | Buffer): string => hash('sha256', head, 'hex').slice(0, sumLength)

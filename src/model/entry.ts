@@ -14,6 +14,7 @@ import type {
   tornDraft,
 } from './schemas.ts'
 import type { Encrypted } from './sealed.ts'
+import type { MessageSigner } from './signature.ts'
 
 /** What can happen to an agent. */
 export const agentChanges = ['joined', 'updated', 'frozen', 'resumed', 'left', 'died'] as const
@@ -73,6 +74,8 @@ export type MessageDraft = {
   exclude?: string[] | undefined
   /** See signature.ts. */
   signature?: string | undefined
+  /** Signs it when it is written, together with what else is written then. A function, so no part of its JSON. */
+  signer?: () => MessageSigner
   /** It is to be encrypted for its recipients. Once that is done, it is no more. */
   encrypt?: true
 }

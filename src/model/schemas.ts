@@ -166,7 +166,7 @@ export const messageDraft = z.strictObject({
   /** Agents in an addressed group that the sender excluded. */
   exclude: z.optional(z.array(word)),
   /** Who wrote it, provably: see signature.ts. */
-  signature: z.optional(z.string().check(z.maxLength(messageLimits.wordLength))),
+  signature: z.optional(z.string().check(z.maxLength(1_000))),
 })
 
 /** Receipts changed. All changes of one command are in one entry, so they happen together. */

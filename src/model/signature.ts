@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { isSignedBy } from '../base/signing.ts'
 import { person } from './agent.ts'
 import type { Entry, KeyDraft, MessageDraft, ShareDraft } from './entry.ts'
@@ -6,33 +7,96 @@ import type { Entry, KeyDraft, MessageDraft, ShareDraft } from './entry.ts'
  * A message is signed over what it says, together with the space that it was sent in: nobody can change it, put it into
  * another space, or write one in the sender's name without the sender's key. The signature stands in the entry as
  * `KEY.SIGNATURE`, with `.SPACE` behind it if the message was imported from there.
+ *
+ * To sign takes longer than all the rest of a send, so messages of one sender that are written together have one
+ * signature, over the root of a tree of their digests. Behind it, each has its way to the root: `~lDIGEST` or `~rDIGEST`
+ * for every step, with the digest that is to the left or to the right. So each can be checked without the others.
  */
 interface Signature {
   key: string
   value: string
+  /** The way to the root; empty if it was signed alone. */
+  path: string
   /** The space that it was signed in, if that is another one. */
   space?: string | undefined
 }
 
-const pattern = /^([\w-]{43})\.([\w-]{86})(?:\.(.{1,120}))?$/
+const pattern = /^([\w-]{43})\.([\w-]{86})((?:~[lr][\w-]{32}){0,20})(?:\.(.{1,120}))?$/
 
 export function parseSignature(signature: string): Signature | undefined {
-  const [, key, value, space] = pattern.exec(signature) ?? []
-  return key === undefined || value === undefined ? undefined : { key, value, space }
+  const [, key, value, path = '', space] = pattern.exec(signature) ?? []
+  return key === undefined || value === undefined ? undefined : { key, value, path, space }
+}
+
+/** Who signs messages, and in which space. */
+export interface MessageSigner {
+  public: string
+  space: string
+  sign: (text: string) => string
+}
+
+const digestOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 32)
+const leafOf = (text: string): string => digestOf(`leaf ${text}`)
+const nodeOf = (left: string, right: string): string => digestOf(`node ${left}${right}`)
+const rootText = (root: string): string => JSON.stringify(['agent-mailbox messages', root])
+
+/** The signatures of texts that are signed at once, with one signature for all of them. */
+export function signTogether(texts: readonly string[], signer: MessageSigner): string[] {
+  if (texts.length === 1) return [`${signer.public}.${signer.sign(texts[0]!)}`]
+  const paths = texts.map(() => '')
+  /** Each node with the texts below it, which stand side by side. */
+  let level = texts.map((text, at) => ({ digest: leafOf(text), from: at, to: at + 1 }))
+  const extend = ({ from, to }: { from: number; to: number }, step: string) => {
+    for (let at = from; at < to; at++) paths[at] += step
+  }
+  while (level.length > 1) {
+    const above: typeof level = []
+    for (let at = 0; at < level.length; at += 2) {
+      const [left, right] = [level[at]!, level[at + 1]]
+      if (right === undefined) {
+        above.push(left)
+        continue
+      }
+      extend(left, `~r${right.digest}`)
+      extend(right, `~l${left.digest}`)
+      above.push({ digest: nodeOf(left.digest, right.digest), from: left.from, to: right.to })
+    }
+    level = above
+  }
+  const signed = `${signer.public}.${signer.sign(rootText(level[0]!.digest))}`
+  return paths.map((path) => signed + path)
+}
+
+/** What was signed, for a text that has a way to the root. */
+function climbed(text: string, path: string): string {
+  let digest = leafOf(text)
+  for (const [, side, other = ''] of path.matchAll(/~([lr])([^~]+)/g))
+    digest = side === 'l' ? nodeOf(other, digest) : nodeOf(digest, other)
+  return rootText(digest)
 }
 
 type Signed = Pick<MessageDraft, 'message' | 'exclude'>
 
 /** What is signed. */
-export const signedText = ({ message, exclude }: Signed, space: string): string =>
+const signedText = ({ message, exclude }: Signed, space: string): string =>
   JSON.stringify(['agent-mailbox message', space, message, exclude ?? []])
 
 /** The key that signed a message in a space; undefined if it is not signed, or not by that key, or was changed. */
 export function signerIn(draft: Signed & Pick<MessageDraft, 'signature'>, space: string): string | undefined {
   const found = draft.signature === undefined ? undefined : parseSignature(draft.signature)
   if (found === undefined || found.space !== undefined) return undefined
-  return isSignedBy(found.key, signedText(draft, space), found.value) ? found.key : undefined
+  const text = signedText(draft, space)
+  const { key, value, path } = found
+  return isSignedBy(key, path === '' ? text : climbed(text, path), value) ? key : undefined
 }
+
+const messageStart = '"kind":"message","message":'
+
+/** The same as {@link signedText} from the text of the entry's line, which has the message in JSON already. */
+export const signedTextIn = (line: string, draft: Signed, space: string): string =>
+  draft.exclude === undefined && line.startsWith(messageStart)
+    ? `["agent-mailbox message",${JSON.stringify(space)},${line.slice(messageStart.length)},[]]`
+    : signedText(draft, space)
 
 /** What is signed when a key is replaced or revoked. */
 export const keyChangeText = (
@@ -73,7 +137,7 @@ function authorIn(
   known: string | null | undefined,
 ): string | undefined {
   const signed = parseSignature(signature)
-  if (signed === undefined) return undefined
+  if (signed === undefined || signed.path !== '') return undefined
   if (known === undefined ? by !== person : known !== signed.key) return undefined
   return isSignedBy(signed.key, text, signed.value) ? signed.key : undefined
 }

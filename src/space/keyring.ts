@@ -12,7 +12,7 @@ import type { DataKey } from '../base/sealing.ts'
 import { newSigningKey, type SigningKey, signerOf } from '../base/signing.ts'
 import type { Draft, Gist, LateDraft, MessageDraft } from '../model/entry.ts'
 import { nameToFile } from '../model/name.ts'
-import { signedText } from '../model/signature.ts'
+import type { MessageSigner } from '../model/signature.ts'
 import { configDir, type Environment } from './trust.ts'
 
 /** How long a key that is not there is not looked for again. */
@@ -21,8 +21,9 @@ const missedForMs = 1_000
 /** The key that the journal knows a sender by; null if it was revoked. */
 type PinOf = (name: string) => string | null | undefined
 
-interface Signer extends SigningKey {
-  sign: (text: string) => string
+interface Signer extends SigningKey, MessageSigner {
+  /** Always the same, so that what it signs can be told. */
+  self: () => MessageSigner
 }
 
 /**
@@ -103,6 +104,7 @@ export class Keyring {
     return found
   }
 
+  /** What is known of the key of an agent may not be true any more. */
   #forget(name: string): void {
     this.#signers.delete(name)
     this.#missed.delete(name)
@@ -128,7 +130,8 @@ export class Keyring {
       const key = readKey(file) ?? (pinned === undefined ? makeKey(file) : undefined)
       // What is signed with another key than the known one would look forged.
       if (key === undefined || (pinned !== undefined && pinned !== key.public)) return undefined
-      return { ...key, sign: signerOf(key) }
+      const signer: Signer = { ...key, space: this.#space, sign: signerOf(key), self: () => signer }
+      return signer
     } catch {
       // A home that cannot be written to, or a file that is no key: `doctor` and `verify` tell.
       return undefined
@@ -172,8 +175,7 @@ export class Keyring {
   #signMessage(draft: MessageDraft, isRequired: boolean): void {
     const { from } = draft.message
     const signer = this.signerFor(from)
-    if (signer !== undefined)
-      draft.signature = `${signer.public}.${signer.sign(signedText(draft, this.#space))}`
+    if (signer !== undefined) draft.signer = signer.self
     else if (isRequired)
       throw new MailboxError(
         'not_permitted',

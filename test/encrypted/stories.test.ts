@@ -8,14 +8,17 @@ import { encryptSpaces } from '../helpers/temp.ts'
  * are those that count entries, change lines of an export, or write with the keys of one home and read in another.
  */
 const stories = {
-  ...import.meta.glob('../space/{check,handle,inbox,search,show,thread-and-sent}.test.ts', {
+  ...import.meta.glob('../space/{check,search,show}.test.ts', {
     query: '?encrypted',
   }),
   ...inStorm(
     {
-      ...import.meta.glob('../space/{archiving,bytes,close,key,names,routing,wait,watch,words}.test.ts', {
-        query: '?encrypted',
-      }),
+      ...import.meta.glob(
+        '../space/{archiving,bytes,close,handle,inbox,key,names,routing,thread-and-sent,wait,watch,words}.test.ts',
+        {
+          query: '?encrypted',
+        },
+      ),
       ...import.meta.glob('../cli/{json,story}.test.ts', { query: '?encrypted' }),
       ...import.meta.glob('../property/history.test.ts', { query: '?encrypted' }),
     },

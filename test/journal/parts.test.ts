@@ -126,12 +126,12 @@ describe('lines in a buffer', () => {
         message: expect.stringContaining('could not be read back'),
       }),
     )
-    const long = messageDraft({ body: 'x'.repeat(8 * 1_048_576) })
+    const long = messageDraft({ body: 'x'.repeat(9 * 1_048_576) })
     expect(() => buffer.add(long, 1, at, noSum)).toThrow(
       expect.objectContaining({
         code: 'over_limit',
         limit: 'size',
-        message: expect.stringMatching(/^an entry of 8\d{6} /),
+        message: expect.stringMatching(/^an entry of 9\d{6} /),
       }),
     )
     expect(buffer.length).toBe(0)

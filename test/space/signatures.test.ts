@@ -163,6 +163,52 @@ describe('a home that takes no keys', () => {
   })
 })
 
+describe('messages that are written together', () => {
+  it('have one signature, by which each is told from a changed one without the others', async () => {
+    const space = await tempSpace()
+    const [ada, bob] = [await space.mailbox('ada'), await space.mailbox('bob')]
+    await Promise.all([ada.send({ to: 'bob' }), bob.send({ to: 'ada' })])
+    const sends = Array.from({ length: 21 }, (_, n) =>
+      (n % 3 === 0 ? bob : ada).send({ to: 'user', body: `${n}` }),
+    )
+    const sent = await Promise.all(sends)
+    for (const { id } of sent) expect(await space.show(id)).toMatchObject({ signature: 'signed' })
+    expect(await space.verify({ deep: true })).toMatchObject({ problems: [], unsigned: [] })
+    await space.close()
+    const lines = linesIn(space.dir)
+    const signatures = lines.flatMap((line) => (JSON.parse(line) as MessageDraft).signature ?? [])
+    const alone = new Set(signatures.map((signature) => signature.split('~')[0]))
+    expect(alone.size).toBeLessThan(signatures.length / 2)
+    // One is changed, with all sums after it, by somebody who has no key.
+    const at = lines.findIndex((line) => line.includes('"body":"10"'))
+    let prev = ''
+    const rewritten = lines.map((line, n) => {
+      const text = n === at ? line.replace('"body":"10"', '"body":"99"') : line
+      const linked = n > at ? text.replace(/"prev":"[0-9a-f]{32}"/, `"prev":"${prev}"`) : text
+      const whole = n < at ? line : withOwnSum(linked)
+      prev = (JSON.parse(whole) as { sum: string }).sum
+      return whole
+    })
+    writeLines(space.dir, rewritten)
+    const { problems } = await verifyDir(space.dir)
+    expect(problems.filter((one) => one.includes('is not signed with the key of'))).toHaveLength(1)
+    const again = await tempSpace({ dir: space.dir })
+    const states = await Promise.all(sent.map(async ({ id }) => (await again.show(id)).signature))
+    expect(states.filter((state) => state === 'forged')).toHaveLength(1)
+    expect(states[10]).toBe('forged')
+  })
+
+  it('keep their signatures through an export and an import', async () => {
+    const space = await tempSpace()
+    const ada = await space.mailbox('ada')
+    await Promise.all(Array.from({ length: 5 }, () => ada.send({ to: 'ada' })))
+    const lines = await linesOf(space)
+    const copy = await tempSpace()
+    expect(await copy.importMessages(lines)).toMatchObject({ imported: 5, refused: 0 })
+    expect((await linesOf(copy)).slice(2)).toEqual(lines.slice(2))
+  })
+})
+
 describe('a key', () => {
   it('can be replaced: what it signed stays signed, and what it signs from then on does not count', async () => {
     const space = await tempSpace()
@@ -174,7 +220,8 @@ describe('a key', () => {
     for (const id of [before, after]) expect(await ada.show(id)).toMatchObject({ signature: 'signed' })
     // Whoever has the old one can still write lines, which are told from real ones.
     const other = await tempSpace({ dir: space.dir })
-    other.core.keyring.signerFor = () => ({ ...stolen, sign: signerOf(stolen) })
+    const thief = { ...stolen, sign: signerOf(stolen), self: () => thief }
+    other.core.keyring.signerFor = () => thief
     const { id } = await (await other.mailbox('ada')).send({ to: 'ada' })
     expect(await ada.show(id)).toMatchObject({ signature: 'forged' })
     const { messages } = await ada.check({})

@@ -1,7 +1,14 @@
 import type { MailboxError } from '../../base/errors.ts'
-import type { Draft, Entry } from '../../model/entry.ts'
-import { LineBuffer, noSum } from '../codec.ts'
+import type { Draft, Entry, MessageEntry } from '../../model/entry.ts'
+import { type MessageSigner, signedTextIn, signTogether } from '../../model/signature.ts'
+import { LineBuffer, noSum, textOf } from '../codec.ts'
 import { type PlacedEntry, startCursor } from '../journal.ts'
+
+interface PendingLine {
+  entry: Entry
+  /** The text of its draft. */
+  text: string
+}
 
 export interface BatchLine {
   entry: Entry
@@ -17,11 +24,15 @@ export interface FlushOutcome {
   error: MailboxError | undefined
 }
 
-/** Lines that are numbered, chained and encoded, but not written yet. */
+/**
+ * Lines that are numbered, but not written yet. They are signed, chained and encoded when they are: what one sender says
+ * in a batch takes one signature.
+ */
 export class Batch {
-  #lines: BatchLine[] = []
+  #lines: PendingLine[] = []
   readonly #buffer = new LineBuffer()
-  #last: { seq: number; sum: string } = startCursor
+  /** The entry that the first line follows. */
+  #before: { seq: number; sum: string } = startCursor
 
   get length(): number {
     return this.#lines.length
@@ -29,7 +40,7 @@ export class Batch {
 
   /** The next line follows this entry. Only while the batch is empty. */
   startAfter({ seq, sum }: { seq: number; sum: string }): void {
-    this.#last = { seq, sum }
+    this.#before = { seq, sum }
   }
 
   addSeal(): void {
@@ -37,29 +48,55 @@ export class Batch {
   }
 
   add(draft: Draft, at: string): Entry {
-    const seq = this.#last.seq + 1
-    const start = this.#buffer.length
-    const sum = this.#buffer.add(draft, seq, at, this.#last.sum || noSum)
+    const seq = (this.#lines.at(-1)?.entry ?? this.#before).seq + 1
+    const text = textOf(draft)
     const entry: Entry = { seq, at, ...draft }
-    this.#lines.push({ entry, sum, start, end: this.#buffer.length - 1 })
-    this.#last = { seq, sum }
+    this.#lines.push({ entry, text })
     return entry
   }
 
   /** Drops lines, back to the first `keep`. If none is left, the next one follows `before`. */
   rewind(keep: number, before: { seq: number; sum: string }): void {
     this.#lines.length = keep
-    const last = this.#lines.at(-1)
-    this.#buffer.length = last === undefined ? 0 : last.end + 1
-    this.startAfter(last === undefined ? before : { seq: last.entry.seq, sum: last.sum })
+    if (keep > 0) return
+    this.#buffer.length = 0
+    this.startAfter(before)
   }
 
   /** Empties the batch. The bytes are good until the next line is added. */
   take(): { lines: BatchLine[]; bytes: Buffer } {
-    const lines = this.#lines
+    this.#sign()
+    let { sum: prev } = this.#before
+    const lines = this.#lines.map(({ entry, text }): BatchLine => {
+      const start = this.#buffer.length
+      const sum = this.#buffer.addText(text, entry.seq, entry.at, prev || noSum)
+      prev = sum
+      return { entry, sum, start, end: this.#buffer.length - 1 }
+    })
     const { bytes } = this.#buffer
     this.#lines = []
     this.#buffer.length = 0
     return { lines, bytes }
+  }
+
+  #sign(): void {
+    const bySigner = new Map<MessageSigner, { line: PendingLine; entry: MessageEntry }[]>()
+    for (const line of this.#lines) {
+      const { entry } = line
+      if (entry.kind !== 'message' || entry.signer === undefined) continue
+      const signer = entry.signer()
+      delete entry.signer
+      const signed = bySigner.get(signer)
+      if (signed === undefined) bySigner.set(signer, [{ line, entry }])
+      else signed.push({ line, entry })
+    }
+    for (const [signer, signed] of bySigner) {
+      const texts = signed.map(({ line, entry }) => signedTextIn(line.text, entry, signer.space))
+      for (const [at, signature] of signTogether(texts, signer).entries()) {
+        const { line, entry } = signed[at]!
+        entry.signature = signature
+        line.text += `,"signature":"${signature}"`
+      }
+    }
   }
 }

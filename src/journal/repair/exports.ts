@@ -20,8 +20,8 @@ export function exportedMessages(path: string): MessageDraft[] {
       const { message, exclude, signature } = JSON.parse(line) as MessageDraft
       const draft = {
         kind: 'message' as const,
-        message,
-        ...given({ exclude, signature: asSigned(signature) }),
+        message: message.sealed === undefined ? message : { ...message, sealed: asStored(message.sealed) },
+        ...given({ exclude, signature: signature && asStored(signature) }),
       }
       if (isDraft(draft)) found.push(draft)
     } catch {
@@ -31,9 +31,8 @@ export function exportedMessages(path: string): MessageDraft[] {
   return found
 }
 
-/** A signature as the entry had it: an export adds the space. */
-const asSigned = (signature: string | undefined): string | undefined =>
-  signature?.split('.').slice(0, 2).join('.')
+/** What is signed or encrypted as the entry had it: an export adds the space. */
+const asStored = (text: string): string => text.split('.').slice(0, 2).join('.')
 
 /**
  * An export has the messages, but neither the numbers nor the times of their entries. Where one record is missing,
