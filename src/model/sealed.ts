@@ -30,10 +30,13 @@ export const audienceOf = ({ key }: Sealed): Audience => (spaceKey.test(key) ? '
 export type Audience = 'space' | 'recipients'
 
 /** The same as a number: 0 if it is not encrypted, 1 for the space, 2 for its recipients. */
-export function audienceRank({ sealed }: Pick<Message, 'sealed'>): number {
-  const found = sealed === undefined ? undefined : parseSealed(sealed)
-  return found === undefined ? 0 : audienceOf(found) === 'space' ? 1 : 2
-}
+export const audienceRank = ({ sealed }: Pick<Message, 'sealed'>): number =>
+  sealed === undefined ? 0 : audienceIn(sealed) === 'space' ? 1 : 2
+
+/** The same without a look at the rest. An age file is far longer than the id of a key. */
+export const audienceIn = (sealed: string): Audience =>
+  sealed.indexOf('.') === idLength ? 'space' : 'recipients'
+const idLength = 16
 
 /** What readers learn of a message besides what it says. */
 export interface Encrypted {

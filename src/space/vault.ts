@@ -52,6 +52,7 @@ export const readAs = <T>(name: string, work: () => T): T => callers.run(name, w
 
 /** How long it counts that there is no key. Another process may get one meanwhile. */
 const lockedForMs = 5_000
+const keysKept = 10_000
 
 /**
  * The keys that messages are encrypted with, as far as this process may use them. What runs inside a client reads with
@@ -60,7 +61,7 @@ const lockedForMs = 5_000
  */
 export class Vault {
   readonly #parts: VaultParts
-  /** Keys by their references; they are never large in number. */
+  /** Keys by their references, of late. */
   readonly #keys = new Map<string, DataKey>()
   /** Since when it is known that there is no key. */
   readonly #locked = new Map<string, number>()
@@ -138,6 +139,8 @@ export class Vault {
                 this.#parts.keyring.secretsOf(name, space),
               ),
             )
+      if (this.#keys.size >= keysKept) this.#keys.clear()
+      if (this.#locked.size >= keysKept) this.#locked.clear()
       if (opened === undefined) this.#locked.set(key, performance.now())
       else this.#keys.set(key, opened)
     }

@@ -14,7 +14,7 @@ import type { Mark } from '../../model/directory.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { checkId } from '../../model/id.ts'
 import type { Origin } from '../../model/origin.ts'
-import { audienceOf, parseSealed } from '../../model/sealed.ts'
+import { audienceIn } from '../../model/sealed.ts'
 import type { StoredMessage } from '../../query/message.ts'
 import type { SpaceCore } from '../core.ts'
 import { runDue } from '../due.ts'
@@ -152,8 +152,8 @@ function toSent({ result: { message, warnings }, placed }: Decided<Sent>): SentM
   const seq = placed[0]?.entry.seq ?? message.seq
   if (seq === undefined) throw new MailboxError('internal', 'nothing was sent')
   const sealed = placed[0]?.entry.kind === 'message' ? placed[0].entry.message.sealed : undefined
-  const found = sealed === undefined ? undefined : parseSealed(sealed)
-  return { seq, ...message, ...(found && { encrypted: audienceOf(found) }), warnings } as SentMessage
+  const encrypted = sealed && { encrypted: audienceIn(sealed) }
+  return { seq, ...message, ...encrypted, warnings } as SentMessage
 }
 
 export async function reply(holder: Holder, id: string, input: ReplyInput): Promise<SentMessage> {
