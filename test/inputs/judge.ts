@@ -80,6 +80,9 @@ function show(input: unknown): string {
   }
 }
 
+/** What `send` warns of when a key returns an earlier message. */
+const sentBefore = 'already sent with this key'
+
 /** Remembers what was accepted, and finds out at the end whether the space has it unchanged. */
 export class Accepted {
   readonly #texts = new Map<string, string>()
@@ -94,7 +97,7 @@ export class Accepted {
   /** A message was sent with these fields; `stored` is what came back. A key returns an earlier message. */
   note(input: Fields, stored: Fields): void {
     const id = String(stored['id'])
-    if (this.#texts.has(id)) return
+    if (this.#texts.has(id) || (stored['warnings'] as string[] | undefined)?.includes(sentBefore)) return
     const text = textOf(input, input)
     this.#texts.set(id, text)
     if (this.ids.length < 1_000) this.ids.push(id)

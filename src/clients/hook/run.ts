@@ -169,8 +169,19 @@ async function startWaiting(args: readonly string[], { sessionId }: HookEvent): 
 /** The client's JSON, unless `hook.sh` has read it already. A terminal is not read: we would wait for someone to type. */
 function readInput(): HookInput {
   const text = process.env['MAILBOX_HOOK_INPUT'] ?? (fstatSync(0).isCharacterDevice() ? '' : readAll())
-  const input: unknown = JSON.parse(text.trim() || '{}')
+  const input = parsed(text.trim() || '{}')
   return input !== null && typeof input === 'object' ? (input as HookInput) : {}
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new MailboxError('invalid', `the input of the hook is not JSON: ${(cause as Error).message}`, {
+      cause,
+      hint: 'see the hooks of the client: it should pass the event as JSON on standard input',
+    })
+  }
 }
 
 function readAll(): string {
