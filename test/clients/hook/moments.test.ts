@@ -293,6 +293,7 @@ describe('a hook that cannot do its work', () => {
     expect(client.hook('UserPromptSubmit')).toMatchObject({ code: 0, stdout: '', stderr: '' })
     const log = readFileSync(join(space.dir, 'hooks.log'), 'utf8').trim().split('\n')
     expect(log).toHaveLength(2)
+    expect(log[0]).toMatch(/claude UserPromptSubmit invalid: the input of the hook is not JSON: [^\n]{1,80}$/)
     expect(log[1]).toContain('claude UserPromptSubmit')
     await ada.check()
   })
