@@ -93,7 +93,7 @@ export interface FindSpaceOptions {
 function checkDirectory(named: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(named)) return named
   throw new MailboxError('invalid', `${JSON.stringify(named.slice(0, 200))} is an address, not a directory`, {
-    hint: 'name the directory of a space on this machine, or postgres://USER@HOST/DATABASE?space=NAME; a program reaches a hub with openSpace({ url, token })',
+    hint: 'name the directory of a space on this machine: --space DIR, or one in a database: postgres://USER@HOST/DATABASE?space=NAME; a program reaches a hub with openSpace({ url, token })',
   })
 }
 

@@ -5,7 +5,7 @@ import type { DiskSpace } from '../../src/space/space.ts'
 import { createBox } from '../helpers/cli.ts'
 import { startScript } from '../helpers/processes.ts'
 import { linesIn, segmentFile, writeLines } from '../helpers/segments.ts'
-import { needFiles, tempDir, tempSpace } from '../helpers/temp.ts'
+import { tempDir, tempSpace } from '../helpers/temp.ts'
 
 async function withMail(settings = {}): Promise<{ space: DiskSpace; mirror: string }> {
   const mirror = join(tempDir(), 'mirror')
@@ -37,7 +37,6 @@ const subjects = async (space: DiskSpace): Promise<string[]> => {
 
 describe('a space with a mirror', () => {
   it('gets back what it lost, keeps what was damaged, and has it in its history', async () => {
-    needFiles()
     const { space, mirror } = await withMail()
     const whole = readFileSync(segmentFile(space.dir))
     await space.close()
@@ -71,7 +70,6 @@ describe('a space with a mirror', () => {
   })
 
   it('gets back the end of the journal, even if mail was sent after it was lost', async () => {
-    needFiles()
     const { space } = await withMail()
     await space.close()
     const whole = readFileSync(segmentFile(space.dir))
@@ -88,7 +86,6 @@ describe('a space with a mirror', () => {
   })
 
   it('repairs the mirror from the journal as well', async () => {
-    needFiles()
     const { space, mirror } = await withMail()
     spoil(mirror, 'one')
     expect(await space.repair({ dryRun: true })).toMatchObject({ files: [], mirror: [1] })
@@ -106,7 +103,6 @@ describe('a space with a mirror', () => {
   })
 
   it('is repaired under processes that are running, which lose nothing and see what is back', async () => {
-    needFiles()
     const { space } = await withMail()
     const writer = startScript(new URL('../crash/obey.mjs', import.meta.url), [space.dir])
     await writer.line('ready')

@@ -6,7 +6,7 @@ import { person } from '../../src/model/agent.ts'
 import { keepScrubbing, scrubAll, scrubState } from '../../src/space/scrub.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { linesIn, segmentFile, writeLines } from '../helpers/segments.ts'
-import { needFiles, patientSettings, tempDir, tempSpace } from '../helpers/temp.ts'
+import { patientSettings, tempDir, tempSpace } from '../helpers/temp.ts'
 import { until } from '../helpers/wait.ts'
 
 const settings = { ...patientSettings, 'retention.segmentEntries': 5 }
@@ -53,7 +53,6 @@ describe('the reading of old files', () => {
   })
 
   it('tells the person once of each damage, and doctor knows of it until it is repaired', async () => {
-    needFiles()
     const { space, mirror } = await withSegments(true)
     spoil(space.dir, 2, 2)
     const { findings } = await scrubAll(space.core)
