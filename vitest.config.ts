@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/helpers/longest-first.ts'
 import { quickFiles } from './test/helpers/quick.ts'
 
@@ -14,8 +14,12 @@ const overPostgres = [
   'test/race/processes.test.ts',
 ]
 
+/** What is about the files of a journal and its copies. */
+const aboutFiles = ['test/space/repair.test.ts', 'test/space/scrub.test.ts']
+
 export default defineConfig({
   test: {
+    exclude: [...configDefaults.exclude, ...(process.env['TEST_JOURNAL'] === 'postgres' ? aboutFiles : [])],
     projects: [
       { extends: true, test: { name: 'all', include: isQuick ? quickFiles : ['test/**/*.test.ts'] } },
       ...(isQuick || process.env['STORM'] !== undefined

@@ -4,9 +4,9 @@ import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { skipTest } from './skip.ts'
 import { hasTool } from './tools.ts'
+import { until } from './wait.ts'
 
 /** Where Debian and others put the server's programs; they are not on the PATH. */
 function programsDir(): string | undefined {
@@ -156,7 +156,7 @@ export async function endServer(): Promise<void> {
   if (existsSync(pidFile)) {
     const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0])
     process.kill(pid, 'SIGQUIT')
-    while (existsSync(pidFile)) await sleep(20)
+    await until('the server has ended', () => !existsSync(pidFile))
   }
   rmSync(dir, { recursive: true, force: true })
 }
@@ -173,7 +173,7 @@ export async function sharedServer(): Promise<{ port: number }> {
     execFileSync('mv', [`${ready}.new`, ready])
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    while (!existsSync(ready)) await sleep(20)
+    await until('the server is ready', () => existsSync(ready))
   }
   return { port: Number(readFileSync(ready, 'utf8')) }
 }

@@ -13,6 +13,7 @@ import { openDisk } from '../../src/space/open.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { freshAddress } from './postgres.ts'
 import { removeTree } from './remove-tree.ts'
+import { skipTest } from './skip.ts'
 
 /** A directory for one test, gone when the test is over. */
 export function tempDir(): string {
@@ -40,7 +41,12 @@ export function encryptSpaces(on: boolean): void {
 export const sharedSettings = (): Partial<Settings> => (encrypts ? { encrypt: 'space' } : {})
 
 /** Whether the suites that can run over any journal run over PostgreSQL: TEST_JOURNAL=postgres. */
-const isOnPostgres = (): boolean => process.env['TEST_JOURNAL'] === 'postgres'
+export const isOnPostgres = (): boolean => process.env['TEST_JOURNAL'] === 'postgres'
+
+/** Skips a test that changes the files of the journal, or is about their copies: over PostgreSQL there are none. */
+export function needFiles(): void {
+  if (isOnPostgres()) skipTest('needs a journal on files')
+}
 
 /** Gives a directory, which need not exist yet, a space in the database of the tests, if they run over PostgreSQL. */
 export async function placeSpace(dir: string): Promise<string> {

@@ -3,8 +3,6 @@ import { chmodSync, chownSync, cpSync, existsSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openSpace } from '../../src/space/open.ts'
-import { FakeClient } from '../clients/hook/stage.ts'
 import { BreakingProxy } from '../helpers/breaking-proxy.ts'
 import { appendMessage, subjectsIn } from '../helpers/drafts.ts'
 import { freePort, freshAddress, serverOwner, sharedServer } from '../helpers/postgres.ts'
@@ -81,22 +79,6 @@ describe('the command line', () => {
     const { messages } = (await here(['--as', 'ada', 'inbox', '--json'], env)).json()
     expect(messages).toMatchObject([{ subject: 'later' }])
   })
-})
-
-it('a hook of a client brings mail from a space that is named by its address', async () => {
-  const url = await freshAddress()
-  await using space = await openSpace({ url, dir: tempDir() })
-  const client = new FakeClient(space, 'session-1')
-  const env = { MAILBOX_SPACE: url, HOME: tempDir(), XDG_CACHE_HOME: tempDir() }
-  expect(client.hook('SessionStart', { env }).code).toBe(0)
-  const [agent] = (await space.agents()).filter(({ name }) => name !== 'user')
-  await (await space.mailbox('bob')).send({
-    to: agent!.name,
-    subject: 'Plan',
-    body: 'Ready.',
-    priority: 'urgent',
-  })
-  expect(client.hook('PostToolUse', { env }).text).toContain('Plan')
 })
 
 it('a pooler in transaction mode is no hindrance', async () => {

@@ -5,7 +5,7 @@ import { writeSetting } from '../../src/space/settings.ts'
 import { failCall } from '../helpers/fs-faults.ts'
 import { liveThrough } from '../helpers/history.ts'
 import { talkThrough } from '../helpers/talk.ts'
-import { tempDir, tempSpace } from '../helpers/temp.ts'
+import { needFiles, tempDir, tempSpace } from '../helpers/temp.ts'
 import { exported } from '../helpers/transfer.ts'
 
 const hour = 3_600_000
@@ -21,6 +21,7 @@ async function lived(seed = 5) {
 }
 
 it('tells its caller of a write that failed, and leaves no other failure behind', async () => {
+  needFiles()
   const from = await tempSpace()
   const ada = await from.mailbox('ada')
   for (let n = 0; n < 200; n++) await ada.send({ to: 'ada', subject: `mail ${n}` })

@@ -9,7 +9,7 @@ import { parseHead, rememberFirstHead, signHead } from '../../src/space/head.ts'
 import { exportKey, listKeys, restoreKey, revokeKey, rotateKey } from '../../src/space/keys.ts'
 import { verifyDir } from '../../src/space/upkeep.ts'
 import { linesIn, segmentFile, withOwnSum, writeLines } from '../helpers/segments.ts'
-import { tempDir, tempSpace } from '../helpers/temp.ts'
+import { needFiles, tempDir, tempSpace } from '../helpers/temp.ts'
 
 let config = ''
 
@@ -78,6 +78,7 @@ describe('a message', () => {
   })
 
   it('that somebody without the key appended is named, and told from a real one', async () => {
+    needFiles()
     const space = await tempSpace()
     const ada = await space.mailbox('ada')
     await space.join('bob')
@@ -98,6 +99,7 @@ describe('a message', () => {
   })
 
   it('that was changed, with all sums made to fit, is named', async () => {
+    needFiles()
     const space = await tempSpace()
     const ada = await space.mailbox('ada')
     await ada.send({ to: 'ada', body: 'Pay 10' })
@@ -113,6 +115,7 @@ describe('a message', () => {
   })
 
   it('of a space that required nothing yet is only said to be unsigned', async () => {
+    needFiles()
     const space = await tempSpace()
     const bob = await space.mailbox('bob')
     forge(space.dir, 'old', 'From before there were keys')

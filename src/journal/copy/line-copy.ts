@@ -17,15 +17,9 @@ import { HeadMark } from '../file/head-mark.ts'
 import { WriterLock } from '../file/lock.ts'
 import { listPlain, openForAppend, openForRead, readFully, segmentPath, sizeOf } from '../file/segment.ts'
 import { writeError } from '../file/write-error.ts'
-import { type Cursor, type Place, startCursor } from '../journal.ts'
+import { type Cursor, startCursor } from '../journal.ts'
+import { after, lineStart } from './line-place.ts'
 
-/** What a line says of itself at its beginning. */
-interface LineStart {
-  seq: number
-  kind: string
-}
-
-const startPattern = /^\{"seq":(\d+),"at":"[^"]*","kind":"([a-z]+)"/
 const newline = 0x0a
 const lockTimeoutMs = 60_000
 
@@ -220,28 +214,6 @@ function cutTo(fd: number, bytes: number): void {
   } catch {
     // The next one who writes tries again.
   }
-}
-
-function lineStart(text: string): LineStart | undefined {
-  const [, seq, kind] = startPattern.exec(text) ?? []
-  return seq === undefined ? undefined : { seq: Number(seq), kind: kind! }
-}
-
-/** The end once a line is written: one that begins a segment begins a file. */
-function after(end: Cursor, { seq, kind }: LineStart, line: Buffer): Cursor {
-  const begins = kind === 'segment' && end.seq > 0
-  const [segment, offset] = begins ? [end.segment + 1, 0] : [end.segment, end.offset]
-  return { seq, segment, offset: offset + line.length + 1, sum: sumText(line) }
-}
-
-/** Where lines will be that are appended at a cursor. */
-export function placesAfter(from: Cursor, lines: readonly string[]): Place[] {
-  let end = from
-  return lines.map((text) => {
-    const line = Buffer.from(text)
-    end = after(end, lineStart(text)!, line)
-    return { segment: end.segment, offset: end.offset - line.length - 1, bytes: line.length }
-  })
 }
 
 /** The last complete line of a file: where it ends, and what it says. */

@@ -1,7 +1,7 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
-import { readJsonIfAny, writeFileAtomically } from '../../base/files.ts'
+import { moveFile, readJsonIfAny, writeFileAtomically } from '../../base/files.ts'
 import { copyDirOf, isPostgresAddress, type PostgresAddress, parseAddress } from '../postgres/address.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -57,6 +57,6 @@ export function dirForAddress(address: PostgresAddress, env: Environment): strin
 /** Puts a copy aside that is not of the journal that is there now. Returns where it is. */
 export function putAside(dir: string, now: number): string {
   const aside = join(dir, `journal-${new Date(now).toISOString().replaceAll(':', '-')}`)
-  renameSync(join(dir, 'journal'), aside)
+  moveFile(join(dir, 'journal'), aside)
   return aside
 }

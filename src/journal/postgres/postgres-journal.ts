@@ -1,11 +1,10 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import { MailboxError } from '../../base/errors.ts'
 import type { Entry } from '../../model/entry.ts'
 import { decodeLine } from '../codec.ts'
 import { LineCopy } from '../copy/line-copy.ts'
-import { putAside } from '../copy/origin.ts'
 import type { RotationOptions } from '../file/rotation.ts'
 import { listSegments } from '../file/segment.ts'
 import { SegmentOrder } from '../file/segment-order.ts'
@@ -24,11 +23,12 @@ import type {
 import type { PostgresAddress } from './address.ts'
 import { AppendQueue } from './append-queue.ts'
 import { ServerClock } from './clock.ts'
+import { identify } from './identify.ts'
 import { Poller } from './poller.ts'
-import { isLost } from './problem.ts'
-import { noSpace, Server } from './server.ts'
+import { Server } from './server.ts'
 import { SharedFiles } from './shared-files.ts'
 import { Store } from './store.ts'
+import { verifyLines } from './verify-lines.ts'
 
 export interface PostgresJournalOptions extends Partial<Omit<RotationOptions, 'now'>> {
   /** @default the clock of the database */
@@ -71,7 +71,7 @@ export class PostgresJournal implements Journal {
     mkdirSync(options.dir, { recursive: true, mode: 0o700 })
     const store = new Store(new Server(options.address, clock), new LineCopy(options.dir))
     try {
-      const space = await identify(store, options)
+      const space = await identify(store, { creates: options.creates ?? true, dir: options.dir })
       store.space = space
       const now = options.now ?? clock.now
       const journal = new PostgresJournal(store, space, { ...defaults, ...options, now })
@@ -195,7 +195,7 @@ export class PostgresJournal implements Journal {
 
   /** What is wrong with the lines in the database, one sentence each. */
   verifySource(): Promise<string[]> {
-    return this.store.verify()
+    return verifyLines(this.store.server)
   }
 
   async close(): Promise<void> {
@@ -207,34 +207,3 @@ export class PostgresJournal implements Journal {
 }
 
 const defaults = { segmentBytes: 16 * 1_048_576, segmentEntries: 0, rotate: 'size' } as const
-
-/** Which space it is: by the database, or by the copy if that is all there is. */
-async function identify(
-  store: Store,
-  { creates = true, address, dir }: PostgresJournalOptions,
-): Promise<string> {
-  const here = spaceIn(join(dir, 'journal'))
-  try {
-    if (!(await store.server.find({ creates }))) throw noSpace(address.shown)
-  } catch (error) {
-    if (!isLost(error) || here === undefined) throw error
-    return here
-  }
-  // A space was removed, and another one created with its name. What is left of the first may be all that is left.
-  if (here !== undefined && here !== store.server.id) {
-    store.copy.locked(() => putAside(dir, Date.now()))
-    store.copy.drop()
-  }
-  return store.server.id
-}
-
-function spaceIn(journalDir: string): string | undefined {
-  const reader = new SegmentReader(journalDir, decodeLine)
-  try {
-    const first = existsSync(journalDir) ? listSegments(journalDir)[0] : undefined
-    const entry = first === undefined ? undefined : reader.first(first)
-    return entry?.kind === 'segment' ? entry.space : undefined
-  } finally {
-    reader.close()
-  }
-}

@@ -6,7 +6,7 @@ import { LineBuffer, noSum } from '../codec.ts'
 import type { PostgresAddress } from './address.ts'
 import type { ServerClock } from './clock.ts'
 import { connect, type Link } from './driver.ts'
-import { ensureSchema, mustBeKnown } from './schema.ts'
+import { ensureSchema, mustBeKnown } from './migrate.ts'
 
 /** The end of a space's journal in the database, and what the caller does not have of it. */
 export interface Head {

@@ -1,11 +1,11 @@
 import { MailboxError } from '../../base/errors.ts'
 import { pause } from '../../base/timers.ts'
-import { hasItsSum, prevText, sumText } from '../codec.ts'
 import { BrokenLine, type LineCopy, Unconnected } from '../copy/line-copy.ts'
 import type { Cursor, CutOff } from '../journal.ts'
 import type { Link } from './driver.ts'
 import { isLost } from './problem.ts'
 import type { Appended, Head, Server } from './server.ts'
+import { changedError, forkedError, movedError, openError, replacedError } from './store-errors.ts'
 
 /** The right to append, which nobody else has until it is released. */
 export interface Hold {
@@ -242,31 +242,6 @@ export class Store {
     })
   }
 
-  /** Reads every line in the database again. Returns what is wrong with them, and where they end. */
-  async verify(onLine: (line: string) => void = () => {}): Promise<string[]> {
-    let last: { seq: number; sum: string } | undefined
-    for (;;) {
-      const head = await this.server.since(last?.seq ?? 0)
-      for (const text of head.lines) {
-        const line = Buffer.from(text)
-        const seq = Number(/^\{"seq":(\d+)/.exec(text)?.[1])
-        if (!hasItsSum(line))
-          return [`entry ${(last?.seq ?? 0) + 1} in the database is not as it was written`]
-        if (last !== undefined && (seq !== last.seq + 1 || prevText(line) !== last.sum))
-          return [`entry ${seq} in the database does not follow entry ${last.seq}`]
-        last = { seq, sum: sumText(line) }
-        onLine(text)
-      }
-      if (head.lines.length > 0 && last!.seq < head.seq) continue
-      const isEnd = last?.seq === head.seq && last.sum === head.sum
-      return isEnd
-        ? []
-        : [
-            `the database says that the journal ends with entry ${head.seq}, and entry ${last?.seq ?? 0} is the last one there`,
-          ]
-    }
-  }
-
   async close(): Promise<void> {
     this.#ending.abort()
     await this.#next?.catch(() => {})
@@ -275,40 +250,3 @@ export class Store {
     this.copy.close()
   }
 }
-
-const openError = (cause: MailboxError) =>
-  new MailboxError('unreachable', `${cause.message}; whether this was stored is not known`, {
-    cause,
-    hint: 'look for it when the database is back (mailbox sent), or send it with --key, which stores it once however often it is sent',
-  })
-
-const replacedError = (shown: string) =>
-  new MailboxError('conflict', `${shown} is another space now: the one of this name was removed`, {
-    hint: 'end this process and start it again to use the new one',
-  })
-
-const movedError = (shown: string, to: string) =>
-  new MailboxError('not_found', `the space at ${shown} was moved to ${to}`, {
-    hint: `use it there: --space ${to}`,
-  })
-
-/** The database does not have what this machine has seen in it. */
-const forkedError = (dir: string, shown: string, head: Head, end: Cursor) =>
-  new MailboxError(
-    'conflict',
-    head.seq < end.seq
-      ? `the database ends with entry ${head.seq}, and this machine has seen ${end.seq}: ${shown} is an older state of the space`
-      : `entry ${end.seq} is another one in the database than on this machine: ${shown} was restored, and went on without what is here`,
-    {
-      hint: `if the database is right, run \`mailbox rebuild\`: it puts this machine's copy (${dir}/journal) aside and fetches it again`,
-    },
-  )
-
-const changedError = (shown: string, seq: number) =>
-  new MailboxError(
-    'damaged',
-    `${shown}: entry ${seq} in the table mailbox.entries is missing, or not as it was written`,
-    {
-      hint: 'restore its row from a backup, or from another machine: each has the lines in its copy',
-    },
-  )
