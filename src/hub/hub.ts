@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { systemAgent } from '../model/agent.ts'
+import type { Message } from '../model/message.ts'
 import { describeRun, onArchived } from '../space/archiving.ts'
 import { tryToRecord } from '../space/audit.ts'
 import type { DiskSpace } from '../space/space.ts'
@@ -152,13 +153,13 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   const archiving = onArchived(space.core, (run) => {
     log[run.problem === undefined ? 'info' : 'warn']({ event: 'archive', ...run }, describeRun(run))
   })
-  const posting = options.webhook === false ? undefined : postOutside(space, log, stopping.signal)
   const couriers = runCouriers(parts, stopping.signal, options.lookMs).catch((err: unknown) =>
     log.error({ event: 'a2a', err }, 'mail to agents of other systems has stopped; restart the hub'),
   )
   const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   const link = `${url}/#token=${callers.console}`
   const forget = keepLink(space.dir, link)
+  const posting = options.webhook === false ? undefined : postOutside(space, log, url, stopping.signal)
   return {
     url,
     port,
@@ -191,12 +192,13 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
 }
 
 /** Posts mail for the person to the webhook, if the space has one. */
-async function postOutside(space: DiskSpace, log: Logger, signal: AbortSignal): Promise<void> {
+async function postOutside(space: DiskSpace, log: Logger, hub: string, signal: AbortSignal): Promise<void> {
   const url = space.settings.webhook
   if (url === '') return
+  const linkTo = ({ threadId }: Message) => `${hub}/threads/${encodeURIComponent(threadId)}`
   const onProblem = (problem: object) => log.warn({ event: 'webhook', ...problem }, 'not delivered')
   try {
-    await runWebhook(space, { url, onProblem }, signal)
+    await runWebhook(space, { url, onProblem, linkTo }, signal)
   } catch (error) {
     log.error({ event: 'webhook', err: error }, 'the webhook has stopped; restart the hub')
   }

@@ -6,6 +6,7 @@ import type { Message } from '../model/message.ts'
 import type { Encrypted } from '../model/sealed.ts'
 import type { LocalSpace } from '../space/api.ts'
 import { hubDir, makeHubDir } from './hub-dir.ts'
+import { webhookShapes } from './webhook-shapes.ts'
 import { signatureOf, webhookSecret } from './webhook-signature.ts'
 
 export interface WebhookOptions {
@@ -14,13 +15,15 @@ export interface WebhookOptions {
   onProblem: (problem: { id: string; reason: string; again: boolean }) => void
   /** The first pause after a failure. Each further one is twice as long. @default 1000 */
   pauseMs?: number
+  /** Where the person can open a message. */
+  linkTo?: (message: Message) => string
 }
 
 const longestPauseMs = 5 * 60_000
 const timeoutMs = 10_000
 
 /**
- * Posts every message to the person to the webhook, as CloudEvents, in order. The position is saved after each,
+ * Posts every message to the person to the webhook, in the shape of the setting, in order. The position is saved after each,
  * so a hub that was killed continues where it was: a receiver gets each message at least once and can tell
  * repeats by the id. Mail from before the first start is not posted. Resolves when it is stopped.
  */
@@ -40,47 +43,27 @@ export async function runWebhook(
     // Imported mail is old.
     if (entry.kind !== 'message' || entry.originalAt !== undefined) continue
     const { message } = entry
-    const isOver =
-      !message.to.includes(person) ||
-      (await deliver(space.dir, cloudEvent(space.id, message), options, signal))
+    const isOver = !message.to.includes(person) || (await deliver(space, message, options, signal))
     if (!isOver) return
     save(entry.seq)
   }
 }
 
-/** A message as a CloudEvent. Fields that are undefined are not in its JSON. */
-function cloudEvent(spaceId: string, message: Message & Encrypted) {
-  const { id, type, threadId, createdAt, from, priority, replyTo, traceparent, encrypted } = message
-  // What is encrypted here does not leave it in plain text.
-  const { subject, body } = encrypted === undefined ? message : { subject: undefined, body: undefined }
-  return {
-    specversion: '1.0',
-    id,
-    source: `/agent-mailbox/${spaceId}`,
-    type: `agent-mailbox.message.${type}`,
-    subject: threadId,
-    time: createdAt,
-    datacontenttype: 'application/json',
-    traceparent,
-    data: { id, from, type, priority, subject, body, threadId, replyTo, encrypted },
-  }
-}
-
-type CloudEvent = ReturnType<typeof cloudEvent>
-
 /** Tries until it is accepted, or refused for good. False when it was stopped before. */
 async function deliver(
-  dir: string,
-  event: CloudEvent,
+  { dir, id: spaceId, settings }: LocalSpace,
+  message: Message & Encrypted,
   options: WebhookOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { url, onProblem, pauseMs = 1_000 } = options
+  const { url, onProblem, pauseMs = 1_000, linkTo } = options
+  const posted = { spaceId, message, link: linkTo?.(message) ?? '' }
+  const shaped = webhookShapes[settings['webhook.shape']](posted, url)
   for (let retry = 0; !signal.aborted; retry++) {
     // A request in progress is not cancelled: it would have to be posted again.
-    const { reason, again } = await post(url, event, webhookSecret(dir))
+    const { reason, again } = await post({ url, ...shaped }, message.id, webhookSecret(dir))
     if (reason === undefined) return true
-    onProblem({ id: event.id, reason, again })
+    onProblem({ id: message.id, reason, again })
     if (!again) return true
     await pause(backoffMs(retry, pauseMs, longestPauseMs), signal)
   }
@@ -88,17 +71,17 @@ async function deliver(
 }
 
 async function post(
-  url: string,
-  event: CloudEvent,
+  { url, type, body: content }: { url: string; type: string; body: object },
+  id: string,
   secret: string,
 ): Promise<{ reason?: string; again: boolean }> {
-  const body = JSON.stringify(event)
+  const body = JSON.stringify(content)
   try {
     const response = await fetch(url, {
       method: 'POST',
       headers: {
-        'content-type': 'application/cloudevents+json; charset=utf-8',
-        ...signatureOf(secret, event.id, body),
+        'content-type': type,
+        ...signatureOf(secret, id, body),
       },
       body,
       // Only the address that the person configured gets mail.

@@ -28,6 +28,9 @@ const duration = whole(0, 365 * 24 * 60 * minuteMs)
 const days = whole(0, 36_500)
 const manyAtMost = whole(0, 1_000_000_000)
 
+const webhookShapeNames = ['cloudevents', 'slack', 'discord', 'teams', 'ntfy'] as const
+export type WebhookShape = (typeof webhookShapeNames)[number]
+
 /** The settings of a space, in `config.json`: each with its default, its check and what the help says. */
 export const settings = {
   name: setting(
@@ -211,7 +214,13 @@ export const settings = {
   webhook: setting(
     '',
     (value) => value === '' || isWebAddress(value),
-    'URL to which a running hub posts each message to the person, as a CloudEvent; empty = none',
+    'URL to which a running hub posts each message to the person; empty = none',
+    staysHere,
+  ),
+  'webhook.shape': setting<WebhookShape>(
+    'cloudevents',
+    (value) => webhookShapeNames.some((name) => name === value),
+    'what is posted there: cloudevents, slack, discord, teams or ntfy (then the URL is that of the topic)',
     staysHere,
   ),
 }

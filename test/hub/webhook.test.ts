@@ -23,6 +23,7 @@ async function receiver(answers: number[] = []) {
   const received: Received[] = []
   const headers: IncomingHttpHeaders[] = []
   const bodies: string[] = []
+  const paths: string[] = []
   const waiting = new Set<() => void>()
   const server = createServer((request, response) => {
     let body = ''
@@ -31,6 +32,7 @@ async function receiver(answers: number[] = []) {
       const status = answers.shift() ?? 204
       headers.push(request.headers)
       bodies.push(body)
+      paths.push(request.url ?? '')
       if (status < 300) received.push(JSON.parse(body) as Received)
       response.writeHead(status, status === 307 ? { location: '/elsewhere' } : {}).end()
       for (const look of [...waiting]) look()
@@ -43,6 +45,7 @@ async function receiver(answers: number[] = []) {
     received,
     headers,
     bodies,
+    paths,
     until: (count: number) =>
       new Promise<void>((resolve) => {
         const look = () => {
@@ -159,4 +162,69 @@ it('signs what it posts, so that the receiver can tell it from what others post'
   expect(signature).toBe(`v1,${sum}`)
   expect(webhookSecret(space.dir)).toBe(secret)
   expect(webhookSecret(space.dir, { renew: true })).not.toBe(secret)
+})
+
+const words = '<!channel> @everyone & <http://evil.example|click>'
+
+it.each([
+  [
+    'slack',
+    '/hook',
+    (body: { text: string }) => {
+      expect(body.text).toContain('*Urgent: Port &lt;1&gt; (from ada)*')
+      expect(body.text).toContain('&lt;!channel&gt; @everyone &amp; &lt;http://evil.example|click&gt;')
+      expect(body.text.match(/<[^>]*>/g)).toEqual([expect.stringMatching(/^<http:\/\/hub\/.*\|Open it>$/)])
+    },
+  ],
+  [
+    'discord',
+    '/hook',
+    (body: object) =>
+      expect(body).toMatchObject({
+        allowed_mentions: { parse: [] },
+        content: expect.stringContaining(words),
+      }),
+  ],
+  [
+    'teams',
+    '/hook',
+    (body: object) =>
+      expect(body).toMatchObject({
+        type: 'message',
+        attachments: [{ content: { type: 'AdaptiveCard', actions: [{ type: 'Action.OpenUrl' }] } }],
+      }),
+  ],
+  [
+    'ntfy',
+    '/',
+    (body: object) =>
+      expect(body).toMatchObject({
+        topic: 'hook',
+        priority: 5,
+        title: 'Urgent: Port <1> (from ada)',
+        message: words,
+      }),
+  ],
+] as const)('posts in the shape of %s, and the words of senders call nobody', async (shape, path, check) => {
+  const space = await tempSpace({ settings: { 'webhook.shape': shape } })
+  const ada = await space.mailbox('ada')
+  const outside = await receiver()
+  const ending = new AbortController()
+  const linkTo = ({ id }: { id: string }) => `http://hub/${id}`
+  const running = runWebhook(space, { url: outside.url, onProblem: () => {}, linkTo }, ending.signal)
+  onTestFinished(async () => {
+    ending.abort()
+    await running
+  })
+  // It posts what is sent after it has begun.
+  await until(() => existsSync(join(space.dir, 'hub', 'webhook.json')))
+  const { id } = await ada.send({ to: 'user', subject: 'Port <1>', body: words, priority: 'urgent' })
+  await outside.until(1)
+  check(JSON.parse(outside.bodies[0]!))
+  expect(JSON.stringify(JSON.parse(outside.bodies[0]!))).toContain(`http://hub/${id}`)
+  expect(outside.headers[0]).toMatchObject({
+    'webhook-id': id,
+    'content-type': expect.stringContaining('json'),
+  })
+  expect(outside.paths[0]).toBe(path)
 })

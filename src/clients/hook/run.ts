@@ -62,7 +62,7 @@ export async function runHook(given: HookOptions): Promise<number> {
     if (given.space === '') options = { ...given, space: dir, isNamed: true }
     const dialect = dialects[client as Client] as Dialect | undefined
     // A hub is never found by chance: somebody has named it.
-    if (dialect === undefined || !(isHub || mayUse({ ...options, space: dir }))) return 0
+    if (dialect === undefined || !(isHub || mayUse(options, dir))) return 0
     isUsed = true
     if (isHub) mkdirSync(dir, { recursive: true, mode: 0o700 })
     const event = dialect.parse(name, readInput())
@@ -80,7 +80,10 @@ export async function runHook(given: HookOptions): Promise<number> {
  * Nothing is read from or written into a space that the person has not named or agreed to, or that leads elsewhere
  * through links.
  */
-function mayUse({ space: dir, isNamed = process.env['MAILBOX_SPACE'] === dir }: HookOptions): boolean {
+function mayUse(
+  { space, isNamed = process.env['MAILBOX_SPACE'] === space }: HookOptions,
+  dir: string,
+): boolean {
   if (!isNamed && !isTrusted(dir, process.env)) return false
   if (existsSync(dir)) checkSpaceDir(dir)
   return true

@@ -32,10 +32,13 @@ import { type Caller, readsAll } from '../callers.ts'
 import type { HubParts } from '../parts.ts'
 import type { PushConfigs } from './push-configs.ts'
 import { beganTask, isOver, isStill, type MailTask, readTask } from './task.ts'
+import { concernsTask, updatesBetween } from './task-changes.ts'
 
 /** How long a call that waits for the end is held. Then it says how far the task is, as for one that does not wait. */
 const holdMs = 50_000
 const subjectLength = 80
+/** What the session of a caller is called in the roster. */
+const remoteClient = 'remote:a2a'
 const listPage = 200
 
 interface HandlerOptions {
@@ -93,6 +96,7 @@ export class MailHandler implements A2ARequestHandler {
 
   async listTasks(params: ListTasksRequest): Promise<ListTasksResponse> {
     const { contextId, status, pageSize = 50, pageToken, historyLength = 0, includeArtifacts } = params
+    if (!(await this.#isKnown())) return { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 }
     const mailbox = await this.#mailbox()
     const after = params.statusTimestampAfter
     const found: Task[] = []
@@ -161,17 +165,26 @@ export class MailHandler implements A2ARequestHandler {
     this.#options.push.remove(this.#options.caller.agent, taskId, id)
   }
 
-  /** The caller's own mailbox: it sees no more through this door than through any other. */
-  async #mailbox(): Promise<ServedMailbox> {
+  /**
+   * The caller's own mailbox: it sees no more through this door than through any other. A caller that nobody knows yet
+   * joins with its first message.
+   */
+  async #mailbox({ joins = false } = {}): Promise<ServedMailbox> {
     const { parts, caller } = this.#options
     const { space } = parts
-    const mailbox = await space.mailboxOfRun(caller.agent, { join: { session: { client: 'remote:a2a' } } })
+    const join = joins && !(await this.#isKnown()) && { session: { client: remoteClient } }
+    const mailbox = await space.mailboxOfRun(caller.agent, { join })
     return ownMailbox(space.core, mailbox, () => !readsAll(caller))
   }
 
+  async #isKnown(): Promise<boolean> {
+    const { parts, caller } = this.#options
+    return (await parts.space.agents()).some(({ name }) => name === caller.agent)
+  }
+
   async #find(id: string): Promise<MailTask> {
-    const mailbox = await this.#mailbox()
-    const found = await readTask(mailbox, id).catch((error: unknown) => {
+    const reading = this.#mailbox().then((mailbox) => readTask(mailbox, id))
+    const found = await reading.catch((error: unknown) => {
       if (!(error instanceof MailboxError) || !['not_found', 'invalid'].includes(error.code)) throw error
     })
     // A prefix of an id is for people.
@@ -198,8 +211,8 @@ export class MailHandler implements A2ARequestHandler {
     if (message === undefined || message.messageId === '')
       throw new RequestMalformedError('message.messageId is required')
     const { address, caller, push } = this.#options
-    const mailbox = await this.#mailbox()
     const said = contentOf(message, address)
+    const mailbox = await this.#mailbox({ joins: true })
     const { id } = await (message.taskId === ''
       ? mailbox.send({ ...said, to: address, ...(message.contextId && { threadId: message.contextId }) })
       : this.#goOn(mailbox, message.taskId, said))
@@ -241,31 +254,6 @@ export class MailHandler implements A2ARequestHandler {
       before = task
     }
   }
-}
-
-/** Whether an entry may change what is known of a task. */
-export function concernsTask(entry: Entry, { root, latest }: Pick<MailTask, 'root' | 'latest'>): boolean {
-  if (entry.kind === 'message') return entry.message.threadId === root.threadId
-  if (entry.kind !== 'receipt') return false
-  return entry.changes.some(({ id }) => id === root.id || id === latest.id)
-}
-
-/** What has changed in a task, as events: new artifacts first, then its status. */
-export function updatesBetween(before: Task, now: Task): StreamResponse[] {
-  const known = new Set(before.artifacts.map(({ artifactId }) => artifactId))
-  const ids = { taskId: now.id, contextId: now.contextId, metadata: undefined }
-  const artifacts = now.artifacts
-    .filter(({ artifactId }) => !known.has(artifactId))
-    .map(
-      (artifact): StreamResponse => ({
-        payload: { $case: 'artifactUpdate', value: { ...ids, artifact, append: false, lastChunk: true } },
-      }),
-    )
-  const isSame =
-    before.status?.state === now.status?.state &&
-    before.status?.message?.messageId === now.status?.message?.messageId
-  if (isSame) return artifacts
-  return [...artifacts, { payload: { $case: 'statusUpdate', value: { ...ids, status: now.status } } }]
 }
 
 /** The last messages of a task's history; all of them unless the caller says how many. */

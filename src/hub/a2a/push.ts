@@ -5,9 +5,9 @@ import { backoffMs, pause } from '../../base/timers.ts'
 import type { Entry } from '../../model/entry.ts'
 import type { HubParts } from '../parts.ts'
 import { signatureOf, webhookSecret } from '../webhook-signature.ts'
-import { concernsTask, updatesBetween } from './handler.ts'
 import type { PushConfig, PushConfigs } from './push-configs.ts'
 import { isOver, type MailTask, readTask } from './task.ts'
+import { concernsTask, updatesBetween } from './task-changes.ts'
 
 const longestPauseMs = 5 * 60_000
 

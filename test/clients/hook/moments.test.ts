@@ -208,6 +208,8 @@ describe('where there is no space yet', () => {
     const named = join(home, 'named')
     const text = client.hook('SessionStart', { env: { ...env, MAILBOX_SPACE: named }, cwd }).text
     expect(text).toContain('You are `claude-1`')
+    const relative = client.hook('SessionStart', { env: { ...env, MAILBOX_SPACE: './near' }, cwd }).text
+    expect(relative).toContain('You are `claude-1`')
   })
 
   it('a folder of that name in a project is not taken for one', async () => {
