@@ -138,8 +138,7 @@ describe('triage', () => {
     await c!.send({ to: 'agent-02', subject: 'Which port?', awaitingResponse: true })
     await a!.send({ to: 'user', subject: 'May I drop the table?', awaitingResponse: true })
     const page = await stage.page('/triage')
-    const summary = page.getByText('Answer this and 3 agents go on')
-    await summary.click()
+    await page.getByText('Answer this and 3 agents go on').waitFor()
     const chain = page.getByRole('list', { name: 'Who waits for whom' }).locator('li')
     await eventually(() => chain.allTextContents()).toEqual([
       'agent-03 waits for agent-02: Which port?',

@@ -42,14 +42,14 @@ export function Row(props: RowProps) {
             </bdi>
             {isNew && <span class="hidden"> (new)</span>}
           </span>
-          {preview !== undefined && (
-            <span class="row-preview cut">
-              <bdi>
+          <span class="row-bottom">
+            {children}
+            {preview !== undefined && (
+              <bdi class="row-preview cut">
                 <Highlighted text={line(preview)} words={words} />
               </bdi>
-            </span>
-          )}
-          <span class="row-bottom">{children}</span>
+            )}
+          </span>
         </span>
       </a>
       {selectKey !== undefined && (
