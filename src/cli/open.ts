@@ -195,6 +195,13 @@ export async function openMailbox(cli: Cli, space: OpenedSpace): Promise<Mailbox
   return space.mailboxOfRun(cli.actor, { join: false })
 }
 
+/** The same for a look that nobody is present by, and that an agent need not have joined for. */
+export async function peekMailbox(cli: Cli, space: OpenedSpace): Promise<Mailbox> {
+  return space instanceof DiskSpace
+    ? space.mailboxInside(cli.actor)
+    : space.mailboxOfRun(cli.actor, { join: false })
+}
+
 /** Sets what a verb does in the mailbox of the agent it acts as. */
 export function mailboxAction<Words extends unknown[]>(
   command: Command,

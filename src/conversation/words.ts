@@ -43,13 +43,16 @@ export const titleOf = ({ type, subject, payload }: Pick<Said, 'type' | 'subject
 
 const previewLength = 160
 
-/** The beginning of what a message says, in one line. */
-export const previewOf = (message: Said): string =>
-  (message.body || (textOf(message, typeOf(message.type)) ?? ''))
+/** The beginning of what a message says, in one line and without the signs of Markdown. */
+export function previewOf(message: Said): string {
+  const text = message.body || (textOf(message, typeOf(message.type)) ?? '')
+  return text
     .slice(0, 4 * previewLength)
+    .replace(/^\s*(?:#{1,6}|>|[-*]|\d+\.)\s+|\*\*|__|`+/gm, '')
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, previewLength)
+}
 
 /** The text of a message that has no body. Other systems put it into the payload. */
 export function textOf(message: Pick<Said, 'from' | 'to' | 'payload' | 'context'>, type?: MessageType) {

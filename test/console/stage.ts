@@ -191,4 +191,5 @@ export async function shoot(page: Page, name: string): Promise<void> {
 }
 
 export const desk = { width: 1440, height: 900 }
+export const laptop = { width: 1024, height: 768 }
 export const phone = { width: 390, height: 844 }

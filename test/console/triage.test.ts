@@ -138,8 +138,7 @@ describe('triage', () => {
     await c!.send({ to: 'agent-02', subject: 'Which port?', awaitingResponse: true })
     await a!.send({ to: 'user', subject: 'May I drop the table?', awaitingResponse: true })
     const page = await stage.page('/triage')
-    const summary = page.getByText('Answer this and 3 agents go on')
-    await summary.click()
+    await page.getByText('Answer this and 3 agents go on').waitFor()
     const chain = page.getByRole('list', { name: 'Who waits for whom' }).locator('li')
     await eventually(() => chain.allTextContents()).toEqual([
       'agent-03 waits for agent-02: Which port?',
@@ -169,7 +168,7 @@ describe('triage', () => {
     await eventually(() => page.locator('.row').count()).toBe(0)
     await page.keyboard.press('z')
     await eventually(() => thanks.count()).toBe(3)
-    await page.getByRole('button', { name: 'Mark all as done' }).click()
+    await page.getByRole('button', { name: 'All done' }).click()
     await eventually(() => thanks.count()).toBe(0)
     await eventually(async () => {
       const user = await stage.space.mailbox('user', { join: false })

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { expectAccessible } from './axe.ts'
-import { desk, eventually, phone, Stage, shoot } from './stage.ts'
+import { expectNothingClipped, expectTargets } from './layout.ts'
+import { desk, eventually, laptop, phone, Stage, shoot } from './stage.ts'
 import { type Story, tellStory } from './story.ts'
 
 let stage: Stage
@@ -26,6 +27,17 @@ interface View {
 const views: View[] = [
   { name: 'needs-you', path: () => '/', ready: 'text=Which token may the CI use?' },
   { name: 'needs-you-open', path: () => `/needs-you/${story.plan}`, ready: 'text=Approve' },
+  { name: 'triage', path: () => `/triage/${story.plan}`, ready: 'text=Approve' },
+  {
+    name: 'snooze',
+    path: () => `/triage/${story.help}`,
+    ready: '.triage-actions',
+    act: async (page) => {
+      await page.keyboard.press('h')
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+  { name: 'settings', path: () => '/settings', ready: 'text=limits.inbox' },
   { name: 'threads', path: () => '/threads', ready: 'text=Rebuild the index' },
   { name: 'thread', path: () => `/threads/${story.thread}`, ready: '.prose table' },
   {
@@ -101,8 +113,15 @@ describe('in both themes, on a desktop and on a phone', () => {
     await page.emulateMedia({ colorScheme: 'dark' })
     await shoot(page, `${name}-dark-desk`)
     await expectAccessible(page, { exclude, rules: 'colours' })
-    await page.emulateMedia({ colorScheme: 'light' })
+    await expectNothingClipped(page)
+    await page.setViewportSize(laptop)
+    await shoot(page, `${name}-dark-laptop`)
+    await expectNothingClipped(page)
     await page.setViewportSize(phone)
+    await shoot(page, `${name}-dark-phone`)
+    await expectNothingClipped(page)
+    await expectTargets(page)
+    await page.emulateMedia({ colorScheme: 'light' })
     await shoot(page, `${name}-light-phone`)
     if (process.env['STORM']) await expectAccessible(page, { rules: 'all but colours' })
   })
@@ -172,9 +191,10 @@ describe('a view', () => {
   it('shows what needs the person, by what it frees, and the rest below', async () => {
     const page = await stage.page('/')
     await eventually(() => page.locator('.row-subject').allTextContents()).toEqual([
+      // Bob waits for ada, and ada for the person.
+      'Split the projection in two',
       'Which token may the CI use?',
       'Staging is nearly full',
-      'Split the projection in two',
       'Freeze from 18:00',
       'Notes of the night',
     ])
@@ -214,20 +234,51 @@ describe('a view', () => {
       await page.getByRole('searchbox').fill(query)
       await page.keyboard.press('Enter')
       await eventually(() => new URL(page.url()).searchParams.get('q')).toBe(query)
-      await page.locator('.list .row, .list-pane .empty').first().waitFor()
-      return (await page.locator('.row-subject').allTextContents()).sort()
+      return eventually(() => page.locator('.row-subject').allTextContents())
     }
-    expect(await found('projection')).toEqual(['Split the projection in two'])
-    expect(await found('from:cleo to:user')).toEqual(['Freeze from 18:00'])
-    expect(await found('has:attachment')).toEqual(['Please review the minutes'])
-    expect(await found('tag:concern:governance -from:ada')).toEqual(['Who decides on limits?'])
-    expect(await found('type:plan_submission')).toEqual(['Split the projection in two'])
-    expect(await found('before:2001-01-01')).toEqual([])
+    await (await found('projection')).toEqual(['Split the projection in two'])
+    await (await found('from:cleo to:user')).toEqual(['Freeze from 18:00'])
+    await (await found('has:attachment')).toEqual(['Please review the minutes'])
+    await (await found('tag:concern:governance -from:ada')).toEqual(['Who decides on limits?'])
+    await (await found('type:plan_submission')).toEqual(['Split the projection in two'])
+    await (await found('before:2001-01-01')).toEqual([])
     await page.getByRole('searchbox').fill('is:nonsense')
-    await page.keyboard.press('Enter')
     await page.getByText('unknown search term is:nonsense').waitFor()
-    // The browser logs the hub's status 400 as an error.
-    stage.faults.splice(0)
+  })
+
+  it('searches while one types: completed, counted, highlighted, and saved as a view', async () => {
+    const page = await stage.page('/search')
+    const field = page.getByRole('searchbox')
+    const options = page.getByRole('option')
+    await field.waitFor()
+    await page.keyboard.type('fr')
+    await eventually(() => options.allTextContents()).toEqual(['from:sender'])
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('cl')
+    await eventually(() => options.allTextContents()).toEqual(['from:cleo'])
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    expect(await field.inputValue()).toBe('from:cleo ')
+    await page.keyboard.type('after:24h freez')
+    const result = page.locator('.row-subject')
+    await eventually(() => result.locator('mark').allTextContents()).toEqual(['Freez'])
+    await eventually(() => page.locator('.list-head .count').textContent()).toBe('1 result')
+    await field.fill('fron:cleo')
+    await page.getByText('did you mean from:?').waitFor()
+
+    await field.fill('priority:urgent')
+    await eventually(() => page.locator('.list-head .count').textContent()).toBe('3 results')
+    await page.getByRole('button', { name: 'Save this search' }).click()
+    await page.keyboard.type('loud')
+    await page.keyboard.press('Enter')
+    const view = page.locator('.nav').getByRole('link', { name: 'loud' })
+    await eventually(() => view.textContent()).toBe('loud3')
+    await page.goto(`${stage.url}/threads`)
+    await view.click()
+    await eventually(() => field.inputValue()).toBe('priority:urgent')
+    await shoot(page, 'search-view')
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await eventually(() => view.count()).toBe(0)
   })
 
   it('shows rates, latencies and unread mail, in total and by agent', async () => {

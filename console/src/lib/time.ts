@@ -9,6 +9,7 @@ setInterval(() => {
 const dayMs = 86_400_000
 const hours = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const days = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
+const longDays = new Intl.DateTimeFormat('en', { dateStyle: 'full' })
 const years = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
 const whole = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 
@@ -19,10 +20,18 @@ export const clockTime = (at: string): string => hours.format(Date.parse(at))
 export function shortTime(at: string, current = now.value): string {
   const time = Date.parse(at)
   const agoMs = current - time
-  if (agoMs < 60_000) return 'now'
+  if (agoMs < 60_000) return '<1 min'
   if (agoMs < 3_600_000) return `${Math.floor(agoMs / 60_000)} min`
   if (new Date(time).toDateString() === new Date(current).toDateString()) return hours.format(time)
   return agoMs < 300 * dayMs ? days.format(time) : years.format(time)
+}
+
+/** The day of a message, for the line between two days. */
+export function dayOf(at: string, current = now.value): string {
+  const day = new Date(Date.parse(at)).toDateString()
+  if (day === new Date(current).toDateString()) return 'Today'
+  if (day === new Date(current - dayMs).toDateString()) return 'Yesterday'
+  return longDays.format(Date.parse(at))
 }
 
 /** A duration in its largest unit. */

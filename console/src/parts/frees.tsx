@@ -17,13 +17,15 @@ export const freesSentence = ({ frees }: NeedsYouItem): string =>
     ? ''
     : `Answer this and ${frees.length === 1 ? `${line(frees[0]!.agent)} goes on` : `${plural(frees.length, 'agent')} go on`}`
 
+const mostOpen = 6
+
 /** Who can go on once this is answered, and who waits for whom. */
-export function Frees({ item }: { item: NeedsYouItem }) {
+export function Frees({ item, isOpen = false }: { item: NeedsYouItem; isOpen?: boolean }) {
   const { frees } = item
   if (frees.length === 0) return null
   if (frees.length === 1) return <p class="frees">{freesSentence(item)}.</p>
   return (
-    <details class="frees">
+    <details class="frees" open={isOpen && frees.length <= mostOpen}>
       <summary>
         {freesSentence(item)}: {namesOf(frees.map(({ agent }) => agent))}
       </summary>

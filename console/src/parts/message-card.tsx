@@ -3,15 +3,19 @@ import { useState } from 'preact/hooks'
 import { typeOf } from '../../../src/conversation/registry.ts'
 import { filesBesides, labelFor, type Words, wordsOf } from '../../../src/conversation/words.ts'
 import type { StoredMessage, ThreadReceipt } from '../data/types.ts'
+import { peopleFirst } from '../lib/audience.ts'
 import { asCommand } from '../lib/cli.ts'
 import { path } from '../lib/route.ts'
 import { block, line, subjectOf } from '../lib/text.ts'
+import { clockTime, fullTime } from '../lib/time.ts'
 import { copy } from './copy.ts'
 import { Icon, type IconName } from './icon.tsx'
-import { Ladders, stateName, toneOf } from './ladder.tsx'
+import { Ladders } from './ladder.tsx'
+import { lazy } from './lazy.tsx'
 import { Markdown } from './markdown.tsx'
 import { MatterBar } from './matter-bar.tsx'
-import { Avatar, PriorityChip, TagChip, TypeChip, When, Who } from './small.tsx'
+import { ReadBy } from './read-by.tsx'
+import { Avatar, PriorityChip, TagChip, TypeChip, Who } from './small.tsx'
 
 export interface MessageCardProps {
   message: StoredMessage
@@ -23,9 +27,11 @@ export interface MessageCardProps {
   ladder?: boolean
   /** Without what can be done about it, and who has read it. */
   isPlain?: boolean
+  /** The plan that this one replaces. */
+  previous?: StoredMessage | undefined
 }
 
-const mostReceipts = 8
+const PlanDiff = lazy(async () => (await import('./plan-diff.tsx')).PlanDiff)
 
 /** One message and its delivery status. */
 export function MessageCard({
@@ -36,6 +42,7 @@ export function MessageCard({
   isTarget,
   ladder = false,
   isPlain = false,
+  previous,
 }: MessageCardProps) {
   const [shows, setShows] = useState<'ladder' | 'raw' | null>(ladder ? 'ladder' : null)
   const toggle = (what: 'ladder' | 'raw') => () => setShows(shows === what ? null : what)
@@ -55,12 +62,14 @@ export function MessageCard({
           <Who name={from} />
           <span class="to">
             to{' '}
-            {to.slice(0, 6).map((one, n) => (
-              <span key={one}>
-                {n > 0 && ', '}
-                <Who name={one} />
-              </span>
-            ))}
+            {peopleFirst(to)
+              .slice(0, 6)
+              .map((one, n) => (
+                <span key={one}>
+                  {n > 0 && ', '}
+                  <Who name={one} />
+                </span>
+              ))}
             {to.length > 6 && ` and ${to.length - 6} more`}
           </span>
           <PriorityChip priority={priority} />
@@ -78,7 +87,9 @@ export function MessageCard({
           {tags.map((tag) => (
             <TagChip key={tag} tag={tag} />
           ))}
-          <When at={message.createdAt} />
+          <time class="quiet number" dateTime={message.createdAt} title={fullTime(message.createdAt)}>
+            {clockTime(message.createdAt)}
+          </time>
         </div>
         <div class="message-tools">
           <Tool icon="reply" name="Reply" onClick={onReply} />
@@ -117,7 +128,10 @@ export function MessageCard({
             ))}
           </ul>
         )}
-        {shows === null && !isPlain && <Receipts receipts={receipts} />}
+        {shows === null && !isPlain && (
+          <ReadBy message={message} receipts={receipts} onOpen={toggle('ladder')} />
+        )}
+        {previous !== undefined && <Versions before={wordsOf(previous).body} after={words.body} />}
         {shows === 'ladder' && (
           <div class="box">
             <Ladders id={message.id} />
@@ -131,6 +145,19 @@ export function MessageCard({
         {!isPlain && <MatterBar message={message} receipts={receipts} onReply={onReply} />}
       </div>
     </article>
+  )
+}
+
+/** What has changed since the previous version of a plan. */
+function Versions({ before, after }: { before: string; after: string }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" class="button small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name="code" /> Compare with the previous version
+      </button>
+      {isOpen && <PlanDiff before={before} after={after} />}
+    </>
   )
 }
 
@@ -199,14 +226,3 @@ function Value({ text }: { text: string }) {
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-
-const Receipts = ({ receipts }: { receipts: readonly ThreadReceipt[] }) => (
-  <p class="receipts">
-    {receipts.slice(0, mostReceipts).map(({ owner, box, state }) => (
-      <span key={owner} class={`chip ${toneOf(state)}`}>
-        <bdi class="cut">{line(owner === box ? owner : `${owner} → ${box}`)}</bdi> · {stateName(state)}
-      </span>
-    ))}
-    {receipts.length > mostReceipts && <span class="chip">{receipts.length - mostReceipts} more</span>}
-  </p>
-)

@@ -34,22 +34,22 @@ export function Row(props: RowProps) {
         <span class="row-lines">
           <span class="row-top">
             <bdi class="cut">{people}</bdi>
+            {isNew && <span class="hidden">New</span>}
             <When at={at} />
           </span>
           <span class="row-subject cut">
             <bdi>
               <Highlighted text={subjectOf(subject)} words={words} />
             </bdi>
-            {isNew && <span class="hidden"> (new)</span>}
           </span>
-          {preview !== undefined && (
-            <span class="row-preview cut">
-              <bdi>
+          <span class="row-bottom">
+            {children}
+            {preview !== undefined && (
+              <bdi class="row-preview cut">
                 <Highlighted text={line(preview)} words={words} />
               </bdi>
-            </span>
-          )}
-          <span class="row-bottom">{children}</span>
+            )}
+          </span>
         </span>
       </a>
       {selectKey !== undefined && (

@@ -4,18 +4,12 @@ import { boxOfTag } from '../../../src/model/address.ts'
 import type { ApiError } from '../data/api.ts'
 import type { Priority, RosterAgent } from '../data/types.ts'
 import { channelName, isTag } from '../lib/address.ts'
+import { hueOf } from '../lib/hue.ts'
 import { path } from '../lib/route.ts'
 import { line, sentence, typeName } from '../lib/text.ts'
 import { fullTime, shortTime } from '../lib/time.ts'
 import { copy } from './copy.ts'
 import { Icon } from './icon.tsx'
-
-/** A colour for a name, the same everywhere. */
-function hueOf(name: string): number {
-  let hash = 7
-  for (const char of name) hash = (hash * 31 + char.codePointAt(0)!) % 3_600
-  return hash / 10
-}
 
 function initials(name: string): string {
   const words = line(name)

@@ -1,15 +1,19 @@
 import { titleOf } from '../../../src/conversation/words.ts'
 import './thread-pane.css'
+import { Fragment } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { replyTypeFor } from '../../../src/conversation/registry.ts'
+import { Part } from '../data/part.ts'
 import { useResource } from '../data/resource.ts'
 import type { ThreadMessage } from '../data/types.ts'
 import { onIntent } from '../keys/intents.ts'
 import { readDraft } from '../lib/drafts.ts'
 import { go, isListMove } from '../lib/go.ts'
 import { line, plural, subjectOf } from '../lib/text.ts'
+import { dayOf } from '../lib/time.ts'
 import { markDone } from '../state/act.ts'
 import { openMatters } from '../state/matters.ts'
+import { markSeen, seenIn } from '../state/seen.ts'
 import { threadOptions } from '../state/thread.ts'
 import { Composer } from './composer.tsx'
 import { Icon } from './icon.tsx'
@@ -19,6 +23,7 @@ import { Empty, Loading, Problem, TagChip } from './small.tsx'
 import { usePlace } from './use-place.ts'
 
 const Sequence = lazy(async () => (await import('../charts/sequence-diagram.tsx')).SequenceDiagram)
+const exporting = new Part(async () => (await import('./export-thread.ts')).downloadThread)
 const shownAtFirst = 40
 
 export interface ThreadPaneProps {
@@ -74,7 +79,15 @@ function Thread({
     if (!isListMove.peek()) head.current?.focus({ preventScroll: true })
   }, [])
   useEffect(() => onIntent('reply', () => answer(replyTarget(messages))), [messages])
-  usePlace(scroller, `m-${target ?? messages.at(-1)!.id}`, messages.length)
+  // What is new stays marked as long as the thread is open.
+  const [seenBefore] = useState(() => seenIn(first.threadId))
+  const firstNew = messages.find(
+    ({ seq, from }) => seq > (seenBefore ?? Number.POSITIVE_INFINITY) && from !== 'user',
+  )
+  const hasOlder = firstNew !== undefined && firstNew !== first
+  useEffect(() => markSeen({ [first.threadId]: messages.at(-1)!.seq }), [messages])
+  usePlace(scroller, `m-${target ?? (hasOlder ? firstNew.id : messages.at(-1)!.id)}`, messages.length)
+  const versions = useMemo(() => previousPlans(messages), [messages])
 
   return (
     <>
@@ -97,11 +110,13 @@ function Thread({
           <button
             type="button"
             class="button plain"
+            aria-label="Sequence"
             aria-pressed={view === 'sequence'}
             onClick={() => setView(view === 'sequence' ? 'messages' : 'sequence')}
           >
-            <Icon name="sequence" /> Sequence
+            <Icon name="sequence" /> <span class="wide">Sequence</span>
           </button>
+          <Download messages={messages} />
         </div>
       </header>
       <div class="pane-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Messages">
@@ -120,15 +135,21 @@ function Thread({
                 Show {plural(messages.length - visible.length, 'earlier message')}
               </button>
             )}
-            {visible.map((message) => (
-              <MessageCard
-                key={message.id}
-                message={message}
-                receipts={message.receipts}
-                subject={sameSubject(titleOf(message), titleOf(first)) ? undefined : titleOf(message)}
-                isTarget={message.id === target}
-                onReply={() => answer(message)}
-              />
+            {visible.map((message, n) => (
+              <Fragment key={message.id}>
+                {(n === 0 || dayOf(message.createdAt) !== dayOf(visible[n - 1]!.createdAt)) && (
+                  <p class="day">{dayOf(message.createdAt)}</p>
+                )}
+                {hasOlder && message === firstNew && <p class="day new">New since you left</p>}
+                <MessageCard
+                  message={message}
+                  receipts={message.receipts}
+                  subject={sameSubject(titleOf(message), titleOf(first)) ? undefined : titleOf(message)}
+                  isTarget={message.id === target}
+                  previous={versions.get(message.id)}
+                  onReply={() => answer(message)}
+                />
+              </Fragment>
             ))}
           </>
         )}
@@ -153,6 +174,51 @@ function Thread({
         )}
       </footer>
     </>
+  )
+}
+
+/** A thread as a file, or on paper. */
+function Download({ messages }: { messages: readonly ThreadMessage[] }) {
+  const menu = useRef<HTMLDetailsElement>(null)
+  const save = (kind: 'md' | 'html') => async () => {
+    menu.current?.removeAttribute('open')
+    await exporting.want()
+    exporting.code.value?.(messages, kind)
+  }
+  return (
+    <details
+      class="menu"
+      ref={menu}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') menu.current?.removeAttribute('open')
+      }}
+    >
+      <summary class="button plain" aria-label="Save">
+        <Icon name="save" /> <span class="wide">Save</span>
+      </summary>
+      <div class="menu-items">
+        <button type="button" class="button plain" onClick={save('html')}>
+          As HTML
+        </button>
+        <button type="button" class="button plain" onClick={save('md')}>
+          As Markdown
+        </button>
+        <button type="button" class="button plain" onClick={() => print()}>
+          Print
+        </button>
+      </div>
+    </details>
+  )
+}
+
+/** For each plan, the rejected one that it replaces. */
+function previousPlans(messages: readonly ThreadMessage[]): Map<string, ThreadMessage> {
+  const plans = messages.filter(({ type }) => type === 'plan_submission')
+  return new Map(
+    plans.flatMap((plan) => {
+      const before = plans.find(({ id }) => id === plan.replyTo)
+      return before === undefined ? [] : [[plan.id, before] as const]
+    }),
   )
 }
 

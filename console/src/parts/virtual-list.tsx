@@ -1,13 +1,13 @@
 import './virtual-list.css'
-import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { rangeIn, startsOf } from '../lib/visible-rows.ts'
 
 export interface VirtualListProps<T> {
   label: string
   items: readonly T[]
   rowHeight: number
-  /** For rows of another height. It must not change while a row has the same key. */
+  /** For rows of another height. */
   heightOf?: (item: T) => number
   keyOf: (item: T) => string
   row: (item: T) => ComponentChildren
@@ -19,48 +19,57 @@ export interface VirtualListProps<T> {
 }
 
 const nearEndRows = 20
+/** Rows beyond the edge, so that scrolling shows no gap. */
+const overscan = 8
 
-/** A list that renders only its visible rows. */
+/** A list that renders only its visible rows. Their heights are known, so nothing has to be measured. */
 export function VirtualList<T>(props: VirtualListProps<T>) {
-  const { items, rowHeight, heightOf = () => rowHeight, keyOf, selected = -1, onNearEnd } = props
+  const { items, rowHeight, heightOf, keyOf, selected = -1, onNearEnd } = props
   const scroller = useRef<HTMLDivElement>(null)
-  const [, redraw] = useReducer<number, void>((n) => n + 1, 0)
-  const options = {
-    count: items.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (index: number) => heightOf(items[index]!),
-    getItemKey: (index: number) => keyOf(items[index]!),
-    overscan: 8,
-    observeElementRect,
-    observeElementOffset,
-    scrollToFn: elementScroll,
-    onChange: () => redraw(),
-  }
-  const [virtualizer] = useState(() => new Virtualizer<HTMLDivElement, HTMLLIElement>(options))
-  virtualizer.setOptions(options)
-  useLayoutEffect(() => virtualizer._didMount(), [virtualizer])
-  useLayoutEffect(() => virtualizer._willUpdate())
-  useEffect(() => {
-    if (selected >= 0) virtualizer.scrollToIndex(selected, { align: 'auto' })
-  }, [virtualizer, selected])
+  const [view, setView] = useState({ top: 0, height: 0 })
+  const starts = useMemo(
+    () => startsOf(items.map((item) => heightOf?.(item) ?? rowHeight)),
+    [items, rowHeight, heightOf],
+  )
+  useLayoutEffect(() => {
+    const box = scroller.current!
+    const look = () => setView({ top: box.scrollTop, height: box.clientHeight })
+    const sizes = new ResizeObserver(look)
+    sizes.observe(box)
+    box.addEventListener('scroll', look, { passive: true })
+    look()
+    return () => {
+      sizes.disconnect()
+      box.removeEventListener('scroll', look)
+    }
+  }, [])
+  useLayoutEffect(() => {
+    const box = scroller.current!
+    if (selected < 0 || selected >= items.length) return
+    const [start, end] = [starts[selected]!, starts[selected + 1]!]
+    if (start < box.scrollTop) box.scrollTop = start
+    else if (end > box.scrollTop + box.clientHeight) box.scrollTop = end - box.clientHeight
+  }, [selected])
 
-  const rows = virtualizer.getVirtualItems()
-  const lastRow = rows.at(-1)?.index ?? -1
+  const [first, last] = rangeIn(starts, view.top, view.height, overscan)
   useEffect(() => {
-    if (lastRow >= items.length - nearEndRows) onNearEnd?.()
-  }, [lastRow, items.length, onNearEnd])
+    if (last >= items.length - nearEndRows) onNearEnd?.()
+  }, [last, items.length, onNearEnd])
 
   return (
     <div class="list" ref={scroller}>
-      <ul class="list-room" aria-label={props.label} style={{ height: `${virtualizer.getTotalSize()}px` }}>
-        {rows.map(({ key, index, start, size }) => (
+      <ul class="list-room" aria-label={props.label} style={{ height: `${starts.at(-1)}px` }}>
+        {items.slice(first, last).map((item, n) => (
           <li
-            key={key}
+            key={keyOf(item)}
             aria-setsize={items.length}
-            aria-posinset={index + 1}
-            style={{ transform: `translateY(${start}px)`, height: `${size}px` }}
+            aria-posinset={first + n + 1}
+            style={{
+              transform: `translateY(${starts[first + n]}px)`,
+              height: `${starts[first + n + 1]! - starts[first + n]!}px`,
+            }}
           >
-            {props.row(items[index]!)}
+            {props.row(item)}
           </li>
         ))}
       </ul>

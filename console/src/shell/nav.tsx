@@ -1,8 +1,10 @@
 import './nav.css'
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { connection } from '../data/connection.ts'
 import { show } from '../keys/keyboard.ts'
 import { channelName } from '../lib/address.ts'
+import { hueOf } from '../lib/hue.ts'
 import { path, type Route } from '../lib/route.ts'
 import { compact, line } from '../lib/text.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
@@ -13,13 +15,16 @@ import { notifies, toggleNotify } from '../state/notify.ts'
 import { openNeeds } from '../state/open-needs.ts'
 import { overview } from '../state/overview.ts'
 import { isDark, setTheme } from '../state/theme.ts'
+import { views } from '../state/views.ts'
 
 const mostListed = 40
 
 /** The sidebar: pages, channels and agents. */
-export function Nav({ route, onEscape }: { route: Route; onEscape: () => void }) {
+export function Nav({ route, search, onEscape }: { route: Route; search: string; onEscape: () => void }) {
   const data = overview.data.value
   const needed = openNeeds.value?.filter(isForPerson).length ?? data?.asksYou ?? 0
+  const q = route.page === 'search' ? new URLSearchParams(search).get('q') : null
+  const isView = views.data.value?.some(({ query }) => query === q) ?? false
   const item = (
     page: Route['page'],
     href: string,
@@ -29,7 +34,11 @@ export function Nav({ route, onEscape }: { route: Route; onEscape: () => void })
     calls = false,
   ) => (
     <li>
-      <a class="nav-link" href={href} aria-current={route.page === page ? 'page' : undefined}>
+      <a
+        class="nav-link"
+        href={href}
+        aria-current={route.page === page && !(page === 'search' && isView) ? 'page' : undefined}
+      >
         <Icon name={icon} />
         <span class="cut">{name}</span>
         {count > 0 && <span class={`badge${calls ? ' call' : ''}`}>{compact(count)}</span>}
@@ -46,8 +55,15 @@ export function Nav({ route, onEscape }: { route: Route; onEscape: () => void })
       }}
     >
       <div class="nav-head">
-        <a class="brand" href="/needs-you">
-          <Icon name="letter" /> mailbox
+        <a class="brand" href="/needs-you" title={data && `Space ${line(data.space.name)}`}>
+          <span
+            class="space-mark"
+            style={{ '--hue': String(data === undefined ? 265 : hueOf(data.space.id)) }}
+            aria-hidden="true"
+          >
+            <Icon name="letter" />
+          </span>
+          <bdi class="cut">{data === undefined ? 'mailbox' : line(data.space.name)}</bdi>
         </a>
         <button
           type="button"
@@ -73,7 +89,9 @@ export function Nav({ route, onEscape }: { route: Route; onEscape: () => void })
           {item('traffic', '/traffic', 'graph', 'Traffic')}
           {item('replay', '/replay', 'play', 'Replay')}
           {item('audit', '/audit', 'ladder', 'Audit')}
+          {item('settings', '/settings', 'gear', 'Settings')}
         </ul>
+        <Views q={q} />
         <Channels route={route} />
         <Agents route={route} />
       </div>
@@ -99,6 +117,34 @@ const Section = ({
     <ul>{children}</ul>
   </>
 )
+
+/** Saved searches, with how many messages each finds. */
+function Views({ q }: { q: string | null }) {
+  useEffect(() => views.use(), [])
+  const saved = views.data.value ?? []
+  if (saved.length === 0) return null
+  return (
+    <Section title="Views">
+      {saved.map(({ name, query, total, isMore }) => (
+        <li key={name}>
+          <a
+            class="nav-link"
+            href={`/search?q=${encodeURIComponent(query)}`}
+            aria-current={q === query ? 'page' : undefined}
+            title={line(query)}
+          >
+            <Icon name="search" />
+            <bdi class="cut">{line(name)}</bdi>
+            <span class="badge">
+              {compact(total)}
+              {isMore && '+'}
+            </span>
+          </a>
+        </li>
+      ))}
+    </Section>
+  )
+}
 
 /** Projects first, then other tags, each by name. */
 const sortKey = (tag: string): string => (tag.startsWith('project:') ? ` ${tag}` : tag)

@@ -6,6 +6,7 @@ import { connection } from '../data/connection.ts'
 import { overlay, show } from '../keys/keyboard.ts'
 import { KeysDialog } from '../keys/keys-dialog.tsx'
 import { Palette } from '../keys/palette.tsx'
+import { hueOf } from '../lib/hue.ts'
 import { parseRoute, type Route } from '../lib/route.ts'
 import { line } from '../lib/text.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -17,6 +18,7 @@ import { announcement } from '../state/notify.ts'
 import { openNeeds } from '../state/open-needs.ts'
 import { overview } from '../state/overview.ts'
 import { ComposeDialog } from '../views/compose-dialog.tsx'
+import { showFavicon } from './favicon.ts'
 import { Nav } from './nav.tsx'
 import { View } from './view.tsx'
 
@@ -55,9 +57,14 @@ export function Shell() {
   const [isNavOpen, setNavOpen] = useState(false)
   const menu = useRef<HTMLButtonElement>(null)
   useEffect(() => setNavOpen(false), [pathname, search])
+  const { space } = overview.data.value ?? {}
+  const name = space === undefined ? 'mailbox' : line(space.name)
   useEffect(() => {
-    document.title = `${needed > 0 ? `(${needed}) ` : ''}${title} · mailbox`
-  }, [title, needed])
+    document.title = `${needed > 0 ? `(${needed}) ` : ''}${title} · ${name}`
+  }, [title, needed, name])
+  useEffect(() => {
+    if (space !== undefined) showFavicon(hueOf(space.id), needed > 0)
+  }, [space?.id, needed > 0])
   useEffect(() => {
     if (route.page === 'compose') openCompose({ to: new URLSearchParams(search).get('to') ?? '' })
   }, [route.page, search])
@@ -89,7 +96,7 @@ export function Shell() {
           <Icon name="menu" />
         </button>
         {needed > 0 && <span class="badge call">{needed}</span>}
-        <span class="title">mailbox</span>
+        <span class="title cut">{name}</span>
         <button
           type="button"
           class="button plain icon"
@@ -107,7 +114,7 @@ export function Shell() {
           <Icon name="pen" />
         </button>
       </header>
-      <Nav route={route} onEscape={closeNav} />
+      <Nav route={route} search={search} onEscape={closeNav} />
       {isNavOpen && <button type="button" class="nav-veil" aria-label="Close menu" onClick={closeNav} />}
       <main id="main" tabIndex={-1} inert={isNavOpen}>
         {connection.value === 'reconnecting' && (

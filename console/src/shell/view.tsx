@@ -1,14 +1,15 @@
 import type { Route } from '../lib/route.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { Empty } from '../parts/small.tsx'
+import { AgentsPage } from '../views/agents.tsx'
 import { NeedsYouPage } from '../views/needs-you.tsx'
 import { ChannelPage, ThreadsPage } from '../views/pages.tsx'
 
 const AgentPage = lazy(async () => (await import('../views/agent.tsx')).AgentPage)
-const AgentsPage = lazy(async () => (await import('../views/agents.tsx')).AgentsPage)
 const MessagePage = lazy(async () => (await import('../views/message.tsx')).MessagePage)
 const SearchPage = lazy(async () => (await import('../views/search.tsx')).SearchPage)
 const TriagePage = lazy(async () => (await import('../views/triage.tsx')).TriagePage)
+const SettingsPage = lazy(async () => (await import('../views/settings.tsx')).SettingsPage)
 const DeadPage = lazy(async () => (await import('../views/dead.tsx')).DeadPage)
 const StatsPage = lazy(async () => (await import('../views/stats.tsx')).StatsPage)
 const TrafficPage = lazy(async () => (await import('../views/traffic.tsx')).TrafficPage)
@@ -47,6 +48,8 @@ export function View({ route, query }: { route: Route; query: URLSearchParams })
       return <ReplayPage at={query.has('at') ? Number(query.get('at')) : undefined} />
     case 'audit':
       return <AuditPage />
+    case 'settings':
+      return <SettingsPage />
     case 'missing':
       return (
         <Empty title="Page not found">

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { act } from '../data/api.ts'
 import type { StoredMessage } from '../data/types.ts'
+import { plural } from '../lib/text.ts'
 import { showError, showToast } from '../parts/toast.tsx'
 import { needsYou, owed } from './matters.ts'
 
@@ -39,6 +40,11 @@ export async function markDone(message: Pick<StoredMessage, 'id' | 'to'>): Promi
 
 export const resend = (id: string, to: readonly string[]) =>
   perform(`resend ${id}`, `Resent to ${to.join(', ')}`, () => act('resend', { id, to }))
+
+export const resendAll = (ids: readonly string[], to: readonly string[]) =>
+  perform(`resend ${ids.length}`, `Resent ${plural(ids.length, 'message')} to ${to.join(', ')}`, async () => {
+    for (const id of ids) await act('resend', { id, to })
+  })
 
 export const requestShutdown = (to: string, reason: string) =>
   perform(`shutdown ${to}`, `Shutdown requested from ${to}`, () =>

@@ -4,7 +4,7 @@ type Theme = 'system' | 'light' | 'dark'
 const key = 'mailbox.theme'
 
 const stored = localStorage.getItem(key)
-const theme = signal<Theme>(stored === 'light' || stored === 'dark' ? stored : 'system')
+export const theme = signal<Theme>(stored === 'light' || stored === 'dark' ? stored : 'system')
 
 export function setTheme(next: Theme): void {
   theme.value = next

@@ -7,15 +7,17 @@ import { parseRecipients } from '../lib/address.ts'
 import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
 import { line, subjectOf } from '../lib/text.ts'
+import { BulkBar, useSelecting } from '../parts/bulk-bar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { stateName } from '../parts/ladder.tsx'
 import { MessageCard } from '../parts/message-card.tsx'
 import { Row } from '../parts/row.tsx'
 import { Empty, Loading, PriorityChip, Problem } from '../parts/small.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import { busy, resend } from '../state/act.ts'
+import { busy, resend, resendAll } from '../state/act.ts'
 import { openCompose } from '../state/compose.ts'
 import { addresses, overview } from '../state/overview.ts'
+import { clearSelection, selection } from '../state/selection.ts'
 import { MailPage, useListMoves } from './mail-page.tsx'
 import { rowHeight, usePaged } from './threads.tsx'
 
@@ -51,11 +53,17 @@ export function DeadPage({ id }: { id: string | undefined }) {
   const hrefs = useMemo(() => (items ?? []).map(hrefOf), [items])
   const selected = items?.findIndex((letter) => idOf(letter) === id) ?? -1
   useListMoves(hrefs, selected)
+  useSelecting(useMemo(() => (items ?? []).map(idOf), [items]))
   const count = overview.data.value?.dead
   return (
     <MailPage
       title="Dead letters"
       count={count ? String(count) : undefined}
+      under={
+        <BulkBar>
+          <ResendSelected letters={(items ?? []).filter((letter) => selection.value.has(idOf(letter)))} />
+        </BulkBar>
+      }
       list={
         found.error.value !== null && items === undefined ? (
           <Problem error={found.error.value} />
@@ -84,6 +92,7 @@ export function DeadPage({ id }: { id: string | undefined }) {
                 people={`${line(letter.message.from)} to ${line(letter.recipient)}`}
                 subject={titleOf(letter.message)}
                 at={letter.at}
+                selectKey={idOf(letter)}
               >
                 <PriorityChip priority={letter.message.priority} />
                 <span class="chip bad">{stateName(letter.state)}</span>
@@ -103,6 +112,43 @@ export function DeadPage({ id }: { id: string | undefined }) {
     />
   )
 }
+
+function ResendSelected({ letters }: { letters: readonly DeadLetter[] }) {
+  const [to, setTo] = useState('')
+  return (
+    <form
+      class="reason"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const ids = [...new Set(letters.map(({ message }) => message.id))]
+        void resendAll(ids, parseRecipients(to)).then((isDone) => isDone && clearSelection())
+      }}
+    >
+      <input
+        class="field"
+        required
+        list="resend-addresses"
+        autoComplete="off"
+        aria-label="Resend the selected to"
+        placeholder="Resend to: agent, role or tag"
+        value={to}
+        onInput={(event) => setTo(event.currentTarget.value)}
+      />
+      <Addresses />
+      <button type="submit" class="button main" disabled={busy.value !== null}>
+        Resend {letters.length}
+      </button>
+    </form>
+  )
+}
+
+const Addresses = () => (
+  <datalist id="resend-addresses">
+    {addresses.value.map((address) => (
+      <option key={address} value={address} />
+    ))}
+  </datalist>
+)
 
 const NotFound = ({ isLoaded }: { isLoaded: boolean }) =>
   isLoaded ? <Empty title="No longer a dead letter" /> : <Loading />
@@ -154,11 +200,7 @@ function Reading({ letter }: { letter: DeadLetter }) {
               value={to}
               onInput={(event) => setTo(event.currentTarget.value)}
             />
-            <datalist id="resend-addresses">
-              {addresses.value.map((address) => (
-                <option key={address} value={address} />
-              ))}
-            </datalist>
+            <Addresses />
             <button type="submit" class="button main" disabled={busy.value !== null}>
               <Icon name="send" /> Resend
             </button>

@@ -5,7 +5,7 @@ import type { NeedsYouItem } from '../data/types.ts'
 import { onIntents } from '../keys/intents.ts'
 import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
-import { line, plural } from '../lib/text.ts'
+import { line, plural, subjectOf } from '../lib/text.ts'
 import { fullTime } from '../lib/time.ts'
 import { BulkBar, useSelecting } from '../parts/bulk-bar.tsx'
 import { Frees, freesSentence } from '../parts/frees.tsx'
@@ -37,7 +37,7 @@ const sectionNames: Record<Section, string> = {
   snoozed: 'Snoozed',
 }
 const sections = Object.keys(sectionNames) as Section[]
-const headHeight = 40
+const headHeight = 44
 
 const hrefOf = ({ message }: NeedsYouItem): string => path('needs-you', message.id)
 const messagesOf = (items: readonly NeedsYouItem[]) => items.map(({ message }) => message)
@@ -235,7 +235,7 @@ const SectionHead = ({ row, isOpen, onToggle }: { row: Head; isOpen: boolean; on
     </h2>
     {row.head === 'info' && (
       <button type="button" class="button plain small" onClick={() => finish(messagesOf(row.items))}>
-        Mark all as done
+        All done
       </button>
     )}
   </div>
@@ -279,7 +279,7 @@ function Digest({ items }: { items: readonly NeedsYouItem[] }) {
       </p>
       {first !== undefined && first.frees.length > 0 && (
         <p>
-          <a href={hrefOf(first)}>{freesSentence(first)}</a>.
+          <a href={hrefOf(first)}>{subjectOf(titleOf(first.message))}</a>: {freesSentence(first)}.
         </p>
       )}
       <p>

@@ -1,7 +1,7 @@
 import { channelName } from '../lib/address.ts'
 import { quote } from '../lib/cli.ts'
 import { path } from '../lib/route.ts'
-import { compact, line, plural } from '../lib/text.ts'
+import { line, plural } from '../lib/text.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Empty } from '../parts/small.tsx'
 import { ThreadPane } from '../parts/thread-pane-lazy.tsx'
@@ -28,12 +28,10 @@ const FirstSteps = () => (
 
 /** All threads, most recent activity first. */
 export function ThreadsPage({ id, agent, target }: ThreadsPageProps) {
-  const total = overview.data.value?.totals.messages
   const query = agent === undefined ? '' : `?agent=${encodeURIComponent(agent)}`
   return (
     <MailPage
       title={agent === undefined ? 'Threads' : `Threads with ${agent}`}
-      count={total === undefined || agent !== undefined ? undefined : `${compact(total)} messages`}
       tools={
         agent !== undefined && (
           <a class="button small" href={path('agents', agent)}>

@@ -1,14 +1,20 @@
-import { useCallback, useMemo, useRef } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { nextPage, type Paged, type PagedOptions, pagedOptions } from '../data/paged.ts'
 import { type Resource, useResource } from '../data/resource.ts'
 import type { ThreadSummary } from '../data/types.ts'
+import { onIntents } from '../keys/intents.ts'
 import { draftPlaces } from '../lib/drafts.ts'
 import { segment } from '../lib/route.ts'
-import { compact, line } from '../lib/text.ts'
+import { compact, line, plural } from '../lib/text.ts'
+import { BulkBar, useSelecting } from '../parts/bulk-bar.tsx'
 import { Row } from '../parts/row.tsx'
 import { Loading, PriorityChip, Problem, TypeChip } from '../parts/small.tsx'
 import { showError } from '../parts/toast.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
+import { finish } from '../state/decisions.ts'
+import { openNeeds } from '../state/open-needs.ts'
+import { isNew, markSeen } from '../state/seen.ts'
+import { clearSelection, selection } from '../state/selection.ts'
 import { type ThreadFilter, threadPages } from '../state/threads.ts'
 import { useListMoves } from './mail-page.tsx'
 
@@ -60,31 +66,66 @@ export function ThreadList({ filter, base, query = '', current, empty }: ThreadL
   )
   const selected = items?.findIndex(({ id }) => id === current) ?? -1
   useListMoves(hrefs, selected)
+  useSelecting(useMemo(() => (items ?? []).map(({ id }) => id), [items]))
   if (found.error.value !== null && items === undefined) return <Problem error={found.error.value} />
   if (items === undefined) return <Loading />
   if (items.length === 0) return <>{empty}</>
   return (
-    <VirtualList
-      label="Threads"
-      items={items}
-      rowHeight={rowHeight}
-      keyOf={({ id }) => id}
-      selected={selected}
-      onNearEnd={more}
-      row={(thread) => (
-        <ThreadRow
-          thread={thread}
-          href={`${base}/${segment(thread.id)}${query}`}
-          isCurrent={thread.id === current}
-        />
+    <>
+      <BulkBar>
+        <BulkActions threads={items.filter(({ id }) => selection.value.has(id))} />
+      </BulkBar>
+      <VirtualList
+        label="Threads"
+        items={items}
+        rowHeight={rowHeight}
+        keyOf={({ id }) => id}
+        selected={selected}
+        onNearEnd={more}
+        row={(thread) => (
+          <ThreadRow
+            thread={thread}
+            href={`${base}/${segment(thread.id)}${query}`}
+            isCurrent={thread.id === current}
+          />
+        )}
+        end={found.data.value?.isFull ? 'There are more threads. Use search to narrow them down.' : undefined}
+      />
+    </>
+  )
+}
+
+/** Marking as seen is for this browser; marking as done settles what is in them for the person. */
+function BulkActions({ threads }: { threads: readonly ThreadSummary[] }) {
+  const ids = new Set(threads.map(({ id }) => id))
+  const own = (openNeeds.value ?? [])
+    .map(({ message }) => message)
+    .filter(({ threadId }) => ids.has(threadId))
+  const seen = () => {
+    markSeen(Object.fromEntries(threads.map(({ id, lastSeq }) => [id, lastSeq])))
+    clearSelection()
+  }
+  const done = () => {
+    finish(own)
+    seen()
+  }
+  useLayoutEffect(() => (ids.size === 0 ? undefined : onIntents({ finish: done })))
+  return (
+    <>
+      <button type="button" class="button small" onClick={seen}>
+        Mark as seen
+      </button>
+      {own.length > 0 && (
+        <button type="button" class="button small" onClick={done}>
+          Done: {plural(own.length, 'message')} to you <kbd>e</kbd>
+        </button>
       )}
-      end={found.data.value?.isFull ? 'There are more threads. Use search to narrow them down.' : undefined}
-    />
+    </>
   )
 }
 
 function ThreadRow({ thread, href, isCurrent }: { thread: ThreadSummary; href: string; isCurrent: boolean }) {
-  const { subject, messages, participants, lastFrom, lastAt, lastType, priority, tags } = thread
+  const { subject, messages, participants, lastFrom, lastAt, lastType, priority, preview } = thread
   const others = participants.filter((name) => name !== lastFrom)
   return (
     <Row
@@ -94,13 +135,17 @@ function ThreadRow({ thread, href, isCurrent }: { thread: ThreadSummary; href: s
       people={[lastFrom, ...others].map(line).join(', ')}
       subject={subject}
       at={lastAt}
+      preview={preview}
+      isNew={isNew(thread) && !isCurrent}
+      selectKey={thread.id}
     >
       {draftPlaces.value.has(`thread.${thread.id}`) && <span class="chip warn">draft</span>}
       <PriorityChip priority={priority} />
       <TypeChip type={lastType} />
-      {messages > 1 && <span class="number">{compact(messages)} messages</span>}
-      {tags.length > 0 && (
-        <bdi class="cut">{tags.map((tag) => line(tag).replace(/^project:/, '#')).join(' ')}</bdi>
+      {messages > 1 && (
+        <span class="number" title={plural(messages, 'message')}>
+          {compact(messages)}
+        </span>
       )}
     </Row>
   )

@@ -153,7 +153,7 @@ function Item({ item, place, share, texts, onNext, onSkip, onPrevious, onUndo }:
           <h1 ref={head} tabIndex={-1}>
             <bdi>{subjectOf(titleOf(message))}</bdi>
           </h1>
-          <Frees item={item} />
+          <Frees item={item} isOpen />
           <div class="alone">
             <MessageCard message={message} receipts={[]} isPlain onReply={() => setMode('answer')} />
           </div>
