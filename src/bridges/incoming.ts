@@ -227,9 +227,5 @@ const heldKey = ({ letter }: CopyFact): string => `sender ${letter.from}`
 
 /** What a message is refused for. Anything else is about the space, and ends the run. */
 const refusals: readonly string[] = [
-  'invalid',
-  'over_limit',
-  'not_permitted',
-  'conflict',
-  'unknown_recipient',
+  ...['invalid', 'over_limit', 'not_permitted', 'conflict', 'unknown_recipient', 'not_found'],
 ]
