@@ -182,8 +182,8 @@ export class Outgoing {
     const outgoing = { ...this.#outgoingOf(link, message), mayBeThere }
     await this.#guard(link.foreign, link.owner, async () => {
       const place = format.write(folder, outgoing)
-      memory.setLink({ ...link, place })
       await this.#tellDelivered(link)
+      memory.setLink({ ...link, place })
     })
   }
 
