@@ -9,6 +9,7 @@ import { describeVersion, installPeers, installServers, snapshotLibrary } from '
 import { Progress } from './lib/progress.mjs'
 import { judge, writeReport } from './lib/report.mjs'
 import { cleanUp, openScratch, scratchDir } from './lib/scratch.mjs'
+import * as bridge from './measures/bridge.mjs'
 import * as broadcast from './measures/broadcast.mjs'
 import * as consoleView from './measures/console.mjs'
 import * as growth from './measures/growth.mjs'
@@ -32,6 +33,7 @@ const measures = [
   push,
   hub,
   startup,
+  bridge,
   read,
   growth,
   rebuild,

@@ -103,8 +103,9 @@ export class History {
     }
     const lines: NumberedLine[] = []
     const facts: CopyFact[] = []
-    for (const fact of this.#facts) {
-      const sent = await this.#earlier(fact)
+    const earlier = await this.#earlier()
+    for (const [at, fact] of this.#facts.entries()) {
+      const sent = earlier[at]
       if (sent === undefined && dry) tally.brought++
       if (dry) continue
       if (sent !== undefined) this.#link(fact, sent, 'unread')
@@ -126,18 +127,22 @@ export class History {
     }
     const done = await importLines(space.core, lines, { onRefused })
     tally.brought += done.imported
-    for (const fact of new Set(facts))
-      if (!refused.has(fact)) this.#link(fact, ids.get(fact)!, fact.state ?? 'unread')
+    memory.together(() => {
+      for (const fact of new Set(facts))
+        if (!refused.has(fact)) this.#link(fact, ids.get(fact)!, fact.state ?? 'unread')
+    })
   }
 
   #link({ id: foreign, owner, place }: CopyFact, id: string, state: CopyState): void {
     this.#parts.memory.setLink({ foreign, owner, id, place, state })
   }
 
-  /** It was brought while it was not finished yet. */
-  #earlier(fact: CopyFact): Promise<string | undefined> {
+  /** Which of them were brought while they were not finished yet. */
+  #earlier(): Promise<(string | undefined)[]> {
     const { space, format, path } = this.#parts
-    const key = keyOf(format.name, path, fact)
-    return space.core.query((source) => space.core.viewOf(source).keyed(fact.letter.from, key))
+    return space.core.query((source) => {
+      const view = space.core.viewOf(source)
+      return this.#facts.map((fact) => view.keyed(fact.letter.from, keyOf(format.name, path, fact)))
+    })
   }
 }

@@ -69,6 +69,7 @@ export class Incoming {
     await Promise.all(bySender.values())
     this.#coming.clear()
     for (const fact of facts) await this.#settle(fact)
+    this.#setMarks(facts)
   }
 
   /** What is left of a fact when its message is here. */
@@ -88,8 +89,18 @@ export class Incoming {
       }
       if (link !== undefined && fact.state !== undefined) await settleTheirs(this.#parts, link, fact.state)
     }
-    if (fact.mark !== undefined && !this.#held.has(fact.mark.path) && !dry)
-      memory.setMark(fact.mark.path, fact.mark.stamp)
+  }
+
+  /** What is here need not be read again. */
+  #setMarks(facts: readonly Fact[]): void {
+    const { memory, dry } = this.#parts
+    if (dry) return
+    const marks = new Map<string, string>()
+    for (const { mark } of facts)
+      if (mark !== undefined && !this.#held.has(mark.path)) marks.set(mark.path, mark.stamp)
+    memory.together(() => {
+      for (const [path, stamp] of marks) memory.setMark(path, stamp)
+    })
   }
 
   /** Whoever is called `user` there may be another here, but an id is one message, unless its copies are told apart. */
@@ -227,9 +238,5 @@ const heldKey = ({ letter }: CopyFact): string => `sender ${letter.from}`
 
 /** What a message is refused for. Anything else is about the space, and ends the run. */
 const refusals: readonly string[] = [
-  'invalid',
-  'over_limit',
-  'not_permitted',
-  'conflict',
-  'unknown_recipient',
+  ...['invalid', 'over_limit', 'not_permitted', 'conflict', 'unknown_recipient', 'not_found'],
 ]

@@ -126,31 +126,42 @@ export function objectIn(
   return undefined
 }
 
-/** Whether a file has a line with an id: asked only when an earlier run may have written it. */
-export function hasLine(folder: Folder, path: string, field: string, id: string): boolean {
-  const file = folder.stat(path)
-  if (file === undefined) return false
-  const key = `${folder.root}/${path}`
-  const known = idsOf.get(key)
-  if (known !== undefined && known.ino === file.ino && known.size === file.size) return known.ids.has(id)
-  const ids = new Set<string>()
+/**
+ * Whether a file has a line with these values in these fields: asked when an earlier run may have written it. What is
+ * found is kept, and only what was appended since is read the next time.
+ */
+export function hasLine(
+  folder: Folder,
+  path: string,
+  fields: readonly string[],
+  values: readonly string[],
+): boolean {
   const fd = folder.openLines(path)
   if (fd === undefined) return false
   try {
-    for (const { text } of linesFrom(folder, path, fd, undefined)) {
-      // Parsing is slow, and most lines have the id first.
-      const found = new RegExp(`"${field}"\\s*:\\s*"([^"\\\\]*)"`).exec(text)?.[1]
-      if (found !== undefined) ids.add(found)
+    const { ino, size } = fstatSync(fd)
+    const key = `${folder.root}/${path} ${fields.join(' ')}`
+    const before = found.get(key)
+    const known =
+      before?.ino === ino && before.end <= size ? before : { ino, end: 0, keys: new Set<string>() }
+    const patterns = fields.map((field) => new RegExp(`"${field}"\\s*:\\s*"([^"\\\\]*)"`))
+    while (known.end < size) {
+      const chunk = readFrom(fd, known.end, Math.min(chunkBytes * 16, size - known.end))
+      const whole = chunk.lastIndexOf(10) + 1
+      if (whole === 0) break
+      for (const line of chunk.subarray(0, whole).toString('utf8').split('\n'))
+        known.keys.add(patterns.map((pattern) => pattern.exec(line)?.[1] ?? '').join(' '))
+      known.end += whole
     }
+    found.set(key, known)
+    return known.keys.has(values.join(' '))
   } finally {
     closeSync(fd)
   }
-  idsOf.set(key, { ino: file.ino, size: file.size, ids })
-  return ids.has(id)
 }
 
-/** The ids in the files that were searched last. */
-const idsOf = new Map<string, { ino: number; size: number; ids: Set<string> }>()
+/** What the files that were searched contain, and up to where. */
+const found = new Map<string, { ino: number; end: number; keys: Set<string> }>()
 
 /** What was written an hour ago or earlier is history where a file is long when it is first seen. */
 export const isOld = (folder: Folder, { isBacklog }: Line, at: string | undefined): boolean =>

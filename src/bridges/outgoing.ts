@@ -182,8 +182,8 @@ export class Outgoing {
     const outgoing = { ...this.#outgoingOf(link, message), mayBeThere }
     await this.#guard(link.foreign, link.owner, async () => {
       const place = format.write(folder, outgoing)
-      memory.setLink({ ...link, place })
       await this.#tellDelivered(link)
+      memory.setLink({ ...link, place })
     })
   }
 
@@ -233,6 +233,15 @@ export class Outgoing {
     }
   }
 
+  /** Since when locks were found held. */
+  readonly #heldSince = new Map<string, number>()
+
+  #isHeldForLong(path: string): boolean {
+    const since = this.#heldSince.get(path)
+    if (since === undefined) this.#heldSince.set(path, performance.now())
+    return since !== undefined && performance.now() - since > this.#parts.lockPatienceMs
+  }
+
   /** Runs what may fail because of the other side: that is reported, and tried again later. */
   async #guard(place: string, owner: string, work: () => Promise<void>): Promise<boolean> {
     const { report, again } = this.#parts
@@ -245,6 +254,8 @@ export class Outgoing {
       this.#blocked.add(owner)
       again()
       if (!(error instanceof LockHeld)) report({ place, reason: (error as Error).message })
+      else if (this.#isHeldForLong(error.path))
+        report({ place: error.path, reason: 'is locked by another program' })
       return false
     }
   }

@@ -30,6 +30,8 @@ export interface Parts {
   readonly direction: Direction
   /** Nothing is changed on either side; only the tally says what would be. */
   readonly dry: boolean
+  /** A lock that is held for longer is reported. */
+  readonly lockPatienceMs: number
   readonly tally: Tally
   /** Tells of a problem, once. */
   readonly report: (problem: Pick<ProblemFact, 'place' | 'line' | 'reason'>) => void

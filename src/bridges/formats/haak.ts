@@ -143,18 +143,17 @@ function render(_: Folder, { id, owner, letter, raw }: Outgoing): string {
 function write(folder: Folder, outgoing: Outgoing): string {
   const { id, mayBeThere, letter } = outgoing
   const places = [mailbox, join(archive, `${monthOf(letter.at)}.jsonl`)]
-  const found = mayBeThere ? places.find((path) => hasLine(folder, path, 'id', id)) : undefined
+  const found = mayBeThere ? places.find((path) => hasLine(folder, path, ['id'], [id])) : undefined
   if (found !== undefined) return found
   folder.append(mailbox, render(folder, outgoing))
   return mailbox
 }
 
 function setState(folder: Folder, { foreign, owner }: Link, state: CopyState, at: string): CopyState {
-  if (state === 'read')
-    folder.append(
-      reads,
-      pythonLine({ message_id: foreign, reader_session_id: nameThere(name, owner), timestamp: at }),
-    )
+  const reader = nameThere(name, owner)
+  const isThere = () => hasLine(folder, reads, ['message_id', 'reader_session_id'], [foreign, reader])
+  if (state === 'read' && !isThere())
+    folder.append(reads, pythonLine({ message_id: foreign, reader_session_id: reader, timestamp: at }))
   return state
 }
 

@@ -149,7 +149,11 @@ function render(_: Folder, { id, owner, letter, raw }: Outgoing): string {
 function write(folder: Folder, outgoing: Outgoing): string {
   const workflow = nameThere(name, outgoing.owner)
   const inbox = inboxOf(workflow)
-  if (outgoing.mayBeThere && hasLine(folder, inbox, 'id', outgoing.id)) return inbox
+  if (outgoing.mayBeThere && hasLine(folder, inbox, ['id'], [outgoing.id])) {
+    // Whoever wrote it may have been killed before it was counted.
+    writeCount(folder, workflow, (unread) => Math.max(unread, folder.memory.unreadOf(outgoing.owner)))
+    return inbox
+  }
   folder.ensureDirectory(mailboxOf(workflow))
   folder.append(inbox, render(folder, outgoing))
   writeCount(folder, workflow, (unread) => unread + 1)

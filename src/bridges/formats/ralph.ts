@@ -176,7 +176,8 @@ function write(folder: Folder, outgoing: Outgoing): string {
   const file = fileOf(place.team, place.agent)
   const line = render(folder, outgoing)
   withLock(folder, `${file}.lock`, lock, () => {
-    if (!outgoing.mayBeThere || !hasLine(folder, file, 'MessageId', outgoing.id)) folder.append(file, line)
+    if (!outgoing.mayBeThere || !hasLine(folder, file, ['MessageId'], [outgoing.id]))
+      folder.append(file, line)
   })
   return file
 }
