@@ -1,8 +1,10 @@
+import { systemName } from '../base/errors.ts'
 import { pause } from '../base/timers.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Folder } from './folder.ts'
 import type { Format, ProblemFact } from './format.ts'
 import { Incoming } from './incoming.ts'
+import { LockHeld } from './lock.ts'
 import { Memory } from './memory.ts'
 import { Outgoing } from './outgoing.ts'
 import { type Direction, noTally, type Parts, type Tally } from './parts.ts'
@@ -50,7 +52,10 @@ export class Bridge {
   constructor(options: BridgeOptions) {
     const { space, format, path, direction = 'both', dry = false, onProblem = () => {} } = options
     const memory = new Memory(options.memory)
-    const folder = new Folder(path, memory, space.now)
+    const folder = new Folder(path, memory, space.now, {
+      ...{ dir: space.dir, id: space.id },
+      agents: () => space.core.agents.values(),
+    })
     const report = ({ place, line, reason }: Problem) => {
       if (!memory.isNewProblem(JSON.stringify([place, line ?? 0, reason]))) return
       this.tally.problems++
@@ -88,10 +93,23 @@ export class Bridge {
     await this.#outgoing.takeOut()
     if (direction !== 'out') await this.#incoming.takeIn()
     else for (const problem of folder.problems) if (problem.kind === 'problem') report(problem)
+    this.#tend()
     if (folder.isUnsettled) this.#isPending = true
     const isChanged = JSON.stringify(this.tally) !== before
     if (isChanged) this.#onChange(this.tally)
     return isChanged
+  }
+
+  #tend(): void {
+    const { format, folder, dry, direction, again, report } = this.#parts
+    if (format.tend === undefined || dry || direction === 'in') return
+    try {
+      format.tend(folder)
+    } catch (error) {
+      if (!(error instanceof LockHeld) && systemName(error) === undefined) throw error
+      again()
+      if (!(error instanceof LockHeld)) report({ place: this.#parts.path, reason: (error as Error).message })
+    }
   }
 
   /** Brings both sides up to date. */
@@ -143,6 +161,7 @@ export class Bridge {
         wake = () => {}
       }
     } finally {
+      if (folder.exists && this.#parts.direction !== 'in') tryTo(() => format.leave?.(folder))
       watch.close()
       stopListening()
       signal.removeEventListener('abort', ring)
@@ -155,6 +174,14 @@ export class Bridge {
 
   close(): void {
     this.#parts.memory.close()
+  }
+}
+
+function tryTo(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // The next bridge finds what is left of this one.
   }
 }
 

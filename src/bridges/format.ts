@@ -16,6 +16,8 @@ export const copyStates = [
   'filed',
   'expired',
   'withdrawn',
+  /** Its recipient does not exist there. */
+  'dead',
 ] as const
 export type CopyState = (typeof copyStates)[number]
 
@@ -69,6 +71,8 @@ export interface CopyFact {
   stateAt?: string | undefined
   /** It lies where finished mail lies: if it is new here, it is history. */
   isPast?: boolean
+  /** Nobody there has the name it is for: that makes nobody an agent here. */
+  isForNobody?: boolean
   letter: Letter
   /** The message as it is written there. */
   raw: string
@@ -87,11 +91,13 @@ interface StateFact {
 }
 
 /** Somebody is there. */
-interface AgentFact {
+export interface AgentFact {
   kind: 'agent'
   name: string
   roles?: string[]
   tags?: string[]
+  /** False: it is there no more, and is expected back. */
+  isHere?: boolean
   mark?: Mark | undefined
 }
 
@@ -164,8 +170,8 @@ export interface Format {
   /** What is in the folder and was not read before. */
   read(folder: Folder): Iterable<Fact>
 
-  /** Whether somebody can be written to there. */
-  reaches(folder: Folder, name: string): boolean
+  /** Whether somebody can be written to there, by somebody. */
+  reaches(folder: Folder, name: string, from: string): boolean
   /** What a message of the space is called there. Always the same, so that it is never written twice. */
   idFor(id: string, owner: string): string
   /** The bytes of a message, unread. */
@@ -181,6 +187,10 @@ export interface Format {
 
   /** Tells the other side who is here. */
   writeRoster?(folder: Folder, agents: readonly Agent[]): void
+  /** What is left to do there at the end of a look, such as to take out what is in the space by now. */
+  tend?(folder: Folder): void
+  /** Takes back what means that a bridge runs. Called when it ends. */
+  leave?(folder: Folder): void
   /** What a message loses on its way there and back: names of fields. */
   readonly cannotHold: readonly (keyof Letter)[]
 }

@@ -4,7 +4,7 @@ import { parseAddress } from '../model/address.ts'
 import { person } from '../model/agent.ts'
 import type { SendInput } from '../model/fields.ts'
 import type { Origin } from '../model/origin.ts'
-import type { CopyFact, Fact, Link } from './format.ts'
+import type { AgentFact, CopyFact, Fact, Link } from './format.ts'
 import { History } from './history.ts'
 import { inputOf, keyOf, originOf, senderName, threadWord } from './letters.ts'
 import type { Parts } from './parts.ts'
@@ -101,11 +101,22 @@ export class Incoming {
   /** Everybody who is named is in the roster, and gets its mail there from now on. */
   async #joinAll(facts: readonly Fact[]): Promise<void> {
     for (const fact of facts) {
-      if (fact.kind === 'agent') await this.#join(fact.name, fact.roles, fact.tags)
+      if (fact.kind === 'agent') await this.#meet(fact)
       if (fact.kind !== 'copy') continue
       await this.#join(fact.letter.from)
-      if (isAgent(fact.owner)) await this.#join(fact.owner)
+      if (isAgent(fact.owner) && !fact.isForNobody) await this.#join(fact.owner)
     }
+  }
+
+  /** Somebody is there, or is there no more. */
+  async #meet({ name, roles, tags, isHere = true }: AgentFact): Promise<void> {
+    const { space, dry } = this.#parts
+    const known = space.core.agents.get(name)
+    const isOurs = known?.session.client === 'bridge' && !dry
+    const isAway = known?.state === 'frozen' || known?.state === 'dead'
+    if (isHere && isOurs && isAway) await space.join(name, { session: { client: 'bridge' } })
+    if (isHere) await this.#join(name, roles, tags)
+    else if (isOurs && !isAway) await space.leave(name, { frozen: true })
   }
 
   readonly #joined = new Set<string>()

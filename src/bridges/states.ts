@@ -115,6 +115,7 @@ async function step(mailbox: LocalMailbox, id: string, state: CopyState, format:
       return mailbox.archive(id)
     case 'expired':
     case 'withdrawn':
+    case 'dead':
       // Each side has its own clock and its own senders.
       return undefined
   }
