@@ -138,6 +138,7 @@ export class Bridge {
     const watch = new FolderWatch(path, ring)
     const stopListening = space.core.journal.onWake(ring)
     signal.addEventListener('abort', ring)
+    format.start?.(folder, ring)
     let sweptAt = Number.NEGATIVE_INFINITY
     let tries = 0
     try {

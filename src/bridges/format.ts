@@ -87,6 +87,8 @@ interface StateFact {
   owner: string
   state: CopyState
   at?: string | undefined
+  /** Why it failed, in words for its sender. */
+  reason?: string
   mark?: Mark | undefined
 }
 
@@ -187,6 +189,8 @@ export interface Format {
 
   /** Tells the other side who is here. */
   writeRoster?(folder: Folder, agents: readonly Agent[]): void
+  /** Begins what lasts as long as the bridge runs, such as sockets; `ring` asks for a look. */
+  start?(folder: Folder, ring: () => void): void
   /** What is left to do there at the end of a look, such as to take out what is in the space by now. */
   tend?(folder: Folder): void
   /** Takes back what means that a bridge runs. Called when it ends. */

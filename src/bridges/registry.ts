@@ -3,10 +3,11 @@ import { nearest } from '../base/nearest.ts'
 import type { Format } from './format.ts'
 import { adr003 } from './formats/adr003.ts'
 import { ao } from './formats/ao.ts'
+import { claudeSessions } from './formats/claude-sessions.ts'
 import { claudeTeams } from './formats/claude-teams.ts'
 
 /** Every format, in the order in which help names them. */
-export const formats: readonly Format[] = [adr003, ao, claudeTeams]
+export const formats: readonly Format[] = [adr003, ao, claudeTeams, claudeSessions]
 
 export const formatNames = formats.map(({ name }) => name)
 
