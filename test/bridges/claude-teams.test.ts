@@ -1,4 +1,4 @@
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { until } from '../helpers/wait.ts'
@@ -102,6 +102,25 @@ describe('a team of Claude Code', () => {
     resume()
     await sync()
     expect(members().map(({ name }) => name)).toContain('zoe')
+  })
+
+  it('is the same team here after a resume, although it is in another folder there', async () => {
+    const { space, sync, folder, team, text, sessionId, end, put } = await claudeTeam()
+    await sync()
+    const config = JSON.parse(text(`teams/${team}/config.json`)) as Record<string, unknown>
+    end()
+    await sync()
+    const sent = await (await space.mailbox('zoe')).send({ to: `${team}/team-lead`, body: 'for later' })
+    const now = { createdAt: Date.now(), leadSessionId: '00000000-0000-4000-8000-000000000000' }
+    put('teams/session-00000000/config.json', { ...config, ...now })
+    put(`sessions/${process.pid}.json`, { pid: process.pid, sessionId, status: 'idle' })
+    await sync()
+    expect(JSON.parse(text('teams/session-00000000/inboxes/team-lead.json'))).toMatchObject([
+      { msg_id: sent.id },
+    ])
+    expect(text('teams/session-00000000/config.json')).toContain('"zoe"')
+    expect((await space.agents()).map(({ name }) => name)).not.toContain('session-00000000/team-lead')
+    expect(existsSync(join(folder, 'teams', team))).toBe(false)
   })
 
   it('never reads or writes frames about permissions', async () => {

@@ -149,6 +149,7 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
         return isOver ? { ...matter, state: 'acked' as const } : matter
       }),
     openMatters: () => [],
+    blockers: () => [],
     overdue: () => [],
     threadLength: () => 0,
     lapsed: (at, waiting) =>

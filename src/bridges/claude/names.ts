@@ -46,12 +46,13 @@ function isPaneOf(pid: number, agentId: string): boolean {
 
 /** What a member of theirs is called here: as the agent that it is already, or with its team before its name. */
 export const nameHere = (folder: Folder, team: Team, member: string): string =>
-  hookedAgent(folder, team, member)?.name ?? `${team.name}/${member}`
+  hookedAgent(folder, team, member)?.name ?? `${team.label}/${member}`
 
 /** The member that a name here stands for. */
 export function memberOf(folder: Folder, name: string): { team: Team; member: Member } | undefined {
   const slash = name.indexOf('/')
-  const team = slash < 0 ? undefined : ownTeams(folder).find((one) => one.name === name.slice(0, slash))
+  const teams = slash < 0 ? [] : ownTeams(folder).filter((one) => one.label === name.slice(0, slash))
+  const team = teams.find(({ isAlive }) => isAlive) ?? teams[0]
   const member = team?.members.find((one) => one.name === name.slice(slash + 1) && one.agentType !== ourType)
   return team === undefined || member === undefined ? undefined : { team, member }
 }

@@ -3,7 +3,7 @@ import type { Folder } from '../folder.ts'
 import type { CopyFact, Fact } from '../format.ts'
 import { idOf, isNoMail, toLetter, wordsOf } from './frames.ts'
 import { hookedAgent, nameHere } from './names.ts'
-import { type InboxEntry, inboxPath, readInbox, type Team } from './team-files.ts'
+import { type InboxEntry, inboxPath, labelOf, readInbox, type Team } from './team-files.ts'
 import { isInTranscript } from './transcript.ts'
 
 /*
@@ -109,7 +109,8 @@ export function* readLost(folder: Folder, isThere: (team: string) => boolean): G
       continue
     }
     const { team: name, to, sessionId, entry } = held
-    const gone = { createdAt: 0, leadPid: undefined, cwd: '', members: [], isAlive: false }
+    const label = labelOf(sessionId)
+    const gone = { label, createdAt: 0, leadPid: undefined, cwd: '', members: [], isAlive: false }
     const fact = factOf(folder, { name, sessionId, ...gone }, to, entry, 'unread')
     const isHooked = !fact.owner.includes('/')
     yield isHooked ? fact : { ...fact, isPast: true, state: 'dead' }

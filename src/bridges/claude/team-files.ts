@@ -34,7 +34,10 @@ export interface Member {
 }
 
 export interface Team {
+  /** The name of its folder. */
   name: string
+  /** What it is called here: after its session, because a resumed session makes a new folder. */
+  label: string
   createdAt: number
   sessionId: string
   leadPid: number | undefined
@@ -77,12 +80,39 @@ function readTeam(folder: Folder, name: string): Team | undefined {
   const { createdAt, leadSessionId, leadProcess } = config
   const { pid, procStart } = isObject(leadProcess) ? leadProcess : {}
   const isKnown = typeof pid === 'number' && typeof procStart === 'string'
+  const isAlive = !isKnown || processState(localProcess(pid, procStart)) !== 'gone'
+  const session = isAlive && typeof pid === 'number' ? sessionOf(folder, pid) : undefined
+  if (session === 'starting' && folder.now() - Number(createdAt) < startMs) {
+    folder.isUnsettled = true
+    return undefined
+  }
+  const told = typeof leadSessionId === 'string' ? leadSessionId : ''
+  const sessionId = session === undefined || session === 'starting' ? told : session
   return {
+    label: /^session-[0-9a-f]{8}$/.test(name) ? labelOf(sessionId) : name,
     ...{ name, members, createdAt: typeof createdAt === 'number' ? createdAt : 0 },
-    sessionId: typeof leadSessionId === 'string' ? leadSessionId : '',
+    sessionId,
     leadPid: typeof pid === 'number' ? pid : undefined,
     cwd: typeof lead?.['cwd'] === 'string' ? lead['cwd'] : '',
-    isAlive: !isKnown || processState(localProcess(pid, procStart)) !== 'gone',
+    isAlive,
+  }
+}
+
+export const labelOf = (sessionId: string): string => `session-${sessionId.slice(0, 8)}`
+
+/** A session that is resumed begins with an id of its own making, and has no status until it has the right one. */
+const startMs = 10_000
+
+function sessionOf(folder: Folder, pid: number): string | 'starting' | undefined {
+  if (!folder.has('sessions')) return undefined
+  const path = join('sessions', `${pid}.json`)
+  const file = folder.has(path) ? folder.read(path) : undefined
+  try {
+    const record: unknown = file === undefined ? undefined : JSON.parse(file.text)
+    const { sessionId, status } = isObject(record) ? record : {}
+    return typeof sessionId === 'string' && typeof status === 'string' ? sessionId : 'starting'
+  } catch {
+    return 'starting'
   }
 }
 

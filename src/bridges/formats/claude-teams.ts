@@ -39,7 +39,7 @@ function* read(folder: Folder): Generator<Fact> {
     const guests = new Map(guestsOf(folder, team).map((guest) => [guest.name, guest.agent.name]))
     for (const member of team.members)
       if (!isOurs(member))
-        yield { kind: 'agent', name: nameHere(folder, team, member.name), tags: [`team:${team.name}`] }
+        yield { kind: 'agent', name: nameHere(folder, team, member.name), tags: [`team:${team.label}`] }
     for (const path of folder.files(inboxesDir(team.name), '.json')) {
       const to = basename(path, '.json')
       const guest = guests.get(to)
@@ -58,7 +58,7 @@ function* readDepartures(folder: Folder, teams: readonly Team[]): Generator<Fact
   for (const agent of folder.host?.agents() ?? []) {
     const [team = '', member] = agent.name.split('/')
     const isTheirs = member !== undefined && agent.tags.includes(`team:${team}`)
-    const isThere = teams.some((one) => one.name === team && one.members.some((two) => two.name === member))
+    const isThere = teams.some((one) => one.label === team && one.members.some((two) => two.name === member))
     if (isTheirs && !isThere && agent.session.client === 'bridge')
       yield { kind: 'agent', name: agent.name, isHere: false }
   }
@@ -81,7 +81,7 @@ function* readPhantom(folder: Folder, team: Team, place: string, to: string): Ge
   for (const entry of readInbox(folder, place))
     if (!isNoMail(entry) && folder.memory.note(toldNote(team, entry)) === undefined)
       yield {
-        ...copyOf(folder, team, entry, `${team.name}/${to}`, place),
+        ...copyOf(folder, team, entry, `${team.label}/${to}`, place),
         ...{ isForNobody: true, isPast: true, state: 'dead' },
       }
 }

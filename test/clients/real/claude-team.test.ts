@@ -30,6 +30,21 @@ const send = (to: string, message: unknown, summary = 'a note'): Call => ({
   input: { to, message, ...(typeof message === 'string' ? { summary } : {}) },
 })
 
+interface Roster {
+  leadSessionId: string
+  leadProcess?: { pid: number }
+  members: { name: string }[]
+}
+
+/** It is written in place, so it may be half there. */
+function readTeam(path: string): Roster {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Roster
+  } catch {
+    return { leadSessionId: '', members: [] }
+  }
+}
+
 it(
   'an agent of the mailbox is a member of a team of the real Claude Code, until it is asked to stop and after a resume',
   async () => {
@@ -77,10 +92,9 @@ it(
     )
     const words = [cli, '--space', space.dir, 'bridge', 'claude-teams', config]
     startClient(process.execPath, words, { cwd: home.project, env: bareEnv(home) })
-    const roster = () => {
-      const text = readFileSync(join(config, 'teams', team, 'config.json'), 'utf8')
-      return (JSON.parse(text) as { members: { name: string }[] }).members.map(({ name }) => name)
-    }
+    const rosters = () =>
+      readdirSync(join(config, 'teams')).map((name) => readTeam(join(config, 'teams', name, 'config.json')))
+    const roster = () => rosters().flatMap(({ members }) => members.map(({ name }) => name))
     await until('zoe is on the roster', () => roster().includes('zoe'))
 
     await lead.type('STEP-LIST')
@@ -122,14 +136,19 @@ it(
     await model.until('shutdown_approved')
     await until('zoe has left the roster', () => !roster().includes('zoe'))
 
-    const id = JSON.parse(readFileSync(join(config, 'teams', team, 'config.json'), 'utf8'))
-      .leadSessionId as string
+    const [before] = rosters()
     await lead.close()
-    const resumed = open('--resume', id)
-    await until('zoe is on the roster again', () => roster().includes('zoe'))
+    const resumed = open('--resume', before!.leadSessionId)
+    // A resumed session may have its team in a new folder; here it is the same team.
+    await until('zoe is on the roster again', () =>
+      rosters().some(
+        ({ leadProcess, members }) =>
+          leadProcess?.pid !== before!.leadProcess!.pid && members.some(({ name }) => name === 'zoe'),
+      ),
+    )
     await resumed.shows('❯')
     await resumed.type('STEP-AGAIN')
-    await model.until('Nothing more')
+    expect((await space.agents()).filter(({ name }) => name.endsWith('/team-lead'))).toHaveLength(1)
     await until(() => model.requests.some((one) => one.text.split('agent-mailbox').length > 2))
   },
   clientTimeoutMs,
