@@ -31,6 +31,8 @@ const campaigns = {
   power: { files: ['test/crash/power.test.ts'] },
   files: { files: ['test/crash/files.test.ts'] },
   claims: { files: ['test/claims'] },
+  // Programs of other systems and agents of ours, while either is killed; and a kill at every system call.
+  bridges: { files: ['test/bridges'] },
   // Damage of all kinds at random, and a repair of it.
   repair: { files: ['test/journal/repair.test.ts', 'test/crash/repair.test.ts'] },
   // Every bit and byte of a small space, flipped one by one.

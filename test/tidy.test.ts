@@ -37,7 +37,7 @@ const rooms: Record<string, Room> = {
   tmux: { uses: ['base', 'model', 'conversation', 'agent', 'space'], types: ['query'] },
   hub: { uses: ['base', 'model', 'api', 'space'] },
   demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },
-  bridges: { uses: ['base', 'model', 'space'] },
+  bridges: { uses: ['base', 'model', 'conversation', 'space'] },
   // The command line is where the other rims are started from.
   cli: {
     uses: [
@@ -206,6 +206,7 @@ const timed: Record<string, string> = {
   'agent/lead.test.ts': 'a lease must be renewed several times',
   'agent/one-task.test.ts': 'something must not happen',
   'agent/team.test.ts': 'kills and messages at moments chosen by chance',
+  'bridges/storm.test.ts': 'kills at moments chosen by chance',
   'claims/campaign.test.ts': 'kills and stops at moments chosen by chance',
   'clients/claude-wake.test.ts': 'something must not happen',
   'clients/hook/storm.test.ts': 'mail comes in showers, with pauses',

@@ -7,7 +7,7 @@ import { Incoming } from './incoming.ts'
 import { LockHeld } from './lock.ts'
 import { Memory } from './memory.ts'
 import { Outgoing } from './outgoing.ts'
-import { type Direction, noTally, type Parts, type Tally } from './parts.ts'
+import { type Direction, hostOf, noTally, type Parts, type Tally } from './parts.ts'
 import { FolderWatch } from './watch.ts'
 
 /** Everything is looked through this often, whatever the watches say. */
@@ -15,8 +15,6 @@ const sweepMs = 5_000
 /** What has to wait is tried again after this long, and then less and less often. */
 const againMs = 100
 const againAtMostMs = 5_000
-/** How long `once` waits for files that are being written and for locks that are held. */
-const patienceMs = 10_000
 
 export type Problem = Pick<ProblemFact, 'place' | 'line' | 'reason'>
 
@@ -29,6 +27,8 @@ export interface BridgeOptions {
   memory: string
   direction?: Direction
   dry?: boolean
+  /** How long `once` waits for files that are being written and for locks that are held. @default 10 s */
+  patienceMs?: number
   /** Called once for everything that is left where it is. */
   onProblem?: (problem: Problem) => void
   /** Called after each look that changed something. */
@@ -47,15 +47,13 @@ export class Bridge {
   readonly #outgoing: Outgoing
   readonly #onChange: (tally: Tally) => void
   #isPending = false
+  readonly #patienceMs: number
   readonly problems: Problem[] = []
 
   constructor(options: BridgeOptions) {
     const { space, format, path, direction = 'both', dry = false, onProblem = () => {} } = options
     const memory = new Memory(options.memory)
-    const folder = new Folder(path, memory, space.now, {
-      ...{ dir: space.dir, id: space.id },
-      agents: () => space.core.agents.values(),
-    })
+    const folder = new Folder(path, memory, space.now, hostOf(space))
     const report = ({ place, line, reason }: Problem) => {
       if (!memory.isNewProblem(JSON.stringify([place, line ?? 0, reason]))) return
       this.tally.problems++
@@ -70,11 +68,13 @@ export class Bridge {
       this.#outgoing.arrived(name)
       again()
     }
-    const changes = { tally: this.tally, report, arrived, again }
+    const lockPatienceMs = Math.min(options.patienceMs ?? 5_000, 5_000) / 2
+    const changes = { tally: this.tally, report, arrived, again, lockPatienceMs }
     this.#parts = { space, format, folder, memory, path, direction, dry, ...changes }
     this.#incoming = new Incoming(this.#parts)
     this.#outgoing = new Outgoing(this.#parts)
     this.#onChange = options.onChange ?? (() => {})
+    this.#patienceMs = options.patienceMs ?? 10_000
   }
 
   /** One look at both sides. Returns whether anything changed. `due`: the directories to look into. */
@@ -114,7 +114,7 @@ export class Bridge {
 
   /** Brings both sides up to date. */
   async once(signal?: AbortSignal): Promise<Tally> {
-    const until = performance.now() + patienceMs
+    const until = performance.now() + this.#patienceMs
     for (;;) {
       const isChanged = await this.look()
       if (signal?.aborted) break

@@ -29,7 +29,7 @@ const maxFileBytes = 16 * 1_048_576
 export interface Host {
   readonly dir: string
   readonly id: string
-  readonly agents: () => Iterable<Agent>
+  readonly agents: ReadonlyMap<string, Agent>
 }
 
 export interface ReadFile {
@@ -58,6 +58,12 @@ export class Folder {
     this.memory = memory
     this.now = now
     this.host = host
+  }
+
+  /** Whether somebody is an agent of the space that did not come by a bridge. */
+  isHere(name: string): boolean {
+    const agent = this.host?.agents.get(name)
+    return agent !== undefined && agent.session.client !== 'bridge'
   }
 
   /** Starts a new look, into some directories or all of them. */

@@ -60,6 +60,8 @@ export interface CopyFact {
   id: string
   /** Whose copy it is: an agent, or an address of the space. */
   owner: string
+  /** Tells copies with the same id apart, where each of them is a message. */
+  copy?: string
   /** The file, and its line if it has many messages. */
   place: string
   line?: number
@@ -171,9 +173,13 @@ export interface Format {
   watched(folder: Folder): string[]
   /** What is in the folder and was not read before. */
   read(folder: Folder): Iterable<Fact>
+  /** Each message is a file, so that their order is not that of the directory. @default false */
+  readonly sorts?: boolean
 
   /** Whether somebody can be written to there, by somebody. */
   reaches(folder: Folder, name: string, from: string): boolean
+  /** A message to a group or a role is written once, for all of them. @default a copy for each */
+  readonly hasGroups?: boolean
   /** What a message of the space is called there. Always the same, so that it is never written twice. */
   idFor(id: string, owner: string): string
   /** The bytes of a message, unread. */
@@ -184,7 +190,7 @@ export interface Format {
   setState(folder: Folder, link: Link, state: CopyState, at: string): CopyState
   /** The state there that says as much as possible of a state here. */
   project(state: CopyState): CopyState
-  /** States that the folder keeps for an agent as a whole, such as a count. Called after a change of its mail. */
+  /** What the folder keeps of the mail of an agent as a whole. Called after an agent here has changed a state. */
   summarize?(folder: Folder, owner: string, unread: number, at: string): void
 
   /** Tells the other side who is here. */

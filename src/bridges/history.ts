@@ -41,7 +41,7 @@ export function linesOf(
   now: number,
 ): { id: string; lines: ExportLine[] } {
   const { letter, owner, state = 'unread' } = fact
-  const key = keyOf(format.name, path, fact.id, owner)
+  const key = keyOf(format.name, path, fact)
   const at = letter.at ?? new Date(now).toISOString()
   const id = idOfKey(key, Date.parse(at))
   const input = inputOf(fact, owner)
@@ -97,20 +97,23 @@ export class History {
     const { space, format, path, memory, tally, dry } = this.#parts
     if (this.#facts.length === 0) return
     const ours = new Map<string, string>()
+    const ids = new Map<CopyFact, string>()
     const known: Known = {
       idOf: (foreign) => ours.get(foreign) ?? memory.link(foreign, '')?.id,
       threadOf: () => undefined,
     }
     const lines: NumberedLine[] = []
     const facts: CopyFact[] = []
-    for (const fact of this.#facts) {
-      const sent = await this.#earlier(fact)
+    const earlier = await this.#earlier()
+    for (const [at, fact] of this.#facts.entries()) {
+      const sent = earlier[at]
       if (sent === undefined && dry) tally.brought++
       if (dry) continue
       if (sent !== undefined) this.#link(fact, sent, 'unread')
       else {
         const { id, lines: own } = linesOf(format, path, fact, known, space.now())
         ours.set(fact.id, id)
+        ids.set(fact, id)
         for (const value of own) {
           lines.push({ line: lines.length + 1, value })
           facts.push(fact)
@@ -125,18 +128,22 @@ export class History {
     }
     const done = await importLines(space.core, lines, { onRefused })
     tally.brought += done.imported
-    for (const fact of new Set(facts))
-      if (!refused.has(fact)) this.#link(fact, ours.get(fact.id)!, fact.state ?? 'unread')
+    memory.together(() => {
+      for (const fact of new Set(facts))
+        if (!refused.has(fact)) this.#link(fact, ids.get(fact)!, fact.state ?? 'unread')
+    })
   }
 
   #link({ id: foreign, owner, place }: CopyFact, id: string, state: CopyState): void {
     this.#parts.memory.setLink({ foreign, owner, id, place, state })
   }
 
-  /** It was brought while it was not finished yet. */
-  #earlier({ id, owner, letter }: CopyFact): Promise<string | undefined> {
+  /** Which of them were brought while they were not finished yet. */
+  #earlier(): Promise<(string | undefined)[]> {
     const { space, format, path } = this.#parts
-    const key = keyOf(format.name, path, id, owner)
-    return space.core.query((source) => space.core.viewOf(source).keyed(letter.from, key))
+    return space.core.query((source) => {
+      const view = space.core.viewOf(source)
+      return this.#facts.map((fact) => view.keyed(fact.letter.from, keyOf(format.name, path, fact)))
+    })
   }
 }

@@ -10,7 +10,7 @@ import { isoTime, readTime } from '../model/time.ts'
 import type { CopyFact, Format, Letter } from './format.ts'
 
 /** A message as it is there is kept beside its fields only up to this length. */
-const maxRawLength = 262_144
+export const maxRawLength = 262_144
 
 const digest = (...parts: string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex')
@@ -19,8 +19,11 @@ const digest = (...parts: string[]): string =>
 export const shortId = (id: string, owner: string): string => digest(id, owner).slice(0, 12)
 
 /** The key that makes a copy there one message here, however often it is brought. */
-export const keyOf = (format: string, path: string, id: string, owner: string): string =>
-  `bridge:${format}:${digest(path, id, owner).slice(0, 32)}`
+export const keyOf = (
+  format: string,
+  path: string,
+  { id, copy = '' }: Pick<CopyFact, 'id' | 'copy'>,
+): string => `bridge:${format}:${digest(path, id, copy).slice(0, 32)}`
 
 /** An id for a message that was written elsewhere at a time: always the same for the same key. */
 export function idOfKey(key: string, at: number): string {

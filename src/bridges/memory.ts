@@ -20,29 +20,31 @@ export class Memory {
 
   constructor(path: string) {
     if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    this.#db = attachDatabase(path, patienceMs)
+    this.#db = alone(() => attachDatabase(path, patienceMs))
     try {
-      this.#db.exec(`PRAGMA ${at}.locking_mode = EXCLUSIVE`)
-      this.#db.exec(`PRAGMA ${at}.journal_mode = WAL`)
-      this.#db.exec(`PRAGMA ${at}.synchronous = NORMAL`)
-      this.#db.exec(`BEGIN IMMEDIATE;
-        CREATE TABLE IF NOT EXISTS ${at}.note (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS ${at}.mark (path TEXT PRIMARY KEY, stamp TEXT NOT NULL) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS ${at}.agent (name TEXT PRIMARY KEY) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS ${at}.told (problem TEXT PRIMARY KEY) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS ${at}.link (
-          "foreign" TEXT, owner TEXT, id TEXT NOT NULL, place TEXT NOT NULL, state TEXT NOT NULL,
-          written INTEGER NOT NULL, PRIMARY KEY ("foreign", owner)) WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS ${at}.link_id ON link (id);
-        CREATE INDEX IF NOT EXISTS ${at}.link_unwritten ON link (written) WHERE written = 0;
-        COMMIT`)
+      alone(() => this.#prepare())
     } catch (error) {
       this.#db.close()
-      if (!isBusy(error)) throw error
-      throw new MailboxError('conflict', 'this bridge is running in another process', {
-        hint: 'see `mailbox bridge`; to end it: mailbox bridge stop',
-      })
+      throw error
     }
+  }
+
+  #prepare(): void {
+    this.#db.exec(`PRAGMA ${at}.locking_mode = EXCLUSIVE`)
+    this.#db.exec(`PRAGMA ${at}.journal_mode = WAL`)
+    this.#db.exec(`PRAGMA ${at}.synchronous = NORMAL`)
+    this.#db.exec(`BEGIN IMMEDIATE;
+      CREATE TABLE IF NOT EXISTS ${at}.note (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS ${at}.mark (path TEXT PRIMARY KEY, stamp TEXT NOT NULL) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS ${at}.agent (name TEXT PRIMARY KEY) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS ${at}.told (problem TEXT PRIMARY KEY) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS ${at}.link (
+        "foreign" TEXT, owner TEXT, id TEXT NOT NULL, place TEXT NOT NULL, state TEXT NOT NULL,
+        written INTEGER NOT NULL, PRIMARY KEY ("foreign", owner)) WITHOUT ROWID;
+      CREATE INDEX IF NOT EXISTS ${at}.link_id ON link (id);
+      CREATE INDEX IF NOT EXISTS ${at}.link_unread ON link (owner) WHERE state = 'unread';
+      CREATE INDEX IF NOT EXISTS ${at}.link_unwritten ON link (written) WHERE written = 0;
+      COMMIT`)
   }
 
   #sql(sql: string): Statement {
@@ -159,6 +161,12 @@ export class Memory {
     ])
   }
 
+  /** How many copies of somebody are unread, as far as both sides agree. */
+  unreadOf(owner: string): number {
+    const sql = `SELECT count(*) FROM link WHERE owner = ? AND state = 'unread'`
+    return this.#sql(sql).get<[number]>([owner])![0]
+  }
+
   linkCount(): number {
     return this.#sql('SELECT count(*) FROM link').get<[number]>()![0]
   }
@@ -169,3 +177,15 @@ export class Memory {
 }
 
 const toLink = ([foreign, owner, id, place, state]: LinkRow): Link => ({ foreign, owner, id, place, state })
+
+/** One process works on a bridge at a time. */
+function alone<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!isBusy(error) && !(error instanceof Error && isBusy(error.cause))) throw error
+    throw new MailboxError('conflict', 'this bridge is running in another process', {
+      hint: 'see `mailbox bridge`; to end it: mailbox bridge stop',
+    })
+  }
+}

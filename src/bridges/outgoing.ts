@@ -1,6 +1,6 @@
 import { MailboxError, systemName } from '../base/errors.ts'
 import { given, isObject } from '../base/objects.ts'
-import { boxOf, isGroupBox } from '../model/address.ts'
+import { boxOf, isAgentBox, isGroupBox } from '../model/address.ts'
 import { person } from '../model/agent.ts'
 import type { MessageEntry, ReceiptEntry } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
@@ -73,7 +73,7 @@ export class Outgoing {
     for (const message of messages.toSorted((a, b) => a.seq - b.seq)) {
       const origin = originIn(message)
       const isFromThere = origin?.format === format.name && origin.path === path
-      if (!isFromThere && message.from !== name && isFor(message, name))
+      if (!isFromThere && message.from !== name && this.#isFor(message, name))
         await this.#offerTo(name, message, message.seq)
     }
   }
@@ -108,7 +108,7 @@ export class Outgoing {
       const own = links.find((link) => link.owner === owner)
       if (own !== undefined) return [own]
       // A reader of a message to a group, which is there once.
-      const group = links.find((link) => isGroupBox(boxOf(link.owner)) && !isGroupBox(owner))
+      const group = links.find((link) => !isAgentBox(boxOf(link.owner)) && isAgentBox(owner))
       return group === undefined ? [] : [{ ...group, owner, state: 'unread' as const }]
     })
   }
@@ -118,14 +118,42 @@ export class Outgoing {
     const { memory, format, path } = this.#parts
     const origin = originIn(message)
     if (origin?.format === format.name && origin.path === path) return
-    for (const owner of memory.agents())
-      if (owner !== person && owner !== message.from && isFor(message, owner))
-        await this.#offerTo(owner, message, seq)
+    const there = memory.agents().filter((name) => name !== person && name !== message.from)
+    if (format.hasGroups) for (const to of message.to) await this.#offerToGroup(to, there, message, seq)
+    for (const owner of there) if (this.#isFor(message, owner)) await this.#offerTo(owner, message, seq)
+  }
+
+  /** One copy for a group or a role, if somebody there belongs to it. */
+  async #offerToGroup(to: string, there: readonly string[], message: Message, seq: number): Promise<void> {
+    const { memory, space, direction } = this.#parts
+    if (isAgentBox(boxOf(to)) || direction === 'in') return
+    const foreign = this.#foreignId(message, to)
+    if (memory.linkOf(foreign, to) !== undefined) return
+    for (const name of there)
+      if (
+        space.core.agents.get(name)?.session.client === 'bridge' &&
+        (await this.#reached(name, message, seq))
+      )
+        return this.#write({ foreign, owner: to, id: message.id, place: '', state: 'unread' }, message)
+  }
+
+  /** Whether a message is for somebody, read or not. */
+  async #reached(name: string, message: Message, seq: number): Promise<boolean> {
+    const { space } = this.#parts
+    if ((await space.mailboxInside(name).peek(seq)) !== null) return true
+    const { receipts } = await space.show(message.id)
+    return this.#isStartingOver && receipts.some(({ recipient }) => recipient === name)
+  }
+
+  /** Whether it may be for somebody by name or as a member of a group. Mail to a role waits here for a claim. */
+  #isFor({ to }: Pick<Message, 'to'>, name: string): boolean {
+    const { hasGroups = false } = this.#parts.format
+    return to.some((address) => address === name || (!hasGroups && isGroupBox(boxOf(address))))
   }
 
   async #offerTo(owner: string, message: Message, seq: number): Promise<void> {
     const { memory, format, space, direction, folder } = this.#parts
-    const foreign = format.idFor(message.id, owner)
+    const foreign = this.#foreignId(message, owner)
     if (direction === 'in' || memory.linkOf(foreign, owner) !== undefined) return
     if (!format.reaches(folder, owner, message.from)) return
     const link: Link = { foreign, owner, id: message.id, place: '', state: 'unread' }
@@ -134,6 +162,14 @@ export class Outgoing {
     // It was for this agent, and was written by a run that is forgotten.
     const { receipts } = await space.show(message.id)
     if (this.#isStartingOver && receipts.some(({ recipient }) => recipient === owner)) memory.setLink(link)
+  }
+
+  /** What came from another folder of the same format keeps its id, so that a chain of bridges doubles nothing. */
+  #foreignId(message: Message, owner: string): string {
+    const { format } = this.#parts
+    const origin = originIn(message)
+    const isKept = origin?.format === format.name && /^[\w.-]{1,100}$/.test(origin.id)
+    return isKept ? origin.id : format.idFor(message.id, owner)
   }
 
   async #write(link: Link, message: Message, isRetry = false): Promise<void> {
@@ -146,8 +182,8 @@ export class Outgoing {
     const outgoing = { ...this.#outgoingOf(link, message), mayBeThere }
     await this.#guard(link.foreign, link.owner, async () => {
       const place = format.write(folder, outgoing)
-      memory.setLink({ ...link, place })
       await this.#tellDelivered(link)
+      memory.setLink({ ...link, place })
     })
   }
 
@@ -158,6 +194,7 @@ export class Outgoing {
     const isGroup = message.to.length > 1 || message.to.some((to) => isGroupBox(boxOf(to)))
     const ids = { replyTo: this.#idThere(message.replyTo, message.from), thread: this.#threadThere(message) }
     const letter = letterOf(message, ids)
+    if (origin?.format === format.name && origin.at !== undefined) letter.at = origin.at
     return { id: link.foreign, owner: link.owner, isGroup, letter, ...given({ raw }) }
   }
 
@@ -196,6 +233,15 @@ export class Outgoing {
     }
   }
 
+  /** Since when locks were found held. */
+  readonly #heldSince = new Map<string, number>()
+
+  #isHeldForLong(path: string): boolean {
+    const since = this.#heldSince.get(path)
+    if (since === undefined) this.#heldSince.set(path, performance.now())
+    return since !== undefined && performance.now() - since > this.#parts.lockPatienceMs
+  }
+
   /** Runs what may fail because of the other side: that is reported, and tried again later. */
   async #guard(place: string, owner: string, work: () => Promise<void>): Promise<boolean> {
     const { report, again } = this.#parts
@@ -208,14 +254,12 @@ export class Outgoing {
       this.#blocked.add(owner)
       again()
       if (!(error instanceof LockHeld)) report({ place, reason: (error as Error).message })
+      else if (this.#isHeldForLong(error.path))
+        report({ place: error.path, reason: 'is locked by another program' })
       return false
     }
   }
 }
-
-/** Whether it may be for somebody by name or as a member of a group. Mail to a role waits here until it is claimed. */
-const isFor = ({ to }: Message, name: string): boolean =>
-  to.some((address) => address === name || isGroupBox(boxOf(address)))
 
 const isOutside = (error: unknown): boolean => error instanceof MailboxError && error.code === 'not_permitted'
 

@@ -1,5 +1,5 @@
 import type { DiskSpace } from '../space/space.ts'
-import type { Folder } from './folder.ts'
+import type { Folder, Host } from './folder.ts'
 import type { Format, ProblemFact } from './format.ts'
 import type { Memory } from './memory.ts'
 
@@ -30,6 +30,8 @@ export interface Parts {
   readonly direction: Direction
   /** Nothing is changed on either side; only the tally says what would be. */
   readonly dry: boolean
+  /** A lock that is held for longer is reported. */
+  readonly lockPatienceMs: number
   readonly tally: Tally
   /** Tells of a problem, once. */
   readonly report: (problem: Pick<ProblemFact, 'place' | 'line' | 'reason'>) => void
@@ -41,4 +43,12 @@ export interface Parts {
 
 export const noTally = (): Tally => ({
   ...{ brought: 0, written: 0, statesIn: 0, statesOut: 0, agents: 0, problems: 0 },
+})
+
+export const hostOf = ({ core, dir, id }: DiskSpace): Host => ({
+  dir,
+  id,
+  get agents() {
+    return core.agents
+  },
 })

@@ -27,6 +27,8 @@ interface Here {
   state: CopyState
   /** When it was reached. */
   at: string
+  /** Whoever has taken mail to a role. */
+  by?: string | undefined
 }
 
 /** How far a copy is here. Group mail has no receipt before somebody has seen it. */
@@ -35,7 +37,8 @@ async function stateHere({ space }: Parts, { id, owner }: Link): Promise<Here | 
     const { message, receipts } = await space.show(id)
     const receipt = receipts.find(({ recipient }) => recipient === owner)
     if (receipt === undefined) return { state: 'unread', at: message.createdAt }
-    return { state: stateOf(receipt), at: receipt.steps.at(-1)?.at ?? message.createdAt }
+    const at = receipt.steps.at(-1)?.at ?? message.createdAt
+    return { state: stateOf(receipt), at, by: receipt.claimedBy }
   } catch (error) {
     // Removed by the retention of the space.
     if (error instanceof MailboxError && error.code === 'not_found') return undefined
@@ -61,7 +64,7 @@ export async function settleTheirs(
     if (direction !== 'out') await takeOver(parts, link, theirs, reason)
   } else if (direction !== 'in') {
     // A writer that knew less has written an older state over a newer one.
-    writeState(parts, { ...link, state: theirs }, ours, here.at)
+    writeState(parts, { ...link, state: theirs }, ours, here)
   }
 }
 
@@ -71,18 +74,15 @@ export async function settleOurs(parts: Parts, link: Link): Promise<void> {
   const here = await stateHere(parts, link)
   if (here === undefined) return
   const ours = parts.format.project(here.state)
-  if (ours !== link.state) writeState(parts, link, ours, here.at)
+  if (ours !== link.state) writeState(parts, link, ours, here)
 }
 
-function writeState(
-  { format, folder, memory, tally, dry }: Parts,
-  link: Link,
-  to: CopyState,
-  at: string,
-): void {
+function writeState(parts: Parts, link: Link, to: CopyState, { at, by = link.owner }: Here): void {
+  const { format, folder, memory, tally, dry } = parts
   tally.statesOut++
   if (dry) return
-  memory.setLink({ ...link, state: format.setState(folder, link, to, at) })
+  memory.setLink({ ...link, state: format.setState(folder, { ...link, owner: by }, to, at) })
+  format.summarize?.(folder, by, memory.unreadOf(link.owner), at)
 }
 
 /** Does here, as its owner, what was done there. */

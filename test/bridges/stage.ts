@@ -50,7 +50,10 @@ export function stageIn(space: DiskSpace, format: string, folder: string): Stage
     run() {
       const bridge = create()
       const stop = new AbortController()
-      const ended = bridge.run(stop.signal).finally(() => bridge.close())
+      const ended = bridge
+        .run(stop.signal)
+        .catch((error: unknown) => void problems.push(`the bridge ended: ${(error as Error).stack}`))
+        .finally(() => bridge.close())
       const end = () => {
         stop.abort()
         return ended

@@ -162,7 +162,7 @@ export const isSessionOf = ({ session }: Agent, { sessionId, pid }: SessionRecor
 
 /** Those of us who are no sessions themselves. */
 function ownAgents(folder: Folder, sessions: readonly SessionRecord[]): Agent[] {
-  return [...(folder.host?.agents() ?? [])].filter(
+  return [...(folder.host?.agents.values() ?? [])].filter(
     (agent) =>
       agent.name !== person &&
       agent.state !== 'dead' &&

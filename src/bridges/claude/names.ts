@@ -24,7 +24,7 @@ export function ownTeams(folder: Folder): Team[] {
   )
 }
 
-const agentsOf = (folder: Folder): Agent[] => [...(folder.host?.agents() ?? [])]
+const agentsOf = (folder: Folder): Agent[] => [...(folder.host?.agents.values() ?? [])]
 
 /** The agent here that the process of a member is, if its own hooks bring it its mail. */
 export function hookedAgent(folder: Folder, team: Team, member: string): Agent | undefined {

@@ -33,10 +33,12 @@ export function* readTasks(folder: Folder, team: Team, guests: ReadonlyMap<strin
       yield { kind: 'mark', mark: file.mark }
       continue
     }
+    const here = guests.get(owner) ?? nameHere(folder, team, owner)
     const after = stringsIn(blockedBy).map((one) => taskKey(team.name, one))
     yield {
       ...{ kind: 'copy', id: taskForeign(team.name, id), place: path, state, isPast: state === 'done' },
-      owner: guests.get(owner) ?? nameHere(folder, team, owner),
+      // Each owner that it is given to has a task of its own here.
+      ...{ owner: here, copy: here },
       letter: {
         from: nameHere(folder, team, leadName),
         ...{ type: 'task_assignment', priority: 'high', expiresAt: null },

@@ -1,13 +1,13 @@
 import { basename, dirname, join } from 'node:path'
 import { given, isObject } from '../../base/objects.ts'
-import type { Agent } from '../../model/agent.ts'
 import { toPriority } from '../../model/message.ts'
 import { localTime } from '../clock-text.ts'
-import { Folder, type ReadFile } from '../folder.ts'
+import type { Folder, ReadFile } from '../folder.ts'
 import type { CopyFact, CopyState, Fact, Format, Link, Outgoing } from '../format.ts'
 import { setMembers } from '../json-text.ts'
 import { isName, nameThere, senderName, shortId, stringsIn, timeOf } from '../letters.ts'
 import { pythonJson } from '../python-json.ts'
+import { readSwarms, watchedSwarms, writeSwarms } from './adr003-swarms.ts'
 
 /*
  * The mailbox manager of an agent swarm: a directory for each agent, a file for each message.
@@ -29,7 +29,12 @@ const types = ['request', 'response', 'notification', 'handoff', 'escalation']
 const statuses = ['unread', 'read', 'processing', 'completed', 'archived', 'failed']
 
 function* read(folder: Folder): Generator<Fact> {
-  yield* readSwarms(folder)
+  for (const { swarm, member } of readSwarms(folder)) {
+    const whole = `${swarm}/${member}`
+    // One that has a mailbox under both names goes by the longer one.
+    const isWhole = folder.has(join(boxes, escaped(whole)))
+    yield { kind: 'agent', name: senderName(name, isWhole ? whole : member), tags: [`swarm:${swarm}`] }
+  }
   for (const dir of folder.directories(boxes)) {
     const box = join(boxes, dir)
     const archive = join(box, 'archive')
@@ -98,7 +103,7 @@ function toFact(folder: Folder, path: string, file: ReadFile, isArchive: boolean
         at: timeOf(message['created_at']),
         replyTo: text('reply_to'),
         thread: text('thread_id'),
-        payload: isObject(payload) && Object.keys(payload).length === 0 ? undefined : (payload ?? undefined),
+        payload: payloadHere(payload),
         context: isObject(context) && Object.keys(context).length > 0 ? context : undefined,
       }),
       expiresAt: timeOf(message['expires_at']) ?? null,
@@ -143,7 +148,7 @@ function render(_: Folder, { id, owner, isGroup, letter, raw }: Outgoing): strin
     type: typeThere(type, replyTo !== undefined, letter.awaitingResponse === true),
     subject,
     body,
-    payload: payload === undefined ? {} : isObject(payload) ? payload : { payload },
+    payload: payloadThere(payload),
     priority,
     created_at: localTime(at),
     expires_at: expiresAt ? localTime(expiresAt) : null,
@@ -157,6 +162,19 @@ function render(_: Folder, { id, owner, isGroup, letter, raw }: Outgoing): strin
     tags: isGroup && !tags.includes('broadcast') ? [...tags, 'broadcast'] : tags,
   })
 }
+
+/** A payload is an object there. What is none is put into one, and taken out again. */
+const payloadThere = (payload: unknown): object =>
+  payload === undefined ? {} : isObject(payload) && !isWrapped(payload) ? payload : { payload }
+
+function payloadHere(payload: unknown): unknown {
+  if (!isObject(payload)) return payload ?? undefined
+  if (Object.keys(payload).length === 0) return undefined
+  const inner = payload['payload']
+  return isWrapped(payload) && (!isObject(inner) || isWrapped(inner)) ? inner : payload
+}
+
+const isWrapped = (payload: Record<string, unknown>): boolean => Object.keys(payload).join() === 'payload'
 
 /** There are five types; what is none of them asks for an answer, gives one, or does neither. */
 function typeThere(type: string | undefined, isReply: boolean, isAwaiting: boolean): string {
@@ -224,73 +242,30 @@ function project(state: CopyState): CopyState {
   return state === 'withdrawn' ? 'archived' : state
 }
 
-/** Swarms are in the folder, or beside it if it is called as usual. */
-function swarmRoot(folder: Folder): { root: Folder; prefix: string } {
-  const isBeside = !folder.has('swarms') && basename(folder.root) === 'workspace'
-  if (!isBeside) return { root: folder, prefix: '' }
-  return { root: new Folder(dirname(folder.root), folder.memory, folder.now), prefix: '..' }
-}
-
-const membersOf = (swarm: string): string => join('swarms', swarm, 'agents')
-
-const swarmsIn = (root: Folder): string[] =>
-  root.has('swarms') ? root.directories('swarms').filter((swarm) => root.has(membersOf(swarm))) : []
-
-/** A swarm names its members without the swarm; one that has a mailbox under both names goes by the longer one. */
-function* readSwarms(folder: Folder): Generator<Fact> {
-  const { root, prefix } = swarmRoot(folder)
-  for (const swarm of swarmsIn(root)) {
-    if (!isName(swarm) || !folder.isDue(join(prefix, membersOf(swarm)))) continue
-    for (const path of root.files(membersOf(swarm), '.md')) {
-      const member = basename(path, '.md')
-      if (/^[_.]/.test(member) || !isName(member)) continue
-      const whole = `${swarm}/${member}`
-      const isWhole = folder.has(join(boxes, escaped(whole)))
-      yield { kind: 'agent', name: senderName(name, isWhole ? whole : member), tags: [`swarm:${swarm}`] }
-    }
-  }
-}
-
-const sign = 'An agent of agent-mailbox, which this file adds to the swarm.'
-
-/** Agents here that have the tag of a swarm there are members of it, so that its broadcasts reach them. */
-function writeRoster(folder: Folder, agents: readonly Agent[]): void {
-  const { root } = swarmRoot(folder)
-  for (const swarm of swarmsIn(root)) {
-    const dir = membersOf(swarm)
-    const isOurs = (path: string) => root.read(path)?.text.includes(sign) === true
-    const here = agents.filter(
-      ({ name: agent, tags, gone }) =>
-        tags.includes(`swarm:${swarm}`) && gone !== 'left' && !/[/\\]/.test(agent),
-    )
-    const wanted = new Map(here.map((agent) => [join(dir, `${agent.name}.md`), agent]))
-    for (const [path, agent] of wanted)
-      if (!root.has(path)) root.replace(path, `# ${agent.name}\n\n${sign}\n`)
-    for (const path of root.files(dir, '.md')) if (!wanted.has(path) && isOurs(path)) root.remove(path)
-  }
-}
-
 export const adr003: Format = {
   name,
   about: 'the mailbox manager of an agent swarm (ADR-003)',
   usualPaths: (_, cwd) => [join(cwd, 'workspace'), cwd],
   fits: (folder) => folder.directories(boxes).some((dir) => folder.has(join(boxes, dir, 'inbox'))),
   watched(folder) {
-    const { root, prefix } = swarmRoot(folder)
-    const swarms = swarmsIn(root).map((swarm) => join(prefix, membersOf(swarm)))
     const dirs = folder.directories(boxes).flatMap((dir) => {
       const box = join(boxes, dir)
       return [box, join(box, 'inbox'), join(box, 'archive')]
     })
-    return ['', ...[boxes, ...dirs].filter((dir) => folder.stat(dir)?.isDirectory() === true), ...swarms]
+    return [
+      '',
+      ...[boxes, ...dirs].filter((dir) => folder.stat(dir)?.isDirectory() === true),
+      ...watchedSwarms(folder),
+    ]
   },
   read,
+  sorts: true,
   reaches: () => true,
   idFor: (id, owner) => `MSG-${shortId(id, owner)}`,
   render,
   write,
   setState,
   project,
-  writeRoster,
+  writeRoster: writeSwarms,
   cannotHold: ['type', 'requiresAck', 'awaitingResponse'],
 }

@@ -180,6 +180,7 @@ export const ao: Format = {
       .filter((dir) => folder.stat(dir)?.isDirectory() === true),
   ],
   read,
+  sorts: true,
   reaches: (folder, owner) => folder.stat(nameThere(name, owner))?.isDirectory() === true || isName(owner),
   idFor: (id) => id,
   render,

@@ -48,8 +48,9 @@ function isNear(folder: Folder, { cwd }: SessionRecord): boolean {
 }
 
 const hookedName = (folder: Folder, session: SessionRecord): string | undefined =>
-  [...(folder.host?.agents() ?? [])].find((agent) => agent.state !== 'dead' && isSessionOf(agent, session))
-    ?.name
+  [...(folder.host?.agents.values() ?? [])].find(
+    (agent) => agent.state !== 'dead' && isSessionOf(agent, session),
+  )?.name
 
 /** What a session is called here: always the same, whatever its process and however it is renamed. */
 function nameOf({ memory }: Folder, { sessionId, name: given }: SessionRecord): string {

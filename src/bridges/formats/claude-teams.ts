@@ -55,7 +55,7 @@ function* read(folder: Folder): Generator<Fact> {
 
 /** Members of teams that have ended are expected back with them. */
 function* readDepartures(folder: Folder, teams: readonly Team[]): Generator<Fact> {
-  for (const agent of folder.host?.agents() ?? []) {
+  for (const agent of folder.host?.agents.values() ?? []) {
     const [team = '', member] = agent.name.split('/')
     const isTheirs = member !== undefined && agent.tags.includes(`team:${team}`)
     const isThere = teams.some((one) => one.label === team && one.members.some((two) => two.name === member))

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import type { Problem } from '../../bridges/bridge.ts'
-import type { Tally } from '../../bridges/parts.ts'
 import type { Remembered } from '../../bridges/remembered.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { Cli } from '../cli.ts'
+import { describeProblem, describeTally } from '../format/bridge.ts'
 import { examples } from '../help.ts'
 import { serviceSignal } from '../interrupt.ts'
 import { open, personAction } from '../open.ts'
@@ -187,16 +187,4 @@ async function list(cli: Cli): Promise<void> {
         : []),
     ].join('\n'),
   )
-}
-
-const describeProblem = ({ place, line, reason }: Problem): string =>
-  `${place}${line === undefined ? '' : `, line ${line}`}: ${reason}`
-
-function describeTally(
-  { brought, written, statesIn, statesOut, agents, problems }: Tally,
-  dry: boolean,
-): string {
-  const would = dry ? 'would be ' : ''
-  const left = problems === 0 ? '' : `, ${problems} left where they are`
-  return `${brought} messages ${would}brought here, ${written} ${would}written there, ${statesIn + statesOut} states ${would}passed on, ${agents} agents ${would}added${left}`
 }

@@ -158,11 +158,20 @@ export function importMessages(command: Command): void {
       'Import what `mailbox export` wrote. Messages and agents that already exist are left as they are, so an import can be repeated. Lines that cannot be accepted are reported with their numbers, and the others are imported.',
     )
     .argument('[file]', 'the file to read, or - for standard input', '-')
+    .option(
+      '--format <format>',
+      'take over the history of another system instead, from its folder: adr003, haak, jean-claude, ao or ralph',
+    )
     .addHelpText(
       'after',
-      examples('mailbox import space.jsonl', 'mailbox --space a export | mailbox --space b import -'),
+      examples(
+        'mailbox import space.jsonl',
+        'mailbox --space a export | mailbox --space b import -',
+        'mailbox import --format adr003 ./workspace',
+      ),
     )
-  personAction(command, 'import mail', async (cli, path: string) => {
+  personAction(command, 'import mail', async (cli, path: string, { format }: { format?: string }) => {
+    if (format !== undefined) return (await import('./import-folder.ts')).importFrom(cli, format, path)
     await using space = await open(cli, { creates: true })
     const progress = createProgress(cli, 'importing')
     const onRefused = ({ line, reason }: { line: number; reason: string }) => {
@@ -175,7 +184,7 @@ export function importMessages(command: Command): void {
       const note = `${count(done.imported)} ${done.imported === 1 ? 'message' : 'messages'}`
       await tryToRecord(space.core, { event: 'imported', by: cli.actor, note })
     }
-    cli.confirm(done, () => summary(cli, done))
+    cli.confirm(done, () => importSummary(cli, done))
     if (done.refused > 0) process.exitCode = 1
   })
 }
@@ -195,7 +204,7 @@ async function* parsedLines(path: string, onProgress: (line: number) => void): A
   }
 }
 
-function summary({ colors }: Cli, done: Imported): string {
+export function importSummary({ colors }: Cli, done: Imported): string {
   const { imported, skipped, receipts, agents, agentsSkipped, settings, refused } = done
   const known = (n: number) => (n === 0 ? '' : ` (${count(n)} already exist)`)
   return [
