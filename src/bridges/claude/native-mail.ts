@@ -2,8 +2,10 @@ import { isObject } from '../../base/objects.ts'
 import type { Folder } from '../folder.ts'
 import type { CopyFact, Fact } from '../format.ts'
 import { idOf, isNoMail, toLetter, wordsOf } from './frames.ts'
+import { isOurs } from './membership.ts'
 import { hookedAgent, nameHere } from './names.ts'
-import { type InboxEntry, inboxPath, labelOf, readInbox, type Team } from './team-files.ts'
+import { inboxPath, labelOf, leadName, type Team } from './team-files.ts'
+import { type InboxEntry, readInbox } from './team-inbox.ts'
 import { isInTranscript } from './transcript.ts'
 
 /*
@@ -17,6 +19,8 @@ const arrivalMs = 10_000
 /** An inbox this long has been seen to be taken from no more: what has lain in it for a while is stuck. */
 const stuckAt = 900
 const stuckMs = 60_000
+/** A lead that looks into its inbox does so every second. */
+const unreadMs = 10_000
 
 const notePrefix = 'held '
 
@@ -37,6 +41,8 @@ export function* readNative(folder: Folder, team: Team, to: string): Generator<F
   const entries = readInbox(folder, place)
   const lying = new Set<string>()
   const isStuck = entries.length >= stuckAt && hookedAgent(folder, team, to) !== undefined
+  if (to === leadName && entries.some((entry) => isUnreadFor(folder, team, entry)))
+    folder.problem(place, isAlone)
   for (const entry of entries) {
     const id = idOf(team.name, entry)
     lying.add(id)
@@ -56,6 +62,16 @@ export function* readNative(folder: Folder, team: Team, to: string): Generator<F
     if (held === undefined) memory.forgetNote(noteOf(team.name, to, rest))
     else yield* settle(folder, team, held, rest)
   }
+}
+
+const isAlone =
+  'has mail that is not read: a lead reads its inbox only once it has started a teammate of its own. Install the hooks (mailbox init), or bridge claude-sessions'
+
+/** Mail of ours lies in the inbox of a lead that has no teammate but ours. */
+function isUnreadFor(folder: Folder, team: Team, entry: InboxEntry): boolean {
+  const isLong = folder.now() - Date.parse(entry.timestamp) > unreadMs
+  const hasMate = team.members.some((member) => member.name !== leadName && !isOurs(member))
+  return isLong && !hasMate && folder.memory.link(idOf(team.name, entry), '') !== undefined
 }
 
 function heldIn(text: string): Held | undefined {

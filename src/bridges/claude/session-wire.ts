@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { isObject } from '../../base/objects.ts'
+import { escapePath } from './envelope.ts'
+import { frameIn, messageIn, noticesIn, type PeerMessage, type PeerNotice } from './peer-frames.ts'
 
 /*
  * How sessions of Claude Code write to one another: a connection for each message, a line with a token, a line with
@@ -11,55 +12,6 @@ import { isObject } from '../../base/objects.ts'
 const maxLine = 1_048_576
 const closeMs = 5_000
 const firstLineMs = 30_000
-
-const tag = 'cross-session-message'
-
-export interface PeerMessage {
-  id: string
-  /** The socket of the sender, and what it calls itself: its own word. */
-  from: string | undefined
-  fromName: string | undefined
-  text: string
-}
-
-export interface PeerNotice {
-  status: string
-  detail: string | undefined
-  ids: string[]
-}
-
-/** What a message from one of us says. How far it is trusted is not for us to claim, so `from-mode` is left out. */
-export function envelope(text: string, from: { socket?: string; name: string }): string {
-  const address = from.socket === undefined ? '' : ` from="uds:${escapePath(from.socket)}"`
-  const name = from.name.replaceAll(/["<>\n]/g, '').slice(0, 64)
-  return `<${tag}${address} from-name="${name}">\n${text.replaceAll(`</${tag}`, `<\\/${tag}`)}\n</${tag}>`
-}
-
-const escapePath = (path: string): string =>
-  path.replaceAll(/[^A-Za-z0-9:_/.\\-]/g, (char) => encodeURIComponent(char))
-
-export function openEnvelope(content: string): Omit<PeerMessage, 'id'> {
-  const found = /^<cross-session-message((?:\s[^>]*)?)>\n?([\s\S]*?)\n?<\/cross-session-message>\s*$/.exec(
-    content,
-  )
-  if (found === null) return { from: undefined, fromName: undefined, text: content }
-  const [, attributes = '', text = ''] = found
-  const attribute = (name: string) => new RegExp(`\\s${name}="([^"]*)"`).exec(attributes)?.[1]
-  return {
-    from: unescapePath(attribute('from')),
-    fromName: attribute('from-name'),
-    text: text.replaceAll(`<\\/${tag}`, `</${tag}`),
-  }
-}
-
-function unescapePath(address: string | undefined): string | undefined {
-  if (address?.startsWith('uds:') !== true) return undefined
-  try {
-    return decodeURIComponent(address.slice(4))
-  } catch {
-    return undefined
-  }
-}
 
 /** Sends a message to a session. Resolves when the session has closed the connection, and rejects if it does not. */
 export function post(
@@ -131,30 +83,4 @@ function serve(connection: Socket, { onMessage, onNotice }: Receiver): void {
     }
     if (open === 0) connection.end()
   })
-}
-
-function frameIn(line: string): Record<string, unknown>[] {
-  try {
-    const frame: unknown = line === '' ? undefined : JSON.parse(line)
-    return isObject(frame) ? [frame] : []
-  } catch {
-    return []
-  }
-}
-
-function messageIn(frame: Record<string, unknown>): PeerMessage | undefined {
-  const { msg_id: id, message } = frame
-  const content = isObject(message) ? message['content'] : undefined
-  // Without an id it cannot be told from the same message sent again: the sender hears that it was not taken.
-  if (typeof id !== 'string' || id === '' || id.length > 200 || typeof content !== 'string') return undefined
-  return { id, ...openEnvelope(content) }
-}
-
-function noticesIn(frame: Record<string, unknown>): PeerNotice[] {
-  const { action, status, status_detail: detail, drop_reason: reason, orig_msg_id: id } = frame
-  if (action !== 'peer_message_status' || typeof status !== 'string') return []
-  const dropped = Array.isArray(frame['dropped_msg_ids']) ? frame['dropped_msg_ids'] : []
-  const ids = [id, ...dropped].filter((one): one is string => typeof one === 'string')
-  const more = [detail, reason].find((one) => typeof one === 'string') as string | undefined
-  return [{ status, detail: more, ids: [...new Set(ids)] }]
 }

@@ -6,7 +6,8 @@ import { setMembers } from '../json-text.ts'
 import { stringsIn } from '../letters.ts'
 import { taskForeign, taskKey } from './frames.ts'
 import { nameHere } from './names.ts'
-import { changeTask, leadName, type Team } from './team-files.ts'
+import { leadName, type Team } from './team-files.ts'
+import { changeTask } from './team-inbox.ts'
 
 /* The shared task list of a team. A task with an owner is a task of that owner here, given by the lead. */
 

@@ -1,23 +1,15 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { nearest } from '../../base/nearest.ts'
-import { frameOf, idOf, isFarewell, isNoMail, textsOf, toLetter } from '../claude/frames.ts'
+import { append, laterBy } from '../claude/appending.ts'
+import { frameOf, idOf, isNoMail, toLetter } from '../claude/frames.ts'
+import { isFarewell, textsOf } from '../claude/frames-out.ts'
+import { tellLost, toldNote } from '../claude/lost-mail.ts'
+import { isOurs, joinAll, leave } from '../claude/membership.ts'
 import { guestsOf, memberOf, nameHere, nameInTeam, ownTeams } from '../claude/names.ts'
 import { readLost, readNative } from '../claude/native-mail.ts'
 import { readTasks, setTaskState, taskPath } from '../claude/task-files.ts'
-import {
-  changeInbox,
-  changeMembers,
-  configPath,
-  type InboxEntry,
-  inboxesDir,
-  inboxPath,
-  type Member,
-  ourType,
-  readInbox,
-  type Team,
-  teamsDir,
-} from '../claude/team-files.ts'
+import { configPath, inboxesDir, inboxPath, type Team, teamsDir } from '../claude/team-files.ts'
+import { changeInbox, type InboxEntry, readInbox } from '../claude/team-inbox.ts'
 import type { Folder } from '../folder.ts'
 import type { CopyFact, CopyState, Fact, Format, Link, Outgoing } from '../format.ts'
 import { LockHeld } from '../lock.ts'
@@ -29,8 +21,6 @@ import { LockHeld } from '../lock.ts'
  */
 
 const name = 'claude-teams'
-const isOurs = ({ agentType }: Member): boolean => agentType === ourType
-
 function* read(folder: Folder): Generator<Fact> {
   const teams = ownTeams(folder)
   const alive = teams.filter(({ isAlive }) => isAlive)
@@ -92,7 +82,6 @@ const copyOf = (folder: Folder, team: Team, entry: InboxEntry, owner: string, pl
   raw: JSON.stringify(entry),
 })
 
-const toldNote = (team: Team, entry: InboxEntry): string => `told ${team.name} ${idOf(team.name, entry)}`
 const leftNote = (team: string, member: string): string => `left ${team} ${member}`
 
 function entriesOf(outgoing: Outgoing): InboxEntry[] {
@@ -105,10 +94,6 @@ function entriesOf(outgoing: Outgoing): InboxEntry[] {
     ...{ color: 'purple', msgV: 1, msg_id: n === 0 ? id : `${id}-${n}`, type: 'message', read: false },
   }))
 }
-
-/** Entries of one message have times of their own. */
-const laterBy = (at: string, ms: number): string =>
-  ms === 0 ? at : new Date(Date.parse(at) + ms).toISOString()
 
 const render = (_: Folder, outgoing: Outgoing): string =>
   outgoing.raw ??
@@ -128,20 +113,6 @@ function write(folder: Folder, outgoing: Outgoing): string {
     folder.memory.setNote(leftNote(found.team.name, nameInTeam(letter.from)), String(found.team.createdAt))
   return path
 }
-
-/** Entries of one sender, time and text are one entry there, so their times are made distinct. */
-function append(folder: Folder, path: string, entries: readonly InboxEntry[]): void {
-  changeInbox(folder, path, (list) => {
-    const there = list as InboxEntry[]
-    const ids = new Set(there.map(({ msg_id }) => msg_id))
-    const fresh = entries.filter(({ msg_id }) => !ids.has(msg_id))
-    for (const entry of fresh)
-      while (there.some((one) => keyOf(one) === keyOf(entry))) entry.timestamp = laterBy(entry.timestamp, 1)
-    return fresh.length === 0 ? undefined : [...there, ...fresh]
-  })
-}
-
-const keyOf = ({ from, timestamp, text }: InboxEntry): string => `${from}|${timestamp}|${text}`
 
 function setState(folder: Folder, link: Link, state: CopyState, at: string): CopyState {
   if (link.foreign.startsWith('task:')) return setTaskState(folder, link, state, at)
@@ -173,24 +144,6 @@ function tend(folder: Folder): void {
   }
 }
 
-function joinAll(folder: Folder, team: Team, guests: ReturnType<typeof guestsOf>): void {
-  const { id = '' } = folder.host ?? {}
-  const isMine = (member: Member) => isOurs(member) && member.mailboxSpace === id
-  const wanted = new Set(guests.map((guest) => guest.name))
-  const isWanted = (member: Member) => !isMine(member) || wanted.has(member.name)
-  const missing = (members: readonly Member[]) =>
-    guests.filter((guest) => members.every((member) => member.name !== guest.name))
-  if (team.members.every(isWanted) && missing(team.members).length === 0) return
-  changeMembers(folder, team.name, (members) => [
-    ...members.filter(isWanted),
-    ...missing(members).map((guest) => ({
-      ...{ agentId: `${guest.name}@${team.name}`, name: guest.name, color: 'purple' },
-      ...{ joinedAt: folder.now(), tmuxPaneId: 'external', subscriptions: [], agentType: ourType },
-      ...{ cwd: team.cwd, mailboxSpace: id },
-    })),
-  ])
-}
-
 function takeOut(folder: Folder, team: Team, path: string, owner: string): void {
   const isDone = (entry: InboxEntry) =>
     folder.memory.linkOf(idOf(team.name, entry), owner) !== undefined || isNoMail(entry)
@@ -201,38 +154,6 @@ function takeOut(folder: Folder, team: Team, path: string, owner: string): void 
     return !isWhole || !isDone(entry as InboxEntry)
   }
   changeInbox(folder, path, (list) => list.filter(isKept))
-}
-
-/** The sender of mail to a name that no member has is told, once, with the name it may have meant. */
-function tellLost(folder: Folder, team: Team, path: string): void {
-  if (team.members.some((member) => inboxPath(team.name, member.name) === path)) return
-  const to = basename(path, '.json')
-  const isGuest = guestsOf(folder, team).some((guest) => guest.name === to)
-  const near = nearest(
-    to,
-    team.members.map((member) => member.name),
-  )
-  const meant = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
-  for (const entry of isGuest ? [] : readInbox(folder, path)) {
-    const note = toldNote(team, entry)
-    const isTheirs = team.members.some((member) => member.name === entry.from && !isOurs(member))
-    if (folder.memory.note(note) !== undefined || !isTheirs || isNoMail(entry)) continue
-    const text = `Your message to ${JSON.stringify(to)} reached nobody: no member of this team has that name.${meant} It was: ${entry.text.slice(0, 200)}`
-    const timestamp = new Date(folder.now()).toISOString()
-    const told = { from: 'mailbox', text, summary: `${to} does not exist`, timestamp, color: 'purple' }
-    append(folder, inboxPath(team.name, entry.from), [
-      { ...told, msgV: 1, msg_id: `told-${idOf(team.name, entry)}`, type: 'message', read: false },
-    ])
-    folder.memory.setNote(note, timestamp)
-  }
-}
-
-function leave(folder: Folder): void {
-  const { id = '' } = folder.host ?? {}
-  const isMine = (member: Member) => isOurs(member) && member.mailboxSpace === id
-  for (const team of ownTeams(folder))
-    if (team.members.some(isMine))
-      changeMembers(folder, team.name, (members) => members.filter((member) => !isMine(member)))
 }
 
 export const claudeTeams: Format = {
