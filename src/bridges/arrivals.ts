@@ -2,7 +2,7 @@ import { MailboxError } from '../base/errors.ts'
 import { given } from '../base/objects.ts'
 import { parseAddress } from '../model/address.ts'
 import { person } from '../model/agent.ts'
-import type { Fact } from './format.ts'
+import type { AgentFact, Fact } from './format.ts'
 import type { Parts } from './parts.ts'
 
 /** Who comes into the roster because it is in the folder. */
@@ -17,11 +17,22 @@ export class Arrivals {
   /** Everybody who is named is in the roster, and gets its mail there from now on. */
   async joinAll(facts: readonly Fact[]): Promise<void> {
     for (const fact of facts) {
-      if (fact.kind === 'agent') await this.#join(fact.name, fact.roles, fact.tags)
+      if (fact.kind === 'agent') await this.#meet(fact)
       if (fact.kind !== 'copy') continue
       await this.#join(fact.letter.from)
-      if (isAgent(fact.owner)) await this.#join(fact.owner)
+      if (isAgent(fact.owner) && !fact.isForNobody) await this.#join(fact.owner)
     }
+  }
+
+  /** Somebody is there, or is there no more. */
+  async #meet({ name, roles, tags, isHere = true }: AgentFact): Promise<void> {
+    const { space, dry } = this.#parts
+    const known = space.core.agents.get(name)
+    const isOurs = known?.session.client === 'bridge' && !dry
+    const isAway = known?.state === 'frozen' || known?.state === 'dead'
+    if (isHere && isOurs && isAway) await space.join(name, { session: { client: 'bridge' } })
+    if (isHere) await this.#join(name, roles, tags)
+    else if (isOurs && !isAway) await space.leave(name, { frozen: true })
   }
 
   readonly #joined = new Set<string>()

@@ -1,11 +1,13 @@
+import { systemName } from '../base/errors.ts'
 import { pause } from '../base/timers.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Folder } from './folder.ts'
 import type { Format, ProblemFact } from './format.ts'
 import { Incoming } from './incoming.ts'
+import { LockHeld } from './lock.ts'
 import { Memory } from './memory.ts'
 import { Outgoing } from './outgoing.ts'
-import { type Direction, isHereIn, noTally, type Parts, type Tally } from './parts.ts'
+import { type Direction, hostOf, noTally, type Parts, type Tally } from './parts.ts'
 import { FolderWatch } from './watch.ts'
 
 /** Everything is looked through this often, whatever the watches say. */
@@ -51,7 +53,7 @@ export class Bridge {
   constructor(options: BridgeOptions) {
     const { space, format, path, direction = 'both', dry = false, onProblem = () => {} } = options
     const memory = new Memory(options.memory)
-    const folder = new Folder(path, memory, space.now, isHereIn(space))
+    const folder = new Folder(path, memory, space.now, hostOf(space))
     const report = ({ place, line, reason }: Problem) => {
       if (!memory.isNewProblem(JSON.stringify([place, line ?? 0, reason]))) return
       this.tally.problems++
@@ -91,10 +93,23 @@ export class Bridge {
     await this.#outgoing.takeOut()
     if (direction !== 'out') await this.#incoming.takeIn()
     else for (const problem of folder.problems) if (problem.kind === 'problem') report(problem)
+    this.#tend()
     if (folder.isUnsettled) this.#isPending = true
     const isChanged = JSON.stringify(this.tally) !== before
     if (isChanged) this.#onChange(this.tally)
     return isChanged
+  }
+
+  #tend(): void {
+    const { format, folder, dry, direction, again, report } = this.#parts
+    if (format.tend === undefined || dry || direction === 'in') return
+    try {
+      format.tend(folder)
+    } catch (error) {
+      if (!(error instanceof LockHeld) && systemName(error) === undefined) throw error
+      again()
+      if (!(error instanceof LockHeld)) report({ place: this.#parts.path, reason: (error as Error).message })
+    }
   }
 
   /** Brings both sides up to date. */
@@ -123,6 +138,7 @@ export class Bridge {
     const watch = new FolderWatch(path, ring)
     const stopListening = space.core.journal.onWake(ring)
     signal.addEventListener('abort', ring)
+    format.start?.(folder, ring)
     let sweptAt = Number.NEGATIVE_INFINITY
     let tries = 0
     try {
@@ -146,6 +162,7 @@ export class Bridge {
         wake = () => {}
       }
     } finally {
+      if (folder.exists && this.#parts.direction !== 'in') tryTo(() => format.leave?.(folder))
       watch.close()
       stopListening()
       signal.removeEventListener('abort', ring)
@@ -158,6 +175,14 @@ export class Bridge {
 
   close(): void {
     this.#parts.memory.close()
+  }
+}
+
+function tryTo(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // The next bridge finds what is left of this one.
   }
 }
 

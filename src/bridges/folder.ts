@@ -16,6 +16,7 @@ import {
 import { dirname, join, sep } from 'node:path'
 import { MailboxError, systemName } from '../base/errors.ts'
 import { moveFile, openRegular, writeFileAtomically } from '../base/files.ts'
+import type { Agent } from '../model/agent.ts'
 import type { Fact, Mark } from './format.ts'
 import type { Memory } from './memory.ts'
 
@@ -23,6 +24,13 @@ import type { Memory } from './memory.ts'
 const writingMs = 2_000
 /** No message is as long as that. */
 const maxFileBytes = 16 * 1_048_576
+
+/** What a format may know of the space it is bridged with. */
+export interface Host {
+  readonly dir: string
+  readonly id: string
+  readonly agents: ReadonlyMap<string, Agent>
+}
 
 export interface ReadFile {
   text: string
@@ -38,19 +46,24 @@ export class Folder {
   readonly memory: Memory
   /** By the clock of the space, in ms. */
   readonly now: () => number
+  readonly host: Host | undefined
   /** The directories to look into; undefined for all of them. */
   #due: ReadonlySet<string> | undefined
   /** Something may be being written: look again soon, whether anything rings or not. */
   isUnsettled = false
   readonly problems: Fact[] = []
-  /** Whether somebody is an agent of the space that did not come by a bridge. */
-  readonly isHere: (name: string) => boolean
 
-  constructor(root: string, memory: Memory, now: () => number, isHere = (_: string) => false) {
+  constructor(root: string, memory: Memory, now: () => number, host?: Host) {
     this.root = root
     this.memory = memory
     this.now = now
-    this.isHere = isHere
+    this.host = host
+  }
+
+  /** Whether somebody is an agent of the space that did not come by a bridge. */
+  isHere(name: string): boolean {
+    const agent = this.host?.agents.get(name)
+    return agent !== undefined && agent.session.client !== 'bridge'
   }
 
   /** Starts a new look, into some directories or all of them. */

@@ -16,6 +16,8 @@ const copyStates = [
   'filed',
   'expired',
   'withdrawn',
+  /** Its recipient does not exist there. */
+  'dead',
 ] as const
 export type CopyState = (typeof copyStates)[number]
 
@@ -71,6 +73,8 @@ export interface CopyFact {
   stateAt?: string | undefined
   /** It lies where finished mail lies: if it is new here, it is history. */
   isPast?: boolean
+  /** Nobody there has the name it is for: that makes nobody an agent here. */
+  isForNobody?: boolean
   letter: Letter
   /** The message as it is written there. */
   raw: string
@@ -85,15 +89,19 @@ interface StateFact {
   owner: string
   state: CopyState
   at?: string | undefined
+  /** Why it failed, in words for its sender. */
+  reason?: string
   mark?: Mark | undefined
 }
 
 /** Somebody is there. */
-interface AgentFact {
+export interface AgentFact {
   kind: 'agent'
   name: string
   roles?: string[]
   tags?: string[]
+  /** False: it is there no more, and is expected back. */
+  isHere?: boolean
   mark?: Mark | undefined
 }
 
@@ -168,8 +176,8 @@ export interface Format {
   /** Each message is a file, so that their order is not that of the directory. @default false */
   readonly sorts?: boolean
 
-  /** Whether somebody can be written to there. */
-  reaches(folder: Folder, name: string): boolean
+  /** Whether somebody can be written to there, by somebody. */
+  reaches(folder: Folder, name: string, from: string): boolean
   /** A message to a group or a role is written once, for all of them. @default a copy for each */
   readonly hasGroups?: boolean
   /** What a message of the space is called there. Always the same, so that it is never written twice. */
@@ -187,6 +195,12 @@ export interface Format {
 
   /** Tells the other side who is here. */
   writeRoster?(folder: Folder, agents: readonly Agent[]): void
+  /** Begins what lasts as long as the bridge runs, such as sockets; `ring` asks for a look. */
+  start?(folder: Folder, ring: () => void): void
+  /** What is left to do there at the end of a look, such as to take out what is in the space by now. */
+  tend?(folder: Folder): void
+  /** Takes back what means that a bridge runs. Called when it ends. */
+  leave?(folder: Folder): void
   /** What a message loses on its way there and back: names of fields. */
   readonly cannotHold: readonly (keyof Letter)[]
 }

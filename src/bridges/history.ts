@@ -21,6 +21,7 @@ const stepsTo: Record<CopyState, readonly ReceiptState[]> = {
   filed: ['completed', 'archived'],
   expired: ['expired'],
   withdrawn: ['withdrawn'],
+  dead: ['dead'],
 }
 
 /** What a message that was written elsewhere refers to, by the ids there. */
@@ -74,7 +75,7 @@ export function linesOf(
 export function stepLines(id: string, owner: string, state: CopyState, at: string): ExportLine[] {
   return stepsTo[state].map((step) => {
     const change: ExportedChange = { id, owner, box: owner, state: step }
-    const by = step === 'expired' ? systemAgent : owner
+    const by = step === 'expired' || step === 'dead' ? systemAgent : owner
     return { kind: 'receipt', at, step, by, changes: [change] }
   })
 }

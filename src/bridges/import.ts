@@ -12,7 +12,7 @@ import { linesOf, stepLines } from './history.ts'
 import { keyOf } from './letters.ts'
 import { Memory } from './memory.ts'
 import { inOrder } from './order.ts'
-import { isHereIn } from './parts.ts'
+import { hostOf } from './parts.ts'
 import { bridgeId, memoryPath } from './remembered.ts'
 
 export interface FolderImport extends Imported {
@@ -31,7 +31,7 @@ export async function importFolder(
   const problems: Problem[] = []
   const places: CopyFact[] = []
   try {
-    const folder = new Folder(path, memory, space.now, isHereIn(space))
+    const folder = new Folder(path, memory, space.now, hostOf(space))
     folder.begin()
     const lines = new Lines(space, format, path)
     const numbered = async function* (): AsyncGenerator<NumberedLine> {

@@ -79,7 +79,7 @@ export class Incoming {
     if (fact.kind === 'leftover' && !dry && direction !== 'in') folder.remove(fact.place)
     if (fact.kind === 'state') {
       const link = memory.linkOf(fact.id, fact.owner) ?? (await this.#linkOfReader(fact.id, fact.owner))
-      if (link !== undefined) await settleTheirs(this.#parts, link, fact.state)
+      if (link !== undefined) await settleTheirs(this.#parts, link, fact.state, fact.reason)
     }
     if (fact.kind === 'copy') {
       const link = this.#linkOf(fact)

@@ -76,6 +76,17 @@ export class Memory {
     this.#sql('INSERT OR REPLACE INTO note VALUES (?, ?)').run([name, value])
   }
 
+  /** All notes whose names begin in one way, by the rest of their names. */
+  notes(start: string): [rest: string, value: string][] {
+    return this.#sql('SELECT name, value FROM note WHERE substr(name, 1, ?) = ?')
+      .all<[string, string]>([start.length, start])
+      .map(([name, value]) => [name.slice(start.length), value])
+  }
+
+  forgetNote(name: string): void {
+    this.#sql('DELETE FROM note WHERE name = ?').run([name])
+  }
+
   mark(path: string): string | undefined {
     return this.#sql('SELECT stamp FROM mark WHERE path = ?').get<[string]>([path])?.[0]
   }

@@ -155,7 +155,7 @@ export class Outgoing {
     const { memory, format, space, direction, folder } = this.#parts
     const foreign = this.#foreignId(message, owner)
     if (direction === 'in' || memory.linkOf(foreign, owner) !== undefined) return
-    if (!format.reaches(folder, owner)) return
+    if (!format.reaches(folder, owner, message.from)) return
     const link: Link = { foreign, owner, id: message.id, place: '', state: 'unread' }
     const isUnread = (await space.mailboxInside(owner).peek(seq)) !== null
     if (isUnread) return this.#write(link, message)

@@ -1,5 +1,5 @@
 import type { DiskSpace } from '../space/space.ts'
-import type { Folder } from './folder.ts'
+import type { Folder, Host } from './folder.ts'
 import type { Format, ProblemFact } from './format.ts'
 import type { Memory } from './memory.ts'
 
@@ -45,10 +45,10 @@ export const noTally = (): Tally => ({
   ...{ brought: 0, written: 0, statesIn: 0, statesOut: 0, agents: 0, problems: 0 },
 })
 
-/** Whether somebody is an agent of the space that did not come by a bridge. */
-export const isHereIn =
-  ({ core }: DiskSpace) =>
-  (name: string): boolean => {
-    const agent = core.agents.get(name)
-    return agent !== undefined && agent.session.client !== 'bridge'
-  }
+export const hostOf = ({ core, dir, id }: DiskSpace): Host => ({
+  dir,
+  id,
+  get agents() {
+    return core.agents
+  },
+})

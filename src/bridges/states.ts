@@ -47,7 +47,12 @@ async function stateHere({ space }: Parts, { id, owner }: Link): Promise<Here | 
 }
 
 /** The other side has a copy in this state. Whoever has gone further since they last agreed leads the other on. */
-export async function settleTheirs(parts: Parts, link: Link, theirs: CopyState): Promise<void> {
+export async function settleTheirs(
+  parts: Parts,
+  link: Link,
+  theirs: CopyState,
+  reason = `failed in ${parts.format.name}`,
+): Promise<void> {
   const { format, memory, direction } = parts
   if (theirs === link.state) return
   const here = await stateHere(parts, link)
@@ -56,7 +61,7 @@ export async function settleTheirs(parts: Parts, link: Link, theirs: CopyState):
   const isRetried = theirs === 'unread' && here.state === 'failed'
   if (theirs === ours) memory.setLink({ ...link, state: theirs })
   else if (rankOf(theirs) > rankOf(ours) || isRetried) {
-    if (direction !== 'out') await takeOver(parts, link, theirs)
+    if (direction !== 'out') await takeOver(parts, link, theirs, reason)
   } else if (direction !== 'in') {
     // A writer that knew less has written an older state over a newer one.
     writeState(parts, { ...link, state: theirs }, ours, here)
@@ -81,12 +86,12 @@ function writeState(parts: Parts, link: Link, to: CopyState, { at, by = link.own
 }
 
 /** Does here, as its owner, what was done there. */
-async function takeOver(parts: Parts, link: Link, state: CopyState): Promise<void> {
+async function takeOver(parts: Parts, link: Link, state: CopyState, reason: string): Promise<void> {
   const { space, memory, tally, dry } = parts
   tally.statesIn++
   if (dry) return
   try {
-    await step(space.mailboxInside(link.owner), link.id, state, parts.format.name)
+    await step(space.mailboxInside(link.owner), link.id, state, reason)
   } catch (error) {
     // It was withdrawn, has expired, or somebody else has it: what is here stays as it is.
     if (!(error instanceof MailboxError) || !['conflict', 'not_permitted', 'not_found'].includes(error.code))
@@ -95,7 +100,7 @@ async function takeOver(parts: Parts, link: Link, state: CopyState): Promise<voi
   memory.setLink({ ...link, state })
 }
 
-async function step(mailbox: LocalMailbox, id: string, state: CopyState, format: string): Promise<unknown> {
+async function step(mailbox: LocalMailbox, id: string, state: CopyState, reason: string): Promise<unknown> {
   switch (state) {
     case 'unread':
       return mailbox.retry(id)
@@ -106,7 +111,7 @@ async function step(mailbox: LocalMailbox, id: string, state: CopyState, format:
     case 'processing':
       return mailbox.start(id)
     case 'failed':
-      return mailbox.fail(id, { reason: `failed in ${format}` })
+      return mailbox.fail(id, { reason })
     case 'done':
       return mailbox.done(id, { archive: false })
     case 'filed':
@@ -115,6 +120,7 @@ async function step(mailbox: LocalMailbox, id: string, state: CopyState, format:
       return mailbox.archive(id)
     case 'expired':
     case 'withdrawn':
+    case 'dead':
       // Each side has its own clock and its own senders.
       return undefined
   }

@@ -102,6 +102,7 @@ export function changesOf(
     case 'over':
       throw wrongState(message, reach.state, command.step)
     case 'reached': {
+      mustBeFree(view, agent, message, command)
       const { open: known, refusal } = fence(view, agent, message, reach, command, context)
       if (refusal !== undefined && known.length === 0 && !reach.group) throw refusal
       const outcomes = known.map((receipt) => changeOf(receipt, agent, message, command, context))
@@ -115,6 +116,18 @@ export function changesOf(
       return changes
     }
   }
+}
+
+/** Work that comes after other work cannot be taken or begun before that is done. It can be read by whoever it is for. */
+function mustBeFree(view: View, agent: Agent, message: MessageFacts, { step }: HandleCommand): void {
+  if (message.asks !== asking.work || !['shown', 'claimed', 'processing'].includes(step)) return
+  const isOwn = view.receipts(message.seq).some(({ owner }) => owner === agent.name)
+  if (step === 'shown' && isOwn) return
+  const [first] = view.blockers(message.seq)
+  if (first === undefined) return
+  throw new MailboxError('conflict', `message ${message.id} comes after ${first}, which is not done yet`, {
+    hint: `see who has it: mailbox owed --kind task`,
+  })
 }
 
 type Outcome = ReceiptChange | 'already' | 'refused'

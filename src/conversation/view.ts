@@ -73,7 +73,9 @@ export interface View {
   overdue(now: number, openedBefore: number, limit: number): Matter[]
   /** Messages of a thread since the person last wrote into it; counted up to the limit. */
   threadLength(threadId: string, limit: number): number
-  /** Unclaimed mail of a role that this agent may take: most urgent first, then oldest. */
+  /** Tasks that have to be done before the work that a message asks for, and are not. */
+  blockers(seq: number): string[]
+  /** Unclaimed mail of a role that this agent may take, and that waits for no other work: most urgent first, then oldest. */
   nextOfRole(role: string, now: number, agent: string): string | undefined
   /** Mail that is offered to a holder of its role first and was not taken yet. */
   offers(limit: number): Offered[]

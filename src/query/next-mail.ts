@@ -3,6 +3,7 @@ import { toMarkdown } from '../conversation/render.ts'
 import type { Agent } from '../model/agent.ts'
 import { asking } from '../model/reach.ts'
 import { estimateTokens } from '../model/text.ts'
+import { blockersOf } from './blockers.ts'
 import { type InboxMessage, type InboxOptions, inbox } from './inbox.ts'
 import type { Source } from './message.ts'
 import { isAnswerTo } from './owed.ts'
@@ -49,19 +50,23 @@ export function nextMail(
   } while (next !== null && answers.length + others.length < most)
   return {
     seq: source.index.cursor.seq,
-    messages: [...answers, ...oneTaskAtATime(others, hasWork(source, agent.name))],
+    messages: [...answers, ...oneTaskAtATime(source, others, hasWork(source, agent.name))],
     answers: answers.map(({ id }) => id),
     next,
   }
 }
 
-/** Of the work for an agent's roles one piece is for now, if it has none in hand; the rest is for others, or later. */
-function oneTaskAtATime(messages: readonly InboxMessage[], hasOne: boolean): InboxMessage[] {
+/**
+ * Of the work for an agent's roles one piece is for now, if it has none in hand; the rest is for others, or later. So is
+ * what comes after work that is not done.
+ */
+function oneTaskAtATime(source: Source, messages: readonly InboxMessage[], hasOne: boolean): InboxMessage[] {
   let isBusy = hasOne
   return messages.map((message) => {
     if (message.role === undefined || asksFor(message) !== asking.work) return message
-    const found = isBusy ? { ...message, later: true as const } : message
-    isBusy = true
+    const isBlocked = blockersOf(source, message).length > 0
+    const found = isBusy || isBlocked ? { ...message, later: true as const } : message
+    isBusy ||= !isBlocked
     return found
   })
 }

@@ -4,6 +4,7 @@ import type { View } from '../conversation/view.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import { Directory } from '../model/directory.ts'
 import { priorities } from '../model/message.ts'
+import { blockersOf } from './blockers.ts'
 import {
   claimsOn,
   factsOf,
@@ -43,6 +44,7 @@ export function createView(source: Source): View {
       return seq === undefined ? undefined : factsOf(source, seq)
     },
     text: (seq) => messageBySeq(source, seq),
+    blockers: (seq) => blockersOf(source, messageBySeq(source, seq)),
     receipts: (seq) => receiptsOf(source, seq),
     claims: (seq) => claimsOn(source, seq),
     waitingFrom: (box, sender) =>
@@ -157,22 +159,26 @@ export function createView(source: Source): View {
       const first = index.sql(
         `SELECT m.id, m.seq FROM receipt r JOIN message m ON m.seq = r.seq
          WHERE r.box = ?1 AND r.class = 0 AND r.rank = ?2 AND (r.expires IS NULL OR r.expires > ?3)
-         AND NOT ${isOfferedElsewhere('?4')} AND m.sender <> ?5 ORDER BY r.seq LIMIT 1`,
+         AND NOT ${isOfferedElsewhere('?4')} AND m.sender <> ?5 AND r.seq > ?6 ORDER BY r.seq LIMIT 1`,
       )
       const lapsed = index.sql(
         `SELECT m.id, m.seq FROM lease l JOIN message m ON m.seq = l.seq JOIN receipt r ON r.seq = l.seq AND r.owner = l.owner
          WHERE l.owner = ?1 AND l.rank = ?2 AND l.until <= ?3 AND r.class = 1 AND (r.expires IS NULL OR r.expires > ?3)
-         AND m.sender <> ?4 ORDER BY l.seq LIMIT 1`,
+         AND m.sender <> ?4 AND l.seq > ?5 ORDER BY l.seq LIMIT 1`,
       )
+      const box = `role:${role}`
       for (let rank = priorities.length - 1; rank >= 0; rank--) {
-        const box = `role:${role}`
-        const [oldest] = [
-          first.get<IdAndSeq>([box, rank, now, agent, notFrom]),
-          lapsed.get<IdAndSeq>([box, rank, now, notFrom]),
-        ]
-          .filter((row) => row !== undefined)
-          .sort((a, b) => a[1] - b[1])
-        if (oldest !== undefined) return oldest[0]
+        for (let after = 0; ; ) {
+          const [oldest] = [
+            first.get<IdAndSeq>([box, rank, now, agent, notFrom, after]),
+            lapsed.get<IdAndSeq>([box, rank, now, notFrom, after]),
+          ]
+            .filter((row) => row !== undefined)
+            .sort((a, b) => a[1] - b[1])
+          if (oldest === undefined) break
+          if (blockersOf(source, messageBySeq(source, oldest[1])).length === 0) return oldest[0]
+          after = oldest[1]
+        }
       }
       return undefined
     },

@@ -150,6 +150,7 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
         return isOver ? { ...matter, state: 'acked' as const } : matter
       }),
     openMatters: () => [],
+    blockers: () => [],
     overdue: () => [],
     threadLength: () => 0,
     lapsed: (at, waiting) =>

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { MailboxError } from '../../base/errors.ts'
 import type { Problem } from '../../bridges/bridge.ts'
 import type { Remembered } from '../../bridges/remembered.ts'
 import { toPrintableLine } from '../../model/text.ts'
@@ -58,6 +59,10 @@ async function start(
   const { pathFor } = await import('../../bridges/discover.ts')
   const format = formatNamed(formatName)
   const path = resolveFolder(given ?? pathFor(format, process.env, process.cwd()))
+  if (once && format.start !== undefined && !dryRun)
+    throw new MailboxError('invalid', `${format.name} has nothing to bring up to date: it is sockets`, {
+      hint: `leave out --once, and stop it with: mailbox bridge stop ${format.name}`,
+    })
   await using space = await openFiles(cli, { creates: true })
   const onProblem = (problem: Problem) => cli.warn(describeProblem(problem))
   if (once || dryRun) {
@@ -128,7 +133,6 @@ async function isTakenOver(
 
 async function stop(cli: Cli, which: string | undefined): Promise<void> {
   const { rememberedBridges, resolveFolder, stopRemembered } = await import('../../bridges/remembered.ts')
-  const { MailboxError } = await import('../../base/errors.ts')
   await using space = await openFiles(cli)
   const bridges = rememberedBridges(space.dir).filter(({ runs }) => runs)
   const isMeant = ({ id, format, path }: Remembered) =>

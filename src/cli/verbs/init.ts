@@ -65,6 +65,11 @@ export function init(command: Command): void {
       initText(cli, { clients, files, applied, keptIn, again, diff: flags.diff === true }),
     )
     warnOfPlace(cli, place)
+    // It lists the agents of the space where other sessions can see them, so it is not part of the setup.
+    if (applied && clients.some(({ name }) => name === 'claude'))
+      cli.tip(
+        `to let Claude Code's own SendMessage reach the agents here: ${cli.command('bridge claude-sessions')}`,
+      )
   })
 }
 

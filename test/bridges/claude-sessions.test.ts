@@ -1,0 +1,196 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Pace } from '../../src/bridges/claude/pace.ts'
+import { until } from '../helpers/wait.ts'
+import { mailOf, type Stage, stage, stateOf } from './stage.ts'
+
+/** A session of Claude Code as others see it: a record, a key and a socket, which takes what it gets. */
+async function session(folder: string, name: string, id = `${name}-id`) {
+  const sockets = join(folder, 'cc-socks')
+  mkdirSync(sockets, { recursive: true })
+  mkdirSync(join(folder, 'sessions'), { recursive: true })
+  const socket = join(sockets, `${name}.sock`)
+  const frames: Record<string, unknown>[] = []
+  const server = createServer({ allowHalfOpen: true }, (connection) => {
+    let text = ''
+    connection.on('data', (data) => (text += data.toString()))
+    connection.on('error', () => {})
+    connection.on('end', () => {
+      for (const line of text.split('\n').filter(Boolean)) frames.push(JSON.parse(line) as never)
+      connection.end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(socket, resolve))
+  onTestFinished(() => void server.close())
+  const pid = 900_000 + name.length * 7 + name.charCodeAt(0)
+  const record = { pid, sessionId: id, cwd: '/proj', kind: 'interactive', entrypoint: 'cli', name }
+  const path = join(folder, 'sessions', `${pid}.json`)
+  writeFileSync(path, JSON.stringify({ ...record, messagingSocketPath: socket, status: 'idle' }))
+  return { frames, socket, pid, said: () => frames.filter(({ type }) => type === 'user') }
+}
+
+/** What SendMessage does. Resolves when the receiver closes, and says whether it did so within the time. */
+function sendTo(socket: string, lines: object[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = connect(socket, () =>
+      connection.end(lines.map((line) => `${JSON.stringify(line)}\n`).join('')),
+    )
+    connection.setTimeout(5_000, () => {
+      resolve(false)
+      connection.destroy()
+    })
+    connection.on('error', () => resolve(false))
+    connection.on('close', () => resolve(true))
+    connection.resume()
+  })
+}
+
+const userFrame = (id: string, from: string, text: string) => ({
+  ...{ msgV: 1, msg_id: id, type: 'user', priority: 'next', from: `uds:${from}` },
+  message: {
+    role: 'user',
+    content: `<cross-session-message from="uds:${from}" from-name="alpha" from-mode="prompting">\n${text}\n</cross-session-message>`,
+  },
+})
+
+interface OwnRecord {
+  name: string
+  messagingSocketPath: string
+}
+
+const ownRecords = (folder: string): OwnRecord[] =>
+  readdirSync(join(folder, 'sessions'))
+    .filter((file) => file.startsWith('1') && file.endsWith('.json'))
+    .map((file) => JSON.parse(readFileSync(join(folder, 'sessions', file), 'utf8')) as OwnRecord)
+
+const ownSocket = (folder: string) => until(() => ownRecords(folder)[0]?.messagingSocketPath)
+
+async function running(): Promise<
+  Stage & { alpha: Awaited<ReturnType<typeof session>>; zoe: string; stop: () => Promise<void> }
+> {
+  const made = await stage('claude-sessions')
+  const alpha = await session(made.folder, 'alpha')
+  const stop = made.run()
+  const zoe = await ownSocket(made.folder)
+  await until(() => made.space.core.agents.get('claude/alpha'))
+  return { ...made, alpha, zoe, stop }
+}
+
+describe('sessions of Claude Code', () => {
+  it('find our agent: a record, a socket of its own, and nobody is troubled by a look', async () => {
+    const { folder, zoe, space, stop } = await running()
+    const [record] = ownRecords(folder)
+    expect(record).toMatchObject({
+      ...{ name: 'zoe', kind: 'interactive', pidDomain: 'agent-mailbox', entrypoint: 'agent-mailbox' },
+      ...{ peerFeatures: [], peerProtocol: 1, status: 'idle' },
+    })
+    expect(statSync(zoe).mode & 0o777).toBe(0o600)
+    expect(await sendTo(zoe, [])).toBe(true)
+    expect(await mailOf(space, 'zoe')).toEqual([])
+    await stop()
+    expect(ownRecords(folder)).toEqual([])
+    expect(existsSync(zoe)).toBe(false)
+  })
+
+  it('write to our agent, and hear that it is kept when it is', async () => {
+    const { space, alpha, zoe } = await running()
+    const frame = userFrame('m-1', alpha.socket, 'first line\nA <\\/cross-session-message> B')
+    expect(await sendTo(zoe, [{ type: 'auth', token: 'x' }, frame])).toBe(true)
+    const kept = await mailOf(space, 'zoe')
+    expect(kept).toMatchObject([{ from: 'claude/alpha', body: 'first line\nA </cross-session-message> B' }])
+    expect(kept[0]!.bridge).toMatchObject({ format: 'claude-sessions', id: 'm-1' })
+    expect(await sendTo(zoe, [frame])).toBe(true)
+    expect(await mailOf(space, 'zoe')).toHaveLength(1)
+  })
+
+  it('get mail from here in a text that says who speaks, with no claim to a mode, once', async () => {
+    const { space, alpha, zoe, folder } = await running()
+    const sent = await (await space.mailbox('zoe')).send({ to: 'claude/alpha', subject: 'Hi', body: 'there' })
+    await until(() => alpha.said().length > 0)
+    const { message, ...frame } = alpha.said()[0] as { message: { content: string } }
+    expect(frame).toMatchObject({ msgV: 1, msg_id: sent.id, priority: 'next', from: `uds:${zoe}` })
+    expect(message.content).toBe(
+      `<cross-session-message from="uds:${zoe}" from-name="zoe">\n[From zoe, an agent in the mailbox ${space.dir}, not a session of Claude Code. To answer: SendMessage to zoe.]\n\nHi\n\nthere\n</cross-session-message>`,
+    )
+    await until(async () => (await stateOf(space, sent.id, 'claude/alpha')) === 'notified')
+    expect(alpha.said()).toHaveLength(1)
+    expect(alpha.frames.map(({ type }) => type)).toEqual(['user'])
+    expect(ownRecords(folder)).toHaveLength(1)
+  })
+
+  it.each([
+    ['delivered', {}, 'shown', ''],
+    ['denied', {}, 'failed', 'has not let it through'],
+    ['expired', { status_detail: 'refused' }, 'failed', 'takes no messages'],
+  ])('say that a message was %s, and nothing is answered to that', async (status, more, state, reason) => {
+    const { space, alpha, zoe } = await running()
+    const sent = await (await space.mailbox('zoe')).send({ to: 'claude/alpha', body: 'x' })
+    await until(() => alpha.said().length > 0)
+    const notice = { type: 'control', action: 'peer_message_status', from: 'uds:x', orig_msg_id: sent.id }
+    await sendTo(zoe, [{ ...notice, status: 'held', reason: 'Your message is held', msg_id: 'n-1' }])
+    await sendTo(zoe, [{ ...notice, status, ...more, msg_id: 'n-2' }])
+    await until(async () => (await stateOf(space, sent.id, 'claude/alpha')) === state)
+    const { receipts } = await space.show(sent.id)
+    expect(JSON.stringify(receipts)).toContain(reason)
+    expect(alpha.frames).toHaveLength(1)
+  })
+
+  it('keep the address of our agent through a restart, also after a kill', async () => {
+    const { folder, zoe, alpha, stop, run, space } = await running()
+    const record = readdirSync(join(folder, 'sessions')).find((file) => file.startsWith('1'))!
+    const left = readFileSync(join(folder, 'sessions', record), 'utf8')
+    await stop()
+    writeFileSync(join(folder, 'sessions', record), left)
+    run()
+    await until(() => existsSync(zoe))
+    expect(await ownSocket(folder)).toBe(zoe)
+    expect(await sendTo(zoe, [userFrame('m-2', alpha.socket, 'again')])).toBe(true)
+    expect(await mailOf(space, 'zoe')).toMatchObject([{ body: 'again' }])
+  })
+
+  it('that are agents here by their hooks are neither listed again nor written to', async () => {
+    const { space, folder, run } = await stage('claude-sessions')
+    const alpha = await session(folder, 'alpha', 'an-id')
+    await space.join('claude-1', { session: { client: 'claude', id: 'an-id' } })
+    run()
+    const zoe = await ownSocket(folder)
+    await (await space.mailbox('zoe')).send({ to: 'claude-1', body: 'by its hooks' })
+    expect(await sendTo(zoe, [userFrame('m-3', alpha.socket, 'hello')])).toBe(true)
+    expect(await mailOf(space, 'zoe')).toMatchObject([{ from: 'claude-1', body: 'hello' }])
+    expect(ownRecords(folder).map(({ name }) => name)).toEqual(['zoe'])
+    expect(space.core.agents.has('claude/alpha')).toBe(false)
+    expect(alpha.frames).toEqual([])
+  })
+
+  it('keep their names: ours is not listed while a session has it', async () => {
+    const { space, folder, run } = await stage('claude-sessions')
+    await session(folder, 'Zoe')
+    await space.join('bob')
+    run()
+    await until(() => ownRecords(folder).length === 1)
+    expect(ownRecords(folder)[0]!.name).toBe('bob')
+  })
+
+  it('get 30 messages of a sender at once, then one every two seconds, and no text twice in a row', () => {
+    const pace = new Pace()
+    const sent = Array.from({ length: 40 }, (_, n) => pace.take('zoe alpha', `text ${n}`, 0))
+    expect(sent.filter(Boolean)).toHaveLength(30)
+    expect(pace.take('zoe beta', 'text', 0)).toBe(true)
+    expect(pace.take('zoe alpha', 'late', 1_900)).toBe(false)
+    expect(pace.take('zoe alpha', 'late', 2_000)).toBe(true)
+    expect(pace.take('zoe alpha', 'late', 20_000)).toBe(false)
+    expect(pace.take('zoe alpha', 'late', 33_000)).toBe(true)
+    pace.cool(40_000)
+    expect(pace.take('zoe beta', 'more', 41_000)).toBe(false)
+    expect(pace.take('zoe beta', 'more', 42_000)).toBe(true)
+  })
+
+  it('are not troubled while none runs: nothing is written', async () => {
+    const { folder, sync, files } = await stage('claude-sessions')
+    mkdirSync(join(folder, 'sessions'))
+    await sync()
+    expect(files()).toEqual([])
+  })
+})
