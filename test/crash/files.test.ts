@@ -145,8 +145,9 @@ class Scene {
   /** Does something to the files at once, and keeps what was in place open, to see what was written there. */
   do(name: string, deed: () => void): void {
     let what = name
-    const before = segmentsIn(this.dir).flatMap(openIfThere)
+    // What is begun while we look is not seen here: it counts as written while the files changed hands.
     const began = now()
+    const before = segmentsIn(this.dir).flatMap(openIfThere)
     try {
       deed()
     } catch (error) {

@@ -1,6 +1,5 @@
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -122,7 +121,7 @@ const bitsPerCollection = 200
 /** The driver keeps 130 kB for each closed database until it is collected, which a loop without a pause never lets happen. */
 async function freeDatabases(): Promise<void> {
   collectGarbage()
-  await nextTurn()
+  await new Promise(setImmediate)
 }
 
 /**
