@@ -7,6 +7,7 @@ import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'no
 import { rolldown } from 'rolldown'
 import { buildConsole } from './build-console.mjs'
 import { noticesFor } from './notices.mjs'
+import { pruneTypes } from './prune-types.mjs'
 
 const root = new URL('..', import.meta.url).pathname
 const types = !process.argv.includes('--no-types')
@@ -47,7 +48,8 @@ async function bundle(
     format,
     entryFileNames: `[name].${ending}`,
     chunkFileNames: `chunks/[name]-[hash].${ending}`,
-    minify: minify ? true : 'dce-only',
+    // The library keeps its names, for stack traces.
+    minify: minify || { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     // For `node --enable-source-maps` in development; the package leaves them out.
     sourcemap: true,
   })
@@ -68,5 +70,7 @@ for (const file of ['hook/hook.sh', 'opencode/opencode-plugin.js'])
 for (const program of ['cli.cjs', 'hook.sh']) chmodSync(`${root}/dist/${program}`, 0o755)
 for (const id of await buildConsole({ clean: types })) modules.add(id)
 writeFileSync(`${root}/dist/THIRD_PARTY_NOTICES.txt`, noticesFor(modules))
-if (types)
+if (types) {
   execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' })
+  pruneTypes(`${root}dist/types`, 'mod.d.ts')
+}

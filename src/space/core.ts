@@ -20,14 +20,14 @@ import type { Source } from '../query/message.ts'
 import { SealedWords } from '../query/sealed-words.ts'
 import { readersOfSealed } from '../query/shares.ts'
 import { createView } from '../query/view.ts'
-import { actorsOf } from './acting.ts'
 import type { DeskSide } from './desk/side.ts'
 import { DirectoryKeeper } from './directory-keeper.ts'
 import { IndexKeeper } from './index-keeper.ts'
 import { Keyring } from './keyring.ts'
 import { openedJournal } from './opened.ts'
 import { sealDrafts } from './sealing.ts'
-import { KeysWanted, Vault } from './vault.ts'
+import { KeysWanted, type Vault } from './vault.ts'
+import { vaultOf } from './vault-of.ts'
 
 /** How often something is asked or decided again because a key was wanted. */
 const keyRounds = 3
@@ -75,17 +75,7 @@ export class SpaceCore {
     this.words = openSearch(journal, shelters(dir, journal, onlyLook))
     this.#keeper = new IndexKeeper(dir, this.index)
     this.keyring = new Keyring(journal.space, process.env, (name) => currentKey(this.#source, name))
-    this.vault = new Vault({
-      space: journal.space,
-      keyring: this.keyring,
-      isOn: () => settings.encrypt === 'space',
-      query: (work) => this.query(work),
-      actors: () => actorsOf(this),
-      readersOf: (seq) => readersOfSealed(this.#source, seq),
-      members: () =>
-        [...this.#state.directory.agents.values()].flatMap((one) => (one.state === 'dead' ? [] : one.name)),
-      record: async (draft) => void (await this.record('directory', () => [draft])),
-    })
+    this.vault = vaultOf(this, (seq) => readersOfSealed(this.#source, seq))
     const opened = openedJournal(journal, this.vault.open)
     this.#source = {
       ...{ index: this.index, journal: opened, stored: journal, damaged: new Map() },
