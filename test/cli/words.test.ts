@@ -170,7 +170,7 @@ describe('a space', () => {
   it('is never a directory named after an address', async () => {
     const box = await createBox()
     const home = dirname(box.dir)
-    const spaces = ['http://localhost:7337', 'https://hub.example.org', 'postgres://u@h/db', 'HTTP://x']
+    const spaces = ['http://localhost:7337', 'https://hub.example.org', 'mysql://u@h/db', 'HTTP://x']
     const verbs = [['join', 'ada'], ['inbox'], ['send', 'user', '--body', 'x'], ['serve']]
     for (const [at, space] of spaces.entries()) {
       const error = await box.refused(2, ...verbs[at]!, '--space', space)
