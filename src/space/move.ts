@@ -83,7 +83,7 @@ async function moveToDatabase(
         const upload = await Upload.begin(server, link, id)
         let end: WholeLine | undefined
         const pass = async () => {
-          for (const line of wholeLines(journal)) {
+          for (const line of wholeLines(journal, end?.seq)) {
             if (line.seq <= (end?.seq ?? 0)) continue
             await upload.add(line)
             end = line

@@ -15,15 +15,17 @@ const chunkBytes = 4 * 1_048_576
 
 /**
  * Every line of the journal in a directory, each following the one before it. What a write that was cut off has left is
- * no line. Throws where one is missing: what is moved must be whole.
+ * no line. Throws where one is missing: what is moved must be whole. `after`: files that end before it are left out.
  */
-export function* wholeLines(journalDir: string): Generator<WholeLine> {
+export function* wholeLines(journalDir: string, after = 0): Generator<WholeLine> {
   const files = openAll(journalDir)
   let last: WholeLine | undefined
   try {
     const space = spaceOf(files, readHead(journalDir)?.space)
-    for (const { file } of inOrderOfSeq(files, space)) {
-      if (file.space !== space) continue
+    const inOrder = inOrderOfSeq(files, space).map(({ file }) => file)
+    for (const [at, file] of inOrder.entries()) {
+      if (file.space !== space || (inOrder[at + 1]?.firstSeq ?? Number.POSITIVE_INFINITY) <= after + 1)
+        continue
       const bytes = bytesOf(file, (what) => {
         throw notWhole(what)
       })!

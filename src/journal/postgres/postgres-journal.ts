@@ -173,8 +173,14 @@ export class PostgresJournal implements Journal {
 
   at(place: Place): Entry | undefined {
     const found = this.#reader.at(place)
-    if (found === undefined && this.#reader.damageAt(place) !== undefined) throw this.#discard()
+    if (found === undefined && this.#has(place) && this.#reader.damageAt(place) !== undefined)
+      throw this.#discard()
     return found
+  }
+
+  #has({ segment, offset, bytes }: Place): boolean {
+    const end = this.store.copy.end()
+    return segment < end.segment || (segment === end.segment && offset + bytes < end.offset)
   }
 
   damageAt(place: Place): Omit<DamagedLine, 'seq'> | undefined {
