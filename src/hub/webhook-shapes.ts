@@ -2,7 +2,7 @@ import type { Message } from '../model/message.ts'
 import type { WebhookShape } from '../model/settings.ts'
 
 /** A message to the person, for somebody who shows it. */
-export interface Posted {
+interface Posted {
   spaceId: string
   message: Message
   /** Where the person can open it. It has no token in it: whoever follows it has to be logged in to the console. */
