@@ -131,19 +131,31 @@ export class MailHandler implements A2ARequestHandler {
     return (await this.#find(id)).task
   }
 
-  async createTaskPushNotificationConfig(config: TaskPushNotificationConfig) {
+  async createTaskPushNotificationConfig(
+    config: TaskPushNotificationConfig,
+  ): Promise<TaskPushNotificationConfig> {
     await this.#find(config.taskId)
     return this.#options.push.add(this.#options.caller.agent, config)
   }
 
-  async getTaskPushNotificationConfig({ taskId, id }: { taskId: string; id: string }) {
+  async getTaskPushNotificationConfig({
+    taskId,
+    id,
+  }: {
+    taskId: string
+    id: string
+  }): Promise<TaskPushNotificationConfig> {
     await this.#find(taskId)
     const found = this.#options.push.of(this.#options.caller.agent, taskId).find((one) => one.id === id)
     if (found === undefined) throw new TaskNotFoundError(`there is no push notification ${id}`)
     return found
   }
 
-  async listTaskPushNotificationConfigs({ taskId }: { taskId: string }) {
+  async listTaskPushNotificationConfigs({
+    taskId,
+  }: {
+    taskId: string
+  }): Promise<{ configs: TaskPushNotificationConfig[]; nextPageToken: string }> {
     await this.#find(taskId)
     return { configs: this.#options.push.of(this.#options.caller.agent, taskId), nextPageToken: '' }
   }
