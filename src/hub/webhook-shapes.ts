@@ -5,7 +5,7 @@ import type { WebhookShape } from '../model/settings.ts'
 type Told = Message & Encrypted
 
 /** A message to the person, for somebody who shows it. What is encrypted does not leave the space in plain text. */
-export interface Posted {
+interface Posted {
   spaceId: string
   message: Told
   /** Where the person can open it. It has no token in it: whoever follows it has to be logged in to the console. */

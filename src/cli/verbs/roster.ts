@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import type { Agent } from '../../model/agent.ts'
+import { checkName } from '../../model/name.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import { mustBePerson } from '../../space/acting.ts'
 import type { OpenedSpace } from '../../space/api.ts'
@@ -54,6 +55,7 @@ export function join(command: Command): void {
       cli.confirm({ agents }, () => agents.map((agent) => `${summary(agent)} registered`).join('\n'))
       return
     }
+    checkName(name, 'agent name')
     if (a2a !== undefined) return joinRemote(cli, name, { card: a2a, roles: role, tags: tag })
     await using space = await open(cli, { creates: true, agent: name })
     const session = given({ pid, client })
