@@ -7,7 +7,7 @@ import { type Operation, rowOn, type Schema } from './operation.ts'
 import * as s from './schemas.ts'
 
 /** What readings are answered from, and who asks. */
-interface Look {
+export interface Look {
   space: Pick<DiskSpace, keyof Space | 'mailboxOfRun'>
   core: SpaceCore
   survey: Survey

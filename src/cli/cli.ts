@@ -7,6 +7,7 @@ import { person } from '../model/agent.ts'
 import { toPrintableLine, toSafeJson } from '../model/text.ts'
 import { type UnreadableLine, unreadableHint, unreadableText } from '../model/unreadable.ts'
 import { type Globals, readGlobals } from './globals.ts'
+import { filterJson } from './jq.ts'
 import { type Colors, colorsFor, widthOf } from './output.ts'
 
 /** What every verb works with: the global options, and how to write to the caller. */
@@ -49,11 +50,12 @@ export function action<Words extends unknown[]>(
 }
 
 export function createCli(globals: Globals): Cli {
-  const { json = false, quiet = false } = globals
+  const { quiet = false, jq } = globals
+  const json = globals.json === true || jq !== undefined
   const colors = colorsFor(process.stdout)
   const aside = colorsFor(process.stderr)
   const talk = (text: string) => quiet || process.stderr.write(`${text}\n`)
-  const print = (text: string) => process.stdout.write(`${text}\n`)
+  const print = (text: string) => process.stdout.write(jq === undefined ? `${text}\n` : filterJson(text, jq))
   const warn = (text: string) => void talk(`${aside.yellow('warning:')} ${toPrintableLine(text)}`)
   const actor = globals.as ?? (process.env['MAILBOX_AGENT'] || person)
   const cli: Cli = {

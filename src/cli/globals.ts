@@ -8,6 +8,8 @@ export interface Globals {
   as?: string
   json?: boolean
   quiet?: boolean
+  /** A filter for the JSON that is printed. */
+  jq?: string
 }
 
 const heading = 'Global options:'
@@ -28,6 +30,7 @@ export function addGlobals(command: Command): void {
       ),
     )
     .addOption(global('--json', 'print a JSON object (streams: one per line)'))
+    .addOption(global('--jq <filter>', 'print what a jq filter selects from the JSON; needs the program jq'))
     .addOption(global('--quiet', 'hide confirmations, hints and progress'))
     .addHelpOption(global('-h, --help', 'show this help'))
   for (const sub of command.commands) if (command.parent !== null) addGlobals(sub)

@@ -1,10 +1,12 @@
 import { Command, CommanderError } from 'commander'
 import { report } from './exit.ts'
 import { addGlobals } from './globals.ts'
+import { readHandles } from './handles.ts'
 import { helpStyle, quickStart } from './help.ts'
 import { interruptCode } from './interrupt.ts'
 import { ignoreClosedPipes, settle } from './output.ts'
 import { refuseRepeats } from './repeats.ts'
+import { withSuggestion } from './suggest.ts'
 import { allVerbs, findVerb, type Verb } from './verbs.ts'
 
 declare const __VERSION__: string
@@ -15,12 +17,12 @@ export async function run(words: readonly string[]): Promise<never> {
   const program = await createProgram(words)
   let code = 0
   try {
-    if (words.length === 0) program.outputHelp()
+    if (words.length === 0) process.stdout.write(`${await (await import('./home.ts')).home()}\n`)
     else await program.parseAsync(asVerbHelp(words), { from: 'user' })
     code = interruptCode() ?? Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) code = 0
-    else code = report(error, words.includes('--json'))
+    else code = report(withSuggestion(error, program, words), words.includes('--json'))
   }
   // Exit explicitly so that a leftover timer or handle cannot keep the process alive.
   await settle()
@@ -61,6 +63,7 @@ async function createProgram(words: readonly string[]): Promise<Command> {
   for (const { name, heading, summary, hidden = false } of await verbsFor(words[0])) {
     program.command(name, { hidden }).helpGroup(heading).summary(summary).description(`${summary}.`)
   }
+  program.hook('preAction', (_, command) => readHandles(command))
   program.hook('preSubcommand', async (_, command) => {
     const verb = await findVerb(command.name())
     const define = await verb?.load()

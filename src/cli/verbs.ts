@@ -58,6 +58,8 @@ const token = () => import('./verbs/token.ts')
 const trust = () => import('./verbs/trust.ts')
 const transfer = () => import('./verbs/transfer.ts')
 const wait = () => import('./verbs/wait.ts')
+const forwarding = () => import('./verbs/forward.ts')
+const who = () => import('./verbs/who.ts')
 const withdraw = () => import('./verbs/withdraw.ts')
 
 /** Every verb by heading, in the order of the help. */
@@ -81,11 +83,13 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
     verb('join', 'Join the roster', from(roster, 'join')),
     verb('leave', 'Leave the roster, for good or for a while', from(roster, 'leave')),
     verb('agents', 'List the agents', from(roster, 'agents')),
+    verb('whoami', 'Show who you act as, and where', from(who, 'whoami')),
     verb('update', 'Change roles, tags, state or note', from(roster, 'update')),
   ],
   'Send:': [
     verb('send', 'Send a message', from(send, 'send')),
     verb('reply', 'Reply to a message', from(send, 'reply')),
+    verb('forward', 'Forward a message to others', from(forwarding, 'forward')),
     verb('broadcast', 'Send to every agent, or to a swarm', from(send, 'broadcast')),
     ...conversationVerbs('send'),
     verb('route', 'Show and change the rules that choose recipients', from(route, 'route')),
@@ -121,6 +125,7 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
   ],
   'Servers:': [
     verb('serve', 'Serve the console, the HTTP API, streams and MCP', from(serve, 'serve')),
+    verb('open', 'Open the console in the browser', from(who, 'openConsole')),
     verb('token', "Create or revoke an agent's HTTP token", from(token, 'token')),
     verb('key', 'Show and change the keys that mail is signed with', from(key, 'key')),
     verb('mcp', 'Serve a mailbox as MCP tools over standard input and output', from(mcp, 'mcp')),

@@ -17,6 +17,14 @@ export function parseDuration(text: string): number {
   return ms
 }
 
+/** The shortest way to write a duration that `parseDuration` reads: `15m`, `24h`, `1500ms`. */
+export function toDuration(ms: number): string {
+  const unit = (['d', 'h', 'm', 's', 'ms'] as const).find((one) => ms % unitMs[one] === 0) ?? 'ms'
+  // A day is usually meant as 24 hours.
+  const shown = unit === 'd' && ms === unitMs.d ? 'h' : unit
+  return ms === 0 ? '0' : `${ms / unitMs[shown]}${shown}`
+}
+
 /** Reads an ISO date or time; undefined for what is none. Without a zone, a time is local and a date is UTC. */
 export function readTime(text: string): number | undefined {
   const ms = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/.test(text) ? Date.parse(text) : Number.NaN

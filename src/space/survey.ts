@@ -15,6 +15,8 @@ import type { SpaceCore } from './core.ts'
 import { readPersonFile, spaceName } from './person-file.ts'
 import { agents } from './roster.ts'
 
+export { isForPerson } from '../query/needs.ts'
+
 export interface Overview {
   seq: number
   /** The identity of the space, and what people call it. */

@@ -10,7 +10,7 @@ const verbs = await allVerbs()
 
 it('greets with help that shows the groups and a way to begin', async () => {
   const box = await createBox()
-  const help = await box.ok()
+  const help = await box.ok('--help')
   for (const part of [
     'Quick start:',
     'Set up:',
@@ -26,7 +26,6 @@ it('greets with help that shows the groups and a way to begin', async () => {
   for (const { name, hidden = false } of verbs) {
     expect(new RegExp(`^ {2}${name} `, 'm').test(help), name).toBe(!hidden)
   }
-  expect(await box.ok('--help')).toBe(help)
   expect(await box.ok('help')).toBe(help)
   expect(await box.ok('--version')).toMatch(/^\d+\.\d+\.\d+\n$/)
 })

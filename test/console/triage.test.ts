@@ -168,7 +168,7 @@ describe('triage', () => {
     await eventually(() => page.locator('.row').count()).toBe(0)
     await page.keyboard.press('z')
     await eventually(() => thanks.count()).toBe(3)
-    await page.getByRole('button', { name: 'Mark all as done' }).click()
+    await page.getByRole('button', { name: 'All done' }).click()
     await eventually(() => thanks.count()).toBe(0)
     await eventually(async () => {
       const user = await stage.space.mailbox('user', { join: false })

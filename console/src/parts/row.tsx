@@ -34,13 +34,13 @@ export function Row(props: RowProps) {
         <span class="row-lines">
           <span class="row-top">
             <bdi class="cut">{people}</bdi>
+            {isNew && <span class="hidden">New</span>}
             <When at={at} />
           </span>
           <span class="row-subject cut">
             <bdi>
               <Highlighted text={subjectOf(subject)} words={words} />
             </bdi>
-            {isNew && <span class="hidden"> (new)</span>}
           </span>
           <span class="row-bottom">
             {children}

@@ -1,11 +1,11 @@
 import type { Route } from '../lib/route.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { Empty } from '../parts/small.tsx'
+import { AgentsPage } from '../views/agents.tsx'
 import { NeedsYouPage } from '../views/needs-you.tsx'
 import { ChannelPage, ThreadsPage } from '../views/pages.tsx'
 
 const AgentPage = lazy(async () => (await import('../views/agent.tsx')).AgentPage)
-const AgentsPage = lazy(async () => (await import('../views/agents.tsx')).AgentsPage)
 const MessagePage = lazy(async () => (await import('../views/message.tsx')).MessagePage)
 const SearchPage = lazy(async () => (await import('../views/search.tsx')).SearchPage)
 const TriagePage = lazy(async () => (await import('../views/triage.tsx')).TriagePage)

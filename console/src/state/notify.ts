@@ -6,7 +6,7 @@ import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
 import { line, plural, subjectOf } from '../lib/text.ts'
 import { showToast } from '../parts/toast.tsx'
-import { needsYou } from './matters.ts'
+import { isForPerson, needsYou } from './matters.ts'
 
 const key = 'mailbox.notify'
 const canNotify = (): boolean => 'Notification' in window && Notification.permission === 'granted'
@@ -41,7 +41,7 @@ const pauseMs = 1_500
 export function startNotifying(): void {
   let known: Set<string> | undefined
   effect(() => {
-    const items = needsYou.data.value
+    const items = needsYou.data.value?.filter(isForPerson)
     if (items === undefined) return
     const before = known
     known = new Set(items.map(({ message }) => message.id))

@@ -235,7 +235,7 @@ const SectionHead = ({ row, isOpen, onToggle }: { row: Head; isOpen: boolean; on
     </h2>
     {row.head === 'info' && (
       <button type="button" class="button plain small" onClick={() => finish(messagesOf(row.items))}>
-        Mark all as done
+        All done
       </button>
     )}
   </div>

@@ -10,7 +10,7 @@ import { foreignText, foreignWords, subjectIn } from './foreign.ts'
 import { table } from './table.ts'
 import { relative } from './time.ts'
 
-type Listed = Foreign & { state?: ReceiptState }
+type Listed = Foreign & { state?: ReceiptState; seq?: number }
 
 export function paintPriority(colors: Colors, priority: Priority): (text: string) => string {
   if (priority === 'urgent') return colors.red
@@ -58,8 +58,9 @@ function messageLines(cli: Cli, messages: readonly Listed[], who: 'from' | 'to')
 
 const isUnread = ({ state }: Listed) => state !== undefined && classOf(state) === 'unread'
 
-const detail = (cli: Cli, { id, type, state, imported = false }: Listed) =>
-  `   ${toPrintableLine([id, foreignWords(cli, type), state ?? '', ...(imported ? ['imported'] : [])].join('  '))}`
+/** With its number, which is shorter to type than the id. */
+const detail = (cli: Cli, { seq, id, type, state, imported = false }: Listed) =>
+  `   ${toPrintableLine([...(seq === undefined ? [] : [`#${seq}`]), id, foreignWords(cli, type), state ?? '', ...(imported ? ['imported'] : [])].join('  '))}`
 
 /** Messages in full, one after another. Their marks are named at the top. */
 export function messageBlocks(

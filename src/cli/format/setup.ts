@@ -15,14 +15,26 @@ export interface FileChange {
 
 const signs = { added: '+ ', removed: '- ', context: '  ', place: '@ ' }
 
-/** The changes, for review. */
-export function changesText({ colors }: Cli, files: readonly FileChange[]): string {
+/** The changes, for review: a line for each file, and with `diff` every line of it. */
+export function changesText(cli: Cli, files: readonly FileChange[], diff: boolean): string {
+  const { colors } = cli
+  const changed = files.filter(({ change }) => change !== 'none')
+  if (!diff) {
+    const lines = changed.map((file) => `  ${nameOf(file)}: ${sizeOf(file)}`)
+    return [...lines, colors.dim('To see every line: --diff')].join('\n')
+  }
   const paint = { added: colors.green, removed: colors.red, context: colors.dim, place: colors.cyan }
   const lineOf = ({ kind, text }: DiffLine) => paint[kind](signs[kind] + toPrintable(text))
-  const parts = files
-    .filter(({ change }) => change !== 'none')
-    .map((file) => [colors.bold(nameOf(file)), ...file.diff.map(lineOf)].join('\n'))
-  return parts.join('\n\n')
+  return changed.map((file) => [colors.bold(nameOf(file)), ...file.diff.map(lineOf)].join('\n')).join('\n\n')
+}
+
+function sizeOf({ diff }: FileChange): string {
+  const lines = (kind: DiffLine['kind']) => diff.filter((line) => line.kind === kind).length
+  const [added, removed] = [lines('added'), lines('removed')]
+  return [
+    ...(added > 0 ? [`${added} lines added`] : []),
+    ...(removed > 0 ? [`${removed} removed`] : []),
+  ].join(', ')
 }
 
 const nameOf = ({ path, change }: FileChange): string =>
@@ -41,15 +53,17 @@ export interface InitReport {
   keptIn: string
   /** The command line that was given, to repeat it. */
   again: string
+  /** Whether to show every line that changes. */
+  diff: boolean
 }
 
-export function initText(cli: Cli, { clients, files, applied, keptIn, again }: InitReport): string {
+export function initText(cli: Cli, { clients, files, applied, keptIn, again, diff }: InitReport): string {
   const labels = clients.map(({ label }) => label).join(', ')
   const changed = files.filter(({ change }) => change !== 'none')
   if (changed.length === 0) return labels === '' ? 'Nothing to set up.' : `Already set up: ${labels}.`
   if (!applied) {
     const go = `Nothing was changed. To make these changes: ${cli.command(again)}`
-    return `${changesText(cli, files)}\n\n${go}`
+    return `${changesText(cli, files, diff)}\n\n${go}`
   }
   return [
     `Set up ${labels}:`,

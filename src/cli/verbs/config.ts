@@ -5,6 +5,7 @@ import { parseStrictJson } from '../../base/json.ts'
 import { describeEffect, isRoutes, type Route } from '../../model/routes.ts'
 import { isSettingKey, settings } from '../../model/settings.ts'
 import { toPrintableLine } from '../../model/text.ts'
+import { parseDuration, toDuration } from '../../model/time.ts'
 import { tryToRecord } from '../../space/audit.ts'
 import { ensureSpaceDir, readSettings, unknownSettings, writeSetting } from '../../space/settings.ts'
 import { action, type Cli } from '../cli.ts'
@@ -25,6 +26,7 @@ export function config(command: Command): void {
         'mailbox config get claimTtlMs',
         'mailbox config set rules hub',
         'mailbox config set limits.inbox 100',
+        'mailbox config set ackTimeoutMs 30m',
         'mailbox config set journal.mirror /mnt/backup/mail',
       ),
     )
@@ -40,15 +42,15 @@ export function config(command: Command): void {
       .command('set')
       .summary('change a setting')
       .argument('<key>', 'name of the setting')
-      .argument('<value>', 'a number, a word or JSON'),
+      .argument('<value>', 'a number, a duration such as 15m, a word or JSON'),
     'change settings',
     async (cli, key: string, value: string) => {
       if (key === 'journal.mirror') return setMirror(cli, value)
       const dir = spaceDir(cli)
       ensureSpaceDir(dir)
-      const now = writeSetting(dir, key, parseValue(value))[knownKey(key)]
+      const now = writeSetting(dir, key, parseValue(key, value))[knownKey(key)]
       await recordSetting(cli, key)
-      cli.confirm({ [key]: now }, () => `${key} is now ${written(now)}`)
+      cli.confirm({ [key]: now }, () => `${key} is now ${summary(key, now)}`)
       cli.tip(whenUsed)
     },
   )
@@ -90,7 +92,9 @@ function list(cli: Cli): void {
   const values = readSettings(dir)
   const unknown = unknownSettings(dir)
   const known = Object.entries(settings)
-  const rows = known.map(([key, { default: usual }]) => [key, summary(values[knownKey(key)]), summary(usual)])
+  const rows = known.map(([key, { default: usual }]) => [
+    ...[key, summary(key, values[knownKey(key)]), summary(key, usual)],
+  ])
   const columns = [
     { head: 'SETTING' },
     { head: 'VALUE', flexible: true },
@@ -120,15 +124,17 @@ function knownKey(key: string): keyof typeof settings {
 const written = (value: unknown): string =>
   typeof value === 'object' ? JSON.stringify(value) : String(value)
 
-/** The routing rules are listed below it. */
-const summary = (value: unknown): string =>
-  isRoutes(value) && value.length > 0
-    ? `${value.length} ${value.length === 1 ? 'rule' : 'rules'}`
-    : written(value)
+/** Durations have their unit, and the routing rules are listed below. */
+function summary(key: string, value: unknown): string {
+  if (isRoutes(value) && value.length > 0) return `${value.length} ${value.length === 1 ? 'rule' : 'rules'}`
+  return key.endsWith('Ms') && typeof value === 'number' ? toDuration(value) : written(value)
+}
 
 const routeLine = (route: Route, at: number): string =>
   `    ${at + 1}. ${toPrintableLine(`${route.when}: ${describeEffect(route)}`)}`
 
-/** Parses numbers, booleans and `[...]` as JSON; everything else is a string. */
-const parseValue = (text: string): unknown =>
-  /^(-?\d+(\.\d+)?|true|false|\[.*\])$/s.test(text) ? parseStrictJson(text) : text
+/** Parses durations, numbers, booleans and `[...]`; everything else is a string. */
+function parseValue(key: string, text: string): unknown {
+  if (key.endsWith('Ms') && /^\d+(?:ms|[smhdw])$/.test(text)) return parseDuration(text)
+  return /^(-?\d+(\.\d+)?|true|false|\[.*\])$/s.test(text) ? parseStrictJson(text) : text
+}

@@ -20,6 +20,7 @@ interface SetupFlags {
   scope: Scope
   yes?: boolean
   dryRun?: boolean
+  diff?: boolean
 }
 
 const addFlags = (command: Command): Command =>
@@ -39,11 +40,12 @@ export function init(command: Command): void {
         'Shows the changes, asks first, backs up each file, and touches nothing but its own entries.',
     )
     .option('--yes', 'do not ask')
+    .option('--diff', 'show every line that changes')
     .addHelpText(
       'after',
       examples(
         'mailbox init',
-        'mailbox init --dry-run',
+        'mailbox init --dry-run --diff',
         'mailbox init --client claude --client codex --yes',
         'mailbox init --scope project --space .mailbox',
       ),
@@ -55,10 +57,12 @@ export function init(command: Command): void {
     const files = plan.map(describe)
     const again = wordsOf(flags)
     const isWanted = flags.dryRun !== true && plan.some(({ isChanged }) => isChanged)
-    const applied = isWanted && (flags.yes === true || (await ask(cli, files, again)))
+    const applied = isWanted && (flags.yes === true || (await ask(cli, files, again, flags.diff)))
     if (applied) install(plan, place)
     const keptIn = setupDir(place)
-    cli.answer({ files, applied }, () => initText(cli, { clients, files, applied, keptIn, again }))
+    cli.answer({ files, applied }, () =>
+      initText(cli, { clients, files, applied, keptIn, again, diff: flags.diff === true }),
+    )
     warnOfPlace(cli, place)
   })
 }
@@ -103,11 +107,11 @@ function chosen(cli: Cli, { client }: SetupFlags, place: Place): ClientSetup[] {
   }
   const named = client?.map(clientNamed)
   const wanted = clientSetups.filter((one) => (named ?? findClients(env)).includes(one))
-  if (wanted.length === 0) {
-    throw new MailboxError('not_found', 'no agent client found on this machine', {
-      hint: `name one to set it up anyway: --client NAME (${clients.join(', ')})`,
-    })
-  }
+  // Nothing to do is no mistake: a script sets up whatever is there.
+  if (wanted.length === 0)
+    cli.hint(
+      `no agent client found on this machine; to set one up anyway: --client NAME (${clients.join(', ')})`,
+    )
   return wanted.filter((one) => isWithoutPlugin(cli, one, place, named !== undefined))
 }
 
@@ -129,14 +133,14 @@ const wordsOf = ({ client = [], scope }: SetupFlags): string =>
     ...client.flatMap((name) => ['--client', name]),
   ].join(' ')
 
-async function ask(cli: Cli, files: readonly FileChange[], again: string): Promise<boolean> {
+async function ask(cli: Cli, files: readonly FileChange[], again: string, diff = false): Promise<boolean> {
   if (cli.json || !process.stdin.isTTY || !process.stdout.isTTY) {
-    if (!cli.json) process.stdout.write(`${changesText(cli, files)}\n\n`)
+    if (!cli.json) process.stdout.write(`${changesText(cli, files, diff)}\n\n`)
     throw new MailboxError('invalid', 'nothing was changed: cannot ask without a terminal', {
       hint: `to make these changes: ${cli.command(`${again} --yes`)}; to only see them: --dry-run`,
     })
   }
-  process.stdout.write(`${changesText(cli, files)}\n\n`)
+  process.stdout.write(`${changesText(cli, files, diff)}\n\n`)
   const { confirm, isCancel } = await import('@clack/prompts')
   const answer = await confirm({ message: 'Make these changes?' })
   if (isCancel(answer)) throw new MailboxError('interrupted', 'nothing was changed')

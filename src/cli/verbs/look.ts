@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { person } from '../../model/agent.ts'
-import { action } from '../cli.ts'
+import { toPrintableLine } from '../../model/text.ts'
+import { readPersonFile, saveView, viewNamed } from '../../space/person-file.ts'
+import { action, type Cli, shellWord } from '../cli.ts'
 import { usageHint } from '../exit.ts'
 import { ladder } from '../format/ladder.ts'
 import { messageBlocks } from '../format/message.ts'
@@ -47,29 +49,76 @@ export function sent(command: Command): void {
   })
 }
 
+interface SearchFlags extends PageFlags {
+  save?: string
+  forget?: string
+  views?: boolean
+}
+
 export function search(command: Command): void {
   addPaging(
     command
       .description(
         'Search all messages, newest first. Matches all words; "quotes" make a phrase, word* matches prefixes, - excludes.\n' +
-          'Operators: from: to: tag: type: is:unread has:attachment before: after: (dates such as 2026-11-15).',
+          'Operators: from: to: tag: type: priority: is:unread is:open has:attachment before: after: (2026-11-15, or 24h ago).\n' +
+          '@NAME is a saved search, which the console shows too.',
       )
-      .argument('<query...>', 'words and operators')
+      .argument('[query...]', 'words and operators, or @NAME')
+      .option('--save <name>', 'save the search under a name')
+      .option('--forget <name>', 'remove a saved search')
+      .option('--views', 'list the saved searches')
       // `-type:ack` is a search term, not an option.
       .allowUnknownOption(),
   ).addHelpText(
     'after',
-    examples('mailbox search plan from:ada -type:ack', 'mailbox search has:attachment after:2026-11-01'),
+    examples(
+      'mailbox search plan from:ada -type:ack',
+      'mailbox search has:attachment after:24h',
+      'mailbox search priority:urgent is:open --save loud',
+      'mailbox search @loud',
+    ),
   )
-  action(command, async (cli, terms: string[], flags: PageFlags) => {
+  action(command, async (cli, terms: string[], { save, forget, views, ...page }: SearchFlags) => {
     const unknown = terms.find((term) => term.startsWith('--'))
     if (unknown !== undefined) {
       throw new MailboxError('invalid', `unknown option '${unknown}'`, { hint: usageHint })
     }
-    const query = terms.join(' ')
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
-    const words = `search ${query}`
-    answerPage(cli, await mailbox.search(query, given(flags)), { who: 'from', empty: 'no matches', words })
+    if (forget !== undefined) {
+      mustBePersons(cli)
+      const { views: left } = saveView(space.dir, forget, null)
+      return cli.confirm({ views: left }, () => `removed ${toPrintableLine(forget)}`)
+    }
+    if (views) return listViews(cli, readPersonFile(space.dir).views)
+    const written = terms.join(' ')
+    const query = terms
+      .map((term) => (/^@./.test(term) ? viewNamed(space.dir, term.slice(1)) : term))
+      .join(' ')
+    if (save !== undefined) {
+      mustBePersons(cli)
+      saveView(space.dir, save, query)
+      cli.hint(`saved; to search again: ${cli.command(`search @${shellWord(save)}`)}`)
+    }
+    const found = await mailbox.search(query, given(page))
+    for (const note of found.notes ?? []) cli.warn(note)
+    answerPage(cli, found, { who: 'from', empty: 'no matches', words: `search ${written}` })
   })
+}
+
+/** An agent has no list of its own: what is saved shows up in the person's console. */
+function mustBePersons(cli: Cli): void {
+  if (cli.actor === person) return
+  throw new MailboxError('not_permitted', 'only the person saves searches', {
+    hint: 'search without --save',
+  })
+}
+
+function listViews(cli: Cli, views: Readonly<Record<string, string>>): void {
+  const names = Object.keys(views)
+  cli.answer({ views }, () =>
+    names.length === 0
+      ? 'no saved searches'
+      : names.map((name) => `@${toPrintableLine(name)}  ${toPrintableLine(views[name]!)}`).join('\n'),
+  )
 }

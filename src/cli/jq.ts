@@ -1,0 +1,18 @@
+import { spawnSync } from 'node:child_process'
+import { MailboxError } from '../base/errors.ts'
+
+/** What a jq filter selects from a JSON object. Texts are printed without quotes, ready for a shell. */
+export function filterJson(json: string, filter: string): string {
+  const { status, stdout, stderr, error } = spawnSync('jq', ['-r', filter], {
+    ...{ input: json, encoding: 'utf8', maxBuffer: 1_073_741_824 },
+  })
+  if (error !== undefined)
+    throw new MailboxError('not_found', 'the program jq is not installed', {
+      cause: error,
+      hint: 'install it, or use --json with another program',
+    })
+  if (status === 0) return stdout
+  throw new MailboxError('invalid', `jq: ${stderr.trim().split('\n')[0] ?? ''}`, {
+    hint: 'see the JSON with --json, and write the filter as in jq: .messages[].id',
+  })
+}
