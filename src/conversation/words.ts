@@ -43,15 +43,17 @@ export const titleOf = ({ type, subject, payload }: Pick<Said, 'type' | 'subject
 
 const previewLength = 160
 
-/** The beginning of what a message says, in one line and without the signs of Markdown. */
-export function previewOf(message: Said): string {
-  const text = message.body || (textOf(message, typeOf(message.type)) ?? '')
-  return text
-    .slice(0, 4 * previewLength)
+/** Markdown in one line, without its signs. */
+export const withoutMarks = (text: string): string =>
+  text
     .replace(/^\s*(?:#{1,6}|>|[-*]|\d+\.)\s+|\*\*|__|`+/gm, '')
     .replace(/\s+/g, ' ')
     .trim()
-    .slice(0, previewLength)
+
+/** The beginning of what a message says. */
+export function previewOf(message: Said): string {
+  const text = message.body || (textOf(message, typeOf(message.type)) ?? '')
+  return withoutMarks(text.slice(0, 4 * previewLength)).slice(0, previewLength)
 }
 
 /** The text of a message that has no body. Other systems put it into the payload. */

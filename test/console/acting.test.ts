@@ -210,6 +210,11 @@ describe('a draft', () => {
     await page.locator('.row').first().waitFor()
     await page.keyboard.press('c')
     await page.getByLabel('To', { exact: true }).fill('ada')
+    await page.reload()
+    await page.locator('.row').first().waitFor()
+    await page.keyboard.press('c')
+    // The recipients alone are kept.
+    await eventually(() => page.getByLabel('To', { exact: true }).inputValue()).toBe('ada')
     await bodyOf(page).fill('Not finished')
     await page.reload()
     await page.locator('.row').first().waitFor()

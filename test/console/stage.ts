@@ -10,7 +10,7 @@ import { type Running, startProcess } from '../helpers/processes.ts'
 
 const program = new URL('../../dist/cli.cjs', import.meta.url)
 /** Only ends what hangs: on a busy machine everything takes its time. */
-const patienceMs = Number(process.env['PATIENCE'] ?? 120_000)
+const patienceMs = 120_000
 const artefacts = new URL('../../test-artifacts/console/', import.meta.url).pathname
 
 export interface OpenOptions extends BrowserContextOptions {

@@ -49,10 +49,13 @@ export function readDraft(place: string): Draft | undefined {
   }
 }
 
+/** The recipients of a reply are not the person's work; those of a new message are. */
+const isEmpty = ({ to, subject, body, replyTo }: Draft): boolean =>
+  body === '' && subject === '' && (to === '' || replyTo !== undefined)
+
 export function writeDraft(place: string, draft: Draft | undefined): void {
   try {
-    if (draft === undefined || (draft.body === '' && draft.subject === ''))
-      localStorage.removeItem(prefix + place)
+    if (draft === undefined || isEmpty(draft)) localStorage.removeItem(prefix + place)
     else localStorage.setItem(prefix + place, JSON.stringify(draft))
   } catch {
     // Storage is full or blocked: the text is still in the field.

@@ -180,7 +180,7 @@ function Thread({
 /** A thread as a file, or on paper. */
 function Download({ messages }: { messages: readonly ThreadMessage[] }) {
   const menu = useRef<HTMLDetailsElement>(null)
-  const save = (kind: 'md' | 'html') => async () => {
+  const save = async (kind: 'md' | 'html') => {
     menu.current?.removeAttribute('open')
     await exporting.want()
     exporting.code.value?.(messages, kind)
@@ -197,10 +197,10 @@ function Download({ messages }: { messages: readonly ThreadMessage[] }) {
         <Icon name="save" /> <span class="wide">Save</span>
       </summary>
       <div class="menu-items">
-        <button type="button" class="button plain" onClick={save('html')}>
+        <button type="button" class="button plain" onClick={() => void save('html')}>
           As HTML
         </button>
-        <button type="button" class="button plain" onClick={save('md')}>
+        <button type="button" class="button plain" onClick={() => void save('md')}>
           As Markdown
         </button>
         <button type="button" class="button plain" onClick={() => print()}>

@@ -132,7 +132,7 @@ export function finish(messages: readonly StoredMessage[], onUndo?: OnUndo): voi
   })
 }
 
-export function snooze(messages: readonly StoredMessage[], until: number, onUndo?: OnUndo): void {
+function snooze(messages: readonly StoredMessage[], until: number, onUndo?: OnUndo): void {
   const at = new Date(until).toISOString()
   const ids = messages.map(({ id }) => id)
   decide({

@@ -33,7 +33,6 @@ const pending = signal<readonly Pending[]>([])
 
 /** Messages that are decided, although the hub may not know yet. */
 export const decided = computed(() => new Set(pending.value.flatMap(({ ids }) => ids)))
-export const canUndo = computed(() => pending.value.some(({ state }) => state === 'waiting'))
 
 const key = 'mailbox.undoMs'
 export const undoChoices = [0, 6_000, 15_000, 30_000] as const

@@ -1,6 +1,6 @@
 import './search.css'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { previewOf, titleOf } from '../../../src/conversation/words.ts'
+import { previewOf, titleOf, withoutMarks } from '../../../src/conversation/words.ts'
 import { operators, parseSearch } from '../../../src/query/search-terms.ts'
 import { ApiError, get } from '../data/api.ts'
 import type { PagedOptions } from '../data/paged.ts'
@@ -235,7 +235,7 @@ function Results({ q, id, onFacts }: ResultsProps) {
           from={message.from}
           people={`${line(message.from)} to ${message.to.map(line).join(', ')}`}
           subject={titleOf(message)}
-          preview={snippet(line(message.body) || previewOf(message), words)}
+          preview={snippet(line(withoutMarks(message.body)) || previewOf(message), words)}
           words={words}
           at={message.createdAt}
         >

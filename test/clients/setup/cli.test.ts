@@ -36,8 +36,9 @@ describe('mailbox init', () => {
     const { code, stdout, stderr } = mailbox(home, 'init')
     expect(code).toBe(2)
     expect(stdout).toContain('~/.claude/settings.json')
-    expect(stdout).toMatch(new RegExp(`\\+ .*${dist}/hook.sh claude Stop`))
-    expect(stdout).toContain('~/.claude.json (new)')
+    expect(stdout).toMatch(/^ {2}~\/\.claude\.json \(new\): \d+ lines added$/m)
+    expect(stdout).not.toContain('hook.sh')
+    expect(mailbox(home, 'init', '--diff').stdout).toMatch(new RegExp(`\\+ .*${dist}/hook.sh claude Stop`))
     expect(stderr).toMatch(/nothing was changed: cannot ask without a terminal\nhint: .* init --yes/)
     expect(snapshot(home)).toEqual(before)
   })
@@ -55,7 +56,7 @@ describe('mailbox init', () => {
 
   it('does not print secrets that stand beside its own entries', () => {
     const home = homeWith({ 'claude-settings': settings })
-    const { stdout } = mailbox(home, 'init', '--dry-run')
+    const { stdout } = mailbox(home, 'init', '--dry-run', '--diff')
     expect(stdout).toContain('"API_TOKEN": "…"')
     expect(stdout).not.toContain('do-not-print-me')
     expect(mailbox(home, 'init', '--dry-run', '--json').stdout).not.toContain('do-not-print-me')
@@ -65,7 +66,7 @@ describe('mailbox init', () => {
     const history = Array.from({ length: 60 }, (_, n) => `prompt number ${n}`)
     const home = homeWith({ 'claude-servers': JSON.stringify({ history, theme: 'dark' }) })
     mkdirSync(join(home, '.claude'))
-    const { stdout } = mailbox(home, 'init', '--dry-run')
+    const { stdout } = mailbox(home, 'init', '--dry-run', '--diff')
     expect(stdout).toContain('"theme": "dark"')
     expect(stdout).not.toContain('prompt number 1')
   })
@@ -99,7 +100,8 @@ describe('mailbox init', () => {
   it('says so when there is no client, and when it does not know one', () => {
     const home = homeWith()
     expect(mailbox(home, 'init', '--yes')).toMatchObject({
-      code: 3,
+      code: 0,
+      stdout: 'Nothing to set up.\n',
       stderr: expect.stringContaining('--client NAME'),
     })
     const unknown = mailbox(home, 'init', '--client', 'emacs')
