@@ -9,6 +9,7 @@ import { describeVersion, installPeers, installServers, snapshotLibrary } from '
 import { Progress } from './lib/progress.mjs'
 import { judge, writeReport } from './lib/report.mjs'
 import { cleanUp, openScratch, scratchDir } from './lib/scratch.mjs'
+import * as bridge from './measures/bridge.mjs'
 import * as broadcast from './measures/broadcast.mjs'
 import * as consoleView from './measures/console.mjs'
 import * as growth from './measures/growth.mjs'
@@ -22,7 +23,20 @@ import * as send from './measures/send.mjs'
 import * as startup from './measures/startup.mjs'
 
 // The long histories come last, and what adds to them after what only reads them.
-const measures = [limit, send, broadcast, roster, push, hub, startup, read, growth, rebuild, consoleView]
+const measures = [
+  limit,
+  send,
+  broadcast,
+  roster,
+  push,
+  hub,
+  startup,
+  bridge,
+  read,
+  growth,
+  rebuild,
+  consoleView,
+]
 const here = dirname(fileURLToPath(import.meta.url))
 
 async function main() {

@@ -8,7 +8,7 @@ export const usage = `Measures agent-mailbox and its peers on this machine and w
   --quick              smaller and shorter, under two minutes
   --only NAME          only this measurement; repeat it or separate names by commas
                        limit, send, broadcast, roster, push, hub, startup, read, growth,
-                       rebuild, console
+                       rebuild, console, bridge
   --history N,N,N      lengths of history for read (the last one also for growth and rebuild)
   --dir DIR            where to put data while measuring; it should be on the disk you care for
                        (default: the temporary directory, unless that is in memory)

@@ -235,7 +235,7 @@ const outside = (path: string) =>
     hint: 'replace the symbolic link with the file or folder that it points to',
   })
 
-export const stampOf = ({ ino, size, mtimeMs }: Pick<Stats, 'ino' | 'size' | 'mtimeMs'>): string =>
+const stampOf = ({ ino, size, mtimeMs }: Pick<Stats, 'ino' | 'size' | 'mtimeMs'>): string =>
   `${ino}:${size}:${mtimeMs}`
 
 export function readFrom(fd: number, position: number, length: number): Buffer {

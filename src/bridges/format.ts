@@ -4,7 +4,7 @@ import type { Message } from '../model/message.ts'
 import type { Folder } from './folder.ts'
 
 /** How far a copy of a message is, in the words that all formats share; each has a place for some of them. */
-export const copyStates = [
+const copyStates = [
   'unread',
   'read',
   'acked',

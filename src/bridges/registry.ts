@@ -12,7 +12,7 @@ import { ralph } from './formats/ralph.ts'
 /** Every format, in the order in which help names them. */
 export const formats: readonly Format[] = [adr003, haak, jeanClaude, ao, ralph, claudeTeams, claudeSessions]
 
-export const formatNames = formats.map(({ name }) => name)
+const formatNames = formats.map(({ name }) => name)
 
 export function formatNamed(name: string): Format {
   const found = formats.find((format) => format.name === name)

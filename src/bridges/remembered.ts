@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { listIfAny, readJsonIfAny, writeFileAtomically } from '../base/files.ts'
@@ -85,10 +85,6 @@ const isRemembered = (value: unknown): value is Omit<Remembered, 'id'> =>
 /** Lets a bridge run no more. What it knows is kept, so that nothing is doubled if it is started again. */
 export const stopRemembered = (space: string, { id: _, ...bridge }: Remembered): Remembered =>
   remember(space, { ...bridge, runs: false })
-
-/** Forgets a bridge and everything it knows. */
-export const forget = (space: string, { id }: Remembered): void =>
-  rmSync(bridgeDir(space, id), { recursive: true, force: true })
 
 export const statusOf = (space: string, id: string): BridgeStatus | undefined =>
   readJsonIfAny<BridgeStatus>(statusPath(space, id))

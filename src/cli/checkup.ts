@@ -8,6 +8,7 @@ import type { Helper } from '../space/helpers.ts'
 import { ensureSpaceDir, readSettings, unknownSettings } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { FoundSpace } from '../space/trust.ts'
+import { bridgeFindings } from './checkup-bridges.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
 import { relative } from './format/time.ts'
@@ -76,6 +77,7 @@ async function* checkSpaceIn(cli: Cli, dir: string, deep: boolean): AsyncGenerat
   if (doubt !== undefined) yield { check: 'clock', state: 'warn', ...describeDoubt(doubt) }
   yield await attempt('watch', () => checkWatch(dir, space.settings.pollMs))
   for (const helper of space.helpers()) yield { check: helper.id, ...checkHelper(helper) }
+  yield* await bridgeFindings(dir)
   // Not closed: closing waits for the lock, which may be what is stuck. The process ends after this.
 }
 

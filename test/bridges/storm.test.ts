@@ -43,8 +43,9 @@ const inDir = (side: Stage, dir: string) => {
   })[]
 }
 const numberIn = (text: unknown) => Number(/\d+$/.exec(String(text))?.[0])
+/** By time, and where that is the same, by the names of the files, which have the ids in them. */
 const byTime = (field: string) => (a: Record<string, unknown>, b: Record<string, unknown>) =>
-  String(a[field]) < String(b[field]) ? -1 : 1
+  `${String(a[field])} ${String(a['file'])}` < `${String(b[field])} ${String(b['file'])}` ? -1 : 1
 
 const others: Record<string, Other> = {
   adr003: {

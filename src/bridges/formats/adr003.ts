@@ -135,7 +135,7 @@ function stateThere(status: string | undefined): CopyState {
   return status !== undefined && statuses.includes(status) ? (status as CopyState) : 'unread'
 }
 
-function render(_: Folder, { id, owner, isGroup, letter, raw }: Outgoing): string {
+function render(_: Folder, { id, owner, isGroup, letter, raw }: Outgoing, microseconds = 0): string {
   if (raw !== undefined) return raw
   const { from, subject = '', body = '', type, swarm, payload, context = {}, replyTo, thread } = letter
   const { attachments = [], tags = [], at, expiresAt } = letter
@@ -150,7 +150,7 @@ function render(_: Folder, { id, owner, isGroup, letter, raw }: Outgoing): strin
     body,
     payload: payloadThere(payload),
     priority,
-    created_at: localTime(at),
+    created_at: localTime(at, microseconds),
     expires_at: expiresAt ? localTime(expiresAt) : null,
     status: 'unread',
     read_at: null,
@@ -182,13 +182,23 @@ function typeThere(type: string | undefined, isReply: boolean, isAwaiting: boole
   return isAwaiting ? 'request' : isReply ? 'response' : 'notification'
 }
 
+/** Readers go by the time, which has microseconds there: what was sent here in one millisecond keeps its order. */
+function nextInstant({ memory }: Folder, { owner, letter }: Outgoing): number {
+  const note = `last ${owner}`
+  const [at, last = '0'] = memory.note(note)?.split(' ') ?? []
+  const next = at === letter.at ? Math.min(Number(last) + 1, 999) : 0
+  memory.setNote(note, `${letter.at} ${next}`)
+  return next
+}
+
 function write(folder: Folder, outgoing: Outgoing): string {
   const { id, owner } = outgoing
   const agent = nameThere(name, owner)
   const place = join(inboxOf(agent), `${id}.json`)
   for (const one of [join(archiveOf(agent), `${id}.json`), place]) if (folder.has(one)) return one
   folder.ensureDirectory(inboxOf(agent))
-  folder.replace(place, render(folder, outgoing), { temporary: `${place}.tmp` })
+  const text = render(folder, outgoing, nextInstant(folder, outgoing))
+  folder.replace(place, text, { temporary: `${place}.tmp` })
   return place
 }
 

@@ -1,0 +1,30 @@
+import type { Finding } from './checkup.ts'
+import { describeProblem } from './format/bridge.ts'
+
+/** How the bridges of a space are; nothing while it has none. */
+export async function bridgeFindings(dir: string): Promise<Finding[]> {
+  const { rememberedBridges, runnerOf, statusOf } = await import('../bridges/remembered.ts')
+  const { existsSync } = await import('node:fs')
+  return rememberedBridges(dir)
+    .filter(({ runs }) => runs)
+    .map(({ id, format, path }) => {
+      const check = 'bridge'
+      if (!existsSync(path))
+        return {
+          ...{ check, state: 'fail' as const, found: `${format}: there is no folder ${path}` },
+          next: `put it back, or end the bridge: mailbox bridge stop ${id}`,
+        }
+      if (runnerOf(dir, id) === undefined)
+        return {
+          ...{ check, state: 'warn' as const, found: `${format} ${path} is not running` },
+          next: `start it: mailbox serve, or mailbox bridge ${format} ${path}`,
+        }
+      const last = statusOf(dir, id)?.problems.at(-1)
+      if (last !== undefined)
+        return {
+          ...{ check, state: 'warn' as const, found: `${format} ${path}: ${describeProblem(last)}` },
+          next: 'correct the file, or remove it',
+        }
+      return { check, state: 'ok' as const, found: `${format} ${path} is running` }
+    })
+}
