@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { inStorm } from '../helpers/storm.ts'
 import { until } from '../helpers/wait.ts'
 import { claudeTeam, hookLead } from './claude-team.ts'
 import { mailOf, stateOf } from './stage.ts'
@@ -201,6 +202,17 @@ describe('a team of Claude Code', () => {
   })
 })
 
+it('a lead without a teammate of its own does not read its inbox, which is reported', async () => {
+  const { space, sync, problems, team } = await claudeTeam([])
+  await sync()
+  await (await space.mailbox('zoe')).send({ to: `${team}/team-lead`, body: 'anybody there?' })
+  await sync()
+  expect(problems).toEqual([])
+  const later = Object.setPrototypeOf({ ...space, now: () => Date.now() + 11_000 }, space) as typeof space
+  await sync({ space: later })
+  expect(problems).toEqual([expect.stringContaining('once it has started a teammate of its own')])
+})
+
 describe('what users of teams complain of', () => {
   it('a misspelt teammate: the mail is a dead letter, and its sender is told whom it may have meant', async () => {
     const { space, sync, post, inbox, team } = await claudeTeam()
@@ -262,8 +274,8 @@ describe('what users of teams complain of', () => {
     await hookLead(space, sessionId)
     await sync()
     const timestamp = new Date(Date.now() - 120_000).toISOString()
-    const entries = (to: string) =>
-      Array.from({ length: 1_000 }, (_, n) => ({
+    const entries = (to: string, length: number) =>
+      Array.from({ length }, (_, n) => ({
         ...{
           from: `mate${n % 20}`,
           text: `report ${n} to ${to}`,
@@ -272,12 +284,13 @@ describe('what users of teams complain of', () => {
           read: false,
         },
       }))
-    for (const to of ['zoe', 'team-lead'])
-      writeFileSync(join(folder, 'teams', team, 'inboxes', `${to}.json`), JSON.stringify(entries(to)))
+    const inboxes = { zoe: inStorm(1_000, 100), 'team-lead': 1_000 }
+    for (const [to, length] of Object.entries(inboxes))
+      writeFileSync(join(folder, 'teams', team, 'inboxes', `${to}.json`), JSON.stringify(entries(to, length)))
     await sync()
     expect(inbox('zoe')).toEqual([])
     expect(inbox('team-lead')).toHaveLength(1_000)
-    expect((await space.mailboxInside('zoe').count()).unread).toBe(1_000)
+    expect((await space.mailboxInside('zoe').count()).unread).toBe(inboxes.zoe)
     expect((await space.mailboxInside('claude-1').count()).unread).toBe(1_000)
   })
 

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, expect, it } from 'vitest'
@@ -56,6 +65,32 @@ const files: Record<string, (n: number) => [path: string, text: string]> = {
   ],
 }
 
+const claudeTeam = 'session-f1b8b09d'
+files['claude-teams'] = (n) => [
+  `teams/${claudeTeam}/inboxes/zoe.json`,
+  JSON.stringify([{ from: 'ann', text: `b${n}`, timestamp: `2026-02-16T20:45:0${n}.000Z`, msg_id: `m${n}` }]),
+]
+
+/** What has to be there before anybody writes, and what the one who writes is called here. */
+const others: Record<string, { path: string; text: string; ann: string }> = {
+  ralph: { path: 'alpha/mailbox/ann.jsonl', text: '', ann: 'alpha/ann' },
+  'claude-teams': {
+    path: `teams/${claudeTeam}/config.json`,
+    text: JSON.stringify({
+      ...{ name: claudeTeam, createdAt: 1, leadSessionId: 'f1b8b09d-fa8d-4fc4-b57e-85f0a385b9ec' },
+      members: ['team-lead', 'ann'].map((name) => ({ agentId: `${name}@${claudeTeam}`, name, cwd: '/proj' })),
+    }),
+    ann: `${claudeTeam}/ann`,
+  },
+}
+
+/** A killed process leaves its locks, which count for nothing after a while: here, at once. */
+function ageLocks(folder: string): void {
+  const old = new Date(Date.now() - 60_000)
+  for (const { parentPath, name } of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    if (name.endsWith('.lock')) utimesSync(join(parentPath, name), old, old)
+}
+
 /** Calls that leave something behind. */
 const calls = 'write,pwrite64,fsync,fdatasync,rename,unlink,mkdir,openat,ftruncate,link,fcntl'.split(',')
 
@@ -73,8 +108,8 @@ async function prepare(format: string, work: string): Promise<void> {
     side.put(path, text)
   }
   put(1)
-  const ann = format === 'ralph' ? 'alpha/ann' : 'ann'
-  if (format === 'ralph') side.put('alpha/mailbox/ann.jsonl', '')
+  const { ann = 'ann', path: other, text: words = '' } = others[format] ?? {}
+  if (other !== undefined) side.put(other, words)
   await side.sync()
   const zoe = space.mailboxInside('zoe')
   const [first] = await mailOf(space, 'zoe')
@@ -104,6 +139,7 @@ async function picture(work: string): Promise<object> {
         const text = readFileSync(join(parentPath, name), 'utf8')
         return `${join(parentPath, name).slice(root.length)} ${text}`
           .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, 'TIME')
+          .replaceAll(/"joinedAt": \d+/g, 'JOINED')
           .replaceAll(/2026-11-\d\dT\d+\.\d+Z/g, 'TIME')
       })
     return { problems, mail: mail.sort(), there: there.sort() }
@@ -183,6 +219,7 @@ it.each(Object.keys(files))(
       const inject = [...only, '-e', `trace=${call}`, '-e', `inject=${call}:signal=KILL:when=${nth}`]
       const { signal, status } = bridge(format, work, traced(log, inject))
       if (signal !== null || status !== 0) killed++
+      if (format === 'claude-teams') ageLocks(join(work, 'folder'))
       expect(bridge(format, work), `after ${call} ${nth}`).toMatchObject({ status: 0 })
       expect(await picture(work), `after ${call} ${nth}`).toEqual(expected)
     }

@@ -249,6 +249,18 @@ describe('work is given by a verb and reads as sentences', () => {
     expect(await box.ok('owed', '--all')).toBe('nothing is owed\n')
   })
 
+  it('mailbox task --after', async () => {
+    const box = await createBox('ada', 'lead')
+    const task = (...more: string[]) => box.json('task', 'ada', '--as', 'lead', '--subject', 'x', ...more)
+    const { message: first } = await task('--task', 'T-1')
+    const { message: second } = await task('--after', 'T-1', '--after', 'T-0')
+    expect(second.payload).toEqual({ after: ['T-1', 'T-0'] })
+    expect(await box.ok('show', second.id)).toMatch(/after +T-1/)
+    expect((await box.run(['start', second.id, '--as', 'ada'])).stderr).toContain('comes after T-1')
+    await box.ok('done', first.id, '--as', 'ada')
+    await box.ok('start', second.id, '--as', 'ada')
+  })
+
   it('mailbox ci-failure, with a log from standard input', async () => {
     const box = await createBox('ada', 'lead')
     const words = ['ci-failure', '--to', 'ada', '--as', 'lead', '--check', 'lint', '--pr', '12', '--log', '-']

@@ -277,7 +277,7 @@ test.each([
   ],
   [
     'assignTask',
-    '<to>=word --subject <text>=word --body <text>=text --priority <priority>=priority --within <duration>=duration --task <id>=word',
+    '<to>=word --subject <text>=word --body <text>=text --priority <priority>=priority --within <duration>=duration --task <id>=word --after <id>=texts',
   ],
   [
     'reportCiFailure',

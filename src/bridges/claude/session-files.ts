@@ -11,7 +11,7 @@ import type { Folder } from '../folder.ts'
 
 export const sessionsDir = 'sessions'
 /** What a record of ours says it was started by. */
-export const ourEntry = 'agent-mailbox'
+const ourEntry = 'agent-mailbox'
 /** Longer paths are no sockets. */
 const maxSocketPath = 103
 
