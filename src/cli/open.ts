@@ -2,17 +2,16 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
+import { GoDirect } from '../desk/wire.ts'
 import { person } from '../model/agent.ts'
 import { toPrintableLine } from '../model/text.ts'
-import { clientAgents, mustBePerson } from '../space/acting.ts'
-import { rememberFirstHead } from '../space/head.ts'
+import { findMailboxAtDesk } from '../space/desk/mailbox-at-desk.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import { openDisk } from '../space/open.ts'
+import type { ChosenId } from '../space/mailbox/looking.ts'
 import { findSpace } from '../space/settings.ts'
 import type { DiskSpace } from '../space/space.ts'
 import type { FoundSpace } from '../space/trust.ts'
 import { action, type Cli, shellWord } from './cli.ts'
-import { createProgress } from './progress.ts'
 
 export interface OpenOptions {
   /** Create the space if there is none. Only verbs that bring something into it do. @default false: an error */
@@ -56,6 +55,7 @@ export function existingSpaceDir(cli: Cli): string {
 export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Promise<DiskSpace> {
   const dir = creates ? spaceDir(cli) : existingSpaceDir(cli)
   const isNew = !spaceExists(dir)
+  const { openDisk, rememberFirstHead, createProgress } = await whole()
   const progress = createProgress(cli, 'building the index')
   try {
     const space = await openDisk({ dir, onProgress: (seq) => progress.report(seq) })
@@ -82,12 +82,17 @@ export async function open(cli: Cli, { creates = false }: OpenOptions = {}): Pro
  * command acts as the person.
  */
 async function decideActor(cli: Cli, { core }: DiskSpace): Promise<void> {
+  const { clientAgents } = await whole()
   const [own] = await clientAgents(core)
   if (own === undefined) return
-  const asked = cli.globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
+  const asked = askedFor(cli)
   if (asked === undefined) cli.actor = own
   else if (asked === person && isPersonThere()) core.actsForAll = await confirmPerson(cli, own)
 }
+
+/** Who the command was told to act as. */
+const askedFor = ({ globals }: Cli): string | undefined =>
+  globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
 
 const isPersonThere = (): boolean => process.stdin.isTTY && process.stderr.isTTY
 
@@ -111,6 +116,7 @@ export function personAction<Words extends unknown[]>(
   action(command, async (cli, ...words: Words) => {
     const dir = spaceDir(cli)
     if (spaceExists(dir)) {
+      const { openDisk, mustBePerson } = await whole()
       await using space = await openDisk({ dir })
       await decideActor(cli, space)
       await mustBePerson(space.core, what)
@@ -120,12 +126,12 @@ export function personAction<Words extends unknown[]>(
 }
 
 /** The mailbox of the agent the verb acts as. An agent that has not joined gets an error that says how to. */
-export async function openMailbox(cli: Cli, space: DiskSpace): Promise<Mailbox> {
+export async function openMailbox(cli: Cli, space: DiskSpace, chosen?: ChosenId): Promise<Mailbox> {
   const mirror = await space.mirror()
   // One that is behind catches up with the next send.
   if (mirror?.state === 'away' || mirror?.state === 'ahead')
     cli.warn(`${mirror.problem}; to see what to do: ${cli.command('doctor')}`)
-  return space.mailboxOfRun(cli.actor, { join: false })
+  return space.mailboxOfRun(cli.actor, { join: false, chosen })
 }
 
 /** Sets what a verb does in the mailbox of the agent it acts as. */
@@ -137,4 +143,49 @@ export function mailboxAction<Words extends unknown[]>(
     await using space = await open(cli)
     await work(cli, await openMailbox(cli, space), ...words)
   })
+}
+
+/** The same for what a desk may do: see {@link withMailbox}. */
+export function briefAction<Words extends unknown[]>(
+  command: Command,
+  work: (cli: Cli, mailbox: Mailbox, ...words: Words) => Promise<void>,
+): void {
+  action(command, (cli, ...words: Words) => withMailbox(cli, (mailbox) => work(cli, mailbox, ...words)))
+}
+
+/**
+ * Does something in the mailbox of the agent that the command acts as: through the desk of the space, if there is one,
+ * and otherwise by itself. In doubt `work` runs a second time, so it must say nothing before it is done.
+ */
+export async function withMailbox(
+  cli: Cli,
+  work: (mailbox: Mailbox) => Promise<void>,
+  options: OpenOptions = {},
+): Promise<void> {
+  const atDesk = await findMailboxAtDesk(spaceDir(cli), askedFor(cli))
+  if (atDesk !== undefined) {
+    cli.actor = atDesk.mailbox.name
+    cli.now = atDesk.now
+    try {
+      return await work(atDesk.mailbox)
+    } catch (error) {
+      if (!(error instanceof GoDirect)) throw error
+    } finally {
+      atDesk.close()
+    }
+  }
+  await using space = await open(cli, options)
+  await work(await openMailbox(cli, space, atDesk?.chosen()))
+}
+
+/** What opens a space takes longer to load than most commands run, and those that ask a desk do without. */
+async function whole() {
+  const [{ openDisk }, { clientAgents, mustBePerson }, { rememberFirstHead }, { createProgress }] =
+    await Promise.all([
+      import('../space/open.ts'),
+      import('../space/acting.ts'),
+      import('../space/head.ts'),
+      import('./progress.ts'),
+    ])
+  return { openDisk, clientAgents, mustBePerson, rememberFirstHead, createProgress }
 }

@@ -1,15 +1,19 @@
+import { hostname } from 'node:os'
 import type { ErrorCode, Limit } from '../base/errors.ts'
-import type { ProcessIdentity } from '../base/process.ts'
+import { bootAndNamespace, type ProcessIdentity } from '../base/process.ts'
 
 /**
  * What a desk and those who ask it say to each other: JSON, one line each. The first question of a connection is
  * `hello`; a desk that is not meant for whoever asks answers `direct`, and so it does whenever it is in doubt.
  */
-export const protocol = 1
+const protocol = 1
 
 declare const __VERSION__: string
 /** From source, as in the tests, there is no version. */
-export const programVersion = typeof __VERSION__ === 'string' ? __VERSION__ : 'source'
+const programVersion = typeof __VERSION__ === 'string' ? __VERSION__ : 'source'
+
+/** Thrown where a desk is in doubt, or does not answer: whoever asked does it by itself. */
+export class GoDirect extends Error {}
 
 /** Whoever differs in any of this decides differently, or signs with other keys, and does not ask. */
 export interface Hello {
@@ -25,6 +29,22 @@ export interface Hello {
   settings: { file: string } | { inEffect: string }
 }
 
+/** What a desk tells whoever may ask. */
+export interface Greeting {
+  /** The journal had at least so many entries. */
+  seq: number
+  /** The time of the space. */
+  now: number
+}
+
+/** How a process of this program introduces itself. */
+export const helloWith = (config: string, format: number, settings: Hello['settings']): Hello => ({
+  ...{ protocol, version: programVersion, format },
+  place: `${hostname()} ${bootAndNamespace()}`,
+  config,
+  settings,
+})
+
 /** Who asks. */
 export interface Caller {
   /** The agent; undefined if the caller has not said who acts. */
@@ -33,6 +53,8 @@ export interface Caller {
   pid: number
   /** The processes above it, for a command: they decide whom it may act for. A mailbox that is open was admitted before. */
   above?: readonly ProcessIdentity[]
+  /** Its wall clock, for a command: it may be wrong. */
+  at?: number
 }
 
 export interface Ask {

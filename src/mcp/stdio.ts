@@ -22,6 +22,7 @@ export interface ServeOptions {
 /** Serves one client on standard input and output until it closes them. */
 export async function serve(space: DiskSpace, options: ServeOptions): Promise<void> {
   const { version, wake } = options
+  space.core.desk?.stay()
   const identity = new Identity(space, options)
   const changes = new Changes(space)
   const calls = new Calls()

@@ -13,9 +13,11 @@ import type { SpaceCore } from './core.ts'
  * its way, because the files of a space belong to one account: docs/security.md.
  */
 
-/** The agents of the nearest client above this process, the one that started last first. None outside of clients. */
-export const clientAgents = (core: SpaceCore): Promise<string[]> =>
-  core.query((source) => agentsOf(source, processesAbove()))
+/** The agents of the nearest client above this process, or among those named, the one that started last first. None outside of clients. */
+export const clientAgents = (
+  core: SpaceCore,
+  above: readonly ProcessIdentity[] = processesAbove(),
+): Promise<string[]> => core.query((source) => agentsOf(source, above))
 
 function agentsOf({ index }: Source, above: readonly ProcessIdentity[]): string[] {
   const seated = index

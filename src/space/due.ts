@@ -70,10 +70,17 @@ function keepFilesLater(core: SpaceCore): void {
   setTimeout(begin, filesAfterMs).unref()
 }
 
-/** Runs what is due again and again, until it is stopped or the space is closed. */
+/**
+ * Sees to it that what is due is done every few seconds, until it is stopped or the space is closed: by the desk of the
+ * space, if there is one that answers, and otherwise here.
+ */
 export function runDueEvery(core: SpaceCore, everyMs = everyMsByDefault): { stop: () => void } {
-  const run = () => void runDue(core).catch(() => {}) // Whoever reads next tries again.
-  const timer = setInterval(run, everyMs)
+  core.desk?.stay()
+  const run = async () => {
+    if (core.desk?.isDesk !== false || !(await core.desk.hasDueDone())) await runDue(core)
+  }
+  // Whoever reads next tries again.
+  const timer = setInterval(() => void run().catch(() => {}), everyMs)
   timer.unref()
   keepFilesLater(core)
   const stop = () => {

@@ -17,6 +17,7 @@ export function openSpace(options: OpenSpaceOptions): Promise<LocalSpace>
 export async function openSpace(options: OpenSpaceOptions | HubOptions): Promise<Space> {
   if (!('url' in options)) {
     const space = await openDisk(options)
+    space.core.desk?.stay()
     if (space.clockWarning !== undefined) process.emitWarning(space.clockWarning, 'MailboxWarning')
     return space
   }

@@ -162,7 +162,8 @@ describe('a send through the desk', () => {
       socket.setEncoding('utf8').on('data', async (chunk: string) => {
         for (const line of chunk.trimEnd().split('\n')) {
           const ask = JSON.parse(line) as Ask
-          if (ask.verb === 'hello') socket.write(`${JSON.stringify({ n: ask.n, value: null })}\n`)
+          if (ask.verb === 'hello')
+            socket.write(`${JSON.stringify({ n: ask.n, value: { seq: 0, now: 0 } })}\n`)
           else {
             await handle(space.core, ask)
             written++

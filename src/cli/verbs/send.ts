@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { SentMessage } from '../../space/mailbox/api.ts'
+import type { Mailbox, SentMessage } from '../../space/mailbox/api.ts'
 import { actingAs, action, type Cli, shellWord } from '../cli.ts'
 import { addMessageOptions, checkSaysSomething, compose, type MessageFlags } from '../compose.ts'
 import { examples } from '../help.ts'
-import { open, openMailbox } from '../open.ts'
+import { withMailbox } from '../open.ts'
 import { collect, given } from '../options.ts'
 
 export function send(command: Command): void {
@@ -39,15 +39,16 @@ export function send(command: Command): void {
     const composed = await compose(flags, words.includes('-'))
     checkSaysSomething(composed, emptyHint(cli, written))
     const addresses = [...written, ...to]
-    await using space = await open(cli, { creates: true })
-    const mailbox = await openMailbox(cli, space)
-    const sent = mailbox.send({ ...composed, ...(addresses.length > 0 && { to: addresses }) })
-    answerSent(
-      cli,
-      await sent.catch((error: unknown) => {
-        throw composed.body === undefined ? aboutText(cli, error, written) : error
-      }),
-    )
+    const send = async (mailbox: Mailbox) => {
+      const sent = mailbox.send({ ...composed, ...(addresses.length > 0 && { to: addresses }) })
+      answerSent(
+        cli,
+        await sent.catch((error: unknown) => {
+          throw composed.body === undefined ? aboutText(cli, error, written) : error
+        }),
+      )
+    }
+    await withMailbox(cli, send, { creates: true })
   })
 }
 
@@ -90,9 +91,9 @@ export function reply(command: Command): void {
   action(command, async (cli, id: string, dash: string | undefined, { to, ...flags }: ReplyFlags) => {
     const { replyTo: _, ...composed } = await compose(flags, isStdin(dash))
     checkSaysSomething(composed, 'add --body TEXT, or - to read the text from standard input')
-    await using space = await open(cli)
-    const mailbox = await openMailbox(cli, space)
-    answerSent(cli, await mailbox.reply(id, { ...composed, ...given({ to }) }))
+    await withMailbox(cli, async (mailbox) =>
+      answerSent(cli, await mailbox.reply(id, { ...composed, ...given({ to }) })),
+    )
   })
 }
 
@@ -118,9 +119,9 @@ export function broadcast(command: Command): void {
       composed,
       'add --body TEXT or --subject TEXT, or - to read the text from standard input',
     )
-    await using space = await open(cli, { creates: true })
-    const mailbox = await openMailbox(cli, space)
-    answerSent(cli, await mailbox.broadcast(composed))
+    await withMailbox(cli, async (mailbox) => answerSent(cli, await mailbox.broadcast(composed)), {
+      creates: true,
+    })
   })
 }
 
