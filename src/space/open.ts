@@ -6,6 +6,7 @@ import { FileJournal } from '../journal/file/file-journal.ts'
 import type { HubOptions } from '../remote/connection.ts'
 import type { LocalSpace, OpenSpaceOptions, Space } from './api.ts'
 import { SpaceCore } from './core.ts'
+import { doubtBells } from './desk/bells.ts'
 import { DeskSide } from './desk/side.ts'
 import { configText, ensureSpaceDir, readSettings } from './settings.ts'
 import { DiskSpace } from './space.ts'
@@ -44,6 +45,7 @@ async function open(options: OpenSpaceOptions): Promise<DiskSpace> {
     refusal,
     now,
     onWritten: () => core?.written(),
+    beforeWrite: (entries) => (core?.desk?.bells ? core.desk.bells.before(entries) : doubtBells(options.dir)),
   })
   core = new SpaceCore(options.dir, journal, settings, now, refusal !== undefined)
   try {

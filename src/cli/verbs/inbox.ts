@@ -60,7 +60,11 @@ export function inbox(command: Command): void {
     examples('mailbox inbox --as ada --unread', 'mailbox inbox --from bob --type request --json'),
   )
   mailboxAction(command, async (cli, mailbox, flags: InboxFlags) => {
-    answerPage(cli, await mailbox.inbox(given(flags)), { who: 'from', empty: 'no mail', words: 'inbox' })
+    await answerPage(cli, await mailbox.inbox(given(flags)), {
+      who: 'from',
+      empty: 'no mail',
+      words: 'inbox',
+    })
   })
 }
 

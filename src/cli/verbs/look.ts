@@ -43,7 +43,11 @@ export function sent(command: Command): void {
     examples('mailbox sent --as ada', 'mailbox sent --limit 10 --json'),
   )
   mailboxAction(command, async (cli, mailbox, flags: PageFlags) => {
-    answerPage(cli, await mailbox.sent(given(flags)), { who: 'to', empty: 'nothing sent', words: 'sent' })
+    await answerPage(cli, await mailbox.sent(given(flags)), {
+      who: 'to',
+      empty: 'nothing sent',
+      words: 'sent',
+    })
   })
 }
 
@@ -70,6 +74,10 @@ export function search(command: Command): void {
     await using space = await open(cli)
     const mailbox = await openMailbox(cli, space)
     const words = `search ${query}`
-    answerPage(cli, await mailbox.search(query, given(flags)), { who: 'from', empty: 'no matches', words })
+    await answerPage(cli, await mailbox.search(query, given(flags)), {
+      who: 'from',
+      empty: 'no matches',
+      words,
+    })
   })
 }

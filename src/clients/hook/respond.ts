@@ -87,12 +87,14 @@ const delegationsOf = ({ space, client, process: owner }: HookContext): Delegati
   new Delegations(space.dir, client, owner)
 
 async function respondToTool(context: HookContext, event: HookEvent, print: Print): Promise<void> {
+  // What comes after this changes the bell; what came before is found below.
+  const bell = await context.space.core.desk?.bellOf(context.mailbox.name).catch(() => undefined)
   const seq = await context.space.lastSeq()
   const delegations = delegationsOf(context)
   if (event.delegation !== undefined) delegations.end(event.delegation)
   const fromSubagent = event.fromSubagent || delegations.isUnderWay
   const isSilent = await (fromSubagent ? hasNothingToShow(context) : showMail(context, 'tool', print))
-  if (isSilent && (await isOnlySession(context))) await putStamp(context, seq)
+  if (isSilent && (await isOnlySession(context))) await putStamp(context, seq, bell)
 }
 
 /** Whether there is nothing to show after a tool call. Takes nothing. */

@@ -30,6 +30,10 @@ export async function handle(core: SpaceCore, ask: Ask, now = monotonicMs): Prom
   const name = by.above === undefined ? by.name : await admit(core, by)
   if (name === undefined) throw new GoDirect('nobody acts')
   if (verb === 'who') return name
+  if (verb === 'bell') {
+    if (core.desk?.bells === undefined) throw new GoDirect('this is not the desk any more')
+    return core.desk.bells.of(name)
+  }
   const chosen = id === undefined ? undefined : { id }
   if (verb === 'send' && by.above === undefined) {
     // Its mailbox has checked the message already.

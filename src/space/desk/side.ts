@@ -13,6 +13,7 @@ import type { SentMessage } from '../mailbox/api.ts'
 import type { ChosenId } from '../mailbox/looking.ts'
 import { configText } from '../settings.ts'
 import { configDir } from '../trust.ts'
+import { type BellState, Bells } from './bells.ts'
 import { handle, withBody } from './handle.ts'
 
 /** A process that stays this long takes part: it can become the desk. */
@@ -40,6 +41,8 @@ export class DeskSide {
   #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
   #server: DeskServer | undefined
+  /** While this process is the desk. */
+  bells: Bells | undefined
   /** To the desk, once it has greeted us. */
   #link: DeskLink | undefined
   #misses = 0
@@ -100,6 +103,17 @@ export class DeskSide {
     if (reply?.alone) this.#aloneAt = performance.now()
     this.#lastSeq = reply?.value.seq ?? this.#lastSeq
     return reply
+  }
+
+  /** The bell of an agent, from the desk; undefined if there is none. */
+  async bellOf(name: string): Promise<BellState | undefined> {
+    if (this.bells !== undefined) return this.bells.of(name)
+    const link = this.#link ?? new DeskLink(this.#core.dir, this.hello)
+    try {
+      return (await link.ask<BellState>({ verb: 'bell', by: { name, pid: process.pid }, args: [] }))?.value
+    } finally {
+      if (link !== this.#link) link.close()
+    }
   }
 
   /** Has the desk do what is due. False if nobody is known to do it. */
@@ -172,10 +186,13 @@ export class DeskSide {
     await server.open()
     this.#server = server
     const keeper = runDueEvery(this.#core)
+    this.bells = new Bells(this.#core)
     try {
       while (!signal.aborted && this.#isCurrent()) await pause(laterMs, signal, false)
     } finally {
       keeper.stop()
+      this.bells?.close()
+      this.bells = undefined
       this.#server = undefined
       await server.close()
     }
