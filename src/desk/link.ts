@@ -60,7 +60,7 @@ export class DeskLink {
   /** Undefined if the desk is not meant for us, or is not there. */
   readonly greeting: Promise<Reply<Greeting>>
 
-  /** Throws what the desk refuses. */
+  /** Throws what the desk refuses. `patience` is counted in steps of 20 ms. */
   async ask<T>(question: Question, patience = steps): Promise<Reply<T>> {
     const n = ++this.#last
     const until = monotonicMs() + forgottenAfterMs

@@ -37,7 +37,8 @@ export async function findMailboxAtDesk(
   if (!mayAsk(dir)) return undefined
   const link = new DeskLink(dir, helloWith(configDir(process.env), journalFormat, { file: configText(dir) }))
   const by = { name, pid: process.pid, above, at: Date.now() }
-  const who = await link.ask<string>({ verb: 'who', by, args: [] }).catch(() => undefined)
+  // A desk that has something else to do is not waited for: a command is done by itself almost as soon.
+  const who = await link.ask<string>({ verb: 'who', by, args: [] }, 1).catch(() => undefined)
   const greeting = who && (await link.greeting)
   if (greeting === undefined) {
     link.close()
