@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { openDisk } from '../../src/space/open.ts'
 import { type Box, createBox } from '../helpers/cli.ts'
 import { type Running, startScript } from '../helpers/processes.ts'
 import { tempDir } from '../helpers/temp.ts'
@@ -83,7 +84,10 @@ describe('a command in a space with a desk', () => {
   it('acts as the agent of its client and as nobody else', async () => {
     const { box } = await boxWithDesk()
     // This process is above every command that it starts.
-    await box.run(['join', 'eve', '--pid', String(process.pid)])
+    {
+      await using space = await openDisk({ dir: box.dir })
+      await space.join('eve', { session: { pid: process.pid, client: 'claude' } })
+    }
     const sent = await lightly(box, () => ['send', 'ada', '--body', 'x'])
     expect(JSON.parse(sent).message.from).toBe('eve')
     const refused = await box.run(['send', 'ada', '--as', 'bob', '--body', 'x', '--json'])

@@ -2,6 +2,7 @@ import { monotonicMs } from '../../base/timers.ts'
 import { type Ask, type Caller, GoDirect } from '../../desk/wire.ts'
 import { person, systemAgent } from '../../model/agent.ts'
 import type { SendInput } from '../../model/fields.ts'
+import { agentByName } from '../../query/roster.ts'
 import { unreadableRecords } from '../../query/unreadable.ts'
 import { clientAgents } from '../acting.ts'
 import type { SpaceCore } from '../core.ts'
@@ -79,8 +80,8 @@ async function admit(core: SpaceCore, by: Caller): Promise<string> {
   const own = await clientAgents(core, by.above)
   const name = by.name ?? own[0] ?? person
   // What follows is decided on the agents as they are now, as in a process that has just opened the space.
-  const { agents } = await core.query((source) => core.viewOf(source).directory)
-  const mayAct = name !== systemAgent && (own.length === 0 || own.includes(name)) && agents.has(name)
+  const isKnown = await core.query((source) => core.viewOf(source) && agentByName(source, name) !== undefined)
+  const mayAct = isKnown && name !== systemAgent && (own.length === 0 || own.includes(name))
   const isRight = Math.abs((by.at ?? 0) - core.now()) < clockOffMs && !core.endsNothing
   const isWhole = core.settings['journal.mirror'] === '' && (await core.query(unreadableRecords)).length === 0
   if (mayAct && isRight && isWhole && core.damaged.size === 0) return name

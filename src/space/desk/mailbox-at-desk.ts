@@ -28,6 +28,9 @@ export interface MailboxAtDesk {
   close: () => void
 }
 
+/** How many steps a command waits: together no longer than it may be held up. */
+const steps = { first: 3, next: 2 }
+
 /** Undefined if there is no desk, or not for this command. `name`: who it was asked to act as. */
 export async function findMailboxAtDesk(
   dir: string,
@@ -37,8 +40,7 @@ export async function findMailboxAtDesk(
   if (!mayAsk(dir)) return undefined
   const link = new DeskLink(dir, helloWith(configDir(process.env), journalFormat, { file: configText(dir) }))
   const by = { name, pid: process.pid, above, at: Date.now() }
-  // A desk that has something else to do is not waited for: a command is done by itself almost as soon.
-  const who = await link.ask<string>({ verb: 'who', by, args: [] }, 1).catch(() => undefined)
+  const who = await link.ask<string>({ verb: 'who', by, args: [] }, steps.first).catch(() => undefined)
   const greeting = who && (await link.greeting)
   if (greeting === undefined) {
     link.close()
@@ -49,7 +51,7 @@ export async function findMailboxAtDesk(
   const call = async (verb: string, args: readonly unknown[]): Promise<unknown> => {
     if (isSending(verb)) chosen = { id: createIdSource(() => now)(), since: { directory: undefined, seq } }
     const id = isSending(verb) ? { id: chosen!.id } : {}
-    const reply = await link.ask({ verb, by: { ...by, name: who!.value }, ...id, args })
+    const reply = await link.ask({ verb, by: { ...by, name: who!.value }, ...id, args }, steps.next)
     if (reply === undefined) throw new GoDirect(`the desk does not ${verb}`)
     return reply.value
   }
