@@ -53,7 +53,19 @@ const rooms: Record<string, Room> = {
   demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },
   // The command line is where the other rims are started from.
   cli: {
-    uses: ['base', 'model', 'conversation', 'agent', 'space', 'clients', 'mcp', 'tmux', 'hub', 'demo'],
+    uses: [
+      'base',
+      'model',
+      'conversation',
+      'agent',
+      'desk',
+      'space',
+      'clients',
+      'mcp',
+      'tmux',
+      'hub',
+      'demo',
+    ],
     types: ['query', 'journal'],
   },
   'mod.ts': {

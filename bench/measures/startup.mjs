@@ -41,8 +41,8 @@ export async function run(ctx) {
   const cli = [process.execPath, ctx.library.cli, '--as', 'ada']
   const env = { ...process.env, MAILBOX_SPACE: dir, BENCH_INPUT: '/dev/null', MAILBOX_DESK: '' }
   const hook = await hookStage(ctx.library.dir, space)
-  const busy = await deskStage(ctx.library, scratchDir('startup-desk'))
   delete process.env['MAILBOX_DESK']
+  const busy = await deskStage(ctx.library, scratchDir('startup-desk'))
   const commands = [
     { label: 'node -e 0', args: [process.execPath, '-e', '0'] },
     { label: 'mailbox --version', args: [process.execPath, ctx.library.cli, '--version'] },

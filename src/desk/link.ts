@@ -1,8 +1,10 @@
 import { connect, type Socket } from 'node:net'
 import { MailboxError } from '../base/errors.ts'
 import { monotonicMs } from '../base/timers.ts'
+import type { Greeting, Hello } from './hello.ts'
+import { LineReader } from './lines.ts'
 import { findAddress } from './place.ts'
-import { type Answer, type Ask, type Greeting, type Hello, LineReader, toLine } from './wire.ts'
+import { type Answer, type Ask, toLine } from './wire.ts'
 
 /**
  * How long a desk may take; whoever has no answer by then goes the direct way. It is counted in steps: on a machine

@@ -2,8 +2,10 @@ import { chmodSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { MailboxError } from '../base/errors.ts'
 import { monotonicMs } from '../base/timers.ts'
+import type { Greeting, Hello } from './hello.ts'
+import { LineReader } from './lines.ts'
 import { prepareAddress, removeAddress } from './place.ts'
-import { type Answer, type Ask, type Greeting, type Hello, LineReader, toLine } from './wire.ts'
+import { type Answer, type Ask, toLine } from './wire.ts'
 
 export interface DeskOptions {
   space: string

@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import { writeFileAtomically } from '../../base/files.ts'
 import { bootId, identifyByProc, startTimeOf } from '../../base/process.ts'
 import { deskDir } from '../../desk/place.ts'
-import { boxesTo } from '../../model/address.ts'
-import { type Agent, boxesOf } from '../../model/agent.ts'
 import type { Entry } from '../../model/entry.ts'
 import { priorities } from '../../model/message.ts'
 import { nameToFile } from '../../model/name.ts'
 import { count } from '../../query/count.ts'
 import type { SpaceCore } from '../core.ts'
 import { requireKnown } from '../mailbox/looking.ts'
+import { concerns } from './concerns.ts'
 
 /** What a hook needs to know that nothing has changed: `hook.sh` compares these with what it finds. */
 export interface BellState {
@@ -153,27 +152,5 @@ function* entriesAfter({ journal }: SpaceCore, seq: number): Generator<Entry> {
     for (const { entry } of read.entries) if (entry.seq > seq) yield entry
     if (read.entries.length === 0) return
     cursor = read.cursor
-  }
-}
-
-/** Whether an entry can change what an agent finds in its mailbox. */
-function concerns(entry: Entry, agent: Agent): boolean {
-  const { roles, groups } = boxesOf(agent)
-  const own = [agent.name, ...roles]
-  switch (entry.kind) {
-    case 'message':
-      return boxesTo(entry.message.to).some((box) => own.includes(box) || groups.includes(box))
-    case 'receipt':
-      return entry.changes.some(
-        ({ owner, box, wasBox = box }) => owner === agent.name || own.includes(box) || own.includes(wasBox),
-      )
-    case 'agent':
-      return entry.agent.name === agent.name || entry.agent.roles.some((role) => agent.roles.includes(role))
-    case 'segment':
-    case 'key':
-    case 'audit':
-      return false
-    default:
-      return true
   }
 }

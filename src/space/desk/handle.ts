@@ -6,11 +6,12 @@ import { agentByName } from '../../query/roster.ts'
 import { unreadableRecords } from '../../query/unreadable.ts'
 import { clientAgents } from '../acting.ts'
 import type { SpaceCore } from '../core.ts'
-import type { Checked, Mailbox, SentMessage } from '../mailbox/api.ts'
+import type { Checked, Mailbox } from '../mailbox/api.ts'
 import type { Holder } from '../mailbox/looking.ts'
 import { LocalMailbox } from '../mailbox/mailbox.ts'
 import { sendDirectly } from '../mailbox/sending.ts'
 import { type SendingVerb, sendingVerbs } from './mailbox-at-desk.ts'
+import { withoutBody } from './send-through.ts'
 
 /** A clock that is further off than this is for the command itself to judge. */
 const clockOffMs = 3_600_000
@@ -87,13 +88,3 @@ async function admit(core: SpaceCore, by: Caller): Promise<string> {
   if (mayAct && isRight && isWhole && core.damaged.size === 0) return name
   throw new GoDirect('the command has something to say')
 }
-
-type Sent = Omit<SentMessage, 'body'> & Partial<Pick<SentMessage, 'body'>>
-
-/** Its sender knows the body, which can be long. */
-function withoutBody({ body, ...sent }: SentMessage, input: SendInput): Sent {
-  return body === input.body ? sent : { ...sent, body }
-}
-
-export const withBody = (sent: Sent, { body = '' }: SendInput): SentMessage =>
-  ({ body, ...sent }) as SentMessage

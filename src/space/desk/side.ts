@@ -1,8 +1,8 @@
 import { pause } from '../../base/timers.ts'
+import { type Hello, helloWith } from '../../desk/hello.ts'
 import { DeskLink, type Question, type Reply } from '../../desk/link.ts'
 import { lockPath, makeDeskDir } from '../../desk/place.ts'
 import { DeskServer } from '../../desk/serve.ts'
-import { type Hello, helloWith } from '../../desk/wire.ts'
 import { WriterLock } from '../../journal/file/lock.ts'
 import type { Mark } from '../../model/directory.ts'
 import { journalFormat } from '../../model/entry.ts'
@@ -10,11 +10,11 @@ import type { SendInput } from '../../model/fields.ts'
 import type { SpaceCore } from '../core.ts'
 import { runDueEvery } from '../due.ts'
 import type { SentMessage } from '../mailbox/api.ts'
-import type { ChosenId } from '../mailbox/looking.ts'
 import { configText } from '../settings.ts'
 import { configDir } from '../trust.ts'
 import { type BellState, Bells } from './bells.ts'
-import { handle, withBody } from './handle.ts'
+import { handle } from './handle.ts'
+import { type Direct, sendThrough } from './send-through.ts'
 
 /** A process that stays this long takes part: it can become the desk. */
 const staysAfterMs = 1_000
@@ -225,19 +225,4 @@ export class DeskSide {
     this.#ending.abort()
     await this.#running
   }
-}
-
-type Direct = (chosen?: ChosenId) => Promise<SentMessage>
-type AskDesk = (question: Question) => Promise<Reply<SentMessage>>
-
-/** Has the desk send a message. Without an answer it is sent directly, unless it is there already. */
-export async function sendThrough(
-  ask: AskDesk,
-  name: string,
-  input: SendInput,
-  chosen: ChosenId,
-  direct: Direct,
-): Promise<SentMessage> {
-  const reply = await ask({ verb: 'send', by: { name, pid: process.pid }, id: chosen.id, args: [input] })
-  return reply === undefined ? direct(chosen) : withBody(reply.value, input)
 }
