@@ -1,6 +1,6 @@
 /** 6. What a short-lived process costs: the price of asking from a hook or a prompt. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Child } from '../lib/child.mjs'
 import { duration, number, table, times } from '../lib/format.mjs'
@@ -148,14 +148,21 @@ async function deskStage(library, dir) {
   const names = { CLAUDE_PID: String(client.pid), CLAUDE_PROJECT_DIR: '', MAILBOX_AGENT: 'eve' }
   const env = { ...names, BENCH_INPUT: input, MAILBOX_SPACE: dir, MAILBOX_DESK: '' }
   const program = join(library.dir, 'hook.sh')
+  // From a file: a hook that takes the quick path does not read it.
   const run = (event) =>
-    execFileSync(program, ['claude', event], { env: { ...process.env, ...env }, input: readFileSync(input) })
+    execFileSync(program, ['claude', event], {
+      env: { ...process.env, ...env },
+      stdio: [openSync(input), 'ignore', 'ignore'],
+    })
   run('SessionStart')
   const stamps = join(dir, 'hooks', 'stamps')
   const goesByBell = () =>
     existsSync(stamps) &&
     readdirSync(stamps).some((file) => readFileSync(join(stamps, file), 'latin1').startsWith('- '))
-  while (!goesByBell()) run('PostToolUse')
+  while (!goesByBell()) {
+    rmSync(stamps, { recursive: true, force: true })
+    run('PostToolUse')
+  }
   await keeper.ask('startWriting')
   const cli = [process.execPath, library.cli, '--as', 'ada']
   const args = [program, 'claude', 'PostToolUse']
