@@ -59,6 +59,7 @@ const rooms: Record<string, Room> = {
       'model',
       'conversation',
       'agent',
+      'desk',
       'space',
       'clients',
       'mcp',

@@ -5,12 +5,15 @@ export const flight64 = { name: 'flight64', label: '64 in flight', inFlight: 64,
 export const batch64 = { name: 'batch64', label: 'batches of 64', inFlight: 1, batch: 64 }
 export const batch100 = { name: 'batch100', label: 'batches of 100', inFlight: 1, batch: 100 }
 /** Twenty cold processes on a few cores need their time until the compiler is out of the way. */
-export const processes20 = {
-  name: 'processes20',
-  label: '20 processes',
+const processes = (count) => ({
+  name: `processes${count}`,
+  label: `${count} processes`,
   inFlight: 1,
   batch: 1,
-  processes: 20,
+  processes: count,
   warmUps: 6,
-}
+  each: 300,
+})
+export const processes20 = processes(20)
+export const processes5 = processes(5)
 export const connections20 = { name: 'connections20', label: '20 connections', inFlight: 20, batch: 1 }

@@ -94,8 +94,14 @@ async function run(starter, children, { warmupMs, ms }) {
   await Promise.all(children.map((child) => child.ask('close')))
   // Files go at once; what servers hold goes with them.
   if (typeof address === 'string') dropDir(address)
-  // A slow contestant is given more time than the others, so each counts by its own.
-  const sum = (extraMs) => parts.reduce((all, part) => all + part.messages / ((part.ms + extraMs) / 1_000), 0)
+  const sent = parts.reduce((all, part) => all + part.messages, 0)
+  const longest = Math.max(...parts.map((part) => part.ms))
+  // A slow contestant is given more time than the others, so each counts by its own. Of several processes that send as
+  // much each, the last counts: whoever starves its neighbours gains nothing.
+  const sum = (extraMs) =>
+    mode.each === undefined
+      ? parts.reduce((all, part) => all + part.messages / ((part.ms + extraMs) / 1_000), 0)
+      : sent / ((longest + extraMs) / 1_000)
   starter.rates.push(sum(settleMs))
   starter.answers.push(sum(0))
   for (const part of parts) starter.latencies.push(part.latencies)

@@ -27,6 +27,7 @@ serve({
     const samples = new Samples()
     let calls = 0
     await waitUntil(startAt)
+    if (mode.each !== undefined) return sendEach(startAt)
     await drive(endAt, (started, ended) => {
       if (ended > endAt) return
       calls++
@@ -49,6 +50,17 @@ serve({
     await client.close()
   },
 })
+
+/** Sends what this process has to send, from the common start on. */
+async function sendEach(startAt) {
+  const samples = new Samples()
+  for (let n = 0; n < mode.each; n++) {
+    const started = sharedNow()
+    await client.send()
+    samples.add(sharedNow() - started)
+  }
+  return { messages: mode.each, ms: sharedNow() - startAt, latencies: samples.take() }
+}
 
 async function slowly() {
   const samples = new Samples()

@@ -8,6 +8,7 @@
  * @property {number} batch Messages in one call.
  * @property {number} [processes] @default 1
  * @property {number} [warmUps] How many times the usual warm-up it gets. @default 1
+ * @property {number} [each] Each process sends so many, and the time is that from the common start to the last answer.
  *
  * @typedef {object} Peer
  * @property {string} name

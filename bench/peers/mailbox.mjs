@@ -1,5 +1,5 @@
 import { loadLibrary } from '../lib/library.mjs'
-import { flight20, flight64, one, processes20 } from '../lib/modes.mjs'
+import { flight20, flight64, one, processes5, processes20 } from '../lib/modes.mjs'
 import { scratchDir } from '../lib/scratch.mjs'
 
 /** Ourselves, with the settings as they come: durability `disk`. @type {import('./index.mjs').Peer[]} */
@@ -10,7 +10,7 @@ export const mailbox = [
     kind: 'ours',
     durable: true,
     durability: 'synced before the answer',
-    modes: [one, flight20, flight64, processes20],
+    modes: [one, flight20, flight64, processes5, processes20],
     start: async () => ({
       fresh: async () => scratchDir('mailbox'),
       stop: async () => {},

@@ -1,5 +1,5 @@
 import { toLine } from '../lib/messages.mjs'
-import { flight64, one } from '../lib/modes.mjs'
+import { flight64, one, processes5, processes20 } from '../lib/modes.mjs'
 import { missingPackage, packageVersion } from '../lib/packages.mjs'
 import { scratchDir } from '../lib/scratch.mjs'
 import { freePort, startServer, versionOf, which } from '../lib/servers.mjs'
@@ -15,7 +15,8 @@ function variant(appendfsync) {
     durability: always
       ? 'synced before the answer'
       : 'synced once a second: a power loss takes up to a second of answers',
-    modes: [one, flight64],
+    modes: always ? [one, flight64, processes5, processes20] : [one, flight64],
+    inAims: always,
     async missing() {
       if (which('redis-server') === undefined)
         return 'redis-server is not installed (Debian: apt-get install redis-server)'

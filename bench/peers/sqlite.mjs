@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { toLine } from '../lib/messages.mjs'
-import { batch64, one } from '../lib/modes.mjs'
+import { batch64, one, processes5, processes20 } from '../lib/modes.mjs'
 import { missingPackage, packageVersion } from '../lib/packages.mjs'
 import { scratchDir } from '../lib/scratch.mjs'
 
@@ -12,7 +12,7 @@ export const sqlite = [
     kind: 'peer',
     durable: true,
     durability: 'synced before the answer',
-    modes: [one, batch64],
+    modes: [one, batch64, processes5, processes20],
     missing: () => missingPackage('libsql'),
     start: async () => ({
       version: `libsql ${packageVersion('libsql')}`,
@@ -22,9 +22,9 @@ export const sqlite = [
     async open(path, { batch }, next) {
       const { default: Database } = await import('libsql')
       const database = new Database(path)
-      database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-        CREATE TABLE message (seq INTEGER PRIMARY KEY, box TEXT NOT NULL, unread INTEGER NOT NULL, line TEXT NOT NULL);
-        CREATE INDEX message_box ON message (box, unread, seq)`)
+      database.exec(`PRAGMA busy_timeout = 60000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+        CREATE TABLE IF NOT EXISTS message (seq INTEGER PRIMARY KEY, box TEXT NOT NULL, unread INTEGER NOT NULL, line TEXT NOT NULL);
+        CREATE INDEX IF NOT EXISTS message_box ON message (box, unread, seq)`)
       const insert = database.prepare('INSERT INTO message (box, unread, line) VALUES (?, 1, ?)')
       const send = () => insert.run(['bo', toLine(next())])
       return {

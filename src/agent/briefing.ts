@@ -1,5 +1,6 @@
-import { fenceLegend, newNonce } from '../conversation/fence.ts'
+import { fenceLegend } from '../conversation/fence.ts'
 import { opens, reportOf } from '../conversation/matter.ts'
+import { newNonce } from '../conversation/nonce.ts'
 import { typeOf } from '../conversation/registry.ts'
 import { priorityRank } from '../model/message.ts'
 import { estimateTokens } from '../model/text.ts'

@@ -1,4 +1,5 @@
-import { fence, fenceLegend, newNonce } from '../conversation/fence.ts'
+import { fence, fenceLegend } from '../conversation/fence.ts'
+import { newNonce } from '../conversation/nonce.ts'
 import type { PriorityInput } from '../model/message.ts'
 import { estimateTokens } from '../model/text.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'

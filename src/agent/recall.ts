@@ -1,5 +1,6 @@
-import { fence, fenceLegend, newNonce } from '../conversation/fence.ts'
+import { fence, fenceLegend } from '../conversation/fence.ts'
 import { asksFor, opens } from '../conversation/matter.ts'
+import { newNonce } from '../conversation/nonce.ts'
 import { matterOf } from '../conversation/registry.ts'
 import { asking } from '../model/reach.ts'
 import { classOf } from '../model/receipt.ts'

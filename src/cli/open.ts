@@ -2,21 +2,19 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
+import { GoDirect } from '../desk/wire.ts'
 import { person } from '../model/agent.ts'
 import type { Settings } from '../model/settings.ts'
 import { toPrintableLine } from '../model/text.ts'
-import { clientAgents, mustBePerson } from '../space/acting.ts'
 import type { OpenedSpace } from '../space/api.ts'
-import { rememberFirstHead } from '../space/head.ts'
+import { findMailboxAtDesk } from '../space/desk/mailbox-at-desk.ts'
 import { tokenFor } from '../space/logins.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import { openDisk, openRemote } from '../space/open.ts'
+import type { ChosenId } from '../space/mailbox/looking.ts'
 import { findPlace, type HubPlace, type Place } from '../space/place.ts'
 import { readSettings } from '../space/settings.ts'
-import { fetchShared } from '../space/shared.ts'
-import { DiskSpace } from '../space/space.ts'
+import type { DiskSpace } from '../space/space.ts'
 import { actAs, action, type Cli, shellWord } from './cli.ts'
-import { createProgress } from './progress.ts'
 
 export interface OpenOptions {
   /** Create the space if there is none. Only verbs that bring something into it do. @default false: an error */
@@ -67,6 +65,7 @@ export const spaceExists = (dir: string): boolean =>
 /** The same with its settings, tokens and templates up to date, for verbs that look at those and not at the mail. */
 export async function sharedDir(cli: Cli): Promise<string> {
   const dir = spaceDir(cli)
+  const { fetchShared } = await import('../space/shared.ts')
   await fetchShared(dir)
   return dir
 }
@@ -98,7 +97,8 @@ const patienceMs = 5_000
 /** Opens a space behind a hub. Whose token it is decides who acts; asking for somebody else is up to the hub. */
 async function openAtHub(cli: Cli, place: HubPlace, options: OpenOptions): Promise<OpenedSpace> {
   const { isPatient = true, agent } = options
-  const asked = cli.globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
+  const asked = askedFor(cli)
+  const { openRemote } = await import('../space/open.ts')
   const space = await openRemote({
     ...{ url: place.url, token: tokenFor(place, asked ?? agent, process.env) },
     retryForMs: isPatient ? patienceMs : 0,
@@ -119,6 +119,7 @@ export async function openFiles(cli: Cli, { creates = false }: OpenOptions = {})
   }
   const dir = creates ? spaceDir(cli) : existingSpaceDir(cli)
   const isNew = !spaceExists(dir)
+  const { openDisk, rememberFirstHead, createProgress } = await whole()
   const progress = createProgress(cli, 'building the index')
   try {
     const space = await openDisk({ dir, creates, onProgress: (seq) => progress.report(seq) })
@@ -147,12 +148,17 @@ export async function openFiles(cli: Cli, { creates = false }: OpenOptions = {})
  * command acts as the person.
  */
 async function decideActor(cli: Cli, { core }: DiskSpace): Promise<void> {
+  const { clientAgents } = await whole()
   const [own] = await clientAgents(core)
   if (own === undefined) return
-  const asked = cli.globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
+  const asked = askedFor(cli)
   if (asked === undefined) actAs(cli, own)
   else if (asked === person && isPersonThere()) core.actsForAll = await confirmPerson(cli, own)
 }
+
+/** Who the command was told to act as. */
+const askedFor = ({ globals }: Cli): string | undefined =>
+  globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
 
 const isPersonThere = (): boolean => process.stdin.isTTY && process.stderr.isTTY
 
@@ -180,26 +186,29 @@ export function personAction<Words extends unknown[]>(
     const dir = spaceDir(cli)
     if (!spaceExists(dir)) return work(cli, ...words)
     await using space = await openFiles(cli)
+    const { mustBePerson } = await whole()
     await mustBePerson(space.core, what)
     opened.set(cli, space)
     await work(cli, ...words)
   })
 }
 
+/** Whether the space is one of this machine, with its files. */
+const isOnDisk = (space: OpenedSpace): space is DiskSpace => 'core' in space
+
 /** The mailbox of the agent the verb acts as. An agent that has not joined gets an error that says how to. */
-export async function openMailbox(cli: Cli, space: OpenedSpace): Promise<Mailbox> {
-  const mirror = space instanceof DiskSpace ? await space.mirror() : undefined
+export async function openMailbox(cli: Cli, space: OpenedSpace, chosen?: ChosenId): Promise<Mailbox> {
+  const mirror = isOnDisk(space) ? await space.mirror() : undefined
   // One that is behind catches up with the next send.
   if (mirror?.state === 'away' || mirror?.state === 'ahead')
     cli.warn(`${mirror.problem}; to see what to do: ${cli.command('doctor')}`)
+  if (isOnDisk(space)) return space.mailboxOfRun(cli.actor, { join: false, chosen })
   return space.mailboxOfRun(cli.actor, { join: false })
 }
 
 /** The same for a look that nobody is present by, and that an agent need not have joined for. */
 export async function peekMailbox(cli: Cli, space: OpenedSpace): Promise<Mailbox> {
-  return space instanceof DiskSpace
-    ? space.mailboxInside(cli.actor)
-    : space.mailboxOfRun(cli.actor, { join: false })
+  return isOnDisk(space) ? space.mailboxInside(cli.actor) : space.mailboxOfRun(cli.actor, { join: false })
 }
 
 /** Sets what a verb does in the mailbox of the agent it acts as. */
@@ -211,4 +220,50 @@ export function mailboxAction<Words extends unknown[]>(
     await using space = await open(cli)
     await work(cli, await openMailbox(cli, space), ...words)
   })
+}
+
+/** The same for what a desk may do: see {@link withMailbox}. */
+export function briefAction<Words extends unknown[]>(
+  command: Command,
+  work: (cli: Cli, mailbox: Mailbox, ...words: Words) => Promise<void>,
+): void {
+  action(command, (cli, ...words: Words) => withMailbox(cli, (mailbox) => work(cli, mailbox, ...words)))
+}
+
+/**
+ * Does something in the mailbox of the agent that the command acts as: through the desk of the space, if there is one,
+ * and otherwise by itself. In doubt `work` runs a second time, so it must say nothing before it is done.
+ */
+export async function withMailbox(
+  cli: Cli,
+  work: (mailbox: Mailbox) => Promise<void>,
+  options: OpenOptions = {},
+): Promise<void> {
+  const atDesk =
+    foundPlace(cli).kind === 'hub' ? undefined : await findMailboxAtDesk(spaceDir(cli), askedFor(cli))
+  if (atDesk !== undefined) {
+    actAs(cli, atDesk.mailbox.name)
+    cli.now = atDesk.now
+    try {
+      return await work(atDesk.mailbox)
+    } catch (error) {
+      if (!(error instanceof GoDirect)) throw error
+    } finally {
+      atDesk.close()
+    }
+  }
+  await using space = await open(cli, options)
+  await work(await openMailbox(cli, space, atDesk?.chosen()))
+}
+
+/** What opens a space takes longer to load than most commands run, and those that ask a desk do without. */
+async function whole() {
+  const [{ openDisk }, { clientAgents, mustBePerson }, { rememberFirstHead }, { createProgress }] =
+    await Promise.all([
+      import('../space/open.ts'),
+      import('../space/acting.ts'),
+      import('../space/head.ts'),
+      import('./progress.ts'),
+    ])
+  return { openDisk, clientAgents, mustBePerson, rememberFirstHead, createProgress }
 }

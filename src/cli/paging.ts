@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { Message } from '../model/message.ts'
 import type { Cli } from './cli.ts'
-import { messageList } from './format/message.ts'
 import { whole } from './options.ts'
 
 /** Paging, the same for every list. */
@@ -22,11 +21,12 @@ interface PageText {
   words: string
 }
 
-export function answerPage(
+export async function answerPage(
   cli: Cli,
   { messages, next }: { messages: readonly Message[]; next: string | null },
   { who, empty, words }: PageText,
-): void {
+): Promise<void> {
+  const { messageList } = await import('./format/message.ts')
   cli.answer({ messages, next }, () => (messages.length === 0 ? empty : messageList(cli, messages, who)))
   hintNext(cli, words, next)
 }

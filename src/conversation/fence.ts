@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { person, systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import type { Encrypted } from '../model/sealed.ts'
@@ -6,6 +5,7 @@ import { shownOf } from '../model/shown-fields.ts'
 import type { SignatureState } from '../model/signature-state.ts'
 import { toPrintableLine, withoutControls } from '../model/text.ts'
 import { defuse } from './defuse.ts'
+import { newNonce } from './nonce.ts'
 import { typeOf } from './registry.ts'
 import { contextLines, wordsOf } from './words.ts'
 
@@ -19,9 +19,6 @@ export interface FenceOptions {
 /** A message as it is read. One that was imported is nobody's word here. */
 export type Foreign = Message &
   Encrypted & { imported?: boolean | undefined; signature?: SignatureState | undefined }
-
-/** What no sender can know when it writes. */
-export const newNonce = (): string => randomBytes(6).toString('hex')
 
 /** Names the marks of a context. It stands once, above everything that is fenced in it. */
 export const fenceLegend = (nonce: string): string =>

@@ -1,8 +1,10 @@
 import { connect, type Socket } from 'node:net'
 import { MailboxError } from '../base/errors.ts'
 import { monotonicMs } from '../base/timers.ts'
+import type { Greeting, Hello } from './hello.ts'
+import { LineReader } from './lines.ts'
 import { findAddress } from './place.ts'
-import { type Answer, type Ask, type Hello, LineReader, toLine } from './wire.ts'
+import { type Answer, type Ask, toLine } from './wire.ts'
 
 /**
  * How long a desk may take; whoever has no answer by then goes the direct way. It is counted in steps: on a machine
@@ -42,7 +44,7 @@ export class DeskLink {
   constructor(space: string, hello: Hello) {
     this.#socket = connect(findAddress(space) ?? nowhere)
     // A desk that is stopped just now greets when it goes on. Nothing is kept waiting for that.
-    this.greeting = this.ask<null>({ verb: 'hello', args: [hello] }, Number.POSITIVE_INFINITY)
+    this.greeting = this.ask<Greeting>({ verb: 'hello', args: [hello] }, Number.POSITIVE_INFINITY)
     this.#socket.unref()
     const reader = new LineReader()
     this.#socket.setEncoding('utf8')
@@ -58,9 +60,9 @@ export class DeskLink {
   }
 
   /** Undefined if the desk is not meant for us, or is not there. */
-  readonly greeting: Promise<Reply<null>>
+  readonly greeting: Promise<Reply<Greeting>>
 
-  /** Throws what the desk refuses. */
+  /** Throws what the desk refuses. `patience` is counted in steps of 20 ms. */
   async ask<T>(question: Question, patience = steps): Promise<Reply<T>> {
     const n = ++this.#last
     const until = monotonicMs() + forgottenAfterMs

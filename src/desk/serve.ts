@@ -2,16 +2,15 @@ import { chmodSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { MailboxError } from '../base/errors.ts'
 import { monotonicMs } from '../base/timers.ts'
+import type { Greeting, Hello } from './hello.ts'
+import { LineReader } from './lines.ts'
 import { prepareAddress, removeAddress } from './place.ts'
-import { type Answer, type Ask, type Hello, LineReader, toLine } from './wire.ts'
-
-/** Thrown by whoever handles a question and is in doubt: the caller does it by itself. */
-export class GoDirect extends Error {}
+import { type Answer, type Ask, toLine } from './wire.ts'
 
 export interface DeskOptions {
   space: string
-  /** Whether somebody who introduces itself like this may ask. */
-  fits: (hello: Hello) => boolean
+  /** What somebody who introduces itself like this is told first; undefined if it may not ask. */
+  greet: (hello: Hello) => Greeting | undefined
   handle: (ask: Ask) => Promise<unknown>
   /** Whether anybody else has written lately, besides those who ask here. */
   isBusy: () => boolean
@@ -65,8 +64,9 @@ export class DeskServer {
     const take = (line: string) => {
       const ask = JSON.parse(line) as Ask
       if (ask.verb !== 'hello') return void this.#answer(socket, ask, isGreeted)
-      isGreeted = this.#options.fits(ask.args[0] as Hello)
-      say(socket, isGreeted ? { n: ask.n, value: null } : { n: ask.n, direct: 'another program' })
+      const value = this.#options.greet(ask.args[0] as Hello)
+      isGreeted = value !== undefined
+      say(socket, isGreeted ? { n: ask.n, value } : { n: ask.n, direct: 'another program' })
     }
     socket.on('data', (chunk: string) => {
       try {

@@ -210,7 +210,8 @@ export class Directory {
 
 /** A point in what was folded in. */
 export interface Mark {
-  directory: Directory
+  /** Undefined for whoever had followed nothing. */
+  directory: Directory | undefined
   seq: number
 }
 

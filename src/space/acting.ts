@@ -16,9 +16,11 @@ import type { SpaceCore } from './core.ts'
 /** Holds what `mailbox key export NAME` printed. */
 const secretVariable = 'MAILBOX_SECRET'
 
-/** The agents of the nearest client above this process, the one that started last first. None outside of clients. */
-export const clientAgents = (core: SpaceCore): Promise<string[]> =>
-  core.query((source) => agentsOf(source, processesAbove()))
+/** The agents of the nearest client above this process, or among those named, the one that started last first. None outside of clients. */
+export const clientAgents = (
+  core: SpaceCore,
+  above: readonly ProcessIdentity[] = processesAbove(),
+): Promise<string[]> => core.query((source) => agentsOf(source, above))
 
 /** The same for whoever reads: outside of clients, and in a hub, it is everybody. */
 export const actorsOf = async (core: SpaceCore): Promise<string[]> =>

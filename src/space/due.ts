@@ -70,14 +70,21 @@ function keepFilesLater(core: SpaceCore): void {
   setTimeout(begin, filesAfterMs).unref()
 }
 
-/** Runs what is due again and again, until it is stopped or the space is closed. */
+/**
+ * Sees to it that what is due is done every few seconds, until it is stopped or the space is closed: by the desk of the
+ * space, if there is one that answers, and otherwise here.
+ */
 export function runDueEvery(
   core: SpaceCore,
   everyMs = everyMsByDefault,
   also: () => Promise<void> = async () => {},
 ): { stop: () => void } {
+  core.desk?.stay()
+  const runHere = async () => {
+    if (core.desk?.isDesk !== false || !(await core.desk.hasDueDone())) await runDue(core)
+  }
   // Whoever reads next tries again.
-  const run = () => void Promise.allSettled([runDue(core), also()])
+  const run = () => void Promise.allSettled([runHere(), also()])
   const timer = setInterval(run, everyMs)
   timer.unref()
   if (!core.journal.isElsewhere) keepFilesLater(core)

@@ -8,6 +8,7 @@ import { type PostgresAddress, parseAddress } from '../journal/postgres/address.
 import type { HubOptions } from '../remote/connection.ts'
 import type { DatabaseOptions, LocalSpace, OpenedSpace, OpenSpaceOptions, Space } from './api.ts'
 import { SpaceCore } from './core.ts'
+import { doubtBells } from './desk/bells.ts'
 import { DeskSide } from './desk/side.ts'
 import { stateDirFor } from './place.ts'
 import { configText, ensureSpaceDir, readSettings } from './settings.ts'
@@ -20,6 +21,7 @@ export function openSpace(options: OpenSpaceOptions | DatabaseOptions): Promise<
 export async function openSpace(options: OpenSpaceOptions | DatabaseOptions | HubOptions): Promise<Space> {
   if (!('token' in options)) {
     const space = await openDisk('url' in options ? placeOf(options) : options)
+    space.core.desk?.stay()
     if (space.clockWarning !== undefined) process.emitWarning(space.clockWarning, 'MailboxWarning')
     return space
   }
@@ -85,6 +87,7 @@ function openFiles(options: OpenSpaceOptions, refusal: MailboxError | undefined)
     refusal,
     now,
     onWritten: () => core?.written(),
+    beforeWrite: (entries) => (core?.desk?.bells ? core.desk.bells.before(entries) : doubtBells(options.dir)),
   })
   core = new SpaceCore(options.dir, journal, settings, now, refusal !== undefined)
   return core

@@ -15,6 +15,7 @@ import type { LocalSpace, MailboxOptions, OpenedSpace } from './api.ts'
 import type { SpaceCore } from './core.ts'
 import { followRunningDue, queryNow, runDue, runDueEvery } from './due.ts'
 import { helpersOf } from './helpers.ts'
+import type { ChosenId } from './mailbox/looking.ts'
 import { LocalMailbox } from './mailbox/mailbox.ts'
 import * as roster from './roster.ts'
 import { testRoute } from './routing.ts'
@@ -59,10 +60,13 @@ export class DiskSpace implements LocalSpace, OpenedSpace {
    * The mailbox of an agent for whoever does one thing for it and may not be there for the next: a command, a
    * request, a hook. Several of them are one run of the agent, and what one has claimed another can finish.
    */
-  async mailboxOfRun(name: string, options: MailboxOptions = {}): Promise<LocalMailbox> {
+  async mailboxOfRun(
+    name: string,
+    { chosen, ...options }: MailboxOptions & { chosen?: ChosenId | undefined } = {},
+  ): Promise<LocalMailbox> {
     await mustBeAllowed(this.core, name)
     await roster.comeToMailbox(this.core, name, options)
-    return new LocalMailbox(this.core, name)
+    return new LocalMailbox(this.core, name, { chosen })
   }
 
   /** What the program itself says or looks up, whoever runs it. */

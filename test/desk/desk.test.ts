@@ -159,15 +159,16 @@ describe('a send through the desk', () => {
     const lock = new WriterLock(lockPath(space.dir))
     let written = 0
     const server = createServer((socket) => {
-      socket.setEncoding('utf8').on('data', async (chunk: string) => {
+      const answer = async (ask: Ask) => {
+        await handle(space.core, ask)
+        written++
+        socket.destroy()
+      }
+      socket.setEncoding('utf8').on('data', (chunk: string) => {
         for (const line of chunk.trimEnd().split('\n')) {
           const ask = JSON.parse(line) as Ask
-          if (ask.verb === 'hello') socket.write(`${JSON.stringify({ n: ask.n, value: null })}\n`)
-          else {
-            await handle(space.core, ask)
-            written++
-            socket.destroy()
-          }
+          if (ask.verb !== 'hello') void answer(ask)
+          else socket.write(`${JSON.stringify({ n: ask.n, value: { seq: 0, now: 0 } })}\n`)
         }
       })
     })

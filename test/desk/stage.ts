@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import type { Hello } from '../../src/desk/hello.ts'
 import { DeskLink } from '../../src/desk/link.ts'
-import type { Hello } from '../../src/desk/wire.ts'
 import { WriterLock } from '../../src/journal/file/lock.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { tempSpace } from '../helpers/temp.ts'

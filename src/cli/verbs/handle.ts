@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
 import type { MailboxError } from '../../base/errors.ts'
+import { GoDirect } from '../../desk/wire.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { Handled, Mailbox } from '../../space/mailbox/api.ts'
 import type { Cli } from '../cli.ts'
 import { describe, exitCodeOf, forPeople, translate } from '../exit.ts'
 import { subjectIn } from '../format/foreign.ts'
 import { examples } from '../help.ts'
-import { mailboxAction } from '../open.ts'
+import { briefAction } from '../open.ts'
 import { given, whole } from '../options.ts'
 
 type Step<Flags> = (mailbox: Mailbox, id: string, flags: Flags) => Promise<Handled>
@@ -16,7 +17,7 @@ function handler<Flags>(command: Command, step: Step<Flags>): void {
   command.argument('<id...>', 'one or more messages')
   // For programs that must not touch what another has claimed meanwhile.
   command.option('--claim <number>', 'fail if this is not the newest claim on the message', whole(1))
-  mailboxAction(command, async (cli, mailbox, ids: string[], flags: Flags) => {
+  briefAction(command, async (cli, mailbox, ids: string[], flags: Flags) => {
     if (ids.length === 1) answerOne(cli, await step(mailbox, ids[0]!, flags))
     else await handleSeveral(cli, ids, (id) => step(mailbox, id, flags))
   })
@@ -43,6 +44,7 @@ async function handleSeveral(
     try {
       done.push(await step(id))
     } catch (error) {
+      if (error instanceof GoDirect) throw error
       failures.push(translate(error))
     }
   }

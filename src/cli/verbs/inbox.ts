@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import { priorities } from '../../model/message.ts'
-import { messageBlock, messageBlocks } from '../format/message.ts'
 import { examples } from '../help.ts'
-import { mailboxAction } from '../open.ts'
+import { briefAction, mailboxAction } from '../open.ts'
 import { addFilters, type FilterFlags, given, whole } from '../options.ts'
 import { addPaging, answerPage, type PageFlags } from '../paging.ts'
 import { count as grouped } from '../progress.ts'
@@ -10,6 +9,8 @@ import { count as grouped } from '../progress.ts'
 type CheckFlags = FilterFlags & { budget?: number; after?: string }
 
 const defaultBudget = 2_000
+
+const formats = () => import('../format/message.ts')
 
 export function check(command: Command): void {
   addFilters(
@@ -24,12 +25,14 @@ export function check(command: Command): void {
       'after',
       examples('mailbox check --as ada', 'mailbox check --as ada --min-priority high --budget 500'),
     )
-  mailboxAction(command, async (cli, mailbox, { budget = defaultBudget, ...filter }: CheckFlags) => {
+  briefAction(command, async (cli, mailbox, { budget = defaultBudget, ...filter }: CheckFlags) => {
     const checked = await mailbox.check({ ...given(filter), budgetTokens: budget })
     const { messages, remaining, later = 0 } = checked
+    // Without mail there is nothing to render, and less to load.
+    const render = messages.length === 0 ? () => [] : (await formats()).messageBlocks
     cli.answer({ ...checked }, () => {
       if (messages.length === 0 && remaining.unread === 0) return 'no new mail'
-      const blocks = messageBlocks(cli, messages, { budgetTokens: budget })
+      const blocks = render(cli, messages, { budgetTokens: budget })
       const unread = remaining.unread - later
       const rest = [
         ...(unread > 0 ? [`${grouped(unread)} more unread: ${cli.command('check')}`] : []),
@@ -57,7 +60,11 @@ export function inbox(command: Command): void {
     examples('mailbox inbox --as ada --unread', 'mailbox inbox --from bob --type request --json'),
   )
   mailboxAction(command, async (cli, mailbox, flags: InboxFlags) => {
-    answerPage(cli, await mailbox.inbox(given(flags)), { who: 'from', empty: 'no mail', words: 'inbox' })
+    await answerPage(cli, await mailbox.inbox(given(flags)), {
+      who: 'from',
+      empty: 'no mail',
+      words: 'inbox',
+    })
   })
 }
 
@@ -71,6 +78,7 @@ export function read(command: Command): void {
     )
   mailboxAction(command, async (cli, mailbox, id: string) => {
     const message = await mailbox.read(id)
+    const { messageBlock } = await formats()
     cli.answer({ message }, () => messageBlock(cli, message))
   })
 }
@@ -79,7 +87,7 @@ export function count(command: Command): void {
   command
     .description('Count unread mail, in total and by priority.')
     .addHelpText('after', examples('mailbox count --as ada', 'mailbox count --json | jq .byPriority.urgent'))
-  mailboxAction(command, async (cli, mailbox) => {
+  briefAction(command, async (cli, mailbox) => {
     const { unread, byPriority } = await mailbox.count()
     cli.answer({ unread, byPriority }, () => {
       const parts = [...priorities]

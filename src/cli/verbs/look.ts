@@ -46,7 +46,11 @@ export function sent(command: Command): void {
     examples('mailbox sent --as ada', 'mailbox sent --limit 10 --json'),
   )
   mailboxAction(command, async (cli, mailbox, flags: PageFlags) => {
-    answerPage(cli, await mailbox.sent(given(flags)), { who: 'to', empty: 'nothing sent', words: 'sent' })
+    await answerPage(cli, await mailbox.sent(given(flags)), {
+      who: 'to',
+      empty: 'nothing sent',
+      words: 'sent',
+    })
   })
 }
 
@@ -103,7 +107,7 @@ export function search(command: Command): void {
     }
     const found = await mailbox.search(query, given(page))
     for (const note of found.notes ?? []) cli.warn(note)
-    answerPage(cli, found, { who: 'from', empty: 'no matches', words: `search ${written}` })
+    await answerPage(cli, found, { who: 'from', empty: 'no matches', words: `search ${written}` })
   })
 }
 

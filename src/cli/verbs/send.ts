@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import type { SentMessage } from '../../space/mailbox/api.ts'
+import type { Mailbox, SentMessage } from '../../space/mailbox/api.ts'
 import type { Queued } from '../../space/outbox.ts'
 import { actingAs, action, type Cli, shellWord } from '../cli.ts'
 import { addMessageOptions, checkSaysSomething, compose, type MessageFlags } from '../compose.ts'
 import { examples } from '../help.ts'
-import { open, openFiles, openMailbox } from '../open.ts'
+import { openFiles, openMailbox, withMailbox } from '../open.ts'
 import { collect, given } from '../options.ts'
 
 export function send(command: Command): void {
@@ -46,19 +46,14 @@ export function send(command: Command): void {
     checkSaysSomething(composed, emptyHint(cli, written))
     const addresses = [...written, ...to]
     const input = { ...composed, ...(addresses.length > 0 && { to: addresses }) }
-    const sending = queue ? sendLater(cli, input) : sendNow(cli, input)
-    const sent = await sending.catch((error: unknown) => {
-      throw composed.body === undefined ? aboutText(cli, error, written) : error
-    })
-    if ('queued' in sent) answerQueued(cli, sent)
-    else answerSent(cli, sent)
+    const sent = <T>(sending: Promise<T>): Promise<T> =>
+      sending.catch((error: unknown) => {
+        throw composed.body === undefined ? aboutText(cli, error, written) : error
+      })
+    if (queue) return answerQueued(cli, await sent(sendLater(cli, input)))
+    const send = async (mailbox: Mailbox) => answerSent(cli, await sent(mailbox.send(input)))
+    await withMailbox(cli, send, { creates: true })
   })
-}
-
-async function sendNow(cli: Cli, input: SendInput): Promise<SentMessage> {
-  await using space = await open(cli, { creates: true })
-  const mailbox = await openMailbox(cli, space)
-  return await mailbox.send(input)
 }
 
 /** The outbox is in the directory that this machine has for the space. */
@@ -69,7 +64,9 @@ async function sendLater(cli: Cli, input: SendInput): Promise<SentMessage | Queu
   return await sendOrQueue(space, mailbox.name, input, (keyed) => mailbox.send(keyed))
 }
 
-function answerQueued(cli: Cli, { key, at }: Queued): void {
+function answerQueued(cli: Cli, sent: SentMessage | Queued): void {
+  if (!('queued' in sent)) return answerSent(cli, sent)
+  const { key, at } = sent
   cli.answer({ queued: { key, at } }, () => `queued on this machine: ${key}`)
   cli.tip('it is sent by the next command or hub of this machine that reaches the database')
 }
@@ -113,9 +110,9 @@ export function reply(command: Command): void {
   action(command, async (cli, id: string, dash: string | undefined, { to, ...flags }: ReplyFlags) => {
     const { replyTo: _, ...composed } = await compose(flags, isStdin(dash))
     checkSaysSomething(composed, 'add --body TEXT, or - to read the text from standard input')
-    await using space = await open(cli)
-    const mailbox = await openMailbox(cli, space)
-    answerSent(cli, await mailbox.reply(id, { ...composed, ...given({ to }) }))
+    await withMailbox(cli, async (mailbox) =>
+      answerSent(cli, await mailbox.reply(id, { ...composed, ...given({ to }) })),
+    )
   })
 }
 
@@ -141,9 +138,9 @@ export function broadcast(command: Command): void {
       composed,
       'add --body TEXT or --subject TEXT, or - to read the text from standard input',
     )
-    await using space = await open(cli, { creates: true })
-    const mailbox = await openMailbox(cli, space)
-    answerSent(cli, await mailbox.broadcast(composed))
+    await withMailbox(cli, async (mailbox) => answerSent(cli, await mailbox.broadcast(composed)), {
+      creates: true,
+    })
   })
 }
 

@@ -95,11 +95,19 @@ case $event in
     journal=$space/journal
     # Every test must succeed. One that this shell does not support, or a missing file, leads to Node.
     # While a subagent runs in a client that does not mark its calls, Node has to know of every one (delegations.ts).
-    if { read -r segment next due <"$stamp"; } 2>/dev/null &&
+    if { read -r segment next due token bell line <"$stamp"; } 2>/dev/null &&
       [ ! -e "$space/hooks/subagents/$client-$pid-$started" ] &&
-      [ ! -e "$journal/$next" ] &&
-      [ "$stamp" -nt "$journal/$segment" ] 2>/dev/null &&
-      [ "$journal/$segment" -nt "$stamp.low" ] 2>/dev/null; then
+      if [ "$segment" = - ]; then
+        # A process writes for the others of the space, and rings this agent's bell when something comes for it.
+        { read -r current <"$space/desk/current"; } 2>/dev/null &&
+          [ "$current" = "$token" ] &&
+          { read -r rung <"$space/desk/bells/$bell"; } 2>/dev/null &&
+          [ "$rung" = "$line" ]
+      else
+        [ ! -e "$journal/$next" ] &&
+          [ "$stamp" -nt "$journal/$segment" ] 2>/dev/null &&
+          [ "$journal/$segment" -nt "$stamp.low" ] 2>/dev/null
+      fi; then
       # Some things become due although nothing is written, so Node checks now and then all the same.
       { read -r uptime _ </proc/uptime; } 2>/dev/null || exit 0
       [ "${uptime%%.*}" -lt "$due" ] 2>/dev/null && exit 0

@@ -5,6 +5,7 @@ import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { OpenedSpace } from '../../space/api.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
+import { DiskSpace } from '../../space/space.ts'
 import { newMailNotice } from './arrivals.ts'
 import { Delegations, sweepDelegations } from './delegations.ts'
 import type { HookEvent, HookReply } from './dialect.ts'
@@ -87,12 +88,15 @@ const delegationsOf = ({ space, client, process: owner }: HookContext): Delegati
   new Delegations(space.stateDir, client, owner)
 
 async function respondToTool(context: HookContext, event: HookEvent, print: Print): Promise<void> {
+  // What comes after this changes the bell; what came before is found below.
+  const desk = context.space instanceof DiskSpace ? context.space.core.desk : undefined
+  const bell = await desk?.bellOf(context.mailbox.name).catch(() => undefined)
   const seq = await context.space.lastSeq()
   const delegations = delegationsOf(context)
   if (event.delegation !== undefined) delegations.end(event.delegation)
   const fromSubagent = event.fromSubagent || delegations.isUnderWay
   const isSilent = await (fromSubagent ? hasNothingToShow(context) : showMail(context, 'tool', print))
-  if (isSilent && (await isOnlySession(context))) await putStamp(context, seq)
+  if (isSilent && (await isOnlySession(context))) await putStamp(context, seq, bell)
 }
 
 /** Whether there is nothing to show after a tool call. Takes nothing. */

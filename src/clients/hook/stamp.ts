@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { listIfAny, readFileIfAny, writeFileAtomically } from '../../base/files.ts'
 import { localProcess, processState, startTimeOf } from '../../base/process.ts'
+import type { BellState } from '../../space/desk/bells.ts'
 import { DiskSpace } from '../../space/space.ts'
 import type { HookContext } from './respond.ts'
 
@@ -22,6 +23,9 @@ import type { HookContext } from './respond.ts'
  *   write is later than the stamp, however coarse that clock is: a second append at "the same" time cannot hide.
  * - If the wall clock is set back, a write falls out of the bracket at the lower end.
  *
+ * In a space with a desk others may write all the time, so the stamp names the agent's bell instead, with its line. As
+ * long as `desk/current` is there and the bell has the same line, nothing has come for this agent (space/desk/bells.ts).
+ *
  * A hook that is killed at any point leaves the previous stamp, which is still true, or none. What becomes due without
  * an append (an expired claim, a missing ack) is checked once a minute.
  */
@@ -33,8 +37,11 @@ const stampDir = (space: string): string => join(space, 'hooks', 'stamps')
 const stampOf = ({ space, client, process: owner }: HookContext): string =>
   join(stampDir(space.stateDir), `${client}-${owner.pid}-${startTimeOf(owner)}`)
 
-/** Records that there is nothing to say about anything in the journal up to `seq`, if the journal has been quiet. */
-export async function putStamp(context: HookContext, seq: number): Promise<void> {
+/**
+ * Records that there is nothing to say about anything in the journal up to `seq`: by the agent's bell as it was before
+ * the journal was looked at, or without one if the journal has been quiet.
+ */
+export async function putStamp(context: HookContext, seq: number, bell?: BellState): Promise<void> {
   const { space } = context
   // What is written behind a hub changes no file here, so every hook has to ask.
   if (!(space instanceof DiskSpace)) return
@@ -43,6 +50,10 @@ export async function putStamp(context: HookContext, seq: number): Promise<void>
   if (core.journal.isElsewhere) return
   mkdirSync(stampDir(dir), { recursive: true, mode: 0o700 })
   const stamp = stampOf(context)
+  if (bell !== undefined) {
+    const words = `- - ${uptimeS() + lookAgainS} ${bell.token} ${bell.file} ${bell.line}\n`
+    return writeFileAtomically(stamp, words, { expendable: true })
+  }
   const probe = `${stamp}.${process.pid}.now`
   writeFileSync(probe, '', { mode: 0o600 })
   const nowMs = statSync(probe).mtimeMs

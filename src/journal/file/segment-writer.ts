@@ -23,6 +23,8 @@ export interface SegmentWriterOptions extends RotationOptions {
   durability: Durability
   /** The directory of a second copy of the journal. @default none */
   mirror?: string | undefined
+  /** Called with the lock, before entries are written; with none when it is not known which. */
+  beforeWrite?: ((entries: readonly Entry[]) => void) | undefined
   /** The order that the readers of this journal have found. */
   order?: SegmentOrder | undefined
 }
@@ -118,6 +120,7 @@ export class SegmentWriter {
     if (this.#fragment !== undefined && decodeLine(this.#fragment.bytes) !== undefined) {
       // The writer was killed between the line and its newline. The line is complete: finish it.
       this.#open()
+      this.#options.beforeWrite?.([])
       const { error } = this.#file.write(newline)
       if (error !== undefined) throw writeError(error)
       return [...found, ...this.catchUp()]
@@ -220,9 +223,7 @@ export class SegmentWriter {
   }
 
   /** Drops pending lines, back to the first `keep`: a decision was refused. */
-  rewind(keep: number): void {
-    this.#batch.rewind(keep, this.#cursor)
-  }
+  rewind = (keep: number): void => this.#batch.rewind(keep, this.#cursor)
 
   get pendingCount(): number {
     return this.#batch.length
@@ -238,6 +239,7 @@ export class SegmentWriter {
     const { lines: pending, bytes: buffer } = this.#batch.take()
     const start =
       this.#fragment === undefined ? this.#cursor.offset : this.#fragment.offset + this.#fragment.bytes.length
+    this.#options.beforeWrite?.(pending.map(({ entry }) => entry))
     const written = this.#file.write(buffer)
     // The lock was removed while we had it, and another process wrote as well: our lines are not where we meant them.
     if (written.error === undefined && this.#file.size !== start + buffer.length)

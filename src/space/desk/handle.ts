@@ -1,34 +1,90 @@
 import { monotonicMs } from '../../base/timers.ts'
-import { GoDirect } from '../../desk/serve.ts'
-import type { Ask } from '../../desk/wire.ts'
+import { type Ask, type Caller, GoDirect } from '../../desk/wire.ts'
+import { person, systemAgent } from '../../model/agent.ts'
 import type { SendInput } from '../../model/fields.ts'
+import { agentByName } from '../../query/roster.ts'
+import { unreadableRecords } from '../../query/unreadable.ts'
+import { clientAgents } from '../acting.ts'
 import type { SpaceCore } from '../core.ts'
-import type { SentMessage } from '../mailbox/api.ts'
+import type { Checked, Mailbox } from '../mailbox/api.ts'
 import type { Holder } from '../mailbox/looking.ts'
+import { LocalMailbox } from '../mailbox/mailbox.ts'
 import { sendDirectly } from '../mailbox/sending.ts'
+import { type SendingVerb, sendingVerbs } from './mailbox-at-desk.ts'
+import { withoutBody } from './send-through.ts'
+
+/** A clock that is further off than this is for the command itself to judge. */
+const clockOffMs = 3_600_000
 
 /** What the desk does for others. Whatever it throws besides a refusal sends them the direct way. */
 export async function handle(core: SpaceCore, ask: Ask, now = monotonicMs): Promise<unknown> {
-  const { verb, by, id, until } = ask
-  if (verb !== 'send' || by?.name === undefined || id === undefined)
-    throw new GoDirect(`${verb} is not asked here`)
+  const { verb, by, id, until, args } = ask
+  // It is done here every few seconds.
+  if (verb === 'due') return null
+  if (by === undefined) throw new GoDirect('nobody asks')
   /**
-   * Whoever has waited until then decides by itself, with the same id. It cannot write before this decision is
+   * Whoever has waited in vain decides by itself, a message with the same id. It cannot write before this decision is
    * written or given up, and this one finds what it wrote: so whichever of the two is late does nothing.
    */
   const inTime: Holder['inTime'] = ({ directory }) => {
-    if (now() > until || directory.recent.has(id)) throw new GoDirect('late')
+    if (now() > until || (id !== undefined && directory.recent.has(id))) throw new GoDirect('late')
   }
-  const input = ask.args[0] as SendInput
-  return withoutBody(await sendDirectly({ core, name: by.name, pid: by.pid, inTime }, input, { id }), input)
+  const name = by.above === undefined ? by.name : await admit(core, by)
+  if (name === undefined) throw new GoDirect('nobody acts')
+  if (verb === 'who') return name
+  if (verb === 'bell') {
+    if (core.desk?.bells === undefined) throw new GoDirect('this is not the desk any more')
+    return core.desk.bells.of(name)
+  }
+  const chosen = id === undefined ? undefined : { id }
+  if (verb === 'send' && by.above === undefined) {
+    // Its mailbox has checked the message already.
+    if (chosen === undefined) throw new GoDirect('a send has an id')
+    const input = args[0] as SendInput
+    return withoutBody(await sendDirectly({ core, name, pid: by.pid, inTime }, input, chosen), input)
+  }
+  const mailbox = new LocalMailbox(core, name, { pid: by.pid, inTime, chosen })
+  if (verb === 'check') return checkNothing(mailbox)
+  if (!isHarmless(verb) && !(isSend(verb) && chosen)) throw new GoDirect(`${verb} is not asked here`)
+  return (mailbox[verb] as (...words: readonly unknown[]) => Promise<unknown>).apply(mailbox, [...args])
 }
 
-type Sent = Omit<SentMessage, 'body'> & Partial<Pick<SentMessage, 'body'>>
+/** What changes nothing, or nothing more when it is asked twice. */
+const harmless = [
+  'count',
+  'inbox',
+  'show',
+  'thread',
+  'sent',
+  'agent',
+  'ack',
+  'start',
+  'done',
+  'archive',
+] as const
 
-/** Its sender knows the body, which can be long. */
-function withoutBody({ body, ...sent }: SentMessage, input: SendInput): Sent {
-  return body === input.body ? sent : { ...sent, body }
+const isHarmless = (verb: string): verb is (typeof harmless)[number] =>
+  (harmless as readonly string[]).includes(verb)
+
+const isSend = (verb: string): verb is SendingVerb => (sendingVerbs as readonly string[]).includes(verb)
+
+/** To show mail is to mark it, and an answer can get lost: only that there is none is said here. */
+async function checkNothing(mailbox: Mailbox): Promise<Checked> {
+  await mailbox.touch()
+  const remaining = await mailbox.count()
+  if (remaining.unread > 0) throw new GoDirect('there is mail')
+  return { messages: [], remaining, next: null }
 }
 
-export const withBody = (sent: Sent, { body = '' }: SendInput): SentMessage =>
-  ({ body, ...sent }) as SentMessage
+/** Who acts in a command, by the same rules as in acting.ts. What is refused, asked or warned of is up to the command. */
+async function admit(core: SpaceCore, by: Caller): Promise<string> {
+  const own = await clientAgents(core, by.above)
+  const name = by.name ?? own[0] ?? person
+  // What follows is decided on the agents as they are now, as in a process that has just opened the space.
+  const isKnown = await core.query((source) => core.viewOf(source) && agentByName(source, name) !== undefined)
+  const mayAct = isKnown && name !== systemAgent && (own.length === 0 || own.includes(name))
+  const isRight = Math.abs((by.at ?? 0) - core.now()) < clockOffMs && !core.endsNothing
+  const isWhole = core.settings['journal.mirror'] === '' && (await core.query(unreadableRecords)).length === 0
+  if (mayAct && isRight && isWhole && core.damaged.size === 0) return name
+  throw new GoDirect('the command has something to say')
+}

@@ -1,20 +1,20 @@
-import { hostname } from 'node:os'
-import { bootAndNamespace } from '../../base/process.ts'
 import { pause } from '../../base/timers.ts'
+import { type Hello, helloWith } from '../../desk/hello.ts'
 import { DeskLink, type Question, type Reply } from '../../desk/link.ts'
 import { lockPath, makeDeskDir } from '../../desk/place.ts'
 import { DeskServer } from '../../desk/serve.ts'
-import { type Hello, programVersion, protocol } from '../../desk/wire.ts'
 import { WriterLock } from '../../journal/file/lock.ts'
 import type { Mark } from '../../model/directory.ts'
 import { journalFormat } from '../../model/entry.ts'
 import type { SendInput } from '../../model/fields.ts'
 import type { SpaceCore } from '../core.ts'
+import { runDueEvery } from '../due.ts'
 import type { SentMessage } from '../mailbox/api.ts'
-import type { ChosenId } from '../mailbox/sending.ts'
 import { configText } from '../settings.ts'
 import { configDir } from '../trust.ts'
-import { handle, withBody } from './handle.ts'
+import { type BellState, Bells } from './bells.ts'
+import { handle } from './handle.ts'
+import { type Direct, sendThrough } from './send-through.ts'
 
 /** A process that stays this long takes part: it can become the desk. */
 const staysAfterMs = 1_000
@@ -38,9 +38,11 @@ export class DeskSide {
   readonly #file: string | undefined
   readonly #ending = new AbortController()
   #resigning = new AbortController()
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
   #server: DeskServer | undefined
+  /** While this process is the desk. */
+  bells: Bells | undefined
   /** To the desk, once it has greeted us. */
   #link: DeskLink | undefined
   #misses = 0
@@ -57,7 +59,12 @@ export class DeskSide {
   constructor(core: SpaceCore, file: string | undefined) {
     this.#core = core
     this.#file = file
-    this.#timer = setTimeout(() => this.takePart(), staysAfterMs).unref()
+  }
+
+  /** Takes part from then on, if the process is still there after a while. */
+  stay(): void {
+    if (this.#ending.signal.aborted) return
+    this.#timer ??= setTimeout(() => this.takePart(), staysAfterMs).unref()
   }
 
   get isDesk(): boolean {
@@ -96,6 +103,22 @@ export class DeskSide {
     if (reply?.alone) this.#aloneAt = performance.now()
     this.#lastSeq = reply?.value.seq ?? this.#lastSeq
     return reply
+  }
+
+  /** The bell of an agent, from the desk; undefined if there is none. */
+  async bellOf(name: string): Promise<BellState | undefined> {
+    if (this.bells !== undefined) return this.bells.of(name)
+    const link = this.#link ?? new DeskLink(this.#core.dir, this.hello)
+    try {
+      return (await link.ask<BellState>({ verb: 'bell', by: { name, pid: process.pid }, args: [] }))?.value
+    } finally {
+      if (link !== this.#link) link.close()
+    }
+  }
+
+  /** Has the desk do what is due. False if nobody is known to do it. */
+  async hasDueDone(): Promise<boolean> {
+    return (await this.#link?.ask({ verb: 'due', args: [] })) !== undefined
   }
 
   /** A process that finds nobody else at the lock is faster without a desk. */
@@ -137,15 +160,8 @@ export class DeskSide {
 
   /** How this process introduces itself. */
   get hello(): Hello {
-    const { settings } = this.#core
-    return {
-      protocol,
-      version: programVersion,
-      format: journalFormat,
-      place: `${hostname()} ${bootAndNamespace()}`,
-      config: configDir(process.env),
-      settings: { inEffect: JSON.stringify(settings) },
-    }
+    const inEffect = JSON.stringify(this.#core.settings)
+    return helloWith(configDir(process.env), journalFormat, { inEffect })
   }
 
   #fits({ settings, ...hello }: Hello): boolean {
@@ -162,15 +178,21 @@ export class DeskSide {
     const signal = AbortSignal.any([this.#ending.signal, this.#resigning.signal])
     const server = new DeskServer({
       space: this.#core.dir,
-      fits: (hello) => this.#fits(hello),
+      greet: (hello) =>
+        this.#fits(hello) ? { seq: this.#core.mark().seq, now: this.#core.now() } : undefined,
       handle: (ask) => handle(this.#core, ask),
       isBusy: () => performance.now() - Math.max(this.#wroteAt, this.#core.journal.contendedAt) < latelyMs,
     })
     await server.open()
     this.#server = server
+    const keeper = runDueEvery(this.#core)
+    this.bells = new Bells(this.#core)
     try {
       while (!signal.aborted && this.#isCurrent()) await pause(laterMs, signal, false)
     } finally {
+      keeper.stop()
+      this.bells?.close()
+      this.bells = undefined
       this.#server = undefined
       await server.close()
     }
@@ -203,19 +225,4 @@ export class DeskSide {
     this.#ending.abort()
     await this.#running
   }
-}
-
-type Direct = (chosen?: ChosenId) => Promise<SentMessage>
-type AskDesk = (question: Question) => Promise<Reply<SentMessage>>
-
-/** Has the desk send a message. Without an answer it is sent directly, unless it is there already. */
-export async function sendThrough(
-  ask: AskDesk,
-  name: string,
-  input: SendInput,
-  chosen: ChosenId,
-  direct: Direct,
-): Promise<SentMessage> {
-  const reply = await ask({ verb: 'send', by: { name, pid: process.pid }, id: chosen.id, args: [input] })
-  return reply === undefined ? direct(chosen) : withBody(reply.value, input)
 }

@@ -33,9 +33,10 @@ async function handleWith(
   options: (known: number | undefined) => Options,
 ): Promise<{ handled: Handled; change: ReceiptChange | undefined }> {
   checkId(id)
-  const { core, name: agent, claims } = holder
+  const { core, name: agent, claims, inTime } = holder
   await bePresent(holder)
   const decided = await core.decide('index', (view, context) => {
+    inTime?.(view)
     const whole = view.message(id)?.id ?? id
     const command = { ...options(claims?.get(whole)), agent, step, id: whole }
     return { drafts: decideHandle(view, command, context), result: view.directory.seq }

@@ -5,6 +5,7 @@ import { decideUpdate } from '../../command/roster.ts'
 import { decideKeep } from '../../command/take.ts'
 import type { View } from '../../conversation/view.ts'
 import { type Agent, isAway } from '../../model/agent.ts'
+import type { Mark } from '../../model/directory.ts'
 import type { ReceiptState } from '../../model/receipt.ts'
 import {
   messageBySeq,
@@ -19,6 +20,12 @@ import { standing } from '../../query/standing.ts'
 import { endsWork } from '../../query/work.ts'
 import type { SpaceCore } from '../core.ts'
 import { findDue } from '../due.ts'
+
+/** The id of a message, chosen before it is sent. `since`: it may have been sent with it already, after this. */
+export interface ChosenId {
+  id: string
+  since?: Mark
+}
 
 /** The agent whose mailbox it is, and the space. */
 export interface Holder {
@@ -35,6 +42,8 @@ export interface Holder {
   readonly pid?: number
   /** Throws when it is too late to decide for whoever asked. Called with the exclusive right to append. */
   readonly inTime?: (view: View) => void
+  /** The id of the message to be sent, which a desk was asked to send already. */
+  readonly chosen?: ChosenId | undefined
 }
 
 type Look<T> = (source: Source, agent: Agent, now: number) => T

@@ -32,7 +32,7 @@ export class LocalMailbox implements ServedMailbox {
   readonly #core: SpaceCore
   readonly #holder: Holder
 
-  constructor(core: SpaceCore, name: string, traits: Pick<Holder, 'claims' | 'hasFiles'> = {}) {
+  constructor(core: SpaceCore, name: string, traits: Omit<Holder, 'core' | 'name'> = {}) {
     this.#core = core
     this.name = name
     this.#holder = { core, name, ...traits }

@@ -10,7 +10,6 @@ import { checkPayload } from '../../conversation/payload.ts'
 import { typeNamed, warnOfType } from '../../conversation/type-names.ts'
 import type { Decided } from '../../journal/journal.ts'
 import { systemAgent } from '../../model/agent.ts'
-import type { Mark } from '../../model/directory.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { checkId } from '../../model/id.ts'
 import type { Origin } from '../../model/origin.ts'
@@ -21,7 +20,7 @@ import { runDue } from '../due.ts'
 import { syncEnd } from '../sync-end.ts'
 import type { Addresses, ReplyInput, SentMessage } from './api.ts'
 import { checkAttachments } from './attachments.ts'
-import { bePresent, type Holder, messageOf } from './looking.ts'
+import { bePresent, type ChosenId, type Holder, messageOf } from './looking.ts'
 import { claimsMade } from './reading.ts'
 import { traceOf } from './trace.ts'
 
@@ -36,18 +35,13 @@ export async function send(holder: Holder, said: SendInput, origin?: Origin): Pr
   const span = { name: `send ${to}`, kind: 'producer', attributes: traceOf('send', name, to) } as const
   const sent = await inSpan(span, async (traceparent) => {
     const stamped = traceparent === undefined ? input : { traceparent, ...input }
-    const direct = (chosen?: ChosenId) => sendDirectly(holder, stamped, { ...chosen, origin })
-    const mayAsk = core.desk !== undefined && origin === undefined && !looksAtMessages(stamped, core.settings)
+    const direct = (chosen = holder.chosen) => sendDirectly(holder, stamped, { ...chosen, origin })
+    const isOwn = origin === undefined && holder.chosen === undefined
+    const mayAsk = core.desk !== undefined && isOwn && !looksAtMessages(stamped, core.settings)
     return mayAsk ? core.desk!.send(name, stamped, direct) : direct()
   })
   sent.warnings.push(...warnings)
   return sent
-}
-
-/** The id of a message, chosen before it is sent. `since`: it may have been sent with it already, after this. */
-export interface ChosenId {
-  id: string
-  since?: Mark
 }
 
 /** What comes with a message besides what its sender says. */
