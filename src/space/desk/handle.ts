@@ -76,6 +76,11 @@ async function checkNothing(mailbox: Mailbox): Promise<Checked> {
   return { messages: [], remaining, next: null }
 }
 
+/** Whether nothing is encrypted: a command reads with the keys of its own agent, and the desk may have others. */
+const isPlain = async (core: SpaceCore): Promise<boolean> =>
+  !core.vault.isOn &&
+  core.query(({ index }) => index.sql('SELECT 1 FROM message WHERE sealed > 0 LIMIT 1').get() === undefined)
+
 /** Who acts in a command, by the same rules as in acting.ts. What is refused, asked or warned of is up to the command. */
 async function admit(core: SpaceCore, by: Caller): Promise<string> {
   const own = await clientAgents(core, by.above)
@@ -85,6 +90,6 @@ async function admit(core: SpaceCore, by: Caller): Promise<string> {
   const mayAct = isKnown && name !== systemAgent && (own.length === 0 || own.includes(name))
   const isRight = Math.abs((by.at ?? 0) - core.now()) < clockOffMs && !core.endsNothing
   const isWhole = core.settings['journal.mirror'] === '' && (await core.query(unreadableRecords)).length === 0
-  if (mayAct && isRight && isWhole && core.damaged.size === 0) return name
+  if (mayAct && isRight && isWhole && core.damaged.size === 0 && (await isPlain(core))) return name
   throw new GoDirect('the command has something to say')
 }

@@ -69,7 +69,9 @@ export async function findMailboxAtDesk(
 const isSending = (verb: string): boolean => (sendingVerbs as readonly string[]).includes(verb)
 
 function mayAsk(dir: string): boolean {
-  if (process.env['MAILBOX_CLOCK'] === 'wall' || process.env['MAILBOX_DESK'] === 'off') return false
+  const { MAILBOX_CLOCK: clock, MAILBOX_DESK: desk, MAILBOX_SECRET: secret } = process.env
+  // A secret lets a command act as somebody whom the processes above it do not name.
+  if (clock === 'wall' || desk === 'off' || secret !== undefined) return false
   const address = findAddress(dir)
   if (address === undefined || !existsSync(address)) return false
   try {
