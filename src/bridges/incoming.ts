@@ -20,8 +20,8 @@ export class Incoming {
   /** Files that could not be taken in to their end: they are read again. */
   #held = new Set<string>()
   #arrivals: Arrivals
-  /** Copies of this batch that are on their way, by their ids there. */
-  readonly #coming = new Map<string, Promise<unknown>>()
+  /** Copies of this batch that are on their way, by their ids there, with their places in it. */
+  readonly #coming = new Map<string, { at: number; done: Promise<unknown> }>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -60,11 +60,11 @@ export class Incoming {
     await history.bring((fact, problem) => this.#refuse(fact, problem))
     // One after the other for each sender, so that its messages keep their order.
     const bySender = new Map<string, Promise<unknown>>()
-    for (const fact of fresh) {
+    for (const [at, fact] of fresh.entries()) {
       const before = bySender.get(fact.letter.from) ?? Promise.resolve()
-      const sent = before.then(() => this.#bring(fact))
-      bySender.set(fact.letter.from, sent)
-      this.#coming.set(fact.id, sent)
+      const done = before.then(() => this.#bring(fact))
+      bySender.set(fact.letter.from, done)
+      this.#coming.set(fact.id, { at, done })
     }
     await Promise.all(bySender.values())
     this.#coming.clear()
@@ -195,7 +195,7 @@ export class Incoming {
     const { memory, space } = this.#parts
     const { replyTo, thread = replyTo } = letter
     if (replyTo !== undefined && replyTo !== id) {
-      await this.#coming.get(replyTo)
+      await this.#waitFor(replyTo, id)
       const parent = memory.link(replyTo, letter.from)
       if (parent !== undefined) return { replyTo: parent.id }
     }
@@ -204,6 +204,15 @@ export class Incoming {
     const root = thread === undefined ? undefined : memory.link(thread, letter.from)
     const known = root === undefined ? undefined : (await space.show(root.id)).message.threadId
     return given({ threadId: known ?? threadWord(thread ?? id) })
+  }
+
+  /**
+   * Waits for a message of the same batch that stands before another in it. One that answers what comes later waits
+   * for nothing: whoever wrote them could make the two wait for each other.
+   */
+  async #waitFor(first: string, second: string): Promise<void> {
+    const [earlier, later] = [this.#coming.get(first), this.#coming.get(second)]
+    if (earlier !== undefined && later !== undefined && earlier.at < later.at) await earlier.done
   }
 
   /** A verdict that does not say what it is about is about what its recipient asked for last. */

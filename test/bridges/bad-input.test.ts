@@ -51,6 +51,19 @@ describe('what cannot be read', () => {
     ])
   })
 
+  it('may answer what comes after it: nobody waits for each other', async () => {
+    const here = await stage('ao')
+    const files = [
+      ao('a2', { from: 'ao-1', replyTo: 'b1' }),
+      ao('a3', { from: 'ao-1' }),
+      ao('b0', { from: 'ao-2', replyTo: 'a3' }),
+      ao('b1', { from: 'ao-2' }),
+    ]
+    for (const [at, file] of files.entries()) here.put(`zoe/inbox/${at}.json`, JSON.stringify(file))
+    await here.sync()
+    expect((await bodies(here)).sort()).toEqual(['a2', 'a3', 'b0', 'b1'])
+  })
+
   it('may still be being written: a file and a line are taken when they are whole', async () => {
     const here = await stage('ao')
     const text = JSON.stringify(ao('1'))
