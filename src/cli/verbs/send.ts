@@ -65,7 +65,7 @@ async function sendLater(cli: Cli, input: SendInput): Promise<SentMessage | Queu
 }
 
 function answerQueued(cli: Cli, sent: SentMessage | Queued): void {
-  if (!('queued' in sent)) return answerSent(cli, sent)
+  if (!('queued' in sent)) return void answerSent(cli, sent)
   const { key, at } = sent
   cli.answer({ queued: { key, at } }, () => `queued on this machine: ${key}`)
   cli.tip('it is sent by the next command or hub of this machine that reaches the database')
