@@ -80,8 +80,8 @@ const toolCalls = [
   { id: 2, method: 'tools/call', params: { name: 'check', arguments: {} } },
 ]
 
-/** Verbs that have nothing to do with a space, or need a terminal of their own. */
-export const otherVerbs = 'init uninit trust login logout completion demo tmux bridge help'.split(' ')
+/** Verbs that have nothing to do with a space, or need a terminal, a hub or a database of their own. */
+export const otherVerbs = 'init uninit trust login logout completion demo tmux bridge move open help'.split(' ')
 
 /** Every other verb, by name. */
 export function everyVerb(dir: string, ids: SceneIds): Record<string, VerbCall> {
@@ -93,9 +93,11 @@ export function everyVerb(dir: string, ids: SceneIds): Record<string, VerbCall> 
     join: { words: ['join', 'dora', '--role', 'worker'], adds: 'agent' },
     leave: { words: ['leave'], adds: 'agent' },
     agents: { words: ['agents'] },
+    whoami: { words: ['whoami'] },
     update: { words: ['update', '--note', 'at work'], adds: 'agent' },
     send: { words: ['send', 'bob', '--subject', 'new', '--body', 'text', '--key', 'k1'], adds: 'message' },
     reply: { words: ['reply', ids.unread, '--body', 'yes'], adds: 'message' },
+    forward: { words: ['forward', ids.unread, 'bob'], adds: 'message' },
     broadcast: { words: ['broadcast', '--subject', 'all', '--body', 'text'], adds: 'message' },
     handoff: {
       words: ['handoff', 'bob', '--subject', 'work', '--work-completed', 'half', '--next-step', 'rest'],
