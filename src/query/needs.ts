@@ -45,9 +45,9 @@ function kindOfUnread({ type, from }: StoredMessage): Need['kind'] {
   return from === systemAgent ? 'notice' : 'mail'
 }
 
-/** The system raises the priority of what somebody has to look after; an escalation asks for a decision. */
+/** What its conversation calls a need asks for something, and so does what the system raises the priority of. */
 const asks = (kind: string, { priority }: StoredMessage): boolean =>
-  kind === 'escalation' || (kind === 'notice' && priorityRank(priority) >= priorityRank('high'))
+  kind !== 'mail' && (kind !== 'notice' || priorityRank(priority) >= priorityRank('high'))
 
 /**
  * What waits for an agent: what asks for something first, by how many agents it frees, then by priority, then the oldest.

@@ -273,7 +273,7 @@ test.each([
   ],
   [
     'askForHelp',
-    '--to <address>=word --subject <text>=text --body <text>=word --priority <priority>=priority --within <duration>=duration',
+    '--to <address>=word --subject <text>=text --body <text>=word --priority <priority>=priority --within <duration>=duration --option <text>=texts',
   ],
   [
     'assignTask',
