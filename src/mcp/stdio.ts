@@ -1,7 +1,6 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { OpenedSpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import { DiskSpace } from '../space/space.ts'
 import { Calls } from './calls.ts'
 import { Changes } from './changes.ts'
 import { type ClientInfo, Identity } from './identity.ts'
@@ -23,7 +22,7 @@ export interface ServeOptions {
 /** Serves one client on standard input and output until it closes them. */
 export async function serve(space: OpenedSpace, options: ServeOptions): Promise<void> {
   const { version, wake } = options
-  if (space instanceof DiskSpace) space.core.desk?.stay()
+  space.stay()
   const identity = new Identity(space, options)
   const changes = new Changes(space)
   const calls = new Calls()

@@ -90,6 +90,9 @@ export class RemoteSpace implements OpenedSpace {
     return new RemoteMailbox(this.#connection, name, this, () => this.#heard(name), { isOfRun: true })
   }
 
+  /** The hub writes for everybody. */
+  stay(): void {}
+
   /** Whatever the client is, the token says whose it is. */
   async joinAs({ name = this.you, client, session, joins = true }: SeatInput): Promise<Mailbox> {
     if (this.you === person)

@@ -88,6 +88,8 @@ export interface OpenedSpace extends Space {
   audit(options?: ListOptions): Promise<AuditPage>
   /** The records of the journal that could not be read, and what is known of them from others. */
   unreadable(): Promise<UnreadableRecord[]>
+  /** This process stays for long: it can write for the others of its machine (docs/desk.md). */
+  stay(): void
   /** The programs beside the space that agents depend on for their mail. */
   helpers(): Helper[]
 }

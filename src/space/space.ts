@@ -69,6 +69,8 @@ export class DiskSpace implements LocalSpace, OpenedSpace {
     return new LocalMailbox(this.core, name, { chosen })
   }
 
+  stay = (): void => this.core.desk?.stay()
+
   /** What the program itself says or looks up, whoever runs it. */
   mailboxInside = (name: string): LocalMailbox => new LocalMailbox(this.core, name)
 

@@ -37,6 +37,7 @@ const one = (type: string): Message => message({ type, body: 'The body.' })
 /** Files that may name a type, and why. */
 const mayName: Record<string, string> = {
   'agent/lead-loop.ts': 'the handlers of a lead have the names of the types they handle',
+  'hub/a2a/task.ts': 'it says which types are no answer to a task of A2A',
   'mcp/server.ts': 'it has a prompt named handoff',
 }
 

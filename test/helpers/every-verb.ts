@@ -81,7 +81,9 @@ const toolCalls = [
 ]
 
 /** Verbs that have nothing to do with a space, or need a terminal, a hub or a database of their own. */
-export const otherVerbs = 'init uninit trust login logout completion demo tmux bridge move open help'.split(' ')
+export const otherVerbs = 'init uninit trust login logout completion demo tmux bridge move open help'.split(
+  ' ',
+)
 
 /** Every other verb, by name. */
 export function everyVerb(dir: string, ids: SceneIds): Record<string, VerbCall> {
