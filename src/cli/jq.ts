@@ -6,7 +6,8 @@ export function filterJson(json: string, filter: string): string {
   const { status, stdout, stderr, error } = spawnSync('jq', ['-r', filter], {
     ...{ input: json, encoding: 'utf8', maxBuffer: 1_073_741_824 },
   })
-  if (error !== undefined)
+  // One that refuses the filter ends before it has read everything.
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT')
     throw new MailboxError('not_found', 'the program jq is not installed', {
       cause: error,
       hint: 'install it, or use --json with another program',
