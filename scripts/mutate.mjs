@@ -70,8 +70,18 @@ const parts = [
     mostTests: 40,
   },
   {
-    of: /^src\/journal\/file\/(?:chain-check|entry-flaw|loss|scrub|verify)/,
-    tests: inFolder('journal', 'damage', 'damage-names', 'head', 'misplaced', 'mirror', 'torn'),
+    of: /^src\/journal\/file\/(?:chain-check|entry-flaw|loss|scrub|segment-set|verify)/,
+    tests: inFolder(
+      'journal',
+      'damage',
+      'damage-names',
+      'findings',
+      'head',
+      'misplaced',
+      'mirror',
+      'scrub',
+      'torn',
+    ),
     mostTests: 40,
   },
   {
