@@ -66,7 +66,7 @@ const parts = [
   },
   {
     of: /^src\/journal\/repair\//,
-    tests: inFolder('journal', 'repair', 'mirror'),
+    tests: inFolder('journal', 'repair', 'repair-parts', 'repair-plan', 'mirror'),
     mostTests: 40,
   },
   {
