@@ -67,7 +67,7 @@ const parts = [
   {
     of: /^src\/journal\/repair\//,
     tests: inFolder('journal', 'repair', 'repair-parts', 'repair-plan', 'mirror'),
-    mostTests: 40,
+    mostTests: 120,
   },
   {
     of: /^src\/journal\/file\/(?:chain-check|entry-flaw|loss|scrub|segment-set|verify)/,
@@ -82,7 +82,7 @@ const parts = [
       'scrub',
       'torn',
     ),
-    mostTests: 40,
+    mostTests: 120,
   },
   {
     of: /^src\/journal\//,
