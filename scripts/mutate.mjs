@@ -80,6 +80,7 @@ const parts = [
       'misplaced',
       'mirror',
       'scrub',
+      'segment-file',
       'torn',
     ),
     mostTests: 120,
