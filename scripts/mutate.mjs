@@ -65,6 +65,10 @@ const parts = [
     slowMs: 5_000,
   },
   {
+    of: /^src\/journal\/file\/segment-file/,
+    tests: inFolder('journal', 'segment-file', 'disk-faults'),
+  },
+  {
     of: /^src\/journal\/repair\//,
     tests: inFolder('journal', 'repair', 'repair-parts', 'repair-plan', 'mirror'),
     mostTests: 120,

@@ -11,6 +11,7 @@ import { type VerifyOptions, verifyJournal } from '../../src/journal/file/verify
 import type { Draft, MessageDraft } from '../../src/model/entry.ts'
 import { signTogether } from '../../src/model/signature.ts'
 import { messageDraft } from '../helpers/drafts.ts'
+import { patchFs } from '../helpers/fs-faults.ts'
 import { chain, HandMade, header, madeSpace, numbered, timeOf } from '../helpers/hand-made.ts'
 import { withOwnSum } from '../helpers/segments.ts'
 
@@ -81,6 +82,37 @@ describe('a journal without damage', () => {
     made.edit(1, (text) => `#\n${text}`)
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(verifyJournal(made.dir, { signal })).rejects.toThrow('enough')
+  })
+})
+
+describe('a long file', () => {
+  it('is read in parts, a line that is longer than a part included', async () => {
+    const made = new HandMade(2)
+    const [one, two, ...rest] = made.in(2)
+    made.write(2, one!, 'x'.repeat(5 * 1_048_576), two!, 'y'.repeat(4 * 1_048_576), ...rest)
+    expect(await findingsIn(made)).toMatchObject({
+      entries: 8,
+      bytes: made.text(1).length + made.text(2).length,
+    })
+    expect((await findingsIn(made)).found).toEqual([
+      { name: 'changed_line', ...made.place(2, 2) },
+      { name: 'changed_line', ...made.place(2, 4) },
+    ])
+  })
+
+  it('tells how far it is read', async () => {
+    const made = new HandMade(0)
+    made.write(1, '#1')
+    made.write(2, '#2', '#3')
+    const progress: number[] = []
+    const closed: number[] = []
+    patchFs('closeSync', (real) => (fd) => {
+      closed.push(fd)
+      real(fd)
+    })
+    await verifyJournal(made.dir, { onProgress: ({ bytes }) => progress.push(bytes) })
+    expect(progress).toEqual([0, 3, 3, 6, 9])
+    expect(closed).toHaveLength(2)
   })
 })
 
@@ -169,6 +201,27 @@ describe('a file', () => {
     ])
     for (const segment of [2, 3]) rmSync(made.path(segment))
     expect((await findingsIn(made)).found).toEqual([])
+  })
+
+  it('belongs to another space, whatever its numbers are', async () => {
+    const made = new HandMade()
+    const lines = chain([header('size', 'another'), numbered(22)], { seq: 20, sum: made.lines[0]!.sum })
+    made.write(2, ...lines.map(({ text }) => text))
+    expect((await findingsIn(made)).found).toEqual([{ name: 'foreign_segment', segment: 2, ...lost(5, 8) }])
+    made.write(2, 'nothing of any space')
+    expect((await findingsIn(made)).found).toEqual([
+      { name: 'changed_line', ...made.place(2, 1), ...lost(5) },
+      { name: 'missing_lines', ...made.place(3, 1), ...lost(6, 8) },
+    ])
+  })
+
+  it('is there twice', async () => {
+    const made = new HandMade()
+    made.write(2, ...made.in(1))
+    expect((await findingsIn(made)).found).toEqual([
+      { name: 'repeated_line', ...made.place(2, 1), lines: 4 },
+      { name: 'missing_lines', ...made.place(3, 1), ...lost(5, 8) },
+    ])
   })
 
   it('cannot be unpacked, and the next one is not blamed for it', async () => {
