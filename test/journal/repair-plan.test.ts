@@ -367,6 +367,16 @@ describe('an export', () => {
     })
   })
 
+  it('restores a message between files that are sound themselves', () => {
+    const made = new HandMade()
+    made.write(2, ...made.in(2).slice(0, 3))
+    expect(plan(made)).toEqual({ segments: [], lost: [{ from: 8, to: 8 }] })
+    expect(plan(made, { exported: { x: [messageOf(made, 8)] } })).toEqual({
+      segments: [planned(made, 2, { restored: { x: 1 } })],
+      lost: [],
+    })
+  })
+
   it('restores only what can have been written at that time', () => {
     const base = Date.parse(timeOf(60))
     /** A message between two others, made and written so many milliseconds after the one before it. */
@@ -402,13 +412,13 @@ describe('an export', () => {
         JSON.stringify({ message: third }).slice(0, -1),
         JSON.stringify({ message: { ...third, id: 5 } }),
         '{"message":null}',
-        JSON.stringify({ kind: 'message', message: fourth, signature }),
+        JSON.stringify({ kind: 'message', message: { ...fourth, sealed: 'key.text.made' }, signature }),
       ].join('\n'),
     )
     expect(exportedMessages(path)).toEqual([
       { kind: 'message', message: first, exclude: ['cyd'], signature },
       { kind: 'message', message: second },
-      { kind: 'message', message: fourth, signature },
+      { kind: 'message', message: { ...fourth, sealed: 'key.text' }, signature },
     ])
     expect(Object.keys(exportedMessages(path)[1]!)).toEqual(['kind', 'message'])
   })
@@ -589,7 +599,7 @@ describe('a mirror', () => {
     const differing = (planned: Parameters<typeof differingCopies>[2] = []) =>
       differingCopies(made.dir, mirror, planned)
     expect(differing()).toEqual([])
-    for (const segment of [1, 2, 3]) lay(segment, whole(segment))
+    for (const segment of [1, 2, 3, 5]) lay(segment, whole(segment))
     lay(4, whole(4).slice(0, 100))
     lay(6, 'of nothing')
     expect(differing()).toEqual([])
@@ -604,7 +614,7 @@ describe('a mirror', () => {
     expect(differing([two!])).toEqual([1, 3, 4])
     expect(differing([{ ...two!, content: bytes('other') }])).toEqual([1, 2, 3, 4])
 
-    setCopiesAside(mirror, [1, 4, 5])
+    setCopiesAside(mirror, [1, 4, 7])
     expect([1, 2, 3, 4].map((segment) => existsSync(path(segment)))).toEqual([false, true, true, false])
     const aside = readdirSync(join(mirror, 'journal', 'damaged')).sort()
     expect(aside.map((file) => file.slice(0, 14))).toEqual([fileOf(1), fileOf(4)])
