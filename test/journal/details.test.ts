@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { MailboxError } from '../../src/base/errors.ts'
 import { decodeGist, decodeLine, noSum, prevText, refuseOtherFormat, sumOf } from '../../src/journal/codec.ts'
 import { type Damage, sentenceOf } from '../../src/journal/damage.ts'
 import { LineCounter } from '../../src/journal/file/line-counter.ts'
@@ -19,7 +20,13 @@ import {
 import { Archive, type SegmentBytes } from '../../src/journal/file/segment-bytes.ts'
 import { SegmentOrder } from '../../src/journal/file/segment-order.ts'
 import { Wake } from '../../src/journal/file/wake.ts'
-import { isMisplaced, misplacedError, syncing, writeError } from '../../src/journal/file/write-error.ts'
+import {
+  isMisplaced,
+  misplacedError,
+  syncing,
+  upkeepError,
+  writeError,
+} from '../../src/journal/file/write-error.ts'
 import { messageDraft } from '../helpers/drafts.ts'
 import { patchFs, systemError } from '../helpers/fs-faults.ts'
 import { refusal } from '../helpers/refusal.ts'
@@ -127,6 +134,19 @@ describe('an error of the disk', () => {
     expect(broken.hint).toContain('dmesg')
     expect(broken.message).toContain('writing the journal')
     expect(writeError(new Error('odd')).code).toBe('damaged')
+  })
+
+  it('in work on old files says to run it again, and other errors stay as they are', () => {
+    const [full, broken] = ['ENOSPC', 'EIO'].map((code) =>
+      upkeepError(systemError(code), 'packing failed', 'nothing is lost'),
+    ) as [MailboxError, MailboxError]
+    expect(full.message).toContain('packing failed')
+    expect([full.code, full.hint]).toEqual([
+      ...['disk_full', 'free some disk space and run it again; nothing is lost'],
+    ])
+    expect(broken.hint).toMatch(/^check the disk \(dmesg\).* and run it again; nothing is lost$/)
+    expect(broken.cause).toMatchObject({ code: 'EIO' })
+    for (const other of [full, new Error('odd')]) expect(upkeepError(other, 'x', 'y')).toBe(other)
   })
 
   it('while something is synced is one of the sync', () => {
