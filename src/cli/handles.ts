@@ -1,8 +1,6 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
-import { createCli } from './cli.ts'
 import { readGlobals } from './globals.ts'
-import { open, peekMailbox } from './open.ts'
 
 /** Arguments and options that take a message. */
 const takesId = /^(?:ids?|reply-?to|thread|revises|related|acked|settled)$/i
@@ -33,6 +31,8 @@ function lastOnce(command: Command): () => Promise<string> {
 }
 
 async function findLast(command: Command): Promise<string> {
+  // Few commands need the space before they know what they do.
+  const [{ createCli }, { open, peekMailbox }] = await Promise.all([import('./cli.ts'), import('./open.ts')])
   const cli = createCli(readGlobals(command))
   await using space = await open(cli)
   const mailbox = await peekMailbox(cli, space)

@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { MailboxError } from '../base/errors.ts'
 
 /** What a jq filter selects from a JSON object. Texts are printed without quotes, ready for a shell. */
 export function filterJson(json: string, filter: string): string {
+  // Loaded when it is asked for: it takes longer than some commands.
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
   const { status, stdout, stderr, error } = spawnSync('jq', ['-r', filter], {
     ...{ input: json, encoding: 'utf8', maxBuffer: 1_073_741_824 },
   })
