@@ -302,7 +302,8 @@ describe('locks', () => {
     const here = await teamed()
     writeFileSync(lockOf(here), '1')
     await (await here.space.mailbox('zoe')).send({ to: 'alpha/lead', body: 'a' })
-    await here.sync({ patienceMs: 300 })
+    here.run()
+    await until(() => here.problems.length > 0)
     expect(here.problems).toEqual(['alpha/mailbox/lead.jsonl.lock is locked by another program'])
   })
 
