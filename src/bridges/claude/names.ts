@@ -57,7 +57,7 @@ export function memberOf(folder: Folder, name: string): { team: Team; member: Me
   return team === undefined || member === undefined ? undefined : { team, member }
 }
 
-/** Who of us belongs into a team: everybody who is here, but for those who are in it already as themselves. */
+/** Which of our agents are members of a team: all that are here, except those that are in it already as themselves. */
 export function guestsOf(folder: Folder, team: Team): { name: string; agent: Agent }[] {
   const theirs = team.members.filter(({ agentType }) => agentType !== ourType).map(({ name }) => name)
   const own = new Set(theirs.map((name) => hookedAgent(folder, team, name)?.name))
