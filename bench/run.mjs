@@ -12,9 +12,11 @@ import { cleanUp, openScratch, scratchDir } from './lib/scratch.mjs'
 import * as bridge from './measures/bridge.mjs'
 import * as broadcast from './measures/broadcast.mjs'
 import * as consoleView from './measures/console.mjs'
+import * as desk from './measures/desk.mjs'
 import * as growth from './measures/growth.mjs'
 import * as hub from './measures/hub.mjs'
 import * as limit from './measures/limit.mjs'
+import * as machines from './measures/machines.mjs'
 import * as push from './measures/push.mjs'
 import * as read from './measures/read.mjs'
 import * as rebuild from './measures/rebuild.mjs'
@@ -31,12 +33,14 @@ const measures = [
   broadcast,
   roster,
   push,
+  machines,
   hub,
   startup,
   bridge,
   read,
   growth,
   rebuild,
+  desk,
   consoleView,
 ]
 const here = dirname(fileURLToPath(import.meta.url))
@@ -59,6 +63,10 @@ async function main() {
   installPeers()
   openScratch(parent)
   if (options['install-servers']) installServers()
+  // To read these certificates takes Node longer than to start, and would hide what we add to that.
+  delete process.env['NODE_EXTRA_CA_CERTS']
+  // The keys of its agents are not for the configuration of whoever measures.
+  process.env['XDG_CONFIG_HOME'] = scratchDir('config')
   const library = snapshotLibrary({ build: !options['no-build'] })
 
   if (options.profile !== undefined) process.env['BENCH_PROFILE'] = resolve(options.profile)

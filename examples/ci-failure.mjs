@@ -12,7 +12,7 @@ const fast = { timeoutMs: 15_000 }
 await play(async ({ space, start }) => {
   const orchestrator = await space.mailbox('orchestrator', { join: { roles: ['orchestrator'] } })
   const good = start('session-1', {
-    on: { fix_ci_failure: [{ ack: true }, { sleepMs: 200 }, { note: 'mended in 4f2a91c' }] },
+    on: { fix_ci_failure: [{ ack: true }, { sleepMs: 200 }, { note: 'fixed in 4f2a91c' }] },
   })
   await good.says('ready')
   const failure = { check: 'unit tests', branch: 'feature/parser', url: 'https://ci.example/run/17' }
@@ -21,10 +21,10 @@ await play(async ({ space, start }) => {
   console.log('session-1 has it')
   await good.says('done', { id: sent.id })
   const { steps } = (await space.show(sent.id)).receipts[0]
-  assert.ok(steps.some(({ note }) => note === 'mended in 4f2a91c'))
+  assert.ok(steps.some(({ note }) => note === 'fixed in 4f2a91c'))
 
   // A session that reads its mail and says nothing.
-  const silent = start('session-2', { begin: [{ sleepMs: 300 }, { check: true }, { holdMs: 600_000 }] })
+  const silent = start('session-2', { begin: [{ read: true }, { holdMs: 600_000 }] })
   await silent.says('ready')
   const lost = await reportCiFailure(orchestrator, { to: 'session-2', ...failure })
   await silent.says('saw')

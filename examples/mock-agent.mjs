@@ -1,6 +1,6 @@
 // An agent without a model behind it: a process that lives by a script. Examples and tests share it.
 //
-//   node mock-agent.mjs SPACE NAME BEHAVIOUR     BEHAVIOUR is JSON, or - for a first line of standard input
+//   node mock-agent.mjs SPACE NAME BEHAVIOUR     SPACE is a directory or a hub; BEHAVIOUR is JSON, or - for a first line of standard input
 //
 // {
 //   "roles": [], "tags": [], "settings": {},    how it joins, and settings of the space for this process
@@ -20,15 +20,17 @@
 //   { "ask": {…} }                  asks for help  { "waitMs": N }        waits for the answer to its last question or plan
 //   { "plan": {…} }                 submits a plan; "revise": true in it: a new version of the last one
 //   { "check": true }               prints what it sees first
+//   { "read": true }                waits for a message, prints what it sees, and does nothing about it
 //   { "chance": 0.2, "do": [ACTION] }
 //
 // It prints one JSON object a line: ready, every event of its loop, and how it ended. A line `stop` on its
 // standard input ends it as a signal would.
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { askForHelp, openSpace, runAgent, runLead, submitPlan, updateStatus } from '../dist/mod.js'
+import { askForHelp, runAgent, runLead, submitPlan, updateStatus } from '../dist/mod.js'
+import { openAt } from './stage.mjs'
 
-const [dir, name, given = '{}'] = process.argv.slice(2)
+const [place, name, given = '{}'] = process.argv.slice(2)
 const input = createInterface({ input: process.stdin })
 const firstLine = () => new Promise((resolve) => input.once('line', resolve))
 const behaviour = JSON.parse(given === '-' ? await firstLine() : given)
@@ -39,7 +41,7 @@ const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 process.stdout.on('error', () => {})
 input.on('line', (line) => line === 'stop' && stop.abort())
 
-const space = await openSpace({ dir, settings: behaviour.settings ?? {} })
+const space = await openAt(place, behaviour.settings ?? {})
 const { roles, tags } = behaviour
 const agent = await space.join(name, {
   session: { pid: process.pid, client: 'mock' },
@@ -88,6 +90,10 @@ const actions = {
   check: async () => {
     const { messages } = await mailbox.check()
     say({ event: 'saw', subjects: messages.map(({ subject }) => subject) })
+  },
+  read: async () => {
+    const { subject } = await mailbox.wait()
+    say({ event: 'saw', subjects: [subject] })
   },
 }
 

@@ -7,7 +7,7 @@ import { play, stateOf } from './stage.mjs'
 
 await play(async ({ space, start }) => {
   const lead = await space.mailbox('lead', { join: { roles: ['lead'] } })
-  const busy = start('busy', { on: { task_assignment: [{ sleepMs: 1_000 }, { note: 'built' }] } })
+  const busy = start('busy', { on: { task_assignment: [{ sleepMs: 3_000 }, { note: 'built' }] } })
   await busy.says('ready')
   const task = await assignTask(lead, { to: 'busy', subject: 'the parser' })
   await busy.says('handling')

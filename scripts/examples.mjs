@@ -1,14 +1,20 @@
-// npm run examples: builds, then plays every example in a process of its own. With names, only those.
+// npm run examples: builds, then plays every example in a process of its own. With names, only those; with --hub
+// through a hub.
 import { spawnSync } from 'node:child_process'
-import { stories } from '../examples/stories.mjs'
+import { filesOnly, stories } from '../examples/stories.mjs'
 
 const root = new URL('..', import.meta.url).pathname
-const wanted = process.argv.slice(2)
+const wanted = process.argv.slice(2).filter((word) => word !== '--hub')
+const env = { ...process.env, ...(process.argv.includes('--hub') ? { EXAMPLES_OVER: 'hub' } : {}) }
 
 const { status } = spawnSync('node', ['scripts/build.mjs', '--no-types'], { cwd: root, stdio: 'inherit' })
 if (status !== 0) process.exit(1)
 
-const chosen = stories.filter((story) => wanted.length === 0 || wanted.includes(story))
+const chosen = stories.filter(
+  (story) =>
+    (wanted.length === 0 || wanted.includes(story)) &&
+    !(env.EXAMPLES_OVER === 'hub' && filesOnly.includes(story)),
+)
 
 let failed = 0
 for (const story of chosen) {
@@ -16,6 +22,7 @@ for (const story of chosen) {
   const ran = spawnSync(process.execPath, [`${root}/examples/${story}.mjs`], {
     encoding: 'utf8',
     timeout: 120_000,
+    env,
   })
   const seconds = ((performance.now() - began) / 1_000).toFixed(1)
   const isFine = ran.status === 0

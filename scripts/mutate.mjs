@@ -25,7 +25,8 @@ const parts = [
   {
     of: /^src\/conversation\//,
     tests: [
-      ...inFolder('conversation', 'fence', 'fence-shape', 'field', 'matter', 'render', 'says', 'types'),
+      ...inFolder('conversation', 'fence', 'fence-shape', 'field', 'found-work', 'matter'),
+      ...inFolder('conversation', 'render', 'says', 'types'),
       ...inFolder('conversation', 'type-names', 'words'),
       ...inFolder('command', 'overdue', 'settle', 'talk'),
     ],

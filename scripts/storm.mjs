@@ -9,6 +9,11 @@
 import { bin, orExit, run } from './run.mjs'
 import { report } from './storm-report.mjs'
 
+/** The stories of the command line that do not need to know where the space is. */
+const throughHub = ['story', 'json', 'exit', 'stream', 'text', 'words', 'fence', 'route', 'graph'].map(
+  (name) => `test/cli/${name}.test.ts`,
+)
+
 /** Each campaign by its name: the tests it runs. */
 const campaigns = {
   long: {
@@ -31,7 +36,17 @@ const campaigns = {
   power: { files: ['test/crash/power.test.ts'] },
   files: { files: ['test/crash/files.test.ts'] },
   claims: { files: ['test/claims'] },
-  desk: { files: ['test/desk/kills.test.ts'] },
+  // Then the usual suites, with a desk, with one that is hurt all the while, and without any.
+  desk: {
+    files: ['test/desk/kills.test.ts', 'test/desk/scheduler.test.ts'],
+    also: ['on', 'hurt', 'off'].map((mode) => ({
+      files: [
+        ...['test/desk/suites.test.ts', 'test/journal/contract.test.ts', 'test/space', 'test/life'],
+        ...['test/settling', 'test/property', 'test/race', 'test/claims', 'test/cli'],
+      ],
+      env: { TEST_DESK: mode, STORM: '' },
+    })),
+  },
   // Programs of other systems and agents of ours, while either is killed; and a kill at every system call.
   bridges: { files: ['test/bridges'] },
   // Damage of all kinds at random, and a repair of it.
@@ -49,6 +64,20 @@ const campaigns = {
       ...['test/space', 'test/life', 'test/property', 'test/race', 'test/claims', 'test/settling'],
     ],
     env: { TEST_JOURNAL: 'postgres' },
+  },
+  // Three machines on one database: kill -9 of the server, of hubs and of writers, and cuts in the middle of commits.
+  machines: { files: ['test/postgres/storm.test.ts'] },
+  // A primary is killed under load, and its synchronous standby promoted.
+  standby: { files: ['test/postgres/standby.test.ts'] },
+  // Two hubs behind one address, one of them killed every five seconds.
+  hubs: { files: ['test/postgres/hub-kills.test.ts'] },
+  // A hub that brings mail to an agent of another system is killed again and again.
+  a2a: { files: ['test/hub/a2a/out.test.ts'] },
+  // The command line, told to go through a hub, and through one whose space is in PostgreSQL.
+  hub: {
+    files: throughHub,
+    env: { TEST_HUB: 'on' },
+    also: [{ files: throughHub, env: { TEST_HUB: 'on', TEST_JOURNAL: 'postgres' } }],
   },
   // Weeks of a team, against a model of what a reasonable person expects to be told.
   week: { files: ['test/week'] },
@@ -82,8 +111,10 @@ for (const { name, count, part } of running) {
     ...(count === undefined ? {} : { STORM_COUNT: count, STORM_PART: part }),
     ...(seed === undefined ? {} : { STORM_SEED: seed }),
   }
-  const tests = files.length > 0 ? files : campaigns[name].files.map(fileOf)
-  worst = Math.max(worst, run(bin('vitest'), ['run', ...tests], { ...env, ...campaigns[name].env }))
+  const { also = [], ...first } = campaigns[name]
+  const runs = [first, ...also].map((one) => ({ ...one, files: one.files.map(fileOf) }))
+  for (const one of files.length > 0 ? [{ ...first, files }] : runs)
+    worst = Math.max(worst, run(bin('vitest'), ['run', ...one.files], { ...env, ...one.env }))
 }
 if (chosen.some(({ name }) => name === 'report')) report()
 process.exit(worst)

@@ -8,6 +8,7 @@ const upTo = (letter: string, last: number) => Array.from({ length: last }, (_, 
 const lists: Record<string, string[]> = {
   'test/settling/README.md': [...upTo('A', 22), ...upTo('E', 19)],
   'test/trust/README.md': upTo('B', 16),
+  'test/console/README.md': upTo('C', 9),
   'test/damage/README.md': [...upTo('D', 18), ...upTo('F', 6)],
 }
 

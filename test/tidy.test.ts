@@ -50,7 +50,7 @@ const rooms: Record<string, Room> = {
   mcp: { uses: ['base', 'model', 'conversation', 'agent', 'api'], types: ['query', 'space'] },
   tmux: { uses: ['base', 'model', 'conversation', 'agent', 'space'], types: ['query'] },
   hub: { uses: ['base', 'model', 'api', 'space'], types: ['query'] },
-  demo: { uses: ['mod.ts', 'model', 'conversation', 'space'] },
+  demo: { uses: ['base', 'mod.ts', 'model', 'conversation', 'space'] },
   bridges: { uses: ['base', 'model', 'conversation', 'space'] },
   // The command line is where the other rims are started from.
   cli: {
@@ -160,7 +160,8 @@ describe('the house', () => {
       ({ text, imports }) =>
         imports.some(({ specifier }) => specifier === 'libsql') || text.includes("('libsql')"),
     )
-    expect(knowing.map(({ file }) => file)).toEqual(['base/sqlite.ts'])
+    // This one finds its native library.
+    expect(knowing.map(({ file }) => file)).toEqual(['base/driver-target.ts', 'base/sqlite.ts'])
   })
 
   it('replaces files in one place', () => {
@@ -225,17 +226,23 @@ const timed: Record<string, string> = {
   'claims/campaign.test.ts': 'kills and stops at moments chosen by chance',
   'clients/claude-wake.test.ts': 'something must not happen',
   'clients/hook/storm.test.ts': 'mail comes in showers, with pauses',
+  'clients/hook/waiting.test.ts': 'something must not happen',
   'clients/real/claude.test.ts': 'the journal of a real client must come to rest',
   'crash/boot.ts': 'the power goes at a moment chosen by chance',
   'crash/files.test.ts': 'files go at moments chosen by chance',
   'crash/kills.test.ts': 'kills at moments chosen by chance',
+  'desk/desk.test.ts': 'something must not happen',
   'desk/kills.test.ts': 'kills and stops at moments chosen by chance',
   'helpers/wait.ts': 'where waiting is written',
+  'helpers/with-desk.ts': 'a desk is late at moments chosen by chance',
   'hub/serve.test.ts': 'a writer with a pace',
   'hub/stream.test.ts': 'a writer with a pace',
   'life/chaos.test.ts': 'kills at a pace',
   'life/workers.test.ts': 'kills at a pace',
   'mcp/fixtures.ts': 'the conformance suite wants slow answers',
+  'mcp/task-fixtures.ts': 'the conformance suite wants slow answers',
+  'postgres/hub-kills.test.ts': 'a writer and kills with a pace',
+  'postgres/storm.test.ts': 'faults at a pace',
   'tmux/exec.test.ts': 'something must not happen',
   'tmux/kill.test.ts': 'kills at moments chosen by chance',
   'tmux/shell.test.ts': 'something must not happen',

@@ -51,6 +51,10 @@ export class Child {
     onCleanup(() => this.stop())
   }
 
+  get pid() {
+    return this.#process.pid
+  }
+
   /** Asks the child to do something; `onNote` hears what it says meanwhile. */
   ask(verb, input = {}, onNote = undefined) {
     if (isEnding()) return new Promise(() => {})

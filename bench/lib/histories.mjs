@@ -1,5 +1,5 @@
 /** Histories are built once in a run, by whoever asks first, and shared by all measurements. */
-import { cpSync } from 'node:fs'
+import { cpSync, lstatSync } from 'node:fs'
 import { Child } from './child.mjs'
 import { dropDir, scratchDir } from './scratch.mjs'
 
@@ -39,7 +39,7 @@ export class Histories {
   async #copyUnread(reader, n) {
     const unread = await this.get(reader, n, 'unread')
     const dir = scratchDir('expired')
-    cpSync(unread, dir, { recursive: true })
+    copySpace(unread, dir)
     cpSync(`${unread}.probes.json`, `${dir}.probes.json`)
     return dir
   }
@@ -59,7 +59,7 @@ export class Histories {
     const dir = await this.get(reader, n, shape)
     if (n > copyable) return { dir, drop: () => {} }
     const copy = scratchDir('copy')
-    cpSync(dir, copy, { recursive: true })
+    copySpace(dir, copy)
     return { dir: copy, drop: () => dropDir(copy) }
   }
 
@@ -69,4 +69,9 @@ export class Histories {
     this.#built.delete(key)
     if (dir !== undefined) dropDir(dir)
   }
+}
+
+/** The socket of a desk that was killed cannot be copied, and is of no use in a copy. */
+function copySpace(from, to) {
+  cpSync(from, to, { recursive: true, filter: (path) => !lstatSync(path).isSocket() })
 }

@@ -71,3 +71,20 @@ export function peakMemory() {
     return process.resourceUsage().maxRSS * 1_024
   }
 }
+
+const residentBytes = (pid) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))[1]) * 1_024
+
+/** A process grows into its work; its memory is held against what it has after this share of the time. */
+const settledShare = 1 / 3
+
+/** Watches the memory of a process until the returned function is called, which tells how it went. */
+export function watchMemory(pid) {
+  const found = [residentBytes(pid)]
+  const watching = setInterval(() => found.push(residentBytes(pid)), 500)
+  return () => {
+    clearInterval(watching)
+    const settled = found.slice(Math.floor(found.length * settledShare))
+    return { start: found[0], settled: settled[0], end: settled.at(-1), max: Math.max(...found) }
+  }
+}

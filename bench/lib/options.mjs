@@ -7,8 +7,8 @@ export const usage = `Measures agent-mailbox and its peers on this machine and w
 
   --quick              smaller and shorter, under two minutes
   --only NAME          only this measurement; repeat it or separate names by commas
-                       limit, send, broadcast, roster, push, hub, startup, read, growth,
-                       rebuild, console, bridge
+                       limit, send, security, broadcast, roster, push, machines, hub, startup,
+                       read, growth, rebuild, desk, console, bridge
   --history N,N,N      lengths of history for read (the last one also for growth and rebuild)
   --dir DIR            where to put data while measuring; it should be on the disk you care for
                        (default: the temporary directory, unless that is in memory)
@@ -72,6 +72,7 @@ export function readOptions(args, names) {
  * @property {number} followers How many follow the hub.
  * @property {number} perSecond Messages a second that are sent meanwhile.
  * @property {number} hubSeconds For how long.
+ * @property {number} deskSeconds How long others work beside the desk of a large space.
  * @property {number} starts Runs of each command.
  * @property {number} growthRounds
  * @property {number} growthMs
@@ -95,6 +96,7 @@ const fullTimes = {
   followers: 500,
   perSecond: 1_000,
   hubSeconds: 60,
+  deskSeconds: 600,
   starts: 40,
   growthRounds: 4,
   growthMs: 500,
@@ -118,6 +120,7 @@ const quickTimes = {
   followers: 100,
   perSecond: 500,
   hubSeconds: 6,
+  deskSeconds: 6,
   starts: 20,
   growthRounds: 1,
   growthMs: 250,
@@ -135,6 +138,7 @@ export function planOf({ quick, history }) {
       history: lengths,
       growth: [...new Set(growth)],
       roster: quick ? 2_000 : 200_000,
+      desk: quick ? 20_000 : 1_000_000,
       rebuild: history === undefined && quick ? 50_000 : largest,
       console: quick ? 10_000 : 100_000,
     },

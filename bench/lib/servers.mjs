@@ -77,5 +77,5 @@ export async function startServer(path, args, port, { stopSignal = 'SIGTERM', ..
     }
     await sleep(50)
   }
-  return { stop }
+  return { stop, pid: child.pid }
 }

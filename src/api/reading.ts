@@ -6,8 +6,44 @@ import type { Survey } from '../space/survey.ts'
 import { type Operation, rowOn, type Schema } from './operation.ts'
 import * as s from './schemas.ts'
 
+/** A token of an agent, without its secret. */
+export interface TokenLine {
+  name: string
+  createdAt: string
+  scopes: string[]
+  expiresAt?: string
+  lastUsedAt?: string
+  /** Requests with it that were refused. */
+  refused: number
+}
+
+/** A folder of another system that the space shares its mail with. */
+export interface BridgeLine {
+  id: string
+  format: string
+  path: string
+  direction: string
+  isRunning: boolean
+  /** Messages that both sides know. */
+  linked: number
+  problems: number
+  /** How long messages take from there and to there: the median of the last ones. */
+  inMs?: number
+  outMs?: number
+  lastProblem?: string
+  /** Why it does not run. */
+  error?: string
+}
+
+/** What only the hub and the process around it know. */
+export interface Connections {
+  tokens: TokenLine[]
+  bridges: BridgeLine[]
+}
+
 /** What readings are answered from, and who asks. */
 export interface Look {
+  connections: () => Connections
   space: Pick<DiskSpace, keyof Space | 'mailboxOfRun'>
   core: SpaceCore
   survey: Survey

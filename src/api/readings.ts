@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { parseTime } from '../model/time.ts'
 import { auditLines, auditTrail } from '../query/audit.ts'
 import { threads, threadWithReceipts } from '../query/threads.ts'
+import { trace } from '../query/trace.ts'
 import { traffic } from '../query/traffic.ts'
 import { unreadableRecords } from '../query/unreadable.ts'
 import { concerns } from './mailbox-filter.ts'
@@ -104,6 +105,14 @@ export const readings = {
       }),
     }),
   }),
+  trace: reading({
+    path: '/api/threads/{id}/trace',
+    ofAll: true,
+    summary: 'Get what became of each message of a thread, step by step',
+    input: z.strictObject({ id: s.text }),
+    output: s.trace,
+    run: ({ space, core }, { id }) => core.query((source) => trace(source, id, space.now())),
+  }),
   message: reading({
     path: '/api/messages/{id}',
     summary: 'Get a message and its states for each recipient',
@@ -175,13 +184,20 @@ export const readings = {
   traffic: reading({
     path: '/api/traffic',
     ofAll: true,
-    summary: 'List who writes to whom, the busiest pairs first',
-    input: z.strictObject({ since: text }),
+    summary:
+      'List who writes to whom, the busiest pairs first; `roles=folded` counts what a holder took as theirs',
+    input: z.strictObject({ since: text, until: text, roles: z.exactOptional(z.enum(['folded', 'shown'])) }),
     output: s.object('Traffic', {
       pairs: z.array(z.strictObject({ ...s.texts('from', 'to'), messages: s.count, lastAt: s.text })),
     }),
-    run: async ({ core }, { since }) => ({
-      pairs: await core.query((source) => traffic(source, since === undefined ? 0 : parseTime(since))),
+    run: async ({ core }, { since, until, roles }) => ({
+      pairs: await core.query((source) =>
+        traffic(source, {
+          ...(since !== undefined && { since: parseTime(since) }),
+          ...(until !== undefined && { until: parseTime(until) }),
+          foldsRoles: roles === 'folded',
+        }),
+      ),
     }),
   }),
   series: reading({
@@ -204,6 +220,9 @@ export const readings = {
           oldestPendingAt: z.nullable(s.text),
         }),
       ),
+      events: z.array(
+        z.strictObject({ at: s.text, kind: z.enum(['died', 'restarted', 'hub_started']), agent: s.text }),
+      ),
     }),
     async run({ space, survey }, { from, to, ...rest }) {
       const range = {
@@ -212,7 +231,7 @@ export const readings = {
       }
       const { agents } = await space.stats()
       return {
-        buckets: await survey.series({ ...range, ...rest }),
+        ...(await survey.series({ ...range, ...rest })),
         agents: agents.map(({ name, sent, received, pending, oldestWaiting }) => ({
           ...{ name, sent, received, pending, oldestPendingAt: oldestWaiting },
         })),

@@ -49,7 +49,7 @@ export const durations = all(z.nullable(z.number()))
 
 /** Any JSON. Depth and size are checked elsewhere. */
 const message = z.strictObject(storedShape(z.unknown()))
-const receiptState = name('ReceiptState', z.enum(receiptStates))
+export const receiptState = name('ReceiptState', z.enum(receiptStates))
 export const priority = name('Priority', prioritySchema)
 /** As it may be given. */
 export const priorityInput = name('PriorityInput', givenPriority)
@@ -132,6 +132,16 @@ const receiptView = z.strictObject({
   claimedBy: z.optional(text),
   ...counts('attempts', 'repeats'),
   steps: z.array(ladderStep),
+})
+export const trace = object('Trace', {
+  messages: z.array(
+    z.strictObject({
+      ...{ ...texts('id', 'from', 'type', 'subject', 'createdAt'), to: z.array(text), seq: count },
+      replyTo: z.optional(text),
+      steps: z.array(z.extend(ladderStep, { recipient: text })),
+    }),
+  ),
+  isMore: z.boolean(),
 })
 const escalation = z.strictObject({ ...texts('id', 'by', 'at', 'reason'), to: z.array(text) })
 export const audit = object('Audit', {

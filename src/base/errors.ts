@@ -21,8 +21,8 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** Which limit an `over_limit` is about, where that makes a difference: waiting does not help with the size. */
-export type Limit = 'size'
+/** Which limit an `over_limit` is about, where that makes a difference: a size gets no smaller, a thread waits for the person. */
+export type Limit = 'size' | 'thread'
 
 export interface MailboxErrorOptions {
   hint?: string

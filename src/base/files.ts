@@ -8,14 +8,16 @@ import {
   futimesSync,
   linkSync,
   openSync,
+  promises,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { MailboxError } from './errors.ts'
 
@@ -102,13 +104,13 @@ export async function streamFileAtomically(
   temporary = temporaryFor(path),
 ): Promise<void> {
   try {
-    await rm(temporary, { force: true })
-    await using file = await open(temporary, 'wx', 0o600)
+    await promises.rm(temporary, { force: true })
+    await using file = await promises.open(temporary, 'wx', 0o600)
     await write(file)
     await file.sync()
-    await rename(temporary, path)
+    await promises.rename(temporary, path)
   } catch (error) {
-    await rm(temporary, { force: true })
+    await promises.rm(temporary, { force: true })
     throw error
   }
   syncDirectory(dirname(path))
@@ -221,4 +223,16 @@ export function listIfAny(dir: string): string[] {
   } catch {
     return []
   }
+}
+
+/** Reads `length` bytes, or up to the end of the file; a single read may return less than asked. */
+export function readFully(fd: number, offset: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length)
+  let filled = 0
+  while (filled < length) {
+    const got = readSync(fd, buffer, filled, length - filled, offset + filled)
+    if (got === 0) break
+    filled += got
+  }
+  return buffer.subarray(0, filled)
 }

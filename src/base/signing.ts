@@ -14,10 +14,20 @@ export interface SigningKey {
   secret: string
 }
 
+/**
+ * The generator encodes the key itself. To export it afterwards can deadlock: Node holds the lock of the key while
+ * it does, and if it collects garbage just then, the generator that made the key waits for the same lock.
+ */
 export function newSigningKey(): SigningKey {
-  const { d, x } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
-  return { public: x!, secret: d! }
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+  })
+  return { public: keyIn(publicKey), secret: keyIn(privateKey) }
 }
+
+/** In both encodings the key is the last 32 bytes. */
+const keyIn = (der: Buffer): string => der.subarray(-32).toString('base64url')
 
 /** Signs texts with one key. */
 export function signerOf({ public: x, secret: d }: SigningKey): (text: string) => string {

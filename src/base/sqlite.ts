@@ -1,7 +1,8 @@
-import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type Libsql from 'libsql'
+import { mayBeMusl } from './driver-target.ts'
 import { notAFile } from './files.ts'
 
 /**
@@ -37,8 +38,7 @@ let driver: typeof Libsql | undefined
  */
 function withShortReport<T>(load: () => T): T {
   const { report } = process
-  const maybeMusl = ['x86_64', 'aarch64', 'armhf'].some((arch) => existsSync(`/lib/ld-musl-${arch}.so.1`))
-  if (process.platform !== 'linux' || report === undefined || maybeMusl) return load()
+  if (process.platform !== 'linux' || report === undefined || mayBeMusl()) return load()
   const real = report.getReport
   report.getReport = () => ({ header: { glibcVersionRuntime: 'not asked' } })
   try {
@@ -136,6 +136,8 @@ const fullCode = 13
 
 export const isSqliteError = (error: unknown): boolean => primaryCode(error) !== 0
 export const isBusy = (error: unknown): boolean => busyCodes.includes(primaryCode(error))
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+export const isDamaged = (error: unknown): boolean => [11, 26].includes(primaryCode(error))
 /** SQLITE_PERM, SQLITE_READONLY, SQLITE_FULL and SQLITE_CANTOPEN. */
 const unwritableCodes = [3, 8, fullCode, 14]
 

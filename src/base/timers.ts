@@ -1,11 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-
 /** Node fires a timer that is longer than this at once. About 25 days. */
 export const maxTimerMs = 2_147_483_647
 
 /** Waits, and simply ends early when the signal is aborted. */
 export const pause = (ms: number, signal: AbortSignal, ref = true): Promise<void> =>
-  sleep(ms, undefined, { signal, ref }).catch(() => {})
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    if (!ref) timer.unref()
+    signal.addEventListener('abort', end)
+  })
 
 const cell = new Int32Array(new SharedArrayBuffer(4))
 

@@ -20,22 +20,27 @@ export interface SpanOptions {
   attributes: Attributes
   /** Traces of the messages that the span is about. */
   links?: readonly (string | undefined)[]
-  /** An outside trace that the span continues. */
-  parent?: string | undefined
 }
 
 /**
  * Runs work in a span, if this program records traces, and passes it the trace that messages should carry. The
  * package is loaded only then: most processes live for 50 ms and trace nothing.
  */
-export async function inSpan<T>(
+export function inSpan<T>(
+  describe: () => SpanOptions,
+  work: (traceparent: string | undefined) => Promise<T>,
+  outer?: string,
+): Promise<T> {
+  const parent = isTraceparent(outer) ? outer : undefined
+  if (registered()) return inRecordedSpan(describe(), parent, work)
+  return parent === undefined ? work(callerTrace.getStore()) : callerTrace.run(parent, () => work(parent))
+}
+
+async function inRecordedSpan<T>(
   options: SpanOptions,
+  parent: string | undefined,
   work: (traceparent: string | undefined) => Promise<T>,
 ): Promise<T> {
-  const parent = isTraceparent(options.parent) ? options.parent : undefined
-  if (!registered()) {
-    return parent === undefined ? work(callerTrace.getStore()) : callerTrace.run(parent, () => work(parent))
-  }
   const { context, SpanStatusCode, trace } = await import('@opentelemetry/api')
   const { name, attributes } = options
   const links: Link[] = (options.links ?? []).flatMap((text) =>
@@ -62,7 +67,7 @@ export async function inSpan<T>(
 
 /** Records an event as a span of its own, if this program records traces. */
 export function noteSpan(options: SpanOptions): void {
-  if (registered()) void inSpan(options, async () => {})
+  if (registered()) void inRecordedSpan(options, undefined, async () => {})
 }
 
 const isTraceparent = (text: string | undefined): text is string => text !== undefined && pattern.test(text)

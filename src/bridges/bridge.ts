@@ -1,13 +1,14 @@
-import { systemName } from '../base/errors.ts'
 import { pause } from '../base/timers.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { Folder } from './folder.ts'
-import type { Format, ProblemFact } from './format.ts'
+import type { Format } from './format.ts'
 import { Incoming } from './incoming.ts'
-import { LockHeld } from './lock.ts'
+import { Lag } from './lag.ts'
+import { LockHeld, mayPass } from './lock.ts'
 import { Memory } from './memory.ts'
 import { Outgoing } from './outgoing.ts'
 import { type Direction, hostOf, noTally, type Parts, type Tally } from './parts.ts'
+import type { Problem } from './problem.ts'
 import { FolderWatch } from './watch.ts'
 
 /** Everything is looked through this often, whatever the watches say. */
@@ -15,8 +16,6 @@ const sweepMs = 5_000
 /** What has to wait is tried again after this long, and then less and less often. */
 const againMs = 100
 const againAtMostMs = 5_000
-
-export type Problem = Pick<ProblemFact, 'place' | 'line' | 'reason'>
 
 export interface BridgeOptions {
   space: DiskSpace
@@ -49,10 +48,12 @@ export class Bridge {
   #isPending = false
   readonly #patienceMs: number
   readonly problems: Problem[] = []
+  readonly lag: Lag
 
   constructor(options: BridgeOptions) {
     const { space, format, path, direction = 'both', dry = false, onProblem = () => {} } = options
     const memory = new Memory(options.memory)
+    this.lag = new Lag(space.now())
     const folder = new Folder(path, memory, space.now, hostOf(space))
     const report = ({ place, line, reason }: Problem) => {
       if (!memory.isNewProblem(JSON.stringify([place, line ?? 0, reason]))) return
@@ -69,7 +70,7 @@ export class Bridge {
       again()
     }
     const lockPatienceMs = Math.min(options.patienceMs ?? 5_000, 5_000) / 2
-    const changes = { tally: this.tally, report, arrived, again, lockPatienceMs }
+    const changes = { tally: this.tally, report, arrived, again, lockPatienceMs, lag: this.lag }
     this.#parts = { space, format, folder, memory, path, direction, dry, ...changes }
     this.#incoming = new Incoming(this.#parts)
     this.#outgoing = new Outgoing(this.#parts)
@@ -106,7 +107,7 @@ export class Bridge {
     try {
       format.tend(folder)
     } catch (error) {
-      if (!(error instanceof LockHeld) && systemName(error) === undefined) throw error
+      if (!mayPass(error)) throw error
       again()
       if (!(error instanceof LockHeld)) report({ place: this.#parts.path, reason: (error as Error).message })
     }
@@ -114,13 +115,21 @@ export class Bridge {
 
   /** Brings both sides up to date. */
   async once(signal?: AbortSignal): Promise<Tally> {
+    const { format, folder, dry } = this.#parts
+    if (dry || format.start === undefined) return this.#once(signal)
+    // What lasts as long as a bridge runs lasts as long as this.
+    format.start(folder, () => {})
+    return this.#once(signal).finally(() => tryTo(() => format.leave?.(folder)))
+  }
+
+  async #once(signal: AbortSignal | undefined): Promise<Tally> {
+    const { folder, dry } = this.#parts
     const until = performance.now() + this.#patienceMs
     for (;;) {
       const isChanged = await this.look()
       if (signal?.aborted) break
-      if (isChanged && !this.#parts.dry) continue
-      if (!this.#isPending || this.#parts.dry || performance.now() > until || !this.#parts.folder.exists)
-        break
+      if (isChanged && !dry) continue
+      if (!this.#isPending || dry || performance.now() > until || !folder.exists) break
       await pause(againMs, signal ?? new AbortController().signal)
     }
     return this.tally

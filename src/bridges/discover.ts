@@ -31,7 +31,8 @@ export function pathFor(format: Format, env: NodeJS.ProcessEnv, cwd: string): st
   })
 }
 
-function fits(format: Format, path: string): boolean {
+/** Whether a folder looks like one of a format. */
+export function fits(format: Format, path: string): boolean {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return false
   const memory = new Memory(':memory:')
   try {

@@ -8,16 +8,16 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readSync,
   rmSync,
   type Stats,
   writeSync,
 } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { MailboxError, systemName } from '../base/errors.ts'
-import { moveFile, openRegular, writeFileAtomically } from '../base/files.ts'
+import { moveFile, openRegular, readFully, writeFileAtomically } from '../base/files.ts'
 import type { Agent } from '../model/agent.ts'
 import type { Fact, Mark } from './format.ts'
+import { LockHeld } from './lock.ts'
 import type { Memory } from './memory.ts'
 
 /** A file that cannot be read may still be being written. After this long it is reported. */
@@ -35,6 +35,15 @@ export interface Host {
 export interface ReadFile {
   text: string
   mark: Mark
+}
+
+export interface ReplaceOptions {
+  temporary?: string
+  mode?: number
+  /** What the new text was made from: if somebody else has written since, theirs stays, and it is tried again. */
+  since?: Mark
+  /** What is to be done, or checked, at the last moment. */
+  beforeRename?: () => void
 }
 
 /**
@@ -66,6 +75,17 @@ export class Folder {
     return agent !== undefined && agent.session.client !== 'bridge'
   }
 
+  /**
+   * The address here of a name that is only mentioned there: whoever has no mailbox of its own, and is no agent, may
+   * have the role of that name.
+   */
+  addressOf(name: string): string {
+    const { agents } = this.host ?? {}
+    if (agents === undefined || agents.has(name)) return name
+    const isRole = [...agents.values()].some(({ roles, gone }) => gone !== 'left' && roles.includes(name))
+    return isRole ? `role:${name}` : name
+  }
+
   /** Starts a new look, into some directories or all of them. */
   begin(due?: ReadonlySet<string>): void {
     this.#due = due
@@ -76,15 +96,17 @@ export class Folder {
   isDue = (dir: string): boolean => this.#due === undefined || this.#due.has(dir)
 
   get exists(): boolean {
-    return lstatSync(this.root, { throwIfNoEntry: false })?.isDirectory() === true
+    return this.stat('')?.isDirectory() === true
   }
 
   stat(path: string): Stats | undefined {
     try {
       return lstatSync(join(this.root, path), { throwIfNoEntry: false })
     } catch (error) {
-      if (systemName(error) === 'ENOTDIR') return undefined
-      throw error
+      const name = systemName(error)
+      if (name === undefined) throw error
+      if (name !== 'ENOTDIR') this.problem(path, `cannot be read: ${name}`)
+      return undefined
     }
   }
 
@@ -150,7 +172,7 @@ export class Folder {
         this.problem(path, `has ${stat.size} bytes; the limit is ${maxFileBytes}`, undefined, mark)
         return undefined
       }
-      const text = utf8(readFrom(fd, 0, stat.size))
+      const text = utf8(readFully(fd, 0, stat.size))
       if (text === undefined) this.problem(path, 'is not UTF-8', undefined, mark)
       return text === undefined ? undefined : { text, mark }
     } finally {
@@ -197,10 +219,20 @@ export class Folder {
   }
 
   /** Replaces a file as a whole, through a temporary file with the name that the format gives it. */
-  replace(path: string, text: string, options: { temporary?: string; mode?: number } = {}): void {
-    const full = this.inside(path)
-    const temporary = options.temporary === undefined ? `${full}.tmp` : join(this.root, options.temporary)
-    writeFileAtomically(full, text, { mode: options.mode ?? 0o644, temporary })
+  replace(
+    path: string,
+    text: string,
+    { temporary = `${path}.tmp`, mode = 0o644, since, ...more }: ReplaceOptions = {},
+  ): void {
+    const beforeRename = () => {
+      const now = since && this.stat(path)
+      if (since !== undefined && (now === undefined || stampOf(now) !== since.stamp))
+        throw new LockHeld(path, beingWritten)
+      more.beforeRename?.()
+    }
+    writeFileAtomically(this.inside(path), text, {
+      ...{ mode, temporary: join(this.root, temporary), beforeRename },
+    })
   }
 
   move(from: string, to: string): void {
@@ -211,8 +243,11 @@ export class Folder {
     rmSync(this.inside(path), { force: true })
   }
 
-  /** Appends a line, and waits for the disk. Begins a new line if the last one was never finished. */
-  append(path: string, line: string, mode = 0o644): void {
+  /**
+   * Appends a line, and waits for the disk. A last line without an end may still be being written, and is left alone
+   * for a while; one that was never finished is ended. Returns when others could see the new line, in ms.
+   */
+  append(path: string, line: string, mode = 0o644): number {
     const full = this.inside(path)
     mkdirSync(dirname(full), { recursive: true })
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW
@@ -220,15 +255,20 @@ export class Folder {
     try {
       const stat = fstatSync(fd)
       if (!stat.isFile()) throw outside(path)
-      const last = stat.size === 0 ? '\n' : readFrom(fd, stat.size - 1, 1).toString('latin1')
-      const bytes = Buffer.from(`${last === '\n' ? '' : '\n'}${line}\n`)
+      const isEnded = stat.size === 0 || readFully(fd, stat.size - 1, 1).toString('latin1') === '\n'
+      if (!isEnded && Date.now() - stat.mtimeMs < writingMs) throw new LockHeld(path, beingWritten)
+      const bytes = Buffer.from(`${isEnded ? '' : '\n'}${line}\n`)
       for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
+      const seenFrom = Date.now()
       fsyncSync(fd)
+      return seenFrom
     } finally {
       closeSync(fd)
     }
   }
 }
+
+const beingWritten = 'is being written by another program'
 
 const outside = (path: string) =>
   new MailboxError('not_permitted', `${path} leads out of the folder`, {
@@ -237,17 +277,6 @@ const outside = (path: string) =>
 
 const stampOf = ({ ino, size, mtimeMs }: Pick<Stats, 'ino' | 'size' | 'mtimeMs'>): string =>
   `${ino}:${size}:${mtimeMs}`
-
-export function readFrom(fd: number, position: number, length: number): Buffer {
-  const buffer = Buffer.allocUnsafe(length)
-  let read = 0
-  while (read < length) {
-    const n = readSync(fd, buffer, read, length - read, position + read)
-    if (n === 0) break
-    read += n
-  }
-  return buffer.subarray(0, read)
-}
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

@@ -142,6 +142,8 @@ export interface Outgoing {
   raw?: string | undefined
   /** An earlier run may have written it. */
   mayBeThere: boolean
+  /** A run that is forgotten has written it: where readers take messages out, it may be there no more. */
+  wasDelivered?: boolean
 }
 
 /** A copy that is known on both sides. */

@@ -1,18 +1,19 @@
 import { existsSync } from 'node:fs'
+import { given } from '../base/objects.ts'
 import { person } from '../model/agent.ts'
 import { isoTime } from '../model/time.ts'
 import type { ExportLine } from '../model/transfer.ts'
 import type { DiskSpace } from '../space/space.ts'
 import { type Imported, importLines, type NumberedLine } from '../space/transfer.ts'
 import { isAgent } from './arrivals.ts'
-import type { Problem } from './bridge.ts'
 import { Folder } from './folder.ts'
 import type { CopyFact, Fact, Format } from './format.ts'
 import { linesOf, stepLines } from './history.ts'
 import { keyOf } from './letters.ts'
 import { Memory } from './memory.ts'
-import { inOrder } from './order.ts'
+import { sorted } from './order.ts'
 import { hostOf } from './parts.ts'
+import type { Problem } from './problem.ts'
 import { bridgeId, memoryPath } from './remembered.ts'
 
 export interface FolderImport extends Imported {
@@ -29,7 +30,9 @@ export async function importFolder(
 ): Promise<FolderImport> {
   const memory = new Memory(':memory:')
   const problems: Problem[] = []
-  const places: CopyFact[] = []
+  // Of each line; there can be very many, so not the facts, which have the messages in them.
+  const places: string[] = []
+  const linesThere: (number | undefined)[] = []
   try {
     const folder = new Folder(path, memory, space.now, hostOf(space))
     folder.begin()
@@ -37,26 +40,24 @@ export async function importFolder(
     const numbered = async function* (): AsyncGenerator<NumberedLine> {
       let line = 0
       for (const fact of factsIn(format, folder)) {
-        for (const value of await lines.of(fact)) {
+        const found = lines.of(fact)
+        for (const value of found instanceof Promise ? await found : found) {
           if (fact.kind === 'copy' && value.kind === 'message') onProgress(line)
-          places[line] = fact as CopyFact
+          const { place = '', line: at } = fact as Partial<CopyFact>
+          places.push(place)
+          linesThere.push(at)
           yield { line: ++line, value }
         }
       }
     }
     const done = await importLines(space.core, numbered(), {
       onRefused: ({ line, reason }) => {
-        const { place, line: at } = places[line - 1]!
-        problems.push({ place, reason, ...(at === undefined ? {} : { line: at }) })
+        problems.push({ place: places[line - 1]!, reason, ...given({ line: linesThere[line - 1] }) })
       },
     })
     for (const fact of folder.problems)
       if (fact.kind === 'problem')
-        problems.push({
-          place: fact.place,
-          reason: fact.reason,
-          ...(fact.line === undefined ? {} : { line: fact.line }),
-        })
+        problems.push({ place: fact.place, reason: fact.reason, ...given({ line: fact.line }) })
     return { ...done, problems }
   } finally {
     memory.close()
@@ -64,15 +65,18 @@ export async function importFolder(
 }
 
 const factsIn = (format: Format, folder: Folder): Iterable<Fact> =>
-  format.sorts ? inOrder([...format.read(folder)], () => format.read(folder)) : format.read(folder)
+  format.sorts ? sorted(format.read(folder)) : format.read(folder)
 
 /** The lines of an export that facts of a folder are. */
 class Lines {
   readonly #space: DiskSpace
   readonly #format: Format
   readonly #path: string
-  /** By the ids there: the id here, and who it was for. */
-  readonly #known = new Map<string, { id: string; owner: string }>()
+  /** By the ids there: the ids here. */
+  readonly #known = new Map<string, string>()
+  /** The role that a message was for, by its id here. */
+  readonly #roles = new Map<string, string>()
+  readonly #ids = { idOf: (foreign: string) => this.#known.get(foreign), threadOf: () => undefined }
   readonly #agents = new Set<string>()
   /** A bridge of this folder may have brought some of it. */
   readonly #mayBeHere: boolean
@@ -84,7 +88,7 @@ class Lines {
     this.#mayBeHere = existsSync(memoryPath(space.dir, bridgeId(format.name, path)))
   }
 
-  async of(fact: Fact): Promise<ExportLine[]> {
+  of(fact: Fact): ExportLine[] | Promise<ExportLine[]> {
     if (fact.kind === 'agent') return this.#agent(fact.name, fact.roles, fact.tags)
     if (fact.kind === 'state') {
       const known = this.#known.get(fact.id)
@@ -95,15 +99,22 @@ class Lines {
     return fact.kind === 'copy' ? this.#message(fact) : []
   }
 
-  async #message(fact: CopyFact): Promise<ExportLine[]> {
-    if (this.#known.has(keyFor(fact)) || (this.#mayBeHere && (await this.#isHere(fact)))) return []
-    const idOf = (foreign: string) => this.#known.get(foreign)?.id
-    const known = { idOf, threadOf: () => undefined }
-    const { id, lines } = linesOf(this.#format, this.#path, fact, known, this.#space.now())
-    this.#known.set(fact.id, { id, owner: fact.owner })
-    if (fact.copy !== undefined) this.#known.set(keyFor(fact), { id, owner: fact.owner })
-    const owner = isAgent(fact.owner) ? this.#agent(fact.owner) : []
-    return [...this.#agent(fact.letter.from), ...owner, ...lines]
+  #message(fact: CopyFact): ExportLine[] | Promise<ExportLine[]> {
+    if (this.#known.has(keyFor(fact))) return []
+    if (!this.#mayBeHere) return this.#linesOf(fact)
+    return this.#isHere(fact).then((isHere) => (isHere ? [] : this.#linesOf(fact)))
+  }
+
+  #linesOf(fact: CopyFact): ExportLine[] {
+    const { id, lines } = linesOf(this.#format, this.#path, fact, this.#ids, this.#space.now())
+    this.#known.set(fact.id, id)
+    if (fact.copy !== undefined) this.#known.set(keyFor(fact), id)
+    if (fact.owner.startsWith('role:')) this.#roles.set(id, fact.owner)
+    const { from } = fact.letter
+    const isNew = (name: string) => !this.#agents.has(name)
+    if (!isNew(from) && !isNew(fact.owner)) return lines
+    const owner = isNew(fact.owner) && isAgent(fact.owner) ? this.#agent(fact.owner) : []
+    return [...this.#agent(from), ...owner, ...lines]
   }
 
   #isHere(fact: CopyFact): Promise<boolean> {
@@ -113,9 +124,10 @@ class Lines {
   }
 
   /** Mail to a role is in the box of whoever has taken it. */
-  #stepsOf({ id, owner }: { id: string; owner: string }, by: string, state: CopyFact['state'], at: string) {
+  #stepsOf(id: string, by: string, state: CopyFact['state'], at: string) {
     const lines = stepLines(id, by, state ?? 'unread', at)
-    if (!owner.startsWith('role:')) return lines
+    const owner = this.#roles.get(id)
+    if (owner === undefined) return lines
     return lines.map((line) =>
       line.kind === 'receipt'
         ? { ...line, changes: line.changes.map((change) => ({ ...change, owner, box: by })) }

@@ -3,10 +3,12 @@ import { given } from '../base/objects.ts'
 import { typeNamed } from '../conversation/type-names.ts'
 import type { SendInput } from '../model/fields.ts'
 import type { Origin } from '../model/origin.ts'
+import { maxLifeMs } from '../model/time.ts'
 import { Arrivals } from './arrivals.ts'
 import type { CopyFact, Fact, Letter, Link } from './format.ts'
 import { History } from './history.ts'
 import { inputOf, keyOf, maxRawLength, originOf, threadWord } from './letters.ts'
+import { LockHeld, mayPass } from './lock.ts'
 import { inOrder } from './order.ts'
 import type { Parts } from './parts.ts'
 import { settleTheirs } from './states.ts'
@@ -68,8 +70,22 @@ export class Incoming {
     }
     await Promise.all(bySender.values())
     this.#coming.clear()
-    for (const fact of facts) await this.#settle(fact)
+    for (const fact of facts) await this.#settleIfPossible(fact)
     this.#setMarks(facts)
+  }
+
+  /** What cannot be written there now is found again: its file counts as not read. */
+  async #settleIfPossible(fact: Fact): Promise<void> {
+    try {
+      await this.#settle(fact)
+    } catch (error) {
+      if (!mayPass(error)) throw error
+      const { again, report } = this.#parts
+      const { place = '', mark } = fact as Partial<CopyFact>
+      if (mark !== undefined) this.#held.add(mark.path)
+      again()
+      if (!(error instanceof LockHeld)) report({ place, reason: (error as Error).message })
+    }
   }
 
   /** What is left of a fact when its message is here. */
@@ -116,7 +132,7 @@ export class Incoming {
   }
 
   async #bring(fact: CopyFact): Promise<void> {
-    const { format, path, memory, tally, dry, again } = this.#parts
+    const { format, path, folder, memory, tally, lag, dry, again } = this.#parts
     const { id, owner, letter } = fact
     if (this.#held.has(heldKey(fact))) return
     const key = keyOf(format.name, path, fact)
@@ -127,10 +143,16 @@ export class Incoming {
     try {
       const sent = await this.#send(fact, { ...input, ...life }, origin)
       if (!sent.warnings.includes('already sent with this key')) tally.brought++
+      lag.note('inMs', folder.stat(fact.place)?.mtimeMs, Date.now())
       memory.setLink({ foreign: id, owner, id: sent.id, place: fact.place, state: 'unread' })
     } catch (error) {
       if (!(error instanceof MailboxError)) throw error
-      if (error.code === 'over_limit' && error.limit !== 'size') {
+      if (error.code === 'over_limit' && error.limit === 'thread') {
+        // It waits for the person, and what its sender says elsewhere does not.
+        if (fact.mark !== undefined) this.#held.add(fact.mark.path)
+        this.#refuse(fact, error.message)
+        again()
+      } else if (error.code === 'over_limit' && error.limit !== 'size') {
         // The rest of this sender's mail waits with it, in order.
         this.#hold(fact)
         again()
@@ -177,9 +199,10 @@ export class Incoming {
       try {
         return await mailbox.bring(said, from)
       } catch (error) {
+        // A conflict is one of its type: only one plan is open at a time. A limit says nothing about the message.
+        const isItself = error instanceof MailboxError && ['invalid', 'conflict'].includes(error.code)
+        if (!isItself || raw.length > maxRawLength) throw error
         first ??= error
-        if (!(error instanceof MailboxError) || error.code !== 'invalid' || raw.length > maxRawLength)
-          throw first
       }
     }
     throw first
@@ -187,8 +210,12 @@ export class Incoming {
 
   #lifeOf(expiresAt: string | null | undefined): Pick<SendInput, 'ttlMs' | 'expiresAt'> {
     if (expiresAt === undefined) return {}
-    return expiresAt === null ? { ttlMs: null } : { expiresAt }
+    return expiresAt === null || this.#isFar(expiresAt) ? { ttlMs: null } : { expiresAt }
   }
+
+  /** Further away than a message can expire here. */
+  #isFar = (expiresAt: string | null | undefined): boolean =>
+    typeof expiresAt === 'string' && Date.parse(expiresAt) - this.#parts.space.now() > maxLifeMs
 
   /** The thread and the message it answers, where both are known. */
   async #whereItBelongs({ id, owner, letter }: CopyFact): Promise<Pick<SendInput, 'replyTo' | 'threadId'>> {
@@ -227,7 +254,7 @@ export class Incoming {
   #isExact(fact: CopyFact): boolean {
     const { format, folder } = this.#parts
     const { from, at = '', expiresAt, replyTo, thread } = fact.letter
-    if (replyTo !== undefined || thread !== undefined) return false
+    if (replyTo !== undefined || thread !== undefined || this.#isFar(expiresAt)) return false
     const { to: _, ...input } = inputOf(fact, fact.owner)
     const kept = { ...input, from, at, expiresAt, type: typeNamed(input.type ?? 'text') } as Letter & {
       at: string

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync } from 'node:fs'
+import { readFully } from '../base/files.ts'
 import { isObject } from '../base/objects.ts'
-import { type Folder, readFrom, utf8 } from './folder.ts'
+import { type Folder, utf8 } from './folder.ts'
 import type { Mark } from './format.ts'
+import { maxLineBytes, wholeLines } from './plain-lines.ts'
 
 /** A line that was appended to a file. */
 export interface Line {
@@ -15,9 +17,6 @@ export interface Line {
   isBacklog: boolean
 }
 
-const chunkBytes = 1_048_576
-/** No line is longer than that. */
-const maxLineBytes = 16 * 1_048_576
 /** A file that is longer than this when it is first seen has a history. */
 const backlogBytes = 262_144
 /** What the beginning of a file is recognized by. */
@@ -52,7 +51,7 @@ export function* newLines(folder: Folder, path: string): Generator<Line> {
 
 function* linesFrom(folder: Folder, path: string, fd: number, known: Position | undefined): Generator<Line> {
   const { ino, size } = fstatSync(fd)
-  const head = (offset: number) => digest(readFrom(fd, 0, Math.min(offset, headBytes, size)))
+  const head = (offset: number) => digest(readFully(fd, 0, Math.min(offset, headBytes, size)))
   const isSame =
     known !== undefined && known.ino === ino && known.offset <= size && head(known.offset) === known.head
   const isBacklog = known === undefined && size > backlogBytes
@@ -62,27 +61,20 @@ function* linesFrom(folder: Folder, path: string, fd: number, known: Position | 
     const fixed = end >= headBytes ? whole : head(end)
     return { path, stamp: `${ino} ${end} ${number} ${fixed}` }
   }
-  let rest: Buffer = Buffer.alloc(0)
-  while (offset + rest.length < size) {
-    const chunk = readFrom(fd, offset + rest.length, Math.min(chunkBytes, size - offset - rest.length))
-    if (chunk.length === 0) break
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    let from = 0
-    for (let end = rest.indexOf(10, from); end >= 0; end = rest.indexOf(10, from)) {
-      line++
-      const bytes = rest.subarray(from, end)
-      from = end + 1
-      const mark = markAt(offset + from, line)
-      const text = utf8(bytes)
-      if (text === undefined) folder.problem(path, 'is not UTF-8', line, mark)
-      else if (text.trim() !== '') yield { text, line, mark, isBacklog }
-    }
-    offset += from
-    rest = rest.subarray(from)
-    if (rest.length > maxLineBytes) {
-      folder.problem(path, `has a line of more than ${maxLineBytes} bytes`, line + 1)
-      return
-    }
+  const lines = wholeLines(fd, offset, size)
+  let next = lines.next()
+  for (; next.done !== true; next = lines.next()) {
+    line++
+    offset = next.value.end
+    const mark = markAt(offset, line)
+    const text = utf8(next.value.bytes)
+    if (text === undefined) folder.problem(path, 'is not UTF-8', line, mark)
+    else if (text.trim() !== '') yield { text, line, mark, isBacklog }
+  }
+  const rest = next.value
+  if (rest.length > maxLineBytes) {
+    folder.problem(path, `has a line of more than ${maxLineBytes} bytes`, line + 1)
+    return
   }
   if (rest.length === 0) return
   const text = utf8(rest) ?? ''
@@ -125,43 +117,6 @@ export function objectIn(
   folder.problem(path, 'is not a JSON object', line, mark)
   return undefined
 }
-
-/**
- * Whether a file has a line with these values in these fields: asked when an earlier run may have written it. What is
- * found is kept, and only what was appended since is read the next time.
- */
-export function hasLine(
-  folder: Folder,
-  path: string,
-  fields: readonly string[],
-  values: readonly string[],
-): boolean {
-  const fd = folder.openLines(path)
-  if (fd === undefined) return false
-  try {
-    const { ino, size } = fstatSync(fd)
-    const key = `${folder.root}/${path} ${fields.join(' ')}`
-    const before = found.get(key)
-    const known =
-      before?.ino === ino && before.end <= size ? before : { ino, end: 0, keys: new Set<string>() }
-    const patterns = fields.map((field) => new RegExp(`"${field}"\\s*:\\s*"([^"\\\\]*)"`))
-    while (known.end < size) {
-      const chunk = readFrom(fd, known.end, Math.min(chunkBytes * 16, size - known.end))
-      const whole = chunk.lastIndexOf(10) + 1
-      if (whole === 0) break
-      for (const line of chunk.subarray(0, whole).toString('utf8').split('\n'))
-        known.keys.add(patterns.map((pattern) => pattern.exec(line)?.[1] ?? '').join(' '))
-      known.end += whole
-    }
-    found.set(key, known)
-    return known.keys.has(values.join(' '))
-  } finally {
-    closeSync(fd)
-  }
-}
-
-/** What the files that were searched contain, and up to where. */
-const found = new Map<string, { ino: number; end: number; keys: Set<string> }>()
 
 /** What was written an hour ago or earlier is history where a file is long when it is first seen. */
 export const isOld = (folder: Folder, { isBacklog }: Line, at: string | undefined): boolean =>

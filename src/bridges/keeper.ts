@@ -1,6 +1,7 @@
 import { pause } from '../base/timers.ts'
 import type { DiskSpace } from '../space/space.ts'
-import { Bridge, type Problem } from './bridge.ts'
+import { Bridge } from './bridge.ts'
+import type { Problem } from './problem.ts'
 import { formatNamed } from './registry.ts'
 import {
   beKeeper,
@@ -65,16 +66,21 @@ export async function runBridge(
   })
   const say = () => {
     const problems = bridge.problems.slice(-problemsKept)
-    writeStatus(space.dir, id, { at: space.now(), tally: bridge.tally, linked: bridge.linkCount, problems })
+    const { tally, linkCount: linked, lag } = bridge
+    writeStatus(space.dir, id, { at: space.now(), tally, linked, problems, lag: lag.figures })
   }
   say()
   const telling = setInterval(say, statusMs)
+  let why: string | undefined
   try {
     await bridge.run(signal)
+  } catch (error) {
+    why = (error as Error).message
+    throw error
   } finally {
     clearInterval(telling)
     say()
-    endStatus(space.dir, id)
+    endStatus(space.dir, id, why)
     bridge.close()
   }
 }

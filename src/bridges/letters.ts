@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { given } from '../base/objects.ts'
 import { checkTag } from '../model/address.ts'
 import { person, systemAgent } from '../model/agent.ts'
@@ -12,8 +12,7 @@ import type { CopyFact, Format, Letter } from './format.ts'
 /** A message as it is there is kept beside its fields only up to this length. */
 export const maxRawLength = 262_144
 
-const digest = (...parts: string[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+const digest = (...parts: string[]): string => hash('sha256', JSON.stringify(parts))
 
 /** Twelve hexadecimal digits that stand for a message of the space and one of its recipients. */
 export const shortId = (id: string, owner: string): string => digest(id, owner).slice(0, 12)
@@ -27,7 +26,7 @@ export const keyOf = (
 
 /** An id for a message that was written elsewhere at a time: always the same for the same key. */
 export function idOfKey(key: string, at: number): string {
-  const hex = createHash('sha256').update(key).digest('hex')
+  const hex = hash('sha256', key)
   const time = Math.max(0, Math.min(at, 2 ** 48 - 1))
     .toString(16)
     .padStart(12, '0')

@@ -1,5 +1,5 @@
 import { closeSync, lstatSync, mkdirSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
-import { systemName } from '../base/errors.ts'
+import { MailboxError, systemName } from '../base/errors.ts'
 import { sleepSync } from '../base/timers.ts'
 import type { Folder } from './folder.ts'
 
@@ -13,11 +13,17 @@ export interface LockManner {
 /** Somebody else has the lock. Try again later, and do something else meanwhile. */
 export class LockHeld extends Error {
   readonly path: string
-  constructor(path: string) {
-    super(`${path} is locked by another program`)
+  readonly reason: string
+  constructor(path: string, reason = 'is locked by another program') {
+    super(`${path} ${reason}`)
     this.path = path
+    this.reason = reason
   }
 }
+
+/** Whether something failed for a reason that may pass, and not for a mistake of ours. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof LockHeld || error instanceof MailboxError || systemName(error) !== undefined
 
 /** Tries for about 40 ms: whoever has a lock needs it for a few. Longer would hold up everything else here. */
 const tries = 8
@@ -31,10 +37,12 @@ export function withLock<T>(folder: Folder, path: string, { kind, staleMs }: Loc
     else if (n === tries) throw new LockHeld(path)
     else sleepSync(pauseMs)
   }
+  const own = identityOf(lock)
   try {
     return work()
   } finally {
-    release(lock, kind)
+    // A process that was stopped meanwhile has lost it to somebody else.
+    if (identityOf(lock) === own) release(lock, kind)
   }
 }
 
@@ -52,6 +60,11 @@ function take(lock: string, kind: LockManner['kind']): boolean {
     if (systemName(error) === 'EEXIST') return false
     throw error
   }
+}
+
+function identityOf(lock: string): string | undefined {
+  const stat = lstatSync(lock, { throwIfNoEntry: false })
+  return stat && `${stat.ino} ${stat.birthtimeMs}`
 }
 
 function isStale(lock: string, staleMs: number): boolean {

@@ -1,7 +1,14 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
-import { attachedName as at, attachDatabase, type Database, isBusy, type Statement } from '../base/sqlite.ts'
+import {
+  attachedName as at,
+  attachDatabase,
+  type Database,
+  isBusy,
+  isDamaged,
+  type Statement,
+} from '../base/sqlite.ts'
 import type { CopyState, Link } from './format.ts'
 
 /** The process waits for this long without doing anything else, so it is short. */
@@ -20,31 +27,13 @@ export class Memory {
 
   constructor(path: string) {
     if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    this.#db = alone(() => attachDatabase(path, patienceMs))
     try {
-      alone(() => this.#prepare())
+      this.#db = open(path)
     } catch (error) {
-      this.#db.close()
-      throw error
+      if (!isDamaged(error) && !isDamaged((error as Error).cause)) throw error
+      for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
+      this.#db = open(path)
     }
-  }
-
-  #prepare(): void {
-    this.#db.exec(`PRAGMA ${at}.locking_mode = EXCLUSIVE`)
-    this.#db.exec(`PRAGMA ${at}.journal_mode = WAL`)
-    this.#db.exec(`PRAGMA ${at}.synchronous = NORMAL`)
-    this.#db.exec(`BEGIN IMMEDIATE;
-      CREATE TABLE IF NOT EXISTS ${at}.note (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-      CREATE TABLE IF NOT EXISTS ${at}.mark (path TEXT PRIMARY KEY, stamp TEXT NOT NULL) WITHOUT ROWID;
-      CREATE TABLE IF NOT EXISTS ${at}.agent (name TEXT PRIMARY KEY) WITHOUT ROWID;
-      CREATE TABLE IF NOT EXISTS ${at}.told (problem TEXT PRIMARY KEY) WITHOUT ROWID;
-      CREATE TABLE IF NOT EXISTS ${at}.link (
-        "foreign" TEXT, owner TEXT, id TEXT NOT NULL, place TEXT NOT NULL, state TEXT NOT NULL,
-        written INTEGER NOT NULL, PRIMARY KEY ("foreign", owner)) WITHOUT ROWID;
-      CREATE INDEX IF NOT EXISTS ${at}.link_id ON link (id);
-      CREATE INDEX IF NOT EXISTS ${at}.link_unread ON link (owner) WHERE state = 'unread';
-      CREATE INDEX IF NOT EXISTS ${at}.link_unwritten ON link (written) WHERE written = 0;
-      COMMIT`)
   }
 
   #sql(sql: string): Statement {
@@ -177,6 +166,35 @@ export class Memory {
 }
 
 const toLink = ([foreign, owner, id, place, state]: LinkRow): Link => ({ foreign, owner, id, place, state })
+
+function open(path: string): Database {
+  const db = alone(() => attachDatabase(path, patienceMs))
+  try {
+    alone(() => prepare(db))
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function prepare(db: Database): void {
+  db.exec(`PRAGMA ${at}.locking_mode = EXCLUSIVE`)
+  db.exec(`PRAGMA ${at}.journal_mode = WAL`)
+  db.exec(`PRAGMA ${at}.synchronous = NORMAL`)
+  db.exec(`BEGIN IMMEDIATE;
+    CREATE TABLE IF NOT EXISTS ${at}.note (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS ${at}.mark (path TEXT PRIMARY KEY, stamp TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS ${at}.agent (name TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS ${at}.told (problem TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS ${at}.link (
+      "foreign" TEXT, owner TEXT, id TEXT NOT NULL, place TEXT NOT NULL, state TEXT NOT NULL,
+      written INTEGER NOT NULL, PRIMARY KEY ("foreign", owner)) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS ${at}.link_id ON link (id);
+    CREATE INDEX IF NOT EXISTS ${at}.link_unread ON link (owner) WHERE state = 'unread';
+    CREATE INDEX IF NOT EXISTS ${at}.link_unwritten ON link (written) WHERE written = 0;
+    COMMIT`)
+}
 
 /** One process works on a bridge at a time. */
 function alone<T>(work: () => T): T {

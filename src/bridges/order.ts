@@ -15,6 +15,9 @@ export function inOrder(first: Fact[], again: () => Iterable<Fact>): Fact[] {
   return [...again()].filter(isOlder).sort(byOrder)
 }
 
+/** All in order, of one listing: what is created meanwhile is left for another time. */
+export const sorted = (facts: Iterable<Fact>): Fact[] => [...facts].sort(byOrder)
+
 const compare = (a: readonly [string, number], b: readonly [string, number]): number =>
   a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] - b[1]
 

@@ -1,13 +1,13 @@
-import { MailboxError, systemName } from '../base/errors.ts'
+import { MailboxError } from '../base/errors.ts'
 import { given, isObject } from '../base/objects.ts'
 import { boxOf, isAgentBox, isGroupBox } from '../model/address.ts'
-import { person } from '../model/agent.ts'
+import { type Agent, person } from '../model/agent.ts'
 import type { MessageEntry, ReceiptEntry } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
 import type { Origin } from '../model/origin.ts'
 import type { Link } from './format.ts'
 import { letterOf } from './letters.ts'
-import { LockHeld } from './lock.ts'
+import { LockHeld, mayPass } from './lock.ts'
 import type { Parts } from './parts.ts'
 import { settleOurs } from './states.ts'
 
@@ -15,6 +15,8 @@ import { settleOurs } from './states.ts'
 const entriesAtOnce = 256
 
 const cursorNote = 'seq'
+/** States that could not be written yet. */
+const owedNote = 'owed '
 
 /** The way from the space into the folder. */
 export class Outgoing {
@@ -36,14 +38,14 @@ export class Outgoing {
     this.#blocked = new Set()
     if (this.#isStartingOver) await this.#lookWhoIsThere()
     for (const link of memory.unwritten()) await this.#finish(link)
+    for (const [rest, text] of memory.notes(owedNote)) await this.#settleOwed(rest, JSON.parse(text) as Link)
     const changed = new Map<string, Link>()
     for (const name of this.#arrivals) await this.#offerWaiting(name)
     this.#arrivals.clear()
     let seq = Number(memory.note(cursorNote) ?? 0)
     let read = 0
     const flush = async () => {
-      for (const link of changed.values())
-        await this.#guard(link.place, link.owner, () => settleOurs(this.#parts, link))
+      for (const link of changed.values()) await this.#settle(link)
       changed.clear()
       if (!dry) memory.setNote(cursorNote, String(seq))
     }
@@ -61,6 +63,20 @@ export class Outgoing {
     if (!dry) memory.setNote(cursorNote, String(seq))
     this.#isStartingOver = false
     await this.#tellRoster()
+  }
+
+  async #settle(link: Link): Promise<boolean> {
+    const isDone = await this.#guard(link.place, link.owner, () => settleOurs(this.#parts, link))
+    if (!isDone) this.#parts.memory.setNote(`${owedNote}${keyOf(link)}`, JSON.stringify(link))
+    return isDone
+  }
+
+  /** A state that an earlier look could not write. */
+  async #settleOwed(rest: string, link: Link): Promise<void> {
+    const { memory, dry, direction } = this.#parts
+    if (dry || direction === 'in') return
+    if (await this.#settle(memory.linkOf(link.foreign, link.owner) ?? link))
+      memory.forgetNote(`${owedNote}${rest}`)
   }
 
   readonly #arrivals = new Set<string>()
@@ -123,18 +139,20 @@ export class Outgoing {
     for (const owner of there) if (this.#isFor(message, owner)) await this.#offerTo(owner, message, seq)
   }
 
-  /** One copy for a group or a role, if somebody there belongs to it. */
+  /** One copy for a group or a role, if somebody there belongs to it, or nobody here: it may be for one to come. */
   async #offerToGroup(to: string, there: readonly string[], message: Message, seq: number): Promise<void> {
     const { memory, space, direction } = this.#parts
     if (isAgentBox(boxOf(to)) || direction === 'in') return
     const foreign = this.#foreignId(message, to)
     if (memory.linkOf(foreign, to) !== undefined) return
+    const link: Link = { foreign, owner: to, id: message.id, place: '', state: 'unread' }
+    if (isForNobodyIn(space.core.agents, to)) return this.#write(link, message)
     for (const name of there)
       if (
         space.core.agents.get(name)?.session.client === 'bridge' &&
         (await this.#reached(name, message, seq))
       )
-        return this.#write({ foreign, owner: to, id: message.id, place: '', state: 'unread' }, message)
+        return this.#write(link, message)
   }
 
   /** Whether a message is for somebody, read or not. */
@@ -173,15 +191,17 @@ export class Outgoing {
   }
 
   async #write(link: Link, message: Message, isRetry = false): Promise<void> {
-    const { memory, folder, format, tally, dry } = this.#parts
+    const { memory, folder, format, space, tally, lag, dry } = this.#parts
     if (!isRetry) tally.written++
     if (dry) return
     if (!isRetry) memory.setLink(link, false)
     const mayBeThere = isRetry || this.#isStartingOver
     if (this.#blocked.has(link.owner)) return
-    const outgoing = { ...this.#outgoingOf(link, message), mayBeThere }
+    const wasDelivered = !isRetry && mayBeThere && (await this.#isTold(link))
+    const outgoing = { ...this.#outgoingOf(link, message), mayBeThere, wasDelivered }
     await this.#guard(link.foreign, link.owner, async () => {
       const place = format.write(folder, outgoing)
+      lag.note('outMs', Date.parse(message.createdAt), space.now())
       await this.#tellDelivered(link)
       memory.setLink({ ...link, place })
     })
@@ -209,6 +229,11 @@ export class Outgoing {
   #threadThere({ id, threadId, from }: Message): string | undefined {
     if (threadId === id) return undefined
     return this.#idThere(threadId, from) ?? threadId
+  }
+
+  async #isTold({ owner, id }: Link): Promise<boolean> {
+    const { receipts } = await this.#parts.space.show(id)
+    return receipts.some(({ recipient, state }) => recipient === owner && state !== 'stored')
   }
 
   /** Its file is in the inbox there: that is as much as can be known. */
@@ -242,26 +267,30 @@ export class Outgoing {
     return since !== undefined && performance.now() - since > this.#parts.lockPatienceMs
   }
 
-  /** Runs what may fail because of the other side: that is reported, and tried again later. */
+  /** Runs what may fail for a while: that is reported, and tried again later. */
   async #guard(place: string, owner: string, work: () => Promise<void>): Promise<boolean> {
     const { report, again } = this.#parts
     try {
       await work()
       return true
     } catch (error) {
-      const isTheirs = error instanceof LockHeld || systemName(error) !== undefined || isOutside(error)
-      if (!isTheirs) throw error
+      if (!mayPass(error)) throw error
       this.#blocked.add(owner)
       again()
       if (!(error instanceof LockHeld)) report({ place, reason: (error as Error).message })
-      else if (this.#isHeldForLong(error.path))
-        report({ place: error.path, reason: 'is locked by another program' })
+      else if (this.#isHeldForLong(error.path)) report({ place: error.path, reason: error.reason })
       return false
     }
   }
 }
 
-const isOutside = (error: unknown): boolean => error instanceof MailboxError && error.code === 'not_permitted'
+/** Nobody has this role or this tag. */
+function isForNobodyIn(agents: ReadonlyMap<string, Agent>, to: string): boolean {
+  const [space, word] = [to.slice(0, to.indexOf(':')), to.slice(to.indexOf(':') + 1)]
+  if (!to.includes(':') || space === 'agent' || space === 'broadcast') return false
+  const has = ({ roles, tags }: Agent) => (space === 'role' ? roles.includes(word) : tags.includes(to))
+  return ![...agents.values()].some((agent) => agent.gone !== 'left' && has(agent))
+}
 
 const keyOf = ({ foreign, owner }: Link): string => `${foreign} ${owner}`
 

@@ -1,7 +1,9 @@
 import type { DiskSpace } from '../space/space.ts'
 import type { Folder, Host } from './folder.ts'
-import type { Format, ProblemFact } from './format.ts'
+import type { Format } from './format.ts'
+import type { Lag } from './lag.ts'
 import type { Memory } from './memory.ts'
+import type { Problem } from './problem.ts'
 
 export const directions = ['in', 'out', 'both'] as const
 export type Direction = (typeof directions)[number]
@@ -33,8 +35,9 @@ export interface Parts {
   /** A lock that is held for longer is reported. */
   readonly lockPatienceMs: number
   readonly tally: Tally
+  readonly lag: Lag
   /** Tells of a problem, once. */
-  readonly report: (problem: Pick<ProblemFact, 'place' | 'line' | 'reason'>) => void
+  readonly report: (problem: Problem) => void
   /** Somebody is there who was not known: mail may have waited for it. */
   readonly arrived: (name: string) => void
   /** Something has to wait: look again soon. */

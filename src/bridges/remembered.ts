@@ -3,10 +3,11 @@ import { mkdirSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { listIfAny, readJsonIfAny, writeFileAtomically } from '../base/files.ts'
-import { isObject } from '../base/objects.ts'
+import { given, isObject } from '../base/objects.ts'
 import { identifyProcess, type ProcessIdentity, processState } from '../base/process.ts'
-import type { Problem } from './bridge.ts'
+import type { LagFigures } from './lag.ts'
 import { type Direction, directions, type Tally } from './parts.ts'
+import { describeProblem, type Problem } from './problem.ts'
 
 /** A bridge that the space has, whether it runs or not. */
 export interface Remembered {
@@ -28,6 +29,7 @@ export interface BridgeStatus {
   linked: number
   /** The last things that were left where they are. */
   problems: Problem[]
+  lag?: LagFigures
   /** Why it does not run. */
   error?: string
 }
@@ -102,9 +104,9 @@ export function runnerOf(space: string, id: string): number | undefined {
 }
 
 /** A bridge that has ended runs nowhere, whatever its process does next. */
-export function endStatus(space: string, id: string): void {
+export function endStatus(space: string, id: string, error = 'not running'): void {
   const status = statusOf(space, id)
-  if (status !== undefined) writeStatus(space, id, { ...status, error: 'not running' })
+  if (status !== undefined) writeStatus(space, id, { ...status, error })
 }
 
 const keeperPath = (space: string): string => join(dirOf(space), 'keeper.json')
@@ -121,3 +123,20 @@ export function hasKeeper(space: string): boolean {
   const keeper = readJsonIfAny<ProcessIdentity>(keeperPath(space))
   return keeper !== undefined && processState(keeper) === 'running'
 }
+
+/** The bridges of a space as a person sees them. */
+export const bridgeLines = (space: string) =>
+  rememberedBridges(space).map(({ id, format, path, direction }) => {
+    const {
+      linked = 0,
+      problems = [],
+      lag = {},
+      error,
+    } = statusOf(space, id) ?? ({} as Partial<BridgeStatus>)
+    const last = problems.at(-1)
+    return {
+      ...{ id, format, path, direction, isRunning: runnerOf(space, id) !== undefined },
+      ...{ linked, problems: problems.length, ...lag },
+      ...given({ lastProblem: last && describeProblem(last), error }),
+    }
+  })

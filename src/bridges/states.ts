@@ -79,17 +79,16 @@ export async function settleOurs(parts: Parts, link: Link): Promise<void> {
 
 function writeState(parts: Parts, link: Link, to: CopyState, { at, by = link.owner }: Here): void {
   const { format, folder, memory, tally, dry } = parts
-  tally.statesOut++
-  if (dry) return
+  if (dry) return void tally.statesOut++
   memory.setLink({ ...link, state: format.setState(folder, { ...link, owner: by }, to, at) })
   format.summarize?.(folder, by, memory.unreadOf(link.owner), at)
+  tally.statesOut++
 }
 
 /** Does here, as its owner, what was done there. */
 async function takeOver(parts: Parts, link: Link, state: CopyState, reason: string): Promise<void> {
   const { space, memory, tally, dry } = parts
-  tally.statesIn++
-  if (dry) return
+  if (dry) return void tally.statesIn++
   try {
     await step(space.mailboxInside(link.owner), link.id, state, reason)
   } catch (error) {
@@ -98,6 +97,7 @@ async function takeOver(parts: Parts, link: Link, state: CopyState, reason: stri
       throw error
   }
   memory.setLink({ ...link, state })
+  tally.statesIn++
 }
 
 async function step(mailbox: LocalMailbox, id: string, state: CopyState, reason: string): Promise<unknown> {

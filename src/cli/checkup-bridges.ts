@@ -1,5 +1,6 @@
+import { describeProblem } from '../bridges/problem.ts'
 import type { Finding } from './checkup.ts'
-import { describeProblem } from './format/bridge.ts'
+import { describeLag } from './format/bridge.ts'
 
 /** How the bridges of a space are; nothing while it has none. */
 export async function bridgeFindings(dir: string): Promise<Finding[]> {
@@ -14,17 +15,22 @@ export async function bridgeFindings(dir: string): Promise<Finding[]> {
           ...{ check, state: 'fail' as const, found: `${format}: there is no folder ${path}` },
           next: `put it back, or end the bridge: mailbox bridge stop ${id}`,
         }
+      const status = statusOf(dir, id)
       if (runnerOf(dir, id) === undefined)
         return {
-          ...{ check, state: 'warn' as const, found: `${format} ${path} is not running` },
+          ...{ check, state: 'warn' as const, found: `${format} ${path} is not running${whyNot(status)}` },
           next: `start it: mailbox serve, or mailbox bridge ${format} ${path}`,
         }
-      const last = statusOf(dir, id)?.problems.at(-1)
+      const last = status?.problems.at(-1)
       if (last !== undefined)
         return {
           ...{ check, state: 'warn' as const, found: `${format} ${path}: ${describeProblem(last)}` },
           next: 'correct the file, or remove it',
         }
-      return { check, state: 'ok' as const, found: `${format} ${path} is running` }
+      const lag = describeLag(status?.lag ?? {})
+      return { check, state: 'ok' as const, found: `${format} ${path} is running${lag && `, lag ${lag}`}` }
     })
 }
+
+const whyNot = ({ error }: { error?: string } = {}): string =>
+  error === undefined || error === 'not running' ? '' : `: ${error}`

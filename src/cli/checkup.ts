@@ -9,6 +9,7 @@ import { ensureSpaceDir, readSettings, unknownSettings } from '../space/settings
 import type { DiskSpace } from '../space/space.ts'
 import type { FoundSpace } from '../space/trust.ts'
 import { bridgeFindings } from './checkup-bridges.ts'
+import { checkEncryption } from './checkup-encryption.ts'
 import type { Cli } from './cli.ts'
 import { translate } from './exit.ts'
 import { relative } from './format/time.ts'
@@ -72,6 +73,7 @@ async function* checkSpaceIn(cli: Cli, dir: string, deep: boolean): AsyncGenerat
   yield* (await scrubFindings(dir)).map((found) => ({ check: 'scrub', ...found }))
   yield* (await archivingFindings(space)).map((found) => ({ check: 'archive', ...found }))
   yield await attempt('index', () => checkIndex(space, hadIndex, deep))
+  yield await attempt('encryption', () => checkEncryption(space))
   yield await attempt('lock', () => checkLock(space))
   const doubt = space.core.now.doubt()
   if (doubt !== undefined) yield { check: 'clock', state: 'warn', ...describeDoubt(doubt) }
@@ -193,14 +195,10 @@ async function archivingFindings({ core, dir }: DiskSpace): Promise<Omit<Finding
     return [
       { state: 'ok', found: 'not yet: a hub, `watch` or another process that stays does it once a day' },
     ]
-  if (last.problem !== undefined)
-    return [
-      {
-        state: 'warn',
-        found: `${describeRun(last)}, ${ago(last.at)}`,
-        next: 'mailbox archive-old --dry-run',
-      },
-    ]
+  if (last.problem !== undefined) {
+    const found = `${describeRun(last)}, ${ago(last.at)}`
+    return [{ state: 'warn', found, next: 'mailbox archive-old --dry-run' }]
+  }
   const did =
     lastDone === undefined ? 'nothing to archive yet' : `${describeRun(lastDone)}, ${ago(lastDone.at)}`
   return [{ state: 'ok', found: `${did}; last looked ${ago(last.at)}` }]

@@ -9,6 +9,7 @@ import { type UnreadableLine, unreadableHint, unreadableText } from '../model/un
 import { type Globals, readGlobals, withoutGlobals } from './globals.ts'
 import { filterJson } from './jq.ts'
 import { type Colors, colorsFor, widthOf } from './output.ts'
+import { page } from './pager.ts'
 
 /** What every verb works with: the global options, and how to write to the caller. */
 export interface Cli {
@@ -20,10 +21,12 @@ export interface Cli {
   /** The agent the verb acts as. */
   actor: string
   /**
-   * What the marks around the words of senders hold, for a reader that could take them for ours: an agent, or whoever
-   * reads the output of a program. A person at a terminal has none.
+   * Whether the words of senders are marked, for a reader that could take them for ours: an agent, or whoever reads the
+   * output of a program. A person at a terminal needs no marks.
    */
-  nonce?: string
+  isMarked: boolean
+  /** What the marks hold. */
+  readonly nonce: string | undefined
   /** For standard output. */
   colors: Colors
   width: number
@@ -66,7 +69,9 @@ export function createCli(globals: Globals, verb = ''): Cli {
   const aside = colorsFor(process.stderr)
   const talk = (text: string) => quiet || process.stderr.write(`${text}\n`)
   const print = (text: string) => process.stdout.write(jq === undefined ? `${text}\n` : filterJson(text, jq))
+  const show = (text: string) => (globals.pager === false ? print(text) : page(`${text}\n`))
   const warn = (text: string) => void talk(`${aside.yellow('warning:')} ${toPrintableLine(text)}`)
+  let nonce: string | undefined
   const actor = globals.as ?? (process.env['MAILBOX_AGENT'] || person)
   const cli: Cli = {
     globals,
@@ -74,13 +79,19 @@ export function createCli(globals: Globals, verb = ''): Cli {
     quiet,
     verb,
     actor,
+    isMarked: false,
+    get nonce() {
+      if (cli.isMarked) nonce ??= newNonce()
+      return nonce
+    },
     colors,
     width: widthOf(process.stdout),
     now: Date.now(),
     unreadable: () => [],
     answer(object, text) {
       const unreadable = cli.unreadable()
-      print(json ? toSafeJson(unreadable.length === 0 ? object : { ...object, unreadable }) : text())
+      if (json) print(toSafeJson(unreadable.length === 0 ? object : { ...object, unreadable }))
+      else show(text())
       if (unreadable.length > 0) warn(`${unreadableText(unreadable)}; ${unreadableHint}`)
     },
     confirm: (object, text) => void (json ? print(toSafeJson(object)) : quiet || print(text())),
@@ -96,7 +107,7 @@ export function createCli(globals: Globals, verb = ''): Cli {
 /** Says who acts, once that is known. */
 export function actAs(cli: Cli, name: string): void {
   cli.actor = name
-  if (name !== person || !process.stdout.isTTY) cli.nonce ??= newNonce()
+  if (name !== person || !process.stdout.isTTY) cli.isMarked = true
 }
 
 /** For verbs that have another option for who sends: `--from` is `--as`. */

@@ -6,6 +6,7 @@ import { checkFields } from '../model/check-fields.ts'
 import type { Kind } from '../model/field.ts'
 import { type FieldName, inputFields, optionName, type SendInput } from '../model/fields.ts'
 import { checkAttachments } from '../space/mailbox/attachments.ts'
+import type { Cli } from './cli.ts'
 import { readJson, readText } from './input.ts'
 import { collect, duration, priority, whole } from './options.ts'
 
@@ -61,12 +62,32 @@ export async function compose(flags: MessageFlags, stdin: boolean): Promise<Comp
   return message
 }
 
-/** Refuses a message that says nothing: neither words nor data, nor a type that says something by itself. */
-export function checkSaysSomething(message: Composed, hint: string): void {
+/**
+ * A message that says something: words, data, or a type that says something by itself. Whoever sits at a terminal may
+ * write it in an editor; otherwise an empty one is refused.
+ */
+export async function completed(
+  cli: Cli,
+  message: Composed,
+  { hint, about }: EmptyMessage,
+): Promise<Composed> {
   const { subject, body, payload, context, attachments = [], type = 'text' } = message
   const hasWords = Boolean(subject) || Boolean(body) || type !== 'text'
-  if (hasWords || payload !== undefined || context !== undefined || attachments.length > 0) return
+  if (hasWords || payload !== undefined || context !== undefined || attachments.length > 0) return message
+  if (process.stdin.isTTY && !cli.json) {
+    const { editorOf, writeInEditor } = await import('./editor.ts')
+    const editor = editorOf(process.env)
+    if (editor !== undefined) return { ...message, body: writeInEditor(editor, about) }
+    hint += '; with EDITOR set, it opens your editor'
+  }
   throw new MailboxError('invalid', 'the message is empty', { hint })
+}
+
+interface EmptyMessage {
+  /** What to do where there is no editor. */
+  hint: string
+  /** What the editor says of the message. */
+  about: readonly string[]
 }
 
 /** JSON is read here rather than by commander: it may come from standard input. */

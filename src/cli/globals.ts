@@ -10,6 +10,8 @@ export interface Globals {
   quiet?: boolean
   /** A filter for the JSON that is printed. */
   jq?: string
+  /** `false`: long output is not shown in a pager. */
+  pager?: boolean
 }
 
 const heading = 'Global options:'
@@ -32,13 +34,19 @@ export function addGlobals(command: Command): void {
     .addOption(global('--json', 'print a JSON object (streams: one per line)'))
     .addOption(global('--jq <filter>', 'print what a jq filter selects from the JSON; needs the program jq'))
     .addOption(global('--quiet', 'hide confirmations, hints and progress'))
+    .addOption(
+      global(
+        '--no-pager',
+        'print long output as it is (otherwise on a terminal: MAILBOX_PAGER, PAGER, or less)',
+      ),
+    )
     .addHelpOption(global('-h, --help', 'show this help'))
   for (const sub of command.commands) if (command.parent !== null) addGlobals(sub)
 }
 
 /** The options of a verb itself: global ones may stand among them. */
 export function withoutGlobals(options: Globals): object {
-  const { space: _space, as: _as, json: _json, quiet: _quiet, ...own } = options
+  const { space: _space, as: _as, json: _json, quiet: _quiet, jq: _jq, pager: _pager, ...own } = options
   return own
 }
 
@@ -46,5 +54,6 @@ export function withoutGlobals(options: Globals): object {
 export function readGlobals(command: Command): Globals {
   const chain: Command[] = []
   for (let at: Command | null = command; at !== null; at = at.parent) chain.unshift(at)
-  return Object.assign({}, ...chain.map((each) => each.opts())) as Globals
+  const given = chain.map((each) => each.opts<Globals>())
+  return { ...Object.assign({}, ...given), pager: given.every(({ pager }) => pager !== false) } as Globals
 }

@@ -36,11 +36,7 @@ async function findLast(command: Command): Promise<string> {
   const cli = createCli(readGlobals(command))
   await using space = await open(cli)
   const mailbox = await peekMailbox(cli, space)
-  const name = /\s/.test(cli.actor) ? `"${cli.actor}"` : cli.actor
-  const pages = await Promise.all(
-    [`from:${name}`, `to:${name}`].map((query) => mailbox.search(query, { limit: 1 })),
-  )
-  const [newest] = pages.flatMap(({ messages }) => messages).sort((a, b) => b.seq - a.seq)
+  const [newest] = (await mailbox.search('is:mine', { limit: 1 })).messages
   if (newest !== undefined) return newest.id
   throw new MailboxError('not_found', `${cli.actor} has neither sent nor received a message`, {
     hint: 'see `mailbox search`',

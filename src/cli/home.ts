@@ -6,7 +6,7 @@ import type { OpenedSpace } from '../space/api.ts'
 import { type Cli, createCli } from './cli.ts'
 import { subjectIn } from './format/foreign.ts'
 import { relative } from './format/time.ts'
-import { foundPlace, open, openFiles, peekMailbox, spaceDir, spaceExists } from './open.ts'
+import { foundPlace, open, peekMailbox, spaceDir, spaceExists } from './open.ts'
 import { count } from './progress.ts'
 
 /** The verbs that one needs, in the order in which one meets them. */
@@ -20,7 +20,7 @@ const daily: readonly (readonly [words: string, about: string])[] = [
   ['wait', 'wait for mail'],
   ['thread ID', 'show a whole conversation'],
   ['search WORDS', 'find messages'],
-  ['agents', 'see who is here, and in which state'],
+  ['top', 'watch the agents and decide what needs you'],
   ['owed', 'see who owes whom an answer'],
   ['serve', 'start the console and the HTTP API'],
 ]
@@ -36,25 +36,27 @@ export async function home(): Promise<string> {
     '',
     ...verbs,
     '',
-    'An ID can be a number (12), a prefix, or @last. All verbs: mailbox --help; one of them: mailbox VERB --help',
+    'An ID can be a number (12), a prefix, or @last.',
+    'To list all verbs: mailbox --help. To explain one: mailbox VERB --help.',
     '',
     ...(await waiting(cli)),
   ].join('\n')
 }
 
 async function waiting(cli: Cli): Promise<string[]> {
-  if (foundPlace(cli).kind === 'hub') {
-    await using space = await open(cli)
-    return await unreadIn(cli, space)
+  if (foundPlace(cli).kind === 'directory') {
+    const dir = spaceDir(cli)
+    if (!spaceExists(dir))
+      return [
+        `There is no space in ${toPrintableLine(dir)} yet.`,
+        `To create it: ${cli.command('join NAME')}`,
+      ]
   }
-  const dir = spaceDir(cli)
-  if (!spaceExists(dir)) return [`There is no space in ${dir} yet. To create it: ${cli.command('join NAME')}`]
-  await using space = await openFiles(cli)
+  await using space = await open(cli)
   if (cli.actor !== person) return await unreadIn(cli, space)
-  const where = toPrintableLine(dir)
-  const { isForPerson, Survey } = await import('../space/survey.ts')
-  const all = await new Survey(space.core).needs()
-  const asked = all.filter(isForPerson)
+  const where = toPrintableLine(space.place)
+  const { isForPerson } = await import('../space/survey.ts')
+  const asked = (await space.needs()).filter(isForPerson)
   if (asked.length === 0) return [`Nothing needs you in ${where}.`]
   const blocked = new Set(asked.flatMap(({ frees }) => frees.map(({ agent }) => agent))).size
   const more = asked.length - mostListed
@@ -63,7 +65,7 @@ async function waiting(cli: Cli): Promise<string[]> {
       blocked === 0 ? '' : `; ${count(blocked)} ${blocked === 1 ? 'agent is' : 'agents are'} blocked`
     }:`,
     ...asked.slice(0, mostListed).map((need) => lineOf(cli, need)),
-    ...(more > 0 ? [`  … and ${count(more)} more: ${cli.command('inbox')}`] : []),
+    ...(more > 0 ? [`  … and ${count(more)} more: ${cli.command('top')}`] : []),
   ]
 }
 

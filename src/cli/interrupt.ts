@@ -32,7 +32,7 @@ export const interruptCode = (): number | undefined => code
 export const wasInterrupted = (): boolean => controller.signal.aborted
 
 const yieldEveryMs = 50
-let lastYield = performance.now()
+let lastYield = 0
 
 /** Lets signals through in long loops over existing data, which otherwise never wait. */
 export async function yieldToSignals(): Promise<void> {

@@ -1,8 +1,25 @@
 #!/usr/bin/env node
-import module from 'node:module'
+import { writeSync } from 'node:fs'
+import { CodeCache } from '../base/code-cache.ts'
 
-// Node 22 and later keep the compiled code between runs; it has to be asked before the rest is loaded.
-const { enableCompileCache } = module as { enableCompileCache?: () => unknown }
-enableCompileCache?.()
+declare const __VERSION__: string
 
-void import('./program.ts').then(({ run }) => run(process.argv.slice(2)))
+const words = process.argv.slice(2)
+if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) printVersion()
+else runProgram()
+
+/** By itself: to load the program takes longer than all the rest. */
+function printVersion(): void {
+  try {
+    writeSync(1, `${__VERSION__}\n`)
+  } catch (error) {
+    // If nobody reads it, that is no failure.
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') process.exitCode = 1
+  }
+}
+
+function runProgram(): void {
+  const cache = new CodeCache({ require, import: (name) => import(name) })
+  const { run } = cache.load<typeof import('./program.ts')>(`${import.meta.dirname}/program.cjs`)
+  void run(words, (verb) => cache.runs(verb))
+}

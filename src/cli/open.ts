@@ -185,7 +185,12 @@ export function personAction<Words extends unknown[]>(
   action(command, async (cli, ...words: Words) => {
     const dir = spaceDir(cli)
     if (!spaceExists(dir)) return work(cli, ...words)
-    await using space = await openFiles(cli)
+    await using space = await openFiles(cli).catch((error: unknown) => {
+      // One in a database that the verb may create.
+      if (!(error instanceof MailboxError) || error.code !== 'not_found') throw error
+      return undefined
+    })
+    if (space === undefined) return work(cli, ...words)
     const { mustBePerson } = await whole()
     await mustBePerson(space.core, what)
     opened.set(cli, space)

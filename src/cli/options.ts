@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
 import { type Priority, priorityHint, toPriority } from '../model/message.ts'
-import { parseDuration } from '../model/time.ts'
+import { parseDuration, toDuration } from '../model/time.ts'
 
 /** For repeatable options. */
 export const collect = (value: string, before: string[] = []): string[] => [...before, value]
@@ -28,7 +28,21 @@ function within(least: number, most: number, shape: RegExp, what: string): Parse
 
 /** A duration in ms; infinite for `forever`. */
 export const duration = (text: string): number =>
-  text === 'forever' ? Number.POSITIVE_INFINITY : parseDuration(text)
+  text === 'forever' ? Number.POSITIVE_INFINITY : finiteDuration(text)
+
+/** A duration in ms: `15m`, `90s`, `1500`. */
+export const finiteDuration = (text: string): number => parseDuration(text)
+
+/** A duration in ms that has a least length. */
+export const durationFrom =
+  (leastMs: number): ParseNumber =>
+  (text) => {
+    const ms = parseDuration(text)
+    if (ms >= leastMs) return ms
+    throw new MailboxError('invalid', `${JSON.stringify(text)} is too short here`, {
+      hint: `use ${toDuration(leastMs)} or more`,
+    })
+  }
 
 export function priority(text: string): Priority {
   const found = toPriority(/^\d$/.test(text) ? Number(text) : text)

@@ -5,19 +5,24 @@ import { readHandles } from './handles.ts'
 import { helpStyle, quickStart } from './help.ts'
 import { interruptCode } from './interrupt.ts'
 import { ignoreClosedPipes, settle } from './output.ts'
+import { page } from './pager.ts'
 import { refuseRepeats } from './repeats.ts'
 import { withSuggestion } from './suggest.ts'
 import { allVerbs, findVerb, type Verb } from './verbs.ts'
 
 declare const __VERSION__: string
 
-/** Runs one command line and ends the process with its exit code. */
-export async function run(words: readonly string[]): Promise<never> {
+/** Runs one command line and ends the process with its exit code. `onVerb` is told which verb it is. */
+export async function run(
+  words: readonly string[],
+  onVerb: (name: string) => void = () => {},
+): Promise<never> {
   ignoreClosedPipes()
   const program = await createProgram(words)
+  program.hook('preSubcommand', (_, command) => onVerb(command.name()))
   let code = 0
   try {
-    if (words.length === 0) process.stdout.write(`${await (await import('./home.ts')).home()}\n`)
+    if (words.length === 0) page(`${await (await import('./home.ts')).home()}\n`)
     else await program.parseAsync(asVerbHelp(words), { from: 'user' })
     code = interruptCode() ?? Number(process.exitCode ?? 0)
   } catch (error) {
@@ -47,7 +52,7 @@ async function createProgram(words: readonly string[]): Promise<Command> {
     // Each verb parses its own options: in `--body --json`, the body is `--json`.
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ outputError: () => {} })
+    .configureOutput({ outputError: () => {}, writeOut: page })
     .configureHelp(helpStyle)
     .addHelpText('after', quickStart)
   addGlobals(program)
@@ -84,7 +89,6 @@ function refuseUnknownVerb(command: Command): void {
 }
 
 async function verbsFor(first: string | undefined): Promise<readonly Verb[]> {
-  if (first === '--version' || first === '-V') return []
   const called = first?.startsWith('-') ? undefined : await findVerb(first)
   return called === undefined || called.needsOtherVerbs ? allVerbs() : [called]
 }

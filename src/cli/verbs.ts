@@ -26,6 +26,7 @@ const from =
 
 const verb = (name: string, summary: string, load: Row['load']): Row => ({ name, summary, load })
 
+const answering = () => import('./verbs/answer.ts')
 const archiveOld = () => import('./verbs/archive-old.ts')
 const audit = () => import('./verbs/audit.ts')
 const bridge = () => import('./verbs/bridge.ts')
@@ -34,6 +35,7 @@ const complete = () => import('./verbs/complete.ts')
 const completion = () => import('./verbs/completion.ts')
 const config = () => import('./verbs/config.ts')
 const dead = () => import('./verbs/dead.ts')
+const digest = () => import('./verbs/digest.ts')
 const demo = () => import('./verbs/demo.ts')
 const doctor = () => import('./verbs/doctor.ts')
 const follow = () => import('./verbs/follow.ts')
@@ -57,6 +59,7 @@ const send = () => import('./verbs/send.ts')
 const serve = () => import('./verbs/serve.ts')
 const stats = () => import('./verbs/stats.ts')
 const tmux = () => import('./verbs/tmux.ts')
+const top = () => import('./verbs/top.ts')
 const token = () => import('./verbs/token.ts')
 const trust = () => import('./verbs/trust.ts')
 const transfer = () => import('./verbs/transfer.ts')
@@ -73,7 +76,7 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
     verb('doctor', 'Check the installation and suggest fixes', from(doctor, 'doctor')),
     verb('config', 'Show and change settings', from(config, 'config')),
     verb('trust', 'Agree to use the space of a project', from(trust, 'trust')),
-    verb('login', 'Keep a token for a hub on another machine', from(login, 'login')),
+    verb('login', 'Save a token for a hub on another machine', from(login, 'login')),
     verb('logout', 'Forget the tokens for a hub', from(login, 'logout')),
     verb('prompt', 'Print the mailbox section of a system prompt', from(prompt, 'prompt')),
     verb('demo', 'Watch a team of mock agents at work in the console', from(demo, 'demo')),
@@ -94,6 +97,7 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
   'Send:': [
     verb('send', 'Send a message', from(send, 'send')),
     verb('reply', 'Reply to a message', from(send, 'reply')),
+    verb('answer', 'Answer a message in a word', from(answering, 'answer')),
     verb('forward', 'Forward a message to others', from(forwarding, 'forward')),
     verb('broadcast', 'Send to every agent, or to a swarm', from(send, 'broadcast')),
     ...conversationVerbs('send'),
@@ -109,9 +113,11 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
     verb('thread', 'Show a whole thread', from(look, 'thread')),
     verb('sent', 'List the messages you sent', from(look, 'sent')),
     verb('search', 'Search all messages', from(look, 'search')),
+    verb('top', 'Watch the agents and what needs you, on one screen', from(top, 'top')),
     verb('dead', 'List and resend undeliverable mail', from(dead, 'dead')),
-    verb('wait', 'Wait for mail, an acknowledgement or an end', from(wait, 'wait')),
+    verb('wait', 'Wait for mail, an acknowledgement or an outcome', from(wait, 'wait')),
     verb('watch', 'Print new mail as it arrives, without marking it as read', from(follow, 'watch')),
+    verb('digest', 'Show what happened while you were away', from(digest, 'digest')),
     verb('log', 'Show everything that happened in the space', from(log, 'log')),
   ],
   'Handle:': [

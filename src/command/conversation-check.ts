@@ -108,6 +108,7 @@ export function guardLoop(view: View, message: Message, context: Context): Messa
       'over_limit',
       `the thread has ${length} messages without a word of the person (limits.threadMessages)`,
       {
+        limit: 'thread',
         hint: 'it is paused and the person was told; it goes on when the person writes into it, or begin a new thread',
       },
     )

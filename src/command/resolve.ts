@@ -106,6 +106,8 @@ function checkHeld(directory: Directory, name: string): void {
   )
 }
 
+const isEmpty = ({ agents }: Directory): boolean => [...agents.keys()].every((name) => name === person)
+
 function unknownRecipient(directory: Directory, name: string): MailboxError {
   const known = new Set([person, ...directory.agents.keys()])
   for (const agent of directory.agents.values()) for (const role of agent.roles) known.add(`role:${role}`)
@@ -114,6 +116,6 @@ function unknownRecipient(directory: Directory, name: string): MailboxError {
     hint:
       near.length > 0
         ? `did you mean ${near.join(' or ')}? To keep the message until the agent joins, use --hold`
-        : 'see `mailbox agents`; to keep the message until the agent joins, use --hold',
+        : `${isEmpty(directory) ? 'no agent has joined yet; add one with `mailbox join NAME`' : 'see `mailbox agents`'}; to keep the message until the agent joins, use --hold`,
   })
 }

@@ -44,7 +44,7 @@ function checkHandoff(value: Record<string, unknown>): Partial<Handoff> {
 }
 
 /** Common handoffs to start from. A space adds its own as `templates/NAME.json`. */
-const templates: Record<string, Partial<Handoff>> = {
+export const handoffTemplates: Record<string, Partial<Handoff>> = {
   implementation: {
     currentState: 'The design is settled; nothing is built yet.',
     nextSteps: ['Read the design', 'Build it with its tests', 'Hand it to a reviewer'],
@@ -69,10 +69,10 @@ const templates: Record<string, Partial<Handoff>> = {
 async function findTemplate(mailbox: Surroundings, name: string): Promise<Partial<Handoff>> {
   const own = await mailbox.template(name)
   if (own !== null) return checkHandoff(own)
-  const known = Object.hasOwn(templates, name) ? templates[name] : undefined
+  const known = Object.hasOwn(handoffTemplates, name) ? handoffTemplates[name] : undefined
   if (known !== undefined) return known
   throw new MailboxError('not_found', `there is no template ${JSON.stringify(name)}`, {
-    hint: `built in: ${Object.keys(templates).join(', ')}; a space adds its own as templates/NAME.json`,
+    hint: `built in: ${Object.keys(handoffTemplates).join(', ')}; a space adds its own as templates/NAME.json`,
   })
 }
 
@@ -132,7 +132,7 @@ export const handoff = conversation({
         template: option(
           'word',
           '--template <name>',
-          `start from ${Object.keys(templates).join(', ')} or a template of the space`,
+          `start from ${Object.keys(handoffTemplates).join(', ')} or a template of the space`,
         ),
         priority: { ...request.priority, about: 'low, normal, high, urgent, or 1 to 4 (default normal)' },
         swarm: option('word', '--swarm <name>', 'the swarm it is for'),

@@ -5,7 +5,7 @@ import { shownOf } from '../model/shown-fields.ts'
 import { signatureText } from '../model/signature-state.ts'
 import { type Foreign, plainId, plainLine, plainThreadId, plainType } from './fence.ts'
 import { typeOf, waysToAnswer } from './registry.ts'
-import { contextLines, type Fact, filesBesides, wordsOf } from './words.ts'
+import { contextLines, type Fact, filesBesides, listsOf, wordsOf } from './words.ts'
 
 const markers = { low: '', normal: '', high: '[HIGH] ', urgent: '[URGENT] ' } as const
 
@@ -13,7 +13,14 @@ const markers = { low: '', normal: '', high: '[HIGH] ', urgent: '[URGENT] ' } as
 export function toMarkdown(message: Foreign): string {
   const { title, ours, said, asked, sentence, text } = partsOf(message)
   const about = sentence === undefined ? [] : ['', sentence]
-  return [title, '', ...ours, ...said, ...asked, ...about, '', '---', '', ...text].join('\n')
+  const head = [...ours, ...said, ...asked].map(inBold)
+  return [title, '', ...head, ...about, '', '---', '', ...text].join('\n')
+}
+
+/** The parts of a message, for a reader who is shown them in another way than as Markdown. */
+export function toParts(message: Foreign, handle: string) {
+  const { ours, said, asked, sentence, text, mark, subject } = partsOf(message, handle)
+  return { mark, subject, facts: [...ours, ...said, ...asked], sentence, text: text.join('\n') }
 }
 
 /** A message as an agent reads it: our words, and what its sender wrote, which belongs between marks. */
@@ -25,32 +32,35 @@ export function toFenced(message: Foreign): { ours: string; said: string; about:
     ...{ id: plainId(message), threadId: plainThreadId(message) },
   })
   return {
-    ours: [...ours, ...asked].join('\n'),
-    said: [title, ...said, '', ...text].join('\n').trimEnd(),
+    ours: [...ours, ...asked].map(inBold).join('\n'),
+    said: [title, ...said.map(inBold), '', ...text].join('\n').trimEnd(),
     about: sentence,
   }
 }
 
 /** What we say of a message. */
-const headOf = (message: Foreign): string[] => [
-  `**From:** ${message.from}`,
-  `**To:** ${message.to.join(', ')}`,
-  `**Type:** ${message.type}`,
-  `**Priority:** ${message.priority}`,
-  `**Sent:** ${message.createdAt.slice(0, 16).replace('T', ' ')} UTC`,
-  `**Id:** ${message.id}`,
-  ...(message.threadId === message.id ? [] : [`**Thread:** ${message.threadId}`]),
-  ...(message.imported ? [`**Imported:** ${importedWords(message)}`] : []),
+const headOf = (message: Foreign): Fact[] => [
+  { label: 'From', text: message.from },
+  { label: 'To', text: message.to.join(', ') },
+  { label: 'Type', text: message.type },
+  { label: 'Priority', text: message.priority },
+  { label: 'Sent', text: `${message.createdAt.slice(0, 16).replace('T', ' ')} UTC` },
+  { label: 'Id', text: message.id },
+  ...(message.threadId === message.id ? [] : [{ label: 'Thread', text: message.threadId }]),
+  ...(message.imported ? [{ label: 'Imported', text: importedWords(message) }] : []),
   ...proofOf(message),
 ]
+
+/** A list begins on a line of its own. */
+const inBold = ({ label, text }: Fact): string => `**${label}:**${text.startsWith('\n') ? '' : ' '}${text}`
 
 /** For whom a message is encrypted. */
 export const encryptedWords = ({ encrypted }: Encrypted): string =>
   encrypted === 'recipients' ? 'for its sender and its recipients' : 'for the members of this space'
 
 /** Whether the sender has signed it. Of what was imported that is said already. */
-const proofOf = ({ from, imported, signature }: Foreign): string[] =>
-  signature === undefined || imported ? [] : [`**Signature:** ${signatureText(signature, from)}`]
+const proofOf = ({ from, imported, signature }: Foreign): Fact[] =>
+  signature === undefined || imported ? [] : [{ label: 'Signature', text: signatureText(signature, from) }]
 
 /** What a reader has to know of a message that was not sent here. */
 export const importedWords = ({ from }: Pick<Message, 'from'>): string =>
@@ -59,7 +69,7 @@ export const importedWords = ({ from }: Pick<Message, 'from'>): string =>
     : 'yes; it was not sent in this space'
 
 /** A message in parts: our words and those of its sender. */
-function partsOf(message: Foreign) {
+function partsOf(message: Foreign, handle = message.id) {
   const { subject, body, facts, others, payload, context } = wordsOf(message)
   const shown = shownOf(message).filter(({ section }) => !section)
   const [short, long] = [facts.filter(isShort), facts.filter((fact) => !isShort(fact))]
@@ -72,23 +82,29 @@ function partsOf(message: Foreign) {
   if (others.length + Number(payload !== undefined) > 0) lines.push('', '### Payload', '')
   lines.push(...others.map(({ label, text }) => `- **${oneLine(label)}:** ${oneLine(text)}`))
   if (payload !== undefined) lines.push('```json', JSON.stringify(payload, null, 2), '```')
+  const [mark, named] = [markers[message.priority], oneLine(subject) || '(no subject)']
   return {
-    title: `## ${markers[message.priority]}${oneLine(subject) || '(no subject)'}`,
+    ...{ mark, subject: named, title: `## ${mark}${named}` },
     ours: headOf(message),
-    said: [...shown, ...short].map(({ label, text }) => `**${label}:** ${oneLine(text)}`),
-    asked: asks(message),
+    said: listsOf([...shown, ...short]).map(({ label, texts }): Fact => {
+      const [first = '', ...more] = texts.map(oneLine)
+      return { label, text: more.length === 0 ? first : ['', first, ...more].join('\n- ') }
+    }),
+    asked: asks(message, handle),
     sentence: typeOf(message.type)?.sentence,
     text: lines,
   }
 }
 
 /** What the recipient is asked for, and the command that gives it. */
-function asks({ id, type, requiresAck, awaitingResponse }: Message): string[] {
-  const ways = waysToAnswer(type, id)
+function asks({ type, requiresAck, awaitingResponse }: Message, handle: string): Fact[] {
+  const ways = waysToAnswer(type, handle)
   return [
-    ...(requiresAck ? [`**Needs an ack:** mailbox ack ${id}`] : []),
-    ...(ways.length > 0 ? [`**To answer:** ${ways.join(' | ')}`] : []),
-    ...(ways.length === 0 && awaitingResponse ? [`**Needs an answer:** mailbox reply ${id}`] : []),
+    ...(requiresAck ? [{ label: 'Needs an ack', text: `mailbox ack ${handle}` }] : []),
+    ...(ways.length > 0 ? [{ label: 'To answer', text: ways.join(' | ') }] : []),
+    ...(ways.length === 0 && awaitingResponse
+      ? [{ label: 'Needs an answer', text: `mailbox reply ${handle}` }]
+      : []),
   ]
 }
 

@@ -1,20 +1,24 @@
 import { editDistance } from '../base/nearest.ts'
+import { onDemand } from '../base/objects.ts'
 import { conversations, knownTypes, typeOf } from './registry.ts'
 
 /** A name without what only its spelling adds: `ShutdownRequest`, `SHUTDOWN-REQUEST` and `shutdown_request` are one. */
 const spelling = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')
 
-const bySpelling = new Map<string, string>(
-  conversations.flatMap(({ messages }) =>
-    Object.entries(messages).flatMap(([name, { aka = [] }]) =>
-      [name, ...aka].map((one) => [spelling(one), name] as const),
+const bySpelling = onDemand(
+  () =>
+    new Map<string, string>(
+      conversations.flatMap(({ messages }) =>
+        Object.entries(messages).flatMap(([name, { aka = [] }]) =>
+          [name, ...aka].map((one) => [spelling(one), name] as const),
+        ),
+      ),
     ),
-  ),
 )
 
 /** The type that a name means: a known one however it is spelled, or what another system calls it; else the name. */
 export const typeNamed = (name: string): string =>
-  typeOf(name) === undefined ? (bySpelling.get(spelling(name)) ?? name) : name
+  typeOf(name) === undefined ? (bySpelling().get(spelling(name)) ?? name) : name
 
 /** Whether a type is one of those wanted, whatever they are called. */
 export function isOfType(type: string, wanted: string | readonly string[]): boolean {

@@ -62,6 +62,17 @@ export function textOf(message: Pick<Said, 'from' | 'to' | 'payload' | 'context'
   return typeof text === 'string' && text !== '' ? text : type?.says?.(message)
 }
 
+/** Facts that follow one another under the same label, as one list. */
+export function listsOf(facts: readonly Fact[]): { label: string; texts: string[] }[] {
+  const lists: { label: string; texts: string[] }[] = []
+  for (const { label, text } of facts) {
+    const last = lists.at(-1)
+    if (last?.label === label) last.texts.push(text)
+    else lists.push({ label, texts: [text] })
+  }
+  return lists
+}
+
 const textField = { text: { kind: 'any', label: 'Text' } } as const satisfies Fields
 
 function sayPayload(

@@ -23,10 +23,11 @@ export async function* follow(journal: Journal, options: FollowOptions = {}): As
   const { after = 0, signal, live = true, onDamaged } = options
   const bell = new Bell(journal, signal)
   try {
+    // From here on it rings when there is more on this disk.
+    await journal.pull()
     let cursor: Cursor = journal.locate(after)
     while (!signal?.aborted) {
       bell.reset()
-      await journal.pull()
       const read = journal.read(cursor)
       cursor = read.cursor
       if (onDamaged !== undefined) read.damaged.forEach(onDamaged)

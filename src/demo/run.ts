@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import type { LocalSpace } from '../mod.ts'
 import { openDisk } from '../space/open.ts'
 import { writeSetting } from '../space/settings.ts'
@@ -8,16 +6,18 @@ import type { DiskSpace } from '../space/space.ts'
 import { beginDay } from './day.ts'
 import { Demo, type DemoOptions } from './demo.ts'
 import { KillableProcess } from './killable-process.ts'
+import { makeDemoDir } from './leftovers.ts'
 import { MockAgent } from './mock-agent.ts'
 import { roles } from './roles.ts'
 import { teamOf } from './team.ts'
 
 /** A new space in the system's directory for temporary files; the demo writes nowhere else. */
-export async function openDemoSpace(): Promise<DiskSpace> {
-  const dir = mkdtempSync(join(tmpdir(), 'mailbox-demo-'))
+export async function openDemoSpace(options: { keep: boolean }): Promise<DiskSpace> {
+  const dir = makeDemoDir(options)
   // A demo need not survive a power loss, and its work may wait long for the person.
   writeSetting(dir, 'durability', 'os')
   writeSetting(dir, 'claimTtlMs', 12 * 3_600_000)
+  writeSetting(dir, 'name', 'demo')
   return openDisk({ dir })
 }
 

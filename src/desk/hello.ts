@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { bootAndNamespace } from '../base/process.ts'
 
 /** Changes with what is said, or how. */
-const protocol = 1
+const protocol = 2
 
 declare const __VERSION__: string
 /** From source, as in the tests, there is no version. */
@@ -18,6 +18,8 @@ export interface Hello {
   place: string
   /** The directory with the keys of the account. */
   config: string
+  /** Where the journal is, and as which user, if it is in a database. */
+  address?: string
   /** The text of the space's `config.json`, or the settings in effect in a process that stays. */
   settings: { file: string } | { inEffect: string }
 }
@@ -31,9 +33,15 @@ export interface Greeting {
 }
 
 /** How a process of this program introduces itself. */
-export const helloWith = (config: string, format: number, settings: Hello['settings']): Hello => ({
+export const helloWith = (
+  config: string,
+  format: number,
+  settings: Hello['settings'],
+  address: string | undefined,
+): Hello => ({
   ...{ protocol, version: programVersion, format },
   place: `${hostname()} ${bootAndNamespace()}`,
   config,
+  ...(address !== undefined && { address }),
   settings,
 })

@@ -1,19 +1,21 @@
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { MailboxError } from '../base/errors.ts'
 import { monotonicMs } from '../base/timers.ts'
 import type { Greeting, Hello } from './hello.ts'
 import { LineReader } from './lines.ts'
 import { findAddress } from './place.ts'
-import { type Answer, type Ask, toLine } from './wire.ts'
+import { type Answer, type Ask, type Sign, toLine } from './wire.ts'
 
 /**
- * How long a desk may take; whoever has no answer by then goes the direct way. It is counted in steps: on a machine
- * that is so busy that this process is held up as well, each of them takes longer, and the desk has as much more time.
+ * How long a desk may say nothing; whoever has heard nothing by then goes the direct way. It is counted in steps: on a
+ * machine that is so busy that this process is held up as well, each of them takes longer, and the desk has as much more
+ * time.
  */
 const stepMs = 20
 const steps = 4
 
-/** After this the desk does nothing for whoever asked, if it should still have the question. */
+/** After this the desk sends nothing for whoever asked, if it should still have the question: ids are remembered longer. */
 const forgottenAfterMs = 1_000
 
 export type Question = Omit<Ask, 'n' | 'until'>
@@ -24,9 +26,16 @@ export type Reply<T> = { value: T; alone: boolean } | undefined
 /** No socket: connecting to it fails at once. */
 const nowhere = '/dev/null'
 
+/** A timer can fire a little early. */
+async function reach(until: number): Promise<void> {
+  for (let left = until - monotonicMs(); left >= 0; left = until - monotonicMs()) await sleep(left + 1)
+}
+
 interface Pending {
   resolve: (answer: Answer | undefined) => void
   timer: NodeJS.Timeout
+  /** As long as the desk says that it is at work, it is waited for until then. */
+  until: number
 }
 
 /** A connection to the desk of a space. */
@@ -52,7 +61,7 @@ export class DeskLink {
     this.ended = new Promise((resolve) => this.#socket.once('close', () => resolve(this.#end())))
     this.#socket.on('data', (chunk: string) => {
       try {
-        for (const line of reader.push(chunk)) this.#settle(JSON.parse(line) as Answer)
+        for (const line of reader.push(chunk)) this.#settle(JSON.parse(line) as Answer | Sign)
       } catch {
         this.#socket.destroy()
       }
@@ -65,14 +74,18 @@ export class DeskLink {
   /** Throws what the desk refuses. `patience` is counted in steps of 20 ms. */
   async ask<T>(question: Question, patience = steps): Promise<Reply<T>> {
     const n = ++this.#last
-    const until = monotonicMs() + forgottenAfterMs
+    // A late send is known by its id. Anything else may be done only while its asker waits: what comes next undoes it.
+    const isKnownById = question.id !== undefined
+    const until =
+      monotonicMs() + (isKnownById ? forgottenAfterMs : Math.min(patience * stepMs, forgottenAfterMs))
     const answer = await new Promise<Answer | undefined>((resolve) => {
       if (this.#isEnded) return resolve(undefined)
       // The connection keeps the process alive while somebody waits, and the timer does not.
       this.#socket.ref()
-      this.#pending.set(n, { resolve, timer: this.#waitOn(n, patience) })
+      this.#pending.set(n, { resolve, timer: this.#waitOn(n, patience), until: isKnownById ? until : 0 })
       this.#socket.write(toLine({ n, until, ...question }))
     })
+    if (answer === undefined && !isKnownById && !this.#isEnded) await reach(until)
     if (answer === undefined || 'direct' in answer) return undefined
     if ('value' in answer) return { value: answer.value as T, alone: answer.alone ?? false }
     const { code, message, hint, limit } = answer.error
@@ -90,10 +103,21 @@ export class DeskLink {
     return setTimeout(next, stepMs).unref()
   }
 
-  #settle(answer: Answer): void {
+  #settle(answer: Answer | Sign): void {
+    if ('atWork' in answer) {
+      this.#goOn(answer.n)
+      return
+    }
     const resolve = this.#take(answer.n)
     if (resolve === undefined) this.lateAt = performance.now()
     else resolve(answer)
+  }
+
+  #goOn(n: number): void {
+    const pending = this.#pending.get(n)
+    if (pending === undefined || monotonicMs() > pending.until) return
+    clearTimeout(pending.timer)
+    pending.timer = this.#waitOn(n, steps)
   }
 
   #take(n: number): Pending['resolve'] | undefined {

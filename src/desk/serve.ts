@@ -5,7 +5,7 @@ import { monotonicMs } from '../base/timers.ts'
 import type { Greeting, Hello } from './hello.ts'
 import { LineReader } from './lines.ts'
 import { prepareAddress, removeAddress } from './place.ts'
-import { type Answer, type Ask, toLine } from './wire.ts'
+import { type Answer, type Ask, type Sign, toLine } from './wire.ts'
 
 export interface DeskOptions {
   space: string
@@ -18,6 +18,16 @@ export interface DeskOptions {
 
 /** Whoever has asked within this time counts as being there. */
 const latelyMs = 50
+/** How often those who wait are told that the desk is at work. */
+const signEveryMs = 20
+
+/** Somebody who may ask. */
+interface Connection {
+  /** When it asked last. */
+  askedAt: number
+  /** The questions that it waits for. */
+  open: Set<number>
+}
 
 /** Errors that are answers. After any other, whoever asks goes the direct way and meets the real one. */
 const refusals = new Set(
@@ -30,9 +40,9 @@ const refusals = new Set(
 export class DeskServer {
   readonly #options: DeskOptions
   readonly #server = createServer((socket) => this.#receive(socket))
-  /** The connections, with the time of the last question of each. */
-  readonly #connections = new Map<Socket, number>()
+  readonly #connections = new Map<Socket, Connection>()
   #pending = 0
+  #signs: NodeJS.Timeout | undefined
   #onIdle: (() => void) | undefined
 
   constructor(options: DeskOptions) {
@@ -56,14 +66,15 @@ export class DeskServer {
   #receive(socket: Socket): void {
     const reader = new LineReader()
     let isGreeted = false
-    this.#connections.set(socket, Number.NEGATIVE_INFINITY)
+    const connection: Connection = { askedAt: Number.NEGATIVE_INFINITY, open: new Set() }
+    this.#connections.set(socket, connection)
     socket.unref()
     socket.setEncoding('utf8')
     socket.on('error', () => socket.destroy())
     socket.on('close', () => this.#connections.delete(socket))
     const take = (line: string) => {
       const ask = JSON.parse(line) as Ask
-      if (ask.verb !== 'hello') return void this.#answer(socket, ask, isGreeted)
+      if (ask.verb !== 'hello') return void this.#answer(socket, connection, ask, isGreeted)
       const value = this.#options.greet(ask.args[0] as Hello)
       isGreeted = value !== undefined
       say(socket, isGreeted ? { n: ask.n, value } : { n: ask.n, direct: 'another program' })
@@ -77,19 +88,32 @@ export class DeskServer {
     })
   }
 
-  async #answer(socket: Socket, ask: Ask, isGreeted: boolean): Promise<void> {
+  async #answer(socket: Socket, connection: Connection, ask: Ask, isGreeted: boolean): Promise<void> {
     const now = monotonicMs()
-    this.#connections.set(socket, now)
+    connection.askedAt = now
     if (!isGreeted || now > ask.until) return say(socket, { n: ask.n, direct: 'late' })
+    connection.open.add(ask.n)
     this.#pending++
-    say(socket, await this.#outcome(socket, ask))
+    this.#signs ??= setInterval(() => this.#showWork(), signEveryMs).unref()
+    const answer = await this.#outcome(socket, ask)
+    connection.open.delete(ask.n)
+    say(socket, answer)
     if (--this.#pending === 0) this.#onIdle?.()
+  }
+
+  /** A desk that waits for the disk or for the lock is not one that has stopped: nobody would be faster without it. */
+  #showWork(): void {
+    if (this.#pending === 0) {
+      clearInterval(this.#signs)
+      this.#signs = undefined
+    }
+    for (const [socket, { open }] of this.#connections) for (const n of open) say(socket, { n, atWork: true })
   }
 
   async #outcome(socket: Socket, ask: Ask): Promise<Answer> {
     const { n } = ask
     try {
-      const value = await this.#options.handle(ask)
+      const value = (await this.#options.handle(ask)) ?? null
       return this.#isAlone(socket) ? { n, value, alone: true } : { n, value }
     } catch (error) {
       if (!(error instanceof MailboxError) || !refusals.has(error.code))
@@ -102,7 +126,7 @@ export class DeskServer {
   #isAlone(own: Socket): boolean {
     if (this.#options.isBusy()) return false
     const since = monotonicMs() - latelyMs
-    for (const [socket, at] of this.#connections) if (socket !== own && at > since) return false
+    for (const [socket, { askedAt }] of this.#connections) if (socket !== own && askedAt > since) return false
     return true
   }
 
@@ -115,6 +139,6 @@ export class DeskServer {
   }
 }
 
-function say(socket: Socket, answer: Answer): void {
-  if (socket.writable) socket.write(toLine(answer))
+function say(socket: Socket, said: Answer | Sign): void {
+  if (socket.writable) socket.write(toLine(said))
 }

@@ -27,6 +27,8 @@ export interface Ask {
   by?: Caller
   /** The id of the message that is sent, chosen by its sender. */
   id?: string
+  /** Its sender has written no message with that id up to this entry. */
+  since?: number
   /** Nothing is decided for it after this time, by the steady clock of the machine in ms: ids are remembered longer. */
   until: number
   args: readonly unknown[]
@@ -45,4 +47,10 @@ export type Answer = { n: number } & (
   | { direct: string }
 )
 
-export const toLine = (said: Ask | Answer): string => `${JSON.stringify(said)}\n`
+/** Until there is an answer: the desk has not stopped, and whoever asked goes on waiting. */
+export interface Sign {
+  n: number
+  atWork: true
+}
+
+export const toLine = (said: Ask | Answer | Sign): string => `${JSON.stringify(said)}\n`

@@ -25,10 +25,10 @@ export class Admission {
   }
 
   /** Checks Host and Origin, then the token and its rate. Throws an {@link HttpRefusal}. */
-  admit(incoming: IncomingMessage): Caller {
-    const { guard, limits, connections, use } = this.#parts
+  async admit(incoming: IncomingMessage): Promise<Caller> {
+    const { limits, connections, use } = this.#parts
     this.checkPlace(incoming)
-    const caller = guard.checkToken(incoming)
+    const caller = await this.#callerOf(incoming)
     this.#admitted.add(incoming)
     connections.admit(incoming)
     use.used(caller)
@@ -37,6 +37,20 @@ export class Admission {
       hint: `the limit is ${limits.requestsPerSecond} per second: wait a moment, or follow the stream instead of polling`,
       agent: caller.agent,
     })
+  }
+
+  /** Another machine of the space may have made the token a moment ago: a hub asks before it refuses one. */
+  async #callerOf(incoming: IncomingMessage): Promise<Caller> {
+    const { guard, space } = this.#parts
+    try {
+      return guard.checkToken(incoming)
+    } catch (error) {
+      const isUnknown = error instanceof HttpRefusal && error.reason === 'token'
+      const pulling = isUnknown ? space.core.journal.pullFiles() : undefined
+      if (pulling === undefined) throw error
+      await pulling
+      return guard.checkToken(incoming)
+    }
   }
 
   /** Checks what needs no token: where a request came in, and the length of its address. */

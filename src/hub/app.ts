@@ -3,7 +3,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { checkInput } from '../api/check-input.ts'
-import type { Reading } from '../api/reading.ts'
+import type { BridgeLine, Reading } from '../api/reading.ts'
 import { readings } from '../api/readings.ts'
 import { MailboxError } from '../base/errors.ts'
 import { inSpan, type SpanOptions } from '../base/trace.ts'
@@ -23,6 +23,7 @@ import { operations, type Runnable } from './operations.ts'
 import { asCaller } from './outside.ts'
 import type { HubParts } from './parts.ts'
 import type { Streams } from './streams.ts'
+import { tokenLines } from './token-use.ts'
 
 /** MCP over HTTP, for the agent that the token belongs to. */
 export interface McpDoor {
@@ -37,6 +38,7 @@ export interface AppParts extends HubParts {
   pages: ConsoleFiles
   mcp: McpDoor | undefined
   a2a: A2aDoor | undefined
+  bridges: () => BridgeLine[]
 }
 
 type Env = { Bindings: HttpBindings; Variables: { caller: Caller; operation: string } }
@@ -45,6 +47,7 @@ type Env = { Bindings: HttpBindings; Variables: { caller: Caller; operation: str
 export function createApp(parts: AppParts): Hono<Env> {
   const { space, survey, revocation, admission, feed, streams, limits, metrics, pages, version } = parts
   const { mcp, a2a, stopping } = parts
+  const connections = () => ({ tokens: tokenLines(space.dir), bridges: parts.bridges() })
   const app = new Hono<Env>()
   const waits = new Tally('waits', limits.waitsPerToken, 'wait once and share the result')
   const document = openApi(version)
@@ -61,7 +64,7 @@ export function createApp(parts: AppParts): Hono<Env> {
     if (stopping.aborted) c.header('connection', 'close')
   })
   const withToken: MiddlewareHandler<Env> = async (c, next) => {
-    const caller = admission.admit(c.env.incoming)
+    const caller = await admission.admit(c.env.incoming)
     c.set('caller', caller)
     await readAs(caller.agent, next)
   }
@@ -113,7 +116,8 @@ export function createApp(parts: AppParts): Hono<Env> {
       const caller = c.get('caller')
       if (reading.ofAll) checkScope(caller, 'read-all')
       const input = checkInput(reading.input, { ...c.req.query(), ...c.req.param() })
-      const look = { space, core: space.core, survey, caller, readsAll: readsAll(caller), version }
+      const all = readsAll(caller)
+      const look = { space, core: space.core, survey, caller, readsAll: all, version, connections }
       return c.json(await reading.run(look, input))
     })
   }
@@ -130,13 +134,13 @@ export function createApp(parts: AppParts): Hono<Env> {
     const input = checkInput(operation.input, await readJson(c.req.raw, limits.bodyBytes))
     // A body can take a while.
     mustStillBeGood(c.get('caller'))
-    const span: SpanOptions = {
+    const span = (): SpanOptions => ({
       name: `POST ${path}`,
       kind: 'server',
-      parent: c.req.header('traceparent'),
       attributes: { 'http.request.method': 'POST', 'http.route': '/api/mailboxes/{mailbox}/{operation}' },
-    }
-    return c.json(await inSpan(span, () => run(c, operation, name, input)))
+    })
+    const work = () => run(c, operation, name, input)
+    return c.json(await inSpan(span, work, c.req.header('traceparent')))
   })
 
   function mustStillBeGood(caller: Caller): void {

@@ -86,9 +86,13 @@ export class Guard {
         agent,
       })
     }
-    const what = token === undefined ? 'the request has no token' : 'the token is not valid'
-    throw new HttpRefusal(401, 'token', what, {
-      hint: "send `Authorization: Bearer TOKEN`; the person's is in SPACE/hub/token, `mailbox token NAME` creates an agent's",
+    const howToGet = 'on the machine of the hub, `mailbox token NAME` creates one'
+    if (token === undefined)
+      throw new HttpRefusal(401, 'token', 'the request has no token', {
+        hint: `send \`Authorization: Bearer TOKEN\`; ${howToGet}, and that of the person is in SPACE/hub/token`,
+      })
+    throw new HttpRefusal(401, 'token', 'the token is not valid', {
+      hint: `it is of another hub, or was revoked or replaced; ${howToGet}`,
     })
   }
 }
@@ -108,7 +112,7 @@ function isFromOtherSite({ method, url = '', headers }: IncomingMessage): boolea
 export function checkScope(caller: Caller, ...wanted: Scope[]): void {
   if (wanted.some((scope) => caller.scopes.has(scope))) return
   throw new HttpRefusal(403, 'scope', `the token is not good for this: it needs ${wanted.join(' or ')}`, {
-    hint: `its scope is ${[...caller.scopes].join(', ')}; for another one: mailbox token NAME --scope …`,
+    hint: `its scope is ${[...caller.scopes].join(', ')}; for another one, on the machine of the hub: mailbox token NAME --scope …`,
     agent: caller.agent,
   })
 }
@@ -121,7 +125,7 @@ export function checkMailbox(caller: Caller, name: string, reads: boolean): void
   if (caller.agent === name) checkScope(caller, ...(reads ? looking : (['act'] as const)))
   if (caller.agent === name || (reads && readsAll(caller))) return
   throw new HttpRefusal(403, 'agent', `${caller.agent} cannot act as ${name}`, {
-    hint: `use /api/mailboxes/${encodeURIComponent(caller.agent)}/…, or the token of that agent`,
+    hint: `use the token of ${name}`,
     agent: caller.agent,
   })
 }

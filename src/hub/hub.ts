@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
+import type { BridgeLine } from '../api/reading.ts'
 import { systemAgent } from '../model/agent.ts'
 import type { Message } from '../model/message.ts'
 import { describeRun, onArchived } from '../space/archiving.ts'
@@ -20,7 +21,7 @@ import { Feed } from './feed.ts'
 import { Guard } from './guard.ts'
 import { defaultLimits, type HubLimits } from './limits.ts'
 import { keepLink } from './link.ts'
-import { listenOnPort, listenOnSocket } from './listen.ts'
+import { listenOnFd, listenOnPort, listenOnSocket } from './listen.ts'
 import { type Logger, LogRate } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { Revocation } from './revocation.ts'
@@ -37,11 +38,15 @@ export interface StartHubOptions {
   host?: string
   /** Only this port. @default 7337, or the next free one */
   port?: number | undefined
+  /** A socket that is open already, instead of a host and a port. */
+  listenFd?: number | undefined
   /** Host names that a proxy uses. */
   allowHosts?: readonly string[]
   /** The folder with the console's files. */
   consoleDir?: string | undefined
   mcp?: McpDoor | undefined
+  /** The bridges of the space, for whoever looks at its settings. @default none */
+  bridges?: () => BridgeLine[]
   limits?: Partial<HubLimits>
   /** Speak TLS, with a certificate of the hub's own. @default false */
   tls?: boolean
@@ -78,7 +83,7 @@ const checkingMs = 1_000
 
 /** Starts a hub on an open space. */
 export async function startHub(options: StartHubOptions): Promise<Hub> {
-  const { space, log, version, host = '127.0.0.1', allowHosts = [] } = options
+  const { space, log, version, listenFd, allowHosts = [] } = options
   const limits = { ...defaultLimits, ...options.limits }
   const stopping = new AbortController()
   // Every wait listens for the end. Many listeners are not a leak.
@@ -122,7 +127,11 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   const connections = new Connections({ limits, metrics, log, logRate })
   connections.watch(server)
   connections.watch(local, { isLocal: true })
-  const port = await listenOnPort(server, host, options.port).catch(async (error: unknown) => {
+  const listen = async ({ host = '127.0.0.1', port } = options) =>
+    listenFd === undefined
+      ? { host, port: await listenOnPort(server, host, port) }
+      : listenOnFd(server, listenFd)
+  const { host, port } = await listen().catch(async (error: unknown) => {
     await feed.stop()
     callers.stop()
     throw error
@@ -140,7 +149,8 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
   // Loaded only where it is used: it is larger than the rest of the hub.
   const a2a =
     space.settings['a2a.expose'] === '' ? undefined : (await import('./a2a/door.ts')).createA2aDoor(parts)
-  app = createApp({ ...parts, admission, streams, pages, mcp: options.mcp, a2a })
+  const { mcp, bridges = () => [] } = options
+  app = createApp({ ...parts, admission, streams, pages, mcp, a2a, bridges })
   /** Closes connections that are idle: their response is finished, or they never sent anything. */
   function closeIdle(): void {
     for (const one of servers) one.closeIdleConnections()
@@ -195,7 +205,12 @@ export async function startHub(options: StartHubOptions): Promise<Hub> {
 async function postOutside(space: DiskSpace, log: Logger, hub: string, signal: AbortSignal): Promise<void> {
   const url = space.settings.webhook
   if (url === '') return
-  const linkTo = ({ threadId }: Message) => `${hub}/threads/${encodeURIComponent(threadId)}`
+  const linkTo = (message?: Message, choice?: string) => {
+    if (message === undefined) return `${hub}/needs-you`
+    // A link that is opened does nothing yet: whoever has the person's credential confirms it there.
+    if (choice !== undefined) return `${hub}/triage/${message.id}?choose=${choice}`
+    return `${hub}/threads/${encodeURIComponent(message.threadId)}`
+  }
   const onProblem = (problem: object) => log.warn({ event: 'webhook', ...problem }, 'not delivered')
   try {
     await runWebhook(space, { url, onProblem, linkTo }, signal)

@@ -30,6 +30,44 @@ export async function listenOnPort(server: Server, host: string, port: number | 
   }
 }
 
+/**
+ * Listens on a socket that whoever started this process has opened for it. The process of a service manager that opened
+ * it goes on holding it, so that nobody is refused while a hub is started again.
+ */
+export async function listenOnFd(server: Server, fd: number): Promise<{ host: string; port: number }> {
+  try {
+    await once(server.listen({ fd }), 'listening')
+  } catch (error) {
+    throw new MailboxError(
+      'invalid',
+      `cannot listen on the socket that was passed on: ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    )
+  }
+  const address = server.address()
+  if (address !== null && typeof address === 'object') return { host: address.address, port: address.port }
+  server.close()
+  throw new MailboxError('invalid', 'the socket that was passed on has no port', {
+    hint: 'in the .socket unit, ListenStream= needs an address and a port',
+  })
+}
+
+/**
+ * The socket that systemd has opened for this process, by its protocol: LISTEN_FDS of them from descriptor 3 on, for the
+ * process LISTEN_PID. The variables are removed, so that no process that is started from here takes them for its own.
+ */
+export function passedFd(env: NodeJS.ProcessEnv): number | undefined {
+  const { LISTEN_PID, LISTEN_FDS } = env
+  for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES']) delete env[name]
+  if (LISTEN_PID !== String(process.pid) || !(Number(LISTEN_FDS) >= 1)) return undefined
+  if (LISTEN_FDS === '1') return 3
+  throw new MailboxError('invalid', `${LISTEN_FDS} sockets were passed on, and the hub listens on one`, {
+    hint: 'leave one ListenStream= in the .socket unit',
+  })
+}
+
 /** What every system takes as the path of a socket, in bytes. */
 const longestPath = 103
 

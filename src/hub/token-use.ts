@@ -1,8 +1,10 @@
 import { join } from 'node:path'
+import type { TokenLine } from '../api/reading.ts'
 import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { isObject } from '../base/objects.ts'
 import type { Caller } from './callers.ts'
 import { hubDir } from './hub-dir.ts'
+import { listAgentTokens } from './tokens.ts'
 
 /** What became of a name's requests. */
 interface Use {
@@ -38,6 +40,16 @@ export function readUses(dir: string): Uses {
     ),
     unknown: countOf(found?.unknown),
   }
+}
+
+/** The tokens of agents, with what each was used for. */
+export function tokenLines(dir: string): TokenLine[] {
+  const { tokens } = readUses(dir)
+  return listAgentTokens(dir).map(({ scopes, ...one }) => ({
+    ...one,
+    scopes: [...scopes],
+    ...(tokens.get(one.name) ?? { refused: 0 }),
+  }))
 }
 
 const countOf = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0)

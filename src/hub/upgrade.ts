@@ -13,7 +13,7 @@ export function serveUpgrades(server: Server, admission: Admission, streams: Str
     void admission.count(async () => {
       const outcome = { operation: 'other', status: 101 }
       try {
-        const caller = admission.admit(incoming)
+        const caller = await admission.admit(incoming)
         const { pathname, searchParams } = new URL(`http://hub${incoming.url}`)
         if (pathname !== '/api/stream')
           throw new MailboxError('not_found', `there is no WebSocket at ${brief(pathname)}`, {

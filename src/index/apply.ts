@@ -68,13 +68,13 @@ export function createApplier(database: Database): Applier {
   )
   const dues = new RowBuffer(database, 'INSERT OR IGNORE INTO due', '($1, $2, $3)')
   const labels = new RowBuffer(database, 'INSERT OR IGNORE INTO label', '($1, $2)')
-  const buffers = [messages, stored, dues, labels]
+  const keyed = new RowBuffer(database, 'INSERT OR IGNORE INTO keyed', '($1, $2, $3)')
+  const buffers = [messages, stored, dues, labels, keyed]
   const tallies = new Map<string, { box: string; slot: number; by: number }>()
   const measures = new Map<string, { agent: string; kind: number; bucket: number; n: number }>()
   const seen = new Map<string, string>()
 
   const putAgent = database.prepare('INSERT OR REPLACE INTO agent VALUES (?, ?, ?, ?)')
-  const putKey = database.prepare('INSERT OR IGNORE INTO keyed VALUES (?, ?, ?)')
   const putTrail = database.prepare('INSERT OR IGNORE INTO trail VALUES (?, ?, ?, ?, ?)')
   const putReceipt = database.prepare(
     `INSERT INTO receipt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?16, ?8,
@@ -171,7 +171,7 @@ export function createApplier(database: Database): Applier {
       if (isGroupBox(box) && box !== 'all') labels.add(box, seq)
     }
     for (const tag of message.tags) labels.add(boxOfTag(tag), seq)
-    if (message.key !== undefined) putKey.run([message.from, message.key, seq])
+    if (message.key !== undefined) keyed.add(message.from, message.key, seq)
     if (message.from === systemAgent) for (const id of aboutOf(message)) putNotice.run([id, seq])
     offers.applyMessage(message, seq)
     if (matters.concerns(message)) {

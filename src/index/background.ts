@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
+import { onDemand } from '../base/objects.ts'
 
 export interface WorkerData {
   dir: string
@@ -27,7 +28,7 @@ export class Background {
   }
 
   get available(): boolean {
-    return workerFile !== undefined
+    return workerFile() !== undefined
   }
 
   /** Resolves to true when everything in the journal has been applied, or to false if that failed. */
@@ -38,8 +39,8 @@ export class Background {
   }
 
   async #run(): Promise<boolean> {
-    if (workerFile === undefined || this.#ended) return false
-    this.#worker ??= await this.#start(workerFile)
+    if (!this.available || this.#ended) return false
+    this.#worker ??= await this.#start(workerFile()!)
     const caughtUp = new Promise<boolean>((resolve) => (this.#settle = resolve))
     this.#worker.postMessage((this.#ended ? 'end' : 'catch up') satisfies ToWorker)
     return caughtUp
@@ -73,6 +74,6 @@ export class Background {
 }
 
 /** Beside the bundle, or one directory above one of its chunks. */
-const workerFile = ['./index-worker.js', '../index-worker.js']
-  .map((path) => new URL(path, import.meta.url))
-  .find((url) => existsSync(url))
+const workerUrls = () =>
+  ['./index-worker.js', '../index-worker.js'].map((path) => new URL(path, import.meta.url))
+const workerFile = onDemand(() => workerUrls().find((url) => existsSync(url)))

@@ -45,8 +45,7 @@ export const loadDirectory = (index: Projection, options: DirectoryOptions) =>
 
 /** The same, within a query that is running. */
 export function readDirectory(index: Projection, { seq }: Cursor, options: DirectoryOptions): Directory {
-  const directory = new Directory(options)
-  directory.seq = seq
+  const directory = new Directory({ ...options, from: seq })
   directory.firstMessage = index.sql('SELECT min(seq) FROM message').get<[number | null]>()?.[0] ?? undefined
   // As one text each: to take thousands of rows from the driver one by one takes several times as long.
   for (const agent of listed<Agent>(index, 'json', 'agent')) directory.put(agent)

@@ -15,6 +15,8 @@ import { isDraft, isGist } from '../model/shape.ts'
 const sumLength = 32
 const tailLength = ',"sum":"'.length + sumLength + '"}'.length
 const sumMark = Buffer.from(',"sum":"')
+/** What a line has besides the text of its draft and its tail takes no more than this. */
+const headLength = 256
 /** The value of `prev` in the first line of a journal. */
 export const noSum = '0'.repeat(sumLength)
 
@@ -32,15 +34,21 @@ export class LineBuffer {
     return this.addText(textOf(draft), seq, at, prev)
   }
 
-  /** The same with the text of a draft. */
-  addText(text: string, seq: number, at: string, prev: string): string {
-    const head = `{"seq":${seq},"at":"${at}",${text},"prev":"${prev}"`
+  /** The same with the text of a draft, perhaps encoded already. `more`: what follows it, in plain characters. */
+  addText(text: string | Buffer, seq: number, at: string, prev: string, more = ''): string {
     // A UTF-16 unit takes at most three bytes.
-    this.#reserve(head.length * 3 + tailLength + 1)
+    this.#reserve(headLength + text.length * 3 + more.length + tailLength + 1)
+    const bytes = this.#bytes
     const start = this.length
-    const end = start + this.#bytes.write(head, start, 'utf8')
-    const sum = lineSum(this.#bytes.subarray(start, end))
-    this.length = end + this.#bytes.write(`,"sum":"${sum}"}\n`, end, 'latin1')
+    let end = start + bytes.write(`{"seq":${seq},"at":"${at}",`, start, 'latin1')
+    if (typeof text === 'string') end += bytes.write(text, end, 'utf8')
+    else {
+      bytes.set(text, end)
+      end += text.length
+    }
+    end += bytes.write(`${more},"prev":"${prev}"`, end, 'latin1')
+    const sum = lineSum(bytes.subarray(start, end))
+    this.length = end + bytes.write(`,"sum":"${sum}"}\n`, end, 'latin1')
     return sum
   }
 

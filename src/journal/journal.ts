@@ -52,9 +52,10 @@ export interface ReadResult<E = Entry> {
 /**
  * Gets the gist of every entry since the last decision, and returns the entries to append. What it returns or throws
  * counts only if nobody has appended anything meanwhile: a journal on this disk makes sure of that before, one in a
- * database afterwards, and then has it decided again. If it throws, nothing is appended.
+ * database afterwards, and then has it decided again. If it throws, nothing is appended. `end`: where the last of these
+ * entries ends in the files, if that is known.
  */
-export type Decide = (tail: readonly Gist[]) => readonly (Draft | LateDraft)[]
+export type Decide = (tail: readonly Gist[], end?: Cursor) => readonly (Draft | LateDraft)[]
 
 export interface AppendOptions {
   /** Decide only after everything before is written, so that an index can be brought up to date. */
@@ -70,6 +71,16 @@ export interface CutOff {
   error: MailboxError
 }
 
+/** Old segments where the journal is kept, if that is not on this disk. */
+export interface SourceArchive {
+  /** Where the journal begins there, by the last answer. */
+  readonly first: { segment: number; seq: number }
+  /** Puts a segment into the archive there, under the name that its file has here. Once it is, this does nothing. */
+  pack(segment: number, name: string, from: number, to: number): Promise<void>
+  /** Removes everything before a segment, which begins with this entry. */
+  removeBefore(segment: number, seq: number): Promise<void>
+}
+
 /**
  * The source of truth: an append-only sequence of entries. One implementation per medium, one contract suite
  * (test/contract/journal.ts) for all of them.
@@ -79,6 +90,8 @@ export interface Journal {
   readonly space: string
   /** Whether others can append to it without a change to the files of this machine. @default false */
   readonly isElsewhere?: boolean
+  /** Where it is kept, if that is in a database, without a password. */
+  readonly address?: string
   /** Set while the place where the journal is kept does not answer: what is read is as old as that. */
   readonly cutOff?: CutOff | undefined
   /**
@@ -100,6 +113,8 @@ export interface Journal {
   append(decide: Decide, options?: AppendOptions): Promise<PlacedEntry[]>
   /** Makes what others appended readable by the calls below, which never wait. Needs nothing on a local disk. */
   pull(): Promise<void> | undefined
+  /** The same for the files that machines share: settings, tokens and templates. */
+  pullFiles(): Promise<void> | undefined
   /** Entries after the cursor, about `maxBytes` at a time; none only at the end. Steps over what is damaged. */
   read(cursor: Cursor, maxBytes?: number): ReadResult
   /** Whether the line before the cursor is the one this journal has there. */
@@ -116,6 +131,8 @@ export interface Journal {
   locate(seq: number): Cursor
   /** Calls back soon after an append, by this process or another. A wake carries no content. */
   onWake(listener: () => void): () => void
+  /** Set when the journal is kept elsewhere: see {@link isElsewhere}. */
+  readonly sourceArchive?: SourceArchive
   /** What is wrong with the journal where it is kept, if that is not on this disk: one sentence each. */
   verifySource?(): Promise<string[]>
   /** Runs `work` while nobody else can write, for repairs of what depends on the journal. */

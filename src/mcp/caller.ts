@@ -9,17 +9,22 @@ export interface McpCaller {
   agent: string
   /** False once the token is revoked; then everything it has open ends. */
   isStillGood: () => boolean
+  /** Resolves when the client has a connection, or is given up. @default at once */
+  attached?: () => Promise<void>
 }
 
 /** In the form that the SDK passes to tools. */
-export const authInfoOf = ({ agent, isStillGood }: McpCaller): AuthInfo => ({
-  ...{ token: '', clientId: agent, scopes: [] },
-  extra: { isStillGood },
+export const authInfoOf = ({ agent, ...extra }: McpCaller): AuthInfo => ({
+  ...{ token: '', clientId: agent, scopes: [], extra },
 })
 
-/** Whether the client of a call has gone, or its token was revoked. */
-export function isGone({ mcpReq, http }: ServerContext): boolean {
-  const { isStillGood } = (http?.authInfo?.extra ?? {}) as Partial<McpCaller>
+/**
+ * Whether the client of a call has gone, or its token was revoked. While it has lost its connection, that is not known
+ * yet, and what was taken for it is held.
+ */
+export async function isGone({ mcpReq, http }: ServerContext): Promise<boolean> {
+  const { isStillGood, attached } = (http?.authInfo?.extra ?? {}) as Partial<McpCaller>
+  await attached?.()
   return mcpReq.signal.aborted || isStillGood?.() === false
 }
 

@@ -9,6 +9,8 @@ import { honourSubscriptions } from './resources.ts'
 import { createMailboxServer } from './server.ts'
 import { Sessions } from './sessions.ts'
 import { watched } from './stream.ts'
+import { Tasks } from './tasks.ts'
+import { workOf } from './wait-tool.ts'
 
 export interface McpEndpointOptions {
   version: string
@@ -20,6 +22,8 @@ export interface McpEndpointOptions {
   maxSessionsPerAgent?: number
   /** A session that is unused for this long ends. @default 30 minutes */
   sessionIdleMs?: number
+  /** How long a client that has lost a stream has to take it up again. @default 5 s */
+  resumeMs?: number
 }
 
 export interface McpEndpoint {
@@ -41,13 +45,17 @@ const maxBodyBytes = 4 * 1024 * 1024
  */
 export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions): McpEndpoint {
   const { version, maxSessions = 1_000, maxSessionsPerAgent = 100, sessionIdleMs = 30 * 60_000 } = options
+  const { resumeMs = 5_000 } = options
   const changes = new Changes(space)
   let isClosed = false
 
+  const newState = (name: string) => ({
+    ...{ identity: new Identity(space, { name }), calls: new Calls(), tasks: new Tasks(workOf) },
+  })
   // One per agent, so that simultaneous requests join it once.
-  const agents = new Map<string, { identity: Identity; calls: Calls }>()
+  const agents = new Map<string, ReturnType<typeof newState>>()
   const stateOf = (agent: string) => {
-    const state = agents.get(agent) ?? { identity: new Identity(space, { name: agent }), calls: new Calls() }
+    const state = agents.get(agent) ?? newState(agent)
     agents.set(agent, state)
     return state
   }
@@ -56,7 +64,7 @@ export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions)
     options.serverFor ?? ((agent: string) => createMailboxServer(space, { version, ...stateOf(agent) }))
 
   const sessions = new Sessions({
-    ...{ maxSessions, maxSessionsPerAgent, idleMs: sessionIdleMs },
+    ...{ maxSessions, maxSessionsPerAgent, idleMs: sessionIdleMs, resumeMs },
     async serverFor(agent) {
       const server = serverFor(agent)
       await honourSubscriptions(server, changes, 'legacy')

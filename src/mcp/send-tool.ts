@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { say } from '../agent/say.ts'
 import { checkInput } from '../api/check-input.ts'
-import { given } from '../base/objects.ts'
+import { given, isObject } from '../base/objects.ts'
 import type { Field } from '../conversation/field.ts'
 import { handoff as handoffs } from '../conversation/handoff.ts'
 import { allActions, knownTypes, type NamedAction, typeOf } from '../conversation/registry.ts'
@@ -14,17 +14,27 @@ import type { Mailbox, SentMessage } from '../space/mailbox/api.ts'
 
 /** Limits are left to the mailbox: a model reads the refusal when it needs it, and pays for a schema every turn. */
 const schemas: Partial<Record<Kind, () => z.ZodType>> = {
+  addresses: () => addressesSchema,
   flag: () => z.boolean(),
   priority: () => prioritySchema,
   whole: () => z.number(),
   duration: () => z.number().nullable(),
-  json: () => z.looseObject({}),
-  object: () => z.record(z.string(), z.unknown()),
+  json: () => anyObject,
+  object: () => anyObject,
   list: () => z.array(z.string()),
 }
 
+/** Passed on as it is: a schema of its keys would leave out `__proto__` in silence, which the mailbox refuses. */
+const anyObject = z.unknown().refine(isObject, 'must be an object').meta({ type: 'object' })
+
 /** Described by its words, which are shorter than both; numbers are taken too. */
 export const prioritySchema = z.preprocess((given) => toPriority(given) ?? given, z.enum(priorities))
+
+/** Several in one word, because some clients cannot offer a field that is a text or a list. Lists are taken too. */
+const addressesSchema = z.preprocess((given) => (Array.isArray(given) ? given.join(',') : given), z.string())
+
+const addressesOf = (words: string): string | string[] =>
+  words.includes(',') ? words.split(',').map((word) => word.trim()) : words
 
 const toolFields = inputFields.filter(({ mcp }) => mcp !== undefined)
 
@@ -80,6 +90,7 @@ export async function sendFrom(
   }
   const action = content.payload === undefined ? undefined : openingAction(content.type ?? '')
   if (action !== undefined) return sayFrom(mailbox, action, message)
+  if (typeof content.to === 'string') content.to = addressesOf(content.to)
   if (replyTo !== undefined) return mailbox.reply(replyTo, content)
   return mailbox.send(content)
 }

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { refusal } from './body.ts'
 import { authInfoOf, type McpCaller } from './caller.ts'
+import { Exchange, SentEvents } from './exchange.ts'
 import { watched } from './stream.ts'
 
 export interface SessionsOptions {
@@ -16,6 +17,8 @@ export interface SessionsOptions {
   maxSessions: number
   maxSessionsPerAgent: number
   idleMs: number
+  /** How long a client that has lost a stream has to take it up again. Then its calls are cancelled. */
+  resumeMs: number
 }
 
 interface Session {
@@ -25,11 +28,14 @@ interface Session {
   usedAt: number
   /** Open streams, including those of calls. A session with one does not expire. */
   streams: number
-  /** Calls without a response yet, each with those from the same request. */
-  calls: Map<RequestId, readonly RequestId[]>
+  /** Calls without a response yet, each with the request that it came in. */
+  calls: Map<RequestId, Exchange>
+  events: SentEvents
 }
 
 const sweepMs = 60_000
+/** When a client that has lost a stream should come back. */
+const retryMs = 500
 
 /** The sessions of the older protocol: from the handshake until the client ends them, or they expire. */
 export class Sessions {
@@ -68,34 +74,51 @@ export class Sessions {
   }
 
   async #begin(agent: string): Promise<Session> {
+    const events = new SentEvents()
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
+      ...{ sessionIdGenerator: randomUUID, eventStore: events, retryInterval: retryMs },
       onsessioninitialized: (id) => void this.#open.set(id, session),
       onsessionclosed: (id) => this.#end(id),
     })
     const server = await this.#options.serverFor(agent)
-    const session = { agent, server, transport, usedAt: performance.now(), streams: 0, calls: new Map() }
+    const usage = { usedAt: performance.now(), streams: 0, calls: new Map() }
+    const session: Session = { agent, server, transport, events, ...usage }
     await server.connect(transport)
     return session
   }
 
   async #answer(session: Session, request: Request, caller: McpCaller, json: unknown): Promise<Response> {
+    const { events, transport } = session
     const messages = messagesOf(json)
-    const ids = messages.filter(isJSONRPCRequest).map(({ id }) => id)
-    for (const id of ids) session.calls.set(id, ids)
+    const lastEventId = request.headers.get('last-event-id')
+    const lost = lastEventId === null ? undefined : events.exchangeOf(lastEventId)
+    const exchange = lost ?? new Exchange(messages.filter(isJSONRPCRequest).map(({ id }) => id))
+    for (const id of exchange.ids) session.calls.set(id, exchange)
     session.usedAt = performance.now()
     session.streams++
     const over = (isWhole: boolean) => {
       session.streams--
       session.usedAt = performance.now()
-      for (const id of ids) session.calls.delete(id)
-      if (!isWhole) for (const id of ids) abandon(session, id)
+      const { streamId, isAnswered } = exchange
+      if (isWhole && (streamId === undefined || isAnswered)) return finish(session, exchange)
+      const giveUp = () => abandon(session, exchange)
+      const isOpen = this.#open.get(transport.sessionId ?? '') === session
+      if (streamId === undefined || !isOpen || !caller.isStillGood()) return giveUp()
+      exchange.lose(giveUp, this.#options.resumeMs)
     }
-    const options = { parsedBody: json, authInfo: authInfoOf(caller) }
-    const response = await session.transport.handleRequest(request, options).catch((error: unknown) => {
+    const options = {
+      parsedBody: json,
+      authInfo: authInfoOf({ ...caller, attached: exchange.attached }),
+    }
+    const handling = events.during(exchange, () => transport.handleRequest(request, options))
+    const response = await handling.catch((error: unknown) => {
       over(false)
       throw error
     })
+    // Not while another connection has the stream.
+    if (lost !== undefined && response.status === 200) lost.regain()
+    else if (lost !== undefined)
+      return watched(response, { mayGoOn: caller.isStillGood, over: () => session.streams-- })
     for (const id of messages.flatMap(cancelledBy)) dismiss(session, id)
     if (response.body === null) over(true)
     return watched(response, { mayGoOn: caller.isStillGood, over })
@@ -121,7 +144,9 @@ export class Sessions {
   async #end(id: string): Promise<void> {
     const session = this.#open.get(id)
     this.#open.delete(id)
-    await session?.server.close()
+    const closing = session?.server.close()
+    for (const exchange of session?.events.open ?? []) exchange.regain()
+    await closing
   }
 
   async close(): Promise<void> {
@@ -140,21 +165,28 @@ function cancelledBy(message: unknown): RequestId[] {
   return id === undefined ? [] : [id]
 }
 
-/**
- * Cancels a call whose client has gone. The protocol does not require that, but streams cannot be resumed here, and
- * a wait that continued would take mail for nobody.
- */
-function abandon(session: Session, requestId: RequestId): void {
-  const params = { requestId, reason: 'the connection is gone' }
-  session.transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
-  forget(session, requestId)
+/** Its answers have been delivered, or nobody wants them: nothing of it is kept. */
+function finish({ calls, events }: Session, exchange: Exchange): void {
+  for (const id of exchange.ids) calls.delete(id)
+  events.forget(exchange)
+}
+
+/** Cancels the calls of a client that has gone: a wait that continued would take mail for nobody. */
+function abandon(session: Session, exchange: Exchange): void {
+  for (const requestId of exchange.ids) {
+    const params = { requestId, reason: 'the connection is gone' }
+    session.transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
+    forget(session, requestId)
+  }
+  exchange.regain()
+  finish(session, exchange)
 }
 
 /** A cancelled call gets no response, and without one the SDK would never close its stream. */
 function dismiss(session: Session, requestId: RequestId): void {
-  const together = session.calls.get(requestId)
-  if (together === undefined) return
-  if (together.length === 1) session.transport.closeSSEStream(requestId)
+  const exchange = session.calls.get(requestId)
+  if (exchange === undefined) return
+  if (exchange.ids.length === 1) session.transport.closeSSEStream(requestId)
   forget(session, requestId)
 }
 

@@ -6,6 +6,8 @@ import { Changes } from './changes.ts'
 import { type ClientInfo, Identity } from './identity.ts'
 import { honourSubscriptions } from './resources.ts'
 import { createMailboxServer } from './server.ts'
+import { Tasks } from './tasks.ts'
+import { workOf } from './wait-tool.ts'
 
 export interface ServeOptions {
   version: string
@@ -26,8 +28,9 @@ export async function serve(space: OpenedSpace, options: ServeOptions): Promise<
   const identity = new Identity(space, options)
   const changes = new Changes(space)
   const calls = new Calls()
+  const tasks = new Tasks(workOf)
   const serving = serveStdio(async ({ era }) => {
-    const server = createMailboxServer(space, { version, identity, calls })
+    const server = createMailboxServer(space, { version, identity, calls, tasks })
     await honourSubscriptions(server, changes, era)
     return server
   })

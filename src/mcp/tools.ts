@@ -9,8 +9,9 @@ import { giveBack, isGone, isSubagent } from './caller.ts'
 import type { Calls } from './calls.ts'
 import { handle, stepHelp, steps } from './handle.ts'
 import { prioritySchema, sendFrom, sendSchema, sendTypes } from './send-tool.ts'
+import { offerTasks, type Tasks } from './tasks.ts'
 import { answer, factsOf, failure, fenced } from './tool-result.ts'
-import { waitFor, waitSchema } from './wait-tool.ts'
+import { lookFor, type WaitWork, waitFor, waitSchema } from './wait-tool.ts'
 
 const text = z.string()
 const one = z.object({ text, id: z.string() }).loose()
@@ -30,17 +31,22 @@ export function registerTools(
   server: McpServer,
   space: Space,
   mailboxOf: (context: ServerContext) => Promise<Mailbox>,
-  calls: Calls,
+  { calls, tasks }: { calls: Calls; tasks: Tasks<WaitWork> },
 ): void {
-  /** Gives a tool its mailbox, and turns errors into results. */
+  /** Gives work its mailbox. */
+  const called = <Result>(
+    name: string,
+    context: ServerContext,
+    work: (mailbox: Mailbox) => Promise<Result>,
+  ): Promise<Result> =>
+    calls.run(async () => {
+      if (takesMail(name) && isSubagent(context)) throw new MailboxError('not_permitted', subagentRefusal)
+      return work(await mailboxOf(context))
+    })
+  /** Turns errors into results. */
   const tool = <Input extends object>(name: string, { run, ...config }: Tool<Input>) =>
     server.registerTool(name, config, (input: Input, context: ServerContext) =>
-      calls
-        .run(async () => {
-          if (takesMail(name) && isSubagent(context)) throw new MailboxError('not_permitted', subagentRefusal)
-          return run(await mailboxOf(context), input, context)
-        })
-        .catch(failure),
+      called(name, context, (mailbox) => run(mailbox, input, context)).catch(failure),
     )
 
   tool('send', {
@@ -64,7 +70,7 @@ export function registerTools(
     outputSchema: messages,
     async run(mailbox, { limit = 20, minPriority = 'low', full = false }, context) {
       const { messages: found, remaining } = await mailbox.check({ limit, minPriority })
-      if (isGone(context)) return giveBack(mailbox, found)
+      if (await isGone(context)) return giveBack(mailbox, found)
       const rest = remaining.unread === 0 ? '' : `\n\n${remaining.unread} more unread: call check again`
       const text = found.length === 0 ? 'no new mail' : fenced(found, full)
       return answer(text + rest, { messages: found.map(factsOf), unread: remaining.unread })
@@ -96,7 +102,11 @@ export function registerTools(
     description: 'Wait for mail, or until a message of yours is acked or settled. Other mail stays unread.',
     inputSchema: waitSchema,
     outputSchema: messages,
-    run: waitFor,
+    run: (mailbox, input, context) => waitFor(mailbox, input, context, tasks),
+  })
+  offerTasks(server, tasks, async (work, context) => {
+    const result = await called('wait', context, (mailbox) => lookFor(mailbox, work, context))
+    return result && { status: 'completed', result }
   })
 
   tool('search', {

@@ -5,6 +5,8 @@ type Way = (typeof ways)[number]
 interface Assignment {
   usual: Way
   byRole: ReadonlyMap<string, Way>
+  /** Whether mail to any role is offered. */
+  offersAny: boolean
 }
 
 /** Reads `least-busy`, or `ci=least-busy, review=queue`. Undefined if it is neither. */
@@ -21,7 +23,7 @@ function parseAssign(text: string): Assignment | undefined {
     if (name === '') usual = way
     else byRole.set(name, way)
   }
-  return { usual: usual ?? 'queue', byRole }
+  return { usual: usual ?? 'queue', byRole, offersAny: [usual, ...byRole.values()].includes('least-busy') }
 }
 
 export const isAssign = (value: unknown): value is string =>
@@ -32,7 +34,8 @@ const parsed = new Map<string, Assignment | undefined>()
 /** Whether mail to a role is offered to its least busy holder first; without a role, whether any is. */
 export function offersMail(setting: string, role?: string): boolean {
   if (!parsed.has(setting)) parsed.set(setting, parseAssign(setting))
-  const { usual = 'queue', byRole = new Map<string, Way>() } = parsed.get(setting) ?? {}
-  const way = role === undefined ? undefined : (byRole.get(role) ?? usual)
-  return way === undefined ? [usual, ...byRole.values()].includes('least-busy') : way === 'least-busy'
+  const assignment = parsed.get(setting)
+  if (assignment === undefined) return false
+  const { usual, byRole, offersAny } = assignment
+  return role === undefined ? offersAny : (byRole.get(role) ?? usual) === 'least-busy'
 }

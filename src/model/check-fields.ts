@@ -1,7 +1,7 @@
 import { MailboxError } from '../base/errors.ts'
 import { checkJsonValue, quote } from '../base/json.ts'
 import { nearest } from '../base/nearest.ts'
-import { isObject } from '../base/objects.ts'
+import { isObject, onDemand } from '../base/objects.ts'
 import { checkTag } from './address.ts'
 import type { Kind } from './field.ts'
 import { inputFields, type NamedField, optionName, storedFields } from './fields.ts'
@@ -10,10 +10,6 @@ import { messageLimits, priorities, toPriority } from './message.ts'
 import { checkName } from './name.ts'
 import { isTime } from './shape.ts'
 import { isoTime, maxLifeMs, readTime } from './time.ts'
-
-const byName = new Map<string, { field: NamedField; check: Check }>(
-  inputFields.map((field) => [field.name, { field, check: (...given) => checks[field.kind](...given) }]),
-)
 
 /** Checks each field that a sender gave by itself, against its row in the table. What is no field is refused. */
 export function checkFields(input: object): void {
@@ -29,16 +25,19 @@ export function checkFields(input: object): void {
 const spelling = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')
 
 /** Fields by every name that people and other systems have for them. */
-const byOtherName = new Map(
-  inputFields.flatMap((field) =>
-    [...(field.aka ?? []), optionName(field), field.name].map((name) => [spelling(name), field.name]),
-  ),
+const byOtherName = onDemand(
+  () =>
+    new Map(
+      inputFields.flatMap((field) =>
+        [...(field.aka ?? []), optionName(field), field.name].map((name) => [spelling(name), field.name]),
+      ),
+    ),
 )
 const senderNames = ['from', 'fromAgent', 'fromAgentId', 'sender'].map(spelling)
 
 /** The field that a name means which is none: `reply_to` is replyTo, `ttl_hours` is ttlMs. */
 export const fieldMeant = (name: string): string | undefined =>
-  byOtherName.get(spelling(name)) ??
+  byOtherName().get(spelling(name)) ??
   nearest(
     name,
     inputFields.map((field) => field.name),
@@ -121,6 +120,10 @@ const checks: Record<Kind, Check> = {
     if (typeof value !== 'boolean') checkWord(value, field)
   },
 }
+
+const byName = new Map<string, { field: NamedField; check: Check }>(
+  inputFields.map((field) => [field.name, { field, check: checks[field.kind] }]),
+)
 
 /** Present, not too long, and nothing invisible in it. */
 function checkWord(value: unknown, field: NamedField): void {

@@ -4,6 +4,7 @@ import { type Gist, originOf } from './entry.ts'
 import { Looks } from './look-alike.ts'
 import { type Priority, priorities, priorityRank } from './message.ts'
 import { classOf, type ReceiptChange, type ReceiptState } from './receipt.ts'
+import { RecentIds } from './recent-ids.ts'
 
 const ranks = priorities.length
 export const tallySlots = 3 * ranks
@@ -33,17 +34,21 @@ export class Directory {
   /** Times of each agent's messages in the last minute, in ms, oldest first; only if there is a rate limit. */
   readonly sends = new Map<string, number[]>()
   /** The ids of the messages that were folded in lately. */
-  readonly recent = new Set<string>()
+  readonly recent = new RecentIds(idsKept)
   /** The last entry folded in. */
-  seq = 0
+  seq: number
+  /** The last entry that was not folded in: the rest came from an index, and its ids are not known. */
+  readonly from: number
   /** The seq of the oldest message, if any. */
   firstMessage: number | undefined
   /** Seqs that are not in the journal though others around them are: their lines are damaged. */
   readonly missing = new Set<number>()
   readonly #countsSends: boolean
 
-  constructor(options: { countsSends?: boolean } = {}) {
+  constructor(options: { countsSends?: boolean; from?: number } = {}) {
     this.#countsSends = options.countsSends ?? false
+    this.from = options.from ?? 0
+    this.seq = this.from
   }
 
   fold(entry: Gist): void {
@@ -62,7 +67,7 @@ export class Directory {
     }
     if (entry.kind === 'message') {
       this.firstMessage ??= entry.seq
-      this.#remember(entry.message.id)
+      this.recent.add(entry.message.id)
       if (this.#countsSends && entry.originalAt === undefined)
         this.noteSend(entry.message.from, Date.parse(entry.at))
     }
@@ -75,12 +80,8 @@ export class Directory {
 
   /** Whether a message with this id was folded in since the mark; undefined if that is not remembered any more. */
   hasSince(mark: Mark, id: string): boolean | undefined {
-    return mark.directory === this && this.seq - mark.seq < idsKept ? this.recent.has(id) : undefined
-  }
-
-  #remember(id: string): void {
-    this.recent.add(id)
-    if (this.recent.size > idsKept) this.recent.delete(this.recent.values().next().value!)
+    const isKnown = mark.directory === this && mark.seq >= this.from && this.seq - mark.seq < idsKept
+    return isKnown ? this.recent.has(id) : undefined
   }
 
   noteSend(sender: string, at: number): void {
@@ -193,8 +194,10 @@ export class Directory {
 
   /** Unread and open mail in a box, not counting group mail. */
   unhandled(box: string): number {
-    const tally = this.tallies.get(box) ?? []
-    return tally.slice(0, 2 * ranks).reduce((sum, n) => sum + n, 0)
+    const tally = this.tallies.get(box)
+    let sum = 0
+    if (tally !== undefined) for (let slot = 0; slot < 2 * ranks; slot++) sum += tally[slot]!
+    return sum
   }
 
   /** Whether nothing in a box is unread or open. */

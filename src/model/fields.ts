@@ -29,7 +29,7 @@ export const fields = {
     once: true,
     maxItems: messageLimits.recipients,
     aka: ['recipient', 'recipients', 'toAgent', 'toAgentId'],
-    mcp: 'agent, role:NAME, tag or all',
+    mcp: 'agent, role:NAME, tag or all; comma-separated',
   },
   /** @default '' */
   subject: {

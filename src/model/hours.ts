@@ -23,7 +23,7 @@ const refuse = (why: string): never => {
 }
 
 /** Parses the setting `hours`; undefined if it is empty. Throws what is wrong with it. */
-function parseHours(text: string): Hours | undefined {
+function parseHours(text: string, readRange = parseTimes): Hours | undefined {
   if (text.trim() === '') return undefined
   const { rest, zone } = splitZone(text.trim())
   const ranges: Range[] = []
@@ -36,7 +36,7 @@ function parseHours(text: string): Hours | undefined {
     const times = /^[a-z]/.test(first) ? second : first
     if (times === undefined || times === '') refuse(`${JSON.stringify(part.trim())} has no times`)
     if (words.length > (times === first ? 1 : 2)) refuse(`${JSON.stringify(part.trim())} has too many words`)
-    const { from, to } = parseTimes(times!)
+    const { from, to } = readRange(times!)
     for (const day of days) ranges.push({ from: day * dayMinutes + from, to: day * dayMinutes + to })
   }
   return { ranges, zone }
@@ -79,6 +79,15 @@ function parseTimes(text: string): Range {
   return { from, to: to > from ? to : to + dayMinutes }
 }
 
+/** One time of day, as the minute that it begins. */
+function parseMinute(text: string): Range {
+  const [, hour, minute = '0'] = /^(\d{1,2})(?::(\d\d))?$/.exec(text) ?? []
+  const from = 60 * Number(hour) + Number(minute)
+  if (Number.isNaN(from) || Number(minute) > 59 || from >= dayMinutes)
+    refuse(`${JSON.stringify(text)} is not a time`)
+  return { from, to: from + 1 }
+}
+
 const parsed = new Map<string, Hours | undefined>()
 
 function hoursOf(text: string): Hours | undefined {
@@ -89,12 +98,26 @@ function hoursOf(text: string): Hours | undefined {
 /** Whether it is a text that the setting accepts. */
 export function isHours(value: unknown): value is string {
   if (typeof value !== 'string') return false
+  return canParse(value, parseTimes)
+}
+
+/** Whether it is a text with times of the week, such as `18:00` or `mon-fri 17:30 Europe/Berlin`. */
+export const isTimes = (value: unknown): value is string =>
+  typeof value === 'string' && canParse(value, parseMinute)
+
+function canParse(text: string, readRange: typeof parseTimes): boolean {
   try {
-    parseHours(value)
+    parseHours(text, readRange)
     return true
   } catch {
     return false
   }
+}
+
+/** The first of such times after a time, in ms since 1970; undefined if there are none. */
+export function nextTime(text: string, after: number): number | undefined {
+  const times = parseHours(text, parseMinute)
+  return times && startAfter(times, Math.floor(after / minuteMs) * minuteMs + minuteMs)
 }
 
 /** Whether a time, in ms since 1970, is within the hours. No hours: always. */
@@ -106,7 +129,10 @@ export function isWithinHours(text: string, now: number): boolean {
 /** The first time from `now` on that is within the hours, in ms since 1970: `now` itself if it is. */
 export function nextStart(text: string, now: number): number {
   const hours = hoursOf(text)
-  if (hours === undefined) return now
+  return hours === undefined ? now : startAfter(hours, now)
+}
+
+function startAfter(hours: Hours, now: number): number {
   for (let at = now; ; ) {
     const wait = minutesToStart(hours, at)
     if (wait === 0) return at

@@ -58,26 +58,26 @@ export interface Seal {
 const aboutMessage = ({ id, from }: Message, space: string): string =>
   JSON.stringify(['agent-mailbox text', space, id, from])
 
-/** `outline`: what of its payload stays readable. */
+/**
+ * `outline`: what of its payload stays readable. This runs for every message of an encrypted space: a copy whose fields
+ * are replaced takes a fraction of one that is put together without them.
+ */
 export function sealMessage(
   message: Message,
   { ref, key }: Seal,
   space: string,
   outline: Message['payload'],
 ): Message {
-  const { subject, body, attachments, payload, context, ...rest } = message
-  const text: Text = {
-    ...{ subject, body, attachments },
-    ...(payload === undefined ? {} : { payload }),
-    ...(context === undefined ? {} : { context }),
-  }
-  const sealed = sealText(key, JSON.stringify(text), aboutMessage(message, space))
-  return {
-    ...rest,
-    ...{ attachments: [], subject: '', body: '' },
-    ...(outline === undefined ? {} : { payload: outline }),
-    sealed: `${ref}.${sealed}`,
-  }
+  const { subject, body, attachments, payload, context } = message
+  const text: Text = { subject, body, attachments }
+  if (payload !== undefined) text.payload = payload
+  if (context !== undefined) text.context = context
+  const sealed = { ...message, attachments: [], subject: '', body: '' }
+  if (payload !== undefined) delete sealed.payload
+  if (context !== undefined) delete sealed.context
+  if (outline !== undefined) sealed.payload = outline
+  sealed.sealed = `${ref}.${sealText(key, JSON.stringify(text), aboutMessage(message, space))}`
+  return sealed
 }
 
 /** The message as it was before it was sealed. Undefined if it was sealed with another key, or as another message. */

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path'
 import { isExposable } from './a2a.ts'
 import { isAssign } from './assign.ts'
 import { claimTtlMs } from './claim.ts'
-import { isHours } from './hours.ts'
+import { isHours, isTimes } from './hours.ts'
 import { messageLimits } from './message.ts'
 import { isRoutes, type Route } from './routes.ts'
 import { isRules, leadRoles, type Rules } from './rules.ts'
@@ -56,17 +56,13 @@ export const settings = {
   pollMs: setting(
     500,
     whole(10, 60_000),
-    'how often to check for new mail when file watching reports nothing, in ms',
+    'how often to check for new mail when file watching reports nothing',
   ),
-  claimTtlMs: setting(
-    claimTtlMs,
-    whole(1_000, 7 * 86_400_000),
-    'how long a claim lasts unless renewed, in ms',
-  ),
+  claimTtlMs: setting(claimTtlMs, whole(1_000, 7 * 86_400_000), 'how long a claim lasts unless renewed'),
   readClaimTtlMs: setting(
     4 * 60 * minuteMs,
     whole(1_000, 30 * 86_400_000),
-    'how long mail to a role that asks for something stays with whoever has read it, until it is started, in ms',
+    'how long mail to a role that asks for something stays with whoever has read it, until it is started',
   ),
   maxAttempts: setting(
     5,
@@ -76,7 +72,7 @@ export const settings = {
   ackTimeoutMs: setting(
     15 * minuteMs,
     duration,
-    'time until a message that needs an ack is shown again, in ms; 0 = never',
+    'time until a message that needs an ack is shown again; 0 = never',
   ),
   ackRepeats: setting(
     1,
@@ -86,32 +82,32 @@ export const settings = {
   urgentAfterMs: setting(
     5 * minuteMs,
     duration,
-    'time until the lead, then the person, is notified of unread urgent mail, in ms; 0 = never',
+    'time until the lead, then the person, is notified of unread urgent mail; 0 = never',
   ),
   staleAfterMs: setting(
     60 * minuteMs,
     duration,
-    'time until other unread mail is marked as stale, in ms; 0 = never',
+    'time until other unread mail is marked as stale; 0 = never',
   ),
   silentAfterMs: setting(
     24 * 60 * minuteMs,
     duration,
-    'time until a silent agent without a known process counts as dead, in ms; 0 = never',
+    'time until a silent agent without a known process counts as dead; 0 = never',
   ),
   heartbeatMs: setting(
     5 * minuteMs,
     duration,
-    'time until a silent agent on another machine counts as dead, in ms; 0 = never',
+    'time until a silent agent on another machine counts as dead; 0 = never',
   ),
   deadLetterAfterMs: setting(
     24 * 60 * minuteMs,
     duration,
-    'time to wait for a dead agent to return before the senders of its mail are notified, in ms',
+    'time to wait for a dead agent to return before the senders of its mail are notified',
   ),
   answerAfterMs: setting(
     4 * 60 * minuteMs,
     duration,
-    'time until the lead, then the person, is notified of an open question, plan or request, in ms; 0 = never',
+    'time until the lead, then the person, is notified of an open question, plan or request; 0 = never',
   ),
   rules: setting<Rules>(
     'open',
@@ -146,7 +142,7 @@ export const settings = {
   'roles.offerMs': setting(
     10 * minuteMs,
     duration,
-    'time for which the least busy holder is offered mail to a role before all others are, in ms; 0 = at once',
+    'time for which the least busy holder is offered mail to a role before all others are; 0 = at once',
   ),
   leads: setting<readonly string[]>(
     leadRoles,
@@ -215,6 +211,12 @@ export const settings = {
     '',
     (value) => value === '' || isWebAddress(value),
     'URL to which a running hub posts each message to the person; empty = none',
+    staysHere,
+  ),
+  'webhook.digest': setting(
+    '',
+    isTimes,
+    'when a running hub posts the digest of what happened to the webhook, such as 18:00 or mon-fri 17:30 Europe/Berlin; empty = never',
     staysHere,
   ),
   'webhook.shape': setting<WebhookShape>(

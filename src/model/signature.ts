@@ -35,17 +35,26 @@ export interface MessageSigner {
   sign: (text: string) => string
 }
 
-const digestOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 32)
-const leafOf = (text: string): string => digestOf(`leaf ${text}`)
+const digestOf = (text: string | Buffer): string => hash('sha256', text, 'base64url').slice(0, 32)
+const leafStart = 'leaf '
+const leafOf = (text: string): string => digestOf(leafStart + text)
 const nodeOf = (left: string, right: string): string => digestOf(`node ${left}${right}`)
 const rootText = (root: string): string => JSON.stringify(['agent-mailbox messages', root])
 
 /** The signatures of texts that are signed at once, with one signature for all of them. */
-export function signTogether(texts: readonly string[], signer: MessageSigner): string[] {
-  if (texts.length === 1) return [`${signer.public}.${signer.sign(texts[0]!)}`]
-  const paths = texts.map(() => '')
+export const signTogether = (texts: readonly string[], signer: MessageSigner): string[] =>
+  texts.length === 1
+    ? [`${signer.public}.${signer.sign(texts[0]!)}`]
+    : signLeaves(
+        texts.map((text) => leafOf(text)),
+        signer,
+      )
+
+/** The same for several texts by their digests: see {@link LeafBuffer}. */
+export function signLeaves(leaves: readonly string[], signer: MessageSigner): string[] {
+  const paths = leaves.map(() => '')
   /** Each node with the texts below it, which stand side by side. */
-  let level = texts.map((text, at) => ({ digest: leafOf(text), from: at, to: at + 1 }))
+  let level = leaves.map((digest, at) => ({ digest, from: at, to: at + 1 }))
   const extend = ({ from, to }: { from: number; to: number }, step: string) => {
     for (let at = from; at < to; at++) paths[at] += step
   }
@@ -91,12 +100,61 @@ export function signerIn(draft: Signed & Pick<MessageDraft, 'signature'>, space:
 }
 
 const messageStart = '"kind":"message","message":'
+const messageStartBytes = Buffer.from(messageStart)
+const noneExcluded = ',[]]'
+const startIn = (space: string): string => `["agent-mailbox message",${JSON.stringify(space)},`
 
 /** The same as {@link signedText} from the text of the entry's line, which has the message in JSON already. */
 export const signedTextIn = (line: string, draft: Signed, space: string): string =>
-  draft.exclude === undefined && line.startsWith(messageStart)
-    ? `["agent-mailbox message",${JSON.stringify(space)},${line.slice(messageStart.length)},[]]`
+  isPlain(line, draft)
+    ? startIn(space) + line.slice(messageStart.length) + noneExcluded
     : signedText(draft, space)
+
+const isPlain = (line: string, { exclude }: Signed): boolean =>
+  exclude === undefined && line.startsWith(messageStart)
+
+/**
+ * The texts of lines that are signed together. Each is encoded once: its digest is taken where it stands, with what is signed
+ * besides in the place of what stands around it in the line.
+ */
+export class LeafBuffer {
+  #bytes = Buffer.allocUnsafeSlow(65_536)
+  #length = 0
+  #space = ''
+  #start = Buffer.alloc(0)
+
+  /** What was added before is not needed any more. */
+  clear(): void {
+    this.#length = 0
+  }
+
+  /** The digest of what is signed of a line, and the text of the line in bytes, unless it has to be encoded by itself. */
+  add(line: string, draft: Signed, space: string): { leaf: string; bytes?: Buffer } {
+    if (!isPlain(line, draft)) return { leaf: leafOf(signedText(draft, space)) }
+    if (this.#space !== space) {
+      this.#space = space
+      this.#start = Buffer.from(leafStart + startIn(space))
+    }
+    const start = this.#start
+    const before = start.length - messageStart.length
+    // A UTF-16 unit takes at most three bytes.
+    const most = before + line.length * 3 + noneExcluded.length
+    // What is in the old one stays there.
+    if (this.#length + most > this.#bytes.length) {
+      this.#bytes = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length, 2 * most))
+      this.#length = 0
+    }
+    const bytes = this.#bytes
+    const from = this.#length + before
+    const to = from + bytes.write(line, from, 'utf8')
+    bytes.set(start, this.#length)
+    const end = to + bytes.write(noneExcluded, to, 'latin1')
+    const leaf = digestOf(bytes.subarray(this.#length, end))
+    bytes.set(messageStartBytes, from)
+    this.#length = to
+    return { leaf, bytes: bytes.subarray(from, to) }
+  }
+}
 
 /** What is signed when a key is replaced or revoked. */
 export const keyChangeText = (

@@ -1,3 +1,5 @@
+import { onDemand } from '../base/objects.ts'
+
 /**
  * Text from a message is untrusted. Before it reaches a terminal, everything that the terminal would obey is
  * removed: C0 except newline and tab, DEL, C1, and characters that reorder or hide text.
@@ -14,11 +16,13 @@ export function toPrintable(text: string): string {
  * Invisible characters that can carry hidden text; they do no harm on a terminal. Every format character and every one
  * that need not be shown, but the few of Arabic, Syriac and Kaithi that are formats of what follows and are seen.
  */
-const hidden =
-  /(?![\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])[\p{Cf}\p{Default_Ignorable_Code_Point}\ufffc\u{13430}-\u{1345f}]/gu
+const hidden = onDemand(
+  () =>
+    /(?![\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])[\p{Cf}\p{Default_Ignorable_Code_Point}\ufffc\u{13430}-\u{1345f}]/gu,
+)
 
 /** Removes what is invisible and can carry hidden text. */
-export const withoutHidden = (text: string): string => text.replace(hidden, '')
+export const withoutHidden = (text: string): string => text.replace(hidden(), '')
 
 /** Removes everything that controls a terminal or hides or reorders characters, without leaving a mark. */
 export const withoutControls = (text: string): string =>

@@ -5,10 +5,10 @@ const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604
 /** The longest duration we accept: a longer one is more likely a typo. */
 export const maxLifeMs = 10 * 366 * unitMs.d
 
-/** Reads `90s`, `15m`, `24h`, `500ms`, `7d`. */
+/** Reads `90s`, `15m`, `24h`, `500ms`, `7d`; a number alone is in ms. */
 export function parseDuration(text: string): number {
-  const match = /^(\d{1,9})(ms|s|m|h|d|w)$/.exec(text.trim())
-  const ms = match ? Number(match[1]) * unitMs[match[2] as keyof typeof unitMs] : Number.NaN
+  const match = /^(\d{1,15})(ms|s|m|h|d|w)?$/.exec(text.trim())
+  const ms = match ? Number(match[1]) * unitMs[(match[2] ?? 'ms') as keyof typeof unitMs] : Number.NaN
   if (!(ms <= maxLifeMs)) {
     throw new MailboxError('invalid', `${JSON.stringify(text.slice(0, 40))} is not a duration`, {
       hint: 'use a number and a unit: 90s, 15m, 24h, 7d',

@@ -2,7 +2,7 @@ import { type Cursor, type Journal, startCursor } from '../journal/journal.ts'
 import { isGroupBox } from '../model/address.ts'
 import { type Agent, systemAgent } from '../model/agent.ts'
 import { Directory, foldTallies } from '../model/directory.ts'
-import { type Entry, originOf, type ReceiptEntry } from '../model/entry.ts'
+import { type AgentEntry, type Entry, originOf, type ReceiptEntry } from '../model/entry.ts'
 import { bucketOf } from '../model/latency.ts'
 import { priorities } from '../model/message.ts'
 import { finishes, showsFirst } from '../model/receipt.ts'
@@ -17,6 +17,16 @@ export interface Slot {
   pending: number
   /** Time until mail was first shown: a count for each bucket of model/latency.ts. */
   shownAfter: Map<number, number>
+}
+
+/**
+ * An agent died, or is there again after that: with a new run, or because it was not dead after all. Or a hub was
+ * started, where `agent` is who started it.
+ */
+export interface LifeEvent {
+  at: string
+  kind: 'died' | 'restarted' | 'hub_started'
+  agent: string
 }
 
 /** The state after an entry, kept so that looking at the past does not mean reading all of it again. */
@@ -34,6 +44,7 @@ export const slotMs = 10_000
 const sliceBytes = 1_048_576
 const marksAtMost = 512
 const firstSpacing = 500
+const eventsAtMost = 10_000
 /** For how many unseen messages to remember when they were sent. */
 const awaitedAtMost = 200_000
 
@@ -44,6 +55,7 @@ const awaitedAtMost = 200_000
  */
 export class Chronicle {
   readonly slots: Slot[] = []
+  readonly events: LifeEvent[] = []
   readonly marks: Mark[] = []
   first: { seq: number; at: string } | undefined
   last: { seq: number; at: string } | undefined
@@ -90,6 +102,9 @@ export class Chronicle {
   }
 
   #fold(entry: Entry): void {
+    if (entry.kind === 'agent') this.#foldAgent(entry)
+    else if (entry.kind === 'audit' && entry.event === 'hub_started' && originOf(entry) === undefined)
+      this.#note({ at: entry.at, kind: 'hub_started', agent: entry.by })
     this.#directory.fold(entry)
     this.first ??= { seq: entry.seq, at: entry.at }
     this.last = { seq: entry.seq, at: entry.at }
@@ -105,6 +120,18 @@ export class Chronicle {
       this.#await(entry.seq, Date.parse(entry.message.createdAt))
     } else if (entry.kind === 'receipt' && entry.by !== systemAgent && isOurs) this.#foldReceipt(entry, slot)
     slot.pending = this.#pending
+  }
+
+  #foldAgent({ at, change, agent }: AgentEntry): void {
+    const { name } = agent
+    if (change === 'died') this.#note({ at, kind: 'died', agent: name })
+    else if (agent.state !== 'dead' && this.#directory.agents.get(name)?.state === 'dead')
+      this.#note({ at, kind: 'restarted', agent: name })
+  }
+
+  #note(event: LifeEvent): void {
+    this.events.push(event)
+    if (this.events.length > eventsAtMost) this.events.shift()
   }
 
   #foldReceipt({ at, changes }: ReceiptEntry, slot: Slot): void {

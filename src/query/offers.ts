@@ -13,8 +13,8 @@ export const isOfferedToOther = ({ index }: Source, seq: number, me: string): bo
 export const openOffers = ({ index }: Source, limit: number): Offered[] =>
   index
     .sql(
-      `SELECT ${receiptColumns}, m.id, o.agent, o.until FROM offer o JOIN message m ON m.seq = o.seq
-       JOIN receipt r ON r.seq = o.seq AND r.owner = r.box WHERE r.owner LIKE 'role:%' ORDER BY o.until LIMIT ?`,
+      `SELECT ${receiptColumns}, m.id, o.agent, o.until FROM offer o CROSS JOIN message m ON m.seq = o.seq
+       CROSS JOIN receipt r ON r.seq = o.seq AND r.owner = r.box WHERE r.owner LIKE 'role:%' ORDER BY o.until LIMIT ?`,
     )
     .all([limit])
     .map((row) => {

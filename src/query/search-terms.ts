@@ -42,11 +42,11 @@ export function parseSearch(query: string): SearchTerm[] {
   return terms
 }
 
-const isValues = ['unread', 'open']
+const isValues = ['unread', 'mine', 'open']
 
 function checkTerm({ operator, value }: SearchTerm): void {
   if (operator === 'is' && !isValues.includes(value))
-    invalid(`unknown search term is:${value}`, `use ${isValues.map((one) => `is:${one}`).join(' or ')}`)
+    invalid(`unknown search term is:${value}`, `use ${isValues.map((one) => `is:${one}`).join(', ')}`)
   if (operator === 'has' && value !== 'attachment')
     invalid(`unknown search term has:${value}`, 'use has:attachment')
   if (operator === 'priority' && toPriority(/^\d$/.test(value) ? Number(value) : value) === undefined)
@@ -54,7 +54,7 @@ function checkTerm({ operator, value }: SearchTerm): void {
   if (operator === 'before' || operator === 'after') readMoment(value, 0)
 }
 
-/** Names prefixes that look like operators and are none: they were searched as text. */
+/** Names prefixes that look like operators and are none. */
 export const notesOn = (terms: readonly SearchTerm[]): string[] =>
   [...new Set(terms.flatMap(({ unknown }) => unknown ?? []))].map((prefix) => {
     const [close] = nearest(prefix, operators)
@@ -62,7 +62,7 @@ export const notesOn = (terms: readonly SearchTerm[]): string[] =>
       close === undefined
         ? `operators: ${operators.map((one) => `${one}:`).join(' ')}`
         : `did you mean ${close}:?`
-    return `${prefix}: is not an operator and was searched as text; ${advice}`
+    return `${prefix}: is not an operator; ${advice}`
   })
 
 function invalid(message: string, hint: string): never {

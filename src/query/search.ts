@@ -5,7 +5,7 @@ import type { Agent } from '../model/agent.ts'
 import { toPriority } from '../model/message.ts'
 import { readMoment } from '../model/time.ts'
 import { inboxRows } from './inbox.ts'
-import { messageIfThere, type Source, type StoredMessage } from './message.ts'
+import { messageIfThere, receiptsOf, type Source, type StoredMessage } from './message.ts'
 import { mattersWhere } from './owed.ts'
 import { type ListOptions, limitOf, type Page, readBefore } from './page.ts'
 import type { SealedWords } from './sealed-words.ts'
@@ -64,7 +64,7 @@ export function search(
   let total = 0
   let lookedAt = 0
   for (let before = readBefore(options.after); ; ) {
-    const found = candidates(source, words, terms, text, before)
+    const found = candidates(source, words, agentOf, terms, text, before)
     const isOver = source.index.read(() => {
       const accepts = createFilter(source, agentOf(source), terms, now)
       const isOwn = ownIn?.(source)
@@ -94,18 +94,26 @@ export function search(
   }
 }
 
+/** The seqs of what an agent has sent and of what came to it. */
+const ownMessages =
+  'SELECT seq AS rowid FROM message WHERE sender = ?1 UNION SELECT seq FROM receipt WHERE box = ?1'
+
 /**
  * Seqs whose words match, newest first; all of them when the search has no words. `last`: where to continue,
  * undefined at the end.
  */
 function candidates(
-  { index, sealedWords }: Source,
+  source: Source,
   words: Projection,
+  agentOf: (source: Source) => Agent,
   terms: readonly SearchTerm[],
   { wanted, unwanted }: WordQuery,
   before: number,
 ): { fitting: number[]; last: number | undefined } {
-  const from = terms.find(({ operator, negated }) => operator === 'from' && !negated)?.value
+  const { index, sealedWords } = source
+  const asked = terms.filter(({ negated }) => !negated)
+  const from = asked.find(({ operator }) => operator === 'from')?.value
+  const isMine = asked.some(({ operator, value }) => operator === 'is' && value === 'mine')
   const list = (database: Projection, where: string, parameters: (string | number)[]) =>
     database.read(() =>
       database
@@ -115,9 +123,11 @@ function candidates(
   const rows =
     wanted !== undefined
       ? list(words, 'words WHERE words MATCH ? AND rowid < ?', [wanted, before])
-      : from === undefined
-        ? list(index, 'message WHERE seq < ?', [before])
-        : list(index, 'message WHERE sender = ? AND seq < ?', [from, before])
+      : isMine
+        ? list(index, `(${ownMessages}) WHERE rowid < ?2`, [agentOf(source).name, before])
+        : from === undefined
+          ? list(index, 'message WHERE seq < ?', [before])
+          : list(index, 'message WHERE sender = ? AND seq < ?', [from, before])
   const sealed = wanted === undefined ? [] : sealedWords.matching(wanted, before, portion)
   const seqs = [...rows.map(([seq]) => seq), ...sealed].sort((a, b) => b - a).slice(0, portion)
   const fitting = without(seqs, words, sealedWords, unwanted)
@@ -146,6 +156,8 @@ function createFilter(source: Source, agent: Agent, terms: readonly SearchTerm[]
     unread ??= new Set([...inboxRows(source, agent, { unread: true }, now, portion)].map((row) => row.seq))
     return unread.has(seq)
   }
+  const isMine = ({ from, seq }: StoredMessage) =>
+    from === agent.name || receiptsOf(source, seq).some(({ box }) => box === agent.name)
   const isOpen = (seq: number) => mattersWhere(source, 'x.seq = ? AND x.open = 1', [seq]).length > 0
   const holds = ({ operator, value }: SearchTerm, message: StoredMessage): boolean => {
     switch (operator) {
@@ -160,6 +172,7 @@ function createFilter(source: Source, agent: Agent, terms: readonly SearchTerm[]
       case 'priority':
         return message.priority === readPriority(value)
       case 'is':
+        if (value === 'mine') return isMine(message)
         return value === 'open' ? isOpen(message.seq) : isUnread(message.seq)
       case 'has':
         return message.attachments.length > 0

@@ -1,5 +1,5 @@
 import { percentile } from '../model/latency.ts'
-import { type Chronicle, type Slot, slotMs } from './chronicle.ts'
+import { type Chronicle, type LifeEvent, type Slot, slotMs } from './chronicle.ts'
 
 export interface SeriesOptions {
   /** Times in ms. @default the last day, or since the space was created */
@@ -23,14 +23,24 @@ export interface SeriesBucket {
   p99Ms: number | null
 }
 
+export interface Series {
+  buckets: SeriesBucket[]
+  /** Agents that died or came back within the time, the latest of them. */
+  events: LifeEvent[]
+}
+
 const dayMs = 86_400_000
+const eventsAtMost = 200
 const bucketsAtMost = 500
 
-/** Figures over time. Buckets are never shorter than the slots of the history. */
-export function series({ slots, first }: Chronicle, options: SeriesOptions, now: number): SeriesBucket[] {
+/**
+ * Figures over time. Buckets are never shorter than the slots of the history, and none ends before the space was
+ * created.
+ */
+export function series({ slots, first, events }: Chronicle, options: SeriesOptions, now: number): Series {
   const to = options.to ?? now
   const began = first === undefined ? to : Date.parse(first.at)
-  const from = Math.min(options.from ?? Math.max(began, to - dayMs), to)
+  const from = Math.min(Math.max(began, options.from ?? to - dayMs), to)
   const wanted = Math.min(Math.max(1, options.buckets ?? 60), bucketsAtMost)
   const stepMs = Math.max(slotMs, Math.ceil((to - from) / wanted / slotMs) * slotMs)
   const start = from - (from % stepMs)
@@ -44,7 +54,9 @@ export function series({ slots, first }: Chronicle, options: SeriesOptions, now:
     pending = within.at(-1)?.pending ?? pending
     buckets.push({ at: new Date(at).toISOString(), ...summarize(within), pending })
   }
-  return buckets
+  const end = start + stepMs * buckets.length
+  const isWithin = ({ at }: LifeEvent) => Date.parse(at) >= start && Date.parse(at) < end
+  return { buckets, events: events.filter(isWithin).slice(-eventsAtMost) }
 }
 
 function summarize(slots: readonly Slot[]) {

@@ -37,6 +37,17 @@ export function sharesOf({ index, stored }: Source, key?: string): ShareEntry[] 
 export const hasShare = ({ index }: Source, signature: string): boolean =>
   index.sql('SELECT 1 FROM share WHERE signature = ?').get([signature]) !== undefined
 
+/** How much mail is encrypted, for the space and for its recipients alone, and the newest of it by seq. */
+export function sealedMail({ index }: Source, newest: number) {
+  const counts = index.sql('SELECT sealed, count(*) FROM message WHERE sealed > 0 GROUP BY sealed')
+  const found = new Map(counts.all<[number, number]>())
+  const seqs = index
+    .sql('SELECT seq FROM message WHERE sealed > 0 ORDER BY seq DESC LIMIT ?')
+    .all<[number]>([newest])
+    .map(([seq]) => seq)
+  return { forSpace: found.get(1) ?? 0, forRecipients: found.get(2) ?? 0, seqs }
+}
+
 /** The sender and the recipients of a message, if they alone can read it. */
 export function readersOfSealed({ index, stored }: Source, seq: number): string[] | undefined {
   const row = index

@@ -27,16 +27,19 @@ type IdAndSeq = [id: string, seq: number]
 /** The view that decisions are taken on, answered from the index. The caller sets the directory. */
 export function createView(source: Source): View {
   const { index } = source
-  /** Receipts with the ids of their messages; `where` may use r (receipt) and m (message). */
+  /**
+   * Receipts with the ids of their messages; `where` may use r (receipt) and m (message). The tables are read in the
+   * order in which they stand: SQLite does not know which of them are long, and would read those from end to end.
+   */
   const letters = (where: string, parameters: SqlValue[], join = '') =>
     index
       .sql(
-        `SELECT ${receiptColumns}, m.id FROM ${join || 'receipt r'} JOIN message m ON m.seq = r.seq WHERE ${where}`,
+        `SELECT ${receiptColumns}, m.id FROM ${join || 'receipt r'} CROSS JOIN message m ON m.seq = r.seq WHERE ${where}`,
       )
       .all(parameters)
       .map((row) => ({ ...toReceipt(row), id: row.at(-1) as string }))
   const joined = (table: string, box: string) =>
-    `${table} JOIN receipt r ON r.seq = ${table}.seq AND r.owner = ${table}.${box}`
+    `${table} CROSS JOIN receipt r ON r.seq = ${table}.seq AND r.owner = ${table}.${box}`
   return {
     directory: new Directory(),
     message(id) {

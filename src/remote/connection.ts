@@ -46,6 +46,13 @@ const neverSent = [
   'UND_ERR_CONNECT_TIMEOUT',
 ]
 
+/** A certificate of no authority that this machine knows; the request is not sent. */
+const badCertificate = [
+  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ...['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED'],
+]
+const noTls = ['ERR_SSL_WRONG_VERSION_NUMBER', 'EPROTO']
+
 /** Requests to one hub, with one token. */
 export class Connection {
   readonly wire: Wire
@@ -123,8 +130,8 @@ export class Connection {
     } catch (error) {
       if (error instanceof MailboxError) throw error
       this.mustRun(signal)
-      const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException
-      return { neverSent: neverSent.includes(code ?? ''), cause: error }
+      const wasNot = [...neverSent, ...badCertificate, ...noTls].includes(codeOf(error))
+      return { neverSent: wasNot, cause: error }
     }
   }
 
@@ -149,16 +156,32 @@ export function errorFrom(status: number, text: string): MailboxError {
   }
 }
 
-const unreachable = (url: string, isSafe: boolean, cause: unknown) =>
-  new MailboxError(
-    'unreachable',
-    isSafe
-      ? `the hub at ${url} does not answer`
-      : `the hub at ${url} disconnected before it answered; the request may or may not have been carried out`,
-    {
-      cause,
-      hint: isSafe
-        ? 'is `mailbox serve` running there?'
-        : 'check whether it was; a send with a `key` can be repeated safely',
-    },
-  )
+const codeOf = (error: unknown): string =>
+  ((error as Error | undefined)?.cause as NodeJS.ErrnoException | undefined)?.code ?? ''
+
+function unreachable(url: string, isSafe: boolean, cause: unknown): MailboxError {
+  const [problem, hint] = isSafe ? whatIsThere(url, codeOf(cause)) : broken(url)
+  return new MailboxError('unreachable', problem, { cause, hint })
+}
+
+const broken = (url: string) =>
+  [
+    `the hub at ${url} disconnected before it answered; the request may or may not have been carried out`,
+    'check whether it was; a send with a `key` can be repeated safely',
+  ] as const
+
+/** What is wrong, and what to do. */
+function whatIsThere(url: string, code: string): readonly [problem: string, hint: string] {
+  if (badCertificate.includes(code))
+    return [
+      `the certificate at ${url} is of no authority that this machine knows`,
+      'use a token that ends with the fingerprint of the hub: `mailbox token NAME` creates one while the hub runs with --tls',
+    ]
+  if (noTls.includes(code))
+    return [
+      `what answers at ${url} does not speak TLS`,
+      `a hub without --tls is at ${url.replace(/^https/, 'http')}`,
+    ]
+  const other = url.startsWith('http:') ? ' With --tls it is at https://…' : ''
+  return [`the hub at ${url} does not answer`, `is \`mailbox serve\` running there?${other}`]
+}

@@ -101,7 +101,7 @@ export class RemoteMailbox implements Mailbox {
       })
     if (reads) return call()
     // The hub continues our trace, and the message carries it.
-    const span = { name: `${method} ${this.name}`, kind: 'client', attributes: {} } as const
+    const span = () => ({ name: `${method} ${this.name}`, kind: 'client', attributes: {} }) as const
     const answer = await inSpan(span, (traceparent) => call(traceparent === undefined ? {} : { traceparent }))
     this.#onHeard()
     return answer

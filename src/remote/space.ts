@@ -116,6 +116,7 @@ export class RemoteSpace implements OpenedSpace {
   agents = async () => (await this.#look('agents', {})).agents
   deadLetters = (options: InputOf<Readings['dead']> = {}) => this.#look('dead', options)
   owed = async (options: InputOf<Readings['owed']> = {}) => (await this.#look('owed', options)).owed
+  digest = (options: InputOf<Readings['digest']> = {}) => this.#look('digest', options)
   stats = () => this.#look('stats', {})
   show = (id: string) => this.#look('message', { id })
   agent = async (name: string) =>
@@ -123,6 +124,8 @@ export class RemoteSpace implements OpenedSpace {
   thread = async (id: string) => (await this.mailboxOfRun(this.you)).thread(id)
   testRoute = (from: string, input: Partial<SendInput>) => this.#act(from, 'testRoute', input)
   audit = (options: ListOptions = {}) => this.#look('auditEntries', options)
+  overview = () => this.#look('overview', {})
+  needs = async () => (await this.#look('needsYou', {})).items
   unreadable = async () => this.#unreadable
   /** They run beside the space, not here. */
   helpers = () => []

@@ -3,6 +3,7 @@ import { type ProcessIdentity, processesAbove } from '../base/process.ts'
 import { type Agent, person, systemAgent } from '../model/agent.ts'
 import { isRemote } from '../model/client.ts'
 import type { Source } from '../query/message.ts'
+import { agentByName } from '../query/roster.ts'
 import { tryToRecord } from './audit.ts'
 import type { SpaceCore } from './core.ts'
 
@@ -93,13 +94,14 @@ export async function mustBeGranted(
   roles: readonly string[] | undefined,
   isAgent = false,
 ): Promise<void> {
-  const held = core.agents.get(name)?.roles ?? []
   const { leads, rules, 'roles.granted': granted } = core.settings
   const counted = rules === 'open' ? granted : [...granted, ...leads]
-  const taken = Array.isArray(roles)
-    ? roles.find((role: string) => counted.includes(role) && !held.includes(role))
-    : undefined
-  if (taken === undefined || name === person) return
+  const wanted = Array.isArray(roles) ? roles.filter((role: string) => counted.includes(role)) : []
+  if (wanted.length === 0 || name === person) return
+  // The person may have given it in another process, a moment ago.
+  const held = (await core.query((source) => agentByName(source, name)))?.roles ?? []
+  const taken = wanted.find((role) => !held.includes(role))
+  if (taken === undefined) return
   const isPerson = !isAgent && (core.actsForAll || (await holdsSecret(core, person)))
   const acts = isAgent ? name : isPerson ? undefined : (await clientAgents(core))[0]
   if (acts === undefined)

@@ -11,19 +11,23 @@ import type { Settings } from '../model/settings.ts'
 import type { ExportLine } from '../model/transfer.ts'
 import type { AuditPage } from '../query/audit.ts'
 import type { DeadLetters } from '../query/dead.ts'
+import type { Digest } from '../query/digest.ts'
 import type { StoredMessage } from '../query/message.ts'
+import type { Need } from '../query/needs.ts'
 import type { Owed, OwedOptions } from '../query/owed.ts'
 import type { ListOptions } from '../query/page.ts'
 import type { RosterAgent } from '../query/presence.ts'
 import type { ShownMessage } from '../query/show.ts'
 import type { Stats } from '../query/stats.ts'
 import type { UnreadableRecord } from '../query/unreadable.ts'
+import type { DigestOptions } from './digest.ts'
 import type { Helper } from './helpers.ts'
 import type { Mailbox } from './mailbox/api.ts'
 import type { Mirrored } from './mirror.ts'
 import type { RepairOptions, RepairReport } from './repair.ts'
 import type { ArchiveOptions, ArchiveReport } from './retention.ts'
 import type { RouteTest } from './routing.ts'
+import type { Overview } from './survey.ts'
 import type { ExportOptions, Imported, ImportOptions } from './transfer.ts'
 
 /** What a program can do with a space wherever it is: on this disk or behind a hub. */
@@ -50,6 +54,8 @@ export interface Space {
   owed(options?: OwedOptions): Promise<Owed[]>
   /** How much mail there is and how long it takes, in all and for each agent. */
   stats(): Promise<Stats>
+  /** What happened since a time, for the person: what was decided and finished, what is open, and who died. */
+  digest(options?: DigestOptions): Promise<Digest>
   /** A message and every step that each of its recipients has reached. Changes nothing. */
   show(id: string): Promise<ShownMessage>
   /** The seq of the last entry. */
@@ -92,6 +98,10 @@ export interface OpenedSpace extends Space {
   stay(): void
   /** The programs beside the space that agents depend on for their mail. */
   helpers(): Helper[]
+  /** Who is here, and how much waits. */
+  overview(): Promise<Overview>
+  /** What waits for the person: what asks for something first, by what it frees. */
+  needs(): Promise<Need[]>
 }
 
 /** A space on this disk. */

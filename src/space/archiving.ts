@@ -4,7 +4,7 @@ import { MailboxError, typedError } from '../base/errors.ts'
 import { readJsonIfAny, writeFileAtomically } from '../base/files.ts'
 import { WriterLock } from '../journal/file/lock.ts'
 import type { SpaceCore } from './core.ts'
-import { archiveOld } from './retention.ts'
+import { archiveOld, followRemoval } from './retention.ts'
 
 /** What one run has done. Sizes are in bytes. */
 export interface ArchivingRun {
@@ -28,8 +28,9 @@ export interface ArchivingState {
 }
 
 const dayMs = 86_400_000
-/** How often to look whether it is time for a run. */
+/** How often to look whether it is time for a run: at least, and at most. */
 const lookMs = 10 * 60_000
+const lookAtMostMs = 5_000
 
 const statePath = (dir: string): string => join(dir, 'archiving.json')
 
@@ -58,20 +59,28 @@ export const isArchivingOn = ({ settings }: Pick<SpaceCore, 'settings'>): boolea
  * process that is killed meanwhile leaves the rest to the next.
  */
 export async function keepArchiving(core: SpaceCore): Promise<void> {
-  while (isArchivingOn(core) && !core.ending.aborted) {
+  while ((isArchivingOn(core) || core.journal.isElsewhere) && !core.ending.aborted) {
     // The disk or the space is in a bad way, and whoever uses them says so.
     await archiveIfDue(core).catch(() => {})
-    await sleep(lookMs, undefined, { ref: false, signal: core.ending }).catch(() => {})
+    if (core.journal.isElsewhere) await followOthers(core).catch(() => {})
+    const dueInMs = isArchivingOn(core) ? dayMs - sinceLast(core) : lookMs
+    const lookInMs = Math.min(lookMs, Math.max(lookAtMostMs, dueInMs))
+    await sleep(lookInMs, undefined, { ref: false, signal: core.ending }).catch(() => {})
   }
+}
+
+/** How long ago the last run was. A time in the future is that of a clock that was wrong. */
+const sinceLast = ({ dir, now }: SpaceCore): number => Math.abs(now() - (archivingState(dir)?.last.at ?? 0))
+
+/** What another machine has removed from the database goes here as well. */
+async function followOthers(core: SpaceCore): Promise<void> {
+  await core.journal.pull()
+  if (followRemoval(core)) await core.rebuild({ signal: core.ending })
 }
 
 /** One run, unless there was one within a day or another process is at it. */
 export async function archiveIfDue(core: SpaceCore): Promise<ArchivingRun | undefined> {
-  const isDue = () => {
-    const lastAt = archivingState(core.dir)?.last.at ?? 0
-    // A time in the future is that of a clock that was wrong.
-    return Math.abs(core.now() - lastAt) >= dayMs
-  }
+  const isDue = () => sinceLast(core) >= dayMs
   if (!isArchivingOn(core) || core.endsNothing || !isDue()) return undefined
   const lock = new WriterLock(join(core.dir, 'archiving.lock'))
   try {

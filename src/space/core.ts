@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../base/clock.ts'
-import { MailboxError, typed, typedEach } from '../base/errors.ts'
+import { MailboxError, typed, typedEach, typedError } from '../base/errors.ts'
 import type { Context, LateDecision } from '../command/context.ts'
 import type { View } from '../conversation/view.ts'
 import { Bell } from '../delivery/bell.ts'
@@ -110,42 +110,39 @@ export class SpaceCore {
   }
 
   /** Takes a decision with the exclusive right to append, and makes it durable. */
-  decide<T>(on: Basis, decide: (view: View, context: Context) => LateDecision<T>): Promise<Decided<T>> {
-    return typed(() => this.#decide(on, decide))
+  async decide<T>(on: Basis, decide: (view: View, context: Context) => LateDecision<T>): Promise<Decided<T>> {
+    for (let round = 0; ; round++) {
+      let decision: LateDecision<T> | undefined
+      try {
+        const placed = await this.#append(on, (context) => {
+          decision = this.#secured(decide(this.#view, context))
+          return decision
+        })
+        if (this.vault.isOn) await this.vault.welcome(placed)
+        return { result: decision!.result, placed }
+      } catch (error) {
+        if (!(error instanceof KeysWanted) || round === keyRounds) throw typedError(error)
+        await typed(() => error.get())
+      }
+    }
   }
 
-  async #decide<T>(
-    on: Basis,
-    decide: (view: View, context: Context) => LateDecision<T>,
-    rounds = keyRounds,
-  ): Promise<Decided<T>> {
+  #append(on: Basis, decide: (context: Context) => LateDecision<unknown>): Promise<PlacedEntry[]> {
     this.mustBeOpen()
     this.#state.refresh()
     const needsIndex = on === 'index'
     // What is caught up outside the lock keeps nobody waiting for it.
     if (needsIndex) this.index.catchUp()
-    let decision: LateDecision<T> | undefined
-    try {
-      const placed = await this.journal.append(
-        (tail) => {
-          this.#view.directory = this.#state.fold(tail)
-          this.keyring.follow(tail)
-          this.vault.follow(tail)
-          const { context } = this
-          decision = needsIndex
-            ? this.index.read(() => this.#secured(decide(this.#view, context)))
-            : this.#secured(decide(this.#view, context))
-          return decision.drafts
-        },
-        { settled: needsIndex },
-      )
-      await this.vault.welcome(placed)
-      return { result: decision!.result, placed }
-    } catch (error) {
-      if (!(error instanceof KeysWanted) || rounds === 0) throw error
-      await error.get()
-      return this.#decide(on, decide, rounds - 1)
-    }
+    return this.journal.append(
+      (tail, end) => {
+        this.#view.directory = this.#state.fold(tail, end)
+        this.keyring.follow(tail)
+        this.vault.follow(tail)
+        const { context } = this
+        return (needsIndex ? this.index.read(() => decide(context)) : decide(context)).drafts
+      },
+      { settled: needsIndex },
+    )
   }
 
   /** A decision with its texts encrypted where they must be, and with its messages signed. */
@@ -195,8 +192,11 @@ export class SpaceCore {
     return this.#state.directory.agents
   }
 
-  /** How far this process has followed the journal. */
-  mark = (): Mark => this.#state.directory.mark()
+  /** How far this process has followed what is in the journal: what it has decided itself may never get there. */
+  mark = (): Mark => {
+    const { directory, seq } = this.#state.directory.mark()
+    return { directory, seq: Math.min(seq, this.index.cursor.seq) }
+  }
 
   /** Every entry after a point, and then every new one, until the signal or the end of the space. */
   follow(options: FollowOptions = {}): AsyncGenerator<PlacedEntry> {

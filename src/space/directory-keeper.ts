@@ -66,7 +66,8 @@ export class DirectoryKeeper {
     return this.directory
   }
 
-  fold(tail: readonly Gist[]): Directory {
+  /** `end`: where the last of these entries ends, if that is known. */
+  fold(tail: readonly Gist[], end?: Cursor): Directory {
     const { epoch } = this.#journal
     if (epoch !== this.#epoch) {
       // Something we had folded was lost with a full disk. Start again from what is really there; nothing is
@@ -76,6 +77,8 @@ export class DirectoryKeeper {
       this.#epoch = epoch
     }
     for (const entry of tail) this.directory.fold(entry)
+    // A query that needs the directory reads on from here, and not all that was written since the last one.
+    if (end?.seq === this.directory.seq) this.#foldedTo = end
     return this.directory
   }
 }

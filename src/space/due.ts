@@ -64,7 +64,7 @@ function keepFilesLater(core: SpaceCore): void {
   if (keeping.has(core)) return
   keeping.add(core)
   const begin = () => {
-    void import('./scrub.ts').then(({ keepScrubbing }) => keepScrubbing(core))
+    if (!core.journal.isElsewhere) void import('./scrub.ts').then(({ keepScrubbing }) => keepScrubbing(core))
     void import('./archiving.ts').then(({ keepArchiving }) => keepArchiving(core))
   }
   setTimeout(begin, filesAfterMs).unref()
@@ -87,7 +87,7 @@ export function runDueEvery(
   const run = () => void Promise.allSettled([runHere(), also()])
   const timer = setInterval(run, everyMs)
   timer.unref()
-  if (!core.journal.isElsewhere) keepFilesLater(core)
+  keepFilesLater(core)
   const stop = () => {
     clearInterval(timer)
     core.ending.removeEventListener('abort', stop)

@@ -1,14 +1,18 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MailboxError } from '../base/errors.ts'
 import { listIfAny, readFileIfAny, syncPathTo, writeFileAtomically } from '../base/files.ts'
+import { decodeLine } from '../journal/codec.ts'
 import { LineCopy } from '../journal/copy/line-copy.ts'
 import { linkTo, originOf, unlink } from '../journal/copy/origin.ts'
 import { type WholeLine, wholeLines } from '../journal/copy/whole-lines.ts'
 import { WriterLock } from '../journal/file/lock.ts'
+import { listArchived, listPlain, listSegments } from '../journal/file/segment.ts'
+import { SegmentReader } from '../journal/file/segment-reader.ts'
 import { isPostgresAddress, type PostgresAddress, parseAddress } from '../journal/postgres/address.ts'
+import { packThere } from '../journal/postgres/archive.ts'
 import { ServerClock } from '../journal/postgres/clock.ts'
 import { Server } from '../journal/postgres/server.ts'
 import { Store } from '../journal/postgres/store.ts'
@@ -95,13 +99,16 @@ async function moveToDatabase(
         for (;;) {
           const done = await lock.tryWith(async () => {
             await pass()
-            await upload.finish(end!, sharedFilesIn(dir))
+            await upload.finish(end!, listSegments(journal)[0]!, sharedFilesIn(dir))
             linkTo(address, dir)
             // Whoever has the space open notices that the lock is gone, and why.
             rmSync(join(dir, 'lock'), { force: true })
             return end!.seq
           })
-          if (done !== undefined) return { entries: done.value, to: address.shown }
+          if (done !== undefined) {
+            await packThereToo(server, journal).catch(() => {})
+            return { entries: done.value, to: address.shown }
+          }
           await sleep(5)
         }
       } catch (error) {
@@ -112,6 +119,22 @@ async function moveToDatabase(
   } finally {
     lock.close()
     await server.close()
+  }
+}
+
+/** What is archived here is archived there as well. It is moved already, so nothing is lost if that fails. */
+async function packThereToo(server: Server, journal: string): Promise<void> {
+  const reader = new SegmentReader(journal, decodeLine)
+  try {
+    await server.find({ creates: false })
+    const plain = new Set(listPlain(journal))
+    for (const [segment, path] of listArchived(journal)) {
+      const [first, next] = [reader.head(segment)?.seq, reader.head(segment + 1)?.seq]
+      if (plain.has(segment) || first === undefined || next === undefined) continue
+      await packThere(server, segment, basename(path), first, next - 1)
+    }
+  } finally {
+    reader.close()
   }
 }
 

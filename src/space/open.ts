@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Clock, createClock, wallClock } from '../base/clock.ts'
-import { type MailboxError, typed } from '../base/errors.ts'
+import { MailboxError, typed } from '../base/errors.ts'
 import { dirForAddress, linkTo, originOf } from '../journal/copy/origin.ts'
 import { FileJournal } from '../journal/file/file-journal.ts'
 import { type PostgresAddress, parseAddress } from '../journal/postgres/address.ts'
@@ -19,14 +19,24 @@ import { isTrusted, spaceDirName, trustSpace } from './trust.ts'
 export function openSpace(options: HubOptions): Promise<Space>
 export function openSpace(options: OpenSpaceOptions | DatabaseOptions): Promise<LocalSpace>
 export async function openSpace(options: OpenSpaceOptions | DatabaseOptions | HubOptions): Promise<Space> {
+  if (typeof placeIn(options) !== 'string')
+    throw new MailboxError('invalid', 'openSpace requires the directory or the address of a space', {
+      hint: "openSpace({ dir: '.mailbox' }), or openSpace({ url }), with a token for a hub",
+    })
   if (!('token' in options)) {
-    const space = await openDisk('url' in options ? placeOf(options) : options)
+    const space = await openDisk(isAddressed(options) ? placeOf(options) : options)
     space.core.desk?.stay()
     if (space.clockWarning !== undefined) process.emitWarning(space.clockWarning, 'MailboxWarning')
     return space
   }
   return openRemote(options)
 }
+
+const isAddressed = (options: OpenSpaceOptions | DatabaseOptions): options is DatabaseOptions =>
+  'url' in options && options.url !== undefined
+
+const placeIn = (options: Partial<OpenSpaceOptions & HubOptions> | undefined): unknown =>
+  options?.url ?? options?.dir
 
 /** Opens a space behind a hub, for rims. */
 export async function openRemote(
@@ -56,9 +66,8 @@ export const openDisk = (options: OpenDiskOptions): Promise<DiskSpace> => typed(
 async function open(options: OpenDiskOptions): Promise<DiskSpace> {
   const isNew = !existsSync(join(options.dir, 'journal'))
   const refusal = ensureSpaceDir(options.dir)
-  const file = configText(options.dir)
   const address = options.address ?? originOf(options.dir, process.env)
-  const core =
+  const { core, file } =
     address === undefined
       ? openFiles(options, refusal)
       : await (await import('./postgres.ts')).openPostgres(address, options)
@@ -69,12 +78,19 @@ async function open(options: OpenDiskOptions): Promise<DiskSpace> {
     throw error
   }
   if (isNew && address === undefined) agreeTo(options.dir)
-  if (address === undefined && mayUseDesk(core, options))
+  if (mayUseDesk(core, options))
     core.desk = new DeskSide(core, options.settings === undefined ? file : undefined)
   return new DiskSpace(core)
 }
 
-function openFiles(options: OpenSpaceOptions, refusal: MailboxError | undefined): SpaceCore {
+/** A core, and the text of the settings that it was opened with. */
+export interface OpenedCore {
+  core: SpaceCore
+  file: string
+}
+
+function openFiles(options: OpenSpaceOptions, refusal: MailboxError | undefined): OpenedCore {
+  const file = configText(options.dir)
   const settings = { ...readSettings(options.dir), ...options.settings }
   const now = clockFor(options)
   let core: SpaceCore | undefined
@@ -90,7 +106,7 @@ function openFiles(options: OpenSpaceOptions, refusal: MailboxError | undefined)
     beforeWrite: (entries) => (core?.desk?.bells ? core.desk.bells.before(entries) : doubtBells(options.dir)),
   })
   core = new SpaceCore(options.dir, journal, settings, now, refusal !== undefined)
-  return core
+  return { core, file }
 }
 
 /** A process with a time of its own, or that may not write, has nothing to do with the others. */

@@ -3,13 +3,14 @@ import type { PostgresAddress } from '../journal/postgres/address.ts'
 import { PostgresJournal } from '../journal/postgres/postgres-journal.ts'
 import type { OpenSpaceOptions } from './api.ts'
 import { SpaceCore } from './core.ts'
-import { readSettings } from './settings.ts'
+import type { OpenedCore } from './open.ts'
+import { configText, readSettings } from './settings.ts'
 
 /** Opens a space whose journal is in a database; its directory has the copy of this machine. */
 export async function openPostgres(
   address: PostgresAddress,
   { dir, now, settings: given, creates = true }: OpenSpaceOptions,
-): Promise<SpaceCore> {
+): Promise<OpenedCore> {
   let core: SpaceCore | undefined
   const journal = await PostgresJournal.open({
     ...{ address, dir, creates },
@@ -17,6 +18,7 @@ export async function openPostgres(
     onWritten: () => core?.written(),
   })
   // All machines have the same: the journal has brought them.
+  const file = configText(dir)
   const settings = { ...readSettings(dir), ...given }
   journal.rotateBy({
     segmentBytes: settings.segmentBytes,
@@ -24,7 +26,8 @@ export async function openPostgres(
     rotate: settings['retention.rotate'],
   })
   core = new SpaceCore(dir, journal, settings, journal.now)
-  return core
+  if (journal.sourceArchive.first.segment > 1) (await import('./retention.ts')).followRemoval(core)
+  return { core, file }
 }
 
 /** See {@link OpenSpaceOptions.now}; undefined: that of the database. */

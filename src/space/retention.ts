@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { MailboxError } from '../base/errors.ts'
 import { decideRestate } from '../command/roster.ts'
 import { decodeLine } from '../journal/codec.ts'
@@ -7,6 +7,7 @@ import {
   archivedPath,
   packSegment,
   removeArchived,
+  removePlain,
   syncSegment,
   withArchive,
 } from '../journal/file/archive.ts'
@@ -67,6 +68,7 @@ const dayMs = 86_400_000
  * that must be kept, so neither the journal nor the archive ever has a gap.
  */
 export async function archiveOld(core: SpaceCore, options: ArchiveOptions): Promise<ArchiveReport> {
+  if (followRemoval(core)) await core.rebuild({ signal: options.signal })
   const job = jobOf(core, options)
   try {
     const planned = await run(job, true)
@@ -188,12 +190,39 @@ async function gzipAll(job: Job, due: readonly ArchivedSegment[]): Promise<Archi
   let done = 0
   for (const facts of due) {
     signal?.throwIfAborted()
+    await packAtSource(job, facts)
     const gzippedBytes = await packSegment(job.dir, facts.segment, join(job.core.dir, facts.file), signal)
     gzipped.push({ ...facts, gzippedBytes })
     done += facts.bytes
     onProgress?.({ task: 'gzip', done, total })
   }
   return gzipped
+}
+
+/** In a database, a segment is archived for all machines before this one archives its copy. */
+async function packAtSource({ core, reader }: Job, { segment, file }: ArchivedSegment): Promise<void> {
+  const source = core.journal.sourceArchive
+  const [first, next] = [reader.head(segment)?.seq, reader.head(segment + 1)?.seq]
+  if (source === undefined || first === undefined || next === undefined) return
+  await source.pack(segment, basename(file), first, next - 1)
+}
+
+/**
+ * Removes from the copy of this machine what another machine has removed from the database. Returns whether there was
+ * something.
+ */
+export function followRemoval(core: SpaceCore): boolean {
+  const dir = join(core.dir, 'journal')
+  const first = core.journal.sourceArchive?.first
+  const isGone = (segment: number) => segment < first!.segment
+  if (first === undefined || !listSegments(dir).some(isGone)) return false
+  core.changeSegments(() => {
+    markFirst(dir, core.journal.space, first)
+    const archived = [...listArchived(dir).keys()].filter(isGone).sort((a, b) => a - b)
+    if (archived.length > 0) removeArchived(dir, archived)
+    removePlain(dir, listPlain(dir).filter(isGone))
+  })
+  return true
 }
 
 /**
@@ -218,6 +247,7 @@ async function removeAll(job: Job, due: readonly ArchivedSegment[]): Promise<voi
   const total = await core.query(({ index }) => index.cursor.seq)
   const next = Math.max(...segments) + 1
   const seq = job.reader.head(next)?.seq
+  if (seq !== undefined) await core.journal.sourceArchive?.removeBefore(next, seq)
   core.changeSegments(() => {
     if (seq !== undefined) markFirst(dir, core.journal.space, { segment: next, seq })
     removeArchived(dir, segments)

@@ -13,6 +13,7 @@ import { unreadableRecords } from '../query/unreadable.ts'
 import { mustBeAllowed } from './acting.ts'
 import type { LocalSpace, MailboxOptions, OpenedSpace } from './api.ts'
 import type { SpaceCore } from './core.ts'
+import type { DigestOptions } from './digest.ts'
 import { followRunningDue, queryNow, runDue, runDueEvery } from './due.ts'
 import { helpersOf } from './helpers.ts'
 import type { ChosenId } from './mailbox/looking.ts'
@@ -100,6 +101,8 @@ export class DiskSpace implements LocalSpace, OpenedSpace {
   deadLetters: Of<'deadLetters'> = (options = {}) =>
     queryNow(this.core, (source) => deadLetters(source, options, this.now()))
   owed: Of<'owed'> = (options = {}) => queryNow(this.core, (source) => owed(source, options, this.now()))
+  digest: Of<'digest'> = async (options: DigestOptions = {}) =>
+    (await import('./digest.ts')).digest(this.core, options)
   async stats() {
     const { warnings, ...found } = await queryNow(this.core, (source) => stats(source, this.now()))
     const mirror = (await this.mirror())?.problem
@@ -146,13 +149,17 @@ export class DiskSpace implements LocalSpace, OpenedSpace {
     if (this.core.journal.isElsewhere) await (await import('./outbox.ts')).sendQueued(this)
   }
   helpers: Of<'helpers'> = () => helpersOf(this.dir, this.now())
+  // Few programs ask, and it takes a while to load.
+  #survey = () => import('./survey.ts').then(({ Survey }) => new Survey(this.core))
+  overview = async () => (await this.#survey()).overview()
+  needs = async () => (await this.#survey()).needs()
   audit: Of<'audit'> = (options = {}) => this.core.query((source) => auditTrail(source, options))
   unreadable: Of<'unreadable'> = () => this.core.query(unreadableRecords)
   checkWritable: Of<'checkWritable'> = () => this.core.whileStill(() => {})
   verify: Of<'verify'> = (options = {}) => upkeep.verify(this.core, options)
   rebuild: Of<'rebuild'> = (options = {}) => this.core.rebuild(options)
   archiveOld: Of<'archiveOld'> = async (options = {}) => {
-    mustHaveFiles(this.core)
+    this.core.mustBeOpen()
     const { archiveOld } = await import('./retention.ts')
     return archiveOld(this.core, options)
   }

@@ -9,7 +9,7 @@ import { isForPerson, type Need, needsOf } from '../query/needs.ts'
 import type { RosterAgent } from '../query/presence.ts'
 import { type Replay, replay } from '../query/replay.ts'
 import { agentByName, roster } from '../query/roster.ts'
-import { type SeriesBucket, type SeriesOptions, series } from '../query/series.ts'
+import { type Series, type SeriesOptions, series } from '../query/series.ts'
 import { type UnreadableRecord, unreadableRecords } from '../query/unreadable.ts'
 import type { SpaceCore } from './core.ts'
 import { readPersonFile, spaceName } from './person-file.ts'
@@ -90,7 +90,7 @@ export class Survey {
     }))
   }
 
-  async series(options: SeriesOptions = {}): Promise<SeriesBucket[]> {
+  async series(options: SeriesOptions = {}): Promise<Series> {
     await this.#readOn()
     return series(this.#chronicle, options, this.#core.now())
   }

@@ -81,8 +81,8 @@ export interface Imported {
 }
 
 /** How much is decided with one lock and one sync. */
-const linesAtOnce = 500
-const textAtOnce = 1_048_576
+const linesAtOnce = 4_000
+const textAtOnce = 4_194_304
 const refusalsAtMost = 1_000
 
 /** What a line is refused for. Anything else is about the space, and ends the import. */

@@ -166,6 +166,10 @@ export class Vault {
     return undefined
   }
 
+  /** Whether this process has a key of the space, by its id. */
+  canOpen = async (id: string): Promise<boolean> =>
+    this.#keys.has(id) || (await this.#openShared(id, await this.#parts.actors())) !== undefined
+
   /** The key for what everybody in the space may read; undefined if that is not encrypted. */
   get current(): Seal | undefined {
     if (!this.isOn) return undefined

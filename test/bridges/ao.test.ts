@@ -77,6 +77,33 @@ describe('a folder of ao', () => {
     )
   })
 
+  it('tells a sender that waits for an ack, once, and takes that for no message', async () => {
+    const { space, sync, put, files, text, folder } = await stage('ao')
+    mkdirSync(join(folder, 'ao-1/inbox'), { recursive: true })
+    put('zoe/inbox/a.json', message())
+    put('zoe/inbox/b.json', message({ id: 'msg-2', requiresAck: false }))
+    put('ao-1/outbox/c.json', message({ id: 'msg-3' }))
+    await sync()
+    const zoe = await space.mailbox('zoe')
+    for (const { id } of await mailOf(space, 'zoe')) await zoe.ack(id)
+    await sync()
+    await sync({ memory: ':memory:' })
+    const acks = files('ao-1/inbox').map((file) => JSON.parse(text(file)) as Record<string, unknown>)
+    expect(acks.map(({ replyTo }) => replyTo).sort()).toEqual(['msg-1', 'msg-3'])
+    expect(acks[0]).toMatchObject({ from: 'zoe', to: 'ao-1', type: 'ack', requiresAck: false })
+    expect(files('ao-1/inbox')[0]).toContain(acks[0]!['id'])
+    expect(await mailOf(space, 'ao-1')).toEqual([])
+  })
+
+  it('brings what is sent to a role of an agent here to that role', async () => {
+    const { space, sync, put } = await stage('ao')
+    await space.update('zoe', { addRoles: ['orchestrator'] })
+    put('ao-1/outbox/a.json', message({ to: 'orchestrator', requiresAck: false }))
+    await sync()
+    expect((await mailOf(space, 'zoe')).map(({ to }) => to)).toEqual([['role:orchestrator']])
+    expect((await space.agents()).map(({ name }) => name)).not.toContain('orchestrator')
+  })
+
   it('acknowledges here what is moved to processed there', async () => {
     const { space, sync, folder, files } = await stage('ao')
     mkdirSync(join(folder, 'ao-10/inbox/processed'), { recursive: true })

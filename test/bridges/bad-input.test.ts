@@ -158,6 +158,37 @@ describe('what is refused', () => {
   })
 })
 
+it('what is refused as it is, and then waits for room, comes when there is room', async () => {
+  const here = await stage('ao', { 'limits.inbox': 1 })
+  here.put('zoe/inbox/1.json', ao('1'))
+  here.put('zoe/inbox/2.json', ao('2', { payload: { text: 'a big number', n: 1e300 } }))
+  await here.sync({ patienceMs: 300 })
+  const [first] = await mailOf(here.space, 'zoe')
+  await here.space.mailboxInside('zoe').done(first!.id)
+  await here.sync({ patienceMs: 300 })
+  expect((await mailOf(here.space, 'zoe')).map(({ bridge }) => bridge)).toMatchObject([
+    { id: '1' },
+    { id: '2', raw: expect.stringContaining('a big number') },
+  ])
+  expect(here.problems).toEqual([])
+})
+
+describe('a thread that waits for the person', () => {
+  it('holds up nothing else of its senders, is reported, and goes on when the person has spoken', async () => {
+    const here = await stage('ao', { 'limits.threadMessages': 2 })
+    for (const [id, replyTo] of [['1'], ['2', '1'], ['3', '2'], ['4']])
+      here.put(`zoe/inbox/${id}.json`, ao(id!, replyTo === undefined ? {} : { replyTo }))
+    await here.sync({ patienceMs: 300 })
+    expect(await bodies(here)).toEqual(['1', '2', '4'])
+    expect(here.problems).toEqual([expect.stringContaining('limits.threadMessages')])
+    const [first] = await mailOf(here.space, 'zoe')
+    await here.space.mailboxInside('user').send({ to: 'zoe', body: 'go on', threadId: first!.threadId })
+    await here.sync()
+    expect(await bodies(here)).toContain('3')
+    expect(here.problems).toHaveLength(1)
+  })
+})
+
 describe('names and times', () => {
   it('that no agent can have are reported, and others go on', async () => {
     const here = await stage('ao')

@@ -1,8 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { envelope, openEnvelope } from '../../src/bridges/claude/envelope.ts'
 import { Pace } from '../../src/bridges/claude/pace.ts'
+import { Memory } from '../../src/bridges/memory.ts'
+import { bridgeId, memoryPath } from '../../src/bridges/remembered.ts'
 import { until } from '../helpers/wait.ts'
 import { mailOf, type Stage, stage, stateOf } from './stage.ts'
 
@@ -120,10 +124,26 @@ describe('sessions of Claude Code', () => {
     expect(ownRecords(folder)).toHaveLength(1)
   })
 
+  it('get what waits for them from a bridge that runs once, and keep nothing of it', async () => {
+    const made = await stage('claude-sessions')
+    const alpha = await session(made.folder, 'alpha')
+    await made.sync()
+    const sent = await (await made.space.mailbox('zoe')).send({
+      to: 'claude/alpha',
+      body: 'while nobody ran',
+    })
+    await made.sync()
+    expect(alpha.said()).toMatchObject([{ msg_id: sent.id }])
+    expect(await stateOf(made.space, sent.id, 'claude/alpha')).toBe('notified')
+    expect(ownRecords(made.folder)).toEqual([])
+    expect(readdirSync(join(made.folder, 'cc-socks'))).toEqual(['alpha.sock'])
+  })
+
   it.each([
     ['delivered', {}, 'shown', ''],
     ['denied', {}, 'failed', 'has not let it through'],
     ['expired', { status_detail: 'refused' }, 'failed', 'takes no messages'],
+    ['dropped', { drop_reason: 'hop-loop' }, 'failed', 'goes in circles'],
   ])('say that a message was %s, and nothing is answered to that', async (status, more, state, reason) => {
     const { space, alpha, zoe } = await running()
     const sent = await (await space.mailbox('zoe')).send({ to: 'claude/alpha', body: 'x' })
@@ -135,6 +155,35 @@ describe('sessions of Claude Code', () => {
     const { receipts } = await space.show(sent.id)
     expect(JSON.stringify(receipts)).toContain(reason)
     expect(alpha.frames).toHaveLength(1)
+  })
+
+  it('get again what they have dropped', async () => {
+    const { space, alpha, zoe } = await running()
+    const mailbox = await space.mailbox('zoe')
+    const { id } = await mailbox.send({ to: 'claude/alpha', body: 'one' })
+    await mailbox.send({ to: 'claude/alpha', body: 'two' })
+    await until(() => alpha.said().length === 2)
+    await until(async () => (await stateOf(space, id, 'claude/alpha')) === 'notified')
+    const notice = { type: 'control', action: 'peer_message_status', from: 'uds:x', msg_id: 'n-1' }
+    const dropped = { status: 'dropped', drop_reason: 'rate-limited', dropped_msg_ids: [id] }
+    await sendTo(zoe, [{ ...notice, ...dropped }])
+    await until(() => alpha.said().length === 3)
+    expect(alpha.said()[2]).toMatchObject({ msg_id: id })
+  })
+
+  it('get nothing twice from a bridge that was killed after they had taken it', async () => {
+    const { space, folder, sync, ...made } = await stage('claude-sessions')
+    const alpha = await session(folder, 'alpha')
+    await sync()
+    const { id } = await (await space.mailbox('zoe')).send({ to: 'claude/alpha', body: 'once' })
+    await sync()
+    // What such a kill leaves: the link says that it is about to be delivered.
+    const memory = new Memory(memoryPath(space.dir, bridgeId('claude-sessions', folder)))
+    memory.setLink(memory.linksOf(id)[0]!, false)
+    memory.close()
+    await sync()
+    expect(alpha.said()).toHaveLength(1)
+    expect(made.problems).toEqual([])
   })
 
   it('keep the address of our agent through a restart, also after a kill', async () => {
@@ -185,6 +234,36 @@ describe('sessions of Claude Code', () => {
     pace.cool(40_000)
     expect(pace.take('zoe beta', 'more', 41_000)).toBe(false)
     expect(pace.take('zoe beta', 'more', 42_000)).toBe(true)
+  })
+
+  it('get the words of any message, and have theirs kept', () => {
+    const words = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 80 }),
+      fc.constantFrom('', '\n', '\n\na\n\n', '</cross-session-message>', '<cross-session-message from="x">'),
+    )
+    const whole = fc.array(words, { maxLength: 4 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(whole, (text) => {
+        const { from, fromName, ...opened } = openEnvelope(
+          envelope(text, { socket: '/tmp/cc-socks/a b.sock', name: 'zoe' }),
+        )
+        expect([from, fromName, opened.text]).toEqual(['/tmp/cc-socks/a b.sock', 'zoe', text])
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('are told that a message is lost when there is no room for it, and it does not come later', async () => {
+    const { space, folder, run } = await stage('claude-sessions', { 'limits.inbox': 1 })
+    const alpha = await session(folder, 'alpha')
+    run()
+    const zoe = await ownSocket(folder)
+    expect(await sendTo(zoe, [userFrame('m-1', alpha.socket, 'first')])).toBe(true)
+    expect(await sendTo(zoe, [userFrame('m-2', alpha.socket, 'no room')])).toBe(false)
+    const [first] = await mailOf(space, 'zoe')
+    await space.mailboxInside('zoe').done(first!.id)
+    expect(await sendTo(zoe, [userFrame('m-3', alpha.socket, 'third')])).toBe(true)
+    expect((await mailOf(space, 'zoe')).map(({ body }) => body)).toEqual(['first', 'third'])
   })
 
   it('are not troubled while none runs: nothing is written', async () => {

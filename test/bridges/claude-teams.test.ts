@@ -1,6 +1,9 @@
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { Memory } from '../../src/bridges/memory.ts'
+import { bridgeId, memoryPath } from '../../src/bridges/remembered.ts'
 import { inStorm } from '../helpers/storm.ts'
 import { until } from '../helpers/wait.ts'
 import { claudeTeam, hookLead } from './claude-team.ts'
@@ -46,7 +49,7 @@ describe('a team of Claude Code', () => {
     await sync({ memory: ':memory:' })
     expect(inbox('team-lead')).toEqual([
       {
-        ...{ from: 'zoe', text: 'ZOE-ANSWER', summary: expect.any(String), timestamp: answer.createdAt },
+        ...{ from: 'zoe', text: 'ZOE-ANSWER', timestamp: answer.createdAt },
         ...{ color: 'purple', msgV: 1, msg_id: answer.id, type: 'message', read: false },
       },
     ])
@@ -199,6 +202,108 @@ describe('a team of Claude Code', () => {
       completedTaskId: '2',
       completedStatus: 'resolved',
     })
+  })
+})
+
+describe('a bridge to a team', () => {
+  it('keeps the words of any message, both ways', { timeout: 600_000 }, async () => {
+    const { space, folder, sync, inbox, team } = await claudeTeam()
+    await sync()
+    const text = fc.string({ unit: 'grapheme', maxLength: 80 })
+    const said = fc.sample(fc.record({ subject: text, body: text }), {
+      ...{ numRuns: inStorm(1_000, 40), seed: 7 },
+    })
+    const zoe = await space.mailbox('zoe')
+    for (const { subject, body } of said) await zoe.send({ to: `${team}/alice`, subject, body })
+    await sync()
+    expect(inbox('alice').map(({ text: words, summary = '' }) => [words, summary])).toEqual(
+      said.map(({ subject, body }) => [body || subject, subject]),
+    )
+    // Readers know an entry by these three.
+    const keys = inbox('alice').map(({ from, timestamp, text: words }) => `${from}|${timestamp}|${words}`)
+    expect(new Set(keys).size).toBe(said.length)
+    const timestamp = new Date().toISOString()
+    const entries = said.map(({ subject, body }, n) => ({
+      ...{ from: 'alice', text: body, summary: subject, timestamp, msg_id: `m${n}`, more: [n], read: false },
+    }))
+    writeFileSync(join(folder, 'teams', team, 'inboxes', 'zoe.json'), JSON.stringify(entries))
+    await sync()
+    expect((await mailOf(space, 'zoe')).map(({ subject, body }) => ({ subject, body }))).toEqual(said)
+    expect(inbox('zoe')).toEqual([])
+  })
+
+  it('that was killed after it had written, or has forgotten everything, says nothing again that was taken', async () => {
+    const { space, folder, sync, drain, inbox, team } = await claudeTeam()
+    await sync()
+    const { id } = await (await space.mailbox('zoe')).send({ to: `${team}/alice`, body: 'once' })
+    await sync()
+    expect(inbox('alice')).toHaveLength(1)
+    // What a kill after the rename leaves: the link says that it is about to be written.
+    const memory = new Memory(memoryPath(space.dir, bridgeId('claude-teams', folder)))
+    memory.setLink({ ...memory.linksOf(id)[0]!, place: '' }, false)
+    memory.close()
+    drain('alice')
+    await sync()
+    expect(inbox('alice')).toEqual([])
+    await sync({ memory: ':memory:' })
+    expect(inbox('alice')).toEqual([])
+    await (await space.mailbox('zoe')).send({ to: `${team}/alice`, body: 'once' })
+    await sync()
+    expect(inbox('alice')).toHaveLength(1)
+  })
+
+  it('gives nobody the name of somebody else, and each of ours a name of its own', async () => {
+    const { space, sync, members, inbox, post, team } = await claudeTeam()
+    for (const name of ['alice', 'zoe.x', 'zoe-x']) await space.join(name)
+    await sync()
+    expect(members().map(({ name }) => name)).toEqual([
+      ...['team-lead', 'alice', 'zoe', 'mailbox-alice', 'zoe-x', 'mailbox-zoe-x'],
+    ])
+    await (await space.mailbox('alice')).send({ to: `${team}/team-lead`, body: 'from our alice' })
+    await sync()
+    expect(inbox('team-lead')).toMatchObject([{ from: 'mailbox-alice', text: 'from our alice' }])
+    post('team-lead', 'mailbox-alice', 'to your alice')
+    await sync()
+    expect(await mailOf(space, 'alice')).toMatchObject([{ body: 'to your alice' }])
+  })
+
+  it('writes to no file that a message names', async () => {
+    const { space, sync, post, put, text } = await claudeTeam()
+    put('settings.json', '{"model":"x"}')
+    await sync()
+    post('alice', 'zoe', {
+      type: 'task_assignment',
+      taskId: '../../settings',
+      subject: 's',
+      description: 'd',
+    })
+    await sync()
+    const zoe = await space.mailbox('zoe')
+    const [given] = await mailOf(space, 'zoe')
+    await zoe.start(given!.id)
+    await zoe.done(given!.id)
+    await sync()
+    expect(text('settings.json')).toBe('{"model":"x"}')
+  })
+
+  it('leaves entries of any shape where they are, writes beside them, and does not touch what is no list', async () => {
+    const { space, sync, put, text, team, problems } = await claudeTeam(['alice', 'bob', 'carol'])
+    const odd = [null, 5, [], { from: 1 }, { from: 'bob', text: 't', timestamp: 'x', msg_id: {}, summary: 7 }]
+    put(`teams/${team}/inboxes/alice.json`, odd)
+    put(`teams/${team}/inboxes/zoe.json`, odd)
+    put(`teams/${team}/inboxes/bob.json`, '{"half": ')
+    put(`teams/${team}/inboxes/carol.json`, '')
+    await sync()
+    const zoe = await space.mailbox('zoe')
+    for (const name of ['alice', 'bob', 'carol'])
+      await zoe.send({ to: `${team}/${name}`, body: `to ${name}` })
+    await sync({ patienceMs: 300 })
+    const list = JSON.parse(text(`teams/${team}/inboxes/alice.json`)) as unknown[]
+    expect(list).toEqual([...odd, expect.objectContaining({ text: 'to alice' })])
+    expect(JSON.parse(text(`teams/${team}/inboxes/zoe.json`))).toEqual(odd)
+    expect(text(`teams/${team}/inboxes/bob.json`)).toBe('{"half": ')
+    expect(text(`teams/${team}/inboxes/carol.json`)).toContain('to carol')
+    expect(problems.filter((one) => one.includes('the bridge ended'))).toEqual([])
   })
 })
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startScript } from '../helpers/processes.ts'
@@ -41,6 +41,17 @@ describe('mailbox bridge', () => {
     expect((await run('bridge')).answer).toMatchObject({ bridges: [{ format: 'ao', state: 'stopped' }] })
   })
 
+  it('makes no space to say what it would do, and says when a folder has nothing of the format', async () => {
+    const { run, drop, folder, dir, home } = scene()
+    drop('one')
+    const dry = await run('bridge', 'ao', folder, '--once', '--dry-run')
+    expect(dry).toMatchObject({ status: 0, answer: { brought: 1, agents: 2, dryRun: true } })
+    expect(existsSync(dir)).toBe(false)
+    expect(dry.stderr).not.toContain('nothing of')
+    const other = await run('bridge', 'adr003', home, '--once', '--dry-run')
+    expect(other).toMatchObject({ status: 0, stderr: expect.stringContaining('nothing of adr003 is in') })
+  })
+
   it('goes one way if told so', async () => {
     const { run, drop, folder } = scene()
     await run('join', 'zoe')
@@ -74,9 +85,18 @@ describe('mailbox bridge', () => {
     await bridge.line(/bridged ao/)
     drop('live')
     await until(async () => ((await run('search', 'live')).answer['messages'] as unknown[]).length === 1)
-    const { answer } = await run('doctor')
-    const checks = answer['checks'] as { check: string; state: string }[]
-    expect(checks.find(({ check }) => check === 'bridge')).toMatchObject({ state: 'ok' })
+    const found = async () => {
+      const checks = (await run('doctor')).answer['checks'] as {
+        check: string
+        state: string
+        found: string
+      }[]
+      return checks.find(({ check }) => check === 'bridge')!
+    }
+    // A message that was there before the bridge says nothing of how fast it is.
+    drop('later', { timestamp: new Date().toISOString() })
+    await until(async () => /is running, lag \d+ ms in/.test((await found()).found))
+    expect((await found()).state).toBe('ok')
     await run('bridge', 'stop', 'ao')
     expect((await bridge.exit).code).toBe(0)
     expect((await run('bridge')).answer).toMatchObject({ bridges: [{ state: 'stopped' }] })

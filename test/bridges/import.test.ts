@@ -52,6 +52,17 @@ describe('import --format', () => {
     ])
   })
 
+  it('goes by the times of the messages where each is a file', async () => {
+    const { space, folder, put } = await stage('ao')
+    const message = { from: 'ann', to: 'zoe', type: 'text' }
+    for (const [n, file] of ['c', 'a', 'b'].entries()) {
+      const timestamp = `2026-02-16T20:45:0${n}.000Z`
+      put(`zoe/inbox/${file}.json`, { ...message, id: file, timestamp, payload: { text: String(n) } })
+    }
+    await importFolder(space, formatNamed('ao'), folder)
+    expect((await mailOf(space, 'zoe')).map(({ body }) => body)).toEqual(['0', '1', '2'])
+  })
+
   it('has archived mail as archived', async () => {
     const { space, folder, put } = await stage('adr003')
     const message = {

@@ -1,6 +1,9 @@
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Folder } from '../../src/bridges/folder.ts'
+import { countOneMore } from '../../src/bridges/formats/jean-claude-count.ts'
+import { Memory } from '../../src/bridges/memory.ts'
 import { mailOf, type Stage, stage, stateOf } from './stage.ts'
 
 const lines = (text: string) =>
@@ -15,6 +18,16 @@ const append = ({ folder }: Stage, path: string, ...values: object[]) => {
 }
 
 describe('a folder of haak', () => {
+  it('takes a life that is longer than any date for one without an end', async () => {
+    const here = await stage('haak')
+    const message = { id: 'm1', sender: 'ann', recipient: 'zoe', content: 'for ever', ttl_hours: 1e300 }
+    append(here, 'agent-mailbox.jsonl', { ...message, timestamp: '2026-03-16T14:30:00Z' })
+    await here.sync()
+    const [brought] = await mailOf(here.space, 'zoe')
+    expect(brought).toMatchObject({ body: 'for ever' })
+    expect(brought).not.toHaveProperty('expiresAt')
+  })
+
   const message = (more: object = {}) => ({
     ...{ id: 'c0ffee00-0000-4000-8000-000000000001', sender: 'sess-1', recipient: 'zoe' },
     ...{
@@ -92,6 +105,21 @@ describe('a folder of haak', () => {
     expect(lines(text(mailbox)).map(({ recipient }) => recipient)).toEqual(['zoe', 'all'])
   })
 
+  it('has mail to a role or a tag that nobody here has, for whoever comes', async () => {
+    const here = await stage('haak')
+    const { space, sync, text } = here
+    await space.update('zoe', { addRoles: ['architect'] })
+    await space.join('yan')
+    append(here, mailbox, message({ id: '2' }))
+    await sync()
+    const yan = await space.mailbox('yan')
+    for (const to of ['role:steward', 'project:x', 'role:architect']) await yan.send({ to, body: to })
+    await sync()
+    await sync({ memory: ':memory:' })
+    const told = lines(text(mailbox)).slice(1)
+    expect(told.map(({ recipient }) => recipient)).toEqual(['steward', 'project:x'])
+  })
+
   it('has roles and tags in both rosters', async () => {
     const here = await stage('haak')
     const { space, sync, put, text } = here
@@ -130,6 +158,18 @@ describe('a folder of jean-claude', () => {
     expect(mail[0]).toMatchObject({ type: 'help_request', awaitingResponse: true })
   })
 
+  it('brings what is sent to a role of an agent here to that role', async () => {
+    const here = await stage('jean-claude')
+    await here.space.update('zoe', { addRoles: ['coordinator'] })
+    append(here, 'beads-xyz/mailbox/outbox.jsonl', message({ to: 'coordinator' }))
+    await here.sync()
+    const [asked] = await mailOf(here.space, 'zoe')
+    expect(asked).toMatchObject({ to: ['role:coordinator'], from: 'beads-xyz' })
+    await (await here.space.mailbox('zoe')).reply(asked!.id, { body: 'so' })
+    await here.sync()
+    expect(lines(here.text('beads-xyz/mailbox/inbox.jsonl'))).toMatchObject([{ from: 'zoe', body: 'so' }])
+  })
+
   it('keeps the count of unread messages, whoever reads', async () => {
     const here = await stage('jean-claude')
     const { space, sync, text, put } = here
@@ -151,6 +191,89 @@ describe('a folder of jean-claude', () => {
     expect(await stateOf(space, one.id, 'beads-xyz')).toBe('shown')
     expect(await stateOf(space, two.id, 'beads-xyz')).toBe('notified')
   })
+})
+
+describe('the count of a mailbox of jean-claude, which has no lock', () => {
+  const box = 'flow/mailbox'
+  const counted = ({ text }: Stage) => JSON.parse(text(`${box}/inbox_count.json`)) as object
+  /** The folder as a bridge sees it. */
+  const folderOf = ({ folder, space }: Stage) => {
+    const memory = new Memory(':memory:')
+    onTestFinished(() => memory.close())
+    return new Folder(folder, memory, space.now)
+  }
+  const checked = (unread: number, ms: number) => ({ unread, last_checked: new Date(ms).toISOString() })
+
+  it('is not raised by a line that its reader has seen before it could be counted', async () => {
+    const here = await stage('jean-claude')
+    const folder = folderOf(here)
+    countOneMore(folder, box, 'a', () => {
+      const at = folder.append(`${box}/inbox.jsonl`, '{"id":"a"}')
+      here.put(`${box}/inbox_count.json`, checked(0, at + 1))
+      return at
+    })
+    expect(counted(here)).toMatchObject({ unread: 0 })
+    countOneMore(folder, box, 'b', () => folder.append(`${box}/inbox.jsonl`, '{"id":"b"}') + 60_000)
+    expect(counted(here)).toMatchObject({ unread: 1 })
+  })
+
+  it('keeps what somebody else writes at the same moment, and the rest of the file', async () => {
+    const here = await stage('jean-claude')
+    const folder = folderOf(here)
+    here.put(`${box}/inbox_count.json`, '{ "unread": 2, "last_checked": "", "more": 1.0 }')
+    let raises = 1
+    const replace = folder.replace.bind(folder)
+    folder.replace = (path, text, options = {}) => {
+      // Between the moment when the count is read and the one when it is replaced.
+      if (raises-- > 0) here.put(path, '{ "unread": 3, "last_checked": "", "more": 1.0 }')
+      replace(path, text, options)
+    }
+    countOneMore(folder, box, 'a', () => folder.append(`${box}/inbox.jsonl`, '{"id":"a"}'))
+    expect(here.text(`${box}/inbox_count.json`)).toBe('{ "unread": 4, "last_checked": "", "more": 1.0 }')
+  })
+
+  it('is put right for an agent here when nobody has written for a moment', async () => {
+    const here = await stage('jean-claude')
+    const line = { id: 'a', from: 'flow', to: 'zoe', type: 'status', subject: 'S', body: 'B' }
+    append(here, 'zoe/mailbox/inbox.jsonl', line)
+    here.put('zoe/mailbox/inbox_count.json', '{"unread": 7, "last_checked": ""}')
+    await here.sync()
+    expect(here.text('zoe/mailbox/inbox_count.json')).toBe('{"unread": 1, "last_checked": ""}')
+  })
+
+  it('says what was read: all that was there at the last check but as many lines as are unread', async () => {
+    const here = await stage('jean-claude')
+    const { space, sync } = here
+    append(here, 'flow/mailbox/outbox.jsonl', { id: 'o', from: 'flow', to: 'zoe', body: 'B' })
+    await sync()
+    const zoe = await space.mailbox('zoe')
+    const ids: string[] = []
+    for (const n of [1, 2, 3, 4]) {
+      const sent = await zoe.send({ to: 'flow', body: String(n) })
+      ids.push(sent.id)
+      await sync()
+      const { createdAt: at } = sent
+      if (n === 2 || n === 3) here.put(`${box}/inbox_count.json`, { unread: n - 2, last_checked: at })
+      await sync()
+    }
+    const states = await Promise.all(ids.map((id) => stateOf(space, id, 'flow')))
+    // The second check left one unread.
+    expect(states).toEqual(['shown', 'shown', 'notified', 'notified'])
+  })
+})
+
+it('the count of an inbox of jean-claude says what was read in it, however long it is', async () => {
+  const here = await stage('jean-claude')
+  const old = { from: 'zoe', to: 'flow', type: 'status', subject: '', created_at: '2026-01-01T00:00:00Z' }
+  const mail = Array.from({ length: 19 }, (_, n) => ({ ...old, id: `m${n}`, body: 'x'.repeat(900_000) }))
+  append(here, 'flow/mailbox/inbox.jsonl', ...mail)
+  here.put('flow/mailbox/inbox_count.json', { unread: 1, last_checked: '2026-01-02T00:00:00Z' })
+  await here.sync()
+  expect(here.problems).toEqual([])
+  const brought = await mailOf(here.space, 'flow')
+  const states = await Promise.all(brought.map(({ id }) => stateOf(here.space, id, 'flow')))
+  expect(states.filter((state) => state === 'shown')).toHaveLength(18)
+  expect(brought).toHaveLength(19)
 })
 
 describe('a folder of ralph', () => {
@@ -201,9 +324,12 @@ describe('a folder of ralph', () => {
     append(here, 'alpha/mailbox/zoe.jsonl', message())
     await sync()
     const zoe = await space.mailbox('zoe')
-    const plan = await zoe.send({ to: 'alpha/lead', type: 'plan_submission', body: 'step 1' })
+    const plan = await zoe.send({ to: 'alpha/lead', type: 'plan_submission', body: 'step 1', payload: {} })
     await sync()
-    expect(lines(text('alpha/mailbox/lead.jsonl')).at(-1)).toMatchObject({ Type: 'PlanSubmission' })
+    expect(lines(text('alpha/mailbox/lead.jsonl')).at(-1)).toMatchObject({
+      Type: 'PlanSubmission',
+      Metadata: null,
+    })
     const verdict = { MessageId: 'v', Type: 'PlanApproval', Content: 'fine', Metadata: { approved: 'true' } }
     append(here, 'alpha/mailbox/zoe.jsonl', message(verdict))
     await sync()

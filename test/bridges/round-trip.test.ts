@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { given } from '../../src/base/objects.ts'
 import type { Letter } from '../../src/bridges/format.ts'
 import { formatNamed } from '../../src/bridges/registry.ts'
 import type { SendInput } from '../../src/model/fields.ts'
@@ -30,8 +31,12 @@ const payload = json
   .map((value) => JSON.parse(JSON.stringify(value)) as unknown)
   .filter((value) => !/\d{16}|e\+/.test(JSON.stringify(value)))
 
-const letters: fc.Arbitrary<SendInput> = fc.record(
+/** `answers`: which of those before it, if any. */
+const letters: fc.Arbitrary<Omit<SendInput, 'to'> & { answers?: number }> = fc.record(
   {
+    answers: fc.nat({ max: 10_000 }),
+    threadId: word.map((value) => `topic-${value}`),
+    ttlMs: fc.constantFrom(null, 3_600_000, 90_061_001),
     subject: text,
     body: text,
     priority: fc.constantFrom('low', 'normal', 'high', 'urgent'),
@@ -58,17 +63,24 @@ async function twoSpaces(format: string) {
   const { dir, ann } = places[format]!
   mkdirSync(join(folder, dir), { recursive: true })
   const sides: Stage[] = []
-  for (let n = 0; n < 2; n++) sides.push(stageIn(await tempSpace(), format, folder))
+  // Answers to answers go on for longer than agents may without a person.
+  const settings = { 'limits.threadMessages': 0 }
+  for (let n = 0; n < 2; n++) sides.push(stageIn(await tempSpace({ settings }), format, folder))
   return { ann, folder, one: sides[0]!, two: sides[1]! }
 }
 
-/** The fields of a message that a format has a place for. */
-function kept(message: Message, format: string): object {
+/** The fields of a message that a format has a place for. `mail`: all messages, in order. */
+function kept(message: Message, format: string, mail: readonly Message[]): object {
   const { cannotHold } = formatNamed(format)
   const { from, subject, body, type, priority, requiresAck, awaitingResponse, tags, attachments } = message
   const all: Partial<Record<keyof Letter, unknown>> = {
     ...{ from: from.replace(/^alpha\//, ''), subject, body, type, priority, requiresAck, awaitingResponse },
     ...{ tags, attachments, swarm: message.swarm, payload: message.payload, context: message.context },
+    // Each side has ids of its own: what is answered is told by its place.
+    replyTo: message.replyTo && String(mail.findIndex(({ id }) => id === message.replyTo)),
+    // A thread that is called after a message is called otherwise there.
+    thread: message.threadId.startsWith('topic-') ? message.threadId : undefined,
+    expiresAt: message.expiresAt,
   }
   return Object.fromEntries(
     Object.entries(all).filter(([name]) => !cannotHold.includes(name as keyof Letter)),
@@ -93,21 +105,26 @@ describe.each(names)('%s', (format) => {
     await one.sync()
     const zoe = one.space.mailboxInside('zoe')
     const sent: Message[] = []
-    for (const letter of fc.sample(letters, { numRuns: rounds, seed: 7 }))
-      sent.push(await zoe.send({ ...letter, to: ann, type: letter.type ?? 'text' }))
+    for (const { answers, threadId, ...letter } of fc.sample(letters, { numRuns: rounds, seed: 7 })) {
+      const parent = answers === undefined ? undefined : sent[answers % (sent.length || 1)]
+      const where = parent === undefined ? given({ threadId }) : { replyTo: parent.id }
+      sent.push(await zoe.send({ ...letter, ...where, to: ann, type: letter.type ?? 'text' }))
+    }
     expect((await one.sync()).written).toBe(rounds)
     expect((await two.sync()).brought).toBe(rounds)
     const there = await allMail(two, ann)
     expect(there).toHaveLength(rounds)
     for (const [at, message] of sent.entries())
-      expect(kept(there[at]!, format), `message ${at}`).toEqual(kept(merged(format, message), format))
+      expect(kept(there[at]!, format, there), `message ${at}`).toEqual(
+        kept(merged(format, message), format, sent),
+      )
     // Nothing comes back as something new.
     expect((await one.sync()).brought).toBe(0)
   })
 
   it('writes what it found elsewhere byte for byte', { timeout: 600_000 }, async () => {
     const { file } = places[format]!
-    const space = await tempSpace()
+    const space = await tempSpace({ settings: { 'limits.threadMessages': 0 } })
     const [from, to] = [stageIn(space, format, tempDir()), stageIn(space, format, tempDir())]
     for (const side of [from, to]) mkdirSync(join(side.folder, places[format]!.dir), { recursive: true })
     if (format === 'haak')
@@ -157,8 +174,13 @@ function foreignTexts(format: string): fc.Arbitrary<string> {
       payload: fc.dictionary(word, json),
       priority: fc.constantFrom(1, 2, 3, 4),
       created_at: fc.constantFrom('2026-01-03T14:30:00', '2026-01-03T14:30:00.123456'),
-      expires_at: fc.constant(null),
+      expires_at: fc.constantFrom(null, '2030-01-03T14:30:00', '2099-01-03T14:30:00.000001'),
       status: fc.constant('unread'),
+      read_at: fc.constant(null),
+      completed_at: fc.constant(null),
+      reply_to: fc.constantFrom(null, 'MSG-ffffffffffff', 'MSG-m0'),
+      thread_id: fc.option(word),
+      attachments: fc.array(text, { maxLength: 3 }),
       context: fc.dictionary(word, json),
       tags: fc.array(text, { maxLength: 3 }),
     },
@@ -166,9 +188,20 @@ function foreignTexts(format: string): fc.Arbitrary<string> {
       id: fc.constant('ID'),
       sender: fc.constant('bob'),
       recipient: fc.constant('ann'),
-      timestamp: fc.constant('2026-03-16T14:30:00Z'),
+      timestamp: fc.constantFrom('2026-03-16T14:30:00Z', '2026-03-16T14:30:00.123456+00:00'),
       content: text,
+      thread: fc.option(word),
+      ttl_hours: fc.constantFrom(null, 20_000, 1_000_000, 0),
       read_by: fc.constant([]),
+    },
+    // As the amendment of its protocol has it.
+    'haak, amended': {
+      id: fc.constant('ID'),
+      from: fc.constant('bob'),
+      to: fc.constant('ann'),
+      timestamp: fc.constant('2026-03-16T14:30:00Z'),
+      subject: text,
+      body: text,
     },
     'jean-claude': {
       id: fc.constant('ID'),
@@ -190,12 +223,16 @@ function foreignTexts(format: string): fc.Arbitrary<string> {
       priority: fc.constantFrom('urgent', 'high', 'normal', 'low'),
       payload: fc.dictionary(word, json),
       requiresAck: fc.boolean(),
+      replyTo: fc.constantFrom(undefined, 'm0', 'nowhere'),
     },
     ralph: {
       MessageId: fc.constant('ID'),
       FromAgentId: fc.constant('bob'),
       ToAgentId: fc.constant('ann'),
-      Type: fc.constantFrom('Text', 'StatusUpdate', 0),
+      Type: fc.constantFrom(
+        ...['Text', 'StatusUpdate', 'ShutdownRequest', 'ShutdownResponse', 'PlanSubmission', 'PlanApproval'],
+        ...['TaskAssignment', 'Broadcast', 0, 1, 7, 'Unheard'],
+      ),
       Content: text,
       Metadata: fc.option(fc.dictionary(word, text)),
       Timestamp: fc.constantFrom('2026-02-16T20:45:00.1234567Z', '2026-02-16T20:45:00.000Z'),
@@ -203,7 +240,8 @@ function foreignTexts(format: string): fc.Arbitrary<string> {
   }
   const extra = fc.dictionary(word, json, { maxKeys: 2 })
   const indent = format === 'ao' || format === 'adr003' ? fc.constantFrom(0, 2, 3) : fc.constant(0)
+  const shapes = Object.keys(base).filter((name) => name.split(',')[0] === format)
   return fc
-    .tuple(fc.record(base[format]!), extra, indent)
+    .tuple(fc.oneof(...shapes.map((name) => fc.record(base[name]!))), extra, indent)
     .map(([fields, more, blanks]) => JSON.stringify({ ...more, ...fields }, null, blanks))
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { checkHistory } from '../helpers/claim-checker.ts'
+import { chooseFor, Worker, WrongClock } from '../helpers/claim-fleet.ts'
 import { Campaign, campaignSize } from '../helpers/storm.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
 import { needTool } from '../helpers/tools.ts'
 import { letPass } from '../helpers/wait.ts'
-import { type Call, checkHistory } from './checker.ts'
-import { Worker, WrongClock } from './fleet.ts'
 
 const operations = campaignSize('claims', 50_000, 250)
 /** How many messages are fought over at a time, and how often each is touched before the next takes its place. */
@@ -31,7 +31,8 @@ it(`${operations} operations on claims: every answer fits one order of them all`
   }
   const workers = crew.map((name) => {
     const env = name === 'cy' || name === 'bob 3' ? clocks[name].env : () => ({})
-    return new Worker(space.dir, name, name.split(' ')[0]!, leaseMs, env)
+    const agent = name.split(' ')[0]!
+    return new Worker(new URL('worker.mjs', import.meta.url), { dir: space.dir, name, agent, leaseMs, env })
   })
   for (const worker of workers) await worker.start()
 
@@ -116,10 +117,3 @@ it(`${operations} operations on claims: every answer fits one order of them all`
   expect(violations).toEqual([])
   expect((await space.verify({ deep: true })).problems).toEqual([])
 })
-
-/** Mostly claims for whoever has none, and everything else for whoever has one or believes so. */
-function chooseFor(worker: Worker, id: string): Call['does'] {
-  if (worker.claimOn(id) === undefined)
-    return pick(['claim', 'claim', 'claim', 'claim', 'start', 'release', 'fail', 'done'])
-  return pick(['claim', 'renew', 'renew', 'start', 'release', 'release', 'release', 'fail', 'done'])
-}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Call, checkHistory, type Death } from './checker.ts'
+import { type Call, checkHistory, type Death } from '../helpers/claim-checker.ts'
 
 /** Calls one after another, each 10 ms after the one before unless it says otherwise. */
 function inTurn(...calls: (Partial<Call> & Pick<Call, 'does' | 'agent'>)[]): Call[] {

@@ -45,10 +45,68 @@ it('takes a number, or @last, wherever it takes an id', async () => {
     answer.id,
   )
   expect(await box.json('--as', 'ada', 'done', number)).toMatchObject({ state: 'archived' })
+  // Mail to a role that it has is its mail.
+  await box.ok('join', 'arch', '--role', 'architect')
+  const forRole = await box.json('send', 'role:architect', '--body', 'Split it?')
+  await box.ok('--as', 'arch', 'check')
+  expect((await box.json('--as', 'arch', 'reply', '@last', '--body', 'Yes.')).message.replyTo).toBe(
+    forRole.message.id,
+  )
   const wrong = await box.run(['show', '999999'])
   expect(wrong.code).toBe(3)
   await box.ok('join', 'newcomer')
   expect((await box.run(['--as', 'newcomer', 'show', '@last'])).code).toBe(3)
+})
+
+it('takes mail to a role, once it was shown to an agent, for the last that the agent saw', async () => {
+  const box = await createBox()
+  await box.ok('join', 'ada', '--role', 'architect')
+  const { message } = await box.json('send', 'role:architect', '--subject', 'Plan', '--body', 'Shall we?')
+  await box.ok('--as', 'ada', 'check')
+  const { message: answer } = await box.json('--as', 'ada', 'reply', '@last', '--body', 'Yes.')
+  expect(answer.replyTo).toBe(message.id)
+  await box.json('send', 'role:architect', '--subject', 'Other', '--body', 'Not seen yet.')
+  const { messages } = await box.json('--as', 'ada', 'search', 'is:mine')
+  expect(messages.map(({ id }: { id: string }) => id)).toEqual([answer.id, message.id])
+  expect((await box.json('--as', 'ada', 'search', 'shall is:mine')).messages).toHaveLength(1)
+  expect((await box.json('--as', 'ada', 'search', '-is:mine')).messages).toMatchObject([{ subject: 'Other' }])
+})
+
+it('refuses a search with an unknown operator, unless it is quoted', async () => {
+  const box = await createBox()
+  await box.json('send', 'user', '--hold', '--subject', 'Lunch at 12:30', '--body', 'See http://example.org')
+  for (const [query, says] of [
+    ['fron:ada', 'did you mean from:?'],
+    ['colour:red', 'operators: from:'],
+  ] as const) {
+    const { code, stderr } = await box.run(['search', query])
+    expect(code, query).toBe(2)
+    expect(stderr).toContain(says)
+    expect(stderr).toContain(`search '"${query}"'`)
+  }
+  expect((await box.json('search', '"at 12:30"')).messages).toHaveLength(1)
+  expect((await box.json('search', '12:30', 'http://example.org')).messages).toHaveLength(1)
+  expect((await box.run(['search', 'colour:red', '--save', 'red'])).code).toBe(2)
+  expect(await box.ok('search', '--views')).not.toContain('red')
+})
+
+it('says how a verb is used when its arguments are missing', async () => {
+  const box = await createBox('ada')
+  for (const [words, usage] of [
+    [['show'], 'usage: mailbox show [options] <id>'],
+    [['config', 'set'], 'usage: mailbox config set [options] <key> <value>'],
+  ] as const) {
+    const { code, stderr } = await box.run([...words])
+    expect(code).toBe(2)
+    expect(stderr).toContain(usage)
+  }
+})
+
+it('says to whoever writes to nobody that nobody has joined', async () => {
+  const box = await createBox()
+  expect((await box.run(['send', 'ada', '--body', 'hi'])).stderr).toContain('no agent has joined yet')
+  await box.ok('join', 'bob')
+  expect((await box.run(['send', 'ada', '--body', 'hi'])).stderr).toContain('see `mailbox agents`')
 })
 
 it('suggests an option from its beginning', async () => {
@@ -151,4 +209,54 @@ it('gives the link of the running console, at a message', async () => {
   expect(await box.ok('open', '@last', '--print')).toBe(`${origin}/messages/${message.id}${hash}\n`)
   hub.kill('SIGTERM')
   await hub.exit
+})
+
+it('takes 15m and 1500 alike wherever it takes a duration, and shows the shorter', async () => {
+  const box = await createBox('ada')
+  expect(await box.ok('config', 'set', 'retention.gzipAfterDays', '30d')).toContain('is now 30d')
+  expect(await box.json('config', 'get', 'retention.gzipAfterDays')).toEqual({
+    'retention.gzipAfterDays': 30,
+  })
+  expect(await box.ok('config', 'get', 'retention.gzipAfterDays')).toBe('30d\n')
+  expect((await box.run(['config', 'set', 'retention.gzipAfterDays', '36h'])).code).toBe(2)
+  await box.ok('config', 'set', 'ackTimeoutMs', '1500')
+  expect(await box.ok('config', 'get', 'ackTimeoutMs')).toBe('1500ms\n')
+  expect(await box.ok('config', 'list')).not.toContain(' in ms')
+  const late = await box.run(['--as', 'ada', 'wait', '--timeout', '50'])
+  expect(late).toMatchObject({ code: 6 })
+  expect(late.stderr).toContain('no message within 50ms')
+  for (const ttl of ['90000', '90s']) {
+    const { message } = await box.json('send', 'ada', '--body', 'x', '--ttl', ttl)
+    expect(Date.parse(message.expiresAt!) - Date.parse(message.createdAt)).toBe(90_000)
+  }
+  expect((await box.run(['tmux', 'attach', 'ada', '%0', '--seen-ms', '5'])).stderr).toContain(
+    'use 100ms or more',
+  )
+})
+
+it('suggests a setting, as it does options and verbs', async () => {
+  const box = await createBox('ada')
+  for (const words of [
+    ['config', 'set', 'ackTimeout', '5m'],
+    ['config', 'get', 'ackTimeout'],
+  ]) {
+    const { code, stderr } = await box.run(words)
+    expect(code).toBe(2)
+    expect(stderr).toContain('did you mean ackTimeoutMs')
+  }
+})
+
+it('sends nothing that says nothing, and takes no text for a recipient in silence', async () => {
+  const box = await createBox('ada')
+  for (const words of [['send', 'ada'], ['send', 'user', 'hello'], ['reply', 'x'], ['broadcast']]) {
+    const { code, stderr } = await box.run(words)
+    expect(code, words.join(' ')).toBe(2)
+    expect(stderr).toContain('the message is empty')
+    expect(stderr).toContain('add --body TEXT')
+  }
+  expect((await box.run(['send', 'user', 'hello'])).stderr).toContain('send user --body hello')
+  const unknown = await box.run(['send', 'ada', 'hello', '--subject', 'x'])
+  expect(unknown.code).toBe(3)
+  expect(unknown.stderr).toContain('send ada --body hello')
+  expect((await box.json('search', 'hello')).messages).toEqual([])
 })

@@ -120,6 +120,7 @@ it('finds nothing to complain about in a healthy space', async () => {
       'disk ok',
       'journal ok',
       'index ok',
+      'encryption ok',
       'lock ok',
       'watch ok',
       'clients ok',
@@ -137,7 +138,7 @@ it('says what is wrong and what to do about it', async () => {
 
 it('shows and changes settings', async () => {
   const box = await createBox()
-  expect(await box.ok('config', 'get', 'pollMs')).toBe('500\n')
+  expect(await box.ok('config', 'get', 'pollMs')).toBe('500ms\n')
   await box.ok('config', 'set', 'pollMs', '250')
   expect(await box.json('config', 'get', 'pollMs')).toEqual({ pollMs: 250 })
   expect(await box.json('config', '--json', 'list')).toMatchObject({

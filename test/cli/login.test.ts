@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createAgentToken } from '../../src/hub/tokens.ts'
 import { openDisk } from '../../src/space/open.ts'
 import { type Box, createBox } from '../helpers/cli.ts'
+import { needFaketime, wallClockAt } from '../helpers/faketime.ts'
 import { stageHub } from '../helpers/hub.ts'
 
 /** A box beside a hub: its commands know no space but the one behind the address. */
@@ -40,7 +41,10 @@ it('keeps a token where only its owner can read it, and uses it by address and b
   const byEnv = await run(['sent', '--json'], { env: { MAILBOX_SPACE: url } })
   expect(JSON.parse(byEnv.stdout).messages).toHaveLength(1)
   const other = await run(['--space', url, 'check', '--as', 'bob'])
-  expect(other).toMatchObject({ code: 4, stderr: expect.stringContaining('ada cannot act as bob') })
+  expect(other).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('ada cannot act as bob\nhint: use the token of bob'),
+  })
 
   // With a second login, --as chooses, and the person is the default.
   expect(await login(person)).toMatchObject({ code: 0, stdout: `logged in to ${url} as user\n` })
@@ -62,7 +66,13 @@ it('keeps a token where only its owner can read it, and uses it by address and b
 
 it('keeps nothing that the hub does not accept, and takes no token from the command line', async () => {
   const { home, run, login, url, token } = await stageBox()
-  expect(await login('mbx_wrong')).toMatchObject({ code: 4 })
+  // Not a word about HTTP.
+  expect(await login('mbx_wrong')).toMatchObject({
+    ...{
+      code: 4,
+      stderr: expect.stringMatching(/not valid\nhint: it is of another hub.*mailbox token NAME/),
+    },
+  })
   expect(await login('')).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no token') })
   for (const address of [`${url}/#token=mbx_x`, url.replace('//', '//ada:secret@')]) {
     const { code, stderr } = await run(['login', address], { input: 'x' })
@@ -91,6 +101,17 @@ it('talks only to the hub that the token was made for, where it has a certificat
   const elsewhere = `${createAgentToken(box.dir, 'bob')}~${'A'.repeat(43)}`
   const refused = await run(['inbox'], { env: { MAILBOX_SPACE: url, MAILBOX_TOKEN: elsewhere } })
   expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('this is not the hub') })
+  // Without a fingerprint the certificate means nothing, and the hint says how to get one.
+  const bare = { MAILBOX_TOKEN: createAgentToken(box.dir, 'bob').replace(/~.*/, '') }
+  const unknown = await run(['inbox'], { env: { MAILBOX_SPACE: url, ...bare } })
+  expect(unknown).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/of no authority.*\nhint:.*fingerprint/),
+  })
+  const plain = await stageBox()
+  const wrong = plain.url.replace('http:', 'https:')
+  const mixed = await plain.run(['inbox'], { env: { MAILBOX_SPACE: wrong, ...bare } })
+  expect(mixed).toMatchObject({ code: 1, stderr: expect.stringContaining(`is at ${plain.url}`) })
 })
 
 const toDisk: string[][] = [
@@ -187,3 +208,44 @@ it('leaves no trace of a token in what a process shows of itself', async () => {
   await box.ok('send', 'ada', '--body', 'there')
   expect(await waiting.exit).toMatchObject({ code: 0, stdout: expect.stringContaining('there') })
 })
+
+it.each(['-1h', '+1h'])(
+  'works where the clock is an hour off (%s), and with a hub of another version',
+  async (apart) => {
+    needFaketime()
+    const { run, url, token } = await stageBox()
+    const own = { MAILBOX_SPACE: url, ...wallClockAt(apart) }
+    const tokens = { ada: token('ada'), bob: token('bob') }
+    const as = async (name: 'ada' | 'bob', ...words: string[]) => {
+      const { code, stdout, stderr } = await run([...words, '--json'], {
+        env: { ...own, MAILBOX_TOKEN: tokens[name] },
+      })
+      expect(code, stdout + stderr).toBe(0)
+      return JSON.parse(stdout)
+    }
+    const { message } = await as('ada', 'send', 'bob', '--body', 'x', '--await', '--ttl', '10m')
+    expect(Math.abs(Date.parse(message.createdAt) - Date.now())).toBeLessThan(600_000)
+    // What lives for ten minutes is there, and nobody is taken for dead.
+    const wanted = ['--timeout', '30s']
+    expect((await as('bob', 'wait', ...wanted)).message).toMatchObject({ id: message.id })
+    await as('bob', 'reply', message.id, '--body', 'y')
+    expect((await as('ada', 'wait', '--reply-to', message.id, ...wanted)).message).toMatchObject({
+      from: 'bob',
+    })
+    const { agents } = await as('ada', 'agents')
+    for (const { state } of agents) expect(state).toBe('alive')
+    const env = { ...own, MAILBOX_TOKEN: tokens.ada }
+    const shown = await run(['show', message.id], { env })
+    expect(shown.stdout).toMatch(/\bnow\b|just now|\d+ ?s\b/)
+    const { checks } = JSON.parse((await run(['doctor', '--json'], { env })).stdout)
+    const warnings = checks.filter(({ check }: { check: string }) => ['clock', 'version'].includes(check))
+    expect(warnings).toMatchObject([
+      { check: 'version', state: 'warn', found: expect.stringContaining('the hub runs version 0.0.0-test') },
+      {
+        check: 'clock',
+        state: 'warn',
+        found: expect.stringMatching(/this clock is (1 h|59 min|60 min).* of the hub/),
+      },
+    ])
+  },
+)

@@ -95,3 +95,85 @@ it('takes back what nobody has seen', async () => {
   expect(await box.json('withdraw', message.id)).toMatchObject({ message: { id: message.id } })
   expect((await box.json('check', '--as', 'ada')).messages).toEqual([])
 })
+
+it('tells the person what happened while they were away', async () => {
+  const box = await createBox('ada', 'lead')
+  const plan = await box.ok(
+    'plan',
+    'submit',
+    '--as',
+    'ada',
+    '--to',
+    'lead',
+    '--subject',
+    'Two steps',
+    '--body',
+    'a',
+    '--quiet',
+  )
+  await box.ok('plan', 'approve', plan.trim(), '--as', 'lead', '--feedback', 'Keep the tests green.')
+  const help = await box.json(
+    'help-request',
+    '--as',
+    'ada',
+    '--to',
+    'user',
+    '--body',
+    'Which port?',
+    '--option',
+    '80',
+  )
+  const digest = await box.json('digest', '--since', '2h')
+  expect(digest.decided).toMatchObject([{ subject: 'Two steps', outcome: 'approved', by: 'lead' }])
+  expect(digest.needsYou).toMatchObject([{ id: help.message.id, frees: ['ada'] }])
+  expect(digest.blocked).toMatchObject([{ agent: 'ada', for: 'user' }])
+  const text = await box.ok('digest')
+  expect(text).toMatch(/Waiting for you \(1\)\n {2}.*Help wanted.*urgent, from ada, .*frees ada\) {2}#\d+/)
+  expect(text).toMatch(/Decided \(1\)\n {2}.*Two steps.*: approved by lead, .*Keep the tests green/)
+  await box.refused(2, 'digest', '--since', 'yesterday')
+})
+
+it('answers in a word: a suggested answer by its number, a plan with approve, work with done', async () => {
+  const box = await createBox('ada', 'lead')
+  const help = await box.json(
+    ...[
+      'help-request',
+      '--as',
+      'ada',
+      '--to',
+      'user',
+      '--body',
+      'Which port?',
+      '--option',
+      '80',
+      '--option',
+      'any',
+    ],
+  )
+  expect(await box.ok('answer', help.message.id)).toMatch(/Help wanted.*\n {2}1 {2}80\n {2}2 {2}any\n/)
+  expect(await box.refused(2, 'answer', help.message.id, '3')).toMatchObject({ hint: 'use 1, 2' })
+  await box.ok('answer', help.message.id, '2', '--note', 'but not 22')
+  expect((await box.json('check', '--as', 'ada')).messages).toMatchObject([
+    { replyTo: help.message.id, body: 'any\n\nbut not 22' },
+  ])
+  const plan = await box.json(
+    'plan',
+    'submit',
+    '--as',
+    'ada',
+    '--to',
+    'lead',
+    '--subject',
+    'P',
+    '--body',
+    'b',
+  )
+  await box.ok('answer', plan.message.id, 'reject', '--as', 'lead', '--note', 'Too large.')
+  expect((await box.json('show', plan.message.id)).receipts).toMatchObject([{ state: 'archived' }])
+  const task = await box.json('task', 'ada', '--as', 'lead', '--subject', 'Lexer')
+  await box.ok('answer', task.message.id, 'done', '--as', 'ada')
+  const text = await box.json('send', 'ada', '--body', 'hello')
+  expect(await box.refused(2, 'answer', text.message.id, 'approve', '--as', 'ada')).toMatchObject({
+    hint: expect.stringContaining('reply ID --body'),
+  })
+})

@@ -45,7 +45,7 @@ it('waits for several answers, and prints what came when the time is up', async 
   await box.ok('reply', two, '--as', 'bob', '--body', 'MORE')
   const late = await box.run([...both, '--timeout', '100ms'])
   expect(late).toMatchObject({ code: 6, stdout: expect.stringContaining('MORE') })
-  expect(late.stderr).toContain('error: 1 of 2 messages did not arrive within 0.1 s')
+  expect(late.stderr).toContain('error: 1 of 2 messages did not arrive within 100ms')
   await box.ok('send', 'ada', '--as', 'bob', '--body', 'LAST')
   const counted = await box.run(['wait', '--as', 'ada', '--count', '3', '--timeout', '100ms', '--json'])
   expect(counted.code).toBe(6)

@@ -200,6 +200,7 @@ describe('a space', () => {
         ['search', 'x'],
         ['log'],
         ['stats'],
+        ['digest'],
         ['owed'],
       ],
       ...[['dead'], ['show', 'x'], ['thread', 'x'], ['read', 'x'], ['wait', '--timeout', '1ms'], ['watch']],

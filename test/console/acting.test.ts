@@ -140,8 +140,18 @@ describe('the person', () => {
   it('resends a dead letter to somebody else', async () => {
     const page = await stage.page('/dead')
     await page.locator('.row').click()
+    await page.getByLabel('Resend to').fill('cloe')
+    await page.getByRole('button', { name: 'Resend' }).click()
+    await toast(page, 'Nobody is called cloe.')
     await page.getByLabel('Resend to').fill('cleo')
     await page.getByRole('button', { name: 'Resend' }).click()
+    await page.getByText('No dead letters').waitFor()
+    await page.keyboard.press('z')
+    await page.getByRole('heading', { name: 'Run the storm tests' }).waitFor()
+    expect((await stage.space.deadLetters()).letters).toHaveLength(1)
+    await withoutUndo(page)
+    await page.getByLabel('Resend to').fill('cleo')
+    await page.keyboard.press('Enter')
     await toast(page, 'Resent to cleo')
     await page.getByText('No dead letters').waitFor()
     expect(await lastTo('cleo')).toMatchObject({

@@ -33,7 +33,7 @@ describe('an empty space', () => {
       await shoot(page, `empty${path.replaceAll(/[/:]/g, '-')}`)
       if (['/', '/agents/ada'].includes(path)) await expectAccessible(page)
     }
-    for (const path of ['/dead', '/search', '/nowhere']) {
+    for (const path of ['/dead', '/search']) {
       await page.goto(stage.url + path)
       await page.locator('.empty').first().waitFor()
     }

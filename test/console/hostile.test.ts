@@ -138,7 +138,7 @@ describe(`${hostileBodies.length} hostile bodies`, () => {
       await eventually(() => page.locator('.prose.plain').count()).toBe(0)
       seen += await letters.count()
       await expectHarmless(page)
-      await page.getByRole('button', { name: 'Sequence' }).click()
+      await page.getByRole('link', { name: 'Sequence' }).click()
       await page.locator('.sequence-room .chart').waitFor()
       await expectHarmless(page)
     }

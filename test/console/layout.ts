@@ -25,6 +25,21 @@ export async function expectNothingClipped(page: Page): Promise<void> {
       .map((element) => `${element.tagName}.${element.className} ${element.textContent?.slice(0, 40)}`)
       .slice(0, 5)
   })
+  const cut = await page.evaluate(() =>
+    [...document.querySelectorAll('.list-pane, .reading, .page, dialog')].flatMap((pane) => {
+      const edge = pane.getBoundingClientRect()
+      const scrolls = (element: Element): boolean => {
+        for (let at = element.parentElement; at !== null && at !== pane; at = at.parentElement)
+          if (/auto|scroll|hidden|clip/.test(getComputedStyle(at).overflowX)) return true
+        return false
+      }
+      return [...pane.querySelectorAll('button, a, input, select, textarea')]
+        .filter((element) => element.checkVisibility({ visibilityProperty: true }) && !scrolls(element))
+        .filter((element) => element.getBoundingClientRect().right > edge.right + 1)
+        .map((element) => `${element.tagName}.${element.className} ${element.textContent?.slice(0, 40)}`)
+    }),
+  )
+  expect(cut, `beyond their pane at ${page.viewportSize()?.width} px`).toEqual([])
   expect(found, `beyond the window at ${page.viewportSize()?.width} px`).toEqual([])
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
     page.viewportSize()!.width,

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { builtFiles } from './built.ts'
-import { eventually, Stage } from './stage.ts'
+import { eventually, type OpenOptions, Stage } from './stage.ts'
 import { type Story, tellStory } from './story.ts'
 
 let stage: Stage
@@ -40,6 +40,28 @@ function watchRequests(page: Page): string[] {
   return asked
 }
 
+/** A page in the background, whose notifications are written down. */
+const inBackground: OpenOptions = {
+  permissions: ['notifications'],
+  before: (page) =>
+    page.addInitScript(() => {
+      const notes: string[] = []
+      Object.assign(window, { notes })
+      class Note {
+        static permission = 'granted'
+        static requestPermission = async () => 'granted'
+        onclick = null
+        constructor(title: string) {
+          notes.push(title)
+        }
+        close() {}
+      }
+      Object.assign(window, { Notification: Note })
+      Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' })
+    }),
+}
+const notesOf = (page: Page) => page.evaluate(() => (window as unknown as { notes: string[] }).notes)
+
 describe('without a reload', () => {
   it('mail, receipts, channels and agents update', async () => {
     const page = await stage.page('/threads')
@@ -69,40 +91,36 @@ describe('without a reload', () => {
   })
 
   it('what needs the person appears, is counted, announced and, if enabled, notified', async () => {
-    const page = await stage.page('/agents', {
-      permissions: ['notifications'],
-      before: async (one) => {
-        await one.addInitScript(() => {
-          const notes: string[] = []
-          Object.assign(window, { notes })
-          class Note {
-            static permission = 'granted'
-            static requestPermission = async () => 'granted'
-            onclick = null
-            constructor(title: string) {
-              notes.push(title)
-            }
-            close() {}
-          }
-          Object.assign(window, { Notification: Note })
-          // A page in the background.
-          Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' })
-        })
-      },
-    })
-    const notes = () => page.evaluate(() => (window as unknown as { notes: string[] }).notes)
+    const page = await stage.page('/agents', inBackground)
     const badge = page.locator('.nav .badge.call')
     const before = Number(await badge.textContent())
     const ada = await mailbox('ada')
     await ada.send({ to: 'user', subject: 'Thanks', body: 'Nothing to do.' })
     await ada.send({ to: 'user', subject: 'Nobody asked to be told', body: '', requiresAck: true })
     await eventually(async () => Number(await badge.textContent())).toBe(before + 1)
-    expect(await notes()).toEqual([])
+    expect(await notesOf(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Desktop notifications' }).click()
     await ada.send({ to: 'user', subject: 'A second thing', body: '', requiresAck: true })
-    await eventually(notes).toEqual(['ada: A second thing'])
+    await eventually(() => notesOf(page)).toEqual(['ada: A second thing'])
     await eventually(() => page.locator('[aria-live][role=log]').textContent()).toContain('A second thing')
+  })
+
+  it('new mail that a saved search finds is notified, if enabled for it', async () => {
+    const page = await stage.page('/search?q=telescope', inBackground)
+    await page.getByRole('button', { name: 'Save this search' }).click()
+    await page.keyboard.type('stars')
+    await page.keyboard.press('Enter')
+    const notify = page.getByRole('button', { name: 'Notify' })
+    await notify.click()
+    await eventually(() => notify.getAttribute('aria-pressed')).toBe('true')
+    await page.reload()
+    await eventually(() => notify.getAttribute('aria-pressed')).toBe('true')
+    const ada = await mailbox('ada')
+    await ada.send({ to: 'bob', subject: 'No match', body: 'x' })
+    await ada.send({ to: 'bob', subject: 'The telescope is here', body: 'x' })
+    await eventually(() => notesOf(page)).toEqual(['stars: 1 new message'])
+    await page.getByRole('button', { name: 'Remove' }).click()
   })
 
   it('applies entries, and requests only what they change', async () => {

@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { asks } from '../../src/demo/texts/person.ts'
 import type { Entry } from '../../src/model/entry.ts'
@@ -32,6 +32,15 @@ interface Facts {
   token: string
   space: string
   seed: number
+}
+
+/** One in the directories of another. */
+const startDemoIn = ({ home, temp }: Demo, ...words: string[]): Running =>
+  startScript(cli, ['demo', '--json', '--port', '0', ...words], { env: { HOME: home, TMPDIR: temp } })
+
+function startTour(...words: string[]): Running {
+  const dir = tempDir()
+  return startScript(cli, ['demo', '--tour', ...words], { env: { HOME: dir, TMPDIR: dir } })
 }
 
 interface Demo extends Running {
@@ -191,6 +200,52 @@ describe('mailbox demo', () => {
     demo.process.stdout!.destroy()
     await demo.exit
     expect(readdirSync(demo.temp)).toEqual([])
+  })
+
+  it('removes what a killed demo has left, and nothing else', async () => {
+    const killed = startDemo('--agents', '8')
+    await killed.message(({ subject }) => subject === 'Good morning')
+    killed.kill('SIGKILL')
+    await killed.exit
+    expect(readdirSync(killed.temp)).toHaveLength(1)
+    const kept = startDemoIn(killed, '--agents', '8', '--keep', '--minutes', '0.02')
+    expect((await kept.exit).code).toBe(0)
+    const [own] = readdirSync(killed.temp)
+    expect(readdirSync(killed.temp)).toEqual([own])
+    const running = startDemoIn(killed, '--agents', '8')
+    await running.line(/Good morning/)
+    cpSync(join(killed.temp, own!), join(killed.temp, 'mailbox-demo-by-hand'), { recursive: true })
+    const next = startDemoIn(killed, '--agents', '8', '--minutes', '0.02')
+    expect((await next.exit).code).toBe(0)
+    const { space } = JSON.parse(running.lines[0]!) as Facts
+    expect(readdirSync(killed.temp).sort()).toEqual([own, 'mailbox-demo-by-hand', basename(space)].sort())
+    expect(existsSync(join(space, 'journal'))).toBe(true)
+    running.kill('SIGINT')
+    await running.exit
+  })
+
+  it('guides through the console, one step after another, as the person decides', async () => {
+    const demo = startTour('--seed', '1', '--speed', '20', '--port', '0')
+    const link = new URL((await demo.line(/^open /)).split(/\s+/)[1]!)
+    const token = new URLSearchParams(link.hash.slice(1)).get('token')!
+    const ask = async (path: string, input?: object) => {
+      const answer = await fetch(new URL(path, link), {
+        method: input === undefined ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(input !== undefined && { body: JSON.stringify(input) }),
+      })
+      return (await answer.json()) as { items: { kind: string; message: Message }[] }
+    }
+    await demo.line(/^1\/6 .* A team at work/)
+    await demo.line(/^2\/6 .* Approve a plan/)
+    const { items } = await ask('/api/needs-you')
+    const plan = items.find(({ kind }) => kind === 'plan')!
+    await ask('/api/mailboxes/user/approve-plan', { id: plan.message.id })
+    await demo.line(/^ {3}done/)
+    await demo.line(/^3\/6 .* Answer a question/)
+    await demo.line(/^4\/6 .* An agent crashes/)
+    demo.kill('SIGINT')
+    expect((await demo.exit).code).toBe(130)
   })
 
   it('refuses what makes no sense, with the next step', async () => {

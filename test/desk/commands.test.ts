@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -103,4 +103,26 @@ describe('a command in a space with a desk', () => {
     const { unread } = JSON.parse((await box.run(['count', '--as', 'ada', '--json'])).stdout)
     expect(unread).toBe(1)
   })
+})
+
+it('keeps the count of unread mail of an agent here, also of what the desk writes', async () => {
+  const { box } = await boxWithDesk()
+  const folder = join(tempDir(), 'agents')
+  mkdirSync(join(folder, 'ada', 'mailbox'), { recursive: true })
+  const bridge = box.start(['bridge', 'jean-claude', folder])
+  await bridge.says('bridged jean-claude')
+  const count = () => {
+    const path = join(folder, 'ada', 'mailbox', 'inbox_count.json')
+    return existsSync(path)
+      ? (JSON.parse(readFileSync(path, 'utf8')) as { unread: number }).unread
+      : undefined
+  }
+  await lightly(box, () => ['send', 'ada', '--as', 'bob', '--subject', 'Plan', '--body', 'hi'])
+  await until('it is counted', () => (count() ?? 0) > 0)
+  const { unread } = JSON.parse((await box.run(['count', '--as', 'ada', '--json'])).stdout)
+  await until('both counts are the same', () => count() === unread)
+  // All that was sent until the desk took one.
+  const { messages } = JSON.parse((await box.run(['inbox', '--unread', '--as', 'ada', '--json'])).stdout)
+  for (const { id } of messages) await box.run(['done', id, '--as', 'ada'])
+  await until('nothing is unread there', () => count() === 0)
 })

@@ -5,13 +5,15 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { MailboxError } from '../../src/base/errors.ts'
 import { monotonicMs } from '../../src/base/timers.ts'
 import { deskDir, findAddress, lockPath, makeDeskDir } from '../../src/desk/place.ts'
-import type { Ask } from '../../src/desk/wire.ts'
+import { type Ask, GoDirect } from '../../src/desk/wire.ts'
 import { WriterLock } from '../../src/journal/file/lock.ts'
 import { handle } from '../../src/space/desk/handle.ts'
+import { findMailboxAtDesk } from '../../src/space/desk/mailbox-at-desk.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { configText, writeSetting } from '../../src/space/settings.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
-import { until } from '../helpers/wait.ts'
+import { letPass, until } from '../helpers/wait.ts'
 import { connectTo, countAppends, crowd, deskAndSender, isDesk, opener, throughDesk } from './stage.ts'
 
 const subjects = async (space: DiskSpace, name: string) =>
@@ -68,7 +70,6 @@ describe('the desk of a space', () => {
 
   it('resigns when the settings of the space are not its own any more', async () => {
     const dir = tempDir()
-    const { openDisk } = await import('../../src/space/open.ts')
     const space = await openDisk({ dir })
     onTestFinished(() => space.close())
     space.core.desk!.takePart()
@@ -99,6 +100,23 @@ describe('a send through the desk', () => {
     expect((await desk.show(sent.id)).message).toEqual(await bob.show(sent.id).then(({ message }) => message))
     expect(await subjects(desk, 'ada')).toContain('in a crowd')
     expect((await desk.verify({ deep: true })).problems).toEqual([])
+  })
+
+  it('is waited for while the desk shows that it is at work', async () => {
+    const { sender } = await deskAndSender()
+    await sender.join('ada')
+    const bob = await sender.mailbox('bob')
+    await crowd(sender)
+    const appends = countAppends(sender)
+    const lock = new WriterLock(join(sender.dir, 'lock'))
+    let sent: Promise<unknown> | undefined
+    await lock.tryWith(async () => {
+      sent = bob.send({ to: 'ada', subject: 'Plan' })
+      await letPass(400)
+    })
+    lock.close()
+    await sent
+    expect([appends(), await subjects(sender, 'ada')]).toEqual([0, ['Plan']])
   })
 
   it('goes the direct way again when nobody else writes', async () => {
@@ -164,6 +182,8 @@ describe('a send through the desk', () => {
         written++
         socket.destroy()
       }
+      // Whoever asks for a greeting may be gone before it comes.
+      socket.on('error', () => socket.destroy())
       socket.setEncoding('utf8').on('data', (chunk: string) => {
         for (const line of chunk.trimEnd().split('\n')) {
           const ask = JSON.parse(line) as Ask
@@ -179,14 +199,57 @@ describe('a send through the desk', () => {
       await until('the sender knows it', () => sender.core.desk!.knowsDesk)
       const bob = await sender.mailbox('bob')
       await crowd(sender)
-      const sent = await bob.send({ to: 'ada', subject: 'once', body: 'hi' })
+      const sent = await bob.send({ to: ['ada', 'role:later'], subject: 'once', body: 'hi' })
       expect(written).toBe(1)
-      expect(sent).toMatchObject({ subject: 'once', body: 'hi', warnings: [] })
+      // It is told what the desk would have told it.
+      const warnings = [expect.stringContaining('no agent has the role later')]
+      expect(sent).toMatchObject({ subject: 'once', body: 'hi', warnings })
       const { messages } = await space.mailboxInside('ada').inbox()
       expect(messages.map(({ id, seq }) => ({ id, seq }))).toEqual([{ id: sent.id, seq: sent.seq }])
       await sender.close()
     })
     lock.close()
+  })
+})
+
+describe('a step that a command asks for', () => {
+  it('is not taken after the command has given up, so that it undoes nothing of what came next', async () => {
+    const dir = tempDir()
+    const space = await openDisk({ dir })
+    onTestFinished(() => space.close())
+    await space.join('ada')
+    await space.join('bob')
+    const { id } = await space.mailboxInside('bob').send({ to: 'ada', subject: 'Plan' })
+    space.core.desk!.takePart()
+    await until('there is a desk', () => isDesk(space))
+    const lock = new WriterLock(join(dir, 'lock'))
+    let step: Promise<unknown> | undefined
+    const atDesk = await until('the desk is asked in time', () => findMailboxAtDesk(dir, 'ada', []))
+    // The desk waits for the lock for longer than the command waits for the desk.
+    await lock.tryWith(async () => {
+      step = atDesk.mailbox.start(id)
+      await expect(step).rejects.toThrow(GoDirect)
+    })
+    lock.close()
+    atDesk.close()
+    // Whatever the desk was asked before this is decided now.
+    await space.core.whileStill(() => {})
+    expect((await space.show(id)).receipts).toMatchObject([{ state: 'stored' }])
+  })
+})
+
+describe('a step with a claim that is over', () => {
+  it('is not taken at the desk: it makes a new claim, and taken once more it would be refused', async () => {
+    const { desk } = await deskAndSender()
+    const ada = await desk.mailbox('ada', { join: { roles: ['r'] } })
+    const { id } = await (await desk.mailbox('bob')).send({ to: 'role:r', subject: 'Plan' })
+    const { claim } = await ada.claim(id)
+    await ada.release(id)
+    const by = { name: 'ada', pid: process.pid }
+    const args = [id, { claimNumber: claim.number }]
+    const asked = handle(desk.core, { n: 1, verb: 'done', by, until: monotonicMs() + 60_000, args })
+    await expect(asked).rejects.toThrow(GoDirect)
+    expect((await desk.show(id)).receipts).toMatchObject([{ state: 'stored' }])
   })
 })
 

@@ -11,34 +11,54 @@ export class BreakingProxy {
   /** Called with what the client asks; true: the connection is cut right after the server has got it. */
   cutsAfter: (question: Buffer) => boolean = () => false
 
-  /** The port that new connections are passed on to. */
-  target: number
+  /** The ports that new connections are passed on to, in turn; one that does not answer is passed over. */
+  targets: readonly number[]
+  #turn = 0
 
   private constructor(server: Server, target: number) {
     this.#server = server
-    this.target = target
+    this.targets = [target]
   }
 
   static async to(port: number): Promise<BreakingProxy> {
     const server = createServer()
     const proxy = new BreakingProxy(server, port)
-    server.on('connection', (client) => proxy.#pass(client))
+    server.on('connection', (client) => void proxy.#pass(client))
     server.listen(0, '127.0.0.1')
     await new Promise((resolve) => server.once('listening', resolve))
     onTestFinished(() => proxy.close())
     return proxy
   }
 
+  set target(port: number) {
+    this.targets = [port]
+  }
+
   get port(): number {
     return (this.#server.address() as { port: number }).port
   }
 
-  #pass(client: Socket): void {
-    if (this.#isCut) {
+  /** A connection to the next target that takes one. */
+  async #reach(): Promise<Socket | undefined> {
+    for (let left = this.targets.length; left > 0; left--) {
+      const socket = connect(this.targets[this.#turn++ % this.targets.length]!, '127.0.0.1')
+      const isThere = await new Promise<boolean>((resolve) => {
+        socket.once('connect', () => resolve(true))
+        socket.once('error', () => resolve(false))
+      })
+      if (isThere) return socket
+    }
+    return undefined
+  }
+
+  async #pass(client: Socket): Promise<void> {
+    client.on('error', () => client.destroy())
+    const server = this.#isCut ? undefined : await this.#reach()
+    if (server === undefined || this.#isCut || client.destroyed) {
       client.destroy()
+      server?.destroy()
       return
     }
-    const server = connect(this.target, '127.0.0.1')
     const both = [client, server]
     const end = () => {
       for (const socket of both) {

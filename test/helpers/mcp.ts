@@ -44,7 +44,8 @@ export async function connect(
   const [first, ...rest] = ownProcess ? ['sh', '-c', '"$@"; exit', 'sh', ...command] : command
   const transport = new StdioClientTransport({
     ...{ command: first!, args: rest, stderr: 'ignore' },
-    env: { ...getDefaultEnvironment(), ...env },
+    // The rest of its own environment is what a client gives to a server; this keeps its keys out of the real home.
+    env: { ...getDefaultEnvironment(), XDG_CONFIG_HOME: process.env['XDG_CONFIG_HOME']!, ...env },
   })
   const client = newClient(mode)
   await client.connect(transport)

@@ -2,10 +2,11 @@ import { beforeEach, onTestFinished } from 'vitest'
 import { openDisk } from '../../src/space/open.ts'
 import { reach } from './cli.ts'
 import { stageHub } from './hub.ts'
+import { isOnPostgres } from './temp.ts'
 
 /**
- * Importing this before a test file of the command line makes its boxes reach their spaces through a hub: the commands
- * get an address and a token instead of a directory. Whoever acts has a token of its own, as on a machine of its own;
+ * Set up before a test file of the command line (vitest.config.ts), this makes its boxes reach their spaces through a hub:
+ * the commands get an address and a token instead of a directory. Whoever acts has a token of its own, as on a machine of its own;
  * verbs that need the files of the space run where they are, beside the hub.
  */
 const needsFiles = new Set([
@@ -32,8 +33,13 @@ const otherwise: Record<string, string> = {
   'keeps every rule of those that are added at once': 'a hub reads its settings when it starts',
 }
 
+/** The same where the space is in PostgreSQL. */
+const otherwiseOnPostgres: Record<string, string> = {
+  'exits 1 when something is broken that no other code names': 'about a damaged file of a journal',
+}
+
 beforeEach(({ task, skip }) => {
-  const reason = otherwise[task.name]
+  const reason = otherwise[task.name] ?? (isOnPostgres() ? otherwiseOnPostgres[task.name] : undefined)
   if (reason !== undefined) skip(reason)
 })
 

@@ -22,19 +22,31 @@ function programsDir(): string | undefined {
 
 export const hasPostgres = (): boolean => programsDir() !== undefined
 
+export interface ServerOptions {
+  /** Lines of postgresql.conf, for every start. */
+  settings?: readonly string[]
+  /** Lines of pg_hba.conf, before the usual ones. */
+  access?: readonly string[]
+  /** Files for its data directory, which only the server may read. */
+  files?: Readonly<Record<string, string>>
+}
+
 /** A server of PostgreSQL on a directory and a port of its own. */
 export class PostgresServer {
   readonly dir: string
   readonly port: number
   #child: ChildProcess | undefined
 
-  private constructor(dir: string, port: number) {
+  readonly #settings: readonly string[]
+
+  private constructor(dir: string, port: number, settings: readonly string[] = []) {
     this.dir = dir
     this.port = port
+    this.#settings = settings
   }
 
-  static async create(dir: string): Promise<PostgresServer> {
-    const server = new PostgresServer(dir, await freePort())
+  static async create(dir: string, options: ServerOptions = {}): Promise<PostgresServer> {
+    const server = new PostgresServer(dir, await freePort(), options.settings)
     mkdirSync(dir, { recursive: true, mode: 0o700 })
     const { uid, gid } = serverOwner()
     if (uid !== undefined) chownSync(dir, uid, gid!)
@@ -50,13 +62,37 @@ export class PostgresServer {
       '--no-sync',
     ]
     execFileSync(join(programsDir()!, 'initdb'), words, { uid, gid, stdio: 'ignore', cwd: dir })
-    const hba = ['host all secretive 127.0.0.1/32 scram-sha-256', 'host all all 127.0.0.1/32 trust']
+    const usual = ['host all secretive 127.0.0.1/32 scram-sha-256', 'host all all 127.0.0.1/32 trust']
+    const hba = [...(options.access ?? []), ...usual]
     writeFileSync(
       join(dir, 'data', 'pg_hba.conf'),
       `${hba.join('\n')}\nlocal all all trust\nhost replication all 127.0.0.1/32 trust\n`,
     )
+    for (const [name, text] of Object.entries(options.files ?? {})) {
+      const path = join(dir, 'data', name)
+      writeFileSync(path, text, { mode: 0o600 })
+      if (uid !== undefined) chownSync(path, uid, gid!)
+    }
     await server.start()
     return server
+  }
+
+  /** Another server that follows this one, and has everything that it has when this returns. */
+  async standby(dir: string): Promise<PostgresServer> {
+    const standby = new PostgresServer(dir, await freePort(), this.#settings)
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    const { uid, gid } = serverOwner()
+    if (uid !== undefined) chownSync(dir, uid, gid!)
+    const words = ['-h', '127.0.0.1', '-p', `${this.port}`, '-U', 'tester', '-D', join(dir, 'data')]
+    execFileSync(
+      join(programsDir()!, 'pg_basebackup'),
+      [...words, '-R', '-X', 'stream', '-c', 'fast', '-N'],
+      {
+        ...{ uid, gid, cwd: dir, stdio: 'ignore' },
+      },
+    )
+    await standby.start()
+    return standby
   }
 
   /** Settings besides those that every test wants. */
@@ -65,7 +101,7 @@ export class PostgresServer {
       ...['fsync=off', 'full_page_writes=off', 'max_connections=200', 'shared_buffers=32MB'],
       ...['listen_addresses=127.0.0.1', `port=${this.port}`, `unix_socket_directories=${this.dir}`],
     ]
-    const words = [...usual, ...settings].flatMap((one) => ['-c', one])
+    const words = [...usual, ...this.#settings, ...settings].flatMap((one) => ['-c', one])
     const { uid, gid } = serverOwner()
     const child = spawn(join(programsDir()!, 'postgres'), ['-D', join(this.dir, 'data'), ...words], {
       ...{ uid, gid, cwd: this.dir, stdio: ['ignore', 'ignore', 'pipe'] },
@@ -103,6 +139,9 @@ export class PostgresServer {
     return psql(this.port, text, database)
   }
 }
+
+/** A program of PostgreSQL's, such as pg_dump. */
+export const serverProgram = (name: string): string => join(programsDir()!, name)
 
 export function psql(port: number, text: string, database = 'postgres'): string {
   const words = [

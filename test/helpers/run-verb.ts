@@ -30,10 +30,10 @@ const limitMs = 60_000
 export async function runVerb(call: VerbCall, { dir, home, under = [] }: Place): Promise<VerbRun> {
   const { words, as = 'ada', stdin = '', endless = false } = call
   const [command, ...rest] = [...under, process.execPath, script, '--json', '--as', as, ...words]
-  const { PATH = '' } = process.env
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(command!, rest, {
     cwd: home,
-    env: { PATH, HOME: home, MAILBOX_SPACE: dir, MAILBOX_AGENT: as },
+    env: { PATH, NODE_COMPILE_CACHE, HOME: home, MAILBOX_SPACE: dir, MAILBOX_AGENT: as },
   })
   const run: VerbRun = { pid: child.pid!, status: null, signal: null, stdout: '', stderr: '', sent: [] }
   child.stdout.on('data', (data: Buffer) => (run.stdout += data.toString()))

@@ -14,6 +14,7 @@ import type { DiskSpace } from '../../src/space/space.ts'
 import { freshAddress } from './postgres.ts'
 import { removeTree } from './remove-tree.ts'
 import { skipTest } from './skip.ts'
+import { withDesk } from './with-desk.ts'
 
 /** A directory for one test, gone when the test is over. */
 export function tempDir(): string {
@@ -43,7 +44,7 @@ export const sharedSettings = (): Partial<Settings> => (encrypts ? { encrypt: 's
 /** Whether the suites that can run over any journal run over PostgreSQL: TEST_JOURNAL=postgres. */
 export const isOnPostgres = (): boolean => process.env['TEST_JOURNAL'] === 'postgres'
 
-/** Skips a test that changes the files of the journal, or is about their copies: over PostgreSQL there are none. */
+/** Skips a test that changes the files of the journal, is about their copies, or about the clock of a machine: over PostgreSQL there are none of these. */
 export function needFiles(): void {
   if (isOnPostgres()) skipTest('needs a journal on files')
 }
@@ -57,11 +58,9 @@ export async function placeSpace(dir: string): Promise<string> {
 /** Opens a space for the length of a test. */
 export async function tempSpace(options: Partial<OpenSpaceOptions> = {}): Promise<DiskSpace> {
   const dir = options.dir ?? (await placeSpace(tempDir()))
-  const space = await openDisk({
-    ...options,
-    dir,
-    settings: { ...sharedSettings(), ...testSettings, ...options.settings },
-  })
+  const settings = { ...sharedSettings(), ...testSettings, ...options.settings }
+  const space = await openDisk({ ...options, dir, settings })
+  await withDesk(space, { ...options, settings })
   onTestFinished(() => space.close())
   return space
 }

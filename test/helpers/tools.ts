@@ -3,7 +3,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { skipTest } from './skip.ts'
 
-export const hasTool = (tool: string): boolean => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0
+/** A program on the PATH, or a module of Perl: `perl -MNAME`. */
+export const hasTool = (tool: string): boolean => {
+  const [program, ...words] = tool.split(' ')
+  if (words.length > 0) return spawnSync(program!, [...words, '-e', '1']).status === 0
+  return spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0
+}
 
 /** System programs that some tests need, with the packages that contain them. `bring-tools.ts` installs them. */
 export const systemTools: Record<string, string> = {
@@ -16,6 +21,8 @@ export const systemTools: Record<string, string> = {
   pgbouncer: 'pgbouncer',
   prlimit: 'util-linux',
   script: 'bsdutils',
+  'systemd-analyze': 'systemd',
+  'perl -MOpenAPI::Client': 'libopenapi-client-perl',
 }
 
 /** Skips the running test, with the command that helps, when a system program is missing. */

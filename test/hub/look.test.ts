@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { expect, it } from 'vitest'
 import { askForHelp, escalate, submitPlan } from '../../src/mod.ts'
 import { stageHub } from '../helpers/hub.ts'
@@ -216,4 +218,58 @@ it('pages through the journal', async () => {
     seqs.push(...entries.map((entry: { seq: number }) => entry.seq))
   }
   expect(seqs).toEqual(Array.from({ length: await space.lastSeq() }, (_, at) => at + 1))
+})
+
+it('shows what a role was sent as its own, or as that of whoever took it', async () => {
+  const { space, get } = await stageWithClock()
+  const ada = await space.mailbox('ada')
+  const bob = await space.mailbox('bob', { join: { roles: ['backend'] } })
+  await ada.send({ to: 'role:backend', subject: 'taken' })
+  await bob.check()
+  await ada.send({ to: 'role:backend', subject: 'waiting' })
+  const pairs = async (roles: string) =>
+    (await get(`/api/traffic?roles=${roles}`)).pairs.map(
+      ({ to, messages }: { to: string; messages: number }) => `${to} ${messages}`,
+    )
+  expect(await pairs('shown')).toEqual(['role:backend 2'])
+  expect(await pairs('folded')).toEqual(['bob 1', 'role:backend 1'])
+})
+
+it('traces a matter step by step, and marks deaths and returns on the axis of time', async () => {
+  const { space, get, clock } = await stageWithClock()
+  const ada = await space.mailbox('ada')
+  const bob = await space.mailbox('bob')
+  const asked = await ada.send({ to: 'bob', subject: 'Which port?', awaitingResponse: true })
+  clock.now += minuteMs
+  await bob.check()
+  clock.now += minuteMs
+  const answer = await bob.reply(asked.id, { body: '80' })
+  const { messages, isMore } = await get(`/api/threads/${asked.id}/trace`)
+  expect(isMore).toBe(false)
+  expect(messages).toMatchObject([
+    {
+      ...{ id: asked.id, from: 'ada', to: ['bob'], createdAt: '2026-11-15T09:00:00.000Z' },
+      steps: [
+        { recipient: 'bob', state: 'shown', at: '2026-11-15T09:01:00.000Z', by: 'bob' },
+        { recipient: 'bob', state: 'completed', at: '2026-11-15T09:02:00.000Z' },
+        { recipient: 'bob', state: 'archived', at: '2026-11-15T09:02:00.000Z' },
+      ],
+    },
+    { id: answer.id, replyTo: asked.id, steps: [] },
+  ])
+
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+  await once(child, 'spawn')
+  await space.join('cleo', { session: { pid: child.pid! } })
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  await space.runDue()
+  await space.join('cleo')
+  const { buckets, events } = await get('/api/series?from=2026-11-14T00:00:00Z&buckets=500')
+  expect(events.map(({ kind, agent }: { kind: string; agent: string }) => `${agent} ${kind}`)).toEqual([
+    'cleo died',
+    'cleo restarted',
+  ])
+  // Nothing was there before the space was.
+  expect(buckets[0].at.slice(0, 13)).toBe('2026-11-15T09')
 })

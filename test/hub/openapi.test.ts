@@ -1,6 +1,9 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { rolldown } from 'rolldown'
 import { expect, it } from 'vitest'
@@ -10,6 +13,7 @@ import { operations } from '../../src/hub/operations.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { installed } from '../helpers/install.ts'
 import { tempDir } from '../helpers/temp.ts'
+import { needTool } from '../helpers/tools.ts'
 
 interface Document {
   openapi: string
@@ -172,7 +176,7 @@ it('answers every operation in the shape that its document promises', async () =
   }
 })
 
-it('lets a generated client send and read a message', { timeout: 300_000 }, async () => {
+it('lets a generated client in TypeScript send, wait, answer and finish', { timeout: 300_000 }, async () => {
   const stage = await stageHub()
   await stage.space.join('ada')
   await stage.space.join('bob')
@@ -199,7 +203,10 @@ it('lets a generated client send and read a message', { timeout: 300_000 }, asyn
     error?: { error: { code: string } }
   }
   type Call = <T>(options?: object) => Promise<Answered<T>>
-  type Generated = Record<'send' | 'inbox' | 'read' | 'done' | 'getAgents' | 'getThreads', Call> & {
+  type Generated = Record<
+    'send' | 'inbox' | 'read' | 'reply' | 'wait' | 'done' | 'getAgents' | 'getThreads',
+    Call
+  > & {
     client: { setConfig(config: object): void }
   }
   const sdk = (await import(join(dir, 'client.mjs'))) as Generated
@@ -214,6 +221,10 @@ it('lets a generated client send and read a message', { timeout: 300_000 }, asyn
   expect(inbox.data?.messages.map(({ id }) => id)).toEqual([sent.data!.id])
   const read = await sdk.read<object>(as('bob', bob, { id: sent.data!.id }))
   expect(read.data).toMatchObject({ from: 'ada', body: 'hello', state: 'shown' })
+  await sdk.reply(as('bob', bob, { id: sent.data!.id, body: '7337' }))
+  const wanted = { replyTo: sent.data!.id, timeoutMs: 50_000 }
+  const answer = await sdk.wait<{ message: { body: string } }>(as('ada', ada, wanted))
+  expect(answer.data?.message.body).toBe('7337')
   expect((await sdk.done<object>(as('bob', bob, { id: sent.data!.id }))).data).toMatchObject({
     state: 'archived',
   })
@@ -224,4 +235,26 @@ it('lets a generated client send and read a message', { timeout: 300_000 }, asyn
   expect(threads.data?.threads).toMatchObject([{ subject: 'made by machine' }])
   const refused = await sdk.read<object>(as('bob', ada, { id: sent.data!.id }))
   expect(refused.error?.error.code).toBe('not_permitted')
+})
+
+it('lets a generated client in Perl send, wait, answer and finish', async () => {
+  needTool('perl -MOpenAPI::Client')
+  const stage = await stageHub()
+  await stage.space.join('ada')
+  await stage.space.join('bob')
+  const dir = tempDir()
+  const file = join(dir, 'openapi.json')
+  writeFileSync(file, (await stage.ask('/api/openapi.json')).text)
+  // It would get the schema of such documents from the network. The first test holds the document against it.
+  const schemaUrl = 'https://spec.openapis.org/oas/3.1/schema/2021-05-20'
+  writeFileSync(join(dir, createHash('md5').update(schemaUrl).digest('hex')), '{}')
+  const env = { ...process.env, JSON_VALIDATOR_CACHE_PATH: dir }
+  const program = fileURLToPath(new URL('./generated.pl', import.meta.url))
+  const words = [program, file, stage.url, stage.agentToken('ada'), stage.agentToken('bob')]
+  const { stdout, stderr } = await promisify(execFile)('perl', words, { env })
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout)).toEqual({
+    ...{ inbox: [1], read: 'shown', answer: '7337', done: 'archived', threads: 'made by machine' },
+    ...{ refused: 'not_found', bad: '/body/subject' },
+  })
 })

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { identifyProcess } from '../../src/base/process.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { Sleeper } from '../helpers/sleeper.ts'
 
@@ -52,4 +53,17 @@ it('shows an agent no sessions but its own, and the webhook to nobody', async ()
     expect(json.settings.webhook).toBe('https://hooks.example.org/…')
     expect(text).not.toMatch(/secret|word@/)
   }
+})
+
+it('lets an agent have a role that the person gave it a moment ago in another process', async () => {
+  const stage = await stageHub({ open: { settings: { rules: 'hub' } } })
+  await using other = await openDisk({ dir: stage.space.dir, settings: { rules: 'hub' } })
+  await other.join('ada', { roles: ['lead'] })
+  const token = stage.agentToken('ada')
+  expect(await stage.act('ada', 'join', { roles: ['lead'] }, { token })).toMatchObject({ status: 200 })
+  expect(
+    await stage.act('bob', 'join', { roles: ['lead'] }, { token: stage.agentToken('bob') }),
+  ).toMatchObject({
+    status: 403,
+  })
 })

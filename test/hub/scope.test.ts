@@ -52,7 +52,7 @@ it('shows an agent its own mail, its threads and the roster, and nothing else', 
   }
   for (const path of [`/api/messages/${id}`, `/api/threads/${id}`])
     expect([path, (await get(path)).status]).toEqual([path, 404])
-  for (const path of ['overview', 'needs-you', 'stats', 'traffic', 'series', 'replay'])
+  for (const path of ['overview', 'needs-you', 'digest', 'stats', 'traffic', 'series', 'replay'])
     expect([path, (await get(`/api/${path}`)).status]).toEqual([path, 403])
   expect((await get('/metrics')).status).toBe(403)
   expect((await get('/api/stream?mailbox=ada')).status).toBe(403)

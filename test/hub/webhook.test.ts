@@ -1,12 +1,14 @@
 import { createHmac } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { runWebhook } from '../../src/hub/webhook.ts'
+import { runWebhook, type WebhookOptions } from '../../src/hub/webhook.ts'
 import { webhookSecret } from '../../src/hub/webhook-signature.ts'
+import { askForHelp, submitPlan } from '../../src/mod.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
+import { clockAt, hour } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { exported } from '../helpers/transfer.ts'
 import { until } from '../helpers/wait.ts'
@@ -59,12 +61,12 @@ async function receiver(answers: number[] = []) {
   }
 }
 
-function start(space: DiskSpace, url: string) {
+function start(space: DiskSpace, url: string, options: Partial<WebhookOptions> = {}) {
   const ending = new AbortController()
   const problems: string[] = []
   const onProblem = ({ reason, again }: { reason: string; again: boolean }) =>
     problems.push(`${reason}, ${again ? 'again' : 'given up'}`)
-  const running = runWebhook(space, { url, onProblem, pauseMs: 5 }, ending.signal)
+  const running = runWebhook(space, { url, onProblem, pauseMs: 5, lookMs: 20, ...options }, ending.signal)
   const stop = async () => {
     ending.abort()
     await running
@@ -210,7 +212,7 @@ it.each([
   const ada = await space.mailbox('ada')
   const outside = await receiver()
   const ending = new AbortController()
-  const linkTo = ({ id }: { id: string }) => `http://hub/${id}`
+  const linkTo = (message?: { id: string }) => `http://hub/${message?.id}`
   const running = runWebhook(space, { url: outside.url, onProblem: () => {}, linkTo }, ending.signal)
   onTestFinished(async () => {
     ending.abort()
@@ -228,3 +230,141 @@ it.each([
   })
   expect(outside.paths[0]).toBe(path)
 })
+
+/** How far the webhook is, by its file. */
+const positionOf = ({ dir }: DiskSpace) =>
+  JSON.parse(readFileSync(join(dir, 'hub', 'webhook.json'), 'utf8')) as { held?: string[] }
+
+const linkTo = (message?: { id: string }, choice = '') => `http://hub/${message?.id ?? 'all'}/${choice}`
+
+it('keeps quiet outside the hours, rings for urgent mail once, and tells the rest in one post when they begin', async () => {
+  // A Sunday.
+  const clock = clockAt('2026-11-15T20:00:00.000Z')
+  const settings = { hours: 'mon-fri 9-18 UTC', 'webhook.shape': 'ntfy' } as const
+  const space = await tempSpace({ settings, now: clock.now })
+  const ada = await space.mailbox('ada')
+  const user = await space.mailbox('user')
+  const outside = await receiver()
+  const first = start(space, outside.url, { linkTo })
+  await untilFollowing(space)
+  const read = await ada.send({ to: 'user', subject: 'Read at night' })
+  await ada.send({ to: 'user', subject: 'A question', awaitingResponse: true })
+  await user.read(read.id)
+  await ada.send({ to: 'user', subject: 'Fire', priority: 'urgent' })
+  await outside.until(1)
+  expect(JSON.parse(outside.bodies[0]!)).toMatchObject({ title: 'Urgent: Fire (from ada)' })
+  // A hub that is started again in the night still knows what waits.
+  await first.stop()
+  start(space, outside.url, { linkTo })
+  await ada.send({ to: 'user', subject: 'One more' })
+  await until(() => positionOf(space).held?.length === 3)
+  clock.advance(13.5 * hour)
+  await outside.until(2)
+  const morning = JSON.parse(outside.bodies[1]!) as { title: string; message: string; click: string }
+  expect(morning).toMatchObject({ title: 'What happened in the mailbox', click: 'http://hub/all/' })
+  expect(morning.message).toContain('A question (from ada')
+  await ada.send({ to: 'user', subject: 'In the morning' })
+  await outside.until(3)
+  expect(outside.bodies.map((body) => (JSON.parse(body) as { title: string }).title)).toEqual([
+    ...['Urgent: Fire (from ada)', 'What happened in the mailbox', 'In the morning (from ada)'],
+  ])
+})
+
+it('gives a program everything when the hours begin, each message by itself', async () => {
+  const clock = clockAt('2026-11-15T20:00:00.000Z')
+  const space = await tempSpace({ settings: { hours: 'mon-fri 9-18 UTC' }, now: clock.now })
+  const ada = await space.mailbox('ada')
+  const outside = await receiver([204, 503])
+  start(space, outside.url)
+  await untilFollowing(space)
+  for (const body of ['one', 'two', 'three']) await ada.send({ to: 'user', body })
+  await until(() => positionOf(space).held?.length === 3)
+  expect(outside.bodies).toEqual([])
+  clock.advance(14 * hour)
+  await outside.until(3)
+  expect(outside.received.map(({ data }) => data.body)).toEqual(['one', 'two', 'three'])
+})
+
+it('tells of a matter once: no notice about mail that was posted', async () => {
+  const clock = clockAt()
+  const space = await tempSpace({ now: clock.now })
+  const ada = await space.mailbox('ada')
+  const bob = await space.mailbox('bob')
+  const outside = await receiver()
+  start(space, outside.url)
+  await untilFollowing(space)
+  const fire = { subject: 'Fire', priority: 'urgent' } as const
+  const both = await ada.send({ to: ['bob', 'user'], ...fire })
+  await outside.until(1)
+  for (let n = 0; n < 2; n++) {
+    clock.advance(hour)
+    await space.runDue()
+  }
+  const { messages } = await (await space.mailbox('user')).inbox()
+  expect(messages.filter(({ from }) => from === 'system')).toHaveLength(1)
+  // Mail that was not posted is a matter of its own.
+  await ada.send({ to: 'bob', ...fire })
+  for (let n = 0; n < 2; n++) {
+    clock.advance(hour)
+    await space.runDue()
+  }
+  const last = await bob.send({ to: 'user', subject: 'Something else' })
+  await until(() => outside.received.at(-1)?.id === last.id)
+  expect(outside.received.map(({ id, data }) => (data.from === 'system' ? 'notice' : id))).toEqual([
+    ...[both.id, 'notice', last.id],
+  ])
+})
+
+it('posts the digest of the day at its time, once, and after a night without a hub', async () => {
+  const clock = clockAt('2026-11-16T10:00:00.000Z')
+  const space = await tempSpace({ settings: { 'webhook.digest': 'mon-fri 17:30 UTC' }, now: clock.now })
+  const ada = await space.mailbox('ada')
+  const outside = await receiver()
+  const first = start(space, outside.url)
+  await untilFollowing(space)
+  const { id } = await ada.send({ to: 'ada', type: 'task_assignment', subject: 'Lexer' })
+  await ada.check()
+  await ada.done(id, { note: 'green' })
+  clock.advance(8 * hour)
+  await outside.until(1)
+  expect(outside.received[0]).toMatchObject({
+    type: 'agent-mailbox.digest',
+    data: { finished: [{ subject: 'Lexer', note: 'green', by: 'ada' }] },
+  })
+  await first.stop()
+  clock.advance(50 * hour)
+  start(space, outside.url)
+  await outside.until(2)
+  expect(outside.received[1]).toMatchObject({ data: { since: '2026-11-16T18:00:00.000Z', finished: [] } })
+  expect(outside.received).toHaveLength(2)
+})
+
+it.each(['slack', 'discord', 'teams', 'ntfy', 'cloudevents'] as const)(
+  'has a link for each answer in the shape of %s, and nothing that is encrypted',
+  async (shape) => {
+    const clock = clockAt('2026-11-16T10:00:00.000Z')
+    const settings = { 'webhook.shape': shape, 'webhook.digest': '18:00 UTC' } as const
+    const space = await tempSpace({ settings, now: clock.now })
+    const ada = await space.mailbox('ada')
+    const outside = await receiver()
+    start(space, outside.url, { linkTo })
+    await untilFollowing(space)
+    const open = await askForHelp(ada, { to: 'user', body: 'Which port?', options: ['eighty', 'other'] })
+    const plan = await submitPlan(ada, { to: 'user', subject: 'Split', body: 'b' })
+    const secret = { subject: 'zebra', body: 'quagga', payload: { options: ['okapi'] } }
+    const closed = await ada.send({ to: 'user', awaitingResponse: true, encrypt: true, ...secret })
+    await ada.send({ to: 'bob', hold: true, awaitingResponse: true, encrypt: true, ...secret })
+    const task = await ada.send({ to: 'ada', type: 'task_assignment', encrypt: true, ...secret })
+    await ada.check()
+    await ada.done(task.id, { note: 'quagga' })
+    clock.advance(9 * hour)
+    await outside.until(4)
+    const [first = '', second = '', third = '', digest = ''] = outside.bodies
+    for (const key of ['1', '2']) expect(first).toContain(`http://hub/${open.id}/${key}`)
+    expect(first).toContain('eighty')
+    for (const key of ['approve', 'reject']) expect(second).toContain(`http://hub/${plan.id}/${key}`)
+    expect(third).toContain(`http://hub/${closed.id}/`)
+    for (const body of [third, digest]) expect(body).not.toMatch(/zebra|quagga|okapi/)
+    expect(digest).toContain(shape === 'cloudevents' ? open.id : 'Help wanted (urgent, from ada')
+  },
+)

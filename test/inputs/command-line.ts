@@ -44,6 +44,7 @@ const looks = [
   'dead',
   'audit',
   'stats',
+  'digest',
   'log',
   'verify',
   'config',

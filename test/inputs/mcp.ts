@@ -4,6 +4,8 @@ import { Calls } from '../../src/mcp/calls.ts'
 import { steps } from '../../src/mcp/handle.ts'
 import { Identity } from '../../src/mcp/identity.ts'
 import { createMailboxServer } from '../../src/mcp/server.ts'
+import { Tasks } from '../../src/mcp/tasks.ts'
+import { workOf } from '../../src/mcp/wait-tool.ts'
 import { openDisk } from '../../src/space/open.ts'
 import { corpora } from '../helpers/corpora.ts'
 import { tempDir, testSettings } from '../helpers/temp.ts'
@@ -156,6 +158,7 @@ async function connect(space: Awaited<ReturnType<typeof openDisk>>) {
     version: '0.0.0-test',
     identity: new Identity(space, { name: 'ada' }),
     calls: new Calls(),
+    tasks: new Tasks(workOf),
   })
   const waiting = new Map<number, (answer: Answer) => void>()
   let last = 0

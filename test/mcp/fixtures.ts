@@ -8,6 +8,8 @@ import {
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { letPass } from '../helpers/wait.ts'
+import { registerRounds, states } from './rounds.ts'
+import { registerTasks } from './task-fixtures.ts'
 
 /** The smallest PNG there is, and a WAV of no sound. */
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
@@ -32,12 +34,20 @@ const embedded = (uri: string, mimeType: string, words: string) => ({
 export function createFixtureServer(): McpServer {
   const server = new McpServer(
     { name: 'fixtures', version: '1.0.0' },
-    { capabilities: { logging: {}, completions: {}, resources: { subscribe: true } } },
+    {
+      capabilities: {
+        ...{ logging: {}, completions: {}, resources: { subscribe: true, listChanged: false } },
+        ...{ tools: { listChanged: false }, prompts: { listChanged: false } },
+      },
+      requestState: { verify: states.verify },
+    },
   )
   registerContents(server)
   registerConversations(server)
   registerResources(server)
   registerPrompts(server)
+  registerRounds(server)
+  registerTasks(server)
   return server
 }
 
@@ -55,11 +65,14 @@ function registerContents(server: McpServer): void {
       image,
       embedded('test://mixed-content-resource', 'application/json', '{"test":"data","value":123}'),
     ],
-    // It would close its stream and go on in another; without an event store it just answers.
-    test_reconnection: [text('Reconnection test completed')],
   }
   for (const [name, content] of Object.entries(answers))
     server.registerTool(name, { description: name }, () => ({ content }))
+  server.registerTool('test_reconnection', { description: 'Closes its stream' }, async ({ http }) => {
+    http?.closeSSE?.()
+    await letPass(stepMs)
+    return { content: [text('Reconnection test completed')] }
+  })
   server.registerTool('test_error_handling', { description: 'Fails' }, () => {
     throw new Error('This tool intentionally returns an error for testing')
   })
@@ -67,9 +80,24 @@ function registerContents(server: McpServer): void {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
     $defs: {
-      address: { type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } },
+      address: {
+        $anchor: 'addressDef',
+        type: 'object',
+        properties: { street: { type: 'string' }, city: { type: 'string' } },
+      },
     },
-    properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' } },
+    properties: {
+      name: { type: 'string' },
+      address: { $ref: '#/$defs/address' },
+      contactMethod: { type: 'string', enum: ['phone', 'email'] },
+      phone: { type: 'string' },
+      email: { type: 'string' },
+    },
+    allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+    if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { required: ['phone'] },
+    else: { required: ['email'] },
     additionalProperties: false,
   } as const
   server.registerTool(

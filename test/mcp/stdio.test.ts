@@ -13,6 +13,14 @@ describe('the tools', () => {
     expect(await ada.refused('handle', { id: 'nothing', step: 'done' })).toMatch(/^not_found: /)
   })
 
+  it('refuse what would be lost on the way, instead of leaving it out', async () => {
+    const ada = await connect(tempDir(), 'ada')
+    const payload = JSON.parse('{"task":{"__proto__":"x"}}') as object
+    expect(await ada.refused('send', { to: 'ada', body: 'hi', payload })).toContain('__proto__')
+    const { task } = payload as { task: object }
+    expect(await ada.refused('send', { to: 'ada', body: 'hi', payload: task })).toContain('__proto__')
+  })
+
   it('hand out foreign text in a fence only', async () => {
     const dir = tempDir()
     const [ada, bob] = [await connect(dir, 'ada'), await connect(dir, 'bob')]

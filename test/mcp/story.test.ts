@@ -41,6 +41,14 @@ describe.each(pairs)('two agents over %s in the protocol of %s', (door, era, ope
     expect((await ada.call('search', { query: 'port from:ada' })).facts['messages']).toMatchObject([{ id }])
   })
 
+  it('write to several at once, in one word or as a list', async () => {
+    const [ada, bob] = await meet()
+    await bob.call('agents', { roles: ['porter'] })
+    for (const to of ['bob, role:porter', ['bob', 'role:porter']])
+      expect((await ada.call('send', { to, body: 'to both' })).text).toContain('to bob, role:porter')
+    expect(await ada.refused('send', { to: 'bob,', body: 'x' })).toMatch(/^invalid: /)
+  })
+
   it('wait for several answers at once, for an ack, and until a task is done', async () => {
     const [ada, bob] = await meet()
     await bob.call('agents')

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { isHours, isWithinHours, nextStart } from '../../src/model/hours.ts'
+import { describe, expect, it, test } from 'vitest'
+import { isHours, isTimes, isWithinHours, nextStart, nextTime } from '../../src/model/hours.ts'
 import { refusal } from '../helpers/refusal.ts'
 
 /** Each time with what a clock on the wall shows then. 2026-11-16 is a Monday. */
@@ -202,5 +202,31 @@ describe('a range of hours', () => {
     expect(error.code).toBe('invalid')
     expect(error.message).toContain(part)
     expect(error.hint).toContain('mon-fri 9-18')
+  })
+})
+
+describe('times of the week', () => {
+  it.each([
+    ['18:00 UTC', '2026-11-16T17:59:59.999Z', '2026-11-16T18:00:00.000Z'],
+    ['18:00 UTC', '2026-11-16T18:00:00.000Z', '2026-11-17T18:00:00.000Z'],
+    ['18 UTC', '2026-11-16T18:00:30.000Z', '2026-11-17T18:00:00.000Z'],
+    ['mon-fri 17:30 UTC', '2026-11-20T17:30:00.000Z', '2026-11-23T17:30:00.000Z'],
+    ['mon 9, fri 17:30 UTC', '2026-11-16T12:00:00.000Z', '2026-11-20T17:30:00.000Z'],
+    // The clocks go back in the night before.
+    ['18:00 Europe/Berlin', '2026-10-24T17:00:00.000Z', '2026-10-25T17:00:00.000Z'],
+  ])('%s after %s is %s', (text, after, next) => {
+    expect(isTimes(text)).toBe(true)
+    expect(new Date(nextTime(text, Date.parse(after))!).toISOString()).toBe(next)
+  })
+
+  it.each(['24:00', '9-18', '18:60', 'now', 'mon', '18:00 Nowhere/At_All', '9 10', '-1'])(
+    'refuses %s',
+    (text) => {
+      expect(isTimes(text)).toBe(false)
+    },
+  )
+
+  it('are none where nothing is said', () => {
+    expect([isTimes(''), nextTime('', 0)]).toEqual([true, undefined])
   })
 })

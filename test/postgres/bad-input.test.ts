@@ -1,16 +1,26 @@
-import { randomUUID } from 'node:crypto'
-import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
+import {
+  appendFileSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startCursor } from '../../src/journal/journal.ts'
 import { parseAddress } from '../../src/journal/postgres/address.ts'
-import { mustBeUsable } from '../../src/journal/postgres/server.ts'
+import { mustBeUsable } from '../../src/journal/postgres/hello.ts'
 import { fetchAgain } from '../../src/space/copy.ts'
 import { openDisk, openSpace } from '../../src/space/open.ts'
 import { findSpace } from '../../src/space/settings.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
 import { appendMessage, subjectsIn } from '../helpers/drafts.ts'
-import { psql, sharedServer } from '../helpers/postgres.ts'
+import { psql, serverOwner, sharedServer } from '../helpers/postgres.ts'
+import { skipTest } from '../helpers/skip.ts'
 import { tempDir, tempPostgres, testSettings } from '../helpers/temp.ts'
 
 interface Place {
@@ -36,6 +46,21 @@ async function open(url: string, dir = tempDir()): Promise<DiskSpace> {
   const space = (await openSpace({ url, dir, settings: testSettings })) as DiskSpace
   onTestFinished(() => space.close())
   return space
+}
+
+/** A directory of the server on a disk of its own with room for little. */
+function smallDisk(): string {
+  if (process.getuid?.() !== 0) skipTest('needs root, to mount a small disk')
+  const dir = tempDir()
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', dir], { stdio: 'ignore' })
+  } catch {
+    skipTest('needs the right to mount a small disk')
+  }
+  onTestFinished(() => void execFileSync('umount', [dir]))
+  const { uid, gid } = serverOwner()
+  chownSync(dir, uid!, gid!)
+  return dir
 }
 
 const refusal = (url: string) => expect(openSpace({ url, dir: tempDir() })).rejects
@@ -120,6 +145,35 @@ describe('a database', () => {
     )
     expect(() => mustBeUsable({ ...good, encoding: 'LATIN1' }, address)).toThrowError(/encoding LATIN1/)
     expect(() => mustBeUsable({ ...good, recovery: true }, address)).toThrowError(/standby/)
+  })
+
+  it('that is full says so: of connections, and of data', async () => {
+    const { url, sql } = await ownDatabase()
+    const user = `u${randomUUID().slice(0, 8)}`
+    sql(`CREATE ROLE ${user} LOGIN CONNECTION LIMIT 0`)
+    await refusal(url({ user })).toMatchObject({ code: 'over_limit', hint: /max_connections.*pgbouncer/ })
+    const space = await open(url())
+    const ada = await space.mailbox('ada')
+    await ada.send({ to: 'ada', subject: 'before', body: 'x' })
+    const full = smallDisk()
+    sql(`CREATE TABLESPACE ${user} LOCATION '${full}'`)
+    onTestFinished(() => {
+      sql('ALTER TABLE mailbox.entries SET TABLESPACE pg_default')
+      sql(`DROP TABLESPACE ${user}`)
+    })
+    sql(`ALTER TABLE mailbox.entries SET TABLESPACE ${user}`)
+    const stored = ['before']
+    const fill = async () => {
+      for (let n = 0; ; n++) {
+        await ada.send({ to: 'ada', subject: `${n}`, body: randomBytes(50_000).toString('base64') })
+        stored.push(`${n}`)
+      }
+    }
+    await expect(fill()).rejects.toMatchObject({ code: 'disk_full', hint: /nothing was stored/ })
+    expect((await ada.inbox({ limit: 500 })).messages.map(({ subject }) => subject)).toEqual(stored)
+    sql('ALTER TABLE mailbox.entries SET TABLESPACE pg_default')
+    await ada.send({ to: 'ada', subject: 'after', body: 'x' })
+    expect((await space.verify({ deep: true })).problems).toEqual([])
   })
 
   it('whose tables a newer program made is refused by this one', async () => {

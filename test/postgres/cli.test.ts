@@ -38,11 +38,25 @@ describe('the command line', () => {
     const { messages } = (await here(['--space', url, '--as', 'ada', 'check', '--json'])).json()
     expect(messages).toMatchObject([{ subject: 'Plan', from: 'bob' }])
     await here(['--space', url, 'config', 'set', 'claimTtlMs', '61000'])
-    expect((await there(['config', 'get', 'claimTtlMs'], { MAILBOX_SPACE: url })).stdout.trim()).toBe('61000')
+    expect((await there(['config', 'get', 'claimTtlMs'], { MAILBOX_SPACE: url })).stdout.trim()).toBe('61s')
     expect(await here(['--space', url, 'verify', '--deep'])).toMatchObject({ code: 0 })
     expect(await here(['--space', url, 'rebuild'])).toMatchObject({ code: 0 })
     const mirror = await here(['--space', url, 'config', 'set', 'journal.mirror', '/tmp/x', '--json'])
     expect(mirror.json().error).toMatchObject({ code: 'invalid', hint: /docs\/postgres.md/ })
+  })
+
+  it('creates a space there with what brings something into it, and with nothing else', async () => {
+    const [from, to] = [await freshAddress(), await freshAddress()]
+    const here = machine()
+    await here(['--space', from, 'join', 'ada'])
+    const home = tempDir()
+    const exported = join(home, 'space.jsonl')
+    expect(await here(['--space', from, 'export', '--out', exported])).toMatchObject({ code: 0 })
+    const refused = await here(['--space', to, 'archive-old', '--json'])
+    expect(refused.json().error).toMatchObject({ code: 'not_found' })
+    expect(await here(['--space', to, 'import', exported])).toMatchObject({ code: 0 })
+    const { agents } = (await here(['--space', to, 'agents', '--json'])).json()
+    expect(agents.map(({ name }: { name: string }) => name)).toContain('ada')
   })
 
   it('says how to get the driver where it is missing', async () => {

@@ -7,6 +7,7 @@ import { appendMessage, messageDraft, subjectsIn } from '../helpers/drafts.ts'
 import { freshAddress, sharedServer } from '../helpers/postgres.ts'
 import { inStorm } from '../helpers/storm.ts'
 import { tempDir, tempPostgres, testSettings } from '../helpers/temp.ts'
+import { until } from '../helpers/wait.ts'
 
 /** A space behind a way that can be cut. Sends wait for a short time only. */
 async function behindProxy(): Promise<{ proxy: BreakingProxy; url: string; direct: string }> {
@@ -68,6 +69,29 @@ describe('an answer that is lost', () => {
     expect(new Set(await subjectsIn(far))).toEqual(new Set(all))
     expect(await subjectsIn(far)).toHaveLength(all.length)
     expect(await subjectsIn(near)).toEqual(await subjectsIn(far))
+  })
+
+  it('to a writer that asks for its turn is waited for as any other', async () => {
+    const { proxy, url, direct } = await behindProxy()
+    const [near, far] = [
+      await tempPostgres({ url: url.replace('timeout=1&', 'timeout=20&') }),
+      await tempPostgres({ url: direct }),
+    ]
+    let cuts = 0
+    proxy.cutsAfter = (question) => question.includes('mailbox.turn') && cuts++ < 3
+    let isOver = false
+    const others = (async () => {
+      while (!isOver) await appendMessage(far, { subject: 'far' })
+    })()
+    try {
+      await until('the way was cut', async () => {
+        await appendMessage(near, { subject: 'near' })
+        return cuts > 3
+      })
+    } finally {
+      isOver = true
+    }
+    await others
   })
 
   it('that never comes is told as not known, not as a failure', async () => {

@@ -16,15 +16,17 @@ async function machine(url: string): Promise<DiskSpace> {
 }
 
 describe('hubs of one space', () => {
-  it('know the tokens that were created on another machine, and end those that were revoked there', async () => {
+  it('know a token that was just created on another machine, and end those that were revoked there', async () => {
     const url = await freshAddress()
     const [here, there] = [await machine(url), await machine(url)]
     await here.join('ada')
     const hub = await stageHub({ space: there })
-    const token = await changeShared(here.dir, tokensName, () => createAgentToken(here.dir, 'ada'))
-    await there.lastSeq()
+    let token = ''
     const status = async () => (await hub.ask('/api/space', { token })).status
-    await expect.poll(status, { timeout: 30_000 }).toBe(200)
+    for (let n = 0; n < 20; n++) {
+      token = await changeShared(here.dir, tokensName, () => createAgentToken(here.dir, 'ada'))
+      expect(await status()).toBe(200)
+    }
     expect(await changeShared(here.dir, tokensName, () => revokeAgentToken(here.dir, 'ada'))).toBe(true)
     await expect.poll(status, { timeout: 30_000 }).toBe(401)
   })
@@ -36,7 +38,6 @@ describe('hubs of one space', () => {
     const token = await changeShared(spaces[0]!.dir, tokensName, () =>
       createAgentToken(spaces[0]!.dir, 'watcher', { scopes: ['read-all', 'act', 'read-own'] }),
     )
-    await spaces[1]!.lastSeq()
     // One address in front of both, as a load balancer has it.
     const front = await BreakingProxy.to(0)
     const allowHosts = [`127.0.0.1:${front.port}`]

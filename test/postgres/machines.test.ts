@@ -1,12 +1,15 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { follow } from '../../src/delivery/follow.ts'
+import type { PlacedEntry } from '../../src/journal/journal.ts'
 import { openSpace } from '../../src/space/open.ts'
 import { readSettings, writeSetting } from '../../src/space/settings.ts'
 import { changeShared, fetchShared } from '../../src/space/shared.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
+import { BreakingProxy } from '../helpers/breaking-proxy.ts'
 import { appendMessage, readAll, subjectsIn } from '../helpers/drafts.ts'
-import { freshAddress } from '../helpers/postgres.ts'
+import { freshAddress, sharedServer } from '../helpers/postgres.ts'
 import { tempDir, tempPostgres, testSettings } from '../helpers/temp.ts'
 
 /** A machine is a copy and an index of its own. */
@@ -56,6 +59,58 @@ describe('machines with one space', () => {
     const wait = bob.wait({ timeoutMs: 60_000 })
     await ada.send({ to: 'bob', body: 'wake up' })
     expect(await wait).toMatchObject({ body: 'wake up' })
+  })
+
+  it('send in one call what has come while they waited for their turn', async () => {
+    const url = await freshAddress()
+    const [here, there] = [await tempPostgres({ url }), await tempPostgres({ url })]
+    // From now on it waits in line.
+    await appendMessage(there, { subject: 'first' })
+    await appendMessage(here, { subject: 'too late' })
+    const { server } = here.store
+    const appendOn = server.appendOn.bind(server)
+    let calls = 0
+    server.appendOn = (...words) => {
+      calls++
+      return appendOn(...words)
+    }
+    const hold = await there.store.hold()
+    const one = appendMessage(here, { subject: 'one' })
+    // It asks for its turn.
+    for (let n = 0; n < 3; n++) await new Promise(setImmediate)
+    const two = appendMessage(here, { subject: 'two' })
+    await hold.release()
+    await Promise.all([one, two])
+    expect(calls).toBe(1)
+    expect(await subjectsIn(here)).toEqual(['first', 'too late', 'one', 'two'])
+  })
+
+  it('ask once for all who wait: the others read what one of them has brought', async () => {
+    const { port } = await sharedServer()
+    const direct = await freshAddress()
+    const [dir, there] = [tempDir(), await tempPostgres({ url: direct })]
+    let asked = 0
+    const [first, second] = [await BreakingProxy.to(port), await BreakingProxy.to(port)]
+    second.cutsAfter = (question) => {
+      if (question.includes('mailbox.spaces AS s')) asked++
+      return false
+    }
+    const followed: AsyncGenerator<PlacedEntry>[] = []
+    for (const proxy of [first, second]) {
+      const journal = await tempPostgres({ url: direct.replace(`:${port}/`, `:${proxy.port}/`), dir })
+      const entries = follow(journal)
+      onTestFinished(() => void entries.return(undefined))
+      // The header.
+      await entries.next()
+      followed.push(entries)
+    }
+    const before = asked
+    for (let n = 0; n < 10; n++) {
+      await appendMessage(there, { subject: `${n}` })
+      for (const entries of followed)
+        expect((await entries.next()).value).toMatchObject({ entry: { message: { subject: `${n}` } } })
+    }
+    expect(asked - before).toBe(0)
   })
 
   it('fetch a copy again that was deleted, under a process that uses it and for the next one', async () => {

@@ -1,10 +1,14 @@
-// A machine's process that sends and claims: URL DIR NAME. Prints a line for everything that it did or was told, and
-// goes on until its standard input ends.
+// A process that sends and claims: NAME URL DIR, or NAME URL TOKEN through a hub. It prints a line for everything that
+// it does or is told, and goes on until its standard input ends. Times are by the wall clock of this machine.
 import { openSpace } from '../../dist/mod.js'
 
-const [url, dir, name] = process.argv.slice(2)
-const settings = { claimTtlMs: 2_000, maxAttempts: 1_000, 'limits.ratePerMinute': 0, 'limits.inbox': 0 }
+const [name, url, where] = process.argv.slice(2)
+const leaseMs = 2_000
+const settings = { claimTtlMs: leaseMs, maxAttempts: 1_000, 'limits.ratePerMinute': 0, 'limits.inbox': 0 }
+const isRemote = url.startsWith('http')
+const options = isRemote ? { url, token: where } : { url, dir: where, settings }
 const say = (word, ...rest) => console.log([word, ...rest].join(' '))
+const isAway = ({ code }) => ['unreachable', 'timeout'].includes(code)
 let isOver = false
 process.stdin.on('end', () => (isOver = true)).resume()
 
@@ -12,10 +16,10 @@ process.stdin.on('end', () => (isOver = true)).resume()
 async function start() {
   for (;;) {
     try {
-      const space = await openSpace({ url, dir, settings })
+      const space = await openSpace(options)
       return { space, mailbox: await space.mailbox(name, { join: { roles: ['worker'] } }) }
     } catch (error) {
-      if (error.code !== 'unreachable') say('trouble', error.code, error.message)
+      if (!isAway(error)) say('trouble', error.code, error.message)
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
@@ -23,6 +27,31 @@ async function start() {
 
 const { space, mailbox } = await start()
 say('ready')
+
+/** The newest claim of this process on each message. */
+const claims = new Map()
+let calls = 0
+
+/** Does something about a message, and says when, and what came of it. */
+async function ask(does, id, work) {
+  const n = ++calls
+  const call = { does, id, acting: claims.get(id), leaseMs, calledAt: Date.now() }
+  say('call', n, JSON.stringify(call))
+  try {
+    const number = await work()
+    claims.set(id, number)
+    say('answer', n, JSON.stringify({ answeredAt: Date.now(), ok: true, number }))
+    return true
+  } catch (error) {
+    // Nobody knows what became of it.
+    if (!isAway(error))
+      say('answer', n, JSON.stringify({ answeredAt: Date.now(), ok: false, why: error.message }))
+    if (!isAway(error) && !['conflict', 'not_permitted'].includes(error.code))
+      say('trouble', error.code, error.message)
+    return false
+  }
+}
+
 for (let n = 0; !isOver; n++) {
   const subject = `${name}-${process.pid}-${n}`
   try {
@@ -30,19 +59,28 @@ for (let n = 0; !isOver; n++) {
     await mailbox.send({ to: 'role:worker', subject, body: 'work' })
     say('sent', subject)
   } catch (error) {
-    if (error.code !== 'unreachable') say('trouble', error.code, error.message)
-    say(/not known/.test(error.message) ? 'open' : 'refused', subject)
+    if (!isAway(error)) say('trouble', error.code, error.message)
+    // A hub that breaks off has not said what became of it either.
+    say(isRemote || /not known/.test(error.message) ? 'open' : 'refused', subject)
   }
+  let messages = []
   try {
-    const { messages } = await mailbox.check({ limit: 1 })
-    for (const { id } of messages) {
-      await mailbox.done(id)
-      say('done', id)
-    }
+    ;({ messages } = await mailbox.inbox({ limit: 4 }))
   } catch (error) {
-    if (!['unreachable', 'conflict', 'timeout'].includes(error.code))
-      say('trouble', error.code, error.message)
+    if (!isAway(error)) say('trouble', error.code, error.message)
   }
+  // Several want the same ones.
+  const { id, from } = messages[Math.floor(Math.random() * messages.length)] ?? {}
+  // Nobody may claim what it has sent itself.
+  if (id === undefined || from === name) continue
+  const isMine = await ask(
+    'claim',
+    id,
+    async () => (await mailbox.claim(id, { ttlMs: leaseMs })).claim.number,
+  )
+  if (!isMine) continue
+  const ends = Math.random() < 0.8 ? 'done' : 'release'
+  await ask(ends, id, async () => (await mailbox[ends](id)).claimNumber)
 }
 await space.close()
 say('over')

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { type LocalSpace, openSpace, type Settings } from '../../src/mod.ts'
+import type { LocalSpace, Settings } from '../../src/mod.ts'
+import { openDisk } from '../../src/space/open.ts'
 import { placeSpace } from '../helpers/temp.ts'
+import { withDesk } from '../helpers/with-desk.ts'
 
 /** What random histories have found, in as few steps as show it. */
 const minute = 60_000
@@ -20,7 +22,9 @@ interface Stage {
 async function stage(settings: Partial<Settings> = {}): Promise<Stage> {
   const dir = await placeSpace(mkdtempSync(join(tmpdir(), 'mailbox-found-')))
   let now = Date.parse('2026-11-15T10:00:00.000Z')
-  const space = await openSpace({ dir, settings: { durability: 'os', ...settings }, now: () => now })
+  const options = { dir, settings: { durability: 'os', ...settings }, now: () => now } as const
+  const space = await openDisk(options)
+  await withDesk(space, options)
   onTestFinished(async () => {
     await space.close()
     rmSync(dir, { recursive: true, force: true })

@@ -12,6 +12,7 @@ import { removeTree } from '../helpers/remove-tree.ts'
 import { Sleeper } from '../helpers/sleeper.ts'
 import { inStorm, isStorm } from '../helpers/storm.ts'
 import { placeSpace, sharedSettings } from '../helpers/temp.ts'
+import { endDesk, withDesk } from '../helpers/with-desk.ts'
 import { type PlainSettings, PlainSpace, Refused, type Said, type Step } from './plain-model.ts'
 
 /**
@@ -707,8 +708,12 @@ async function play(
 ): Promise<void> {
   const dir = await placeSpace(mkdtempSync(join(tmpdir(), 'mailbox-history-')))
   const model = new PlainSpace(Date.parse('2026-11-15T10:00:00.000Z'), policy)
-  const open = () =>
-    openDisk({ dir, settings: { ...sharedSettings(), durability: 'os', ...policy }, now: () => model.now })
+  const open = async () => {
+    const settings = { ...sharedSettings(), durability: 'os', ...policy } as const
+    const opened = await openDisk({ dir, settings, now: () => model.now })
+    await withDesk(opened, { settings, now: () => model.now })
+    return opened
+  }
   const space = await open()
   const real: Real = {
     ...{ space, counts: new CountsOf(space), mailboxes: new Map(), ids: [], notices: [], seq: 0 },
@@ -734,6 +739,7 @@ async function play(
     tally.notices += real.notices.length
   } finally {
     await real.space.close()
+    await endDesk(dir)
     for (const process of real.started) await process.kill()
     await removeTree(dir)
   }

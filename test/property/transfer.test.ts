@@ -14,6 +14,7 @@ import { inStorm } from '../helpers/storm.ts'
 import { talkThrough } from '../helpers/talk.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { exported } from '../helpers/transfer.ts'
+import { endDesk } from '../helpers/with-desk.ts'
 
 const histories = inStorm(200, 4)
 /** The same histories in every run; a storm plays others. */
@@ -60,6 +61,7 @@ test.each(Array.from({ length: histories }, (_, at) => first + at))(
     const space = await tempSpace({ now, settings })
     await liveThrough(space, inStorm(200, 60), seed, clock)
     await talkThrough(space, inStorm(200, 80), seed, clock)
+    await endDesk(space.dir)
     const lines = await exported(space)
 
     clock.now += 3 * 3_600_000

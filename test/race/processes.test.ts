@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Running, startScript } from '../helpers/processes.ts'
 import { inStorm } from '../helpers/storm.ts'
 import { isOnPostgres, tempSpace } from '../helpers/temp.ts'
+import { isWithDesk } from '../helpers/with-desk.ts'
 
 const script = (name: string) => new URL(name, import.meta.url)
 const allReady = (processes: Running[]) => Promise.all(processes.map((one) => one.line('ready')))
@@ -12,8 +13,11 @@ async function told<T>(process: Running, word: string): Promise<T> {
   return JSON.parse(line.slice(word.length + 1)) as T
 }
 
+/** What runs in `npm test` already, over something else. */
+const isSample = isOnPostgres() || isWithDesk()
+
 /** How many messages all of them want. */
-const wanted = inStorm(500, isOnPostgres() ? 20 : 150)
+const wanted = inStorm(500, isSample ? 20 : 150)
 
 describe(`8 processes claim the same ${wanted} messages`, () => {
   test('and every message has exactly one winner', { timeout: 180_000 }, async () => {
@@ -57,7 +61,7 @@ describe(`8 processes claim the same ${wanted} messages`, () => {
 
 /** How many send at once, and how many messages that makes. */
 const crowd = inStorm(20, 8)
-const each = inStorm(200, isOnPostgres() ? 5 : 75)
+const each = inStorm(200, isSample ? 5 : 75)
 const all = each * crowd
 
 describe(`${crowd} processes send ${each} messages each at once`, () => {

@@ -68,7 +68,10 @@ it('sends its token to no other server than the one it is for', async () => {
       message: 'this is not the hub that the token is for',
     })
   // One without TLS gets nothing either.
-  const plain = createServer((socket) => socket.on('data', (data) => (heard += data.toString('latin1'))))
+  const plain = createServer((socket) => {
+    socket.on('error', () => socket.destroy())
+    socket.on('data', (data) => (heard += data.toString('latin1')))
+  })
   await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void plain.close())
   const { port } = plain.address() as AddressInfo

@@ -62,6 +62,7 @@ const sends: Attempt[] = [
   ],
   ['a role for a tag', 'invalid', ({ ada }) => ada.send({ to: 'bob', tags: ['role:x'] })],
   ['a swarm that climbs', 'invalid', ({ ada }) => ada.broadcast({ swarm: 'a:b' })],
+  ['a swarm of no text', 'invalid', ({ ada }) => ada.broadcast({ swarm: wrong(Object.create(null)) })],
   ['a reply without a message', 'not_found', ({ ada }) => ada.reply('nothing')],
   ['a reply of a word', 'invalid', ({ ada, direct }) => ada.reply(direct, wrong('yes'))],
   ['a type that cannot be JSON', 'invalid', ({ ada }) => ada.send({ to: 'bob', type: wrong([1n]) })],
@@ -217,6 +218,14 @@ describe('after any amount of bad input', () => {
     expect((await ada.inbox({ limit: 1 })).messages).toHaveLength(1)
     for (const limit of [2, 1_000, 5_000]) expect((await ada.inbox({ limit })).messages).toHaveLength(2)
   })
+})
+
+test('a space without a directory or an address is not opened', async () => {
+  for (const options of [undefined, {}, { dir: undefined }, { url: undefined }, { dir: 7 }])
+    await expect(openSpace(options as never)).rejects.toMatchObject({
+      code: 'invalid',
+      hint: expect.stringContaining('dir'),
+    })
 })
 
 describe('a space that is not to be trusted', () => {

@@ -7,7 +7,7 @@ import type { DiskSpace } from '../../src/space/space.ts'
 import { verifyDir } from '../../src/space/upkeep.ts'
 import { readAs } from '../../src/space/vault.ts'
 import { linesIn, withOwnSum, writeLines } from '../helpers/segments.ts'
-import { tempDir, tempSpace } from '../helpers/temp.ts'
+import { needFiles, tempDir, tempSpace } from '../helpers/temp.ts'
 
 /** The home of an account, where its keys are. */
 function useHome(home = tempDir()): string {
@@ -159,6 +159,7 @@ describe('an encrypted space', () => {
   })
 
   it('does not use a key that somebody without a key of the space has put into the journal', async () => {
+    needFiles()
     const space = await tempSpace(encrypted)
     const ada = await space.mailbox('ada')
     await ada.send({ to: 'user', body: 'one' })
@@ -269,6 +270,7 @@ describe('a message that is encrypted for its recipients', () => {
   })
 
   it('cannot be moved into another message', async () => {
+    needFiles()
     const space = await tempSpace(encrypted)
     const ada = await space.mailbox('ada')
     await space.mailbox('eve')
@@ -356,6 +358,7 @@ describe('an export of encrypted mail', () => {
   })
 
   it('can be repaired from a mirror without a key', async () => {
+    needFiles()
     const copy = tempDir()
     const space = await tempSpace(encrypted)
     await (await space.mailbox('ada')).send({ to: 'user', ...secret })

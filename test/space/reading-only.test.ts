@@ -6,6 +6,7 @@ import type { DiskSpace } from '../../src/space/space.ts'
 import { stageHub } from '../helpers/hub.ts'
 import { skipTest } from '../helpers/skip.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
+import { needAlone } from '../helpers/with-desk.ts'
 
 /** The user's cache directory, which is where an index goes that the space has no room for. */
 let cache: string
@@ -18,6 +19,7 @@ beforeEach(() => {
 
 /** A small file system of its own for a space. */
 function mountedDir(bytes: number): string {
+  needAlone()
   const dir = tempDir()
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=700`, 'tmpfs', dir])
   if (mounted.status !== 0) skipTest('needs to mount a file system, which this system does not allow')

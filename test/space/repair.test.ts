@@ -6,6 +6,7 @@ import { createBox } from '../helpers/cli.ts'
 import { startScript } from '../helpers/processes.ts'
 import { linesIn, segmentFile, writeLines } from '../helpers/segments.ts'
 import { tempDir, tempSpace } from '../helpers/temp.ts'
+import { needAlone } from '../helpers/with-desk.ts'
 
 async function withMail(settings = {}): Promise<{ space: DiskSpace; mirror: string }> {
   const mirror = join(tempDir(), 'mirror')
@@ -142,6 +143,7 @@ it('takes a lost message from an export, and proves by the chain that it is the 
 
 describe('on the command line', () => {
   it('shows what it would do, does it when told to, and says when something stays lost', async () => {
+    needAlone()
     const box = await createBox('ada', 'bob')
     await box.ok('send', 'bob', '--as', 'ada', '--subject', 'one', '--body', 'a long text')
     await box.ok('send', 'bob', '--as', 'ada', '--subject', 'two')

@@ -10,6 +10,7 @@ import { exportKey, listKeys, restoreKey, revokeKey, rotateKey } from '../../src
 import { verifyDir } from '../../src/space/upkeep.ts'
 import { linesIn, segmentFile, withOwnSum, writeLines } from '../helpers/segments.ts'
 import { needFiles, tempDir, tempSpace } from '../helpers/temp.ts'
+import { needAlone } from '../helpers/with-desk.ts'
 
 let config = ''
 
@@ -42,6 +43,7 @@ function forge(dir: string, from: string, body: string): void {
 
 describe('a home without keys', () => {
   it('is not searched at every send, and is used again when there are some', async () => {
+    needAlone()
     mkdirSync(join(config, 'agent-mailbox'), { recursive: true })
     writeFileSync(join(config, 'agent-mailbox', 'keys'), 'a file where a directory should be')
     const space = await tempSpace()
@@ -168,6 +170,7 @@ describe('a home that takes no keys', () => {
 
 describe('messages that are written together', () => {
   it('have one signature, by which each is told from a changed one without the others', async () => {
+    needFiles()
     const space = await tempSpace()
     const [ada, bob] = [await space.mailbox('ada'), await space.mailbox('bob')]
     await Promise.all([ada.send({ to: 'bob' }), bob.send({ to: 'ada' })])

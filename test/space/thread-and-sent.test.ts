@@ -21,6 +21,12 @@ describe('a reply', () => {
     expect(await bob.reply(question.id, { priority: 'urgent' })).toMatchObject({ priority: 'urgent' })
   })
 
+  test('has no subject if what it answers has none', async () => {
+    const { ada, bob } = await trio(await tempSpace())
+    const { id } = await ada.send({ to: 'bob', body: 'why' })
+    expect(await bob.reply(id, { body: 'so' })).toMatchObject({ subject: '' })
+  })
+
   test('to a reply stays in the thread, and Re: comes once', async () => {
     const { ada, bob } = await trio(await tempSpace())
     const question = await ada.send({ to: 'bob', subject: 'Plan' })

@@ -4,7 +4,8 @@ import 'uplot/dist/uPlot.min.css'
 import './chart.css'
 import './time-series.css'
 import { clock, compact, duration, moment, spansDays } from './text.ts'
-import type { Bucket, BucketKey } from './types.ts'
+import { marksPlugin } from './time-marks.ts'
+import type { Bucket, BucketKey, LifeEvent, Threshold } from './types.ts'
 import { useWidth } from './use-size.ts'
 
 interface SeriesLine {
@@ -23,6 +24,12 @@ export interface TimeSeriesProps {
   lines: readonly SeriesLine[]
   /** `ms` is shown as a duration; anything else follows the number. */
   unit: string
+  /** Marked as lines across the chart. */
+  events?: readonly LifeEvent[]
+  /** A line is drawn where the values come near one. */
+  thresholds?: readonly Threshold[]
+  /** Lets the person choose a part of the time, by dragging; in ms. */
+  onRange?: ((from: number, to: number) => void) | undefined
   /** Charts of the same group share their cursor. */
   group?: string
   /** @default 160 */
@@ -42,14 +49,16 @@ const fallbacks: Record<string, string> = {
 }
 
 /** Values over time, as a chart and as a table. */
-export function TimeSeries({ title, buckets, lines, unit, group, height = 160 }: TimeSeriesProps) {
+export function TimeSeries(props: TimeSeriesProps) {
+  const { title, buckets, lines, unit, group, height = 160 } = props
+  const { events = noEvents, thresholds = noThresholds, onRange } = props
   const { ref, width } = useWidth<HTMLDivElement>(360)
   const [cursor, setCursor] = useState<number | null>(null)
   const plot = useRef<uPlot | null>(null)
   const theme = useTheme()
   const data = useMemo(() => columnsOf(buckets, lines), [buckets, lines])
-  const latest = useRef({ data, width })
-  latest.current = { data, width }
+  const latest = useRef({ data, width, events, thresholds, onRange })
+  latest.current = { data, width, events, thresholds, onRange }
   const isEmpty = buckets.length === 0
 
   // New lines or colours need a new chart. New data and sizes update the existing one.
@@ -65,6 +74,7 @@ export function TimeSeries({ title, buckets, lines, unit, group, height = 160 }:
       group,
       target,
       onCursor: setCursor,
+      latest,
     })
     const made = new uPlot(options, latest.current.data, target)
     plot.current = made
@@ -74,6 +84,7 @@ export function TimeSeries({ title, buckets, lines, unit, group, height = 160 }:
     }
   }, [shape, unit, group, height, theme, isEmpty])
   useEffect(() => plot.current?.setData(data), [data])
+  useEffect(() => plot.current?.redraw(false), [events, thresholds])
   useEffect(() => plot.current?.setSize({ width, height }), [width, height])
 
   const isLong = !isEmpty && spansDays(buckets[0]!.at, buckets.at(-1)!.at)
@@ -93,6 +104,13 @@ export function TimeSeries({ title, buckets, lines, unit, group, height = 160 }:
             {line.label} <b>{isEmpty ? '–' : formatValue(buckets[at]![line.key], unit)}</b>
           </li>
         ))}
+        {thresholds
+          .filter(({ value }) => isReached(value, buckets, lines))
+          .map(({ value, label }) => (
+            <li key={label} class="series-over">
+              over {formatValue(value, unit)}: {label}
+            </li>
+          ))}
       </ul>
       {isEmpty ? (
         <p class="chart-empty">No data in this time range.</p>
@@ -103,6 +121,9 @@ export function TimeSeries({ title, buckets, lines, unit, group, height = 160 }:
     </figure>
   )
 }
+
+const isReached = (value: number, buckets: readonly Bucket[], lines: readonly SeriesLine[]): boolean =>
+  buckets.some((bucket) => lines.some(({ key }) => (bucket[key] ?? 0) > value))
 
 function Swatch({ line, index }: { line: SeriesLine; index: number }) {
   return (
@@ -163,9 +184,16 @@ interface PlotOptions {
   group: string | undefined
   target: HTMLElement
   onCursor: (at: number | null) => void
+  latest: { readonly current: Pick<TimeSeriesProps, 'events' | 'thresholds' | 'onRange'> }
 }
 
-function optionsOf({ width, height, lines, unit, group, target, onCursor }: PlotOptions): uPlot.Options {
+const noEvents: readonly LifeEvent[] = []
+const noThresholds: readonly Threshold[] = []
+/** A shorter drag is a click. */
+const leastDragPx = 6
+
+function optionsOf(given: PlotOptions): uPlot.Options {
+  const { width, height, lines, unit, group, target, onCursor, latest } = given
   const style = getComputedStyle(target)
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim() || fallbacks[name]!
   const font = `11px ${style.fontFamily}`
@@ -175,11 +203,12 @@ function optionsOf({ width, height, lines, unit, group, target, onCursor }: Plot
     width,
     height,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    // The last time on the axis needs half of its width.
+    padding: [8, 28, 0, 0],
     cursor: {
       y: false,
       points: { size: 6 },
-      drag: { x: false, y: false },
+      drag: { x: latest.current.onRange !== undefined, y: false, setScale: false },
       ...(group === undefined ? {} : { sync: { key: group } }),
     },
     scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
@@ -206,12 +235,39 @@ function optionsOf({ width, height, lines, unit, group, target, onCursor }: Plot
         stroke: color(colorOf(line, index)),
         width: 1.75,
         dash: dashes[index % dashes.length]!,
-        points: { show: false },
+        // A value without neighbours has no line: it is a dot.
+        points: { show: true, size: 5, filter: isolated },
         spanGaps: false,
       })),
     ],
-    hooks: { setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)] },
+    hooks: {
+      setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)],
+      setSelect: [
+        (plot) => {
+          const { left, width: dragged } = plot.select
+          if (dragged < leastDragPx) return
+          const at = (px: number) => Math.round(plot.posToVal(px, 'x') * 1_000)
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+          latest.current.onRange?.(at(left), at(left + dragged))
+        },
+      ],
+    },
+    plugins: [
+      marksPlugin(latest, {
+        died: color('danger'),
+        restarted: color('ok'),
+        hub_started: color('accent'),
+        line: color('warn'),
+      }),
+    ],
   }
+}
+
+function isolated(plot: uPlot, series: number): number[] {
+  const values = plot.data[series]!
+  return [...values.keys()].filter(
+    (at) => values[at] != null && values[at - 1] == null && values[at + 1] == null,
+  )
 }
 
 /** Ticks less than a minute apart show seconds. */

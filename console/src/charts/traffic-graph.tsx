@@ -13,21 +13,27 @@ export interface TrafficGraphProps {
   agents: readonly ChartAgent[]
   pairs: readonly Pair[]
   onSelect?: (selection: Selection) => void
+  /** `pointed`: only those of the participant under the pointer or the focus. @default 'all' */
+  edges?: 'all' | 'pointed'
 }
 
 const margin = { x: 44, top: 22, bottom: 34 }
+/** The title of the page above it and the line below it. */
+const headRoom = 170
 /** With more lines than this, only highlighted ones get arrowheads. */
 const headsUpTo = 160
 
 /** Who sends to whom: nodes with traffic are close, and thicker lines mean more messages. */
-export function TrafficGraph({ agents, pairs, onSelect }: TrafficGraphProps) {
+export function TrafficGraph({ agents, pairs, onSelect, edges = 'all' }: TrafficGraphProps) {
   const { ref, width } = useWidth<HTMLDivElement>(720)
   const [active, setActive] = useState<Selection | undefined>()
   const [stop, setStop] = useState<string | undefined>()
   const nodes = useRef(new Map<string, SVGGElement>())
   const all = useMemo(() => parties(agents, pairs), [agents, pairs])
   const layout = useLayout(all, pairs)
-  const tall = Math.round(Math.min(760, Math.max(340, Math.min(width * 0.62, 260 + 14 * all.length))))
+  // As high as the window leaves room for, under the head of the page.
+  const room = Math.max(340, innerHeight - headRoom)
+  const tall = Math.round(Math.min(room, Math.max(340, width * 0.7)))
   const drawing = useMemo(() => draw(all, pairs, layout, width, tall), [all, pairs, layout, width, tall])
   if (all.length === 0) return <p class="chart chart-empty">No messages yet.</p>
 
@@ -63,16 +69,18 @@ export function TrafficGraph({ agents, pairs, onSelect }: TrafficGraphProps) {
       >
         {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it is focusable. */}
         <g aria-hidden="true">
-          {drawing.edges.map((edge) => (
-            <Line
-              key={edge.key}
-              edge={edge}
-              lit={isLit(edge)}
-              head={showsHeads || (active !== undefined && isLit(edge))}
-              onPoint={() => setActive({ kind: 'pair', from: edge.from, to: edge.to })}
-              onPick={() => onSelect?.({ kind: 'pair', from: edge.from, to: edge.to })}
-            />
-          ))}
+          {drawing.edges
+            .filter((edge) => edges === 'all' || (active !== undefined && isLit(edge)))
+            .map((edge) => (
+              <Line
+                key={edge.key}
+                edge={edge}
+                lit={isLit(edge)}
+                head={showsHeads || (active !== undefined && isLit(edge))}
+                onPoint={() => setActive({ kind: 'pair', from: edge.from, to: edge.to })}
+                onPick={() => onSelect?.({ kind: 'pair', from: edge.from, to: edge.to })}
+              />
+            ))}
         </g>
         {all.map((party) => {
           const { name } = party
@@ -109,7 +117,7 @@ export function TrafficGraph({ agents, pairs, onSelect }: TrafficGraphProps) {
           )
         })}
       </svg>
-      <p class="chart-note traffic-readout">{readout(active, all, pairs)}</p>
+      <p class="chart-note traffic-readout">{readout(active, all, pairs, edges)}</p>
       <PairTable pairs={pairs} />
     </div>
   )
@@ -213,9 +221,14 @@ function nearOf(active: Selection | undefined, pairs: readonly Pair[]): Set<stri
 const describe = ({ name, state, sent, received }: Party): string =>
   `${name}${state === '' ? '' : `, ${state}`}: sent ${sent}, received ${received}`
 
-function readout(active: Selection | undefined, all: readonly Party[], pairs: readonly Pair[]): string {
+function readout(
+  active: Selection | undefined,
+  all: readonly Party[],
+  pairs: readonly Pair[],
+  edges: 'all' | 'pointed',
+): string {
   if (active === undefined)
-    return 'Circles are agents, squares are roles and tags. Hover over one to see its traffic.'
+    return `Circles are agents, squares are roles and tags. Point at one to see ${edges === 'all' ? 'its traffic' : 'with whom it exchanges mail'}.`
   if (active.kind === 'pair') {
     const count = (from: string, to: string) =>
       pairs.find((pair) => pair.from === from && pair.to === to)?.messages ?? 0

@@ -1,3 +1,4 @@
+import type { LifeEvent as Life } from '../../../src/query/chronicle.ts'
 import type { SeriesBucket } from '../../../src/query/series.ts'
 
 /** The input of the charts. The hub's answers fit as they are. */
@@ -37,6 +38,14 @@ export interface ChartMessage {
   receipts?: readonly ChartReceipt[] | undefined
 }
 
+/** A value to compare with. */
+export interface Threshold {
+  value: number
+  label: string
+}
+
 /** A time interval and its counts; null where there is no value. */
 export type Bucket = SeriesBucket
+/** An agent that died or came back. */
+export type LifeEvent = Life
 export type BucketKey = Exclude<keyof Bucket, 'at'>

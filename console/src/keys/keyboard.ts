@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals'
 import { go } from '../lib/go.ts'
+import type { IconName } from '../parts/icon.tsx'
 import { openCompose } from '../state/compose.ts'
-import { undoLast } from '../state/deferred.ts'
+import { canUndo, undoLast } from '../state/deferred.ts'
 import { hasIntent, type Intent, runIntent } from './intents.ts'
 import { listItems, moveInList } from './list-moves.ts'
 
@@ -12,12 +13,17 @@ interface Key {
   keys: string
   does: string
   run: () => void
+  /** In the command menu. @default play */
+  icon?: IconName
   /** Whether it does anything on this page. @default always */
   isThere?: () => boolean
 }
 
-const intent = (keys: string, does: string, name: Intent): Key => ({
-  ...{ keys, does, run: () => void runIntent(name), isThere: () => hasIntent(name) },
+const intent = (keys: string, does: string, name: Intent, icon: IconName): Key => ({
+  ...{ keys, does, icon, run: () => void runIntent(name), isThere: () => hasIntent(name) },
+})
+const page = (keys: string, does: string, href: string, icon: IconName): Key => ({
+  ...{ keys, does, icon, run: () => go(href) },
 })
 const hasList = () => listItems.peek().hrefs.length > 0
 const move = (step: 1 | -1, name: 'next' | 'previous') => () => void (runIntent(name) || moveInList(step))
@@ -26,27 +32,29 @@ const move = (step: 1 | -1, name: 'next' | 'previous') => () => void (runIntent(
 export const keys: readonly Key[] = [
   { keys: 'j', does: 'Next item', run: move(1, 'next'), isThere: hasList },
   { keys: 'k', does: 'Previous item', run: move(-1, 'previous'), isThere: hasList },
-  intent('t', 'Triage: one at a time', 'triage'),
-  intent('a', 'Approve or acknowledge', 'approve'),
-  intent('x', 'Reject, with a reason', 'reject'),
-  intent('r', 'Reply', 'reply'),
-  intent('h', 'Snooze', 'snooze'),
-  intent('e', 'Mark as done', 'finish'),
-  { keys: 'z', does: 'Undo', run: () => void undoLast() },
-  intent('s', 'Select', 'select'),
-  intent('S', 'Select all', 'selectAll'),
-  { keys: 'c', does: 'New message', run: () => openCompose() },
-  { keys: 'u', does: 'Back to list', run: goBack, isThere: () => backLink() !== null },
-  { keys: '/', does: 'Search', run: () => go('/search') },
-  { keys: 'g i', does: 'Needs you', run: () => go('/needs-you') },
-  { keys: 'g t', does: 'Threads', run: () => go('/threads') },
-  { keys: 'g a', does: 'Agents', run: () => go('/agents') },
-  { keys: 'g d', does: 'Dead letters', run: () => go('/dead') },
-  { keys: 'g m', does: 'Metrics', run: () => go('/stats') },
-  { keys: 'g w', does: 'Traffic', run: () => go('/traffic') },
-  { keys: 'g p', does: 'Replay', run: () => go('/replay') },
-  { keys: 'g s', does: 'Settings', run: () => go('/settings') },
-  { keys: '?', does: 'Keyboard shortcuts', run: () => show('keys') },
+  intent('t', 'Triage: one at a time', 'triage', 'play'),
+  intent('a', 'Approve or acknowledge', 'approve', 'check'),
+  intent('x', 'Reject, with a reason', 'reject', 'close'),
+  intent('r', 'Reply', 'reply', 'reply'),
+  intent('h', 'Snooze', 'snooze', 'bell'),
+  intent('e', 'Mark as done', 'finish', 'archive'),
+  { keys: 'z', does: 'Undo', icon: 'back', run: () => void undoLast(), isThere: canUndo },
+  intent('s', 'Select', 'select', 'check'),
+  intent('S', 'Select all', 'selectAll', 'check'),
+  { keys: 'c', does: 'New message', icon: 'pen', run: () => openCompose() },
+  { keys: 'u', does: 'Back to list', icon: 'back', run: goBack, isThere: () => backLink() !== null },
+  page('/', 'Search', '/search', 'search'),
+  page('g i', 'Needs you', '/needs-you', 'inbox'),
+  page('g l', 'While you were away', '/away', 'moon'),
+  page('g t', 'Threads', '/threads', 'threads'),
+  page('g a', 'Agents', '/agents', 'people'),
+  page('g d', 'Dead letters', '/dead', 'alert'),
+  page('g m', 'Metrics', '/stats', 'chart'),
+  page('g w', 'Traffic', '/traffic', 'graph'),
+  page('g p', 'Replay', '/replay', 'play'),
+  page('g o', 'Audit', '/audit', 'ladder'),
+  page('g s', 'Settings', '/settings', 'gear'),
+  { keys: '?', does: 'Keyboard shortcuts', icon: 'letter', run: () => show('keys') },
 ]
 
 /** Numbers choose among what a page offers, such as suggested answers. */

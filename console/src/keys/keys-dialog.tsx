@@ -16,6 +16,12 @@ export const KeysDialog = () => (
         </li>
       ))}
       <li>
+        <span>A suggested answer</span>
+        <span>
+          <kbd>1</kbd> to <kbd>9</kbd>
+        </span>
+      </li>
+      <li>
         <span>Command menu</span>
         <span>
           <kbd>Ctrl</kbd> <kbd>k</kbd>

@@ -84,7 +84,7 @@ function choices(): Choice[] {
   return [
     ...keys
       .filter(({ keys: pressed, isThere }) => !'jku'.includes(pressed) && isThere?.() !== false)
-      .map(({ does, keys: key, run }) => ({ name: does, icon: 'play' as const, key, run })),
+      .map(({ does, keys: key, icon = 'play', run }) => ({ name: does, icon, key, run })),
     ...agents.map(({ name, state }) => ({
       name: line(name),
       icon: 'people' as const,

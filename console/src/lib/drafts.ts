@@ -11,6 +11,18 @@ export interface Draft {
   requiresAck: boolean
   awaitingResponse: boolean
   tags: string
+  /** Paths of files, a line each. */
+  attachments: string
+  /** How long it lives unread, such as `4h`; `never`: it does not expire; empty: as the kind of address has it. */
+  life: string
+  /** What it is written from; empty for a plain message. */
+  template: string
+  /** What was typed into the fields of the template, by name. */
+  values: Record<string, string>
+  /** Sending this text was attempted, and it may have arrived. */
+  isTried: boolean
+  /** When it was last changed, in ms. */
+  at: number
   /** The message it replies to. */
   replyTo?: string
   /** Idempotency key: a retry after a lost connection does not send a second message. */
@@ -24,7 +36,8 @@ export const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
 export const emptyDraft = (): Draft => ({
-  ...{ to: '', subject: '', body: '', type: 'text', priority: 'normal', tags: '' },
+  ...{ to: '', subject: '', body: '', type: 'text', priority: 'normal', tags: '', attachments: '' },
+  ...{ life: '', template: '', values: {}, isTried: false, at: 0 },
   ...{ requiresAck: false, awaitingResponse: false, key: newKey() },
 })
 
@@ -50,8 +63,9 @@ export function readDraft(place: string): Draft | undefined {
 }
 
 /** The recipients of a reply are not the person's work; those of a new message are. */
-const isEmpty = ({ to, subject, body, replyTo }: Draft): boolean =>
-  body === '' && subject === '' && (to === '' || replyTo !== undefined)
+export const isEmpty = ({ to, replyTo, values, ...draft }: Draft): boolean =>
+  [draft.subject, draft.body, draft.tags, draft.attachments, ...Object.values(values)].join('') === '' &&
+  (to === '' || replyTo !== undefined)
 
 export function writeDraft(place: string, draft: Draft | undefined): void {
   try {

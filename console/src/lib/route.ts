@@ -9,7 +9,7 @@ export type Route =
   | { page: 'message'; id: string }
   | { page: 'search'; id?: string }
   | { page: 'dead'; id?: string }
-  | { page: 'stats' | 'traffic' | 'replay' | 'audit' | 'settings' | 'compose' }
+  | { page: 'stats' | 'traffic' | 'replay' | 'audit' | 'settings' | 'compose' | 'drafts' | 'away' }
   | { page: 'missing' }
 
 /** Encodes a path segment. Browsers drop segments that consist of dots, so those get a prefix. */
@@ -53,6 +53,8 @@ export function parseRoute(pathname: string): Route {
     case 'audit':
     case 'settings':
     case 'compose':
+    case 'drafts':
+    case 'away':
       return { page }
     default:
       return { page: 'missing' }

@@ -1,13 +1,5 @@
 import { operators } from '../../../src/query/search-terms.ts'
-
-/** What could stand where the person is typing. */
-export interface Completion {
-  /** The whole search with it. */
-  text: string
-  /** What is added. */
-  word: string
-  about?: string
-}
+import type { Completion } from './completion.ts'
 
 const abouts: Record<(typeof operators)[number], string> = {
   from: 'sender',

@@ -13,8 +13,12 @@ const longDays = new Intl.DateTimeFormat('en', { dateStyle: 'full' })
 const years = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
 const whole = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 
+const seconds = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23' })
+
 export const fullTime = (at: string): string => whole.format(Date.parse(at))
 export const clockTime = (at: string): string => hours.format(Date.parse(at))
+
+export const clockSeconds = (at: string): string => seconds.format(Date.parse(at))
 
 /** Short enough for a list: minutes, then the time of day, then the date. */
 export function shortTime(at: string, current = now.value): string {

@@ -1,14 +1,21 @@
 import './composer.css'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { knownTypes, typeOf } from '../../../src/conversation/registry.ts'
 import { act } from '../data/api.ts'
-import type { Priority } from '../data/types.ts'
 import { parseRecipients } from '../lib/address.ts'
-import { type Draft, emptyDraft, newKey, readDraft, writeDraft } from '../lib/drafts.ts'
-import { typeName } from '../lib/text.ts'
-import { busy, perform } from '../state/act.ts'
-import { addresses } from '../state/overview.ts'
+import { type Draft, emptyDraft, isEmpty, newKey, readDraft, writeDraft } from '../lib/drafts.ts'
+import { reachOf } from '../lib/reach.ts'
+import { type Template, templateOf } from '../lib/templates.ts'
+import { line, plural } from '../lib/text.ts'
+import { busy, perform, withdraw } from '../state/act.ts'
+import { discardDraft } from '../state/compose.ts'
+import { offerUndo } from '../state/deferred.ts'
+import { overview } from '../state/overview.ts'
+import { AddressField } from './address-field.tsx'
+import { ComposerOptions } from './composer-options.tsx'
+import { inputOf, Preview } from './composer-preview.tsx'
+import { TemplateChoice, TemplateFields } from './composer-template.tsx'
 import { Icon } from './icon.tsx'
+import { showToast } from './toast.tsx'
 
 export interface ComposerProps {
   /** Where the draft is kept: a thread, or `new`. */
@@ -22,11 +29,10 @@ export interface ComposerProps {
   after?: () => Promise<void>
   onSent?: (threadId: string) => void
   onDiscard?: () => void
+  /** It was taken back, and is a draft again. */
+  onTakenBack?: () => void
   autoFocus?: boolean
 }
-
-const types = knownTypes.filter((type) => typeOf(type)?.isComposed)
-const priorities: Priority[] = ['low', 'normal', 'high', 'urgent']
 
 /** Writes as the person. The draft is saved on every keystroke. */
 export function Composer(props: ComposerProps) {
@@ -37,23 +43,26 @@ export function Composer(props: ComposerProps) {
   useEffect(() => {
     if (props.autoFocus) form.current?.querySelector('textarea')?.focus()
   }, [])
-  /** Sending this text was attempted, and it may have arrived. */
-  const isTried = useRef(false)
-  const change = (part: Partial<Draft>) => {
-    // A changed text is a new message. With the old key it would count as a retry of the first one.
-    const next = {
-      ...{ ...draft, ...part, ...(isTried.current && { key: newKey() }) },
-      ...(replyTo !== undefined && { replyTo }),
-    }
-    isTried.current = false
+  const [isPreview, setPreview] = useState(false)
+  const [isAddressing, setAddressing] = useState(false)
+  const template = replyTo === undefined ? templateOf(draft.template) : undefined
+  const keep = (next: Draft) => {
     setDraft(next)
     writeDraft(place, next)
   }
+  const change = (part: Partial<Draft>) =>
+    keep({
+      // A changed text is a new message. With the old key it would count as a retry of the first one.
+      ...{ ...draft, ...part, ...(draft.isTried && { key: newKey(), isTried: false }) },
+      ...{ at: Date.now(), ...(replyTo !== undefined && { replyTo }) },
+    })
   const send = async () => {
     const to = parseRecipients(draft.to)
-    isTried.current = true
-    const sent = await perform('send', `Sent to ${to.join(', ')}`, async () => {
-      const { threadId } = await act<{ threadId: string }>(
+    // Kept as well: if the page goes before the answer, what is changed after that is another message too.
+    keep({ ...draft, isTried: true, ...(replyTo !== undefined && { replyTo }) })
+    const whom = to.length > 4 ? plural(to.length, 'recipient') : to.map(line).join(', ')
+    const sent = await perform('send', '', async () => {
+      const { id, threadId } = await act<{ id: string; threadId: string }>(
         replyTo === undefined ? 'send' : 'reply',
         inputOf(draft, replyTo, props.replyType),
       )
@@ -61,10 +70,23 @@ export function Composer(props: ComposerProps) {
       writeDraft(place, undefined)
       setDraft({ ...emptyDraft(), ...start })
       onSent?.(threadId)
+      // A reply has settled what it answers, which taking it back would not undo.
+      if (replyTo !== undefined) return void showToast(`Sent to ${whom}`)
+      // What nobody has read yet can be taken back, and goes on as a draft.
+      const takeBack = async () => {
+        if (!(await withdraw(id))) return
+        writeDraft(place, { ...draft, key: newKey(), isTried: false })
+        props.onTakenBack?.()
+      }
+      offerUndo(`Sent to ${whom}`, () => void takeBack(), '')
     })
     if (!sent) form.current?.querySelector<HTMLElement>('[name=body]')?.focus()
   }
-  const text = (name: 'to' | 'subject' | 'body') => ({
+  const { agents = [] } = overview.data.value ?? {}
+  // A name that is being typed is not a mistake yet.
+  const finished = isAddressing ? draft.to.replace(/[^,;\n]*$/, '') : draft.to
+  const reach = reachOf(parseRecipients(finished), agents)
+  const text = (name: 'subject' | 'body') => ({
     id: `${id}${name}`,
     name,
     class: 'field',
@@ -87,52 +109,82 @@ export function Composer(props: ComposerProps) {
         }
       }}
     >
+      {replyTo === undefined && <TemplateChoice draft={draft} change={change} />}
       <div class="composer-line">
         <label for={`${id}to`}>To</label>
-        <input
-          {...text('to')}
+        <AddressField
+          id={`${id}to`}
+          name="to"
           required
-          autofocus={replyTo === undefined && !props.autoFocus}
-          list={`${id}addresses`}
-          placeholder="ada, role:architect, #inscription, all"
+          aria-describedby={`${id}reach`}
+          value={draft.to}
+          takesFocus={replyTo === undefined && !props.autoFocus}
+          onText={(to) => change({ to })}
+          onFocusIn={() => setAddressing(true)}
+          onFocusOut={() => setAddressing(false)}
+          onEnter={() => form.current?.querySelector<HTMLElement>('[name=subject], [name=body]')?.focus()}
         />
-        <datalist id={`${id}addresses`}>
-          {addresses.value.map((address) => (
-            <option key={address} value={address} />
-          ))}
-        </datalist>
       </div>
+      <p id={`${id}reach`} class="composer-reach" aria-live="polite">
+        {reach.text}
+        {reach.problems.map((problem) => (
+          <span key={problem}> {problem}</span>
+        ))}
+      </p>
       {replyTo === undefined && (
         <div class="composer-line">
           <label for={`${id}subject`}>Subject</label>
-          <input {...text('subject')} maxLength={500} />
+          <input
+            {...text('subject')}
+            maxLength={500}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
+              event.preventDefault()
+              form.current?.querySelector<HTMLElement>('[name=body]')?.focus()
+            }}
+          />
         </div>
       )}
-      <label class="hidden" for={`${id}body`}>
-        Message
-      </label>
-      <textarea
-        {...text('body')}
-        autofocus={props.autoFocus}
-        placeholder="Write a message in Markdown"
-        rows={4}
-      />
-      <Options draft={draft} change={change} isReply={replyTo !== undefined} />
+      {isPreview ? (
+        <Preview draft={draft} replyType={props.replyType} isReply={replyTo !== undefined} />
+      ) : (
+        <>
+          <label class="hidden" for={`${id}body`}>
+            Message
+          </label>
+          <textarea
+            {...text('body')}
+            autofocus={props.autoFocus}
+            placeholder={placeholderOf(template)}
+            rows={template ? 2 : 4}
+          />
+        </>
+      )}
+      {template && !isPreview && <TemplateFields template={template} draft={draft} change={change} />}
+      <ComposerOptions draft={draft} change={change} hasType={replyTo === undefined && !template} />
       <div class="composer-end">
         <span class="quiet">
           Sending as <b>user</b>
-          {draft.body !== '' && ' · Draft saved'}
+          {!isEmpty(draft) && draft.at > 0 && ' · Draft saved'}
         </span>
+        <button
+          type="button"
+          class="button plain"
+          aria-pressed={isPreview}
+          onClick={() => setPreview(!isPreview)}
+        >
+          Preview
+        </button>
         {onDiscard && (
           <button
             type="button"
             class="button plain"
             onClick={() => {
-              writeDraft(place, undefined)
+              discardDraft(place, () => props.onTakenBack?.())
               onDiscard()
             }}
           >
-            {draft.body === '' && draft.subject === '' ? 'Cancel' : 'Discard'}
+            {isEmpty(draft) || draft.at === 0 ? 'Cancel' : 'Discard'}
           </button>
         )}
         <button type="submit" class="button main" disabled={busy.value !== null}>
@@ -143,72 +195,5 @@ export function Composer(props: ComposerProps) {
   )
 }
 
-interface OptionsProps {
-  draft: Draft
-  change: (part: Partial<Draft>) => void
-  isReply: boolean
-}
-
-const Options = ({ draft, change, isReply }: OptionsProps) => (
-  <div class="composer-options">
-    {!isReply && (
-      <label>
-        Type
-        <select
-          class="field"
-          value={draft.type}
-          onChange={(event) => change({ type: event.currentTarget.value })}
-        >
-          {types.map((type) => (
-            <option key={type} value={type}>
-              {typeName(type)}
-            </option>
-          ))}
-        </select>
-      </label>
-    )}
-    <label>
-      Priority
-      <select
-        class="field"
-        value={draft.priority}
-        onChange={(event) => change({ priority: event.currentTarget.value as Priority })}
-      >
-        {priorities.map((priority) => (
-          <option key={priority}>{priority}</option>
-        ))}
-      </select>
-    </label>
-    <label>
-      <input
-        type="checkbox"
-        checked={draft.requiresAck}
-        onChange={(event) => change({ requiresAck: event.currentTarget.checked })}
-      />
-      Request acknowledgement
-    </label>
-    <label>
-      <input
-        type="checkbox"
-        checked={draft.awaitingResponse}
-        onChange={(event) => change({ awaitingResponse: event.currentTarget.checked })}
-      />
-      Expect a reply
-    </label>
-  </div>
-)
-
-function inputOf(draft: Draft, replyTo: string | undefined, replyType: string | undefined): object {
-  const { body, type, priority, requiresAck, awaitingResponse, key } = draft
-  const tags = parseRecipients(draft.tags)
-  return {
-    ...(replyTo === undefined
-      ? { subject: draft.subject, type }
-      : { id: replyTo, ...(replyType && { type: replyType, payload: {} }) }),
-    to: parseRecipients(draft.to),
-    ...{ body, priority, key },
-    ...(requiresAck && { requiresAck }),
-    ...(awaitingResponse && { awaitingResponse }),
-    ...(tags.length > 0 && { tags }),
-  }
-}
+const placeholderOf = (template: Template | undefined): string =>
+  template === undefined ? 'Write a message in Markdown' : template.bodyAbout

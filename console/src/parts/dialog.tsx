@@ -7,12 +7,14 @@ export interface DialogProps {
   title: string
   onClose: () => void
   children: ComponentChildren
+  /** Beside the title. */
+  tools?: ComponentChildren
   /** Without a title bar. */
   bare?: boolean
 }
 
 /** A modal dialog. The browser returns the focus when it closes. */
-export function Dialog({ title, onClose, children, bare }: DialogProps) {
+export function Dialog({ title, onClose, children, tools, bare }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   // Open before the next key press, so that it goes into the dialog.
   const isHere = useRef(true)
@@ -39,6 +41,7 @@ export function Dialog({ title, onClose, children, bare }: DialogProps) {
       {!bare && (
         <header>
           <h2>{title}</h2>
+          {tools}
           <button type="button" class="button plain icon" aria-label="Close" onClick={onClose}>
             <Icon name="close" />
           </button>

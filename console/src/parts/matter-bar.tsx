@@ -2,11 +2,11 @@ import './matter-bar.css'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { matterOf } from '../../../src/conversation/registry.ts'
 import type { Owed, StoredMessage, ThreadReceipt } from '../data/types.ts'
-import { onIntents } from '../keys/intents.ts'
+import { type Intent, onIntents } from '../keys/intents.ts'
 import { line } from '../lib/text.ts'
 import { since } from '../lib/time.ts'
 import { waitsForYou } from '../state/act.ts'
-import { answerWith, choicesFor, finish, nameOf } from '../state/decisions.ts'
+import { answerWith, choicesFor, finish, nameOf, reply } from '../state/decisions.ts'
 import { decided } from '../state/deferred.ts'
 import { openMatters } from '../state/matters.ts'
 import { Icon } from './icon.tsx'
@@ -25,16 +25,20 @@ export function MatterBar({ message, receipts, onReply }: MatterBarProps) {
   const open = openMatters.value.get(message.id) ?? []
   const own = receipts.find(({ owner, box }) => owner === 'user' || box === 'user')
   const isUnread = own?.state === 'stored' || own?.state === 'notified' || waitsForYou(message.id)
-  const { approve, reject, isAnswered } = choicesFor(message)
+  const { approve, reject, isAnswered, options } = choicesFor(message)
   const isOwn = open.some(({ by }) => by === 'user')
+  const suggested = isOwn && isAnswered ? options : []
   const [isAsking, setAsking] = useState(false)
   const isOver = decided.value.has(message.id)
-  const canDecide = !isOver && (approve !== undefined || reject !== undefined)
+  const canDecide = !isOver && (approve !== undefined || reject !== undefined || suggested.length > 0)
   useLayoutEffect(() => {
     if (!canDecide) return
     return onIntents({
       ...(approve && { approve: () => void answerWith([message], 'approve') }),
       ...(reject && { reject: () => setAsking(true) }),
+      ...Object.fromEntries(
+        suggested.map((text, n): [Intent, () => void] => [`pick ${n + 1}`, () => reply(message, text)]),
+      ),
     })
   }, [canDecide, message.id])
   if (isOver) return <p class="matter quiet">Decided. You can undo it for a moment.</p>
@@ -73,6 +77,17 @@ export function MatterBar({ message, receipts, onReply }: MatterBarProps) {
             </button>
           )}
         </>
+      )}
+      {suggested.length > 0 && (
+        <ol class="matter-options" aria-label="Suggested answers">
+          {suggested.map((text, n) => (
+            <li key={text}>
+              <button type="button" class="button" onClick={() => reply(message, text)}>
+                <kbd>{n + 1}</kbd> <bdi class="cut">{line(text)}</bdi>
+              </button>
+            </li>
+          ))}
+        </ol>
       )}
       {isAnswered && (
         // A question between others can be answered, but that is not the person's task.

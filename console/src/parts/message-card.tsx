@@ -1,7 +1,7 @@
 import './message-card.css'
 import { useState } from 'preact/hooks'
 import { typeOf } from '../../../src/conversation/registry.ts'
-import { filesBesides, labelFor, type Words, wordsOf } from '../../../src/conversation/words.ts'
+import { filesBesides, labelFor, listsOf, type Words, wordsOf } from '../../../src/conversation/words.ts'
 import type { StoredMessage, ThreadReceipt } from '../data/types.ts'
 import { peopleFirst } from '../lib/audience.ts'
 import { asCommand } from '../lib/cli.ts'
@@ -27,6 +27,8 @@ export interface MessageCardProps {
   ladder?: boolean
   /** Without what can be done about it, and who has read it. */
   isPlain?: boolean
+  /** It is not sent yet. */
+  isPreview?: boolean
   /** The plan that this one replaces. */
   previous?: StoredMessage | undefined
 }
@@ -42,6 +44,7 @@ export function MessageCard({
   isTarget,
   ladder = false,
   isPlain = false,
+  isPreview = false,
   previous,
 }: MessageCardProps) {
   const [shows, setShows] = useState<'ladder' | 'raw' | null>(ladder ? 'ladder' : null)
@@ -72,6 +75,9 @@ export function MessageCard({
               ))}
             {to.length > 6 && ` and ${to.length - 6} more`}
           </span>
+          <time class="quiet number" dateTime={message.createdAt} title={fullTime(message.createdAt)}>
+            {clockTime(message.createdAt)}
+          </time>
           <PriorityChip priority={priority} />
           <TypeChip type={type} />
           {message.imported && (
@@ -87,28 +93,32 @@ export function MessageCard({
           {tags.map((tag) => (
             <TagChip key={tag} tag={tag} />
           ))}
-          <time class="quiet number" dateTime={message.createdAt} title={fullTime(message.createdAt)}>
-            {clockTime(message.createdAt)}
-          </time>
         </div>
-        <div class="message-tools">
-          <Tool icon="reply" name="Reply" onClick={onReply} />
-          <Tool icon="ladder" name="Delivery status" isOpen={shows === 'ladder'} onClick={toggle('ladder')} />
-          <Tool icon="code" name="Raw JSON" isOpen={shows === 'raw'} onClick={toggle('raw')} />
-          <Tool
-            icon="copy"
-            name="Copy as command"
-            onClick={() => copy(asCommand(message), 'Command copied')}
-          />
-          <a
-            class="button plain icon small"
-            href={path('messages', message.id)}
-            aria-label="Open message"
-            title="Open message"
-          >
-            <Icon name="link" />
-          </a>
-        </div>
+        {!isPreview && (
+          <div class="message-tools">
+            <Tool icon="reply" name="Reply" onClick={onReply} />
+            <Tool
+              icon="ladder"
+              name="Delivery status"
+              isOpen={shows === 'ladder'}
+              onClick={toggle('ladder')}
+            />
+            <Tool icon="code" name="Raw JSON" isOpen={shows === 'raw'} onClick={toggle('raw')} />
+            <Tool
+              icon="copy"
+              name="Copy as command"
+              onClick={() => copy(asCommand(message), 'Command copied')}
+            />
+            <a
+              class="button plain icon small"
+              href={path('messages', message.id)}
+              aria-label="Open message"
+              title="Open message"
+            >
+              <Icon name="link" />
+            </a>
+          </div>
+        )}
       </header>
       <div class="message-body">
         {subject !== undefined && subject !== '' && (
@@ -186,26 +196,37 @@ function Details({ words: { facts, others, payload, context } }: { words: Words 
   const isObject = payload !== null && typeof payload === 'object' && !Array.isArray(payload)
   const rest = Object.entries({ ...(isObject ? (payload as Record<string, unknown>) : {}), ...context })
   const shown = [
-    ...[...facts, ...others].map(({ label, text }): [string, string] => [label, text]),
-    ...rest.flatMap(([name, value]): [string, string][] => {
+    ...listsOf([...facts, ...others]).map(({ label, texts }): [string, string[]] => [label, texts]),
+    ...rest.flatMap(([name, value]): [string, string[]][] => {
       if (Array.isArray(value))
-        return value.length === 0 ? [] : [[labelFor(name), value.map(textOf).join('; ')]]
-      return value === null || value === undefined || value === '' ? [] : [[labelFor(name), textOf(value)]]
+        return value.length === 0 ? [] : [[labelFor(name), [value.map(textOf).join('; ')]]]
+      return value === null || value === undefined || value === '' ? [] : [[labelFor(name), [textOf(value)]]]
     }),
   ]
   if (shown.length === 0) return null
   return (
     <dl class="facts">
-      {shown.slice(0, 16).map(([name, value], at) => [
+      {shown.slice(0, 16).map(([name, texts], at) => [
         <dt key={`${at} t`}>{line(name)}</dt>,
         <dd key={`${at} d`}>
-          <Value text={value} />
+          {texts.length === 1 ? (
+            <Value text={texts[0]!} />
+          ) : (
+            <ol>
+              {texts.slice(0, mostListed).map((text, n) => (
+                <li key={n}>
+                  <Value text={text} />
+                </li>
+              ))}
+            </ol>
+          )}
         </dd>,
       ])}
     </dl>
   )
 }
 
+const mostListed = 50
 const webAddress = /^https?:\/\/[\x21-\x7e]{1,900}$/
 
 /** A log keeps its lines, and an address can be followed. */

@@ -37,6 +37,9 @@ export function Reason({ asks, label, onSubmit, onCancel }: ReasonProps) {
       <button type="submit" class="button bad">
         {label}
       </button>
+      <button type="button" class="button plain" onClick={onCancel}>
+        Cancel <kbd>Esc</kbd>
+      </button>
     </form>
   )
 }

@@ -2,6 +2,7 @@ import { titleOf } from '../../../src/conversation/words.ts'
 import './thread-pane.css'
 import { Fragment } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useSearch } from 'wouter-preact/use-browser-location'
 import { replyTypeFor } from '../../../src/conversation/registry.ts'
 import { Part } from '../data/part.ts'
 import { useResource } from '../data/resource.ts'
@@ -22,6 +23,7 @@ import { MessageCard } from './message-card.tsx'
 import { Empty, Loading, Problem, TagChip } from './small.tsx'
 import { usePlace } from './use-place.ts'
 
+const Timeline = lazy(async () => (await import('../charts/matter-timeline.tsx')).MatterTimeline)
 const Sequence = lazy(async () => (await import('../charts/sequence-diagram.tsx')).SequenceDiagram)
 const exporting = new Part(async () => (await import('./export-thread.ts')).downloadThread)
 const shownAtFirst = 40
@@ -54,7 +56,7 @@ function Thread({
 }) {
   const first = messages[0]!
   const place = `thread.${first.threadId}`
-  const [view, setView] = useState<'messages' | 'sequence'>('messages')
+  const view = viewOf(useSearch())
   const [shown, setShown] = useState(shownAtFirst)
   const [reply, setReply] = useState<ThreadMessage | null>(() => {
     const draft = readDraft(place)
@@ -85,7 +87,7 @@ function Thread({
     ({ seq, from }) => seq > (seenBefore ?? Number.POSITIVE_INFINITY) && from !== 'user',
   )
   const hasOlder = firstNew !== undefined && firstNew !== first
-  useEffect(() => markSeen({ [first.threadId]: messages.at(-1)!.seq }), [messages])
+  useEffect(() => void markSeen({ [first.threadId]: messages.at(-1)!.seq }), [messages])
   usePlace(scroller, `m-${target ?? (hasOlder ? firstNew.id : messages.at(-1)!.id)}`, messages.length)
   const versions = useMemo(() => previousPlans(messages), [messages])
 
@@ -107,20 +109,25 @@ function Thread({
           </div>
         </div>
         <div class="pane-tools">
-          <button
-            type="button"
-            class="button plain"
-            aria-label="Sequence"
-            aria-pressed={view === 'sequence'}
-            onClick={() => setView(view === 'sequence' ? 'messages' : 'sequence')}
-          >
-            <Icon name="sequence" /> <span class="wide">Sequence</span>
-          </button>
+          {(['sequence', 'timeline'] as const).map((one) => (
+            <a
+              key={one}
+              class="button plain"
+              href={addressWith(view === one ? 'messages' : one)}
+              aria-label={viewNames[one]}
+              title={viewNames[one]}
+              aria-current={view === one ? 'true' : undefined}
+            >
+              <Icon name={one} /> <span class="wide">{viewNames[one]}</span>
+            </a>
+          ))}
           <Download messages={messages} />
         </div>
       </header>
       <div class="pane-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Messages">
-        {view === 'sequence' ? (
+        {view === 'timeline' ? (
+          <Timeline id={first.threadId} />
+        ) : view === 'sequence' ? (
           <div class="sequence-room">
             <Sequence
               messages={messages}
@@ -170,11 +177,29 @@ function Thread({
             after={() => markDone(reply)}
             onSent={() => setReply(null)}
             onDiscard={() => setReply(null)}
+            onTakenBack={() => setReply(reply)}
           />
         )}
       </footer>
     </>
   )
+}
+
+type View = 'messages' | 'sequence' | 'timeline'
+const viewNames = { sequence: 'Sequence', timeline: 'Timeline' } as const
+
+function viewOf(search: string): View {
+  const view = new URLSearchParams(search).get('view')
+  return view === 'sequence' || view === 'timeline' ? view : 'messages'
+}
+
+/** The address of this page with another view of the thread. */
+function addressWith(view: View): string {
+  const query = new URLSearchParams(location.search)
+  if (view === 'messages') query.delete('view')
+  else query.set('view', view)
+  const words = query.toString()
+  return `${location.pathname}${words === '' ? '' : `?${words}`}`
 }
 
 /** A thread as a file, or on paper. */

@@ -13,6 +13,8 @@ export interface VirtualListProps<T> {
   row: (item: T) => ComponentChildren
   /** Scrolled into view when it changes. */
   selected?: number
+  /** Newer items are on their way. */
+  isBusy?: boolean
   /** Called when the end is near. */
   onNearEnd?: () => void
   end?: string | undefined
@@ -58,7 +60,12 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
 
   return (
     <div class="list" ref={scroller}>
-      <ul class="list-room" aria-label={props.label} style={{ height: `${starts.at(-1)}px` }}>
+      <ul
+        class="list-room"
+        aria-label={props.label}
+        aria-busy={props.isBusy ?? false}
+        style={{ height: `${starts.at(-1)}px` }}
+      >
         {items.slice(first, last).map((item, n) => (
           <li
             key={keyOf(item)}

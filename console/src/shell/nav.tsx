@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { connection } from '../data/connection.ts'
 import { show } from '../keys/keyboard.ts'
 import { channelName } from '../lib/address.ts'
+import { draftPlaces } from '../lib/drafts.ts'
 import { hueOf } from '../lib/hue.ts'
 import { path, type Route } from '../lib/route.ts'
 import { compact, line } from '../lib/text.ts'
@@ -81,8 +82,10 @@ export function Nav({ route, search, onEscape }: { route: Route; search: string;
       <div class="nav-scroll">
         <ul>
           {item('needs-you', '/needs-you', 'inbox', 'Needs you', needed, true)}
+          {item('away', '/away', 'moon', 'While away')}
           {item('threads', '/threads', 'threads', 'Threads')}
           {item('search', '/search', 'search', 'Search')}
+          {draftPlaces.value.size > 0 && item('drafts', '/drafts', 'pen', 'Drafts', draftPlaces.value.size)}
           {item('agents', '/agents', 'people', 'Agents')}
           {item('dead', '/dead', 'alert', 'Dead letters', data?.dead)}
           {item('stats', '/stats', 'chart', 'Metrics')}

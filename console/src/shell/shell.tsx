@@ -38,6 +38,8 @@ const titles: Record<Route['page'], string> = {
   audit: 'Audit',
   settings: 'Settings',
   compose: 'New message',
+  drafts: 'Drafts',
+  away: 'While you were away',
   missing: 'Page not found',
 }
 

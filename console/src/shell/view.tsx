@@ -1,8 +1,8 @@
 import type { Route } from '../lib/route.ts'
 import { lazy } from '../parts/lazy.tsx'
-import { Empty } from '../parts/small.tsx'
 import { AgentsPage } from '../views/agents.tsx'
 import { NeedsYouPage } from '../views/needs-you.tsx'
+import { Page } from '../views/page.tsx'
 import { ChannelPage, ThreadsPage } from '../views/pages.tsx'
 
 const AgentPage = lazy(async () => (await import('../views/agent.tsx')).AgentPage)
@@ -14,6 +14,8 @@ const DeadPage = lazy(async () => (await import('../views/dead.tsx')).DeadPage)
 const StatsPage = lazy(async () => (await import('../views/stats.tsx')).StatsPage)
 const TrafficPage = lazy(async () => (await import('../views/traffic.tsx')).TrafficPage)
 const AuditPage = lazy(async () => (await import('../views/audit.tsx')).AuditPage)
+const AwayPage = lazy(async () => (await import('../views/away.tsx')).AwayPage)
+const DraftsPage = lazy(async () => (await import('../views/drafts.tsx')).DraftsPage)
 const ReplayPage = lazy(async () => (await import('../views/replay.tsx')).ReplayPage)
 
 /** The page for a route. */
@@ -41,22 +43,27 @@ export function View({ route, query }: { route: Route; query: URLSearchParams })
     case 'dead':
       return <DeadPage id={route.id} />
     case 'stats':
-      return <StatsPage />
+      return <StatsPage query={query} />
     case 'traffic':
-      return <TrafficPage view={query.get('view') ?? 'graph'} span={query.get('span') ?? 'all'} />
+      return <TrafficPage query={query} />
     case 'replay':
       return <ReplayPage at={query.has('at') ? Number(query.get('at')) : undefined} />
+    case 'away':
+      return <AwayPage since={query.get('since') ?? undefined} />
+    case 'drafts':
+      return <DraftsPage />
     case 'audit':
       return <AuditPage />
     case 'settings':
       return <SettingsPage />
     case 'missing':
       return (
-        <Empty title="Page not found">
+        <Page title="Page not found">
           <p>
-            Go to <a href="/needs-you">Needs you</a>.
+            The address may be mistyped. Go to <a href="/needs-you">Needs you</a>, or{' '}
+            <a href="/search">search</a>.
           </p>
-        </Empty>
+        </Page>
       )
   }
 }

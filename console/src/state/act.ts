@@ -1,20 +1,19 @@
 import { signal } from '@preact/signals'
 import { act } from '../data/api.ts'
 import type { StoredMessage } from '../data/types.ts'
-import { plural } from '../lib/text.ts'
 import { showError, showToast } from '../parts/toast.tsx'
 import { needsYou, owed } from './matters.ts'
 
 /** The action in progress, so that a double click does not act twice. */
 export const busy = signal<string | null>(null)
 
-/** Performs one action and shows the outcome. Returns whether it succeeded. */
+/** Performs one action and shows the outcome, unless `done` is empty. Returns whether it succeeded. */
 export async function perform(what: string, done: string, work: () => Promise<unknown>): Promise<boolean> {
   if (busy.value !== null) return false
   busy.value = what
   try {
     await work()
-    showToast(done)
+    if (done !== '') showToast(done)
     // Show the effect at once.
     void needsYou.refresh()
     void owed.refresh()
@@ -38,14 +37,6 @@ export async function markDone(message: Pick<StoredMessage, 'id' | 'to'>): Promi
   await act('done', { id: message.id }).catch(() => {})
 }
 
-export const resend = (id: string, to: readonly string[]) =>
-  perform(`resend ${id}`, `Resent to ${to.join(', ')}`, () => act('resend', { id, to }))
-
-export const resendAll = (ids: readonly string[], to: readonly string[]) =>
-  perform(`resend ${ids.length}`, `Resent ${plural(ids.length, 'message')} to ${to.join(', ')}`, async () => {
-    for (const id of ids) await act('resend', { id, to })
-  })
-
 export const requestShutdown = (to: string, reason: string) =>
   perform(`shutdown ${to}`, `Shutdown requested from ${to}`, () =>
     act('request-shutdown', { to, ...(reason !== '' && { reason }) }),
@@ -53,3 +44,6 @@ export const requestShutdown = (to: string, reason: string) =>
 
 export const askStatus = (to: string) =>
   perform(`status ${to}`, `Status requested from ${to}`, () => act('request-status', { to }))
+
+/** Takes back a message that nobody has read yet. */
+export const withdraw = (id: string) => perform(`withdraw ${id}`, 'Not sent', () => act('withdraw', { id }))

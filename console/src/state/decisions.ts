@@ -107,7 +107,12 @@ export function answerWith(
   return true
 }
 
-export function reply(message: StoredMessage, body: string, onUndo?: OnUndo): void {
+export function reply(
+  message: StoredMessage,
+  body: string,
+  onUndo?: OnUndo,
+  onRefused: () => void = () => {},
+): void {
   const type = replyTypeFor(message.type)
   decide({
     text: `Answered ${line(message.from)}: ${line(body).slice(0, 60)}`,
@@ -118,6 +123,7 @@ export function reply(message: StoredMessage, body: string, onUndo?: OnUndo): vo
         input: { id: message.id, body, key: newKey(), ...(type && { type, payload: {} }) },
       },
     ],
+    onRefused,
     ...withUndo(onUndo),
   })
 }
@@ -166,4 +172,15 @@ export function askSnooze(messages: readonly StoredMessage[], onDone?: () => voi
       onDone?.()
     },
   }
+}
+
+/** Sends dead letters to another address. */
+export function resend(ids: readonly string[], to: readonly string[], onUndo?: OnUndo): void {
+  const whom = to.map(line).join(', ')
+  decide({
+    text: `Resent ${ids.length === 1 ? '' : `${plural(ids.length, 'message')} `}to ${whom}`,
+    ids,
+    requests: ids.map((id) => ({ operation: 'resend', input: { id, to } })),
+    ...withUndo(onUndo),
+  })
 }

@@ -17,6 +17,10 @@ export interface Decision {
   requests: readonly Request[]
   /** Brings back what the person had typed, and the page they were on. */
   onUndo?: () => void
+  /** The hub has refused it: keeps what the person had typed. */
+  onRefused?: () => void
+  /** What it says once it is undone; empty: `onUndo` says it. @default 'Undone' */
+  undone?: string
 }
 
 interface Pending extends Decision {
@@ -59,6 +63,12 @@ export function decide(decision: Decision): void {
   one.dismiss = showToast(one.text, 'info', { ms, action: { name: 'Undo', key: 'z', run: () => undo(one) } })
 }
 
+/** Offers to take back what has been done already. */
+export const offerUndo = (text: string, onUndo: () => void, undone?: string): void =>
+  decide({ text, ids: [], requests: [], onUndo, ...(undone !== undefined && { undone }) })
+
+export const canUndo = (): boolean => pending.peek().some(({ state }) => state === 'waiting')
+
 /** Takes back the last decision. */
 export function undoLast(): boolean {
   const last = pending.value.findLast(({ state }) => state === 'waiting')
@@ -69,7 +79,8 @@ export function undoLast(): boolean {
 function undo(one: Pending): void {
   if (one.state !== 'waiting') return
   remove(one)
-  showToast('Undone', 'info', { ms: 2_000 })
+  const { undone = 'Undone' } = one
+  if (undone !== '') showToast(undone, 'info', { ms: 2_000 })
   one.onUndo?.()
 }
 
@@ -85,9 +96,16 @@ async function send(one: Pending): Promise<boolean> {
   one.dismiss?.()
   // Lets what depends on it see that it can no longer be undone.
   pending.value = [...pending.value]
+  if (one.requests.length === 0) {
+    remove(one)
+    return true
+  }
   const results = await Promise.allSettled(one.requests.map(({ operation, input }) => act(operation, input)))
   const failed = results.filter((result) => result.status === 'rejected')
-  if (failed.length > 0) showError(failed[0]!.reason)
+  if (failed.length > 0) {
+    showError(failed[0]!.reason)
+    one.onRefused?.()
+  }
   // The list must know before the messages may show up in it again.
   await Promise.all([needsYou.reload(), owed.reload()])
   remove(one)

@@ -7,6 +7,7 @@ import { path } from '../lib/route.ts'
 import { line, plural, subjectOf } from '../lib/text.ts'
 import { showToast } from '../parts/toast.tsx'
 import { isForPerson, needsYou } from './matters.ts'
+import { views } from './views.ts'
 
 const key = 'mailbox.notify'
 const canNotify = (): boolean => 'Notification' in window && Notification.permission === 'granted'
@@ -17,24 +18,49 @@ export const notifies = signal(localStorage.getItem(key) === 'yes' && canNotify(
 export const announcement = signal('')
 
 export async function toggleNotify(): Promise<void> {
-  if (!notifies.value && 'Notification' in window) await Notification.requestPermission()
-  const isRefused = !notifies.value && !canNotify()
-  notifies.value = !notifies.value && canNotify()
-  if (isRefused) showToast('The browser blocked notifications')
+  notifies.value = !notifies.value && (await mayNotify())
   localStorage.setItem(key, notifies.value ? 'yes' : 'no')
 }
 
-function notify({ message }: NeedsYouItem): void {
-  const note = new Notification(`${line(message.from)}: ${subjectOf(titleOf(message))}`, {
-    body: line(message.body).slice(0, 160),
-    tag: message.id,
-  })
+const viewsKey = 'mailbox.notify.views'
+/** The saved searches whose new mail is shown as well. */
+export const notifiedViews = signal<readonly string[]>(readNames())
+
+function readNames(): string[] {
+  const names = (localStorage.getItem(viewsKey) ?? '').split(' ')
+  return canNotify() ? names.filter(Boolean) : []
+}
+
+export async function toggleViewNotify(name: string): Promise<void> {
+  const others = notifiedViews.value.filter((one) => one !== name)
+  const isOn = others.length === notifiedViews.value.length && (await mayNotify())
+  notifiedViews.value = isOn ? [...others, name] : others
+  // A name is one word.
+  localStorage.setItem(viewsKey, notifiedViews.value.join(' '))
+}
+
+async function mayNotify(): Promise<boolean> {
+  if ('Notification' in window) await Notification.requestPermission()
+  if (!canNotify()) showToast('The browser blocked notifications')
+  return canNotify()
+}
+
+/** Not while the person is looking at the page. */
+const isAway = (): boolean => canNotify() && document.visibilityState === 'hidden'
+
+function notify(title: string, { body = '', tag, href }: { body?: string; tag: string; href: string }): void {
+  const note = new Notification(title, { body, tag })
   note.onclick = () => {
     window.focus()
-    go(path('needs-you', message.id))
+    go(href)
     note.close()
   }
 }
+
+const notifyOf = ({ message }: NeedsYouItem): void =>
+  notify(`${line(message.from)}: ${subjectOf(titleOf(message))}`, {
+    ...{ body: line(message.body).slice(0, 160), tag: message.id, href: path('needs-you', message.id) },
+  })
 
 const pauseMs = 1_500
 
@@ -48,11 +74,28 @@ export function startNotifying(): void {
     const fresh = before === undefined ? [] : items.filter(({ message }) => !before.has(message.id))
     if (fresh.length > 0)
       announcement.value = `${plural(fresh.length, 'new item needs you', 'new items need you')}: ${subjectOf(titleOf(fresh[0]!.message))}`
-    // Not while the person is looking at the page.
-    if (notifies.peek() && canNotify() && document.visibilityState === 'hidden')
-      for (const item of fresh.slice(0, 3)) notify(item)
+    if (notifies.peek() && isAway()) for (const item of fresh.slice(0, 3)) notifyOf(item)
   })
+  notifyOfViews()
   announceMail()
+}
+
+/** Says of a saved search that it finds more than before. */
+function notifyOfViews(): void {
+  let known = new Map<string, number>()
+  effect(() => {
+    const saved = views.data.value
+    if (saved === undefined) return
+    const before = known
+    known = new Map(saved.map(({ query, total }) => [query, total]))
+    for (const { name, query, total } of saved) {
+      const more = total - (before.get(query) ?? total)
+      if (more > 0 && notifiedViews.peek().includes(name) && isAway())
+        notify(`${line(name)}: ${plural(more, 'new message')}`, {
+          ...{ tag: `view ${name}`, href: `/search?q=${encodeURIComponent(query)}` },
+        })
+    }
+  })
 }
 
 /** Announces mail in batches, because a busy space would otherwise never stop talking. */

@@ -51,10 +51,12 @@ export function seenIn(thread: string): number | undefined {
 export const isNew = ({ id, lastSeq, lastFrom }: ThreadSummary): boolean =>
   lastFrom !== 'user' && lastSeq > (seenIn(id) ?? Number.POSITIVE_INFINITY)
 
-export function markSeen(threads: Readonly<Record<string, number>>): void {
+/** Returns what takes it back. */
+export function markSeen(threads: Readonly<Record<string, number>>): () => void {
   const now = seen.peek()
-  if (now === null || Object.entries(threads).every(([id, seq]) => (seenIn(id) ?? 0) >= seq)) return
+  if (now === null || Object.entries(threads).every(([id, seq]) => (seenIn(id) ?? 0) >= seq)) return () => {}
   const all = Object.entries({ ...now.threads, ...threads }).sort((a, b) => b[1] - a[1])
   // Beyond that the oldest are forgotten, with everything before them.
   write({ base: Math.max(now.base, all[most]?.[1] ?? 0), threads: Object.fromEntries(all.slice(0, most)) })
+  return () => write(now)
 }

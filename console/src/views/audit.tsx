@@ -2,7 +2,8 @@ import { get } from '../data/api.ts'
 import type { PagedOptions } from '../data/paged.ts'
 import type { AuditLines } from '../data/types.ts'
 import { line } from '../lib/text.ts'
-import { Empty, Loading, Problem, When } from '../parts/small.tsx'
+import { fullTime } from '../lib/time.ts'
+import { Empty, Loading, Problem } from '../parts/small.tsx'
 import { Page } from './page.tsx'
 import { usePaged } from './threads.tsx'
 
@@ -36,7 +37,7 @@ export function AuditPage() {
         </Empty>
       ) : (
         <div class="table-room">
-          <table class="table">
+          <table class="table audit">
             <thead>
               <tr>
                 <th>When</th>
@@ -47,8 +48,10 @@ export function AuditPage() {
             <tbody>
               {data.items.map(({ seq, at, text }) => (
                 <tr key={seq}>
-                  <td>
-                    <When at={at} />
+                  <td class="when">
+                    <time class="quiet number" dateTime={at}>
+                      {fullTime(at)}
+                    </time>
                   </td>
                   <td>
                     <bdi>{line(text)}</bdi>

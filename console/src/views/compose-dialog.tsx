@@ -1,9 +1,9 @@
-import { readDraft } from '../lib/drafts.ts'
+import { isEmpty, readDraft } from '../lib/drafts.ts'
 import { go } from '../lib/go.ts'
 import { path } from '../lib/route.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { lazy } from '../parts/lazy.tsx'
-import { composing } from '../state/compose.ts'
+import { composing, openAnother, openDraft } from '../state/compose.ts'
 
 const Composer = lazy(async () => (await import('../parts/composer.tsx')).Composer)
 
@@ -13,13 +13,22 @@ const close = () => {
 
 /** A new message, over any page. */
 export function ComposeDialog() {
-  const start = composing.value
-  if (start === null) return null
-  // The saved draft is to somebody else, so this is another message.
-  const known = readDraft('new')
-  const place = start.to && known && known.to !== start.to ? `new.${start.to}` : 'new'
+  if (composing.value === null) return null
+  const { place, start } = composing.value
+  const kept = readDraft(place)
   return (
-    <Dialog title="New message" onClose={close}>
+    <Dialog
+      title="New message"
+      onClose={close}
+      tools={
+        kept !== undefined &&
+        !isEmpty(kept) && (
+          <button type="button" class="button plain small" onClick={openAnother}>
+            Keep this draft and start another
+          </button>
+        )
+      }
+    >
       <Composer
         key={place}
         place={place}
@@ -30,6 +39,7 @@ export function ComposeDialog() {
           go(path('threads', threadId))
         }}
         onDiscard={close}
+        onTakenBack={() => openDraft(place)}
       />
     </Dialog>
   )

@@ -1,23 +1,27 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { titleOf } from '../../../src/conversation/words.ts'
 import { get } from '../data/api.ts'
 import type { PagedOptions } from '../data/paged.ts'
 import type { DeadLetter, DeadLetters } from '../data/types.ts'
 import { parseRecipients } from '../lib/address.ts'
 import { go } from '../lib/go.ts'
+import { reachOf } from '../lib/reach.ts'
 import { path } from '../lib/route.ts'
 import { line, subjectOf } from '../lib/text.ts'
+import { AddressField } from '../parts/address-field.tsx'
 import { BulkBar, useSelecting } from '../parts/bulk-bar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { stateName } from '../parts/ladder.tsx'
 import { MessageCard } from '../parts/message-card.tsx'
 import { Row } from '../parts/row.tsx'
 import { Empty, Loading, PriorityChip, Problem } from '../parts/small.tsx'
+import { showToast } from '../parts/toast.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import { busy, resend, resendAll } from '../state/act.ts'
 import { openCompose } from '../state/compose.ts'
-import { addresses, overview } from '../state/overview.ts'
-import { clearSelection, selection } from '../state/selection.ts'
+import { resend } from '../state/decisions.ts'
+import { decided } from '../state/deferred.ts'
+import { overview } from '../state/overview.ts'
+import { clearSelection, select, selection } from '../state/selection.ts'
 import { MailPage, useListMoves } from './mail-page.tsx'
 import { rowHeight, usePaged } from './threads.tsx'
 
@@ -48,7 +52,7 @@ const deadPages = (): PagedOptions<DeadLetter> => ({
 /** Undeliverable mail, and a way to resend it. */
 export function DeadPage({ id }: { id: string | undefined }) {
   const { found, more } = usePaged('dead', deadPages)
-  const items = found.data.value?.items
+  const items = found.data.value?.items.filter(({ message }) => !decided.value.has(message.id))
   const open = items?.find((letter) => idOf(letter) === id)
   const hrefs = useMemo(() => (items ?? []).map(hrefOf), [items])
   const selected = items?.findIndex((letter) => idOf(letter) === id) ?? -1
@@ -115,40 +119,41 @@ export function DeadPage({ id }: { id: string | undefined }) {
 
 function ResendSelected({ letters }: { letters: readonly DeadLetter[] }) {
   const [to, setTo] = useState('')
+  const form = useRef<HTMLFormElement>(null)
   return (
     <form
       class="reason"
+      ref={form}
       onSubmit={(event) => {
         event.preventDefault()
+        const keys = letters.map(idOf)
         const ids = [...new Set(letters.map(({ message }) => message.id))]
-        void resendAll(ids, parseRecipients(to)).then((isDone) => isDone && clearSelection())
+        if (resendTo(ids, to, () => select(keys))) clearSelection()
       }}
     >
-      <input
-        class="field"
+      <AddressField
         required
-        list="resend-addresses"
-        autoComplete="off"
         aria-label="Resend the selected to"
         placeholder="Resend to: agent, role or tag"
         value={to}
-        onInput={(event) => setTo(event.currentTarget.value)}
+        onText={setTo}
+        onEnter={() => form.current?.requestSubmit()}
       />
-      <Addresses />
-      <button type="submit" class="button main" disabled={busy.value !== null}>
+      <button type="submit" class="button main">
         Resend {letters.length}
       </button>
     </form>
   )
 }
 
-const Addresses = () => (
-  <datalist id="resend-addresses">
-    {addresses.value.map((address) => (
-      <option key={address} value={address} />
-    ))}
-  </datalist>
-)
+/** Resends unless nobody has that name: whoever undoes it has the selection, or the page, back. */
+function resendTo(ids: readonly string[], typed: string, onUndo: () => void): boolean {
+  const to = parseRecipients(typed)
+  const [problem] = reachOf(to, overview.data.value?.agents ?? []).unknown
+  if (problem !== undefined) showToast(`Nobody is called ${line(problem)}.`, 'error')
+  else resend(ids, to, onUndo)
+  return problem === undefined
+}
 
 const NotFound = ({ isLoaded }: { isLoaded: boolean }) =>
   isLoaded ? <Empty title="No longer a dead letter" /> : <Loading />
@@ -156,6 +161,7 @@ const NotFound = ({ isLoaded }: { isLoaded: boolean }) =>
 function Reading({ letter }: { letter: DeadLetter }) {
   const { message, recipient, state, reason } = letter
   const [to, setTo] = useState('')
+  const form = useRef<HTMLFormElement>(null)
   return (
     <>
       <header class="pane-head">
@@ -183,25 +189,23 @@ function Reading({ letter }: { letter: DeadLetter }) {
       <footer class="pane-foot">
         <form
           class="composer-line resend"
+          ref={form}
           onSubmit={(event) => {
             event.preventDefault()
-            void resend(message.id, parseRecipients(to)).then((done) => done && go('/dead'))
+            if (resendTo([message.id], to, () => go(hrefOf(letter)))) go('/dead')
           }}
         >
           <label for="resend-to">Resend to</label>
           <span class="name-cell">
-            <input
+            <AddressField
               id="resend-to"
-              class="field"
               required
-              list="resend-addresses"
-              autoComplete="off"
               placeholder="Agent, role or tag"
               value={to}
-              onInput={(event) => setTo(event.currentTarget.value)}
+              onText={setTo}
+              onEnter={() => form.current?.requestSubmit()}
             />
-            <Addresses />
-            <button type="submit" class="button main" disabled={busy.value !== null}>
+            <button type="submit" class="button main">
               <Icon name="send" /> Resend
             </button>
           </span>

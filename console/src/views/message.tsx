@@ -29,7 +29,7 @@ export function MessagePage({ id }: { id: string }) {
   }))
   const facts: [string, string | undefined][] = [
     ['ID', message.id],
-    ['Sequence no.', String(message.seq)],
+    ['Number', `#${message.seq}`],
     ['Sent', fullTime(message.createdAt)],
     ['Expires', message.expiresAt && fullTime(message.expiresAt)],
     ['In reply to', message.replyTo],
@@ -86,7 +86,7 @@ export function MessagePage({ id }: { id: string }) {
               ],
         )}
       </dl>
-      <Command text={`mailbox show ${message.id}`} />
+      <Command text={`mailbox show ${message.seq}`} />
     </Page>
   )
 }

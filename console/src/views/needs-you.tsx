@@ -1,6 +1,6 @@
 import './needs-you.css'
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
-import { titleOf } from '../../../src/conversation/words.ts'
+import { previewOf, titleOf } from '../../../src/conversation/words.ts'
 import type { NeedsYouItem } from '../data/types.ts'
 import { onIntents } from '../keys/intents.ts'
 import { go } from '../lib/go.ts'
@@ -10,19 +10,24 @@ import { fullTime } from '../lib/time.ts'
 import { BulkBar, useSelecting } from '../parts/bulk-bar.tsx'
 import { Frees, freesSentence } from '../parts/frees.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { kindName, Waited } from '../parts/need.tsx'
 import { Reason } from '../parts/reason.tsx'
 import { Row } from '../parts/row.tsx'
 import { Empty, Loading, PriorityChip, Problem } from '../parts/small.tsx'
 import { ThreadPane } from '../parts/thread-pane-lazy.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
+import { awaySince, seenAway } from '../state/away.ts'
 import { answerWith, askSnooze, choicesFor, finish, wake } from '../state/decisions.ts'
+import { digestFigures, useDigest } from '../state/digest.ts'
 import { isForPerson, needsYou } from '../state/matters.ts'
 import { openNeeds } from '../state/open-needs.ts'
 import { overview } from '../state/overview.ts'
-import { clearSelection, selection } from '../state/selection.ts'
+import { clearSelection, select, selection } from '../state/selection.ts'
 import { MailPage, useListMoves } from './mail-page.tsx'
 import { rowHeight } from './threads.tsx'
+
+const DigestSections = lazy(async () => (await import('../parts/digest.tsx')).DigestSections)
 
 type Section = NeedsYouItem['section']
 interface Head {
@@ -98,9 +103,12 @@ export function NeedsYouPage({ id }: { id: string | undefined }) {
         )
       }
       under={
-        <BulkBar>
-          <BulkActions items={chosen} onApprove={approve} onDone={done} onSnooze={snooze} />
-        </BulkBar>
+        <>
+          {awaySince.value !== null && <AwayLine since={awaySince.value} />}
+          <BulkBar>
+            <BulkActions items={chosen} onApprove={approve} onDone={done} onSnooze={snooze} />
+          </BulkBar>
+        </>
       }
       list={<NeedsList items={items} id={id} closed={closed} setClosed={setClosed} />}
       reading={
@@ -123,8 +131,50 @@ export function NeedsYouPage({ id }: { id: string | undefined }) {
           </>
         )
       }
-      placeholder={items === undefined ? null : items.length === 0 ? <Summary /> : <Digest items={items} />}
+      placeholder={
+        items === undefined ? null : awaySince.value !== null ? (
+          <AwaySummary since={awaySince.value} />
+        ) : items.length === 0 ? (
+          <Summary />
+        ) : (
+          <Counts items={items} />
+        )
+      }
     />
+  )
+}
+
+/** Says in one line what happened while the person was away; on a narrow screen there is no room for more. */
+function AwayLine({ since }: { since: string }) {
+  const digest = useDigest(since).data.value
+  if (digest === undefined) return null
+  const figures = digestFigures(digest)
+  if (figures.length === 0) return null
+  return (
+    <p class="away-line" role="status">
+      <span>
+        <a href="/away">While you were away</a>: {figures.join(', ')}.
+      </span>
+      <button type="button" class="button plain small" onClick={seenAway}>
+        Dismiss
+      </button>
+    </p>
+  )
+}
+
+const linesInSummary = 4
+
+function AwaySummary({ since }: { since: string }) {
+  const digest = useDigest(since).data.value
+  if (digest === undefined) return <Loading />
+  return (
+    <div class="away-summary" tabIndex={0} role="region" aria-label="While you were away">
+      <h2>
+        <a href="/away">While you were away</a>
+      </h2>
+      <p class="quiet">Since {fullTime(digest.since)}</p>
+      <DigestSections digest={digest} most={linesInSummary} />
+    </div>
   )
 }
 
@@ -143,15 +193,21 @@ function BulkActions({ items, onApprove, onDone, onSnooze }: BulkActionsProps) {
   const messages = messagesOf(items)
   const count = (which: 'approve' | 'reject') =>
     messages.filter((message) => choicesFor(message)[which] !== undefined).length
+  const rejected = count('reject')
+  useLayoutEffect(
+    () => (rejected === 0 ? undefined : onIntents({ reject: () => setAsking(true) })),
+    [rejected],
+  )
   if (isAsking)
     return (
       <Reason
         asks="What should change"
-        label={`Reject ${count('reject')}`}
+        label={`Reject ${rejected}`}
         onCancel={() => setAsking(false)}
         onSubmit={(why) => {
+          const keys = messages.map(({ id }) => id)
           setAsking(false)
-          answerWith(messages, 'reject', why)
+          answerWith(messages, 'reject', why, () => select(keys))
           clearSelection()
         }}
       />
@@ -163,9 +219,9 @@ function BulkActions({ items, onApprove, onDone, onSnooze }: BulkActionsProps) {
           Approve {count('approve')} <kbd>a</kbd>
         </button>
       )}
-      {count('reject') > 0 && (
+      {rejected > 0 && (
         <button type="button" class="button small" onClick={() => setAsking(true)}>
-          Reject {count('reject')}…
+          Reject {rejected}… <kbd>x</kbd>
         </button>
       )}
       <button type="button" class="button small" onClick={onDone}>
@@ -249,6 +305,8 @@ const NeedRow = ({ item, isCurrent }: { item: NeedsYouItem; isCurrent: boolean }
     people={line(item.message.from)}
     subject={titleOf(item.message)}
     at={item.since}
+    // What the system says begins with ids.
+    preview={item.message.from === 'system' ? undefined : previewOf(item.message)}
     selectKey={item.message.id}
   >
     <PriorityChip priority={item.message.priority} />
@@ -259,7 +317,7 @@ const NeedRow = ({ item, isCurrent }: { item: NeedsYouItem; isCurrent: boolean }
 )
 
 /** What needs the person, counted by kind, until an item is selected. */
-function Digest({ items }: { items: readonly NeedsYouItem[] }) {
+function Counts({ items }: { items: readonly NeedsYouItem[] }) {
   const asked = items.filter(isForPerson)
   const counts = new Map<string, number>()
   for (const { kind } of asked) counts.set(kindName(kind), (counts.get(kindName(kind)) ?? 0) + 1)

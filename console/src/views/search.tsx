@@ -10,11 +10,13 @@ import { snippet, wordsOfSearch } from '../lib/highlight.ts'
 import { path } from '../lib/route.ts'
 import { asPrefix, withoutUnfinished } from '../lib/search-completion.ts'
 import { line, plural, sentence } from '../lib/text.ts'
+import { Icon } from '../parts/icon.tsx'
 import { Row } from '../parts/row.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Loading, PriorityChip, Problem, TypeChip } from '../parts/small.tsx'
 import { ThreadPane } from '../parts/thread-pane-lazy.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
+import { notifiedViews, toggleViewNotify } from '../state/notify.ts'
 import { saveView, views } from '../state/views.ts'
 import { MailPage, useListMoves } from './mail-page.tsx'
 import { rowHeight, usePaged } from './threads.tsx'
@@ -60,7 +62,8 @@ function problemOf(q: string): ApiError | null {
   }
 }
 
-const pauseMs = 120
+/** So that letters typed at once are one search. The search before is given up when the next begins. */
+const pauseMs = 25
 
 /** Full-text search with the operators of `mailbox search`, while the person types. */
 export function SearchPage({ q, id }: { q: string; id: string | undefined }) {
@@ -134,6 +137,15 @@ function Saving({ q }: { q: string }) {
     return (
       <p class="search-note">
         Saved as <b>{line(known.name)}</b>{' '}
+        <button
+          type="button"
+          class="button plain small"
+          aria-pressed={notifiedViews.value.includes(known.name)}
+          title="Desktop notifications for new mail that this search finds"
+          onClick={() => void toggleViewNotify(known.name)}
+        >
+          <Icon name="bell" /> Notify
+        </button>{' '}
         <button type="button" class="button plain small" onClick={() => void saveView(known.name, null)}>
           Remove
         </button>
@@ -190,7 +202,8 @@ const Hints = () => (
     </p>
     <p>
       <code>after:24h</code> and <code>before:2026-11-15</code> take dates and durations,{' '}
-      <code>is:unread</code> is about your own mail, and <code>is:open</code> about what nobody has answered.
+      <code>is:unread</code> and <code>is:mine</code> are about your own mail, and <code>is:open</code> about
+      what nobody has answered.
     </p>
   </Empty>
 )
@@ -227,6 +240,7 @@ function Results({ q, id, onFacts }: ResultsProps) {
       rowHeight={rowHeight}
       keyOf={(message) => message.id}
       selected={selected}
+      isBusy={found.data.value === undefined}
       onNearEnd={more}
       row={(message) => (
         <Row

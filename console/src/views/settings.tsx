@@ -1,23 +1,18 @@
-import { get } from '../data/api.ts'
-import { useResource } from '../data/resource.ts'
+import type { ComponentChildren } from 'preact'
+import type { Connections } from '../../../src/api/reading.ts'
+import { describeEffect, type Route } from '../../../src/model/routes.ts'
 import { quote } from '../lib/cli.ts'
-import { line } from '../lib/text.ts'
-import { duration } from '../lib/time.ts'
-import { Command, Loading, Problem } from '../parts/small.tsx'
+import { line, plural } from '../lib/text.ts'
+import { duration, fullTime } from '../lib/time.ts'
+import { Command, Loading, Problem, When, Who } from '../parts/small.tsx'
 import { setUndoMs, undoChoices, undoMs } from '../state/deferred.ts'
 import { notifies, toggleNotify } from '../state/notify.ts'
 import { overview } from '../state/overview.ts'
+import { type Setting, useSettings } from '../state/settings.ts'
 import { setTheme, theme } from '../state/theme.ts'
 import { Page } from './page.tsx'
 import './settings.css'
 import { useState } from 'preact/hooks'
-
-interface Setting {
-  key: string
-  about: string
-  value: unknown
-  default: unknown
-}
 
 /** The part of a name before its last word says which group it belongs to. */
 const groups: readonly { name: string; has: (key: string) => boolean }[] = [
@@ -42,10 +37,7 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 
 /** The person's own settings, and those of the space with what each does. */
 export function SettingsPage() {
-  const { data, error } = useResource('settings', () => ({
-    load: (_: unknown, signal: AbortSignal) =>
-      get<{ dir: string; settings: Setting[] }>('/api/settings', {}, signal),
-  }))
+  const { data, error } = useSettings()
   return (
     <Page title="Settings">
       <Yours />
@@ -68,25 +60,36 @@ export function SettingsPage() {
                 <bdi>{line(data.value.dir)}</bdi>
               </dd>
             </dl>
+            <nav class="settings-nav" aria-label="On this page">
+              {[...others, ...groups.map(({ name }) => name)].map((name) => (
+                <a key={name} href={`#${anchorOf(name)}`}>
+                  {name}
+                </a>
+              ))}
+            </nav>
             <p class="quiet">
-              Settings are changed on the command line, and tokens, keys and routes have commands of their
-              own. What was changed and by whom is in the <a href="/audit">audit</a>. A hub that is running
-              uses a new value once it is started again.
+              You change settings on the command line; tokens, keys and routes have commands of their own. A
+              running hub uses the new values after a restart.
             </p>
-            {[
-              'mailbox config set KEY VALUE',
-              'mailbox route list',
-              'mailbox token NAME',
-              'mailbox doctor',
-            ].map((text) => (
+            {['mailbox config set KEY VALUE', 'mailbox doctor'].map((text) => (
               <Command key={text} text={text} />
             ))}
           </section>
+          <Routes
+            routes={(data.value.settings.find(({ key }) => key === 'routes')?.value ?? []) as Route[]}
+          />
+          <Tokens tokens={data.value.tokens} />
+          <Bridges bridges={data.value.bridges} />
+          <Part name="Audit" about="What was refused, changed, imported and repaired, and who came and went.">
+            <p>
+              <a href="/audit">Open the audit</a>
+            </p>
+          </Part>
           {groups.map(({ name }) => (
             <Group
               key={name}
               name={name}
-              settings={data.value!.settings.filter(({ key }) => groupOf(key) === name)}
+              settings={data.value!.settings.filter(({ key }) => key !== 'routes' && groupOf(key) === name)}
             />
           ))}
         </>
@@ -95,11 +98,139 @@ export function SettingsPage() {
   )
 }
 
-const Group = ({ name, settings }: { name: string; settings: readonly Setting[] }) => (
-  <section class="section">
+const others = ['Routes', 'Tokens', 'Bridges', 'Audit']
+const anchorOf = (name: string): string => name.toLowerCase().replaceAll(' ', '-')
+
+interface PartProps {
+  name: string
+  about?: string
+  children: ComponentChildren
+}
+
+const Part = ({ name, about, children }: PartProps) => (
+  <section class="section" id={anchorOf(name)}>
     <header>
       <h2>{name}</h2>
     </header>
+    {about !== undefined && <p class="quiet">{about}</p>}
+    {children}
+  </section>
+)
+
+const Routes = ({ routes }: { routes: readonly Route[] }) => (
+  <Part
+    name="Routes"
+    about="Rules that give mail other recipients, or another priority, when it is sent. The first one that fits decides."
+  >
+    {routes.length === 0 ? (
+      <Command text="mailbox route add type:ci_failure --to role:ci" />
+    ) : (
+      <ol class="settings numbered">
+        {routes.map((route) => (
+          <li key={route.when}>
+            <code>
+              <bdi>{line(route.when)}</bdi>
+            </code>
+            <span>
+              <bdi>{line(describeEffect(route))}</bdi>
+            </span>
+          </li>
+        ))}
+      </ol>
+    )}
+  </Part>
+)
+
+const Tokens = ({ tokens }: Pick<Connections, 'tokens'>) => (
+  <Part
+    name="Tokens"
+    about="Agents in containers and on other machines sign in with a token. It is valid for one agent and its scopes; only its digest is stored."
+  >
+    {tokens.length === 0 ? (
+      <Command text="mailbox token NAME" />
+    ) : (
+      <div class="table-room">
+        <table class="table">
+          <thead>
+            <tr>
+              <th>Agent</th>
+              <th>Scopes</th>
+              <th>Created</th>
+              <th>Last used</th>
+              <th>Expires</th>
+              <th class="number">Refused</th>
+            </tr>
+          </thead>
+          <tbody>
+            {tokens.map(({ name, scopes, createdAt, lastUsedAt, expiresAt, refused }) => (
+              <tr key={name}>
+                <td>
+                  <Who name={name} />
+                </td>
+                <td>{scopes.join(', ')}</td>
+                <td>
+                  <When at={createdAt} />
+                </td>
+                <td>{lastUsedAt === undefined ? 'never' : <When at={lastUsedAt} />}</td>
+                <td>{expiresAt === undefined ? 'never' : fullTime(expiresAt)}</td>
+                <td class="number">{refused}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    )}
+  </Part>
+)
+
+type BridgeLine = Connections['bridges'][number]
+
+function BridgeRow({ format, path, direction, isRunning, linked, problems, error, ...more }: BridgeLine) {
+  const { inMs, outMs, lastProblem } = more
+  const lag = [inMs !== undefined && `${inMs} ms in`, outMs !== undefined && `${outMs} ms out`].filter(
+    Boolean,
+  )
+  return (
+    <li>
+      <div>
+        <b>{line(format)}</b>{' '}
+        <code>
+          <bdi>{line(path)}</bdi>
+        </code>
+        <p class="quiet">
+          {direction === 'both' ? 'Both ways' : `Only ${direction}`}, {plural(linked, 'message')} on both
+          sides
+          {problems > 0 && `, ${plural(problems, 'problem')}`}
+          {lag.length > 0 && `, lag ${lag.join(', ')}`}
+        </p>
+        {lastProblem !== undefined && <p class="quiet">Last problem: {line(lastProblem)}</p>}
+      </div>
+      <div>
+        <span class={`chip ${isRunning ? 'good' : error === undefined ? '' : 'bad'}`}>
+          {isRunning ? 'running' : 'not running'}
+        </span>
+        {error !== undefined && error !== 'not running' && <p class="quiet">{line(error)}</p>}
+      </div>
+    </li>
+  )
+}
+
+const Bridges = ({ bridges }: Pick<Connections, 'bridges'>) => (
+  <Part name="Bridges" about="Folders of other mailbox systems that a hub keeps in sync with this space.">
+    {bridges.length === 0 ? (
+      <Command text="mailbox bridge FORMAT PATH" />
+    ) : (
+      <ul class="settings">
+        {bridges.map((bridge) => (
+          <BridgeRow key={bridge.id} {...bridge} />
+        ))}
+      </ul>
+    )}
+  </Part>
+)
+
+const Group = ({ name, settings }: { name: string; settings: readonly Setting[] }) => (
+  <Part name={name}>
     <ul class="settings">
       {settings.map(({ key, about, value, default: usual }) => (
         <li key={key}>
@@ -124,7 +255,7 @@ const Group = ({ name, settings }: { name: string; settings: readonly Setting[] 
         </li>
       ))}
     </ul>
-  </section>
+  </Part>
 )
 
 /** What holds in this browser only. */

@@ -12,10 +12,10 @@ export function SignIn() {
       <h1>{isRestarted ? 'The hub was restarted' : 'Sign in'}</h1>
       <p class="quiet">
         {isRestarted
-          ? 'Each start of the hub has its own link, and this page was opened with an earlier one. Open the new one; what you were writing is kept. To print it, run:'
+          ? 'The link changes each time the hub starts, and this page still has an earlier one. Open the new link; your drafts are kept. To print it, run:'
           : rejection.value === null
-            ? 'Open the link that the hub printed at startup. It contains your token. To print it again, run:'
-            : `The hub rejected the token: ${rejection.value}. Each start of the hub has its own link. To print it, run:`}
+            ? 'Open the link that the hub printed when it started. It contains your token. To print it again, run:'
+            : `The hub rejected the token: ${rejection.value}. The link changes each time the hub starts. To print the current one, run:`}
       </p>
       <Command text="mailbox token user --link" />
       <form
@@ -29,7 +29,7 @@ export function SignIn() {
           type="password"
           autoComplete="off"
           aria-label="Token"
-          placeholder="Or paste the token of the link"
+          placeholder="Or paste the token from the link"
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />

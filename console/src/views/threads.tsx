@@ -11,10 +11,11 @@ import { Row } from '../parts/row.tsx'
 import { Loading, PriorityChip, Problem, TypeChip } from '../parts/small.tsx'
 import { showError } from '../parts/toast.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import { finish } from '../state/decisions.ts'
+import { askSnooze, finish } from '../state/decisions.ts'
+import { offerUndo } from '../state/deferred.ts'
 import { openNeeds } from '../state/open-needs.ts'
 import { isNew, markSeen } from '../state/seen.ts'
-import { clearSelection, selection } from '../state/selection.ts'
+import { clearSelection, select, selection } from '../state/selection.ts'
 import { type ThreadFilter, threadPages } from '../state/threads.ts'
 import { useListMoves } from './mail-page.tsx'
 
@@ -101,24 +102,33 @@ function BulkActions({ threads }: { threads: readonly ThreadSummary[] }) {
   const own = (openNeeds.value ?? [])
     .map(({ message }) => message)
     .filter(({ threadId }) => ids.has(threadId))
-  const seen = () => {
-    markSeen(Object.fromEntries(threads.map(({ id, lastSeq }) => [id, lastSeq])))
+  const keys = [...ids]
+  const mark = () => {
+    const restore = markSeen(Object.fromEntries(threads.map(({ id, lastSeq }) => [id, lastSeq])))
     clearSelection()
+    return () => {
+      restore()
+      select(keys)
+    }
   }
-  const done = () => {
-    finish(own)
-    seen()
-  }
-  useLayoutEffect(() => (ids.size === 0 ? undefined : onIntents({ finish: done })))
+  const seen = () => offerUndo(`Marked ${plural(threads.length, 'thread')} as seen`, mark())
+  const done = () => (own.length === 0 ? seen() : finish(own, mark()))
+  const snooze = () => askSnooze(own, clearSelection, () => select(keys))
+  useLayoutEffect(() => (ids.size === 0 ? undefined : onIntents({ finish: done, snooze })))
   return (
     <>
       <button type="button" class="button small" onClick={seen}>
         Mark as seen
       </button>
       {own.length > 0 && (
-        <button type="button" class="button small" onClick={done}>
-          Done: {plural(own.length, 'message')} to you <kbd>e</kbd>
-        </button>
+        <>
+          <button type="button" class="button small" onClick={done}>
+            Done: {plural(own.length, 'message')} to you <kbd>e</kbd>
+          </button>
+          <button type="button" class="button small" onClick={snooze}>
+            Snooze <kbd>h</kbd>
+          </button>
+        </>
       )}
     </>
   )
@@ -135,7 +145,8 @@ function ThreadRow({ thread, href, isCurrent }: { thread: ThreadSummary; href: s
       people={[lastFrom, ...others].map(line).join(', ')}
       subject={subject}
       at={lastAt}
-      preview={preview}
+      // What the system says begins with ids.
+      preview={lastFrom === 'system' ? undefined : preview}
       isNew={isNew(thread) && !isCurrent}
       selectKey={thread.id}
     >

@@ -14,9 +14,14 @@ import { Page } from './page.tsx'
 const Graph = lazy(async () => (await import('../charts/traffic-graph.tsx')).TrafficGraph)
 const Matrix = lazy(async () => (await import('../charts/traffic-matrix.tsx')).TrafficMatrix)
 
-const spans = { '1 h': 3_600_000, '24 h': 86_400_000, all: 0 } as const
+const spans = { '1h': 3_600_000, '24h': 86_400_000, all: 0 } as const
 type Span = keyof typeof spans
-const labels: Record<string, string> = { graph: 'Graph', matrix: 'Matrix', all: 'All time' }
+const labels: Record<string, string> = {
+  ...{ graph: 'Graph', matrix: 'Matrix', '1h': '1 h', '24h': '24 h', all: 'All time' },
+  ...{ folded: 'By agent', shown: 'By role' },
+}
+/** With more participants a graph is a ball of lines. */
+const mostInGraph = 12
 
 /** Opens the mail behind what was selected. */
 function open(selection: Selection): void {
@@ -31,14 +36,16 @@ function open(selection: Selection): void {
 
 const quoted = (name: string): string => (/\s/.test(name) ? `"${name}"` : name)
 
-/** Who sends to whom, as a graph and as a matrix. */
-export function TrafficPage({ view, span: wanted }: { view: string; span: string }) {
-  const span: Span = wanted in spans ? (wanted as Span) : 'all'
-  const { data, error } = useResource(`traffic ${span}`, () => ({
+/** Who sends to whom, as a graph or, where that would be too much, as a matrix. */
+export function TrafficPage({ query }: { query: URLSearchParams }) {
+  const wanted = query.get('span') ?? 'all'
+  const span: Span = Object.hasOwn(spans, wanted) ? (wanted as Span) : 'all'
+  const roles = query.get('roles') === 'shown' ? 'shown' : 'folded'
+  const { data, error } = useResource(`traffic ${span} ${roles}`, () => ({
     restMs: 3_000,
     load: async (_: Pair[] | undefined, signal: AbortSignal) => {
       const since = spans[span] === 0 ? undefined : new Date(Date.now() - spans[span]).toISOString()
-      return (await get<{ pairs: Pair[] }>('/api/traffic', { since }, signal)).pairs
+      return (await get<{ pairs: Pair[] }>('/api/traffic', { since, roles }, signal)).pairs
     },
     apply: (pairs: Pair[], entries) => ({
       data: pairs,
@@ -53,12 +60,18 @@ export function TrafficPage({ view, span: wanted }: { view: string; span: string
   }, [agents, pairs])
   if (error.value !== null && pairs === undefined) return <Problem error={error.value} />
   if (pairs === undefined || agents === undefined) return <Loading />
-  const href = (next: { view?: string; span?: string }) =>
-    `/traffic?${new URLSearchParams({ view, span, ...next }).toString()}`
-  const choice = (label: string, names: readonly string[], current: string, key: 'view' | 'span') => (
+  const isMany = new Set(pairs.flatMap(({ from, to }) => [from, to])).size > mostInGraph
+  const asked = query.get('view')
+  const view = asked === 'graph' || asked === 'matrix' ? asked : isMany ? 'matrix' : 'graph'
+  const href = (key: string, value: string) => {
+    const next = new URLSearchParams(query)
+    next.set(key, value)
+    return `/traffic?${next.toString()}`
+  }
+  const choice = (label: string, names: readonly string[], current: string, key: string) => (
     <nav class="choice" aria-label={label}>
       {names.map((name) => (
-        <a key={name} href={href({ [key]: name })} aria-current={name === current ? 'page' : undefined}>
+        <a key={name} href={href(key, name)} aria-current={name === current ? 'page' : undefined}>
           {labels[name] ?? name}
         </a>
       ))}
@@ -69,6 +82,7 @@ export function TrafficPage({ view, span: wanted }: { view: string; span: string
       title="Traffic"
       tools={
         <>
+          {choice('Mail to roles', ['folded', 'shown'], roles, 'roles')}
           {choice('View', ['graph', 'matrix'], view, 'view')}
           {choice('Time range', Object.keys(spans), span, 'span')}
         </>
@@ -82,7 +96,7 @@ export function TrafficPage({ view, span: wanted }: { view: string; span: string
       ) : view === 'matrix' ? (
         <Matrix agents={writing} pairs={pairs} onSelect={open} />
       ) : (
-        <Graph agents={writing} pairs={pairs} onSelect={open} />
+        <Graph agents={writing} pairs={pairs} onSelect={open} edges={isMany ? 'pointed' : 'all'} />
       )}
     </Page>
   )

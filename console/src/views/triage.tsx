@@ -96,12 +96,17 @@ interface ItemProps {
 function Item({ item, place, share, texts, onNext, onSkip, onPrevious, onUndo }: ItemProps) {
   const { message } = item
   const { approve, reject, options } = choicesFor(message)
+  // A notification has links that name an answer. Following one decides nothing: it only puts the focus there.
+  const [named] = useState(() => new URLSearchParams(location.search).get('choose'))
+  const isNamed = (action: typeof approve) =>
+    named !== null && named === (typeof action === 'object' ? action.step : action)
   const [mode, setMode] = useState<'choose' | 'reject' | 'answer'>(
-    texts.has(message.id) ? 'answer' : 'choose',
+    texts.has(message.id) ? 'answer' : isNamed(reject) ? 'reject' : 'choose',
   )
   const head = useRef<HTMLHeadingElement>(null)
+  const chosen = useRef<HTMLButtonElement>(null)
   useLayoutEffect(() => {
-    if (mode === 'choose') head.current?.focus({ preventScroll: true })
+    if (mode === 'choose') (chosen.current ?? head.current)?.focus({ preventScroll: true })
   }, [mode])
   const yes = () => answerWith([message], 'approve', '', onUndo) && onNext()
   const done = () => {
@@ -110,10 +115,16 @@ function Item({ item, place, share, texts, onNext, onSkip, onPrevious, onUndo }:
   }
   const answer = (body: string, isTyped = false) => {
     texts.delete(message.id)
-    reply(message, body, () => {
-      if (isTyped) texts.set(message.id, body)
-      onUndo()
-    })
+    const keep = () => void (isTyped && texts.set(message.id, body))
+    reply(
+      message,
+      body,
+      () => {
+        keep()
+        onUndo()
+      },
+      keep,
+    )
     onNext()
   }
   const snooze = () => askSnooze([message], onNext, onUndo)
@@ -185,7 +196,12 @@ function Item({ item, place, share, texts, onNext, onSkip, onPrevious, onUndo }:
               <ol class="triage-options" aria-label="Suggested answers">
                 {options.map((text, n) => (
                   <li key={text}>
-                    <button type="button" class="button" onClick={() => answer(text)}>
+                    <button
+                      type="button"
+                      class="button"
+                      ref={named === String(n + 1) ? chosen : null}
+                      onClick={() => answer(text)}
+                    >
                       <kbd>{n + 1}</kbd> <bdi class="cut">{line(text)}</bdi>
                     </button>
                   </li>
@@ -194,7 +210,12 @@ function Item({ item, place, share, texts, onNext, onSkip, onPrevious, onUndo }:
             )}
             <div class="triage-actions">
               {approve && (
-                <button type="button" class="button main" onClick={yes}>
+                <button
+                  type="button"
+                  class="button main"
+                  ref={isNamed(approve) ? chosen : null}
+                  onClick={yes}
+                >
                   {nameOf(approve)} <kbd>a</kbd>
                 </button>
               )}

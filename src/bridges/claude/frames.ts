@@ -37,12 +37,19 @@ const wordIn = (frame: Frame, name: string): string | undefined =>
 
 /** What a task of a team is called here, everywhere. */
 export const taskKey = (team: string, id: string): string => `${team}#${id}`
+/** The id of a task, which is the name of its file as well. */
+export const isTaskId = (id: unknown): id is string => typeof id === 'string' && /^\w[\w-]{0,63}$/.test(id)
+/** The task that a frame gives to somebody. */
+export function taskIn(frame: Frame | undefined): string | undefined {
+  const id = frame?.type === 'task_assignment' ? frame['taskId'] : undefined
+  return isTaskId(id) ? id : undefined
+}
 export const taskForeign = (team: string, id: string): string => `task:${team}:${id}`
 
 /** The id of an entry there. Frames that are answered go by the id that the answer names. */
 export function idOf(team: string, entry: InboxEntry): string {
   const frame = frameOf(entry)
-  const task = frame?.type === 'task_assignment' ? wordIn(frame, 'taskId') : undefined
+  const task = taskIn(frame)
   if (task !== undefined) return taskForeign(team, task)
   const request = frame?.type === 'shutdown_request' ? wordIn(frame, 'requestId') : undefined
   return request ?? entry.msg_id ?? `${entry.from}|${entry.timestamp}|${entry.text}`.slice(0, 500)

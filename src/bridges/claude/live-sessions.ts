@@ -20,6 +20,9 @@ import {
 } from './session-files.ts'
 import { listen, post } from './session-wire.ts'
 
+/** The last message that a session has taken: one is on its way to a session at a time. */
+export const takenNote = 'taken by '
+
 export interface Received {
   /** Whom it is for here. */
   owner: string
@@ -41,7 +44,6 @@ export class LiveSessions {
   readonly #ring: () => void
   readonly #peers = new Map<string, Peer>()
   readonly #posting = new Set<string>()
-  readonly #posted = new Set<string>()
   readonly #pace = new Pace()
   #wanted: ReadonlySet<string> = new Set()
   #isClosed = false
@@ -90,8 +92,13 @@ export class LiveSessions {
   #receiver(owner: string) {
     return {
       onMessage: (message: PeerMessage, done: () => void) => {
-        this.received.push({ owner, message, done })
+        const one = { owner, message, done }
+        this.received.push(one)
         this.#ring()
+        return () => {
+          const at = this.received.indexOf(one)
+          if (at >= 0) this.received.splice(at, 1)
+        }
       },
       onNotice: (notice: PeerNotice) => {
         this.notices.push(notice)
@@ -111,7 +118,8 @@ export class LiveSessions {
   /** Throws `LockHeld` until the session has the message. */
   post(session: SessionRecord, outgoing: Outgoing): void {
     const { id, letter } = outgoing
-    if (this.#posted.delete(id)) return
+    const note = `${takenNote}${session.sessionId}`
+    if (this.#folder.memory.note(note) === id) return
     const from = this.#peers.get(letter.from)
     const text = textFor(outgoing, this.#folder.host?.dir ?? '')
     const pair = `${letter.from} ${session.sessionId}`
@@ -124,7 +132,7 @@ export class LiveSessions {
       const content = envelope(text, { name, ...(socket === undefined ? {} : { socket }) })
       const frame = { id, content, ...(socket === undefined ? {} : { from: socket }) }
       post(session.socket, tokenOf(this.#folder, session), frame)
-        .then(() => this.#posted.add(id))
+        .then(() => this.#folder.memory.setNote(note, id))
         // It is tried again, at the socket that the session has then.
         .catch(() => {})
         .finally(() => {
@@ -153,5 +161,9 @@ export class LiveSessions {
   close(): void {
     this.#isClosed = true
     for (const [name, peer] of this.#peers) this.#close(name, peer)
+    // What a killed bridge has left, too.
+    const { id = '' } = this.#folder.host ?? {}
+    for (const { name, socket, space } of sessionsIn(this.#folder))
+      if (space === id) this.#remove(name, socket)
   }
 }

@@ -7,8 +7,8 @@ import { leadName, type Member, ourType, type Team, teamsIn } from './team-files
 /** Names that speak for somebody else there. */
 const reservedThere = new Set([leadName, 'main', 'user', 'system'])
 
-/** What one of us is called in a team. */
-export function nameInTeam(name: string): string {
+/** A name of ours as a team can have it, unless somebody else has it there. */
+export function plainName(name: string): string {
   if (name === person) return 'mailbox-user'
   if (name === systemAgent) return 'mailbox'
   const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, '-').slice(0, 120)
@@ -62,15 +62,31 @@ export function guestsOf(folder: Folder, team: Team): { name: string; agent: Age
   const theirs = team.members.filter(({ agentType }) => agentType !== ourType).map(({ name }) => name)
   const own = new Set(theirs.map((name) => hookedAgent(folder, team, name)?.name))
   const taken = new Set(theirs)
-  return agentsOf(folder).flatMap((agent) => {
-    const isGuest =
-      agent.session.client !== 'bridge' &&
-      agent.name !== person &&
-      agent.state !== 'dead' &&
-      !own.has(agent.name)
-    const name = nameInTeam(agent.name)
-    if (!isGuest || taken.has(name)) return []
-    taken.add(name)
-    return [{ name, agent }]
-  })
+  const isGuest = (agent: Agent) =>
+    agent.session.client !== 'bridge' &&
+    agent.name !== person &&
+    agent.state !== 'dead' &&
+    !own.has(agent.name)
+  return agentsOf(folder)
+    .filter(isGuest)
+    .map((agent) => {
+      const name = freeName(agent.name, taken)
+      taken.add(name)
+      return { name, agent }
+    })
+}
+
+/** What one of us is called in a team: never what somebody else is called there. */
+export function nameInTeam(folder: Folder, team: Team, name: string): string {
+  const guests = guestsOf(folder, team)
+  const guest = guests.find(({ agent }) => agent.name === name)
+  if (guest !== undefined) return guest.name
+  const theirs = team.members.filter(({ agentType }) => agentType !== ourType)
+  return freeName(name, new Set([...theirs, ...guests].map((one) => one.name)))
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  const plain = plainName(name)
+  const others = Array.from({ length: taken.size }, (_, n) => `mailbox-${plain}${n === 0 ? '' : `-${n}`}`)
+  return [plain, ...others].find((one) => !taken.has(one))!
 }

@@ -11,6 +11,8 @@ import { frameIn, messageIn, noticesIn, type PeerMessage, type PeerNotice } from
 
 const maxLine = 1_048_576
 const closeMs = 5_000
+/** What is not kept by then is not kept later: its sender is about to take it for lost, and may send it again. */
+const keepMs = 4_500
 const firstLineMs = 30_000
 
 /** Sends a message to a session. Resolves when the session has closed the connection, and rejects if it does not. */
@@ -42,8 +44,8 @@ export function post(
 }
 
 export interface Receiver {
-  /** `done` closes the connection, which tells the sender that the message is kept. */
-  onMessage: (message: PeerMessage, done: () => void) => void
+  /** `done` closes the connection, which tells the sender that the message is kept. Returns how to forget it. */
+  onMessage: (message: PeerMessage, done: () => void) => () => void
   onNotice: (notice: PeerNotice) => void
 }
 
@@ -54,8 +56,14 @@ export function listen(path: string, receiver: Receiver): Promise<Server> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(path, () => {
-      chmodSync(path, 0o600)
-      resolve(server)
+      try {
+        chmodSync(path, 0o600)
+        resolve(server)
+      } catch (error) {
+        // Somebody has removed it already.
+        server.close()
+        reject(error as Error)
+      }
     })
   })
 }
@@ -79,7 +87,7 @@ function serve(connection: Socket, { onMessage, onNotice }: Receiver): void {
     for (const frame of frames) {
       if (frame['type'] === 'control') for (const notice of noticesIn(frame)) onNotice(notice)
       const message = frame['type'] === 'user' ? messageIn(frame) : undefined
-      if (message !== undefined) onMessage(message, done)
+      if (message !== undefined) setTimeout(onMessage(message, done), keepMs).unref()
     }
     if (open === 0) connection.end()
   })

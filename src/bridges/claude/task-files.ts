@@ -4,7 +4,7 @@ import type { Folder } from '../folder.ts'
 import type { CopyState, Fact, Link } from '../format.ts'
 import { setMembers } from '../json-text.ts'
 import { stringsIn } from '../letters.ts'
-import { taskForeign, taskKey } from './frames.ts'
+import { isTaskId, taskForeign, taskKey } from './frames.ts'
 import { nameHere } from './names.ts'
 import { leadName, type Team } from './team-files.ts'
 import { changeTask } from './team-inbox.ts'
@@ -22,7 +22,7 @@ export function* readTasks(folder: Folder, team: Team, guests: ReadonlyMap<strin
   for (const path of folder.files(dirOf(team.name), '.json')) {
     const file = folder.changed(path)
     if (file === undefined) continue
-    const task = taskIn(file.text)
+    const task = parsed(file.text)
     if (task === undefined) {
       if (folder.isSettled(path)) folder.problem(path, 'is not a task', undefined, file.mark)
       continue
@@ -54,10 +54,10 @@ export function* readTasks(folder: Folder, team: Team, guests: ReadonlyMap<strin
   }
 }
 
-function taskIn(text: string): (Record<string, unknown> & { id: string }) | undefined {
+function parsed(text: string): (Record<string, unknown> & { id: string }) | undefined {
   try {
     const task: unknown = JSON.parse(text)
-    return isObject(task) && typeof task['id'] === 'string' ? { ...task, id: task['id'] } : undefined
+    return isObject(task) && isTaskId(task['id']) ? { ...task, id: task['id'] } : undefined
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject } from '../../base/objects.ts'
 import { localProcess, processState } from '../../base/process.ts'
@@ -141,12 +141,15 @@ export function changeMembers(
   })
 }
 
+/** Blanks cover what was longer before, so that it is whole for whoever reads it before it is cut off. */
 function writeInPlace(path: string, text: string): void {
-  const fd = openSync(path, 'r+')
+  const fd = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW)
   try {
-    const bytes = Buffer.from(text)
+    const length = Buffer.byteLength(text)
+    const bytes = Buffer.alloc(Math.max(length, fstatSync(fd).size), ' ')
+    bytes.write(text)
     for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at)
-    ftruncateSync(fd, bytes.length)
+    ftruncateSync(fd, length)
     fsyncSync(fd)
   } finally {
     closeSync(fd)

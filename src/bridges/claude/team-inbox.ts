@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { systemName } from '../../base/errors.ts'
 import { isObject } from '../../base/objects.ts'
-import type { Folder } from '../folder.ts'
-import { withLock } from '../lock.ts'
+import type { Folder, ReplaceOptions } from '../folder.ts'
+import { LockHeld, withLock } from '../lock.ts'
 import { lockManner } from './team-files.ts'
 
 export interface InboxEntry {
@@ -15,24 +15,29 @@ export interface InboxEntry {
   [more: string]: unknown
 }
 
-const isEntry = (value: unknown): value is InboxEntry =>
-  isObject(value) &&
-  typeof value['from'] === 'string' &&
-  typeof value['text'] === 'string' &&
-  typeof value['timestamp'] === 'string'
+const isText = (value: unknown): boolean => typeof value === 'string'
 
-/** The entries of an inbox. A file that is no list counts as empty there, and so it does here. */
+export const isEntry = (value: unknown): value is InboxEntry =>
+  isObject(value) &&
+  ['from', 'text', 'timestamp'].every((name) => isText(value[name])) &&
+  ['summary', 'msg_id'].every((name) => value[name] === undefined || isText(value[name]))
+
+/** The entries of an inbox. */
 export function readInbox(folder: Folder, path: string): InboxEntry[] {
-  return readList(folder, path).filter((value, n): value is InboxEntry => {
+  return (readList(folder, path) ?? []).filter((value, n): value is InboxEntry => {
     if (isEntry(value)) return true
-    folder.problem(path, 'has an entry without from, text and timestamp', n + 1)
+    folder.problem(path, 'has an entry that is no message', n + 1)
     return false
   })
 }
 
-function readList(folder: Folder, path: string): unknown[] {
-  const file = folder.has(path) ? folder.read(path) : undefined
-  if (file === undefined) return []
+/** Undefined if the file is no list: it may be half written. */
+function readList(folder: Folder, path: string): unknown[] | undefined {
+  if (!folder.has(path)) return []
+  const file = folder.read(path)
+  if (file === undefined) return undefined
+  // Whoever created it was killed before it wrote the list.
+  if (file.text === '') return []
   try {
     const list: unknown = JSON.parse(file.text)
     if (Array.isArray(list)) return list
@@ -40,23 +45,30 @@ function readList(folder: Folder, path: string): unknown[] {
   } catch {
     if (folder.isSettled(path)) folder.problem(path, 'is not JSON')
   }
-  return []
+  return undefined
 }
 
-/** Changes an inbox under its lock; `undefined` leaves it as it is. Entries that we do not understand stay in it. */
+/**
+ * Changes an inbox under its lock; `undefined` leaves it as it is. Entries that we do not understand stay in it, and a
+ * file that is no list is left alone.
+ */
 export function changeInbox(
   folder: Folder,
   path: string,
   change: (entries: readonly unknown[]) => unknown[] | undefined,
+  options: ReplaceOptions = {},
 ): void {
   createEmpty(folder.inside(path))
   withLock(folder, `${path}.lock`, lockManner, () => {
-    const changed = change(readList(folder, path))
+    const list = readList(folder, path)
+    if (list === undefined) throw new LockHeld(path)
+    const changed = change(list)
     if (changed === undefined) return
-    const temporary = `${path}.tmp.${randomBytes(4).toString('hex')}`
-    folder.replace(path, JSON.stringify(changed, null, 2), { temporary })
+    folder.replace(path, JSON.stringify(changed, null, 2), { temporary: temporaryOf(path), ...options })
   })
 }
+
+const temporaryOf = (path: string): string => `${path}.tmp.${randomBytes(4).toString('hex')}`
 
 function createEmpty(path: string): void {
   try {
@@ -72,7 +84,6 @@ function createEmpty(path: string): void {
 export function changeTask(folder: Folder, path: string, change: (text: string) => string): void {
   withLock(folder, `${path}.lock`, lockManner, () => {
     const file = folder.read(path)
-    if (file !== undefined)
-      folder.replace(path, change(file.text), { temporary: `${path}.tmp.${randomBytes(4).toString('hex')}` })
+    if (file !== undefined) folder.replace(path, change(file.text), { temporary: temporaryOf(path) })
   })
 }

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Folder, readFrom } from '../folder.ts'
+import { readFully } from '../../base/files.ts'
+import type { Folder } from '../folder.ts'
 
 /** No more of a transcript is read than this: what has just been said is at its end. */
 const tailBytes = 8 * 1_048_576
@@ -23,7 +24,7 @@ export function isInTranscript(folder: Folder, sessionId: string, text: string):
   try {
     const { size } = fstatSync(fd)
     const from = Math.max(0, size - tailBytes)
-    const lines = readFrom(fd, from, size - from)
+    const lines = readFully(fd, from, size - from)
       .toString('utf8')
       .split('\n')
     return lines.some((line) => isDelivery(line) && words.every((word) => line.includes(word)))

@@ -191,6 +191,9 @@ function nextInstant({ memory }: Folder, { owner, letter }: Outgoing): number {
   return next
 }
 
+/** The manager of an agent writes MSG-*.json.tmp, perhaps at the same time. */
+const temporaryOf = (place: string): string => `${place}.tmp.mailbox`
+
 function write(folder: Folder, outgoing: Outgoing): string {
   const { id, owner } = outgoing
   const agent = nameThere(name, owner)
@@ -198,7 +201,7 @@ function write(folder: Folder, outgoing: Outgoing): string {
   for (const one of [join(archiveOf(agent), `${id}.json`), place]) if (folder.has(one)) return one
   folder.ensureDirectory(inboxOf(agent))
   const text = render(folder, outgoing, nextInstant(folder, outgoing))
-  folder.replace(place, text, { temporary: `${place}.tmp` })
+  folder.replace(place, text, { temporary: temporaryOf(place) })
   return place
 }
 
@@ -222,14 +225,15 @@ function setState(folder: Folder, { place, foreign }: Link, state: CopyState, at
     const completed = state === 'filed' ? { completed_at: old['completed_at'] ?? time } : {}
     const seen = state === 'withdrawn' ? {} : readAt
     folder.ensureDirectory(join(box, 'archive'))
-    folder.replace(archived, setMembers(found.text, { status: 'archived', ...seen, ...completed }))
+    const text = setMembers(found.text, { status: 'archived', ...seen, ...completed })
+    folder.replace(archived, text, { temporary: temporaryOf(archived) })
     folder.remove(inbox)
     return state
   }
   const completed = state === 'done' ? { completed_at: time } : {}
   const status = state === 'done' ? 'completed' : state
   folder.replace(inbox, setMembers(found.text, { status, ...readAt, ...completed }), {
-    temporary: `${inbox}.tmp`,
+    ...{ temporary: temporaryOf(inbox), since: found.mark },
   })
   return state
 }

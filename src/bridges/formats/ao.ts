@@ -1,10 +1,10 @@
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { given, isObject } from '../../base/objects.ts'
 import { toPriority } from '../../model/message.ts'
 import type { Folder, ReadFile } from '../folder.ts'
-import type { CopyFact, CopyState, Fact, Format, Link, Outgoing } from '../format.ts'
+import type { CopyState, Fact, Format, Link, Outgoing } from '../format.ts'
 import { setMembers } from '../json-text.ts'
-import { isName, nameThere, senderName, timeOf } from '../letters.ts'
+import { idOfKey, isName, nameThere, senderName, timeOf } from '../letters.ts'
 import { fromBag, toBag } from '../payload-text.ts'
 
 /*
@@ -61,7 +61,7 @@ function toFact(
   file: ReadFile,
   session: string | undefined,
   state: CopyState | undefined,
-): CopyFact | undefined {
+): Fact | undefined {
   let value: unknown
   try {
     value = JSON.parse(file.text)
@@ -76,7 +76,10 @@ function toFact(
   }
   const message = value as Record<string, unknown>
   const { from, to, timestamp, type, priority, payload, requiresAck, replyTo, ackedAt } = message
-  const owner = session ?? (to as string)
+  const named = session ?? (to as string)
+  const owner = session !== undefined || folder.has(inboxOf(named)) ? named : folder.addressOf(named)
+  // What the bridge itself has told a sender.
+  if (type === 'ack' && message['id'] === ackId(replyTo, from)) return { kind: 'mark', mark: file.mark }
   return {
     kind: 'copy',
     id: typeof message['id'] === 'string' && message['id'] !== '' ? message['id'] : basename(path),
@@ -146,20 +149,45 @@ function setState(folder: Folder, { place, owner }: Link, state: CopyState, at: 
   const session = nameThere(name, owner)
   const dir = inboxOf(session)
   const file = basename(place)
+  if (basename(dirname(place)) === 'outbox') {
+    // It is nowhere else: only its sender can be told.
+    if (state === 'acked') tellSender(folder, folder.read(place)?.text, session, at)
+    return state
+  }
   const done = join(processedOf(session), file)
   if (folder.has(done)) return 'acked'
   const found = folder.read(join(dir, file))
   // Somebody has taken it away.
   if (found === undefined || state === 'unread') return state
-  if (state === 'acked')
+  if (state === 'acked') {
     folder.replace(join(dir, file), setMembers(found.text, { ackedAt: at }), {
-      temporary: join(dir, `${file}.tmp.ack`),
-      mode: fileMode,
+      ...{ temporary: join(dir, `${file}.tmp.ack`), mode: fileMode, since: found.mark },
     })
+    tellSender(folder, found.text, session, at)
+  }
   folder.ensureDirectory(processedOf(session), directoryMode)
   folder.move(join(dir, file), done)
   return 'acked'
 }
+
+/** Whoever wants an ack waits for a message of that type. It has the same name each time, so that it is sent once. */
+function tellSender(folder: Folder, text: string | undefined, session: string, at: string): void {
+  const { id, from, requiresAck } = JSON.parse(text ?? '{}') as Record<string, unknown>
+  if (requiresAck !== true || !isName(from) || from === session || !folder.has(inboxOf(from))) return
+  const ack = {
+    ...{ id: ackId(id, session), from: session, to: from, timestamp: at, type: 'ack', priority: 'normal' },
+    ...{ payload: {}, requiresAck: false, replyTo: id },
+  }
+  const file = `${at.replaceAll(':', '')}-${ack.id}-ack.json`
+  const place = join(inboxOf(from), file)
+  if (folder.has(place) || folder.has(join(processedOf(from), file))) return
+  folder.replace(place, JSON.stringify(ack, null, 2), {
+    temporary: join(inboxOf(from), `${file}.tmp.ack`),
+    mode: fileMode,
+  })
+}
+
+const ackId = (id: unknown, by: unknown): string => idOfKey(JSON.stringify(['ack', id, by]), 0)
 
 /** A message lies in the inbox until it is acknowledged; that is all there is. */
 function project(state: CopyState): CopyState {

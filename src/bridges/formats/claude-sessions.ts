@@ -1,6 +1,6 @@
 import { basename, dirname, join, sep } from 'node:path'
 import { given } from '../../base/objects.ts'
-import { LiveSessions, type Received } from '../claude/live-sessions.ts'
+import { LiveSessions, type Received, takenNote } from '../claude/live-sessions.ts'
 import type { PeerNotice } from '../claude/peer-frames.ts'
 import { isSessionOf } from '../claude/peers.ts'
 import { type SessionRecord, sessionsDir, sessionsIn } from '../claude/session-files.ts'
@@ -100,6 +100,8 @@ function* settled(folder: Folder, { status, detail, ids }: PeerNotice): Generato
       yield { ...fact, state: 'failed', reason: 'the session took it for a message that goes in circles' }
     else if (status === 'dropped') {
       folder.memory.setLink(link, false)
+      for (const [session, taken] of folder.memory.notes(takenNote))
+        if (taken === id) folder.memory.forgetNote(`${takenNote}${session}`)
       live.get(folder)?.cool()
     }
   }
@@ -121,7 +123,7 @@ function write(folder: Folder, outgoing: Outgoing): string {
   const sockets = live.get(folder)
   // It waits until the session is back.
   if (session === undefined || sockets === undefined) throw new LockHeld(outgoing.owner)
-  sockets.post(session, outgoing)
+  if (!outgoing.wasDelivered) sockets.post(session, outgoing)
   return session.socket
 }
 

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { append, laterBy } from '../claude/appending.ts'
-import { frameOf, idOf, isNoMail, toLetter } from '../claude/frames.ts'
+import { frameOf, idOf, isNoMail, taskIn, toLetter } from '../claude/frames.ts'
 import { isFarewell, textsOf } from '../claude/frames-out.ts'
 import { tellLost, toldNote } from '../claude/lost-mail.ts'
 import { isOurs, joinAll, leave } from '../claude/membership.ts'
-import { guestsOf, memberOf, nameHere, nameInTeam, ownTeams } from '../claude/names.ts'
+import { guestsOf, memberOf, nameHere, nameInTeam, ownTeams, plainName } from '../claude/names.ts'
 import { readLost, readNative } from '../claude/native-mail.ts'
 import { readTasks, setTaskState, taskPath } from '../claude/task-files.ts'
 import { configPath, inboxesDir, inboxPath, type Team, teamsDir } from '../claude/team-files.ts'
-import { changeInbox, type InboxEntry, readInbox } from '../claude/team-inbox.ts'
+import { changeInbox, type InboxEntry, isEntry, readInbox } from '../claude/team-inbox.ts'
 import type { Folder } from '../folder.ts'
 import type { CopyFact, CopyState, Fact, Format, Link, Outgoing } from '../format.ts'
 import { LockHeld } from '../lock.ts'
@@ -62,8 +62,8 @@ function* readInbound(folder: Folder, team: Team, place: string, owner: string):
 
 /** The list of tasks says more of a task than the note that it was given to somebody. */
 const isTask = (folder: Folder, team: Team, entry: InboxEntry): boolean => {
-  const frame = frameOf(entry)
-  return frame?.type === 'task_assignment' && folder.has(taskPath(team.name, String(frame['taskId'])))
+  const task = taskIn(frameOf(entry))
+  return task !== undefined && folder.has(taskPath(team.name, task))
 }
 
 /** An inbox that somebody has written to and nobody reads. */
@@ -84,9 +84,8 @@ const copyOf = (folder: Folder, team: Team, entry: InboxEntry, owner: string, pl
 
 const leftNote = (team: string, member: string): string => `left ${team} ${member}`
 
-function entriesOf(outgoing: Outgoing): InboxEntry[] {
+function entriesOf(outgoing: Outgoing, from: string): InboxEntry[] {
   const { id, letter } = outgoing
-  const from = nameInTeam(letter.from)
   const summary = letter.subject?.slice(0, 200)
   return textsOf(outgoing, from).map((text, n) => ({
     ...{ from, text, ...(summary ? { summary } : {}) },
@@ -97,20 +96,21 @@ function entriesOf(outgoing: Outgoing): InboxEntry[] {
 
 const render = (_: Folder, outgoing: Outgoing): string =>
   outgoing.raw ??
-  entriesOf(outgoing)
+  entriesOf(outgoing, plainName(outgoing.letter.from))
     .map((entry) => JSON.stringify(entry))
     .join('\n')
 
 function write(folder: Folder, outgoing: Outgoing): string {
-  const { owner, letter } = outgoing
+  const { owner, letter, wasDelivered } = outgoing
   const found = memberOf(folder, owner)
   const path = found === undefined ? owner : inboxPath(found.team.name, found.member.name)
   // It waits until the team is back.
   if (found === undefined || !found.team.isAlive) throw new LockHeld(path)
   folder.ensureDirectory(inboxesDir(found.team.name))
-  append(folder, path, entriesOf(outgoing))
-  if (isFarewell(letter))
-    folder.memory.setNote(leftNote(found.team.name, nameInTeam(letter.from)), String(found.team.createdAt))
+  if (wasDelivered) return path
+  const from = nameInTeam(folder, found.team, letter.from)
+  append(folder, path, entriesOf(outgoing, from))
+  if (isFarewell(letter)) folder.memory.setNote(leftNote(found.team.name, from), String(found.team.createdAt))
   return path
 }
 
@@ -148,12 +148,7 @@ function takeOut(folder: Folder, team: Team, path: string, owner: string): void 
   const isDone = (entry: InboxEntry) =>
     folder.memory.linkOf(idOf(team.name, entry), owner) !== undefined || isNoMail(entry)
   if (!folder.has(path) || !readInbox(folder, path).some(isDone)) return
-  const isKept = (entry: unknown) => {
-    const { from, text, timestamp } = (entry ?? {}) as Partial<InboxEntry>
-    const isWhole = [from, text, timestamp].every((one) => typeof one === 'string')
-    return !isWhole || !isDone(entry as InboxEntry)
-  }
-  changeInbox(folder, path, (list) => list.filter(isKept))
+  changeInbox(folder, path, (list) => list.filter((entry) => !isEntry(entry) || !isDone(entry)))
 }
 
 export const claudeTeams: Format = {

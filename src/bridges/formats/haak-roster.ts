@@ -1,4 +1,4 @@
-import { isObject } from '../../base/objects.ts'
+import { given, isObject } from '../../base/objects.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { Folder } from '../folder.ts'
 import type { Fact } from '../format.ts'
@@ -96,7 +96,8 @@ const isSameList = (a: readonly string[] | undefined, b: readonly string[]): boo
 
 /** In the shape that it has. */
 function replaceRoster(folder: Folder, path: string, changed: readonly Session[]): void {
-  const value = parsed(folder.read(path)?.text ?? '')
+  const file = folder.read(path)
+  const value = parsed(file?.text ?? '')
   const ids = changed.map((one) => one.session_id)
   const merge = (list: readonly unknown[]) => [
     ...list.map((one) => {
@@ -107,7 +108,8 @@ function replaceRoster(folder: Folder, path: string, changed: readonly Session[]
       list.every((one) => !isObject(one) || one['session_id'] !== id),
     ),
   ]
-  const put = (next: unknown) => folder.replace(path, `${JSON.stringify(next, null, 2)}\n`)
+  const put = (next: unknown) =>
+    folder.replace(path, `${JSON.stringify(next, null, 2)}\n`, given({ since: file?.mark }))
   if (Array.isArray(value)) put(merge(value))
   if (!isObject(value)) return
   const key = ['agents', 'sessions'].find((one) => Array.isArray(value[one]))

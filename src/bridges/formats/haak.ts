@@ -4,7 +4,8 @@ import { person } from '../../model/agent.ts'
 import { monthOf } from '../../model/time.ts'
 import type { Folder } from '../folder.ts'
 import type { CopyFact, CopyState, Fact, Format, Link, Outgoing } from '../format.ts'
-import { hasLine, isOld, type Line, newLines, objectIn } from '../jsonl.ts'
+import { hasLine } from '../found-lines.ts'
+import { isOld, type Line, newLines, objectIn } from '../jsonl.ts'
 import { isName, nameThere, senderName, stringsIn, timeOf } from '../letters.ts'
 import { pythonLine } from '../python-json.ts'
 import { readRoster, sessionsIn, writeRoster } from './haak-roster.ts'
@@ -25,6 +26,8 @@ const mailbox = 'agent-mailbox.jsonl'
 const reads = 'agent-mailbox-reads.jsonl'
 const archive = 'agent-mailbox-archive'
 const hourMs = 3_600_000
+/** The last moment that a date can be. */
+const lastMs = 8.64e15
 
 function* read(folder: Folder): Generator<Fact> {
   if (folder.isDue('')) yield* readRoster(folder, name)
@@ -81,8 +84,9 @@ function toFact(
         at,
         subject: typeof subject === 'string' ? subject : undefined,
         replyTo: typeof thread === 'string' ? thread : undefined,
-        expiresAt: life === undefined ? undefined : new Date(life).toISOString(),
       }),
+      // A life that ends after the last possible date never ends.
+      ...(life === undefined ? {} : { expiresAt: life > lastMs ? null : new Date(life).toISOString() }),
     },
     raw: line.text,
     mark: line.mark,

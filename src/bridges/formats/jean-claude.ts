@@ -3,24 +3,34 @@ import { given, isObject } from '../../base/objects.ts'
 import type { Message } from '../../model/message.ts'
 import type { Folder } from '../folder.ts'
 import type { CopyFact, CopyState, Fact, Format, Outgoing } from '../format.ts'
-import { hasLine, isOld, type Line, newLines, objectIn } from '../jsonl.ts'
+import { hasLine } from '../found-lines.ts'
+import { isOld, type Line, newLines, objectIn } from '../jsonl.ts'
 import { isName, nameThere, senderName, timeOf } from '../letters.ts'
+import { linesAfter } from '../plain-lines.ts'
 import { pythonLine } from '../python-json.ts'
+import {
+  countIn,
+  countOneMore,
+  countPath,
+  finishCounting,
+  inboxIn,
+  lastCheckIn,
+  setCount,
+  settleCount,
+} from './jean-claude-count.ts'
 
 /*
  * The mailboxes of workflows, which hooks of an agent SDK read: two files of lines and a count for each.
  *
  *   WORKFLOW/mailbox/inbox.jsonl, outbox.jsonl      appended to, never changed
- *   WORKFLOW/mailbox/inbox_count.json               {"unread": N, "last_checked": "..."}
+ *   WORKFLOW/mailbox/inbox_count.json               {"unread": N, "last_checked": "..."}: jean-claude-count.ts
  *
  * The last N lines of an inbox are unread; that is the only state there is.
  */
 
 const name = 'jean-claude'
 const mailboxOf = (workflow: string): string => join(workflow, 'mailbox')
-const inboxOf = (workflow: string): string => join(mailboxOf(workflow), 'inbox.jsonl')
 const outboxOf = (workflow: string): string => join(mailboxOf(workflow), 'outbox.jsonl')
-const countOf = (workflow: string): string => join(mailboxOf(workflow), 'inbox_count.json')
 
 function* read(folder: Folder): Generator<Fact> {
   for (const workflow of folder.directories('')) {
@@ -30,7 +40,7 @@ function* read(folder: Folder): Generator<Fact> {
       continue
     }
     yield { kind: 'agent', name: senderName(name, workflow) }
-    yield* readLines(folder, inboxOf(workflow), workflow)
+    yield* readLines(folder, inboxIn(mailboxOf(workflow)), workflow)
     yield* readLines(folder, outboxOf(workflow), undefined)
     yield* readCount(folder, workflow)
   }
@@ -55,8 +65,9 @@ function toFact(
   const problem = (reason: string) => void folder.problem(path, reason, line.line, line.mark)
   if (typeof id !== 'string' || id === '') return problem('has no `id`')
   if (!isName(from)) return problem('has no sender in `from` that can be named here')
-  const owner = workflow ?? to
-  if (!isName(owner)) return problem('has no recipient in `to` that can be named here')
+  const named = workflow ?? to
+  if (!isName(named)) return problem('has no recipient in `to` that can be named here')
+  const owner = workflow !== undefined || folder.has(mailboxOf(named)) ? named : folder.addressOf(named)
   const text = (field: string) => (typeof message[field] === 'string' ? message[field] : undefined)
   const at = timeOf(message['created_at'])
   return {
@@ -78,52 +89,47 @@ function toFact(
 const priorityHere = (priority: unknown): Message['priority'] | undefined =>
   priority === 'urgent' || priority === 'normal' || priority === 'low' ? priority : undefined
 
-interface Count {
-  unread: number
-  last_checked: unknown
-}
-
-function countIn(folder: Folder, workflow: string): Count | undefined {
-  const file = folder.read(countOf(workflow))
-  if (file === undefined) return undefined
-  try {
-    const value: unknown = JSON.parse(file.text)
-    const isCount =
-      isObject(value) && Number.isSafeInteger(value['unread']) && (value['unread'] as number) >= 0
-    return isCount ? (value as unknown as Count) : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * All lines but the last N have been read, if somebody has checked the inbox since they were written. What one of ours
  * has read is known here.
  */
 function* readCount(folder: Folder, workflow: string): Generator<Fact> {
-  const path = countOf(workflow)
+  const path = countPath(mailboxOf(workflow))
   const file = folder.changed(path)
   if (file === undefined) return
-  const found = countIn(folder, workflow)
+  const found = countIn(folder, path)
   if (found === undefined) {
     if (folder.isSettled(path))
       folder.problem(path, 'is not a count of unread messages', undefined, file.mark)
     return
   }
-  const { unread, last_checked: last } = found
-  const checkedAt = timeOf(last)
-  if (checkedAt !== undefined && !folder.isHere(workflow)) {
-    const lines = (folder.read(inboxOf(workflow))?.text ?? '')
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-    for (const line of lines.slice(0, Math.max(0, lines.length - unread))) {
-      const { id, created_at: at } = objectOf(line)
-      const isChecked = (timeOf(at) ?? '') <= checkedAt
-      if (typeof id === 'string' && isChecked)
-        yield { kind: 'state', id, owner: senderName(name, workflow), state: 'read', at: checkedAt }
-    }
-  }
+  const checkedAt = lastCheckIn(found)
+  if (checkedAt !== undefined && !folder.isHere(workflow))
+    yield* readLinesRead(folder, workflow, found.unread, checkedAt)
   yield { kind: 'mark', mark: file.mark }
+}
+
+/** Those that were not known as read before: reading all of a long inbox after each check would take ever longer. */
+function* readLinesRead(
+  folder: Folder,
+  workflow: string,
+  unread: number,
+  checkedAt: string,
+): Generator<Fact> {
+  const inbox = inboxIn(mailboxOf(workflow))
+  const path = `${inbox} read`
+  const { ino = 0, size = 0 } = folder.stat(inbox) ?? {}
+  const [known, offset = 0] = (folder.memory.mark(path) ?? '').split(' ').map(Number)
+  const from = known === ino && offset <= size ? offset : 0
+  let left = -unread
+  for (const _ of linesAfter(folder, inbox, from)) left++
+  for (const { text, end } of linesAfter(folder, inbox, from)) {
+    const { id, created_at: at } = objectOf(text)
+    if (left-- <= 0 || (timeOf(at) ?? '') > checkedAt) return
+    const mark = { path, stamp: `${ino} ${end}` }
+    const owner = senderName(name, workflow)
+    if (typeof id === 'string') yield { kind: 'state', id, owner, state: 'read', at: checkedAt, mark }
+  }
 }
 
 function objectOf(line: string): Record<string, unknown> {
@@ -147,36 +153,32 @@ function render(_: Folder, { id, owner, letter, raw }: Outgoing): string {
 }
 
 function write(folder: Folder, outgoing: Outgoing): string {
-  const workflow = nameThere(name, outgoing.owner)
-  const inbox = inboxOf(workflow)
-  if (outgoing.mayBeThere && hasLine(folder, inbox, ['id'], [outgoing.id])) {
+  const { id, mayBeThere } = outgoing
+  const box = mailboxOf(nameThere(name, outgoing.owner))
+  const inbox = inboxIn(box)
+  if (mayBeThere && hasLine(folder, inbox, ['id'], [id])) {
     // Whoever wrote it may have been killed before it was counted.
-    writeCount(folder, workflow, (unread) => Math.max(unread, folder.memory.unreadOf(outgoing.owner)))
+    finishCounting(folder, box, id)
     return inbox
   }
-  folder.ensureDirectory(mailboxOf(workflow))
-  folder.append(inbox, render(folder, outgoing))
-  writeCount(folder, workflow, (unread) => unread + 1)
+  folder.ensureDirectory(box)
+  countOneMore(folder, box, id, () => folder.append(inbox, render(folder, outgoing)))
   return inbox
 }
 
-function writeCount(
-  folder: Folder,
-  workflow: string,
-  change: (unread: number) => number,
-  checkedAt?: string,
-): void {
-  const { unread, last_checked: last } = countIn(folder, workflow) ?? { unread: 0, last_checked: '' }
-  const count = { unread: change(unread), last_checked: checkedAt ?? last }
-  folder.replace(countOf(workflow), pythonLine(count), { temporary: `${countOf(workflow)}.tmp` })
+/** What an agent here has read of its mail there is told by the count. */
+function summarize(folder: Folder, owner: string, unread: number, at: string): void {
+  const box = mailboxOf(nameThere(name, owner))
+  if (folder.has(box)) setCount(folder, box, unread, at)
 }
 
-/** Only what an agent here has read of its mail there is told, by the count. */
-function summarize(folder: Folder, owner: string, unread: number, at: string): void {
-  const workflow = nameThere(name, owner)
-  if (!folder.has(mailboxOf(workflow))) return
-  const known = countIn(folder, workflow)?.unread
-  if (known !== unread) writeCount(folder, workflow, () => unread, at)
+/** The counts of agents here, which others write as well, are put right when nobody has written for a while. */
+function tend(folder: Folder): void {
+  for (const workflow of folder.directories('')) {
+    const box = mailboxOf(workflow)
+    if (folder.isDue(box) && folder.isHere(workflow))
+      settleCount(folder, box, folder.memory.unreadOf(senderName(name, workflow)))
+  }
 }
 
 export const jeanClaude: Format = {
@@ -198,6 +200,7 @@ export const jeanClaude: Format = {
   write,
   setState: (_, __, state) => state,
   summarize,
+  tend,
   project: (state): CopyState => (state === 'unread' || state === 'expired' ? 'unread' : 'read'),
   cannotHold: [
     ...(['requiresAck', 'tags', 'attachments', 'swarm', 'payload', 'context', 'expiresAt'] as const),

@@ -2,7 +2,8 @@ import { basename, join } from 'node:path'
 import { given, isObject } from '../../base/objects.ts'
 import type { Folder } from '../folder.ts'
 import type { CopyFact, CopyState, Fact, Format, Letter, Outgoing } from '../format.ts'
-import { hasLine, isOld, type Line, newLines, objectIn } from '../jsonl.ts'
+import { hasLine } from '../found-lines.ts'
+import { isOld, type Line, newLines, objectIn } from '../jsonl.ts'
 import { isName, shortId, stringsIn, timeOf } from '../letters.ts'
 import { type LockManner, withLock } from '../lock.ts'
 
@@ -146,7 +147,8 @@ function toMetadata({ subject, payload, context, attachments = [], tags = [], re
   const entries = isObject(payload) ? Object.entries(payload) : []
   const isSpread = entries.length > 0 && entries.every(([key, value]) => isPlain(value, key))
   const rest = isSpread ? Object.fromEntries(entries.map(([key, value]) => [key, String(value)])) : {}
-  const whole = payload === undefined || isSpread ? {} : { payload: JSON.stringify(payload) }
+  const isNothing = payload === undefined || (isObject(payload) && entries.length === 0)
+  const whole = isNothing || isSpread ? {} : { payload: JSON.stringify(payload) }
   const metadata = { ...own, ...rest, ...whole }
   return Object.keys(metadata).length === 0 ? null : metadata
 }

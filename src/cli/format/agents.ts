@@ -5,22 +5,16 @@ import { foreignWords } from './foreign.ts'
 import { table } from './table.ts'
 import { relative } from './time.ts'
 
-const paintsOf = ({ dim, blue, yellow, green }: Cli['colors']) => ({
-  alive: green,
-  idle: green,
-  waiting: yellow,
-  frozen: blue,
-  dead: dim,
-})
+export const paintState = ({ dim, blue, yellow, green }: Cli['colors'], state: Agent['state']) =>
+  ({ alive: green, idle: green, waiting: yellow, frozen: blue, dead: dim })[state]
 
 /** One line per agent: its state, run, roles, tags and when it was last seen. */
 export function agentTable(cli: Cli, agents: readonly Agent[]): string {
   const { colors, width, now } = cli
-  const paints = paintsOf(colors)
   return table(
     [
       { head: 'NAME', flexible: true, paint: colors.cyan },
-      { head: 'STATE', paint: (text, at) => paints[agents[at]!.state](text) },
+      { head: 'STATE', paint: (text, at) => paintState(colors, agents[at]!.state)(text) },
       { head: 'RUN', right: true },
       { head: 'ROLES', flexible: true, optional: true },
       { head: 'TAGS', flexible: true, optional: true },

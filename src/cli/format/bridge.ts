@@ -1,14 +1,18 @@
-import type { Problem } from '../../bridges/bridge.ts'
+import type { LagFigures } from '../../bridges/lag.ts'
 import type { Tally } from '../../bridges/parts.ts'
-
-export const describeProblem = ({ place, line, reason }: Problem): string =>
-  `${place}${line === undefined ? '' : `, line ${line}`}: ${reason}`
+import { count } from '../progress.ts'
 
 export function describeTally(
   { brought, written, statesIn, statesOut, agents, problems }: Tally,
   dry: boolean,
 ): string {
   const would = dry ? 'would be ' : ''
-  const left = problems === 0 ? '' : `, ${problems} left where they are`
-  return `${brought} messages ${would}brought here, ${written} ${would}written there, ${statesIn + statesOut} states ${would}passed on, ${agents} agents ${would}added${left}`
+  const left = problems === 0 ? '' : `, ${problems} left where ${problems === 1 ? 'it is' : 'they are'}`
+  const many = (n: number, what: string) => `${count(n)} ${what}${n === 1 ? '' : 's'} ${would}`
+  return `${many(brought, 'message')}brought here, ${count(written)} ${would}written there, ${many(statesIn + statesOut, 'state')}passed on, ${many(agents, 'agent')}added${left}`
+}
+
+export function describeLag({ inMs, outMs }: LagFigures): string {
+  const ways = [inMs === undefined ? '' : `${inMs} ms in`, outMs === undefined ? '' : `${outMs} ms out`]
+  return ways.filter(Boolean).join(', ')
 }

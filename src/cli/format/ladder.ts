@@ -36,13 +36,14 @@ function sayEscalation(cli: Cli, { to, by, at, reason }: Escalation): string {
 /** A line of the head: its name, its text, and whether the text is the sender's. */
 type Row = [name: string, text: string | undefined, isSaid?: boolean]
 
-function head(cli: Cli, message: Foreign, signature: SignatureState | undefined): string {
+function head(cli: Cli, message: Foreign & { seq?: number }, signature: SignatureState | undefined): string {
   const { colors, now, nonce } = cli
   const time = (iso: string) => `${absolute(iso)} ${zone(iso)} (${relative(iso, now)})`
   const said = (name: string, text: string | undefined): Row => [name, text, true]
   const isPlain = (text: string) => nonce === undefined || plainWord(text) !== undefined
   const rows: Row[] = [
     ['id', message.id],
+    ['number', message.seq === undefined ? undefined : `#${message.seq}`],
     ['from', message.from],
     ['signature', signature && signatureText(signature, message.from)],
     ['to', message.to.join(', ')],

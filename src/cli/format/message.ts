@@ -1,5 +1,5 @@
 import { between, type Foreign, fenceLegend } from '../../conversation/fence.ts'
-import { toFenced, toMarkdown } from '../../conversation/render.ts'
+import { toFenced, toParts } from '../../conversation/render.ts'
 import type { Priority } from '../../model/message.ts'
 import { classOf, type ReceiptState } from '../../model/receipt.ts'
 import { estimateTokens, toPrintable, toPrintableLine } from '../../model/text.ts'
@@ -7,7 +7,7 @@ import type { Cli } from '../cli.ts'
 import type { Colors } from '../output.ts'
 import { count } from '../progress.ts'
 import { foreignText, foreignWords, subjectIn } from './foreign.ts'
-import { table } from './table.ts'
+import { table, wrap } from './table.ts'
 import { relative } from './time.ts'
 
 type Listed = Foreign & { state?: ReceiptState; seq?: number }
@@ -65,7 +65,7 @@ const detail = (cli: Cli, { seq, id, type, state, imported = false }: Listed) =>
 /** Messages in full, one after another. Their marks are named at the top. */
 export function messageBlocks(
   cli: Cli,
-  messages: readonly Foreign[],
+  messages: readonly Listed[],
   { budgetTokens }: Pick<BlockOptions, 'budgetTokens'> = {},
 ): string[] {
   return messages.map((message, at) =>
@@ -91,13 +91,12 @@ export interface BlockOptions {
  * sent, so no body can fake its end and continue as another message. For an agent the words of the sender stand
  * between marks besides.
  */
-export function messageBlock(cli: Cli, message: Foreign, options: BlockOptions = {}): string {
+export function messageBlock(cli: Cli, message: Listed, options: BlockOptions = {}): string {
   const { place, budgetTokens, isFirst = true } = options
   const { nonce } = cli
-  const { ours, said, about } =
-    nonce === undefined ? { ours: '', said: toMarkdown(message), about: undefined } : toFenced(message)
+  const { ours, said, about } = nonce === undefined ? forPerson(cli, message) : toFenced(message)
   const text = nonce === undefined ? toPrintable(said) : foreignText(said)
-  const head = toPrintable(ours)
+  const head = nonce === undefined ? ours : toPrintable(ours)
   const isWhole = budgetTokens === undefined || estimateTokens(head + text) <= budgetTokens
   const shown = isWhole ? text : cutAt(text, Math.max(budgetTokens * 4 - Buffer.byteLength(head), leastBytes))
   const missing = count(text.length - shown.length)
@@ -105,13 +104,45 @@ export function messageBlock(cli: Cli, message: Foreign, options: BlockOptions =
     ? []
     : ['', `[${missing} more characters; to read the rest: ${cli.command(`read ${message.id}`)}]`]
   const top = place === undefined ? message.id : `${place} · ${message.id}`
-  const legend = nonce !== undefined && isFirst ? [fenceLegend(nonce), ''] : []
+  const legend = nonce !== undefined && isFirst ? [...wrap(fenceLegend(nonce), legendWidth(cli)), ''] : []
   const lines =
     nonce === undefined
-      ? [shown]
+      ? [head, '', shown]
       : [...legend, head, '', ...between(nonce, shown), ...(about === undefined ? [] : [about])]
   return [rule(cli, top), ...lines, ...rest, rule(cli, `end of ${message.id}`)].join('\n')
 }
+
+/** The head of a message as a person reads it on a terminal, and its text. Its id is in the frame. */
+function forPerson(cli: Cli, message: Listed) {
+  const { colors, width } = cli
+  const handle = message.seq === undefined ? message.id : String(message.seq)
+  const { mark, subject, facts, sentence, text } = toParts(message, handle)
+  const own = facts.filter(({ label }) => label !== 'Id')
+  const number = message.seq === undefined ? [] : [{ label: 'Number', text: `#${message.seq}` }]
+  const rows = [...own, ...number]
+  const labels = Math.max(...rows.map(({ label }) => label.length)) + 2
+  const lines = rows.flatMap(({ label, text: value }) =>
+    value
+      .trim()
+      .split('\n')
+      .flatMap((line) => wrap(toPrintableLine(line), width - labels))
+      .map(
+        (line, at) =>
+          `${colors.dim((at === 0 ? label : '').padEnd(labels))}${paintFact(cli, message, label, line)}`,
+      ),
+  )
+  const title = `${paintPriority(colors, message.priority)(mark)}${colors.bold(toPrintableLine(subject))}`
+  const about = sentence === undefined ? [] : ['', colors.dim(sentence)]
+  return { ours: [title, '', ...lines, ...about].join('\n'), said: text.trimEnd(), about: undefined }
+}
+
+const paintFact = ({ colors }: Cli, { priority }: Listed, label: string, text: string): string => {
+  if (label === 'From' || label === 'To') return colors.cyan(text)
+  return label === 'Priority' ? paintPriority(colors, priority)(text) : text
+}
+
+/** On a terminal, the legend breaks between words. */
+const legendWidth = ({ width }: Cli): number => (process.stdout.isTTY ? width : Number.POSITIVE_INFINITY)
 
 /** What is shown of a long message however small the budget is. */
 const leastBytes = 80

@@ -14,6 +14,12 @@ export function relative(time: string | number, now: number): string {
   return ms > 0 ? `${amount} ${unit} ago` : `in ${amount} ${unit}`
 }
 
+/** How long ago something was, as short as it can be said: `20m`, `3h`. */
+export function age(time: string | number, now: number): string {
+  const [amount = '0', unit = 's'] = relative(time, now).split(' ')
+  return amount === 'just' ? 'now' : `${amount}${unit === 'min' ? 'm' : unit}`
+}
+
 /** A duration in its largest unit, rounded: `15 min`. */
 export function span(ms: number): string {
   const [unit, size] = units.find(([, each]) => ms >= each - each / 120) ?? ['s', 1_000]

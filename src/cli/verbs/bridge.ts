@@ -1,13 +1,14 @@
 import { type Command, Option } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
-import type { Problem } from '../../bridges/bridge.ts'
+import type { BridgeOptions } from '../../bridges/bridge.ts'
+import { describeProblem } from '../../bridges/problem.ts'
 import type { Remembered } from '../../bridges/remembered.ts'
 import { toPrintableLine } from '../../model/text.ts'
 import type { Cli } from '../cli.ts'
-import { describeProblem, describeTally } from '../format/bridge.ts'
+import { describeLag, describeTally } from '../format/bridge.ts'
 import { examples } from '../help.ts'
 import { serviceSignal } from '../interrupt.ts'
-import { openFiles, personAction } from '../open.ts'
+import { openFiles, personAction, spaceDir, spaceExists } from '../open.ts'
 
 interface BridgeFlags {
   once?: boolean
@@ -56,36 +57,22 @@ async function start(
   const { bridgeId, memoryPath, remember, rememberedBridges, resolveFolder, runnerOf } = await import(
     '../../bridges/remembered.ts'
   )
-  const { pathFor } = await import('../../bridges/discover.ts')
+  const { fits, pathFor } = await import('../../bridges/discover.ts')
   const format = formatNamed(formatName)
   const path = resolveFolder(given ?? pathFor(format, process.env, process.cwd()))
-  if (once && format.start !== undefined && !dryRun)
-    throw new MailboxError('invalid', `${format.name} has nothing to bring up to date: it is sockets`, {
-      hint: `leave out --once, and stop it with: mailbox bridge stop ${format.name}`,
-    })
+  if (!fits(format, path))
+    cli.hint(`nothing of ${format.name} is in ${path} yet; docs/bridges.md says which folder it is`)
+  if (dryRun && !spaceExists(spaceDir(cli))) return tryWithout(cli, { format, path, direction })
   await using space = await openFiles(cli, { creates: true })
-  const onProblem = (problem: Problem) => cli.warn(describeProblem(problem))
   if (once || dryRun) {
-    const { Bridge } = await import('../../bridges/bridge.ts')
     const { dryMemory } = await import('../../bridges/dry.ts')
     const id = bridgeId(format.name, path)
     if (!dryRun && rememberedBridges(space.dir).every((one) => one.id !== id))
       remember(space.dir, { format: format.name, path, direction, runs: false })
     const file = memoryPath(space.dir, id)
     const memory = dryRun ? dryMemory(file) : { path: file, remove: () => {} }
-    const options = { space, format, path, direction, dry: dryRun, onProblem }
-    const work = new Bridge({ ...options, memory: memory.path })
-    try {
-      const tally = await work.once()
-      const { problems } = work
-      cli.confirm(
-        { format: format.name, path, dryRun, ...tally, problems: problems.map((one) => ({ ...one })) },
-        () => describeTally(tally, dryRun),
-      )
-    } finally {
-      work.close()
-      memory.remove()
-    }
+    const options = { space, format, path, direction, dry: dryRun, memory: memory.path }
+    await runOnce(cli, options).finally(memory.remove)
     return
   }
   const stopped = serviceSignal()
@@ -106,12 +93,40 @@ async function start(
     if (rememberedBridges(space.dir).every(({ id, runs }) => id !== remembered.id || !runs)) ended.abort()
   }, 500)
   try {
-    await runBridge(space, remembered, { signal, onProblem: (_, problem) => onProblem(problem) })
+    await runBridge(space, remembered, {
+      signal,
+      onProblem: (_, problem) => cli.warn(describeProblem(problem)),
+    })
   } finally {
     clearInterval(watching)
   }
   if (!ended.signal.aborted)
     cli.hint(`a hub of this space goes on with it; to end it: ${cli.command(`bridge stop ${format.name}`)}`)
+}
+
+async function runOnce(cli: Cli, options: BridgeOptions & { dry: boolean }): Promise<void> {
+  const { Bridge } = await import('../../bridges/bridge.ts')
+  const { format, path, dry: dryRun } = options
+  const work = new Bridge({ ...options, onProblem: (problem) => cli.warn(describeProblem(problem)) })
+  const tally = await work.once().finally(() => work.close())
+  const problems = work.problems.map((one) => ({ ...one }))
+  cli.confirm({ format: format.name, path, dryRun, ...tally, problems }, () => describeTally(tally, dryRun))
+}
+
+/** What would be done with a space that is not there yet. */
+async function tryWithout(
+  cli: Cli,
+  options: Pick<BridgeOptions, 'format' | 'path' | 'direction'>,
+): Promise<void> {
+  const { drySpace } = await import('../../bridges/dry.ts')
+  const { openDisk } = await import('../../space/open.ts')
+  const { dir, remove } = drySpace()
+  try {
+    await using space = await openDisk({ dir, creates: true })
+    await runOnce(cli, { ...options, space, dry: true, memory: ':memory:' })
+  } finally {
+    remove()
+  }
 }
 
 /** The process that has begun to run a bridge. A hub looks for new ones every second. */
@@ -161,12 +176,11 @@ function pathOrNothing(path: string, resolveFolder: (path: string) => string): s
 async function list(cli: Cli): Promise<void> {
   const { rememberedBridges, runnerOf, statusOf } = await import('../../bridges/remembered.ts')
   const { discover } = await import('../../bridges/discover.ts')
-  const { spaceDir } = await import('../open.ts')
   const dir = spaceDir(cli)
   const bridges = rememberedBridges(dir).map((one) => {
-    const { tally, linked, problems } = statusOf(dir, one.id) ?? {}
+    const { tally, linked, problems, lag, error } = statusOf(dir, one.id) ?? {}
     const state = runnerOf(dir, one.id) === undefined ? (one.runs ? 'waiting' : 'stopped') : 'running'
-    return { ...one, state, process: runnerOf(dir, one.id), tally, linked, problems }
+    return { ...one, state, process: runnerOf(dir, one.id), tally, linked, problems, lag, error }
   })
   const known = new Set(bridges.map(({ format, path }) => `${format} ${path}`))
   const found = discover(process.env, process.cwd()).filter(
@@ -174,11 +188,16 @@ async function list(cli: Cli): Promise<void> {
   )
   cli.answer({ bridges, found }, () =>
     [
-      ...bridges.map(({ id, state, path, tally, problems = [] }) =>
-        toPrintableLine(
-          `${id}  ${state}  ${path}${tally === undefined ? '' : `  ${describeTally(tally, false)}`}${problems.length === 0 ? '' : `; last problem: ${describeProblem(problems.at(-1)!)}`}`,
-        ),
-      ),
+      ...bridges.map(({ id, state, path, tally, problems = [], lag = {} }) => {
+        const words = [
+          tally === undefined ? '' : describeTally(tally, false),
+          describeLag(lag) && `lag ${describeLag(lag)}`,
+          problems.length === 0 ? '' : `last problem: ${describeProblem(problems.at(-1)!)}`,
+        ]
+        return toPrintableLine(
+          [`${id}  ${state}  ${path}`, words.filter(Boolean).join('; ')].join('  ').trim(),
+        )
+      }),
       ...found.map(({ format, path }) =>
         toPrintableLine(`found ${format} in ${path}; to bridge it: mailbox bridge ${format} ${path}`),
       ),

@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import { parseDuration } from '../../model/time.ts'
 import { action } from '../cli.ts'
 import { messageBlock } from '../format/message.ts'
 import { span } from '../format/time.ts'
 import { examples } from '../help.ts'
 import { open, openMailbox } from '../open.ts'
-import { given, whole } from '../options.ts'
+import { finiteDuration, given, whole } from '../options.ts'
 import { handledLine } from './handle.ts'
 
 interface ClaimFlags {
@@ -25,7 +24,7 @@ export function claim(command: Command): void {
     .argument('[id]', 'the message')
     .option('--next', 'claim and print the most urgent message, oldest first')
     .option('--role <role>', 'the role to claim from, with --next')
-    .option('--ttl <duration>', 'how long the claim lasts: 90s, 15m, 24h', parseDuration)
+    .option('--ttl <duration>', 'how long the claim lasts: 90s, 15m, 24h', finiteDuration)
     .option(
       '--claim <number>',
       'only renew the claim with this number; fail if there is a newer one',

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { parseStrictJson } from '../../base/json.ts'
+import { nearest } from '../../base/nearest.ts'
 import { describeEffect, isRoutes, type Route } from '../../model/routes.ts'
 import { isSettingKey, settings } from '../../model/settings.ts'
 import { toPrintableLine } from '../../model/text.ts'
@@ -35,7 +36,7 @@ export function config(command: Command): void {
     command.command('get').summary('print a setting').argument('<key>', 'name of the setting'),
     async (cli, key: string) => {
       const value = (await settingsOf(cli))[knownKey(key)]
-      cli.answer({ [key]: value }, () => written(value))
+      cli.answer({ [key]: value }, () => (isDuration(key) ? summary(key, value) : written(value)))
     },
   )
   personAction(
@@ -46,6 +47,7 @@ export function config(command: Command): void {
       .argument('<value>', 'a number, a duration such as 15m, a word or JSON'),
     'change settings',
     async (cli, key: string, value: string) => {
+      knownKey(key)
       if (key === 'journal.mirror') return setMirror(cli, value)
       const dir = spaceDir(cli)
       ensureSpaceDir(dir)
@@ -65,14 +67,14 @@ export async function recordSetting(cli: Cli, key: string): Promise<void> {
   if (!spaceExists(dir)) return
   await using space = await openFiles(cli)
   const { exported } = settings[knownKey(key)]
-  const note = exported ? { note: written(readSettings(dir)[knownKey(key)]).slice(0, 200) } : {}
+  const note = exported ? { note: summary(key, readSettings(dir)[knownKey(key)]).slice(0, 200) } : {}
   await tryToRecord(space.core, { event: 'setting_changed', by: cli.actor, about: key, ...note })
   // Processes that are running learn of it by the new key.
   if (key === 'encrypt' && readSettings(dir).encrypt === 'space') await space.core.vault.renew()
 }
 
 /** Settings are read when a space is opened. */
-export const whenUsed = 'processes that are running, such as a hub, use it once they are started again'
+export const whenUsed = 'a running hub, and other processes that stay, use it after a restart'
 
 /** A mirror is made and filled before the setting names it. */
 async function setMirror(cli: Cli, value: string): Promise<void> {
@@ -119,8 +121,10 @@ const notKnown = (unknown: readonly string[]): string =>
 
 function knownKey(key: string): keyof typeof settings {
   if (isSettingKey(key)) return key
+  const close = nearest(key, Object.keys(settings))
   throw new MailboxError('invalid', `unknown setting ${JSON.stringify(key)}`, {
-    hint: `settings: ${Object.keys(settings).join(', ')}`,
+    hint:
+      close.length > 0 ? `did you mean ${close.join(' or ')}?` : 'to list the settings: mailbox config list',
   })
 }
 
@@ -130,14 +134,20 @@ const written = (value: unknown): string =>
 /** Durations have their unit, and the routing rules are listed below. */
 function summary(key: string, value: unknown): string {
   if (isRoutes(value) && value.length > 0) return `${value.length} ${value.length === 1 ? 'rule' : 'rules'}`
-  return key.endsWith('Ms') && typeof value === 'number' ? toDuration(value) : written(value)
+  if (typeof value !== 'number' || !isDuration(key)) return written(value)
+  return toDuration(value * unitOf(key))
 }
+
+const dayMs = 86_400_000
+/** What a duration is kept in, by the name of its setting. */
+const unitOf = (key: string): number => (key.endsWith('Days') ? dayMs : 1)
+const isDuration = (key: string): boolean => /(?:Ms|Days)$/.test(key)
 
 const routeLine = (route: Route, at: number): string =>
   `    ${at + 1}. ${toPrintableLine(`${route.when}: ${describeEffect(route)}`)}`
 
 /** Parses durations, numbers, booleans and `[...]`; everything else is a string. */
 function parseValue(key: string, text: string): unknown {
-  if (key.endsWith('Ms') && /^\d+(?:ms|[smhdw])$/.test(text)) return parseDuration(text)
+  if (isDuration(key) && /^\d+(?:ms|[smhdw])$/.test(text)) return parseDuration(text) / unitOf(key)
   return /^(-?\d+(\.\d+)?|true|false|\[.*\])$/s.test(text) ? parseStrictJson(text) : text
 }

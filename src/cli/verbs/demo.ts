@@ -26,6 +26,7 @@ interface DemoFlags {
   minutes?: number
   port?: number
   keep?: boolean
+  tour?: boolean
 }
 
 export function demo(command: Command): void {
@@ -46,12 +47,26 @@ export function demo(command: Command): void {
     .option('--minutes <n>', 'stop after this many minutes', numberIn(0, 10_000))
     .option('--port <n>', 'port of the console (default: 7337, or the next free one)', whole(0))
     .option('--keep', 'keep the space at the end')
+    .option('--tour', 'explain what to look at, one step after another (default on a terminal)')
+    .option('--no-tour', 'print every message instead')
     .addHelpText(
       'after',
-      examples('mailbox demo', 'mailbox demo --speed 20 --seed 7', 'mailbox demo --agents 30 --keep'),
+      examples(
+        'mailbox demo',
+        'mailbox demo --no-tour --speed 20 --seed 7',
+        'mailbox demo --agents 30 --keep',
+      ),
     )
   action(command, async (cli, flags: DemoFlags) => {
-    const { speed, agents, seed = randomInt(1_000_000), minutes, port, keep = false } = flags
+    const {
+      speed,
+      agents,
+      seed = randomInt(1_000_000),
+      minutes,
+      port,
+      keep = false,
+      tour = isAtTerminal(cli),
+    } = flags
     const { startHub } = await import('../../hub/hub.ts')
     const { createLog } = await import('../../hub/log.ts')
     const interrupted = interruptSignal()
@@ -59,13 +74,13 @@ export function demo(command: Command): void {
     process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'))
     const log = createLog()
     log.level = 'error'
-    await using space = await openDemoSpace()
+    await using space = await openDemoSpace({ keep })
     // On exit, because a closed pipe or a second Ctrl-C ends the process without running the code below.
     if (!keep) process.once('exit', () => removeDemoSpace(space))
     const hub = await startHub({ space, port, log, version: __VERSION__, consoleDir: consoleDir() })
     try {
       const { url, token } = hub
-      cli.answer({ url, token, space: space.dir, seed, speed, agents }, () =>
+      cli.answer({ url, token, open: hub.link, space: space.dir, seed, speed, agents }, () =>
         [
           `open    ${hub.link}`,
           `space   ${space.dir} (${keep ? 'kept' : 'removed at the end'})`,
@@ -76,7 +91,8 @@ export function demo(command: Command): void {
       const over = new AbortController()
       const signal = AbortSignal.any([interrupted, over.signal])
       if (minutes !== undefined) setTimeout(() => over.abort(), minutes * 60_000)
-      const parts = [playDemo(space, { speed, seed, agents }, signal), tell(cli, space, signal)]
+      const told = tour && !cli.json ? guided(cli, space, url, signal) : tell(cli, space, signal)
+      const parts = [playDemo(space, { speed, seed, agents }, signal), told]
       // Whichever part ends first, normally or by an error, stops the other; wait for both.
       const ended = await Promise.allSettled(parts.map((part) => part.finally(() => over.abort())))
       for (const part of ended) if (part.status === 'rejected') throw part.reason
@@ -92,9 +108,19 @@ export function demo(command: Command): void {
   })
 }
 
+const isAtTerminal = ({ json, quiet }: Cli): boolean =>
+  !json && !quiet && process.stdin.isTTY && process.stdout.isTTY
+
+/** Explains the demo, and then prints what goes on. */
+async function guided(cli: Cli, space: DiskSpace, url: string, signal: AbortSignal): Promise<void> {
+  const { guide } = await import('../tour.ts')
+  await guide(cli, space, url, signal)
+  if (!signal.aborted) await tell(cli, space, signal, await space.lastSeq())
+}
+
 /** Prints messages as the agents send them. */
-async function tell(cli: Cli, space: DiskSpace, signal: AbortSignal): Promise<void> {
-  for await (const { entry } of space.follow({ signal })) {
+async function tell(cli: Cli, space: DiskSpace, signal: AbortSignal, after = 0): Promise<void> {
+  for await (const { entry } of space.follow({ after, signal })) {
     if (entry.kind !== 'message' || cli.quiet) continue
     const message = { seq: entry.seq, ...entry.message }
     await write(`${cli.json ? toSafeJson({ message }) : line(cli, entry)}\n`)

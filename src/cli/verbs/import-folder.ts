@@ -1,6 +1,6 @@
+import { describeProblem } from '../../bridges/problem.ts'
 import { tryToRecord } from '../../space/audit.ts'
 import type { Cli } from '../cli.ts'
-import { describeProblem } from '../format/bridge.ts'
 import { openFiles } from '../open.ts'
 import { count, createProgress } from '../progress.ts'
 import { importSummary } from './transfer.ts'

@@ -119,7 +119,7 @@ function chosen(cli: Cli, { client }: SetupFlags, place: Place): ClientSetup[] {
   // Nothing to do is no mistake: a script sets up whatever is there.
   if (wanted.length === 0)
     cli.hint(
-      `no agent client found on this machine; to set one up anyway: --client NAME (${clients.join(', ')})`,
+      `No agent client was found on this machine. To set one up anyway: ${cli.command('init --client NAME')} (${clients.join(', ')})`,
     )
   return wanted.filter((one) => isWithoutPlugin(cli, one, place, named !== undefined))
 }

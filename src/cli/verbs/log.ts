@@ -10,6 +10,7 @@ import { interruptSignal, yieldToSignals } from '../interrupt.ts'
 import { open } from '../open.ts'
 import { whole } from '../options.ts'
 import { write } from '../output.ts'
+import { openPager } from '../pager.ts'
 import { count } from '../progress.ts'
 
 interface LogFlags {
@@ -35,10 +36,15 @@ export function log(command: Command): void {
     const end = await space.lastSeq()
     printHints(cli, space, end, flags)
     const format = cli.json ? toSafeJson : createEntryWriter(cli)
+    const isPaged = !cli.json && !flags.follow && cli.globals.pager !== false
+    const pager = isPaged ? openPager() : undefined
     for await (const { entry } of entries(space, end, flags)) {
-      await write(`${format(entry)}\n`)
+      const text = `${format(entry)}\n`
+      if (pager === undefined) await write(text)
+      else if (!(await pager.write(text))) break
       await yieldToSignals()
     }
+    await pager?.end()
     const unreadable = cli.unreadable()
     if (unreadable.length > 0) cli.warn(`${unreadableText(unreadable)}; ${unreadableHint}`)
   })

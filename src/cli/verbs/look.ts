@@ -65,7 +65,7 @@ export function search(command: Command): void {
     command
       .description(
         'Search all messages, newest first. Matches all words; "quotes" make a phrase, word* matches prefixes, - excludes.\n' +
-          'Operators: from: to: tag: type: priority: is:unread is:open has:attachment before: after: (2026-11-15, or 24h ago).\n' +
+          'Operators: from: to: tag: type: priority: is:unread is:mine is:open has:attachment before: after: (2026-11-15, or 24h ago).\n' +
           '@NAME is a saved search, which the console shows too.',
       )
       .argument('[query...]', 'words and operators, or @NAME')
@@ -100,15 +100,25 @@ export function search(command: Command): void {
     const query = terms
       .map((term) => (/^@./.test(term) ? viewNamed(viewsDir(space), term.slice(1)) : term))
       .join(' ')
+    const found = await mailbox.search(query, given(page))
+    if (found.notes !== undefined)
+      throw new MailboxError('invalid', found.notes.join('; '), {
+        hint: `to search for the text itself, quote it: ${cli.command(`search ${shellWord(quoted(query, found.notes))}`)}`,
+      })
     if (save !== undefined) {
       mustBePersons(cli)
       saveView(viewsDir(space), save, query)
       cli.hint(`saved; to search again: ${cli.command(`search @${shellWord(save)}`)}`)
     }
-    const found = await mailbox.search(query, given(page))
-    for (const note of found.notes ?? []) cli.warn(note)
     await answerPage(cli, found, { who: 'from', empty: 'no matches', words: `search ${written}` })
   })
+}
+
+/** The terms that were not taken for operators, as a phrase. */
+function quoted(query: string, notes: readonly string[]): string {
+  const isNoted = (term: string) => notes.some((note) => note.startsWith(term.replace(/^-?([^:]*:).*/, '$1')))
+  const terms = query.split(/\s+/).filter((term) => term.includes(':') && isNoted(term))
+  return terms.map((term) => `"${term}"`).join(' ') || '"colour:red"'
 }
 
 function viewsDir(space: OpenedSpace): string {

@@ -24,7 +24,10 @@ export function mcp(command: Command): void {
       ...{ version: __VERSION__, name, pid },
       sessionId: () => claudeSession(pid)?.id ?? openCodeCaller(space.stateDir, pid),
       wake: (mailboxFor, signal) =>
-        wakeClaude({ mailbox: () => mailboxFor({ name: 'claude' }), pid, signal }),
+        wakeClaude({
+          ...{ mailbox: () => mailboxFor({ name: 'claude' }), stateDir: space.stateDir },
+          ...{ pid, signal },
+        }),
     })
   })
 }

@@ -5,7 +5,7 @@ import { toPrintableLine } from '../../model/text.ts'
 import type { Mailbox, SentMessage } from '../../space/mailbox/api.ts'
 import type { Queued } from '../../space/outbox.ts'
 import { actingAs, action, type Cli, shellWord } from '../cli.ts'
-import { addMessageOptions, checkSaysSomething, compose, type MessageFlags } from '../compose.ts'
+import { addMessageOptions, completed, compose, type MessageFlags } from '../compose.ts'
 import { examples } from '../help.ts'
 import { openFiles, openMailbox, withMailbox } from '../open.ts'
 import { collect, given } from '../options.ts'
@@ -32,8 +32,8 @@ export function send(command: Command): void {
         `echo '{"to":"ada","body":"hi","payload":{"n":1}}' | mailbox send --input - --json`,
       ),
     )
-    .option('--to <address>', 'a recipient, as the argument; repeatable', collect)
-    .option('--from <agent>', 'the sender, as --as')
+    .option('--to <address>', 'a recipient, same as the argument; repeatable', collect)
+    .option('--from <agent>', 'the sender, same as --as')
     .option(
       '--queue',
       'if the database of the space does not answer, keep it on this machine and send it later',
@@ -42,9 +42,11 @@ export function send(command: Command): void {
   action(command, async (given: Cli, words: string[], { to = [], from, queue, ...flags }: SendFlags) => {
     const cli = actingAs(given, from)
     const written = words.filter((word) => word !== '-')
-    const composed = await compose(flags, words.includes('-'))
-    checkSaysSomething(composed, emptyHint(cli, written))
     const addresses = [...written, ...to]
+    const composed = await completed(cli, await compose(flags, words.includes('-')), {
+      hint: emptyHint(cli, written),
+      about: [`To: ${addresses.join(', ')}`],
+    })
     const input = { ...composed, ...(addresses.length > 0 && { to: addresses }) }
     const sent = <T>(sending: Promise<T>): Promise<T> =>
       sending.catch((error: unknown) => {
@@ -74,7 +76,7 @@ function answerQueued(cli: Cli, sent: SentMessage | Queued): void {
 /** Every word is a recipient, so a text without --body is taken for one. */
 function emptyHint(cli: Cli, [first, ...words]: readonly string[]): string {
   const plain = 'add --body TEXT or --subject TEXT, or - to read the text from standard input'
-  return words.length === 0 ? plain : `${plain}; ${textHint(cli, first!, words)}`
+  return words.length === 0 ? plain : `${textHint(cli, first!, words)}; or ${plain}`
 }
 
 function textHint(cli: Cli, to: string, words: readonly string[]): string {
@@ -108,8 +110,10 @@ export function reply(command: Command): void {
     )
   type ReplyFlags = MessageFlags & { to?: string[] }
   action(command, async (cli, id: string, dash: string | undefined, { to, ...flags }: ReplyFlags) => {
-    const { replyTo: _, ...composed } = await compose(flags, isStdin(dash))
-    checkSaysSomething(composed, 'add --body TEXT, or - to read the text from standard input')
+    const { replyTo: _, ...composed } = await completed(cli, await compose(flags, isStdin(dash)), {
+      hint: 'add --body TEXT, or - to read the text from standard input',
+      about: [`A reply to ${id}`],
+    })
     await withMailbox(cli, async (mailbox) =>
       answerSent(cli, await mailbox.reply(id, { ...composed, ...given({ to }) })),
     )
@@ -133,11 +137,10 @@ export function broadcast(command: Command): void {
     ),
   )
   action(command, async (cli, dash: string | undefined, flags: MessageFlags) => {
-    const { to: _, ...composed } = await compose(flags, isStdin(dash))
-    checkSaysSomething(
-      composed,
-      'add --body TEXT or --subject TEXT, or - to read the text from standard input',
-    )
+    const { to: _, ...composed } = await completed(cli, await compose(flags, isStdin(dash)), {
+      hint: 'add --body TEXT or --subject TEXT, or - to read the text from standard input',
+      about: ['To: all'],
+    })
     await withMailbox(cli, async (mailbox) => answerSent(cli, await mailbox.broadcast(composed)), {
       creates: true,
     })
@@ -153,10 +156,10 @@ function isStdin(dash: string | undefined): boolean {
 
 /** Scripts want the id; people want to see the recipients. */
 export function answerSent(cli: Cli, { warnings, ...message }: SentMessage): void {
-  const { id, to } = message
+  const { id, seq, to } = message
   for (const warning of warnings) cli.warn(warning)
   cli.answer({ message, warnings }, () =>
-    cli.quiet ? id : `sent to ${toPrintableLine(to.join(', '))}: ${id}`,
+    cli.quiet ? id : `sent to ${toPrintableLine(to.join(', '))}: #${seq}  ${id}`,
   )
-  cli.tip(`to see its delivery status: ${cli.command(`show ${id}`)}`)
+  cli.tip(`to see its delivery status: ${cli.command('show @last')}`)
 }

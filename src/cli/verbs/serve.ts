@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
+import { MailboxError } from '../../base/errors.ts'
 import { clientAgents } from '../../space/acting.ts'
 import { tryToRecord } from '../../space/audit.ts'
 import { action } from '../cli.ts'
-import { translate } from '../exit.ts'
+import { translate, usageHint } from '../exit.ts'
 import { examples } from '../help.ts'
 import { serviceSignal } from '../interrupt.ts'
 import { openFiles } from '../open.ts'
@@ -18,6 +19,9 @@ interface ServeFlags {
   allowHost?: string[]
   tls?: boolean
   webhook: boolean
+  install?: boolean
+  uninstall?: boolean
+  yes?: boolean
 }
 
 export function serve(command: Command): void {
@@ -31,16 +35,28 @@ export function serve(command: Command): void {
     .option('--tls', 'speak TLS, with a certificate that the tokens vouch for')
     .option('--allow-host <name>', 'a host name that a proxy forwards requests for; repeatable', collect)
     .option('--no-webhook', 'leave the webhook to another hub of the same space')
+    .option('--install', 'have systemd or launchd run it from now on, whenever you are logged in')
+    .option('--uninstall', 'undo --install')
+    .option('--yes', 'with --install: write the files without asking')
     .addHelpText(
       'after',
       examples(
         'mailbox serve',
         'mailbox serve --host 0.0.0.0 --port 8080 --tls',
         'mailbox serve --allow-host hub.example.org',
+        'mailbox serve --install --port 7337',
       ),
     )
-  action(command, async (cli, { host, port, allowHost = [], tls = false, webhook }: ServeFlags) => {
+  action(command, async (cli, flags: ServeFlags) => {
+    const { host, port, allowHost = [], tls = false, webhook } = flags
+    if (flags.install || flags.uninstall) {
+      const { installService, uninstallService } = await import('./service.ts')
+      return flags.uninstall ? uninstallService(cli) : installService(cli, flags)
+    }
+    if (flags.yes) throw new MailboxError('invalid', '--yes goes with --install', { hint: usageHint })
     const { startHub } = await import('../../hub/hub.ts')
+    const { passedFd } = await import('../../hub/listen.ts')
+    const { bridgeLines } = await import('../../bridges/remembered.ts')
     const { withFingerprint } = await import('../../hub/certificate.ts')
     const { createLog } = await import('../../hub/log.ts')
     const { outsideSpace } = await import('../../hub/outside.ts')
@@ -53,6 +69,7 @@ export function serve(command: Command): void {
     const hub = await startHub({
       ...{ space, host, port, version: __VERSION__, log: createLog(), consoleDir: consoleDir() },
       ...{ allowHosts: allowHost, mcp, tls, webhook },
+      ...{ listenFd: passedFd(process.env), bridges: () => bridgeLines(space.dir) },
     })
     const { url, link, socket, fingerprint } = hub
     const more = given({ socket, fingerprint })
@@ -71,9 +88,10 @@ export function serve(command: Command): void {
         ...(fingerprint === undefined ? [] : [`tls     sha256 ${fingerprint}`]),
       ].join('\n'),
     )
-    if (!tls && !isLoopback(host))
+    const at = new URL(url).hostname.replace(/^\[|\]$/g, '')
+    if (!tls && !isLoopback(at))
       cli.warn(
-        `plain HTTP on ${host}: tokens and mail can be read on their way; use --tls, or listen on this machine behind a proxy with TLS`,
+        `plain HTTP on ${at}: tokens and mail can be read on their way; use --tls, or listen on this machine behind a proxy with TLS`,
       )
     cli.tip(`agents on other machines need a token: ${cli.command('token NAME')}`)
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve))

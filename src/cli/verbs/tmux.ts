@@ -10,7 +10,7 @@ import { table } from '../format/table.ts'
 import { examples } from '../help.ts'
 import { interruptSignal, serviceSignal } from '../interrupt.ts'
 import { openFiles, spaceDir } from '../open.ts'
-import { given, whole } from '../options.ts'
+import { durationFrom, finiteDuration, given, whole } from '../options.ts'
 
 interface DeliveryFlags {
   socket?: string
@@ -32,11 +32,15 @@ function addDeliveryFlags(command: Command): Command {
       'type only while this program is in the foreground, and type whole messages into it',
     )
     .option('--prompt <regex>', 'the line up to the cursor while nothing is typed')
-    .option('--quiet-ms <n>', 'wait until the screen has not changed for this long (default 500)', whole(0))
     .option(
-      '--seen-ms <n>',
-      'fail if typed text does not appear within this time (default 30000)',
-      whole(100),
+      '--quiet-ms <duration>',
+      'wait until the screen has not changed for this long (default 500ms)',
+      finiteDuration,
+    )
+    .option(
+      '--seen-ms <duration>',
+      'fail if typed text does not appear within this time (default 30s)',
+      durationFrom(100),
     )
     .option('--budget <bytes>', 'truncate longer messages (default 2000)', whole(200))
     .option('--multiline', 'keep line breaks; only for programs that support bracketed paste')

@@ -3,7 +3,6 @@ import { MailboxError } from '../../base/errors.ts'
 import { person } from '../../model/agent.ts'
 import type { AuditDraft } from '../../model/entry.ts'
 import { toPrintableLine } from '../../model/text.ts'
-import { parseDuration } from '../../model/time.ts'
 import { tryToRecord } from '../../space/audit.ts'
 import { changeShared } from '../../space/shared.ts'
 import type { Cli } from '../cli.ts'
@@ -11,7 +10,7 @@ import { table } from '../format/table.ts'
 import { relative } from '../format/time.ts'
 import { examples } from '../help.ts'
 import { existingSpaceDir, openFiles, personAction } from '../open.ts'
-import { given } from '../options.ts'
+import { finiteDuration, given } from '../options.ts'
 
 interface TokenFlags {
   revoke?: boolean
@@ -33,7 +32,7 @@ export function token(command: Command): void {
       '--scope <scopes>',
       'what it is good for, separated by commas: act, read-own, read-all, metrics (default: act,read-own)',
     )
-    .option('--expires <duration>', 'how long it is valid: 12h, 30d (default: until revoked)', parseDuration)
+    .option('--expires <duration>', 'how long it is valid: 12h, 30d (default: until revoked)', finiteDuration)
     .option('--rotate', "replace the person's token, or with --webhook the webhook's secret")
     .option('--revoke', 'revoke the token and close its connections')
     .option('--link', `with ${person}: print the link to the console of the running hub`)
@@ -66,7 +65,9 @@ export function token(command: Command): void {
     await record(cli, { event: 'token_created', about: name, ...given({ note: flags.scope }) })
     const { name: agent, createdAt: _, ...rest } = listAgentTokens(dir).find((one) => one.name === name)!
     cli.answer({ agent, token: created, ...rest, ...given({ fingerprint }) }, () => created)
-    cli.tip('Save it now; it is not shown again. To use it: openSpace({ url, token })')
+    cli.tip(
+      'Save it now; it is not shown again. To use it on another machine: mailbox login URL, or openSpace({ url, token })',
+    )
   })
 }
 
@@ -128,11 +129,10 @@ async function list(cli: Cli, dir: string, { revoke: revokes, rotate: rotates }:
     const flag = revokes ? '--revoke' : '--rotate'
     throw new MailboxError('invalid', 'missing agent name', { hint: `mailbox token NAME ${flag}` })
   }
-  const { listAgentTokens } = await import('../../hub/tokens.ts')
-  const { readUses } = await import('../../hub/token-use.ts')
+  const { readUses, tokenLines } = await import('../../hub/token-use.ts')
   const uses = readUses(dir)
   const useOf = (name: string) => uses.tokens.get(name) ?? { refused: 0 }
-  const tokens = listAgentTokens(dir).map((one) => ({ ...one, ...useOf(one.name) }))
+  const tokens = tokenLines(dir)
   cli.answer({ tokens, person: useOf(person), unknown: uses.unknown }, () => {
     const lines = tokens.length === 0 ? ['no agent has a token'] : tableOf(cli, tokens)
     if (uses.unknown > 0) lines.push(`${uses.unknown} refused without a valid token`)

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { toPrintableLine } from '../../model/text.ts'
+import { toDuration } from '../../model/time.ts'
 import type { Mailbox, UntilOptions } from '../../space/mailbox/api.ts'
 import type { Cli } from '../cli.ts'
 import { describe, exitCodeOf, forPeople } from '../exit.ts'
@@ -129,4 +130,6 @@ function answerSoFar(cli: Cli, json: object, text: string, problem: MailboxError
 }
 
 const late = (what: string, { timeoutMs = 0 }: UntilOptions): MailboxError =>
-  new MailboxError('timeout', `${what} within ${timeoutMs / 1_000} s`, { hint: 'wait longer: --timeout 5m' })
+  new MailboxError('timeout', `${what} within ${toDuration(timeoutMs)}`, {
+    hint: 'wait longer: --timeout 5m',
+  })

@@ -2,6 +2,8 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Mailbox } from '../../space/mailbox/api.ts'
 import { Arrivals, newMailNotice } from '../hook/arrivals.ts'
+import { setRinger } from '../hook/hook-state.ts'
+import { ownToken } from '../hook/process.ts'
 import { claudeSession } from './session.ts'
 
 /** Mail is left to the hooks of a running turn for this long, and we check this often whether the turn is over. */
@@ -12,6 +14,8 @@ const maxFailures = 10
 export interface WakeOptions {
   /** Joins the agent that the MCP server speaks for, and returns its mailbox. It may be another one later. */
   mailbox: () => Promise<Mailbox>
+  /** Where the hooks of the client keep what they remember. */
+  stateDir: string
   pid: number
   signal: AbortSignal
 }
@@ -21,7 +25,8 @@ export interface WakeOptions {
  * its child processes into its turn without asking anybody. A running turn gets its mail from the hooks. Resolves
  * when the signal aborts, or at once in any other client.
  */
-export async function wakeClaude({ mailbox: openMailbox, pid, signal }: WakeOptions): Promise<void> {
+export async function wakeClaude(options: WakeOptions): Promise<void> {
+  const { mailbox: openMailbox, stateDir, pid, signal } = options
   const { CLAUDE_CODE_MESSAGING_SOCKET: path, CLAUDE_CODE_MESSAGING_TOKEN: token } = process.env
   if (!path) return
   const say = (notice: string) => post(path, token, notice)
@@ -35,6 +40,7 @@ export async function wakeClaude({ mailbox: openMailbox, pid, signal }: WakeOpti
       if (watched?.mailbox.name !== mailbox.name) {
         watched?.stop()
         watched = watch(mailbox, signal)
+        leaveItToUs({ space: { stateDir }, mailbox })
       }
       if (watched.problem !== undefined) throw watched.problem
       failures = (await announce(watched, say)) ? 0 : failures + 1
@@ -43,6 +49,15 @@ export async function wakeClaude({ mailbox: openMailbox, pid, signal }: WakeOpti
   } catch (error) {
     // Without waking, the mail is shown at the next turn. Only unexpected problems are reported.
     if (!signal.aborted) process.stderr.write(`mailbox: cannot wake this client: ${String(error)}\n`)
+  }
+}
+
+/** A hook that waits in the background leaves the mail to us. If this cannot be written, both announce it. */
+function leaveItToUs(owner: Parameters<typeof setRinger>[0]): void {
+  try {
+    setRinger(owner, ownToken())
+  } catch {
+    // A full disk is no reason not to wake anybody.
   }
 }
 

@@ -1,4 +1,5 @@
 import { worthATurn } from '../../agent/briefing.ts'
+import { pause } from '../../base/timers.ts'
 import type { InboxMessage } from '../../query/inbox.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
 
@@ -15,6 +16,7 @@ export function newMailNotice(messages: readonly InboxMessage[]): string {
 export class Arrivals {
   readonly #mailbox: Mailbox
   readonly #arrivedAt = new Map<string, number>()
+  #arrival = new AbortController()
   /** Settles when the mailbox cannot be watched any longer, or the signal ends it. */
   readonly ended: Promise<void>
 
@@ -24,7 +26,18 @@ export class Arrivals {
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
-    for await (const { id } of this.#mailbox.watch({ signal })) this.#arrivedAt.set(id, performance.now())
+    for await (const { id } of this.#mailbox.watch({ signal })) {
+      this.#arrivedAt.set(id, performance.now())
+      this.#arrival.abort()
+      this.#arrival = new AbortController()
+    }
+  }
+
+  /** Waits until mail arrives or is old enough to be taken, and for `ms` at the most. */
+  pause(ms: number, minAgeMs: number, signal: AbortSignal): Promise<void> {
+    const oldest = Math.min(...this.#arrivedAt.values())
+    const leftMs = Math.min(ms, oldest + minAgeMs - performance.now())
+    return pause(Math.max(0, leftMs), AbortSignal.any([signal, this.#arrival.signal]))
   }
 
   /** Takes what arrived at least that long ago and is still unseen. */

@@ -1,13 +1,12 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BriefOptions, brief, type Moment } from '../../agent/briefing.ts'
 import { MailboxError } from '../../base/errors.ts'
 import { listIfAny } from '../../base/files.ts'
 import { given } from '../../base/objects.ts'
-import { localProcess, processState } from '../../base/process.ts'
 import { nameToFile } from '../../model/name.ts'
 import type { ClaimNumber, Mailbox } from '../../space/mailbox/api.ts'
-import { ownToken } from './process.ts'
+import { isRunning, ownToken } from './process.ts'
 import type { HookContext } from './respond.ts'
 
 /**
@@ -84,15 +83,24 @@ export class HandoverNote {
   /** Makes mail unread again that killed hooks have marked and not printed. */
   async recover(): Promise<void> {
     for (const file of this.#notes()) {
-      const [pid, startTime = ''] = file.slice(this.#prefix.length).split('.')
-      if (processState(localProcess(Number(pid), startTime)) !== 'gone') continue
+      if (isRunning(file.slice(this.#prefix.length))) continue
       // Several hooks may find it at once; the one that can rename it takes care of it.
       const own = `${this.#path}.again`
       if (!isRenamed(join(this.#dir, file), own)) continue
-      const taken = readFileSync(own, 'utf8').split('\n').map(takenIn)
-      await makeUnread(this.#mailbox, taken)
+      await makeUnread(this.#mailbox, takenIn(own))
       rmSync(own, { force: true })
     }
+  }
+
+  /** Whether this process has begun to hand mail over before, and has not ended it. */
+  get isLeft(): boolean {
+    return existsSync(this.#path)
+  }
+
+  /** Makes unread again what this process may have taken, and has not printed. */
+  async takeBack(): Promise<void> {
+    await makeUnread(this.#mailbox, takenIn(this.#path))
+    rmSync(this.#path, { force: true })
   }
 }
 
@@ -111,10 +119,13 @@ interface Taken extends ClaimNumber {
   id: string
 }
 
-function takenIn(line: string): Taken {
-  const [id = '', number] = line.split(' ')
-  return number === undefined ? { id } : { id, claimNumber: Number(number) }
-}
+const takenIn = (note: string): Taken[] =>
+  readFileSync(note, 'utf8')
+    .split('\n')
+    .map((line) => {
+      const [id = '', number] = line.split(' ')
+      return number === undefined ? { id } : { id, claimNumber: Number(number) }
+    })
 
 /**
  * Only mail that is still just shown: an ack proves that the agent has seen it after all. And only by the claim that

@@ -31,9 +31,12 @@ const initialState: HookState = {
   ...{ run: '', at: 0, turnSince: 0 },
 }
 
-type Owner = Pick<HookContext, 'space' | 'mailbox'>
+interface Owner {
+  space: Pick<HookContext['space'], 'stateDir'>
+  mailbox: Pick<HookContext['mailbox'], 'name'>
+}
 
-const pathOf = ({ space, mailbox }: Owner, ending: 'json' | 'waiter'): string =>
+const pathOf = ({ space, mailbox }: Owner, ending: 'json' | 'waiter' | 'ringer'): string =>
   join(space.stateDir, 'hooks', 'agents', `${nameToFile(mailbox.name)}.${ending}`)
 
 export const readHookState = (owner: Owner): HookState => ({
@@ -51,6 +54,14 @@ export const updateHookState = (owner: Owner, change: Partial<HookState>): void 
 export const waiterOf = (owner: Owner): string => readFileIfAny(pathOf(owner, 'waiter')) ?? ''
 
 export const setWaiter = (owner: Owner, token: string): void => write(pathOf(owner, 'waiter'), token)
+
+/**
+ * The MCP server that announces mail to the agent while it is idle, by the client's own means. It is there as long as its
+ * process: a client can begin another session with the same one.
+ */
+export const ringerOf = (owner: Owner): string => readFileIfAny(pathOf(owner, 'ringer')) ?? ''
+
+export const setRinger = (owner: Owner, token: string): void => write(pathOf(owner, 'ringer'), token)
 
 export function removeHookState(owner: Owner): void {
   for (const ending of ['json', 'waiter'] as const) rmSync(pathOf(owner, ending), { force: true })

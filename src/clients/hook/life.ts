@@ -1,12 +1,12 @@
-import { localProcess, processState, startTimeOf } from '../../base/process.ts'
 import type { HookEvent } from './dialect.ts'
 import { readHookState, updateHookState } from './hook-state.ts'
+import { isRunning, tokenOf } from './process.ts'
 import type { HookContext } from './respond.ts'
 
 /** What a run was shown this long before its last sign of life may never have reached its model. */
 const lastMomentsMs = 10_000
 
-const runOf = ({ process: owner }: HookContext): string => `${owner.pid}.${startTimeOf(owner)}`
+const runOf = ({ process: owner }: HookContext): string => tokenOf(owner)
 
 /** Records that the agent is at work, or will be in a moment, and in which process. */
 export function noteWork(context: HookContext, { moment }: Pick<HookEvent, 'moment'>): void {
@@ -25,7 +25,6 @@ export const noteIdle = (context: HookContext): void => updateHookState(context,
 export function whenKilled(context: HookContext): number | undefined {
   const { run, at, turnSince } = readHookState(context)
   if (run === '' || run === runOf(context)) return undefined
-  const [pid, started = ''] = run.split('.')
-  if (processState(localProcess(Number(pid), started)) !== 'gone') return undefined
+  if (isRunning(run)) return undefined
   return Math.min(at - lastMomentsMs, turnSince || at)
 }

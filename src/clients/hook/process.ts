@@ -1,7 +1,23 @@
-import { identifyByProc, readProcStat, runPs, startTimeOf } from '../../base/process.ts'
+import {
+  identifyByProc,
+  localProcess,
+  type ProcessIdentity,
+  processState,
+  readProcStat,
+  runPs,
+  startTimeOf,
+} from '../../base/process.ts'
 
 /** Tells this process from others, in names of files. */
-export const ownToken = (): string => `${process.pid}.${startTimeOf(identifyByProc(process.pid))}`
+export const ownToken = (): string => tokenOf(identifyByProc(process.pid))
+
+export const tokenOf = (process: ProcessIdentity): string => `${process.pid}.${startTimeOf(process)}`
+
+/** Whether the process with this token may still be there. */
+export function isRunning(token: string): boolean {
+  const [pid, startTime = ''] = token.split('.')
+  return token !== '' && processState(localProcess(Number(pid), startTime)) !== 'gone'
+}
 
 const shells = /^-?(?:sh|dash|bash|ash|zsh|ksh|mksh|fish|busybox|hook\.sh)$/
 

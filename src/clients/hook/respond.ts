@@ -4,8 +4,9 @@ import { reportWaiting } from '../../agent/waiting.ts'
 import type { ProcessIdentity } from '../../base/process.ts'
 import type { Agent } from '../../model/agent.ts'
 import type { OpenedSpace } from '../../space/api.ts'
+import type { BellState } from '../../space/desk/bells.ts'
 import type { Mailbox } from '../../space/mailbox/api.ts'
-import { DiskSpace } from '../../space/space.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import { newMailNotice } from './arrivals.ts'
 import { Delegations, sweepDelegations } from './delegations.ts'
 import type { HookEvent, HookReply } from './dialect.ts'
@@ -14,9 +15,17 @@ import { readHookState, removeHookState, updateHookState } from './hook-state.ts
 import { noteIdle, noteWork, whenKilled } from './life.ts'
 import { putStamp, removeStamp, sweepStamps } from './stamp.ts'
 
+/** What a hook asks the space, which is opened, or which its desk answers for. */
+export type HookSpace = Pick<OpenedSpace, 'stateDir' | 'now' | 'agents'> &
+  Partial<Pick<OpenedSpace, 'lastSeq' | 'endRun'>> & {
+    core?: DiskSpace['core']
+    /** The bell of an agent; undefined if there is none. */
+    bellOf?: (name: string) => Promise<BellState | undefined>
+  }
+
 /** For whom a hook runs: the space, the agent, and the process of its client. */
 export interface HookContext {
-  space: OpenedSpace
+  space: HookSpace
   mailbox: Mailbox
   client: string
   process: ProcessIdentity
@@ -89,14 +98,13 @@ const delegationsOf = ({ space, client, process: owner }: HookContext): Delegati
 
 async function respondToTool(context: HookContext, event: HookEvent, print: Print): Promise<void> {
   // What comes after this changes the bell; what came before is found below.
-  const desk = context.space instanceof DiskSpace ? context.space.core.desk : undefined
-  const bell = await desk?.bellOf(context.mailbox.name).catch(() => undefined)
-  const seq = await context.space.lastSeq()
+  const { space, mailbox } = context
+  const since = (await space.bellOf?.(mailbox.name)) ?? (await space.lastSeq?.())
   const delegations = delegationsOf(context)
   if (event.delegation !== undefined) delegations.end(event.delegation)
   const fromSubagent = event.fromSubagent || delegations.isUnderWay
   const isSilent = await (fromSubagent ? hasNothingToShow(context) : showMail(context, 'tool', print))
-  if (isSilent && (await isOnlySession(context))) await putStamp(context, seq, bell)
+  if (isSilent && since !== undefined && (await isOnlySession(context))) await putStamp(context, since)
 }
 
 /** Whether there is nothing to show after a tool call. Takes nothing. */
@@ -163,7 +171,7 @@ async function endSession(context: HookContext): Promise<void> {
   const agent = await mailbox.agent()
   // Another process has taken over the name; it is not ours to end.
   if (agent.session.pid !== own.pid || agent.state === 'dead') return
-  await context.space.endRun(mailbox.name, { frozen: !(await isDisposable(mailbox, agent)) })
+  await context.space.endRun?.(mailbox.name, { frozen: !(await isDisposable(mailbox, agent)) })
 }
 
 /** Named by us, with no role, tag or mail: a roster full of such agents that may come back helps nobody. */

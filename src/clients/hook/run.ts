@@ -6,22 +6,23 @@ import { identifyByProc } from '../../base/process.ts'
 import { sleepSync } from '../../base/timers.ts'
 import type { Client } from '../../model/client.ts'
 import type { OpenedSpace } from '../../space/api.ts'
+import { workAtDesk } from '../../space/desk/seat-at-desk.ts'
 import { tokenFor } from '../../space/logins.ts'
-import { openDisk, openRemote } from '../../space/open.ts'
 import { findPlace, type Place, stateDirFor } from '../../space/place.ts'
 import { checkSpaceDir } from '../../space/settings.ts'
+import type { DiskSpace } from '../../space/space.ts'
 import { isTrusted } from '../../space/trust.ts'
-import { dialects } from '../registry.ts'
 import { newMailNotice } from './arrivals.ts'
 import { Delegations } from './delegations.ts'
 import type { Dialect, HookEvent, HookInput } from './dialect.ts'
+import { dialects } from './dialects.ts'
 import { HandoverNote } from './handover-note.ts'
 import { readHookState } from './hook-state.ts'
 import { recordRun } from './last-run.ts'
 import { noteWork } from './life.ts'
 import { log } from './log.ts'
 import { clientAbove } from './process.ts'
-import { type HookContext, respond } from './respond.ts'
+import { type HookContext, type HookSpace, respond } from './respond.ts'
 
 export interface HookOptions {
   client: string
@@ -38,6 +39,8 @@ export interface HookOptions {
   pid: number
   /** The arguments that start Node with this program for another event of the same client. */
   argsFor: (event: string) => readonly string[]
+  /** Called when something is said. */
+  onSaid?: () => void
 }
 
 /** A client waits for its hooks. Claude Code gives the end of a session 1.5 s. */
@@ -60,7 +63,7 @@ export async function runHook(given: HookOptions): Promise<number> {
     const isHub = place.kind === 'hub'
     dir = isHub ? stateDirFor(place.url, process.env) : place.dir
     if (given.space === '') options = { ...given, space: dir, isNamed: true }
-    const dialect = dialects[client as Client] as Dialect | undefined
+    const dialect = Object.hasOwn(dialects, client) ? dialects[client as Client] : undefined
     // A hub is never found by chance: somebody has named it.
     if (dialect === undefined || !(isHub || mayUse(options, dir))) return 0
     isUsed = true
@@ -69,7 +72,9 @@ export async function runHook(given: HookOptions): Promise<number> {
     // The first session creates the space, so that its agent is told who it is.
     if (!isHub && event?.moment !== 'start' && !existsSync(join(dir, 'journal'))) return 0
     recordRun(dir, dialect.client, name)
-    return event === undefined ? 0 : await handle({ ...options, place, dir }, dialect, event)
+    if (event === undefined) return 0
+    const limit = startLimit(dir, `${client} ${name}`, event)
+    return await handle({ ...options, place, dir }, dialect, event).finally(() => clearTimeout(limit))
   } catch (error) {
     if (isUsed) log(dir, `${client} ${name}`, error)
     return 0
@@ -95,7 +100,6 @@ type Placed = HookOptions & { place: Place; dir: string }
 async function handle(options: Placed, dialect: Dialect, event: HookEvent): Promise<number> {
   const { client, event: name, place, dir, pid, argsFor } = options
   const isWait = event.moment === 'wait'
-  const limit = isWait ? undefined : startLimit(dir, `${client} ${name}`, event)
   const own = identifyByProc(dialect.tellsPid ? pid : clientAbove(pid))
   const delegations = new Delegations(dir, client, own)
   if (event.moment === 'delegate') delegations.begin(event.delegation!)
@@ -103,37 +107,83 @@ async function handle(options: Placed, dialect: Dialect, event: HookEvent): Prom
     print(dialect.format(name, { refusal: subagentRefusal }))
   if (event.moment === 'delegate' || event.moment === 'call') return 0
   const agent = process.env['MAILBOX_AGENT'] || undefined
-  await using space = await openPlace(place, agent)
   const session = { pid: own.pid, ...(event.sessionId === undefined ? {} : { id: event.sessionId }) }
   // A wait in the background may start just after the session has ended, and must not bring it back.
   const seat = { name: agent, client, session, joins: !isWait }
-  const mailbox = await space.joinAs(seat).catch((error: unknown) => {
-    if (!isWait || !(error instanceof MailboxError)) throw error
-  })
-  if (mailbox === undefined) return 0
-  const context = { space, mailbox, client, process: own }
-  if (isWait) return await wait(context, dialect, event)
-  const { works } = readHookState(context)
   let isPrinted = false
-  await respond(context, event, (reply) => {
-    isPrinted = true
-    print(dialect.format(name, reply))
-  })
-  if (!isPrinted) print(dialect.emptyReply ?? '')
-  const isIdle = ['start', 'stop'].includes(event.moment) && readHookState(context).works === works
-  // A client that cannot run our wait in the background leaves that to us.
-  if (isIdle && typeof dialect.wake === 'function') await startWaiting(argsFor('Rewake'), event)
-  clearTimeout(limit)
+  const reply = async (context: HookContext) => {
+    const { works } = readHookState(context)
+    await respond(context, event, (said) => {
+      isPrinted = true
+      options.onSaid?.()
+      print(dialect.format(name, said))
+    })
+    if (!isPrinted) print(dialect.emptyReply ?? '')
+    const isIdle = ['start', 'stop'].includes(event.moment) && readHookState(context).works === works
+    // A client that cannot run our wait in the background leaves that to us.
+    if (isIdle && typeof dialect.wake === 'function') await startWaiting(argsFor('Rewake'), event)
+  }
+  // What is announced is recorded after it was said, and is not to be said again.
+  const isBrief =
+    place.kind === 'directory' && deskMoments.includes(event.moment) && event.announceOnly !== true
+  const isDone =
+    isBrief &&
+    (await workAtDesk(dir, seat, ({ mailbox, ...asked }) =>
+      reply({ space: { ...asked, stateDir: dir }, mailbox, client, process: own }),
+    ))
+  // What was said is said: only the stamp is missing, and the next hook makes it.
+  if (!isDone && !isPrinted) {
+    await using space = await openPlace(place, agent)
+    const mailbox = await space.joinAs(seat).catch((error: unknown) => {
+      if (!isWait || !(error instanceof MailboxError)) throw error
+    })
+    if (mailbox === undefined) return 0
+    const context = { space: hookSpace(space), mailbox, client, process: own }
+    if (isWait) return await wait(context, dialect, event)
+    if (isBrief) await takeBack(context)
+    await reply(context)
+  }
   return 0
 }
 
-const openPlace = (place: Place, agent: string | undefined): Promise<OpenedSpace> =>
-  place.kind === 'directory'
-    ? openDisk({ dir: place.dir })
-    : openRemote({ url: place.url, token: tokenFor(place, agent, process.env), retryForMs: hubPatienceMs })
+/** When the desk is asked: often, and while somebody waits. The start and the end of a session do more. */
+const deskMoments: readonly HookEvent['moment'][] = ['prompt', 'tool', 'stop']
+
+const isOnDisk = (space: OpenedSpace): space is DiskSpace => 'core' in space
+
+function hookSpace(space: OpenedSpace): HookSpace {
+  const desk = isOnDisk(space) ? space.core.desk : undefined
+  const { stateDir, now, agents, lastSeq, endRun } = space
+  return {
+    ...{ stateDir, now, agents, lastSeq, endRun },
+    ...(isOnDisk(space) && { core: space.core }),
+    ...(desk && { bellOf: (name) => desk.bellOf(name).catch(() => undefined) }),
+  }
+}
+
+/** What the desk may have taken for this hook without an answer is unread again. It takes no more of it by now. */
+async function takeBack(context: HookContext): Promise<void> {
+  const note = new HandoverNote(context)
+  if (!note.isLeft) return
+  // What was decided is written before anybody else has the right to append.
+  await context.space.core?.whileStill(() => {})
+  await note.takeBack()
+}
+
+/** What opens a space is loaded only where that is due. */
+async function openPlace(place: Place, agent: string | undefined): Promise<OpenedSpace> {
+  const { openDisk, openRemote } = await import('../../space/open.ts')
+  if (place.kind === 'directory') return openDisk({ dir: place.dir })
+  return openRemote({
+    url: place.url,
+    token: tokenFor(place, agent, process.env),
+    retryForMs: hubPatienceMs,
+  })
+}
 
 /** Giving up is safe at any point: mail that is marked and not printed is shown again (handover-note.ts). */
-function startLimit(dir: string, hook: string, { moment }: HookEvent): NodeJS.Timeout {
+function startLimit(dir: string, hook: string, { moment }: HookEvent): NodeJS.Timeout | undefined {
+  if (moment === 'wait') return undefined
   const giveUp = () => {
     log(dir, hook, 'took too long; nothing was said')
     process.exit(0)

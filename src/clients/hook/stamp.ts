@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { listIfAny, readFileIfAny, writeFileAtomically } from '../../base/files.ts'
 import { localProcess, processState, startTimeOf } from '../../base/process.ts'
 import type { BellState } from '../../space/desk/bells.ts'
-import { DiskSpace } from '../../space/space.ts'
 import type { HookContext } from './respond.ts'
 
 /**
@@ -38,22 +37,20 @@ const stampOf = ({ space, client, process: owner }: HookContext): string =>
   join(stampDir(space.stateDir), `${client}-${owner.pid}-${startTimeOf(owner)}`)
 
 /**
- * Records that there is nothing to say about anything in the journal up to `seq`: by the agent's bell as it was before
- * the journal was looked at, or without one if the journal has been quiet.
+ * Records that there is nothing to say since the agent's bell was as it is given here, or about anything in the journal
+ * up to an entry: that can only be told if the journal has been quiet.
  */
-export async function putStamp(context: HookContext, seq: number, bell?: BellState): Promise<void> {
-  const { space } = context
-  // What is written behind a hub changes no file here, so every hook has to ask.
-  if (!(space instanceof DiskSpace)) return
-  const { core, dir } = space
-  // What others write to a database changes no file here, until somebody on this machine asks for it.
-  if (core.journal.isElsewhere) return
-  mkdirSync(stampDir(dir), { recursive: true, mode: 0o700 })
+export async function putStamp(context: HookContext, since: BellState | number): Promise<void> {
+  const { core, stateDir: dir } = context.space
   const stamp = stampOf(context)
-  if (bell !== undefined) {
-    const words = `- - ${uptimeS() + lookAgainS} ${bell.token} ${bell.file} ${bell.line}\n`
+  if (typeof since !== 'number') {
+    mkdirSync(stampDir(dir), { recursive: true, mode: 0o700 })
+    const words = `- - ${uptimeS() + lookAgainS} ${since.token} ${since.file} ${since.line}\n`
     return writeFileAtomically(stamp, words, { expendable: true })
   }
+  // What is written behind a hub, or to a database by others, changes no file here: every hook has to ask.
+  if (core === undefined || core.journal.isElsewhere) return
+  mkdirSync(stampDir(dir), { recursive: true, mode: 0o700 })
   const probe = `${stamp}.${process.pid}.now`
   writeFileSync(probe, '', { mode: 0o600 })
   const nowMs = statSync(probe).mtimeMs
@@ -61,7 +58,7 @@ export async function putStamp(context: HookContext, seq: number, bell?: BellSta
   try {
     // First without the lock: in a busy space there will be no stamp.
     if (!isSettled(core.lastSegment())) return
-    const last = await core.whileStill((end) => (end === seq ? core.lastSegment() : undefined))
+    const last = await core.whileStill((end) => (end === since ? core.lastSegment() : undefined))
     if (last === undefined || !isSettled(last)) return
     // Each file gets its time atomically: the shell may be reading it.
     writeFileAtomically(`${stamp}.low`, '', { modifiedMs: last.writtenMs - marginMs, expendable: true })

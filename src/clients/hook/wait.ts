@@ -1,14 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { processState } from '../../base/process.ts'
+import { pause } from '../../base/timers.ts'
 import type { InboxMessage } from '../../query/inbox.ts'
 import { Arrivals } from './arrivals.ts'
-import { readHookState, setWaiter, waiterOf } from './hook-state.ts'
-import { ownToken } from './process.ts'
+import { readHookState, ringerOf, setWaiter, waiterOf } from './hook-state.ts'
+import { isRunning, ownToken } from './process.ts'
 import type { HookContext } from './respond.ts'
 
-/** How often to check whether the agent is still idle and its client still running. */
+/** How often to check whether the agent is still idle and its client still running. Before the first time, a hook of the
+ * turn that is just ending may show mail. */
 const lookMs = 500
-/** For this long mail is left to others: to a hook of a turn that is just ending, or to the MCP server. */
+/** Mail that comes together is announced together. */
+const settleMs = 250
+/** For this long mail is left to the MCP server, if it rings for the agent as well. */
 const graceMs = 3_000
 
 /** Returns false when another hook was faster. */
@@ -39,11 +42,14 @@ async function waitWhileIdle(
   const token = ownToken()
   setWaiter(context, token)
   const { works } = readHookState(context)
-  for (;;) {
-    await sleep(lookMs, undefined, { signal })
+  await pause(lookMs, signal)
+  while (!signal.aborted) {
     if (waiterOf(context) !== token || processState(context.process) === 'gone') return false
     if (readHookState(context).works !== works) return false
-    const unseen = await arrivals.take(graceMs)
+    const minAgeMs = isRunning(ringerOf(context)) ? graceMs : settleMs
+    const unseen = await arrivals.take(minAgeMs)
     if (unseen.length > 0 && (await deliver(unseen))) return true
+    await arrivals.pause(lookMs, minAgeMs, signal)
   }
+  return false
 }

@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Task, TaskState } from '@a2a-js/sdk'
 import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client'
-import { TaskNotFoundError } from '@a2a-js/sdk/errors'
+import { A2AError, TaskNotFoundError } from '@a2a-js/sdk/errors'
 import { MailboxError } from '../../base/errors.ts'
 import { listIfAny, readJsonIfAny, writeFileAtomically } from '../../base/files.ts'
 import { backoffMs, pause } from '../../base/timers.ts'
@@ -37,6 +38,8 @@ interface Sending {
 const longestPauseMs = 60_000
 const slowestLookMs = 15_000
 const textChars = 100_000
+/** How often the other side may refuse a message before it has failed. */
+const refusalsAtMost = 5
 
 /**
  * Brings mail to an agent of another system, and its answers back. What was handed over is noted in a file before it
@@ -49,6 +52,7 @@ export class RemoteCourier {
   readonly #mailbox: Mailbox
   readonly #dir: string
   readonly #looks = new Map<string, { at: number; tries: number; state: TaskState | undefined }>()
+  readonly #refusals = new Map<string, number>()
   #client: Client | undefined
   #failures = 0
   #problem = ''
@@ -96,11 +100,40 @@ export class RemoteCourier {
     for (const message of messages)
       if (
         message.state === 'stored' &&
-        !known.some(({ id, about }) => id === message.id || about === message.id)
+        !known.some(({ id, about }) => id === message.id || about === message.id) &&
+        this.#isTime(message.id)
       )
-        await this.#handOver(message, known)
+        await this.#asFarAsTaken(message.id, message.id, () => this.#handOver(message, known))
     for (const sending of this.#sendings())
-      if ((this.#looks.get(sending.id)?.at ?? 0) <= performance.now()) await this.#follow(sending)
+      if (this.#isTime(sending.id))
+        await this.#asFarAsTaken(sending.id, sending.about, () => this.#follow(sending))
+  }
+
+  #isTime = (id: string): boolean => (this.#looks.get(id)?.at ?? 0) <= performance.now()
+
+  /**
+   * What the other side refuses is about this message and no other: the others go on, it is tried again a few times, and
+   * then it has failed. What else goes wrong is about the other side as a whole.
+   */
+  async #asFarAsTaken(id: string, about: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+      this.#refusals.delete(id)
+    } catch (error) {
+      if (!(error instanceof A2AError)) throw error
+      const { lookMs = 1_000, parts, name } = this.#options
+      const tries = (this.#refusals.get(id) ?? 0) + 1
+      this.#refusals.set(id, tries)
+      parts.log.warn({ event: 'a2a', agent: name, id: about, reason: error.message }, 'refused')
+      this.#looks.set(id, {
+        ...{ at: performance.now() + backoffMs(tries, lookMs, longestPauseMs), tries: 0, state: undefined },
+      })
+      if (tries < refusalsAtMost) return
+      const reason = `the other side refused it: ${error.message}`.slice(0, 500)
+      await this.#quietly(() => this.#mailbox.fail(about, { reason }))
+      this.#refusals.delete(id)
+      this.#forget({ id, about })
+    }
   }
 
   #sendings = (): Sending[] =>
@@ -116,6 +149,11 @@ export class RemoteCourier {
 
   /** Sends a message: as a new task, or as the answer to what a task has asked. */
   async #handOver(message: InboxMessage, known: readonly Sending[]): Promise<void> {
+    if (message.locked || message.encrypted === 'recipients') {
+      // Whoever encrypts a message for its recipients has not asked to have it sent elsewhere in plain text.
+      const reason = 'it is encrypted, and an agent of another system has no key: send it without --encrypt'
+      return this.#quietly(() => this.#mailbox.fail(message.id, { reason }))
+    }
     const asked = await this.#taskAsking(message, known)
     const sending: Sending = asked ? { ...asked, about: message.id } : { id: message.id, about: message.id }
     if (!asked) this.#note(sending)
@@ -238,7 +276,9 @@ export class RemoteCourier {
   }
 
   async #answer(id: string, body: string, key: string, awaitingResponse: boolean): Promise<void> {
-    const answer = { body: body.slice(0, textChars), key: `a2a-out:${key}`, awaitingResponse }
+    // Of this message: the other side may give two tasks one id, of any length.
+    const digest = hash('sha256', key, 'hex')
+    const answer = { body: body.slice(0, textChars), key: `a2a-out:${id}:${digest}`, awaitingResponse }
     await this.#mailbox.reply(id, answer)
   }
 

@@ -10,12 +10,22 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
-import { readFileIfAny, writeFileAtomically } from '../../base/files.ts'
+import { readFileIfAny, readFully, writeFileAtomically } from '../../base/files.ts'
 import { bootId } from '../../base/process.ts'
 import { hasItsSum, prevText, sumText } from '../codec.ts'
 import { HeadMark } from '../file/head-mark.ts'
 import { WriterLock } from '../file/lock.ts'
-import { listPlain, openForAppend, openForRead, readFully, segmentPath, sizeOf } from '../file/segment.ts'
+import {
+  archiveDirOf,
+  isArchivedName,
+  listArchived,
+  listPlain,
+  openForAppend,
+  openForRead,
+  segmentPath,
+  sizeOf,
+} from '../file/segment.ts'
+import { Archive, PlainSegment, type SegmentBytes, unpack } from '../file/segment-bytes.ts'
 import { writeError } from '../file/write-error.ts'
 import { type Cursor, startCursor } from '../journal.ts'
 import { after, lineStart } from './line-place.ts'
@@ -51,6 +61,8 @@ export class LineCopy {
   readonly #journal: string
   #mark: HeadMark | undefined
   #known: Cursor = startCursor
+  /** The number of the first file, while there is none: older ones may have been removed from the journal. */
+  firstSegment = 1
 
   /** `dir` is the directory of the space on this machine. */
   constructor(dir: string) {
@@ -84,13 +96,41 @@ export class LineCopy {
       const fd = openForRead(segmentPath(this.#journal, segment))
       if (fd === undefined) continue
       try {
-        const found = lastLineOf(fd)
+        const found = lastLineOf(new PlainSegment(fd))
         if (found !== undefined) return { ...found, segment }
       } finally {
         closeSync(fd)
       }
     }
-    return startCursor
+    return this.#archivedEnd() ?? { ...startCursor, segment: this.firstSegment }
+  }
+
+  /** A copy that was begun with what is archived, and has no plain file yet. */
+  #archivedEnd(): Cursor | undefined {
+    const segment = [...listArchived(this.#journal).keys()].sort((a, b) => a - b).at(-1)
+    const bytes = segment === undefined ? undefined : new Archive(this.#journal, unpack).unpack(segment)
+    const found = bytes && lastLineOf(bytes)
+    return found && { ...found, segment: segment! }
+  }
+
+  /**
+   * Takes a segment of the archive as a file of the archive. Only into a copy without plain files: whoever has read one
+   * to its end looks for what follows in the next plain one. Returns false if it has to be added by its lines.
+   */
+  addPacked({ name, content }: { name: string; content: Buffer }, lines: readonly string[]): boolean {
+    return this.locked(() => {
+      const end = this.end()
+      const first = Buffer.from(lines[0] ?? '')
+      const start = lineStart(lines[0] ?? '')
+      if (!isArchivedName(name) || start === undefined) throw new BrokenLine(end.seq + 1)
+      if (listPlain(this.#journal).length > 0 || (end.seq > 0 && start.seq !== end.seq + 1)) return false
+      if (end.seq > 0 && prevText(first) !== end.sum) throw new Unconnected(start.seq)
+      const archive = archiveDirOf(this.#journal)
+      mkdirSync(archive, { recursive: true, mode: 0o700 })
+      writeFileAtomically(join(archive, name), content)
+      this.#known = startCursor
+      return true
+    })
   }
 
   /**
@@ -168,6 +208,7 @@ export class LineCopy {
     this.locked(() => {
       for (const segment of existsSync(this.#journal) ? listPlain(this.#journal) : [])
         rmSync(segmentPath(this.#journal, segment), { force: true })
+      for (const path of listArchived(this.#journal).values()) rmSync(path, { force: true })
       this.#known = startCursor
       this.#mark?.close()
       this.#mark = undefined
@@ -216,12 +257,12 @@ function cutTo(fd: number, bytes: number): void {
   }
 }
 
-/** The last complete line of a file: where it ends, and what it says. */
-function lastLineOf(fd: number): Omit<Cursor, 'segment'> | undefined {
-  const size = sizeOf(fd)
+/** The last complete line of a segment: where it ends, and what it says. */
+function lastLineOf(file: SegmentBytes): Omit<Cursor, 'segment'> | undefined {
+  const { size } = file.look()
   for (let span = 65_536; ; span *= 8) {
     const from = Math.max(0, size - span)
-    const bytes = readFully(fd, from, size - from)
+    const bytes = file.read(from, size - from)
     const last = bytes.lastIndexOf(newline)
     const before = last <= 0 ? -1 : bytes.lastIndexOf(newline, last - 1)
     if (last >= 0 && (before >= 0 || from === 0)) {

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
 import { moveFile, readJsonIfAny, writeFileAtomically } from '../../base/files.ts'
@@ -58,5 +58,7 @@ export function dirForAddress(address: PostgresAddress, env: Environment): strin
 export function putAside(dir: string, now: number): string {
   const aside = join(dir, `journal-${new Date(now).toISOString().replaceAll(':', '-')}`)
   moveFile(join(dir, 'journal'), aside)
+  if (existsSync(join(dir, 'archive')))
+    moveFile(join(dir, 'archive'), aside.replace(/journal-(?=[^/]*$)/, 'archive-'))
   return aside
 }

@@ -160,11 +160,11 @@ export class AppendQueue {
   }
 
   #decide(request: Request): boolean {
-    const before = this.#writer.pendingCount
+    const before = this.#writer.pendingCount()
     const tail = this.#tail
     this.#tail = []
     try {
-      const drafts = request.decide(tail)
+      const drafts = request.decide(tail, before === 0 ? this.#writer.end() : undefined)
       for (const draft of drafts)
         request.entries.push(this.#add(typeof draft === 'function' ? draft(request.entries) : draft))
       this.#tail.push(...request.entries)

@@ -111,6 +111,11 @@ export function removeArchived(dir: string, segments: readonly number[]): void {
   }
 }
 
+/** Deletes segments that are not archived, of a journal that is kept elsewhere. */
+export function removePlain(dir: string, segments: readonly number[]): void {
+  for (const segment of segments) rmSync(segmentPath(dir, segment), { force: true })
+}
+
 /** Syncs a segment to disk, whatever durability its writers use. */
 export function syncSegment(dir: string, segment: number): void {
   const fd = openForRead(segmentPath(dir, segment))

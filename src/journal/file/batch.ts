@@ -1,6 +1,12 @@
 import type { MailboxError } from '../../base/errors.ts'
 import type { Draft, Entry, MessageEntry } from '../../model/entry.ts'
-import { type MessageSigner, signedTextIn, signTogether } from '../../model/signature.ts'
+import {
+  LeafBuffer,
+  type MessageSigner,
+  signedTextIn,
+  signLeaves,
+  signTogether,
+} from '../../model/signature.ts'
 import { LineBuffer, noSum, textOf } from '../codec.ts'
 import { type PlacedEntry, startCursor } from '../journal.ts'
 
@@ -8,6 +14,14 @@ interface PendingLine {
   entry: Entry
   /** The text of its draft. */
   text: string
+  /** The same, once it is encoded. */
+  bytes?: Buffer | undefined
+  signature?: string
+}
+
+interface SignedLine {
+  line: PendingLine
+  entry: MessageEntry
 }
 
 export interface BatchLine {
@@ -31,6 +45,7 @@ export interface FlushOutcome {
 export class Batch {
   #lines: PendingLine[] = []
   readonly #buffer = new LineBuffer()
+  readonly #leaves = new LeafBuffer()
   /** The entry that the first line follows. */
   #before: { seq: number; sum: string } = startCursor
 
@@ -67,9 +82,10 @@ export class Batch {
   take(): { lines: BatchLine[]; bytes: Buffer } {
     this.#sign()
     let { sum: prev } = this.#before
-    const lines = this.#lines.map(({ entry, text }): BatchLine => {
+    const lines = this.#lines.map(({ entry, text, bytes, signature }): BatchLine => {
       const start = this.#buffer.length
-      const sum = this.#buffer.addText(text, entry.seq, entry.at, prev || noSum)
+      const more = signature === undefined ? '' : `,"signature":"${signature}"`
+      const sum = this.#buffer.addText(bytes ?? text, entry.seq, entry.at, prev || noSum, more)
       prev = sum
       return { entry, sum, start, end: this.#buffer.length - 1 }
     })
@@ -80,7 +96,7 @@ export class Batch {
   }
 
   #sign(): void {
-    const bySigner = new Map<MessageSigner, { line: PendingLine; entry: MessageEntry }[]>()
+    const bySigner = new Map<MessageSigner, SignedLine[]>()
     for (const line of this.#lines) {
       const { entry } = line
       if (entry.kind !== 'message' || entry.signer === undefined) continue
@@ -90,13 +106,24 @@ export class Batch {
       if (signed === undefined) bySigner.set(signer, [{ line, entry }])
       else signed.push({ line, entry })
     }
+    this.#leaves.clear()
     for (const [signer, signed] of bySigner) {
-      const texts = signed.map(({ line, entry }) => signedTextIn(line.text, entry, signer.space))
-      for (const [at, signature] of signTogether(texts, signer).entries()) {
+      for (const [at, signature] of this.#signaturesOf(signed, signer).entries()) {
         const { line, entry } = signed[at]!
         entry.signature = signature
-        line.text += `,"signature":"${signature}"`
+        line.signature = signature
       }
     }
+  }
+
+  #signaturesOf(signed: readonly SignedLine[], signer: MessageSigner): string[] {
+    const [{ line, entry }] = signed as [SignedLine]
+    if (signed.length === 1) return signTogether([signedTextIn(line.text, entry, signer.space)], signer)
+    const leaves = signed.map(({ line, entry }) => {
+      const { leaf, bytes } = this.#leaves.add(line.text, entry, signer.space)
+      line.bytes = bytes
+      return leaf
+    })
+    return signLeaves(leaves, signer)
   }
 }

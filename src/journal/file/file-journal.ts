@@ -27,7 +27,8 @@ import { SegmentWriter, type SegmentWriterOptions } from './segment-writer.ts'
 import { Wake } from './wake.ts'
 import { syncing } from './write-error.ts'
 
-export interface FileJournalOptions extends Partial<Omit<SegmentWriterOptions, 'space' | 'order'>> {
+export interface FileJournalOptions
+  extends Partial<Omit<SegmentWriterOptions, 'space' | 'order' | 'isLocked'>> {
   /** The space's directory; segments go into `journal/` below it. */
   dir: string
   /** @default 500 */
@@ -62,6 +63,7 @@ export class FileJournal implements Journal {
   readonly #writer: SegmentWriter
   readonly #queue: AppendQueue
   readonly #wake: Wake
+  #isOpen = false
 
   constructor(options: FileJournalOptions) {
     this.#dir = join(options.dir, 'journal')
@@ -69,27 +71,30 @@ export class FileJournal implements Journal {
     this.#isCopy = options.isCopy ?? false
     this.#refusal = options.refusal
     this.#lockTimeoutMs = options.lockTimeoutMs ?? 60_000
-    this.#lock = new WriterLock(join(options.dir, 'lock'), (isFirst) => {
-      if (!isFirst) this.mustBeInPlace()
-      else if (!options.isCopy) mustNotBeMoved(options.dir)
-    })
+    // The files may also have been replaced after they were first read, before anything was written to them.
+    this.#lock = new WriterLock(join(options.dir, 'lock'), () => this.mustBeInPlace())
     const order = new SegmentOrder()
     this.#reader = new SegmentReader(this.#dir, decodeLine, { order })
     this.#wake = new Wake(this.#dir, options.pollMs ?? 500)
     this.space = this.#readSpace() ?? this.withLock(() => this.#readSpace() ?? this.#create(options))
     this.#reader.space = this.space
-    const { space } = this
-    this.#writer = new SegmentWriter(this.#dir, { ...writerDefaults, ...options, space, order })
+    this.#writer = this.#newWriter(options, this.space, order)
     const { onWritten } = options
     this.#queue = new AppendQueue(this.#writer, this.#lock, this.#lockTimeoutMs, () => {
       this.#wake.ring()
       onWritten?.()
     })
+    this.#isOpen = true
+  }
+
+  #newWriter(options: FileJournalOptions, space: string, order?: SegmentOrder): SegmentWriter {
+    const isLocked = () => this.#lock.isInPlace()
+    return new SegmentWriter(this.#dir, { ...writerDefaults, ...options, space, order, isLocked })
   }
 
   #create(options: FileJournalOptions): string {
     const space = randomUUID()
-    const writer = new SegmentWriter(this.#dir, { ...writerDefaults, ...options, space })
+    const writer = this.#newWriter(options, space)
     // A process may have been killed after the first line, before its newline. Catching up adds the newline.
     writer.catchUp()
     const found = this.#readSpace()
@@ -144,6 +149,8 @@ export class FileJournal implements Journal {
 
   mustBeInPlace(): void {
     if (!this.#isCopy) mustNotBeMoved(dirname(this.#dir))
+    // While it is opened, nobody knows yet which space it is.
+    if (!this.#isOpen) return
     const found = this.#readSpace()
     if (found === this.space) return
     const dir = dirname(this.#dir)
@@ -168,6 +175,8 @@ export class FileJournal implements Journal {
   }
 
   pull(): undefined {}
+
+  pullFiles(): undefined {}
 
   read(cursor: Cursor, maxBytes = 1_048_576): ReadResult {
     return this.#reader.read(cursor, maxBytes)

@@ -27,14 +27,13 @@ export class WriterLock {
    * Runs with the lock when it is taken first, and when its file is another than before. Throws if the lock is not to be
    * trusted.
    */
-  readonly #onNew: (isFirst: boolean) => void
+  readonly #onNew: () => void
   #database: Database | undefined
   #identity = ''
-  #isFirst = true
   #isNew = true
   #depth = 0
 
-  constructor(path: string, onNew: (isFirst: boolean) => void = () => {}) {
+  constructor(path: string, onNew: () => void = () => {}) {
     this.#path = path
     this.#onNew = onNew
   }
@@ -56,15 +55,19 @@ export class WriterLock {
     throw new Error('it is replaced all the time')
   }
 
+  /** Whether the file that was locked is still the one at its path. Only with the lock. */
+  isInPlace(): boolean {
+    return identityAt(this.#path) === this.#identity
+  }
+
   #tryTake(): boolean {
     try {
       for (;;) {
         this.#database ??= this.#open()
         this.#database.exec('BEGIN IMMEDIATE')
-        if (identityAt(this.#path) === this.#identity) break
+        if (this.isInPlace()) break
         this.close()
         this.#isNew = true
-        this.#isFirst = false
       }
     } catch (error) {
       if (isBusy(error)) return false
@@ -77,7 +80,7 @@ export class WriterLock {
 
   #accept(): void {
     try {
-      this.#onNew(this.#isFirst)
+      this.#onNew()
       this.#isNew = false
     } catch (error) {
       this.close()
@@ -102,7 +105,7 @@ export class WriterLock {
     for (let attempt = 0; !this.#tryTake(); attempt++) {
       waiting()
       // Holders are done within a fraction of a millisecond, so a short sleep is usually enough. Randomness
-      // spreads the waiters out, and after a while the event loop gets its turn.
+      // spreads the waiters out, and soon the event loop gets its turn: others may wait for this process.
       if (attempt < maxShortSleeps)
         sleepSync(shortSleepMs * 2 ** Math.min(attempt, 5) * (0.5 + Math.random()))
       else await sleep(1 + Math.random() * 4)
@@ -159,7 +162,7 @@ function makePrivate(path: string): void {
 }
 
 const shortSleepMs = 0.2
-const maxShortSleeps = 16
+const maxShortSleeps = 6
 
 function lockTimeout(timeoutMs: number): MailboxError {
   const why = `another process has held the writer lock for ${Math.round(timeoutMs / 1000)} s`

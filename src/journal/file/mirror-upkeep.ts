@@ -1,15 +1,7 @@
 import { closeSync, existsSync, statSync, unlinkSync } from 'node:fs'
-import { streamFileAtomically } from '../../base/files.ts'
+import { readFully, streamFileAtomically } from '../../base/files.ts'
 import { isBeginning, mirrorJournal, setAside, strangenessOf } from './mirror.ts'
-import {
-  listArchived,
-  listPlain,
-  listSegments,
-  openForRead,
-  readFully,
-  segmentPath,
-  sizeOf,
-} from './segment.ts'
+import { listArchived, listPlain, listSegments, openForRead, segmentPath, sizeOf } from './segment.ts'
 import { PlainSegment, type SegmentBytes, unpack } from './segment-bytes.ts'
 
 /** How a mirror stands to the journal. */

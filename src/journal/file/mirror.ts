@@ -1,8 +1,8 @@
 import { closeSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { moveFile, readJsonIfAny, syncDirectory } from '../../base/files.ts'
+import { moveFile, readFully, readJsonIfAny, syncDirectory } from '../../base/files.ts'
 import { damagedDir } from '../damage.ts'
-import { openForRead, readFully, segmentExists, segmentPath } from './segment.ts'
+import { openForRead, segmentExists, segmentPath } from './segment.ts'
 import { type Durability, SegmentFile } from './segment-file.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs'
-import { listSegments, openForRead, readFully, segmentPath } from './segment.ts'
+import { readFully } from '../../base/files.ts'
+import { listSegments, openForRead, segmentPath } from './segment.ts'
 import { type Archive, PlacedSegment, type SegmentBytes } from './segment-bytes.ts'
 import type { SegmentOrder } from './segment-order.ts'
 

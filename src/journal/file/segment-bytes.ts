@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, type Stats, statSync } from 'node:fs'
 import { MailboxError } from '../../base/errors.ts'
-import { identityOf } from '../../base/files.ts'
-import { listArchived, openForRead, readFully, sizeOf } from './segment.ts'
+import { identityOf, readFully } from '../../base/files.ts'
+import { listArchived, openForRead, sizeOf } from './segment.ts'
 
 /** The bytes of one segment, plain or archived. */
 export interface SegmentBytes {

@@ -53,9 +53,15 @@ export class SegmentFile {
     return sizeOf(this.#fd!)
   }
 
-  open(segment: number): void {
+  /** `isLocked`: whether the lock that was taken is still the one in place. */
+  open(segment: number, isLocked = () => true): void {
     this.#leave()
     const fd = openForAppend(this.#dir, segment)
+    if (!isLocked()) {
+      // The files of another space were put here since the lock was taken.
+      closeSync(fd)
+      throw misplacedError(this.#dir, segment)
+    }
     const found = fstatSync(fd)
     // Whoever created it syncs its name before the first line. If it is empty, that may not have happened.
     this.#nameUnsynced ||= found.size === 0

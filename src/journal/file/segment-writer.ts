@@ -25,6 +25,8 @@ export interface SegmentWriterOptions extends RotationOptions {
   mirror?: string | undefined
   /** Called with the lock, before entries are written; with none when it is not known which. */
   beforeWrite?: ((entries: readonly Entry[]) => void) | undefined
+  /** Whether the lock that this process holds is still the one of the files at their paths. */
+  isLocked: () => boolean
   /** The order that the readers of this journal have found. */
   order?: SegmentOrder | undefined
 }
@@ -153,9 +155,7 @@ export class SegmentWriter {
     return this.#add(draft)
   }
 
-  #add(draft: Draft): Entry {
-    return this.#batch.add(draft, isoTime(this.#options.now()))
-  }
+  #add = (draft: Draft): Entry => this.#batch.add(draft, isoTime(this.#options.now()))
 
   /** Before the first line of a batch: a new segment if this one is full or failed, a seal if it is torn. */
   #prepare(): void {
@@ -217,17 +217,17 @@ export class SegmentWriter {
       // A file of another space or of another segment was put here. It is nobody's to write to.
       while (!this.#reader.isOurs(this.#cursor.segment)) this.#cursor = this.#nextSegment
       if (this.#cursor.segment !== segment) this.#fragment = undefined
-      this.#file.open(this.#cursor.segment)
+      this.#file.open(this.#cursor.segment, this.#options.isLocked)
     }
     this.#file.syncName()
   }
 
   /** Drops pending lines, back to the first `keep`: a decision was refused. */
   rewind = (keep: number): void => this.#batch.rewind(keep, this.#cursor)
+  pendingCount = (): number => this.#batch.length
 
-  get pendingCount(): number {
-    return this.#batch.length
-  }
+  /** Where the journal ends, as far as it was read or written here. */
+  end = (): Cursor => this.#cursor
 
   /**
    * Writes all pending lines, with a single write if the kernel allows. On a full disk only some of them may

@@ -1,4 +1,4 @@
-import { constants, existsSync, fstatSync, readdirSync, readSync, statSync } from 'node:fs'
+import { constants, existsSync, fstatSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { MailboxError } from '../../base/errors.ts'
 import { openRegular } from '../../base/files.ts'
@@ -19,6 +19,8 @@ export const archiveDirOf = (dir: string): string => join(dirname(dir), 'archive
 
 /** An archived segment is filed under the month of its last entry. */
 export const archivedName = (segment: number, month: string): string => `${month}-${segmentName(segment)}.gz`
+
+export const isArchivedName = (name: string): boolean => archivedPattern.test(name)
 
 /**
  * Numbers of all segments, in order, plain and archived. A segment that is being archived is in the archive
@@ -89,15 +91,3 @@ export const openForRead = (path: string): number | undefined =>
   openRegular(path, constants.O_RDONLY | constants.O_NOFOLLOW)
 
 export const sizeOf = (fd: number): number => fstatSync(fd).size
-
-/** Reads `length` bytes, or up to the end of the file; a single read may return less than asked. */
-export function readFully(fd: number, offset: number, length: number): Buffer {
-  const buffer = Buffer.allocUnsafe(length)
-  let filled = 0
-  while (filled < length) {
-    const got = readSync(fd, buffer, filled, length - filled, offset + filled)
-    if (got === 0) break
-    filled += got
-  }
-  return buffer.subarray(0, filled)
-}

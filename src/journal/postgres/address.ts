@@ -42,10 +42,28 @@ export function parseAddress(text: string): PostgresAddress {
         : `${JSON.stringify(space)} is not a name of a space`,
       { hint: `${example}; a name has letters, digits, dots, dashes and underscores, at most 63` },
     )
+  chooseTls(url)
   const connectMs = seconds(url, 'connect_timeout', 5)
   const timeoutMs = seconds(url, 'timeout', 15)
   for (const own of ['space', 'timeout', 'connect_timeout']) url.searchParams.delete(own)
   return { space, shown: shown.href, connection: url.href, connectMs, timeoutMs }
+}
+
+const tlsModes = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full']
+
+/**
+ * Every mode but the first two checks the certificate and whose it is, as the driver does today. It is named to the
+ * driver as what it is: a later one may take `require` for less. Who wants libpq's meaning says so.
+ */
+function chooseTls({ searchParams }: URL): void {
+  const mode = searchParams.get('sslmode')
+  if (mode === null) return
+  if (!tlsModes.includes(mode))
+    throw new MailboxError('invalid', `sslmode=${mode} is not one of ${tlsModes.join(', ')}`, {
+      hint: 'sslmode=verify-full, with sslrootcert=FILE if the certificate is not from a public authority',
+    })
+  const isLibpq = searchParams.get('uselibpqcompat') === 'true'
+  if (!isLibpq && tlsModes.indexOf(mode) > 1) searchParams.set('sslmode', 'verify-full')
 }
 
 function seconds(url: URL, name: string, otherwise: number): number {

@@ -9,6 +9,7 @@ import type { SegmentOrder } from '../file/segment-order.ts'
 import { SegmentReader } from '../file/segment-reader.ts'
 import type { AppendOptions, Cursor, Decide, PlacedEntry } from '../journal.ts'
 import { startCursor } from '../journal.ts'
+import { isLost } from '../unreachable.ts'
 import type { Hold, Store } from './store.ts'
 
 interface Request {
@@ -41,13 +42,13 @@ export interface AppendQueueOptions extends RotationOptions {
   dir: string
 }
 
-/** How often a writer may be too late before it waits in line. */
-const patience = 2
+/** A writer that was too late waits in line, until it has found nobody else there so many times in a row. */
+const turnsInLine = 4
 
 /**
  * The appends of this process, in order, in batches. A batch is decided on what this machine knows, and the database
  * takes it if that was the end of the journal. If another machine was first, what it wrote comes back and the batch is
- * decided again; a writer that is too late a few times takes the lock first, and decides while it has it.
+ * decided again: from then on this process takes the lock first, and decides while it has it, until it is alone.
  */
 export class AppendQueue {
   readonly #store: Store
@@ -63,7 +64,7 @@ export class AppendQueue {
   #draining: Promise<void> | undefined
   /** Something is being decided or appended, so the cursor stays where it is. */
   #isBusy = false
-  #losses = 0
+  #turnsLeft = 0
   #closed = false
   /** See {@link Journal.epoch}. */
   epoch = 0
@@ -111,7 +112,9 @@ export class AppendQueue {
     while (left.length > 0) {
       let hold: Hold | undefined
       try {
-        if (this.#losses >= patience) hold = await this.#store.hold()
+        if (this.#turnsLeft > 0) hold = await this.#takeTurn()
+        // What has come meanwhile goes along.
+        left.push(...this.#waiting.splice(0))
         left = await this.#round(left, hold)
       } catch (error) {
         // What was decided is not in the journal, as far as anybody knows.
@@ -125,6 +128,17 @@ export class AppendQueue {
     }
   }
 
+  /** Undefined if the connection broke: without a turn the call is made again until there is an answer. */
+  async #takeTurn(): Promise<Hold | undefined> {
+    try {
+      return await this.#store.hold()
+    } catch (error) {
+      if (!isLost(error)) throw error
+      this.#turnsLeft = 0
+      return undefined
+    }
+  }
+
   /** Decides as many as can be decided together, and appends them. Returns those that are still to be decided. */
   async #round(requests: Request[], hold: Hold | undefined): Promise<Request[]> {
     await this.#follow()
@@ -134,14 +148,13 @@ export class AppendQueue {
     const isRight =
       (await this.#confirm(before, round, hold)) && (round.lines.length > 0 || this.replaced === replaced)
     if (!isRight) {
-      this.#losses++
+      this.#turnsLeft = turnsInLine
       // What one has decided was shown to those after it, and never happened.
       if (round.outcomes.slice(0, -1).some(({ entries }) => entries.length > 0)) this.#forget()
       this.#tail = []
       return requests
     }
-    // While others write as well, it stays in line.
-    if (!hold?.hasNews) this.#losses = hold === undefined ? 0 : this.#losses - 1
+    if (hold !== undefined) this.#turnsLeft = hold.hasNews ? turnsInLine : this.#turnsLeft - 1
     this.#isBusy = round.later.length > 0 || this.#waiting.length > 0
     this.#tell(round, placesAfter(before, round.lines))
     return round.later
@@ -231,7 +244,7 @@ export class AppendQueue {
       return true
     }
     // Throws if the database is another one than before.
-    this.#store.take(answer, before)
+    await this.#store.take(answer, before)
     return false
   }
 

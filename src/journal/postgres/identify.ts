@@ -4,7 +4,7 @@ import { decodeLine } from '../codec.ts'
 import { putAside } from '../copy/origin.ts'
 import { listSegments } from '../file/segment.ts'
 import { SegmentReader } from '../file/segment-reader.ts'
-import { isLost } from './problem.ts'
+import { isLost } from '../unreachable.ts'
 import { noSpace } from './server.ts'
 import type { Store } from './store.ts'
 

@@ -2,7 +2,7 @@ import { MailboxError } from '../../base/errors.ts'
 import type { Link } from './driver.ts'
 import { migrations } from './schema.ts'
 
-const schemaVersion = migrations.length
+export const schemaVersion = migrations.length
 
 /** Creates or upgrades the tables; whoever comes at the same time waits. */
 export async function ensureSchema(link: Link): Promise<void> {

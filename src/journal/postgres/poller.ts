@@ -5,10 +5,12 @@ import { Wake } from '../file/wake.ts'
 import type { Store } from './store.ts'
 
 /** How often the end of the journal is asked for: at once after something came, and less and less until this. */
-const shortestMs = 2
+const shortestMs = 5
 const longestMs = 35
 /** How often a process looks whether the one that asks for all of them is still there. */
 const electionMs = 500
+/** If nobody has had an answer for so long, that one may have stopped, and whoever listens asks as well. */
+const staleMs = 2_500
 
 /**
  * Tells listeners that the journal has grown. One process of each machine asks the database, whichever has the lock for
@@ -54,22 +56,34 @@ export class Poller {
       while (!stop.signal.aborted) {
         await this.#lock.tryWith(() => this.#poll(stop.signal)).catch(() => {})
         await pause(electionMs, stop.signal, false)
+        await this.#askIfStale().catch(() => {})
       }
     })()
   }
 
+  async #askIfStale(): Promise<void> {
+    const { copy, cutOff } = this.#store
+    if (cutOff === undefined && Date.now() - (copy.checkedAt ?? 0) < staleMs) return
+    const before = copy.end().seq
+    await this.#store.pull()
+    if (copy.end().seq !== before) this.#wake.ring()
+  }
+
   async #poll(signal: AbortSignal): Promise<void> {
     let wait = shortestMs
+    let seen = this.#store.copy.end().seq
     while (!signal.aborted) {
-      const before = this.#store.copy.end().seq
       try {
-        await this.#store.pull()
+        // The answer to an append has told as much.
+        if (performance.now() - this.#store.answeredAt > wait / 2) await this.#store.pull()
       } catch {
         // Whoever reads next is told. The listeners find out when they look.
         this.#wake.ring()
         wait = electionMs
       }
-      const hasNews = this.#store.copy.end().seq !== before
+      const { seq } = this.#store.copy.end()
+      const hasNews = seq !== seen
+      seen = seq
       if (hasNews) this.#wake.ring()
       wait = hasNews ? shortestMs : Math.min(longestMs, wait * 1.5)
       await pause(wait, signal, false)

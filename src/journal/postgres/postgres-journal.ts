@@ -19,9 +19,11 @@ import type {
   Place,
   PlacedEntry,
   ReadResult,
+  SourceArchive,
 } from '../journal.ts'
 import type { PostgresAddress } from './address.ts'
 import { AppendQueue } from './append-queue.ts'
+import { packThere, removeThere } from './archive.ts'
 import { ServerClock } from './clock.ts'
 import { identify } from './identify.ts'
 import { Poller } from './poller.ts'
@@ -75,7 +77,6 @@ export class PostgresJournal implements Journal {
       store.space = space
       const now = options.now ?? clock.now
       const journal = new PostgresJournal(store, space, { ...defaults, ...options, now })
-      await journal.pull()
       await journal.#followFiles()
       return journal
     } catch (error) {
@@ -101,7 +102,7 @@ export class PostgresJournal implements Journal {
   /** Settings, tokens and templates change seldom, and with every answer the database says whether they have. */
   async #followFiles(): Promise<void> {
     const { store } = this
-    if (store.cutOff === undefined) await this.#files.fetchAt(store.files)
+    await this.pullFiles()
     let seen = store.files
     store.onHead = ({ files }) => {
       if (files === seen) return
@@ -119,6 +120,10 @@ export class PostgresJournal implements Journal {
 
   get epoch(): number {
     return this.#queue.epoch + this.#queue.replaced + this.#reader.replaced + this.#fetchedAgain
+  }
+
+  get address(): string {
+    return this.store.server.address.shown
   }
 
   get cutOff(): CutOff | undefined {
@@ -142,6 +147,12 @@ export class PostgresJournal implements Journal {
 
   async pull(): Promise<void> {
     await this.store.pull()
+  }
+
+  async pullFiles(): Promise<void> {
+    const { store } = this
+    await store.pull()
+    if (store.cutOff === undefined) await this.#files.fetchAt(store.files)
   }
 
   read(cursor: Cursor, maxBytes = 1_048_576): ReadResult {
@@ -197,6 +208,15 @@ export class PostgresJournal implements Journal {
 
   withLock<T>(work: () => T): T {
     return this.store.copy.locked(work)
+  }
+
+  get sourceArchive(): SourceArchive {
+    const { server, first } = this.store
+    return {
+      first,
+      pack: (segment, name, from, to) => packThere(server, segment, name, from, to),
+      removeBefore: (segment, seq) => removeThere(server, segment, seq),
+    }
   }
 
   /** What is wrong with the lines in the database, one sentence each. */

@@ -62,6 +62,11 @@ const states: Record<string, Known> = {
     message: 'the server cancelled the statement',
     hint: 'its statement_timeout may be too short, or an administrator did it; nothing was stored',
   },
+  '40': {
+    code: 'conflict',
+    message: 'the database gave way to another transaction',
+    hint: 'nothing was stored; try again',
+  },
   '57P': { code: 'unreachable', message: 'the server is stopping, starting or recovering', hint: later },
   '08': { code: 'unreachable', message: 'the connection to the database broke', hint: later },
   '25P03': { code: 'unreachable', message: 'the server ended a transaction that took too long', hint: later },
@@ -85,8 +90,22 @@ const tlsText = /certificate|SSL|TLS|self.signed/i
 /** Turns what the driver throws into an error that says what to do. */
 export function databaseError(cause: unknown, where: string): MailboxError {
   if (cause instanceof MailboxError) return cause
-  const { code = '', message = String(cause) } = (cause ?? {}) as { code?: string; message?: string }
+  const {
+    code = '',
+    message = String(cause),
+    path,
+    syscall,
+  } = (cause ?? {}) as { code?: string; message?: string; path?: string; syscall?: string }
   const known = states[code] ?? states[code.slice(0, 3)] ?? states[code.slice(0, 2)]
+  if (code === '28000' && /no encryption/.test(message))
+    return new MailboxError(
+      'not_permitted',
+      `${where}: the server takes no connection without TLS: ${message}`,
+      {
+        cause,
+        hint: 'add sslmode=verify-full to the address, and sslrootcert=FILE if the certificate is not from a public authority',
+      },
+    )
   if (/^[0-9A-Z]{5}$/.test(code) && known !== undefined)
     return new MailboxError(known.code, `${where}: ${known.message}: ${message}`, { cause, hint: known.hint })
   if (/password must be a string|no password/i.test(message)) {
@@ -97,7 +116,13 @@ export function databaseError(cause: unknown, where: string): MailboxError {
       { cause, hint },
     )
   }
-  if (lost.test(code) || (tlsText.test(message) === false && lostText.test(message)))
+  const isFile = path !== undefined || code === 'EISDIR'
+  if (isFile && syscall !== 'connect')
+    return new MailboxError('invalid', `a file that the address names cannot be read: ${message}`, {
+      cause,
+      hint: 'check sslrootcert, sslcert and sslkey',
+    })
+  if (lost.test(code) || syscall === 'connect' || (tlsText.test(message) === false && lostText.test(message)))
     return new MailboxError('unreachable', `${where}: the database does not answer: ${message || code}`, {
       cause,
       hint: later,
@@ -114,7 +139,3 @@ export function databaseError(cause: unknown, where: string): MailboxError {
     })
   return new MailboxError('internal', `${where}: ${message}`, { cause })
 }
-
-/** Whether trying again can help: the server may come back. */
-export const isLost = (error: unknown): boolean =>
-  error instanceof MailboxError && error.code === 'unreachable'

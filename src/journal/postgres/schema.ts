@@ -121,4 +121,79 @@ BEGIN
 END
 $$;
 `,
+  // Old segments, gzipped, in the place of the rows of their lines. What was removed from the beginning is told by `first`.
+  `
+ALTER TABLE mailbox.spaces
+  ADD first_seq bigint NOT NULL DEFAULT 1,
+  ADD first_segment int NOT NULL DEFAULT 1;
+
+CREATE TABLE mailbox.archive (
+  space bigint NOT NULL REFERENCES mailbox.spaces,
+  segment int NOT NULL,
+  name text NOT NULL,
+  first_seq bigint NOT NULL,
+  last_seq bigint NOT NULL,
+  content bytea NOT NULL,
+  PRIMARY KEY (space, segment)
+);
+ALTER TABLE mailbox.archive ALTER content SET STORAGE EXTERNAL;
+`,
+  // One statement moves the end of the journal. It is the last line by which a call is known again: lines that begin
+  // alike may have come from two processes that were asked to send the same message.
+  `
+CREATE FUNCTION mailbox.confirm(p_commit text) RETURNS void LANGUAGE plpgsql
+AS $$
+BEGIN
+  IF p_commit = 'remote_apply' THEN
+    PERFORM set_config('synchronous_commit', 'remote_apply', true);
+  ELSIF current_setting('synchronous_commit') IN ('off', 'local') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION mailbox.append(
+  p_space bigint, p_seq bigint, p_sum text, p_lines text[], p_end text, p_wait_ms int,
+  OUT outcome text, OUT id text, OUT seq bigint, OUT sum text, OUT moved_to text, OUT files bigint,
+  OUT clock double precision, OUT missing text[]
+) LANGUAGE plpgsql
+AS $$
+DECLARE
+  upto bigint := p_seq + cardinality(p_lines);
+  head mailbox.spaces;
+BEGIN
+  PERFORM set_config('lock_timeout', p_wait_ms || 'ms', true);
+  UPDATE mailbox.spaces AS s SET seq = upto, sum = p_end
+    WHERE s.space = p_space AND s.seq = p_seq AND s.sum = p_sum AND s.moved_to IS NULL
+    RETURNING s.* INTO head;
+  IF FOUND THEN
+    PERFORM mailbox.confirm(head.commit);
+    INSERT INTO mailbox.entries
+      SELECT p_space, p_seq + lines.n, lines.line FROM unnest(p_lines) WITH ORDINALITY AS lines (line, n);
+    outcome := 'appended';
+  ELSIF EXISTS (
+    SELECT FROM mailbox.entries AS e
+    WHERE e.space = p_space AND e.seq = upto AND right(e.line, 34) = right(p_lines[cardinality(p_lines)], 34)
+  ) THEN
+    -- The commit of this lock is confirmed after that of the lines.
+    head := mailbox.hold(p_space, p_wait_ms);
+    outcome := 'appended';
+  ELSE
+    SELECT * INTO head FROM mailbox.spaces AS s WHERE s.space = p_space;
+    IF head.space IS NULL OR head.moved_to IS NOT NULL THEN
+      outcome := 'gone';
+    ELSE
+      outcome := 'lost';
+      missing := mailbox.lines_after(p_space, p_seq, 4194304);
+    END IF;
+  END IF;
+  id := head.id;
+  seq := head.seq;
+  sum := head.sum;
+  moved_to := head.moved_to;
+  files := head.files;
+  clock := mailbox.clock();
+END
+$$;
+`,
 ]

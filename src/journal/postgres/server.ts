@@ -3,10 +3,11 @@ import { MailboxError } from '../../base/errors.ts'
 import { journalFormat } from '../../model/entry.ts'
 import { isoTime } from '../../model/time.ts'
 import { LineBuffer, noSum } from '../codec.ts'
+import { isLost } from '../unreachable.ts'
 import type { PostgresAddress } from './address.ts'
 import type { ServerClock } from './clock.ts'
 import { connect, type Link } from './driver.ts'
-import { ensureSchema, mustBeKnown } from './migrate.ts'
+import { greet, mustBeUsable } from './hello.ts'
 
 /** The end of a space's journal in the database, and what the caller does not have of it. */
 export interface Head {
@@ -15,9 +16,16 @@ export interface Head {
   sum: string
   /** Where the space was moved, if it was. */
   movedTo: string | null
-  /** Rises with every change of a shared file. */
+  /** Another number after every change of a shared file. */
   files: number
   lines: string[]
+  /** Where the journal begins. Only a question says it, not an append. */
+  first?: First
+}
+
+export interface First {
+  segment: number
+  seq: number
 }
 
 export interface Appended extends Head {
@@ -31,23 +39,16 @@ interface HeadRow {
   moved_to: string | null
   files: string
   clock: number
-  missing: string[] | null
+  /** Lines, with a newline between them: to take an array apart takes much longer. */
+  missing: string | null
+  first_seq?: string
+  first_segment?: number
 }
 
-interface Hello {
-  version: number
-  recovery: boolean
-  readonly: string
-  encoding: string
-  migration: number
-  space: string | null
-  id: string | null
-}
-
-const oldestVersion = 130_000
 /** How long a connection is kept that nobody uses: there are more processes than a server takes connections. */
 const idleMs = 5_000
 const portionBytes = 4 * 1_048_576
+const answerColumns = "id, seq, sum, moved_to, files, clock, array_to_string(missing, E'\\n') AS missing"
 const headColumns = 's.id, s.seq, s.sum, s.moved_to, s.files, mailbox.clock() AS clock'
 
 /** A space in its database, over a few connections that are opened when they are needed. */
@@ -67,7 +68,26 @@ export class Server {
 
   /** Runs work on a connection of its own. One that breaks is thrown away. */
   async with<T>(work: (link: Link) => Promise<T>): Promise<T> {
-    const link = this.#takeIdle() ?? (await this.#open())
+    return this.#on(this.#takeIdle() ?? (await this.#open()), work)
+  }
+
+  /**
+   * The same for a question that can be asked twice. That a connection which nobody used has broken meanwhile says
+   * nothing about the server: it may have been restarted, or have ended connections that were idle.
+   */
+  async asking<T>(ask: (link: Link) => Promise<T>): Promise<T> {
+    const idle = this.#takeIdle()
+    const asked = performance.now()
+    if (idle !== undefined)
+      try {
+        return await this.#on(idle, ask)
+      } catch (error) {
+        if (!isLost(error) || performance.now() - asked > this.address.connectMs) throw error
+      }
+    return this.#on(await this.#open(), ask)
+  }
+
+  async #on<T>(link: Link, work: (link: Link) => Promise<T>): Promise<T> {
     try {
       return await work(link)
     } finally {
@@ -106,7 +126,7 @@ export class Server {
   async #open(): Promise<Link> {
     const link = await connect(this.address)
     try {
-      const hello = await this.#greet(link)
+      const hello = await greet(link, this.address)
       mustBeUsable(hello, this.address)
       this.#space = hello.space ?? undefined
       this.id = hello.id ?? ''
@@ -115,20 +135,6 @@ export class Server {
       void link.close()
       throw error
     }
-  }
-
-  async #greet(link: Link): Promise<Hello> {
-    try {
-      const [hello] = await link.query<Hello>(helloText, [this.address.space])
-      if (hello.migration >= 1 || hello.recovery) return hello
-    } catch (error) {
-      if (!isMissing(error)) throw error
-      const [bare] = await link.query<Hello>(bareHelloText)
-      mustBeUsable(bare, this.address)
-    }
-    await ensureSchema(link)
-    const [hello] = await link.query<Hello>(helloText, [this.address.space])
-    return hello
   }
 
   /** Whether there is such a space; creates it if it is to be created. */
@@ -175,11 +181,11 @@ export class Server {
 
   /** The end of the journal, and the lines after `seq`, as many as fit into one answer. */
   async since(seq: number): Promise<Head> {
-    const text = `SELECT ${headColumns},
-        CASE WHEN s.seq > $2 THEN mailbox.lines_after(s.space, $2, $3) END AS missing
+    const text = `SELECT ${headColumns}, s.first_seq, s.first_segment,
+        CASE WHEN s.seq > $2 THEN array_to_string(mailbox.lines_after(s.space, $2, $3), E'\\n') END AS missing
       FROM mailbox.spaces AS s WHERE s.space = $1`
     const asked = performance.now()
-    const [row] = await this.with((link) => link.query<HeadRow>(text, [this.#number, seq, portionBytes]))
+    const [row] = await this.asking((link) => link.query<HeadRow>(text, [this.number, seq, portionBytes]))
     if (row === undefined) throw noSpace(this.address.shown)
     return this.#headOf(row, asked)
   }
@@ -193,8 +199,9 @@ export class Server {
   ): Promise<Appended> {
     const asked = performance.now()
     const [row] = await link.query<HeadRow & { outcome: Appended['outcome'] }>(
-      'SELECT * FROM mailbox.append($1, $2, $3, $4, $5, $6)',
-      [this.#number, after.seq, after.sum, lines, sum, this.address.timeoutMs],
+      `SELECT outcome, ${answerColumns} FROM mailbox.append($1, $2, $3, string_to_array($4, E'\\n'), $5, $6)`,
+      // No line has a newline in it, and one string is quicker to send than an array.
+      [this.number, after.seq, after.sum, lines.join('\n'), sum, this.address.timeoutMs],
     )
     if (row.id === null) throw noSpace(this.address.shown)
     return { ...this.#headOf(row, asked), outcome: row.outcome }
@@ -203,31 +210,29 @@ export class Server {
   /** Waits for the right to append, in a transaction that is under way, and says where the journal ends then. */
   async turnOn(link: Link, seq: number): Promise<Head> {
     const asked = performance.now()
-    const values = [this.#number, seq, this.address.timeoutMs]
-    const [row] = await link.query<HeadRow>('SELECT * FROM mailbox.turn($1, $2, $3)', values)
+    const values = [this.number, seq, this.address.timeoutMs]
+    const [row] = await link.query<HeadRow>(`SELECT ${answerColumns} FROM mailbox.turn($1, $2, $3)`, values)
     if (row.id === null) throw noSpace(this.address.shown)
     return this.#headOf(row, asked)
   }
 
-  get #number(): string {
+  /** The space, as its tables have it. */
+  get number(): string {
     if (this.#space === undefined) throw noSpace(this.address.shown)
     return this.#space
   }
 
-  get number(): string {
-    return this.#number
-  }
-
   #headOf(row: HeadRow, asked: number): Head {
     this.#clock.learn(row.clock, asked, performance.now())
-    const { id, sum, moved_to: movedTo, missing } = row
+    const { id, sum, moved_to: movedTo, missing, first_seq: first, first_segment: segment } = row
     return {
+      ...(first === undefined || segment === undefined ? {} : { first: { seq: Number(first), segment } }),
       id: id ?? '',
       seq: Number(row.seq),
       sum,
       movedTo,
       files: Number(row.files),
-      lines: missing ?? [],
+      lines: missing ? missing.split('\n') : [],
     }
   }
 
@@ -237,45 +242,6 @@ export class Server {
     for (const { timer } of idle) clearTimeout(timer)
     await Promise.all(idle.map(({ link }) => link.close()))
   }
-}
-
-const about = `current_setting('server_version_num')::int AS version, pg_is_in_recovery() AS recovery,
-  current_setting('transaction_read_only') AS readonly, current_setting('server_encoding') AS encoding`
-const helloText = `SELECT ${about}, (SELECT coalesce(max(version), 0) FROM mailbox.migrations) AS migration, s.space, s.id
-  FROM (SELECT 1) AS one LEFT JOIN mailbox.spaces AS s ON s.name = $1`
-const bareHelloText = `SELECT ${about}, 0 AS migration, NULL AS space, NULL AS id`
-
-const isMissing = (error: unknown): boolean => {
-  const { code } = ((error as MailboxError).cause ?? {}) as { code?: string }
-  return code === '42P01' || code === '3F000'
-}
-
-export function mustBeUsable(
-  { version, recovery, readonly, encoding, migration }: Omit<Hello, 'space' | 'id'>,
-  { shown }: PostgresAddress,
-): void {
-  if (version < oldestVersion)
-    throw new MailboxError(
-      'invalid',
-      `${shown}: the server is PostgreSQL ${Math.floor(version / 10_000)}; it takes 13 or newer`,
-      {
-        hint: 'upgrade the server, or use another one',
-      },
-    )
-  if (encoding !== 'UTF8')
-    throw new MailboxError('invalid', `${shown}: the database has the encoding ${encoding}; it takes UTF8`, {
-      hint: 'create one: createdb --encoding=UTF8 --template=template0 DATABASE',
-    })
-  mustBeKnown(migration)
-  // One that is promoted later is used then.
-  if (recovery)
-    throw new MailboxError('unreachable', `${shown}: the server is a standby, or still recovering`, {
-      hint: 'use the address of the primary; if this server becomes it, everything goes on by itself',
-    })
-  if (readonly === 'on')
-    throw new MailboxError('not_permitted', `${shown}: the database is read-only`, {
-      hint: 'see default_transaction_read_only of the server, the database and the user',
-    })
 }
 
 export const noSpace = (shown: string) =>

@@ -24,6 +24,8 @@ export class SharedFiles {
   readonly #server: Server
   readonly #dir: string
   #versions = new Map<string, number>()
+  /** One after the other: an answer that was late must not replace a newer one. */
+  #fetching: Promise<void> = Promise.resolve()
 
   constructor(server: Server, dir: string) {
     this.#server = server
@@ -31,7 +33,13 @@ export class SharedFiles {
   }
 
   /** The same if they have changed since this machine had them. */
-  async fetchAt(version: number): Promise<void> {
+  fetchAt(version: number): Promise<void> {
+    const fetching = this.#fetching.catch(() => {}).then(() => this.#fetchAt(version))
+    this.#fetching = fetching
+    return fetching
+  }
+
+  async #fetchAt(version: number): Promise<void> {
     const note = join(this.#dir, 'shared')
     if (readFileIfAny(note) === `${version}\n`) return
     await this.fetch()
@@ -89,14 +97,17 @@ export class SharedFiles {
   }
 }
 
-/** The settings say how the space wants to be stored. */
+/**
+ * The settings say how the space wants to be stored. The number that stands for the state of all files is drawn, not
+ * counted: a database that was restored and then changed must not come to one that a machine has seen before.
+ */
 const storeText = `
   WITH stored AS (
     INSERT INTO mailbox.files AS f (space, name, content, version) VALUES ($1, $2, $3, 1)
     ON CONFLICT (space, name) DO UPDATE SET content = $3, version = f.version + 1 WHERE f.version = $4
     RETURNING version
   ), told AS (
-    UPDATE mailbox.spaces SET files = files + 1, commit = CASE WHEN $2 = 'config.json'
+    UPDATE mailbox.spaces SET files = (random() * 9007199254740991)::bigint, commit = CASE WHEN $2 = 'config.json'
       THEN coalesce($3::jsonb ->> 'postgres.commit', 'on') ELSE commit END
     WHERE space = $1 AND EXISTS (SELECT FROM stored)
   )

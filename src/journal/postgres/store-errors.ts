@@ -2,12 +2,6 @@ import { MailboxError } from '../../base/errors.ts'
 import type { Cursor } from '../journal.ts'
 import type { Head } from './server.ts'
 
-export const openError = (cause: MailboxError) =>
-  new MailboxError('unreachable', `${cause.message}; whether this was stored is not known`, {
-    cause,
-    hint: 'look for it when the database is back (mailbox sent), or send it with --key, which stores it once however often it is sent',
-  })
-
 export const replacedError = (shown: string) =>
   new MailboxError('conflict', `${shown} is another space now: the one of this name was removed`, {
     hint: 'end this process and start it again to use the new one',
@@ -36,5 +30,14 @@ export const changedError = (shown: string, seq: number) =>
     `${shown}: entry ${seq} in the table mailbox.entries is missing, or not as it was written`,
     {
       hint: 'restore its row from a backup, or from another machine: each has the lines in its copy',
+    },
+  )
+
+export const packedError = (shown: string, segment: number, name: string) =>
+  new MailboxError(
+    'damaged',
+    `${shown}: segment ${segment} in the table mailbox.archive cannot be unpacked, or is not as it was written`,
+    {
+      hint: `restore its row from a backup, or from another machine: its copy may have it as archive/${name}`,
     },
   )

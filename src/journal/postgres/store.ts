@@ -1,11 +1,13 @@
 import { MailboxError } from '../../base/errors.ts'
 import { pause } from '../../base/timers.ts'
 import { BrokenLine, type LineCopy, Unconnected } from '../copy/line-copy.ts'
+import { lineStart } from '../copy/line-place.ts'
 import type { Cursor, CutOff } from '../journal.ts'
+import { isLost, openError } from '../unreachable.ts'
+import { linesOfPacked, packedAfter } from './archive.ts'
 import type { Link } from './driver.ts'
-import { isLost } from './problem.ts'
-import type { Appended, Head, Server } from './server.ts'
-import { changedError, forkedError, movedError, openError, replacedError } from './store-errors.ts'
+import type { Appended, First, Head, Server } from './server.ts'
+import { changedError, forkedError, movedError, replacedError } from './store-errors.ts'
 
 /** The right to append, which nobody else has until it is released. */
 export interface Hold {
@@ -29,11 +31,16 @@ export class Store {
   /** Called with every answer of the database. */
   onHead: (head: Head) => void = () => {}
   cutOff: CutOff | undefined
-  /** How often the shared files were changed, by the last answer. */
+  /** See {@link Head.files}, by the last answer. */
   files = 0
   /** The space that the copy is of. */
   space = ''
+  /** Where the journal begins in the database, by the last answer that said it. */
+  first: First = { segment: 1, seq: 1 }
   #checkedAt: number
+  #notedAt = Number.NEGATIVE_INFINITY
+  /** When the database last said where the journal ends, by `performance.now()`. */
+  answeredAt = Number.NEGATIVE_INFINITY
   #triedAt = Number.NEGATIVE_INFINITY
   #pulling: Promise<void> | undefined
   #next: Promise<void> | undefined
@@ -85,19 +92,25 @@ export class Store {
       for (;;) {
         const end = this.#end()
         const head = await this.server.since(end.seq)
-        if (this.take(head, end)) return
+        if (await this.take(head, end)) return
       }
     })
   }
 
   /** Takes in what the database has sent for an end of ours. True if that was all. */
-  take(head: Head, end: Cursor): boolean {
+  async take(head: Head, end: Cursor): Promise<boolean> {
     const { shown } = this.server.address
     if (head.id !== this.space) throw replacedError(shown)
     if (head.movedTo !== null) throw movedError(shown, head.movedTo)
     if (head.seq < end.seq || (head.seq === end.seq && head.sum !== end.sum))
       throw forkedError(this.copy.dir, shown, head, end)
+    if (head.first !== undefined) this.first = head.first
+    if (this.#isBehindArchive(head, end)) {
+      if (await this.#fetchPacked(end)) return false
+      throw changedError(shown, end.seq === 0 ? this.first.seq : end.seq + 1)
+    }
     if (head.lines.length > 0) {
+      if (end.seq === 0) this.copy.firstSegment = this.first.segment
       try {
         this.copy.add(head.lines, head.id)
       } catch (error) {
@@ -115,6 +128,33 @@ export class Store {
     return reached >= head.seq
   }
 
+  /** Whether the lines in the table begin later than the copy needs them. */
+  #isBehindArchive({ seq, lines }: Head, end: Cursor): boolean {
+    const next = lines[0] === undefined ? undefined : lineStart(lines[0])?.seq
+    return seq > end.seq && next !== (end.seq === 0 ? this.first.seq : end.seq + 1)
+  }
+
+  /** Brings the next archived segment into the copy. False if there is nothing that comes next. */
+  async #fetchPacked(end: Cursor): Promise<boolean> {
+    const { first } = this
+    const packed = await packedAfter(this.server, end.seq)
+    // What comes after the end of the copy was removed.
+    if (end.seq > 0 && first.seq > end.seq + 1) {
+      this.copy.drop()
+      return true
+    }
+    const next = end.seq === 0 ? first.seq : end.seq + 1
+    if (packed === undefined || packed.first > next) {
+      // Somebody may have removed it just now.
+      this.first = (await this.server.since(end.seq)).first ?? first
+      return this.first.seq !== first.seq
+    }
+    const lines = await linesOfPacked(this.server, packed)
+    if (end.seq === 0) this.copy.firstSegment = first.segment
+    if (!this.copy.addPacked(packed, lines)) this.copy.add(lines, this.space)
+    return true
+  }
+
   /** A copy that is damaged is fetched again. */
   #end(): Cursor {
     try {
@@ -130,12 +170,16 @@ export class Store {
     try {
       const asked = Date.now()
       const value = await work()
-      if (asked - this.#checkedAt > noteEveryMs) this.copy.checked()
+      if (asked - this.#notedAt > noteEveryMs) {
+        this.copy.checked()
+        this.#notedAt = asked
+      }
       this.#checkedAt = asked
+      this.answeredAt = performance.now()
       this.cutOff = undefined
       return value
     } catch (error) {
-      if (isLost(error)) this.cutOff = { since: this.#checkedAt, error: error as MailboxError }
+      if (isLost(error)) this.cutOff = { since: this.#checkedAt, error }
       throw error
     }
   }
@@ -161,9 +205,9 @@ export class Store {
         )
       } catch (error) {
         if (!isLost(error)) throw error
-        if (performance.now() > deadline) throw isOpen ? openError(error as MailboxError) : error
+        if (performance.now() > deadline) throw isOpen ? openError(error) : error
         await pause(Math.min(longestPauseMs, firstPauseMs * 2 ** attempt), this.#ending.signal)
-        if (this.#ending.signal.aborted) throw isOpen ? openError(error as MailboxError) : error
+        if (this.#ending.signal.aborted) throw isOpen ? openError(error) : error
       }
     }
   }
@@ -218,7 +262,7 @@ export class Store {
         const end = this.#end()
         const [head] = await Promise.all([this.server.turnOn(link, end.seq), begun])
         hasNews ||= head.lines.length > 0
-        if (this.take(head, end)) return hasNews
+        if (await this.take(head, end)) return hasNews
       }
     } catch (error) {
       await link.query('ROLLBACK').catch(() => {})

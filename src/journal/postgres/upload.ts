@@ -1,5 +1,6 @@
 import { MailboxError } from '../../base/errors.ts'
 import type { WholeLine } from '../copy/whole-lines.ts'
+import { removeOn } from './archive.ts'
 import type { Link } from './driver.ts'
 import type { Server } from './server.ts'
 
@@ -25,6 +26,7 @@ export class Upload {
   #chars = 0
   /** What comes next, and the sum of the line before it. */
   #last: { seq: number; sum: string }
+  #first = 0
 
   private constructor(link: Link, shown: string, row: SpaceRow) {
     this.#link = link
@@ -54,6 +56,7 @@ export class Upload {
   /** Takes the next line, or one that is there already. */
   async add({ seq, sum, text }: WholeLine): Promise<void> {
     const known = Number(this.#row.seq)
+    this.#first ||= seq
     if (seq === known && sum !== this.#row.sum) throw this.#forked(seq)
     if (seq <= this.#last.seq) return
     if (this.#last.seq > 0 && seq !== this.#last.seq + 1) throw this.#forked(seq)
@@ -75,9 +78,15 @@ export class Upload {
     this.#chars = 0
   }
 
-  /** `end`: the last line that was given. */
-  async finish(end: { seq: number; sum: string }, files: ReadonlyMap<string, string>): Promise<void> {
+  /** `end`: the last line that was given. `segment`: the number of the first file. */
+  async finish(
+    end: { seq: number; sum: string },
+    segment: number,
+    files: ReadonlyMap<string, string>,
+  ): Promise<void> {
     await this.#send()
+    // Older ones were removed here, so they are not wanted there either.
+    if (this.#first > 1) await removeOn(this.#link, this.#row.space, segment, this.#first)
     if (this.#last.seq !== end.seq || this.#last.sum !== end.sum) throw this.#forked(this.#last.seq)
     for (const [name, content] of files)
       await this.#link.query(
@@ -86,7 +95,7 @@ export class Upload {
         [this.#row.space, name, content],
       )
     await this.#link.query(
-      'UPDATE mailbox.spaces SET seq = $2, sum = $3, moved_to = NULL, files = files + 1 WHERE space = $1',
+      'UPDATE mailbox.spaces SET seq = $2, sum = $3, moved_to = NULL, files = (random() * 9007199254740991)::bigint WHERE space = $1',
       [this.#row.space, end.seq, end.sum],
     )
     await this.#link.query('COMMIT')

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import { constants, gunzipSync } from 'node:zlib'
+import { readFully } from '../../base/files.ts'
 import { noSum } from '../codec.ts'
-import { listArchived, listSegments, openForRead, readFully, segmentPath, sizeOf } from '../file/segment.ts'
+import { listArchived, listSegments, openForRead, segmentPath, sizeOf } from '../file/segment.ts'
 import { type FoundRecord, type Item, isRecord, itemsOf, type Junk } from './items.ts'
 
 /** Where a chain stands: the number and sum of a record, and when it was written. */

@@ -4,6 +4,7 @@ import { helloWith } from '../../desk/hello.ts'
 import { DeskLink } from '../../desk/link.ts'
 import { findAddress } from '../../desk/place.ts'
 import { GoDirect } from '../../desk/wire.ts'
+import { originOf } from '../../journal/copy/origin.ts'
 import { journalFormat } from '../../model/entry.ts'
 import { createIdSource } from '../../model/id.ts'
 import type { Mailbox } from '../mailbox/api.ts'
@@ -38,8 +39,8 @@ export async function findMailboxAtDesk(
   name: string | undefined,
   above: readonly ProcessIdentity[] = processesAbove(),
 ): Promise<MailboxAtDesk | undefined> {
-  if (!mayAsk(dir)) return undefined
-  const link = new DeskLink(dir, helloWith(configDir(process.env), journalFormat, { file: configText(dir) }))
+  const link = mayAct() ? linkTo(dir) : undefined
+  if (link === undefined) return undefined
   const by = { name, pid: process.pid, above, at: Date.now() }
   const who = await link.ask<string>({ verb: 'who', by, args: [] }, steps.first).catch(() => undefined)
   const greeting = who && (await link.greeting)
@@ -51,7 +52,7 @@ export async function findMailboxAtDesk(
   let chosen: ChosenId | undefined
   const call = async (verb: string, args: readonly unknown[]): Promise<unknown> => {
     if (isSending(verb)) chosen = { id: createIdSource(() => now)(), since: { directory: undefined, seq } }
-    const id = isSending(verb) ? { id: chosen!.id } : {}
+    const id = isSending(verb) ? { id: chosen!.id, since: seq } : {}
     const reply = await link.ask({ verb, by: { ...by, name: who!.value }, ...id, args }, steps.next)
     if (reply === undefined) throw new GoDirect(`the desk does not ${verb}`)
     return reply.value
@@ -68,16 +69,22 @@ export async function findMailboxAtDesk(
 
 const isSending = (verb: string): boolean => (sendingVerbs as readonly string[]).includes(verb)
 
-function mayAsk(dir: string): boolean {
-  const { MAILBOX_CLOCK: clock, MAILBOX_DESK: desk, MAILBOX_SECRET: secret } = process.env
-  // A secret lets a command act as somebody whom the processes above it do not name.
-  if (clock === 'wall' || desk === 'off' || secret !== undefined) return false
+/** A secret lets a command act as somebody whom the processes above it do not name. */
+const mayAct = (): boolean => process.env['MAILBOX_SECRET'] === undefined
+
+/** A connection for a process that does not stay; undefined if there is no desk, or the process may not ask it. */
+export function linkTo(dir: string): DeskLink | undefined {
+  const { MAILBOX_CLOCK: clock, MAILBOX_DESK: desk } = process.env
+  if (clock === 'wall' || desk === 'off') return undefined
   const address = findAddress(dir)
-  if (address === undefined || !existsSync(address)) return false
+  if (address === undefined || !existsSync(address)) return undefined
   try {
-    return checkSpaceDir(dir) === undefined
+    if (checkSpaceDir(dir) !== undefined) return undefined
+    const origin = originOf(dir, process.env)?.shown
+    const settings = { file: configText(dir) }
+    return new DeskLink(dir, helloWith(configDir(process.env), journalFormat, settings, origin))
   } catch {
     // Opening the space says what is wrong.
-    return false
+    return undefined
   }
 }

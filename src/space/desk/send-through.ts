@@ -14,7 +14,8 @@ export async function sendThrough(
   chosen: ChosenId,
   direct: Direct,
 ): Promise<SentMessage> {
-  const reply = await ask({ verb: 'send', by: { name, pid: process.pid }, id: chosen.id, args: [input] })
+  const by = { name, pid: process.pid }
+  const reply = await ask({ verb: 'send', by, id: chosen.id, since: chosen.since!.seq, args: [input] })
   return reply === undefined ? direct(chosen) : withBody(reply.value, input)
 }
 

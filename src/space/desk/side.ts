@@ -108,6 +108,7 @@ export class DeskSide {
   /** The bell of an agent, from the desk; undefined if there is none. */
   async bellOf(name: string): Promise<BellState | undefined> {
     if (this.bells !== undefined) return this.bells.of(name)
+    if (this.#core.journal.isElsewhere) return undefined
     const link = this.#link ?? new DeskLink(this.#core.dir, this.hello)
     try {
       return (await link.ask<BellState>({ verb: 'bell', by: { name, pid: process.pid }, args: [] }))?.value
@@ -121,10 +122,10 @@ export class DeskSide {
     return (await this.#link?.ask({ verb: 'due', args: [] })) !== undefined
   }
 
-  /** A process that finds nobody else at the lock is faster without a desk. */
+  /** A process that finds nobody else at the lock is faster without a desk, unless it needs a connection for that. */
   #linkIfWanted(): DeskLink | undefined {
-    const { contendedAt } = this.#core.journal
-    if (contendedAt <= this.#aloneAt) return undefined
+    const { contendedAt, isElsewhere } = this.#core.journal
+    if (contendedAt <= this.#aloneAt && !isElsewhere) return undefined
     if (this.#running === undefined && contendedAt > 0) this.takePart()
     // One that answers late is slow and not stopped.
     const isAtWork = performance.now() > this.#leftAloneUntil || (this.#link?.lateAt ?? 0) > this.#missedAt
@@ -161,7 +162,7 @@ export class DeskSide {
   /** How this process introduces itself. */
   get hello(): Hello {
     const inEffect = JSON.stringify(this.#core.settings)
-    return helloWith(configDir(process.env), journalFormat, { inEffect })
+    return helloWith(configDir(process.env), journalFormat, { inEffect }, this.#core.journal.address)
   }
 
   #fits({ settings, ...hello }: Hello): boolean {
@@ -186,7 +187,8 @@ export class DeskSide {
     await server.open()
     this.#server = server
     const keeper = runDueEvery(this.#core)
-    this.bells = new Bells(this.#core)
+    // What other machines write rings no bell.
+    if (!this.#core.journal.isElsewhere) this.bells = new Bells(this.#core)
     try {
       while (!signal.aborted && this.#isCurrent()) await pause(laterMs, signal, false)
     } finally {

@@ -55,7 +55,7 @@ export interface Mailbox {
   /** What this agent has sent, newest first. */
   sent(options?: ListOptions): Promise<Page<StoredMessage>>
   /**
-   * Full text and operators: `from: to: tag: type: priority: is:unread is:open has:attachment before: after:24h`; `-`
+   * Full text and operators: `from: to: tag: type: priority: is:unread is:mine is:open has:attachment before: after:24h`; `-`
    * excludes.
    */
   search(query: string, options?: SearchOptions): Promise<SearchPage>

@@ -7,6 +7,7 @@ import type { SendInput } from '../../model/fields.ts'
  * handoff names as changed may have been deleted, which is a change too.
  */
 export function checkAttachments({ attachments = [], context = {} }: SendInput): void {
+  if (attachments.length === 0) return
   const changed = [context['filesModified'], context['filesCreated']].flat()
   const missing = attachments.find((path) => !changed.includes(path) && !existsSync(path))
   if (missing === undefined) return

@@ -97,12 +97,15 @@ const hasEnded = ({ state, session }: Agent, pid = process.pid): boolean =>
 const beBack = (core: SpaceCore, name: string, isEnded: boolean): Promise<unknown> =>
   core.record('index', (view, context) => decideReturn(view, name, isEnded, context))
 
-/** Whoever acts is there: an agent that was away, or whose process has ended, is back before it does anything. */
-export async function bePresent({ core, name, pid }: Holder): Promise<void> {
+/**
+ * Whoever acts is there: an agent that was away, or whose process has ended, is back before it does anything. Nearly always
+ * there is nothing to wait for.
+ */
+export function bePresent({ core, name, pid }: Holder): Promise<unknown> | undefined {
   const agent = core.agents.get(name)
-  if (agent === undefined) return
+  if (agent === undefined) return undefined
   const isEnded = hasEnded(agent, pid)
-  if (isAway(agent) || isEnded) await beBack(core, name, isEnded)
+  return isAway(agent) || isEnded ? beBack(core, name, isEnded) : undefined
 }
 
 export function requireKnown(source: Source, name: string): Agent {

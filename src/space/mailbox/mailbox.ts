@@ -55,7 +55,9 @@ export class LocalMailbox implements ServedMailbox {
 
   async broadcast(input: BroadcastInput) {
     const { swarm } = optionsOf(input)
-    return this.send({ type: 'broadcast', ...input, to: swarm === undefined ? 'all' : `broadcast:${swarm}` })
+    // What is no text is refused as a field.
+    const to = typeof swarm === 'string' ? `broadcast:${swarm}` : 'all'
+    return this.send({ type: 'broadcast', ...input, to })
   }
 
   withdraw: Of<'withdraw'> = (id) => sending.withdraw(this.#holder, id)

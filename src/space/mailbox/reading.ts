@@ -61,13 +61,13 @@ export async function take(
   oneTask = false,
 ): Promise<InboxMessage[]> {
   if (messages.length === 0) return []
-  const { core, name } = holder
+  const { core, name, inTime } = holder
   await bePresent(holder)
   const ids = messages.map(({ id }) => id)
-  const decided = await core.decide('index', (view, context) => ({
-    drafts: decideShow(view, name, ids, context, { oneTask }),
-    result: view.directory.seq,
-  }))
+  const decided = await core.decide('index', (view, context) => {
+    inTime?.(view)
+    return { drafts: decideShow(view, name, ids, context, { oneTask }), result: view.directory.seq }
+  })
   const changes = decided.placed.flatMap(({ entry }) => (entry.kind === 'receipt' ? entry.changes : []))
   const shown = new Set(changes.map(({ seq }) => seq))
   const numbers = await claimsMade(holder, changes, lastSeq(decided))

@@ -3,12 +3,15 @@ import { given } from '../../base/objects.ts'
 import { processState } from '../../base/process.ts'
 import { inSpan } from '../../base/trace.ts'
 import { checkSend, recipientsOf } from '../../command/check-send.ts'
+import type { Context } from '../../command/context.ts'
 import { decideResend } from '../../command/resend.ts'
 import { decideSend, looksAtMessages, type SendCommand, type Sent } from '../../command/send.ts'
 import { decideWithdraw } from '../../command/withdraw.ts'
 import { checkPayload } from '../../conversation/payload.ts'
 import { typeNamed, warnOfType } from '../../conversation/type-names.ts'
+import type { View } from '../../conversation/view.ts'
 import type { Decided } from '../../journal/journal.ts'
+import { isLost, openError } from '../../journal/unreachable.ts'
 import { systemAgent } from '../../model/agent.ts'
 import type { SendInput } from '../../model/fields.ts'
 import { checkId } from '../../model/id.ts'
@@ -31,9 +34,11 @@ export async function send(holder: Holder, said: SendInput, origin?: Origin): Pr
   if (hasFiles) checkAttachments(said)
   const { input, warnings } = withKnownType(said)
   checkPayload(input.type, input.payload, input.replyTo !== undefined)
-  const to = recipientsOf(input).join(', ')
-  const span = { name: `send ${to}`, kind: 'producer', attributes: traceOf('send', name, to) } as const
-  const sent = await inSpan(span, async (traceparent) => {
+  const span = () => {
+    const to = recipientsOf(input).join(', ')
+    return { name: `send ${to}`, kind: 'producer', attributes: traceOf('send', name, to) } as const
+  }
+  const sent = await inSpan(span, (traceparent) => {
     const stamped = traceparent === undefined ? input : { traceparent, ...input }
     const direct = (chosen = holder.chosen) => sendDirectly(holder, stamped, { ...chosen, origin })
     const isOwn = origin === undefined && holder.chosen === undefined
@@ -59,6 +64,8 @@ export async function sendDirectly(
   try {
     return await sendOnce(holder, input, extras)
   } catch (error) {
+    // The desk was asked as well, and may have more luck.
+    if (extras?.since !== undefined && isLost(error)) throw openError(error)
     // A box may be full of mail that has expired. Do what is due before refusing.
     const isFull = error instanceof MailboxError && error.code === 'over_limit'
     if (!isFull || (await runDue(holder.core)) === 0) throw error
@@ -79,8 +86,10 @@ function withKnownType(said: SendInput): { input: SendInput; warnings: string[] 
 
 async function sendOnce(holder: Holder, input: SendInput, extras: SendExtras = {}): Promise<SentMessage> {
   const { core, name: from, inTime } = holder
-  await bePresent(holder)
-  await noticeDeaths(core, input)
+  // This runs for every message, so it waits only if there is something to wait for.
+  const isBack = bePresent(holder)
+  if (isBack !== undefined) await isBack
+  if (anyIsGone(core, input)) await runDue(core)
   const parent = input.replyTo === undefined ? undefined : await messageOf(core, input.replyTo)
   const on = looksAtMessages(input, core.settings) ? 'index' : 'directory'
   // An answer would give away what was said.
@@ -90,22 +99,48 @@ async function sendOnce(holder: Holder, input: SendInput, extras: SendExtras = {
   const decide = (basis: typeof on, more: Partial<SendCommand> = {}) =>
     core.decide(basis, (view, context) => {
       inTime?.(view)
-      const there = since && view.directory.hasSince(since, id!) !== false && findSince(core, id!, since.seq)
-      if (there) return { drafts: [], result: { message: there, warnings: [] } }
-      return decideSend(view, { from, input: said, parent, id, origin, ...more }, context)
+      const there = since && findSent(core, view, { id: id!, since })
+      const command = { from, input: said, parent, id, origin, ...more }
+      if (there === undefined) return decideSend(view, command, context)
+      return { drafts: [], result: { message: there, warnings: warningsOf(view, command, context) } }
     })
-  const decided = await decide(on).catch((error: unknown) => {
+  let decided: Decided<Sent>
+  try {
+    decided = await decide(on)
+  } catch (error) {
     if (!(error instanceof MailboxError) || error.code !== 'over_limit') throw error
-    return decide('index', { countsShares: true })
-  })
+    decided = await decide('index', { countsShares: true })
+  }
   // Whoever wrote it may have been killed before the disk had it.
   if (since !== undefined && decided.placed.length === 0) syncEnd(core)
   // To answer mail to a role is to take it.
-  const changes = decided.placed.flatMap(({ entry }) =>
-    entry.kind === 'receipt' && entry.by === from ? entry.changes : [],
-  )
-  await claimsMade(holder, changes, decided.placed.at(-1)?.entry.seq ?? 0)
+  if (decided.placed.length > 1) {
+    const changes = decided.placed.flatMap(({ entry }) =>
+      entry.kind === 'receipt' && entry.by === from ? entry.changes : [],
+    )
+    await claimsMade(holder, changes, decided.placed.at(-1)!.entry.seq)
+  }
   return toSent(decided)
+}
+
+/** What the sender of a message that is there already would have been told with it: the answer was lost. */
+function warningsOf(view: View, command: SendCommand, context: Context): string[] {
+  const { key: _, supersede: __, ...input } = command.input
+  try {
+    return decideSend(view, { ...command, input }, context).result.warnings
+  } catch (error) {
+    if (error instanceof MailboxError) return []
+    throw error
+  }
+}
+
+/** The message with an id that was chosen before it was sent, if it is there already. */
+export function findSent(
+  core: SpaceCore,
+  { directory }: Pick<View, 'directory'>,
+  { id, since }: Required<ChosenId>,
+): StoredMessage | undefined {
+  return directory.hasSince(since, id) === false ? undefined : findSince(core, id, since.seq)
 }
 
 /** The message with this id among those after a seq. The journal alone tells, so no index can make a send fail. */
@@ -127,19 +162,21 @@ const lookedForMs = 1_000
 const lookedAt = new WeakMap<SpaceCore, Map<string, number>>()
 
 /** A sender is warned of a recipient whose process has ended, also when nobody has noticed that yet. */
-async function noticeDeaths(core: SpaceCore, input: SendInput): Promise<void> {
+const anyIsGone = (core: SpaceCore, input: SendInput): boolean =>
+  recipientsOf(input).some((name) => {
+    const agent = core.agents.get(name)
+    const isOther = agent?.session.pid !== undefined && agent.session.pid !== process.pid
+    return isOther && agent.state !== 'dead' && mayLook(core, name) && processState(agent.session) === 'gone'
+  })
+
+/** Whether nobody has looked at the process of an agent lately. */
+function mayLook(core: SpaceCore, name: string): boolean {
   const looked = lookedAt.get(core) ?? new Map<string, number>()
   lookedAt.set(core, looked)
   const now = performance.now()
-  const isGone = recipientsOf(input).some((name) => {
-    const agent = core.agents.get(name)
-    if (agent?.session.pid === undefined || agent.session.pid === process.pid || agent.state === 'dead')
-      return false
-    if (now - (looked.get(name) ?? Number.NEGATIVE_INFINITY) < lookedForMs) return false
-    looked.set(name, now)
-    return processState(agent.session) === 'gone'
-  })
-  if (isGone) await runDue(core)
+  if (now - (looked.get(name) ?? Number.NEGATIVE_INFINITY) < lookedForMs) return false
+  looked.set(name, now)
+  return true
 }
 
 function toSent({ result: { message, warnings }, placed }: Decided<Sent>): SentMessage {
@@ -157,7 +194,8 @@ export async function reply(holder: Holder, id: string, input: ReplyInput): Prom
       hint: 'name a recipient: --to',
     })
   }
-  const subject = /^re:/i.test(original.subject) ? original.subject : `Re: ${original.subject}`
+  const isPlain = original.subject === '' || /^re:/i.test(original.subject)
+  const subject = isPlain ? original.subject : `Re: ${original.subject}`
   const defaults = {
     to: original.from === holder.name ? original.to : original.from,
     subject: subject.slice(0, 500),

@@ -48,7 +48,9 @@ async function ackAll() {
     await rename(join(inbox, file), join(processed, file))
   }
   const done = await Promise.all((await list(processed)).map((file) => load(join(processed, file))))
-  return done.filter((message) => message?.from === peer).length
+  const handled = done.filter((message) => message?.from === peer)
+  const acks = handled.filter(({ type }) => type === 'ack')
+  return { got: handled.length - acks.length, acks: new Set(acks.map(({ replyTo }) => replyTo)).size }
 }
 
 const sent = new Set()
@@ -64,7 +66,9 @@ for (;;) {
     // Their order is that of their times, to the millisecond.
     await sleep(2)
   }
-  if ((await ackAll()) >= toReceive && upcoming.length === 0) break
+  const { got, acks } = await ackAll()
+  // Each message of its own is acknowledged by one of the other side, for which the orchestrator waits.
+  if (got >= toReceive && acks >= toSend && upcoming.length === 0) break
   await sleep(5)
 }
 console.log('done')

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   closeSync,
@@ -13,8 +13,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { dialects } from '../../../src/clients/registry.ts'
+import { dialects } from '../../../src/clients/hook/dialects.ts'
 import { askForHelp, assignTask } from '../../../src/mod.ts'
 import { countingNode } from '../../helpers/counting-node.ts'
 import { stateFor } from '../../helpers/scene.ts'
@@ -298,6 +299,22 @@ describe('a hook that cannot do its work', () => {
     expect(log[0]).toMatch(/claude UserPromptSubmit invalid: the input of the hook is not JSON: [^\n]{1,80}$/)
     expect(log[1]).toContain('claude UserPromptSubmit')
     await ada.check()
+  })
+
+  it('does nothing for a client that is none, whatever it is called', async () => {
+    const { space } = await hookStage()
+    const hook = fileURLToPath(new URL('../../../dist/hook.cjs', import.meta.url))
+    for (const client of ['constructor', 'toString', '__proto__', 'emacs']) {
+      const words = [hook, client, 'UserPromptSubmit', space.dir, String(process.pid)]
+      const env = { ...process.env, MAILBOX_SPACE: space.dir }
+      const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+        env,
+        input: '{}',
+        encoding: 'utf8',
+      })
+      expect({ client, status, stdout, stderr }).toEqual({ client, status: 0, stdout: '', stderr: '' })
+    }
+    expect(existsSync(join(space.dir, 'hooks.log'))).toBe(false)
   })
 
   it('keeps its log short', async () => {

@@ -1,101 +1,34 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { until } from '../../helpers/wait.ts'
-import { anthropic } from './anthropic.ts'
-import { bareEnv, claudeEnv, cli, setUpClaude, startClient } from './claude.ts'
-import { clientTimeoutMs, isAside, mailStage } from './mail-stage.ts'
-import { type ModelRequest, type Script, scriptedModel, type Turn } from './scripted-model.ts'
-import { openTerminal } from './terminal.ts'
-
-type Call = { name: string; input: Record<string, unknown> }
-
-/** A model that makes each call once, when it has read the word for it. `{ID}` in an input is the id of a request. */
-function caller(moves: Record<string, (request: ModelRequest) => Call>): Script {
-  const made = new Set<string>()
-  return (request): Turn => {
-    if (isAside(request)) return { text: 'a title' }
-    // The lead has the words for its mate in its own conversation as well.
-    const isMate = request.text.includes('MATE-PROMPT') && !request.text.includes('STEP-')
-    const isMeant = (word: string) => word.startsWith('MATE-') === isMate && request.text.includes(word)
-    const word = Object.keys(moves).find((one) => !made.has(one) && isMeant(one))
-    if (word === undefined) return { text: 'Nothing more to do.' }
-    made.add(word)
-    return { calls: [moves[word]!(request)] }
-  }
-}
-
-const send = (to: string, message: unknown, summary = 'a note'): Call => ({
-  name: 'SendMessage',
-  input: { to, message, ...(typeof message === 'string' ? { summary } : {}) },
-})
-
-interface Roster {
-  leadSessionId: string
-  leadProcess?: { pid: number }
-  members: { name: string }[]
-}
-
-/** It is written in place, so it may be half there. */
-function readTeam(path: string): Roster {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Roster
-  } catch {
-    return { leadSessionId: '', members: [] }
-  }
-}
+import { calls, claudeLead, says, startsMate } from './claude-lead.ts'
+import { clientTimeoutMs, mailStage } from './mail-stage.ts'
+import type { ModelRequest } from './scripted-model.ts'
 
 it(
   'an agent of the mailbox is a member of a team of the real Claude Code, until it is asked to stop and after a resume',
   async () => {
     const { home, space } = await mailStage()
-    const config = join(home.home, '.claude')
-    const list = () => ({ name: 'ListAgents', input: {} })
+    const list = () => calls('ListAgents', {})
     const planId = ({ text }: ModelRequest) => /plan_approval-[^"\s<>,\\]+/.exec(text)![0]
-    const model = await scriptedModel(
-      anthropic,
-      caller({
-        'MATE-PROMPT work': () => send('zoe', 'ALICE-TO-ZOE hi'),
-        'STEP-LIST': list,
-        'STEP-HELLO': () => send('zoe', 'LEAD-TO-ZOE hi'),
-        'ZOE-PLAN': (request) =>
-          send('zoe', {
-            ...{ type: 'plan_approval_response', request_id: planId(request), approve: true },
-            feedback: 'looks fine',
-          }),
-        'STEP-MATE': () => ({
-          name: 'Agent',
-          input: {
-            ...{ description: 'mate', name: 'alice', subagent_type: 'general-purpose' },
-            prompt: 'MATE-PROMPT work',
-          },
+    const { model, open, bridge, rosters, names, ...made } = await claudeLead(home, space, {
+      'MATE-PROMPT work': () => says('zoe', 'ALICE-TO-ZOE hi'),
+      'STEP-LIST': list,
+      'STEP-HELLO': () => says('zoe', 'LEAD-TO-ZOE hi'),
+      'ZOE-PLAN': (request) =>
+        says('zoe', {
+          ...{ type: 'plan_approval_response', request_id: planId(request), approve: true },
+          feedback: 'looks fine',
         }),
-        'STEP-STOP': () => send('zoe', { type: 'shutdown_request', reason: 'all done' }),
-        'STEP-AGAIN': list,
-      }),
-    )
-    const options = { home, modelUrl: model.url, env: { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: '1' } }
-    const open = (...args: string[]) =>
-      openTerminal(
-        setUpClaude({
-          ...options,
-          args: ['--permission-mode', 'default', ...args],
-          allowedTools: ['Agent', 'SendMessage', 'ListAgents', 'ToolSearch'],
-        }),
-        { cwd: home.project, env: claudeEnv(options), temp: home.temp },
-      )
+      'STEP-MATE': startsMate,
+      'STEP-STOP': () => says('zoe', { type: 'shutdown_request', reason: 'all done' }),
+      'STEP-AGAIN': list,
+    })
     const zoe = await space.mailbox('zoe')
     const lead = open()
     await lead.shows('❯')
-    const team = await until(() =>
-      readdirSync(join(config, 'teams')).find((name) => name.startsWith('session-')),
-    )
-    const words = [cli, '--space', space.dir, 'bridge', 'claude-teams', config]
-    startClient(process.execPath, words, { cwd: home.project, env: bareEnv(home) })
-    const rosters = () =>
-      readdirSync(join(config, 'teams')).map((name) => readTeam(join(config, 'teams', name, 'config.json')))
-    const roster = () => rosters().flatMap(({ members }) => members.map(({ name }) => name))
-    await until('zoe is on the roster', () => roster().includes('zoe'))
+    const team = await made.team()
+    bridge()
+    await until('zoe is on the roster', () => names().includes('zoe'))
 
     await lead.type('STEP-LIST')
     await model.until('agent-mailbox')
@@ -134,7 +67,7 @@ it(
     const stop = await zoe.wait({ type: 'shutdown_request', timeoutMs: 60_000 })
     await zoe.reply(stop!.id, { type: 'shutdown_response', body: 'bye', payload: { accepted: true } })
     await model.until('shutdown_approved')
-    await until('zoe has left the roster', () => !roster().includes('zoe'))
+    await until('zoe has left the roster', () => !names().includes('zoe'))
 
     const [before] = rosters()
     await lead.close()

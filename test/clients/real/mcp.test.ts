@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { InboxMessage, LocalSpace } from '../../../src/mod.ts'
+import { inputFields, optionName } from '../../../src/model/fields.ts'
 import { tempSpace } from '../../helpers/temp.ts'
 import { until } from '../../helpers/wait.ts'
 import { anthropic } from './anthropic.ts'
@@ -27,6 +28,21 @@ const given = {
 }
 const { ack: requiresAck, await: awaitingResponse, ttlMs: _, ...same } = given
 const stored = { ...same, requiresAck, awaitingResponse, expiresAt: expect.any(String) }
+/** What does not go together with those. */
+const draft = {
+  ...{ to: 'ada', body: 'A draft', thread: 'drafts', encrypt: true, generation: 1 },
+  ...{ expiresAt: '2030-01-01T00:00:00.000Z', traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` },
+}
+const final = { to: 'ada', body: 'The final text', thread: 'drafts', supersede: true }
+const toOthers = { to: 'ada, bob, team:x', body: 'To several', exclude: ['cy'], hold: true }
+
+it('is tried with every field of a message', () => {
+  const tried = Object.keys({ ...given, replyTo: '', ...draft, ...final, ...toOthers })
+  const all = inputFields.filter(
+    (field) => ![field.name, optionName(field)].some((name) => tried.includes(name)),
+  )
+  expect(all.map(({ name }) => name)).toEqual([])
+})
 
 /** A model that takes its mail, answers the first message with all there is to say, and says that it is done. */
 function secretary(space: LocalSpace): Script {
@@ -44,6 +60,9 @@ function secretary(space: LocalSpace): Script {
     const calls = [
       ['check', {}],
       ['send', { replyTo: id, body: 'It is 8080.', ...given }],
+      ['send', draft],
+      ['send', final],
+      ['send', toOthers],
       ['handle', { id, step: 'done', note: 'answered' }],
     ] as const
     const call = calls[step++]
@@ -55,6 +74,8 @@ function secretary(space: LocalSpace): Script {
 /** Somebody who waits for an answer from whoever takes the role. */
 async function ask(space: LocalSpace): Promise<{ id: string; answered: Promise<InboxMessage | null> }> {
   const ada = await space.mailbox('ada')
+  await space.mailbox('bob')
+  await space.mailbox('cy', { join: { tags: ['team:x'] } })
   const question = { subject: 'Port', body: 'PORT-QUESTION which port?', awaitingResponse: true }
   const { id } = await ada.send({ to: 'all', ...question })
   const answered = ada.wait({ replyTo: id, timeoutMs: clientTimeoutMs })
@@ -77,6 +98,7 @@ describe('the real Claude Code', () => {
       claude.end()
       expect(await answerBefore(claude, answered)).toMatchObject({ body: 'It is 8080.', ...stored })
       expect(await claude.exit).toBe(0)
+      await expectOthers(space, 'claude-1')
       expect((await model.until('PORT-QUESTION')).text).toContain('<<<mail ')
       expect(await agentOf(space, 'claude-1')).toMatchObject({ session: { client: 'claude' } })
       expect(await stateOf(space, id, 'claude-1')).toBe('archived')
@@ -128,6 +150,7 @@ default_tools_approval_mode = "approve"`,
       })
       expect(await answerBefore(codex, answered)).toMatchObject({ body: 'It is 8080.', ...stored })
       expect(await codex.exit).toBe(0)
+      await expectOthers(space, 'codex-1')
       expect((await model.until('PORT-QUESTION')).text).toContain('<<<mail ')
       expect(await agentOf(space, 'codex-1')).toMatchObject({
         session: { client: 'codex', id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
@@ -137,6 +160,20 @@ default_tools_approval_mode = "approve"`,
     clientTimeoutMs,
   )
 })
+
+/** What an agent has sent besides its answer. */
+async function expectOthers(space: LocalSpace, name: string): Promise<void> {
+  const { messages } = await (await space.mailbox(name, { join: false })).sent()
+  const { to, encrypt, thread: threadId, ...fields } = draft
+  const [several, last, first] = messages
+  expect(first).toMatchObject({ ...fields, to: [to], threadId, encrypted: 'recipients' })
+  expect(last).toMatchObject({ body: final.body, to: ['ada'], threadId })
+  expect(several).toMatchObject({ body: toOthers.body, to: ['ada', 'bob', 'team:x'] })
+  expect(several!.to).not.toContain('cy')
+  expect(encrypt).toBe(true)
+  // Nobody had seen it.
+  expect((await space.show(first!.id)).receipts[0]!.state).toMatch(/superseded|withdrawn|dead/)
+}
 
 /** The answer; a client that ends without one says why. */
 async function answerBefore(

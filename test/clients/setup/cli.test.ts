@@ -15,10 +15,11 @@ interface Ran {
   stderr: string
 }
 
-/** No client of this machine is on the PATH: what a test sees is what it has put there. */
+/** No client of this machine is on the PATH, and no compiled code in the home: a test sees what it has put there. */
 const envOf = (home: string) => ({
   PATH: `${join(home, 'bin')}:${dirname(process.execPath)}:/usr/bin:/bin`,
   HOME: home,
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
 })
 
 function mailbox(home: string, ...words: string[]): Ran {
@@ -200,6 +201,11 @@ describe('on a terminal', () => {
     const home = homeWith({ 'gemini-settings': '{}' })
     expect(await answering(home, 'y')).toContain('Set up Gemini CLI')
     expect(readFileSync(join(home, paths['gemini-settings']), 'utf8')).toContain('hook.sh')
+  })
+
+  it("it says how Claude Code's own messages reach the agents, where Claude Code was set up", async () => {
+    const home = homeWith({ 'claude-settings': settings })
+    expect(await answering(home, 'y')).toContain('bridge claude-sessions')
   })
 
   it('it asks, and changes nothing when the answer is no or Ctrl-C', async () => {

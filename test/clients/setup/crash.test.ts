@@ -14,7 +14,8 @@ const step = inStorm(1, 12)
 
 beforeEach(() => needTool('strace'))
 
-const envOf = (home: string) => ({ PATH: process.env['PATH'] ?? '', HOME: home })
+const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
+const envOf = (home: string) => ({ PATH, NODE_COMPILE_CACHE, HOME: home })
 
 function run(home: string, words: readonly string[], under: readonly string[] = []): number | null {
   const [command, ...rest] = [...under, process.execPath, cli, ...words]

@@ -88,6 +88,24 @@ describe('the launcher of the plugins', () => {
     expect(start({ ...env, PATH: `${bin}:${env['PATH']}` }, copy, '--version').stdout).toMatch(version)
   })
 
+  it('runs `mailbox` where that is a script of its own', () => {
+    const home = clientHome()
+    const copy = join(home.home, 'cache/plugin/scripts/mailbox.sh')
+    put(copy, readFileSync(launcher, 'utf8'))
+    const shim = join(home.home, 'shims/mailbox')
+    put(shim, `#!/bin/sh\nexec '${process.execPath}' '${cli}' "$@"\n`)
+    for (const path of [copy, shim]) chmodSync(path, 0o755)
+    const bare = bareEnv(home)
+    const space = join(home.home, 'space')
+    const env = { ...bare, PATH: `${dirname(shim)}:${bare['PATH']}`, MAILBOX_SPACE: space }
+    expect(start(env, copy, '--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    const run = (...words: string[]) => start(env, process.execPath, cli, ...words)
+    expect(run('join', 'ada', '--quiet').status).toBe(0)
+    expect(run('send', 'all', '--subject', 'NEWS', '--body', 'x', '--quiet').status).toBe(0)
+    const { status, stdout } = start(env, copy, 'hook', 'claude', 'SessionStart')
+    expect({ status, text: stdout }).toEqual({ status: 0, text: expect.stringContaining('NEWS') })
+  })
+
   it('without the package says so once a session, and never disturbs', () => {
     const home = clientHome()
     const copy = join(home.home, 'cache/plugin/scripts/mailbox.sh')

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDisk } from '../../../src/space/open.ts'
+import { clientOf, type Transport } from '../../helpers/a2a-client.ts'
 import { createBox } from '../../helpers/cli.ts'
 import { stageHub } from '../../helpers/hub.ts'
 import { until } from '../../helpers/wait.ts'
-import { clientOf, type Transport } from './stage.ts'
 
 async function stageA2a(settings: Record<string, unknown> = {}) {
   const stage = await stageHub({ open: { settings: { 'a2a.expose': 'ada, role:architect', ...settings } } })

@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { openDisk } from '../../../src/space/open.ts'
 import { createBox } from '../../helpers/cli.ts'
 import { stageHub } from '../../helpers/hub.ts'
-import { inStorm } from '../../helpers/storm.ts'
+import { Campaign, campaignSize } from '../../helpers/storm.ts'
 import { until } from '../../helpers/wait.ts'
 
 const program = fileURLToPath(new URL('./server.mjs', import.meta.url))
@@ -39,11 +39,11 @@ async function stageOut(mode = '') {
   writeFileSync(log, '')
   const remote = await stageRemote(log, mode)
   const join_ = () => box.run(['join', 'helsinki', '--role', 'abroad', '--a2a', remote.card])
-  const serve = async () => {
+  const serve = async (lookMs = 50) => {
     const space = await openDisk({ dir: box.dir, settings: { durability: 'os' } })
     onTestFinished(() => space.close())
-    await stageHub({ space, lookMs: 50 })
-    return { space, bob: await space.mailbox('bob') }
+    const { lines } = await stageHub({ space, lookMs })
+    return { space, lines, bob: await space.mailbox('bob') }
   }
   return { box, remote, join: join_, serve }
 }
@@ -112,6 +112,36 @@ it('keeps mail for an agent that is away, and sends it once when it is back', as
   await until(async () => (await bob.show(late.id)).receipts[0]!.state === 'failed')
 })
 
+it('tries again through ten minutes of absence, less and less often, and then delivers everything once', async () => {
+  const { remote, join: joins, serve } = await stageOut()
+  expect((await joins()).code).toBe(0)
+  remote.stop()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { bob, lines } = await serve(1_000)
+  /** Lets time pass by the second, and everybody do what they have to do in it. */
+  const pass = async (seconds: number, isOver: () => Promise<boolean> = async () => false) => {
+    for (let second = 0; second < seconds && !(await isOver()); second++) {
+      await vi.advanceTimersByTimeAsync(1_000)
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+    }
+  }
+  const ids: string[] = []
+  for (let n = 0; n < 5; n++)
+    ids.push((await bob.send({ to: 'helsinki', body: `n${n}`, awaitingResponse: true })).id)
+  await pass(600)
+  const tries = lines.filter(({ event, agent }) => event === 'a2a' && agent === 'helsinki').length
+  // After 1, 2, 4, 8, 16 and 32 seconds, and every minute from then on.
+  expect(tries).toBeGreaterThanOrEqual(10)
+  expect(tries).toBeLessThanOrEqual(18)
+  for (const id of ids) expect((await bob.show(id)).receipts[0]!.state).toBe('stored')
+  await remote.back()
+  const answers = async () => (await bob.inbox({ all: true })).messages.map(({ replyTo }) => replyTo)
+  await pass(180, async () => (await answers()).length >= ids.length)
+  expect((await answers()).sort()).toEqual([...ids].sort())
+  expect(remote.received().sort()).toEqual([...ids].sort())
+})
+
 it.each([
   ['redirect', /redirects elsewhere/],
   ['huge', /larger than/],
@@ -125,26 +155,114 @@ it.each([
   expect((await box.json('agents')).agents.map(({ name }) => name)).not.toContain('helsinki')
 })
 
-it('loses nothing and sends nothing twice when the hub is killed', async () => {
+it('keeps the answers of an agent apart that gives all tasks one id, and lets it speak for nobody else', async () => {
+  const { remote, join: joins, serve } = await stageOut('same')
+  expect((await joins()).code).toBe(0)
+  const { space, bob } = await serve()
+  const cy = await space.mailbox('cy')
+  const asked = []
+  for (const mailbox of [bob, cy, bob])
+    asked.push({
+      mailbox,
+      ...(await mailbox.send({ to: 'helsinki', body: `n${asked.length}`, awaitingResponse: true })),
+    })
+  for (const { mailbox, id } of asked) await mailbox.wait({ replyTo: id, timeoutMs: 60_000 })
+  for (const { mailbox, id, threadId } of asked) {
+    const [, ...answers] = await mailbox.thread(id)
+    expect(answers).toMatchObject([{ from: 'helsinki', to: [mailbox.name], threadId }])
+    expect((await mailbox.show(id)).receipts[0]!.state).toBe('archived')
+  }
+  expect(remote.received()).toHaveLength(asked.length)
+})
+
+it('goes on with other mail while one message is refused, which then has failed with the reason', async () => {
+  const { remote, join: joins, serve } = await stageOut('refuse')
+  expect((await joins()).code).toBe(0)
+  const { bob } = await serve()
+  const refused = await bob.send({
+    to: 'helsinki',
+    body: 'refuse',
+    awaitingResponse: true,
+    priority: 'urgent',
+  })
+  const other = await bob.send({ to: 'helsinki', body: 'hello', awaitingResponse: true })
+  expect(await bob.wait({ replyTo: other.id, timeoutMs: 60_000 })).toMatchObject({ body: 'got: hello' })
+  await until(async () => (await bob.show(refused.id)).receipts[0]!.state === 'failed')
+  expect((await bob.show(refused.id)).receipts[0]!.steps.at(-1)).toMatchObject({
+    ...{ by: 'helsinki', note: expect.stringContaining('not like this') },
+  })
+  expect(remote.received().filter((id) => id === refused.id).length).toBeGreaterThan(1)
+})
+
+it('sends nothing elsewhere that is encrypted for its recipients, and says so', async () => {
+  const { remote, join: joins, serve } = await stageOut()
+  expect((await joins()).code).toBe(0)
+  const { bob } = await serve()
+  const secret = await bob.send({ to: 'helsinki', body: 'quagga', awaitingResponse: true, encrypt: true })
+  await until(async () => (await bob.show(secret.id)).receipts[0]!.state === 'failed')
+  expect((await bob.show(secret.id)).receipts[0]!.steps.at(-1)!.note).toContain('encrypted')
+  const plain = await bob.send({ to: 'helsinki', body: 'hello', awaitingResponse: true })
+  expect(await bob.wait({ replyTo: plain.id, timeoutMs: 60_000 })).toMatchObject({ body: 'got: hello' })
+  expect(remote.received()).toEqual([plain.id])
+})
+
+it('tries again while the answers of an agent are no answers, and says so in the roster', async () => {
+  const { join: joins, serve } = await stageOut('garbage')
+  expect((await joins()).code).toBe(0)
+  const { space, bob } = await serve()
+  const { id } = await bob.send({ to: 'helsinki', body: 'hello', awaitingResponse: true })
+  const note = async () => (await space.agents()).find(({ name }) => name === 'helsinki')?.note ?? ''
+  await until(async () => (await note()).startsWith('A2A: '))
+  expect(await bob.wait({ replyTo: id, timeoutMs: 60_000 })).toMatchObject({ body: 'got: hello' })
+  await until(async () => (await note()) === '')
+})
+
+const kills = campaignSize('a2a', 500, 3)
+
+it('loses nothing and sends nothing twice when the hub is killed', {
+  timeout: 180_000 + kills * 10_000,
+}, async () => {
   const { box, remote, join: joins } = await stageOut()
   expect((await joins()).code).toBe(0)
-  const ids: string[] = []
-  for (let round = 0; round < inStorm(100, 3); round++) {
+  const space = await openDisk({ dir: box.dir, settings: { durability: 'os' } })
+  onTestFinished(() => space.close())
+  const bob = await space.mailbox('bob')
+  const stateOf = async (id: string) => (await bob.show(id)).receipts[0]!.state
+  const serve = async () => {
     const hub = box.start(['serve', '--port', '0', '--json'])
     await hub.says('"token"')
-    const { message } = await box.json('send', 'helsinki', '--as', 'bob', '--body', `n${round}`, '--await')
-    ids.push(message.id)
-    // Around the moment at which it arrives over there.
-    if (round % 2 === 0) await until(() => remote.received().includes(message.id))
+    return hub
+  }
+  const campaign = new Campaign('a2a', kills)
+  const found: Record<string, number> = {}
+  const ids: string[] = []
+  let hub = await serve()
+  while (ids.length < kills) {
+    const { id } = await bob.send({ to: 'helsinki', body: `n${ids.length}`, awaitingResponse: true })
+    ids.push(id)
+    // As soon as it is stored, when it arrives over there, and when that is known here.
+    if (ids.length % 3 === 1) await until(() => remote.received().includes(id))
+    if (ids.length % 3 === 2) await until(async () => (await stateOf(id)) !== 'stored')
     hub.process.kill('SIGKILL')
     await hub.exit
+    const arrived = remote.received().includes(id)
+    const when = arrived ? `of them with a message there and ${await stateOf(id)} here` : 'before it arrived'
+    found[when] = (found[when] ?? 0) + 1
+    hub = await serve()
+    campaign.progress(ids.length, found)
   }
-  box.start(['serve', '--port', '0', '--json'])
-  const answers = async () => {
-    const { messages } = await box.json('inbox', '--as', 'bob', '--all', '--limit', '500')
-    return messages.map(({ replyTo }) => replyTo)
+  await until(async () => (await bob.awaited()).length === 0)
+  const answered: string[] = []
+  for (const id of ids) {
+    const [, ...answers] = await bob.thread(id)
+    answered.push(...answers.map(({ replyTo }) => replyTo!))
   }
-  await until(async () => (await answers()).length >= ids.length)
-  expect((await answers()).sort()).toEqual([...ids].sort())
-  expect(remote.received().sort()).toEqual([...ids].sort())
+  const received = remote.received()
+  const missing = ids.filter((id) => !answered.includes(id) || !received.includes(id))
+  const doubled = received.length - new Set(received).size + answered.length - new Set(answered).size
+  campaign.end({
+    ...{ 'kills of the hub': kills, ...found },
+    ...{ 'messages answered': answered.length, lost: missing.length, doubled },
+  })
+  expect({ missing, doubled }).toEqual({ missing: [], doubled: 0 })
 })

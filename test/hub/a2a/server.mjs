@@ -88,6 +88,11 @@ async function serve(request, response) {
   }
   let body = ''
   for await (const part of request) body += part
+  const wrong = misbehave(JSON.parse(body))
+  if (wrong !== undefined) {
+    response.setHeader('content-type', 'application/json')
+    return response.end(wrong)
+  }
   const handler = new JsonRpcTransportHandler(requests)
   const answer = await handler.handle(JSON.parse(body), new ServerCallContext({ requestedVersion: '1.0' }))
   if (!(Symbol.asyncIterator in answer)) {
@@ -98,6 +103,30 @@ async function serve(request, response) {
   for await (const event of answer) response.write(formatSSEEvent(event))
   response.end()
 }
+/** What an agent answers that does not keep to the protocol; undefined where it does. */
+function misbehave({ id, method, params }) {
+  const said = params.message?.parts.map((part) => part.text ?? part.data).join(' ') ?? ''
+  const answer = (result) => JSON.stringify({ jsonrpc: '2.0', id, ...result })
+  const note = () => params.message !== undefined && appendFileSync(log, `${params.message.messageId}\n`)
+  if (mode === 'refuse' && said.includes('refuse')) {
+    note()
+    return answer({ error: { code: -32602, message: 'not like this' } })
+  }
+  if (mode === 'garbage' && isAway-- > 0) return 'not JSON'
+  if (mode !== 'same') return undefined
+  if (method !== 'SendMessage' && method !== 'GetTask') return undefined
+  note()
+  // One task for everybody, with an id that is too long, somebody else's context, and the words of the first twice.
+  first ||= said
+  const parts = [{ text: `got: ${said || first}` }]
+  const artifacts = [{ artifactId: 'a', parts }]
+  const task = { id: 'x'.repeat(20_000), contextId: 'of-somebody-else', artifacts }
+  const status = { state: 'TASK_STATE_COMPLETED', timestamp: new Date().toISOString() }
+  return answer({ result: method === 'GetTask' ? { ...task, status } : { task: { ...task, status } } })
+}
+let first = ''
+let isAway = 3
+
 const card = (url) => ({
   ...{ name: 'Helsinki', description: 'an agent elsewhere', provider: undefined, version: '1' },
   supportedInterfaces: [{ url: `${url}/`, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '1.0' }],

@@ -1,5 +1,5 @@
 // A client of another system, in a process of its own: the SDK of the protocol, and nothing of ours.
-// client.mjs BASE TRANSPORT VERB JSON, with TOKEN in the environment. Prints each answer and event as a line.
+// a2a-client.mjs BASE TRANSPORT VERB JSON, with TOKEN in the environment. Prints each answer and event as a line.
 
 import { StreamResponse, Task } from '@a2a-js/sdk'
 import {

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
-import { type Running, startProcess } from '../helpers/processes.ts'
-import type { Call, Death } from './checker.ts'
+import type { Call, Death } from './claim-checker.ts'
+import { type Running, startProcess } from './processes.ts'
 
 const libraries = ['x86_64', 'aarch64'].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`)
 
@@ -43,8 +43,27 @@ export class WrongClock {
 interface Answer {
   ok: boolean
   number?: number
+  /** Whether a desk has done it. */
+  isByDesk?: boolean
   code?: string
   message?: string
+}
+
+interface WorkerOptions {
+  dir: string
+  name: string
+  agent: string
+  leaseMs: number
+  env?: () => Record<string, string>
+}
+
+const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)]!
+
+/** Mostly claims for whoever has none, and everything else for whoever has one or believes so. */
+export function chooseFor(worker: Worker, id: string): Call['does'] {
+  if (worker.claimOn(id) === undefined)
+    return pick(['claim', 'claim', 'claim', 'claim', 'start', 'release', 'fail', 'done'])
+  return pick(['claim', 'renew', 'renew', 'start', 'release', 'release', 'release', 'fail', 'done'])
 }
 
 /** One of the processes that claim: it is killed and stopped, and comes back under its name. */
@@ -57,27 +76,36 @@ export class Worker {
   readonly #dir: string
   readonly #leaseMs: number
   readonly #env: () => Record<string, string>
+  readonly #script: URL
   /** The claims that its mailbox remembers. */
   readonly #known = new Map<string, number>()
   #running!: Running
   #asked = 0
+  /** How often a desk has done what it was asked. */
+  byDesk = 0
   isThere = false
 
-  constructor(dir: string, name: string, agent: string, leaseMs: number, env: () => Record<string, string>) {
+  /** `script`: answers a line `N DOES ID NUMBER` with `answer N {"ok":…}`, like test/claims/worker.mjs. */
+  constructor(script: URL, { dir, name, agent, leaseMs, env = () => ({}) }: WorkerOptions) {
+    this.#script = script
     this.name = name
     this.agent = agent
     this.#dir = dir
     this.#leaseMs = leaseMs
     this.#env = env
-    onTestFinished(async () => {
-      this.#running.kill('SIGKILL')
-      await this.#running.exit
-    })
+    onTestFinished(() => this.end())
+  }
+
+  async end(): Promise<void> {
+    this.isThere = false
+    this.#running.kill('SIGKILL')
+    await this.#running.exit
   }
 
   async start(): Promise<void> {
-    const script = new URL('worker.mjs', import.meta.url)
-    this.#running = startProcess(script, [this.#dir, this.agent, String(this.#leaseMs)], { env: this.#env() })
+    this.#running = startProcess(this.#script, [this.#dir, this.agent, String(this.#leaseMs)], {
+      env: this.#env(),
+    })
     await this.#running.line('ready')
     this.#known.clear()
     this.isThere = true
@@ -116,10 +144,11 @@ export class Worker {
       return call
     }
     call.answeredAt = performance.now()
-    const { ok, number, code, message } = JSON.parse(line.slice(start.length)) as Answer
+    const { ok, number, isByDesk = false, code, message } = JSON.parse(line.slice(start.length)) as Answer
     // A process that is stopped while it holds a lock keeps the others waiting. What came of the call is not known.
     if (!ok && code === 'timeout') return call
     if (!ok && code !== 'conflict') throw new Error(`${this.name} ${does}: ${code}: ${message}`)
+    if (isByDesk) this.byDesk++
     call.answer = ok ? { ok, number } : { ok }
     if (ok && does === 'done') this.#known.delete(id)
     else if (ok && number !== undefined) this.#known.set(id, number)

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-const program = fileURLToPath(new URL('./client.mjs', import.meta.url))
+const program = fileURLToPath(new URL('./a2a-client.mjs', import.meta.url))
 
 export type Transport = 'rpc' | 'rest' | 'legacy'
 
