@@ -27,7 +27,10 @@ import { tokenLines } from './token-use.ts'
 
 /** MCP over HTTP, for the agent that the token belongs to. */
 export interface McpDoor {
-  fetch(request: Request, caller: { agent: string; isStillGood: () => boolean }): Promise<Response>
+  fetch(
+    request: Request,
+    caller: { agent: string; isStillGood: () => boolean; delivered: Promise<boolean> },
+  ): Promise<Response>
   /** How much is open. */
   counts(): { sessions: number; calls: number; listeners: number }
 }
@@ -190,11 +193,12 @@ export function createApp(parts: AppParts): Hono<Env> {
       gone.abort()
       if (outgoing.headersSent) outgoing.end()
     })
-    outgoing.once('close', release)
+    const delivered = writtenTo(outgoing)
+    void delivered.then(release)
     const isStillGood = () => revocation.isStillGood(caller)
     // MCP has its own limit for bodies.
     return asCaller(caller, () =>
-      mcp.fetch(withSignal(c.req.raw, gone.signal), { agent: caller.agent, isStillGood }),
+      mcp.fetch(withSignal(c.req.raw, gone.signal), { agent: caller.agent, isStillGood, delivered }),
     )
   })
 
@@ -244,6 +248,18 @@ const cardPath = '/.well-known/agent-card.json'
 
 const notHere = (message: string) =>
   new MailboxError('not_found', message, { hint: 'see GET /api/openapi.json for all routes' })
+
+/** Resolves when a response is done: whether all of it was handed to the connection. */
+function writtenTo(response: HttpBindings['outgoing']): Promise<boolean> {
+  const { socket } = response
+  return new Promise((resolve) => {
+    // It may have gone before we began to listen.
+    if (response.destroyed) resolve(false)
+    response.once('close', () => resolve(false))
+    // Comes first, also when the rest could not be written.
+    response.once('finish', () => resolve(socket?.destroyed === false && socket.errored === null))
+  })
+}
 
 /** The same request, which also ends with a signal. */
 const withSignal = (request: Request, signal: AbortSignal): Request =>

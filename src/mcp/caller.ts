@@ -11,6 +11,10 @@ export interface McpCaller {
   isStillGood: () => boolean
   /** Resolves when the client has a connection, or is given up. @default at once */
   attached?: () => Promise<void>
+  /** Resolves when the connection is done with the answer: whether all of it was written. @default it always is */
+  delivered?: Promise<boolean>
+  /** Takes what undoes a call whose answer does not reach its client. */
+  ifUndelivered?: (undo: () => Promise<unknown>) => void
 }
 
 /** In the form that the SDK passes to tools. */
@@ -18,19 +22,32 @@ export const authInfoOf = ({ agent, ...extra }: McpCaller): AuthInfo => ({
   ...{ token: '', clientId: agent, scopes: [], extra },
 })
 
+const callerOf = ({ http }: ServerContext) => (http?.authInfo?.extra ?? {}) as Partial<McpCaller>
+
 /**
  * Whether the client of a call has gone, or its token was revoked. While it has lost its connection, that is not known
  * yet, and what was taken for it is held.
  */
-export async function isGone({ mcpReq, http }: ServerContext): Promise<boolean> {
-  const { isStillGood, attached } = (http?.authInfo?.extra ?? {}) as Partial<McpCaller>
+export async function isGone(context: ServerContext): Promise<boolean> {
+  const { isStillGood, attached } = callerOf(context)
   await attached?.()
-  return mcpReq.signal.aborted || isStillGood?.() === false
+  return context.mcpReq.signal.aborted || isStillGood?.() === false
 }
 
-/** Makes mail unread again that was taken for a client that has gone, so that the next call finds it. */
-export async function giveBack(mailbox: Mailbox, taken: readonly InboxMessage[]): Promise<never> {
-  for (const { id, claimNumber } of taken) await mailbox.release(id, given({ claimNumber }))
+/**
+ * Mail that was taken for a client becomes unread again if the client has gone, or goes before the answer reaches it,
+ * so that the next call finds it.
+ */
+export async function orGiveBack(
+  mailbox: Mailbox,
+  taken: readonly InboxMessage[],
+  context: ServerContext,
+): Promise<void> {
+  const giveBack = async () => {
+    for (const { id, claimNumber } of taken) await mailbox.release(id, given({ claimNumber }))
+  }
+  if (!(await isGone(context))) return callerOf(context).ifUndelivered?.(giveBack)
+  await giveBack()
   throw new MailboxError('interrupted', 'the call was cancelled', { hint: 'nothing was taken' })
 }
 

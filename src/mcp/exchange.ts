@@ -6,17 +6,21 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/server'
+import type { Undelivered } from './undelivered.ts'
 
 /** A request of a client and the calls in it, until their answers have been delivered or nobody wants them any more. */
 export class Exchange {
   readonly ids: readonly RequestId[]
   /** The stream of its answers, if a client that loses it can take it up again. */
   streamId: string | undefined
+  /** What undoes its answers if they do not reach the client. */
+  readonly undelivered: Undelivered
   readonly #unanswered: Set<RequestId>
   #back: { promise: Promise<void>; resolve: () => void; timer: NodeJS.Timeout } | undefined
 
-  constructor(ids: readonly RequestId[]) {
+  constructor(ids: readonly RequestId[], undelivered: Undelivered) {
     this.ids = ids
+    this.undelivered = undelivered
     this.#unanswered = new Set(ids)
   }
 

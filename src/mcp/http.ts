@@ -10,6 +10,7 @@ import { createMailboxServer } from './server.ts'
 import { Sessions } from './sessions.ts'
 import { watched } from './stream.ts'
 import { Tasks } from './tasks.ts'
+import { Undelivered } from './undelivered.ts'
 import { workOf } from './wait-tool.ts'
 
 export interface McpEndpointOptions {
@@ -47,6 +48,7 @@ export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions)
   const { version, maxSessions = 1_000, maxSessionsPerAgent = 100, sessionIdleMs = 30 * 60_000 } = options
   const { resumeMs = 5_000 } = options
   const changes = new Changes(space)
+  const running = new Set<Promise<unknown>>()
   let isClosed = false
 
   const newState = (name: string) => ({
@@ -64,7 +66,7 @@ export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions)
     options.serverFor ?? ((agent: string) => createMailboxServer(space, { version, ...stateOf(agent) }))
 
   const sessions = new Sessions({
-    ...{ maxSessions, maxSessionsPerAgent, idleMs: sessionIdleMs, resumeMs },
+    ...{ maxSessions, maxSessionsPerAgent, idleMs: sessionIdleMs, resumeMs, running },
     async serverFor(agent) {
       const server = serverFor(agent)
       await honourSubscriptions(server, changes, 'legacy')
@@ -85,9 +87,15 @@ export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions)
     const release = isListening ? changes.subscribe(() => {}) : () => {}
     try {
       if (isListening) await changes.ready()
-      const response = await modern.fetch(request, { parsedBody: json, authInfo: authInfoOf(caller) })
-      if (!caller.isStillGood()) return refusal(401, -32_000, 'the token was revoked')
-      return watched(response, { mayGoOn: caller.isStillGood, over: () => {} })
+      const undelivered = new Undelivered(running)
+      const authInfo = authInfoOf({ ...caller, ifUndelivered: undelivered.add })
+      const response = await modern.fetch(request, { parsedBody: json, authInfo })
+      const over = (isWhole: boolean) => void (isWhole || undelivered.run())
+      if (!caller.isStillGood()) {
+        over(false)
+        return refusal(401, -32_000, 'the token was revoked')
+      }
+      return watched(response, { mayGoOn: caller.isStillGood, delivered: caller.delivered, over })
     } finally {
       release()
     }
@@ -111,6 +119,7 @@ export function createMcpEndpoint(space: DiskSpace, options: McpEndpointOptions)
       await sessions.close()
       await modern.close()
       await Promise.all(callsOfAll().map((calls) => calls.settled()))
+      await Promise.all(running)
     },
   }
 }

@@ -10,6 +10,7 @@ import { refusal } from './body.ts'
 import { authInfoOf, type McpCaller } from './caller.ts'
 import { Exchange, SentEvents } from './exchange.ts'
 import { watched } from './stream.ts'
+import { Undelivered } from './undelivered.ts'
 
 export interface SessionsOptions {
   /** Creates the server for a new session of an agent. */
@@ -19,6 +20,8 @@ export interface SessionsOptions {
   idleMs: number
   /** How long a client that has lost a stream has to take it up again. Then its calls are cancelled. */
   resumeMs: number
+  /** Mail that is being made unread again. */
+  running: Set<Promise<unknown>>
 }
 
 interface Session {
@@ -92,7 +95,12 @@ export class Sessions {
     const messages = messagesOf(json)
     const lastEventId = request.headers.get('last-event-id')
     const lost = lastEventId === null ? undefined : events.exchangeOf(lastEventId)
-    const exchange = lost ?? new Exchange(messages.filter(isJSONRPCRequest).map(({ id }) => id))
+    const exchange =
+      lost ??
+      new Exchange(
+        messages.filter(isJSONRPCRequest).map(({ id }) => id),
+        new Undelivered(this.#options.running),
+      )
     for (const id of exchange.ids) session.calls.set(id, exchange)
     session.usedAt = performance.now()
     session.streams++
@@ -108,7 +116,11 @@ export class Sessions {
     }
     const options = {
       parsedBody: json,
-      authInfo: authInfoOf({ ...caller, attached: exchange.attached }),
+      authInfo: authInfoOf({
+        ...caller,
+        attached: exchange.attached,
+        ifUndelivered: exchange.undelivered.add,
+      }),
     }
     const handling = events.during(exchange, () => transport.handleRequest(request, options))
     const response = await handling.catch((error: unknown) => {
@@ -118,10 +130,10 @@ export class Sessions {
     // Not while another connection has the stream.
     if (lost !== undefined && response.status === 200) lost.regain()
     else if (lost !== undefined)
-      return watched(response, { mayGoOn: caller.isStillGood, over: () => session.streams-- })
+      return watched(response, { ...streamOf(caller), over: () => session.streams-- })
     for (const id of messages.flatMap(cancelledBy)) dismiss(session, id)
     if (response.body === null) over(true)
-    return watched(response, { mayGoOn: caller.isStillGood, over })
+    return watched(response, { ...streamOf(caller), over })
   }
 
   /** Ends the agent's least recently used session when there are too many. */
@@ -156,6 +168,8 @@ export class Sessions {
   }
 }
 
+const streamOf = ({ isStillGood, delivered }: McpCaller) => ({ mayGoOn: isStillGood, delivered })
+
 const messagesOf = (json: unknown): readonly unknown[] => (json === undefined ? [] : [json].flat())
 
 /** The call that a message cancels. Malformed messages have been refused by then. */
@@ -178,6 +192,7 @@ function abandon(session: Session, exchange: Exchange): void {
     session.transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
     forget(session, requestId)
   }
+  exchange.undelivered.run()
   exchange.regain()
   finish(session, exchange)
 }

@@ -5,7 +5,7 @@ import { MailboxError } from '../base/errors.ts'
 import { plainLine, plainWord } from '../conversation/fence.ts'
 import type { Space } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import { giveBack, isGone, isSubagent } from './caller.ts'
+import { isSubagent, orGiveBack } from './caller.ts'
 import type { Calls } from './calls.ts'
 import { handle, stepHelp, steps } from './handle.ts'
 import { prioritySchema, sendFrom, sendSchema, sendTypes } from './send-tool.ts'
@@ -70,7 +70,7 @@ export function registerTools(
     outputSchema: messages,
     async run(mailbox, { limit = 20, minPriority = 'low', full = false }, context) {
       const { messages: found, remaining } = await mailbox.check({ limit, minPriority })
-      if (await isGone(context)) return giveBack(mailbox, found)
+      await orGiveBack(mailbox, found, context)
       const rest = remaining.unread === 0 ? '' : `\n\n${remaining.unread} more unread: call check again`
       const text = found.length === 0 ? 'no new mail' : fenced(found, full)
       return answer(text + rest, { messages: found.map(factsOf), unread: remaining.unread })

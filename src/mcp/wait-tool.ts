@@ -5,7 +5,7 @@ import { asMailboxError } from '../base/errors.ts'
 import { given } from '../base/objects.ts'
 import { plainLine } from '../conversation/fence.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import { giveBack, isGone } from './caller.ts'
+import { isGone, orGiveBack } from './caller.ts'
 import { type Tasks, type TaskWork, takesTasks } from './tasks.ts'
 import { answer, factsOf, fenced } from './tool-result.ts'
 
@@ -138,7 +138,7 @@ async function waitForMail(
     ...until,
     ...(isList ? {} : { count: count ?? 1 }),
   })
-  if (await isGone(context)) return giveBack(mailbox, found)
+  await orGiveBack(mailbox, found, context)
   const missing = (count ?? Math.max(ids.length, 1)) - found.length
   const rest = missing > 0 && found.length > 0 ? `\n\n${missing} more did not arrive` : ''
   const text = found.length === 0 ? 'no mail arrived' : fenced(found, true)

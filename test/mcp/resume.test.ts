@@ -3,7 +3,7 @@ import { BreakingProxy } from '../helpers/breaking-proxy.ts'
 import { connectHttp } from '../helpers/mcp.ts'
 import { until } from '../helpers/wait.ts'
 import { stageMcp } from './hub.ts'
-import { ask, begin, callOf, end } from './wire.ts'
+import { type Ask, ask, begin, callOf, end, modernHeaders } from './wire.ts'
 
 async function stage(resumeMs: number) {
   const way = await BreakingProxy.to(0)
@@ -59,6 +59,32 @@ it('gives up what was lost as soon as the session ends', async () => {
   await until(() => staged.mcp.counts().calls === 0)
   expect((await bob.show(id)).receipts).toMatchObject([{ state: 'stored' }])
 })
+
+it.each([
+  ['older', false],
+  ['newer', true],
+])(
+  'makes mail unread again whose answer its client has not read, in the %s protocol',
+  async (_, isModern) => {
+    const { staged, ada, bob, token } = await stage(100)
+    // More than the buffers of a connection hold.
+    const body = 'WORDS '.repeat(100_000)
+    const letters = await Promise.all(Array.from({ length: 20 }, () => ada.send({ to: 'bob', body })))
+    const headers: Ask['headers'] = isModern
+      ? { authorization: `Bearer ${token}`, ...modernHeaders('wait') }
+      : await begin(staged.mcpUrl, token)
+    const { pause, answer, hangUp } = ask(staged.mcpUrl, {
+      headers,
+      body: callOf('wait', { count: letters.length }, isModern),
+    })
+    pause()
+    await until(async () => (await bob.count()).unread === 0)
+    await until(() => staged.mcp.counts().calls === 0)
+    hangUp()
+    await expect(answer).rejects.toThrow()
+    await until(async () => (await bob.count()).unread === letters.length)
+  },
+)
 
 it('goes on telling a listener that has lost its stream what has changed', async () => {
   const { staged, ada, token } = await stage(60_000)

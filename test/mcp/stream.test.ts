@@ -5,7 +5,7 @@ import { untilRight } from '../helpers/wait.ts'
 const mebibyte = new Uint8Array(1024 * 1024)
 
 /** An answer that is written by hand. */
-function written() {
+function written(delivered?: Promise<boolean>) {
   let controller!: ReadableStreamDefaultController<Uint8Array>
   const said: { over?: boolean; cancelled?: true } = {}
   let isGood = true
@@ -19,6 +19,7 @@ function written() {
   })
   const response = watched(new Response(source, { status: 201, headers: { 'x-kept': 'yes' } }), {
     mayGoOn: () => isGood,
+    delivered,
     over(isWhole) {
       said.over = isWhole
     },
@@ -52,6 +53,22 @@ describe('an answer that flows', () => {
     controller.close()
     expect(await reader.read()).toMatchObject({ done: true })
     expect(said).toEqual({ over: true })
+  })
+
+  it('counts as whole only when the connection has written it', async () => {
+    let done!: (isWhole: boolean) => void
+    const { response, controller, said } = written(new Promise((resolve) => (done = resolve)))
+    controller.close()
+    await response.arrayBuffer()
+    expect(said).toEqual({})
+    done(false)
+    await untilRight(() => expect(said).toEqual({ over: false }))
+  })
+
+  it('ends when its connection has ended before anybody began to read it', async () => {
+    const { response, said } = written(Promise.resolve(false))
+    await untilRight(() => expect(said).toEqual({ over: false, cancelled: true }))
+    expect(await response.text()).toBe('')
   })
 
   it('ends when its reader hangs up, and when its reader may read no more', async () => {

@@ -65,7 +65,9 @@ export function ask(url: string, { method = 'POST', headers = {}, body, raw }: A
   )
   answer.catch(() => {}) // A test that hangs up does not wait for it.
   outgoing.end(data)
-  return { answer, hangUp: () => outgoing.destroy() }
+  /** Reads nothing of the answer. */
+  const pause = () => outgoing.on('response', (response) => response.pause())
+  return { answer, pause, hangUp: () => outgoing.destroy() }
 }
 
 /** A session of the older protocol, by hand. */
