@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs'
 import type { Reporter, TestModule, Vitest } from 'vitest/node'
+import { type FileResult, tally } from '../../scripts/tally.mjs'
 
-/** Ends the run with one line of figures. Above it stands why tests were skipped. */
+/** Ends the run with one line of figures, or leaves them to `npm test` (TEST_RESULTS). */
 export default class TallyReporter implements Reporter {
   #vitest: Vitest | undefined
 
@@ -9,43 +11,35 @@ export default class TallyReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
-    let passed = 0
-    // A file that cannot be loaded, or an error outside any test, is a failure too.
-    let failed = errors.length
-    const skipped = new Map<string, string[]>()
-    for (const module of modules) {
-      if (module.state() === 'failed' && [...module.children.allTests()].length === 0) failed++
-      for (const test of module.children.allTests()) {
-        const result = test.result()
-        if (result.state === 'passed') passed++
-        else if (result.state === 'failed') failed++
-        else {
-          const reason = (result.state === 'skipped' ? result.note : undefined) ?? this.#unexplained()
-          skipped.set(reason, [
-            ...(skipped.get(reason) ?? []),
-            `${module.relativeModuleId}: ${test.fullName}`,
-          ])
-        }
+    const files = modules.map((module) => this.#resultOf(module))
+    const into = process.env['TEST_RESULTS']
+    if (into === undefined)
+      process.on('exit', () => process.stdout.write(tally(files, { errors: errors.length })))
+    else writeFileSync(into, JSON.stringify({ files, errors: errors.length }))
+  }
+
+  #resultOf(module: TestModule): FileResult {
+    const result: FileResult = {
+      ...{ project: module.project.name, file: module.relativeModuleId, passed: 0, failed: [], skipped: [] },
+    }
+    const tests = [...module.children.allTests()]
+    if (module.state() === 'failed' && tests.length === 0) result.failed.push('it cannot be loaded')
+    for (const test of tests) {
+      const { state, ...outcome } = test.result()
+      if (state === 'passed') result.passed++
+      else if (state === 'failed') result.failed.push(test.fullName)
+      else {
+        const note = state === 'skipped' && 'note' in outcome ? outcome.note : undefined
+        result.skipped.push([note ?? this.#unexplained(), test.fullName])
       }
     }
-    process.on('exit', () => process.stdout.write(tally(passed, failed, skipped)))
+    // A file also fails by what comes before or after its tests.
+    if (module.state() === 'failed' && result.failed.length === 0) result.failed.push('around its tests')
+    return result
   }
 
   #unexplained(): string {
     const pattern = this.#vitest?.config.testNamePattern
     return pattern === undefined ? 'no reason given' : `the name does not match ${pattern}`
   }
-}
-
-const namesShown = 3
-
-export function tally(passed: number, failed: number, skipped: Map<string, string[]>): string {
-  const reasons = [...skipped].flatMap(([reason, names]) => [
-    `${names.length} skipped: ${reason}`,
-    ...names.slice(0, namesShown).map((name) => `  ${name}`),
-    ...(names.length > namesShown ? [`  and ${names.length - namesShown} more`] : []),
-  ])
-  const count = [...skipped.values()].reduce((sum, names) => sum + names.length, 0)
-  const last = `${passed} passed, ${failed} failed${count > 0 ? `, ${count} skipped` : ''}`
-  return `\n${[...reasons, last].join('\n')}\n`
 }
