@@ -91,6 +91,32 @@ const parts = [
     mostTests: 120,
   },
   {
+    of: /^src\/journal\/copy\//,
+    tests: inFolder('journal', 'line-copy', 'origin', 'whole-lines'),
+  },
+  {
+    // What needs no server.
+    of: /^src\/journal\/postgres\/(?:address|clock|problem|store-errors)/,
+    tests: inFolder('postgres', 'address', 'clock', 'problem'),
+  },
+  {
+    of: /^src\/journal\/postgres\//,
+    tests: inFolder(
+      'postgres',
+      'contract',
+      'cut-off',
+      'files',
+      'journal',
+      'lines',
+      'lost-answer',
+      'server',
+      'upload',
+    ),
+    // Each has a space in a database, and the quickest are the ones about a single part.
+    mostTests: 30,
+    slowMs: 5_000,
+  },
+  {
     of: /^src\/journal\//,
     tests: ['test/journal'],
     without: inFolder('journal', 'archive', 'flips', 'mirror', 'removal', 'repair', 'modes'),
