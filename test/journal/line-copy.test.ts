@@ -66,7 +66,7 @@ function thrownBy(work: () => unknown): unknown {
 
 describe('a copy of lines', () => {
   it('has each line where it is in any other copy', () => {
-    const { copy, journal, text, dir } = openCopy()
+    const { copy, journal, text } = openCopy()
     expect(copy.end()).toEqual({ seq: 0, segment: 1, offset: 0, sum: '' })
     expect(copy.add(texts.slice(0, 2), madeSpace)).toBe(true)
     expect(copy.end()).toEqual(endOf(2))
@@ -238,7 +238,12 @@ describe('a copy of lines', () => {
     })
     const error = refusal(() => copy.add(texts.slice(2, 4), madeSpace))
     expect(error.code).toBe('disk_full')
-    expect(text(1)).toBe(texts.slice(0, 2).map((line) => `${line}\n`).join(''))
+    expect(text(1)).toBe(
+      texts
+        .slice(0, 2)
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
     expect(copy.end()).toEqual(endOf(2))
   })
 

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { type closeSync, mkdirSync, type openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
@@ -54,7 +54,9 @@ it('what a write that was cut off has left is no line', () => {
 
 it('lines of any length are read, wherever a portion of them ends', () => {
   const made = new HandMade(1)
-  const drafts = [3, 2, 9, 1].map((megabytes) => messageDraft({ body: 'x'.repeat(megabytes * 1_000_000 - 5_000) }))
+  const drafts = [3, 2, 9, 1].map((megabytes) =>
+    messageDraft({ body: 'x'.repeat(megabytes * 1_000_000 - 5_000) }),
+  )
   const more = chain(drafts, made.lines.at(-1)!)
   made.lines.push(...more)
   made.write(1, ...made.lines.map(({ text }) => text))
