@@ -190,9 +190,13 @@ const skipping = (source) =>
     .map(([, name]) => `export function ${name}() { throw Symbol.for('skipped') }`)
     .join('\n')
 
+const entry = '\0tests'
+
 /** One module of the tests and the sources that they import; packages stay outside. */
-async function bundleTests(files, to) {
-  const entry = '\0tests'
+const bundleTests = (files, to) => bundle(entry, to, files)
+
+/** One module with what a file exports. `files`: the tests that an entry of many imports. */
+export async function bundle(input, to, files = []) {
   const plugin = {
     name: 'tests',
     resolveId: (id) => (id === entry || id === 'vitest' ? { id: id === entry ? entry : vitest } : null),
@@ -213,7 +217,7 @@ async function bundleTests(files, to) {
     },
   }
   const build = await rolldown({
-    input: entry,
+    input,
     platform: 'node',
     external: (id) => /^[^./\0]/.test(id) && id !== 'vitest' && !id.startsWith('@oxc-project/'),
     plugins: [plugin],

@@ -5,9 +5,11 @@
 //   npm run mutate -- --since main         the files that differ from a commit
 //   --survivors                            of files that have not changed since they were measured, only what survived
 //   --report                               run nothing: print what earlier runs found (test-output/mutation/)
+// The parts that are about PostgreSQL need its server: apt-get install -y postgresql
 // Ends with 1 if fewer than 85 % of the mutants of a room were noticed.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
 import { root } from './run.mjs'
 
 const inFolder = (folder, ...names) => names.map((name) => `test/${folder}/${name}.test.ts`)
@@ -103,16 +105,10 @@ const parts = [
     of: /^src\/journal\/postgres\//,
     tests: inFolder(
       'postgres',
-      'contract',
-      'cut-off',
-      'files',
-      'journal',
-      'lines',
-      'lost-answer',
-      'server',
-      'upload',
+      ...['archive', 'bad-input', 'contract', 'cut-off', 'files', 'hello', 'journal', 'machines', 'upload'],
     ),
-    // Each has a space in a database, and the quickest are the ones about a single part.
+    onServer: true,
+    // Each has a space of its own in a database.
     mostTests: 30,
     slowMs: 5_000,
   },
@@ -157,6 +153,7 @@ async function mutate(room, part, files) {
   const found = resultOf(`${room}-${process.pid}`)
   const mutated = words.includes('--survivors') ? survivorsIn(room, files) : files
   if (mutated.length === 0) return
+  const endServer = part.onServer ? await startServer() : () => {}
   await new Stryker({
     mutate: mutated,
     testRunner: 'one-process',
@@ -175,8 +172,22 @@ async function mutate(room, part, files) {
     logLevel: 'warn',
     warnings: { unknownOptions: false },
     allowEmpty: true,
-  }).runMutationTest()
+  })
+    .runMutationTest()
+    .finally(endServer)
   keep(room, found)
+}
+
+/** The server of PostgreSQL that all tests of a part share. Not a child of the process that runs them: that one may end. */
+async function startServer() {
+  const { bundle } = await import('./mutate-runner.mjs')
+  const file = `${root}test-output/mutation/server-${process.pid}.mjs`
+  await bundle(`${root}test/helpers/postgres.ts`, file)
+  const { endServer, planServer, sharedServer } = await import(pathToFileURL(file))
+  rmSync(file)
+  planServer()
+  await sharedServer()
+  return endServer
 }
 
 const filesIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).files : {})
