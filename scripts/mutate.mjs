@@ -27,8 +27,8 @@ const parts = [
   {
     of: /^src\/conversation\//,
     tests: [
-      ...inFolder('conversation', 'fence', 'fence-shape', 'field', 'found-work', 'matter'),
-      ...inFolder('conversation', 'render', 'says', 'types'),
+      ...inFolder('conversation', 'choices', 'defuse', 'fence', 'fence-shape', 'field', 'found-work'),
+      ...inFolder('conversation', 'matter', 'outline', 'render', 'says', 'task', 'types'),
       ...inFolder('conversation', 'type-names', 'words'),
       ...inFolder('command', 'overdue', 'settle', 'talk'),
     ],
