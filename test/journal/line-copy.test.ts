@@ -21,6 +21,7 @@ import { messageDraft } from '../helpers/drafts.ts'
 import { failCall, patchFs, shortWrites, systemError } from '../helpers/fs-faults.ts'
 import { chain, header, type MadeLine, madeSpace, numbered, usualLines } from '../helpers/hand-made.ts'
 import { refusal } from '../helpers/refusal.ts'
+import { withOwnSum } from '../helpers/segments.ts'
 import { tempDir } from '../helpers/temp.ts'
 
 /** Three segments of four lines each. */
@@ -38,6 +39,9 @@ const segmentText = (segment: number) =>
     .slice((segment - 1) * 4, segment * 4)
     .map((text) => `${text}\n`)
     .join('')
+
+/** A line with the right checksum that does not say which entry it is. */
+const unplaced = withOwnSum(texts[2]!.replace('"seq":3', '"seq":"3"'))
 
 function openCopy(dir = tempDir()) {
   const copy = new LineCopy(dir)
@@ -133,6 +137,7 @@ describe('a copy of lines', () => {
     expect(error).toMatchObject({ seq: 4, message: 'entry 4 has another checksum than its own' })
     expect(thrownBy(() => copy.add(['no line'], madeSpace))).toMatchObject({ seq: 3 })
     expect(thrownBy(() => copy.add([texts[2]!, 'no line'], madeSpace))).toMatchObject({ seq: 4 })
+    expect(thrownBy(() => copy.add([unplaced], madeSpace))).toMatchObject({ seq: 3 })
     // Nothing of such an answer is taken.
     expect(copy.end()).toEqual(endOf(2))
   })
@@ -195,8 +200,10 @@ describe('a copy of lines', () => {
     const next = openCopy(dir).copy
     const error = refusal(() => next.end())
     expect([error.code, error.hint]).toEqual(['damaged', 'fetch it again: mailbox rebuild'])
-    writeFileSync(path(2), 'not a line\n')
-    expect(refusal(() => openCopy(dir).copy.end()).code).toBe('damaged')
+    for (const last of ['not a line', unplaced, '']) {
+      writeFileSync(path(2), `${last}\n`)
+      expect(refusal(() => openCopy(dir).copy.end()).code).toBe('damaged')
+    }
     next.drop()
     expect(listPlain(journal)).toEqual([])
     expect(next.end()).toEqual({ seq: 0, segment: 1, offset: 0, sum: '' })
@@ -323,7 +330,8 @@ describe('an archived segment', () => {
     expect(readFileSync(listArchived(journal).get(1)!).equals(packed(1).content)).toBe(true)
     expect(statSync(join(dir, 'archive')).mode & 0o777).toBe(0o700)
     expect(copy.end()).toEqual(endOf(4))
-    expect(copy.addPacked(packed(2), linesOf(2))).toBe(true)
+    // The clock went back meanwhile, so its name comes first.
+    expect(copy.addPacked({ ...packed(2), name: archivedName(2, '2025-12') }, linesOf(2))).toBe(true)
     expect(copy.end()).toEqual(endOf(8))
     expect(copy.add(texts.slice(8), madeSpace)).toBe(true)
     expect([listPlain(journal), text(3)]).toEqual([[3], segmentText(3)])
@@ -386,6 +394,11 @@ describe('after the machine was started', () => {
       const holes = text(segment).replace('prev', '\0\0\0\0')
       writeFileSync(path(segment), holes)
     })
+    expect(listPlain(journal)).toEqual([])
+  })
+
+  it('a hole at its beginning is found too', () => {
+    const { journal } = left(({ path, text }) => writeFileSync(path(1), `\n${text(1).slice(1)}`))
     expect(listPlain(journal)).toEqual([])
   })
 

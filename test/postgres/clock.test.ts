@@ -67,6 +67,26 @@ it('clocks that drift apart are followed: what was known long ago counts for les
   }
 })
 
+it('a good answer counts for less the longer ago it was, by a thousandth', () => {
+  const at = steady()
+  /** The difference of the clocks, after answers that leave this much open. */
+  const difference = (...answers: [ms: number, low: number, high: number][]) => {
+    const clock = new ServerClock()
+    for (const [ms, low, high] of answers) {
+      clock.learn(ms + low, ms - (high - low), ms)
+      at.ms = ms
+    }
+    return clock.now() - at.ms
+  }
+  expect(difference([0, 5_000, 5_000], [10_000, 4_900, 5_600])).toBe(5_000)
+  expect(difference([0, 5_000, 5_000], [1_000_000, 4_900, 5_600])).toBe(5_250)
+  expect(difference([0, 5_000, 5_000], [1_000_000, 5_000, 5_000], [1_000_100, 4_900, 5_600])).toBe(5_000)
+  // One that was asked for before and comes later makes it no older.
+  expect(difference([1_000_000, 5_000, 5_000], [500, 4_900, 5_600], [1_000_100, 4_900, 5_600]) - 5_000).toBe(
+    0,
+  )
+})
+
 it('a clock of the server that was set is followed, whichever way', () => {
   const at = steady()
   const clock = new ServerClock()
