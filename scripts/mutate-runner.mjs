@@ -1,7 +1,7 @@
 // For `npm run mutate`: runs the tests of a room for Stryker. Stryker's own runner for vitest starts vitest again for
 // each mutant, and nearly all of its time goes into that. Here the tests are bundled and loaded once, and for a mutant
 // only those run that reach it. A mutant in what runs while modules load has them loaded again.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { INSTRUMENTER_CONSTANTS } from '@stryker-mutator/api/core'
@@ -57,7 +57,10 @@ class OneProcessRunner {
 
   async init() {
     this.#bundle = join(process.cwd(), 'bundle.mjs')
-    await bundleTests(this.#files, this.#bundle)
+    // The process before this one has made it.
+    if (existsSync(this.#bundle)) return
+    await bundleTests(this.#files, `${this.#bundle}.new`)
+    renameSync(`${this.#bundle}.new`, this.#bundle)
   }
 
   async dryRun() {

@@ -21,8 +21,10 @@ const inFolder = (folder, ...names) => names.map((name) => `test/${folder}/${nam
 const parts = [
   {
     of: /^src\/model\//,
-    tests: ['test/model', 'test/conversation/fence.test.ts', 'test/command/send.test.ts'],
+    tests: ['test/model', 'test/command', ...inFolder('conversation', 'defuse', 'fence', 'render')],
     without: inFolder('model', 'fields', 'json'),
+    // Some try many texts.
+    slowMs: 5_000,
   },
   {
     of: /^src\/conversation\//,
@@ -32,6 +34,7 @@ const parts = [
       ...inFolder('conversation', 'type-names', 'words'),
       ...inFolder('command', 'overdue', 'settle', 'talk'),
     ],
+    slowMs: 5_000,
   },
   {
     // What settles what is told by stories in a whole space.
@@ -62,7 +65,7 @@ const parts = [
   },
   {
     of: /^src\/journal\/file\/(?:archive|mirror)/,
-    tests: inFolder('journal', 'archive', 'copies', 'mirror', 'removal'),
+    tests: inFolder('journal', 'archive', 'copies', 'mirror', 'mirrored-file', 'removal'),
     mostTests: 60,
     // These pack, copy and sync.
     slowMs: 5_000,
@@ -102,10 +105,17 @@ const parts = [
     tests: inFolder('postgres', 'address', 'clock', 'problem'),
   },
   {
+    of: /^src\/journal\/postgres\/(?:archive|hello|migrate|schema|shared-files|upload|verify-lines)/,
+    tests: inFolder('postgres', 'archive', 'files', 'hello', 'upload'),
+    onServer: true,
+    mostTests: 30,
+    slowMs: 5_000,
+  },
+  {
     of: /^src\/journal\/postgres\//,
     tests: inFolder(
       'postgres',
-      ...['archive', 'bad-input', 'contract', 'cut-off', 'files', 'hello', 'journal', 'machines', 'upload'],
+      ...['archive', 'bad-input', 'contract', 'cut-off', 'files', 'hello', 'journal', 'machines'],
     ),
     onServer: true,
     // Each has a space of its own in a database.
