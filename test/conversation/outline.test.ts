@@ -4,8 +4,7 @@ import { knownTypes } from '../../src/conversation/registry.ts'
 import { idOf } from '../helpers/samples.ts'
 
 const secret = 'a secret word'
-const of = (type: string, payload: unknown) =>
-  outlineOf({ type, payload: payload as Record<string, unknown> })
+const of = (type: string, payload: unknown) => outlineOf({ type, payload: payload as never })
 
 describe('of the payload of an encrypted message', () => {
   test('what matters are opened and settled by stays readable', () => {

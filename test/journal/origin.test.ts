@@ -54,7 +54,7 @@ it('a link without an address is damaged, and says how to go on', () => {
   for (const content of ['{}', '{"address":7}']) {
     writeFileSync(originFile(dir), content)
     const { code, message, hint } = refusal(() => originOf(dir, {}))
-    expect([code, hint.includes('--space postgres://')]).toEqual(['damaged', true])
+    expect([code, hint?.includes('--space postgres://')]).toEqual(['damaged', true])
     expect(message).toBe(`${originFile(dir)} has no address in it`)
   }
 })

@@ -102,7 +102,7 @@ describe('a signed message', () => {
       { to: ['ada'] },
       { priority: 'urgent' },
       { payload: {} },
-    ] as const)
+    ] satisfies Parameters<typeof message>[0][])
       expect(signerIn({ ...draftOf({ ...draft.message, ...fields }), signature }, 'here')).toBeUndefined()
     expect(signerIn({ ...draft, exclude: ['cy'], signature }, 'here')).toBeUndefined()
     const without = signed({ ...draft, exclude: ['cy'] })
