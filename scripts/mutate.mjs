@@ -164,28 +164,30 @@ async function mutate(room, part, files) {
   const mutated = words.includes('--survivors') ? survivorsIn(room, files) : files
   if (mutated.length === 0) return
   const endServer = part.onServer ? await startServer() : () => {}
-  await new Stryker({
-    mutate: mutated,
-    testRunner: 'one-process',
-    oneProcess: { tests: testsOf(part), mostTests: part.mostTests, slowMs: part.slowMs },
-    plugins: [`${root}scripts/mutate-runner.mjs`, `${root}scripts/mutate-texts.mjs`],
-    ignorers: ['texts'],
-    coverageAnalysis: 'perTest',
-    ignorePatterns: ['*', '!src', '!src/**', '!test', '!test/**', '!docs', '!docs/**', '!package.json'],
-    tempDirName: `test-output/mutation/sandbox-${process.pid}`,
-    concurrency: Number(process.env.MUTATE_CONCURRENCY ?? 1),
-    // A busy machine is no endless loop.
-    timeoutMS: 20_000,
-    disableTypeChecks: false,
-    reporters: ['progress-append-only', 'json'],
-    jsonReporter: { fileName: found },
-    logLevel: 'warn',
-    warnings: { unknownOptions: false },
-    allowEmpty: true,
-  })
-    .runMutationTest()
-    .finally(endServer)
-  keep(room, found)
+  try {
+    await new Stryker({
+      mutate: mutated,
+      testRunner: 'one-process',
+      oneProcess: { tests: testsOf(part), mostTests: part.mostTests, slowMs: part.slowMs },
+      plugins: [`${root}scripts/mutate-runner.mjs`, `${root}scripts/mutate-texts.mjs`],
+      ignorers: ['texts'],
+      coverageAnalysis: 'perTest',
+      ignorePatterns: ['*', '!src', '!src/**', '!test', '!test/**', '!docs', '!docs/**', '!package.json'],
+      tempDirName: `test-output/mutation/sandbox-${process.pid}`,
+      concurrency: Number(process.env.MUTATE_CONCURRENCY ?? 1),
+      // A busy machine is no endless loop.
+      timeoutMS: 20_000,
+      disableTypeChecks: false,
+      reporters: ['progress-append-only', 'json'],
+      jsonReporter: { fileName: found },
+      logLevel: 'warn',
+      warnings: { unknownOptions: false },
+      allowEmpty: true,
+    }).runMutationTest()
+    keep(room, found)
+  } finally {
+    await endServer()
+  }
 }
 
 /** The server of PostgreSQL that all tests of a part share. Not a child of the process that runs them: that one may end. */
