@@ -11,7 +11,9 @@ async function twoMachines() {
   const place = await ownSpace()
   const { server } = (await place.open()).store
   const machine = () => {
-    const dir = tempDir()
+    // What leads out of it is still within the directory of the test.
+    const dir = join(tempDir(), 'a', 'space')
+    mkdirSync(dir, { recursive: true })
     const path = (name: string) => join(dir, name)
     const files = new SharedFiles(server, dir)
     const read = (name: string) => (existsSync(path(name)) ? readFileSync(path(name), 'utf8') : undefined)
