@@ -108,18 +108,15 @@ const parts = [
     of: /^src\/journal\/postgres\/(?:archive|hello|migrate|schema|shared-files|upload|verify-lines)/,
     tests: inFolder('postgres', 'archive', 'files', 'hello', 'upload'),
     onServer: true,
-    mostTests: 30,
+    mostTests: 60,
     slowMs: 5_000,
   },
   {
     of: /^src\/journal\/postgres\//,
-    tests: inFolder(
-      'postgres',
-      ...['archive', 'bad-input', 'contract', 'cut-off', 'files', 'hello', 'journal', 'machines'],
-    ),
+    tests: inFolder('postgres', 'archive', 'contract', 'cut-off', 'journal', 'machines'),
     onServer: true,
     // Each has a space of its own in a database.
-    mostTests: 30,
+    mostTests: 40,
     slowMs: 5_000,
   },
   {

@@ -4,6 +4,7 @@ import { parseAddress } from '../../src/journal/postgres/address.ts'
 import { linesOfPacked, packedAfter } from '../../src/journal/postgres/archive.ts'
 import type { PostgresJournal } from '../../src/journal/postgres/postgres-journal.ts'
 import { messageDraft, readAll, seqsOf, subjectsIn, upTo } from '../helpers/drafts.ts'
+import { withOwnSum } from '../helpers/segments.ts'
 import { ownSpace } from './place.ts'
 
 const shown = (url: string) => parseAddress(url).shown
@@ -114,6 +115,37 @@ describe('a segment in a database', () => {
     expect((await archive()).map(({ segment }) => segment)).toEqual([1, 2])
     expect(await seqs()).toEqual([9, 10, 11, 12])
     expect(await journal.verifySource()).toEqual([])
+  })
+})
+
+describe('a whole line in the place of another', () => {
+  const forgeries: [string, (line: string) => string, number][] = [
+    ['of another chain', (line) => line.replace(/"prev":"[0-9a-f]{32}"/, `"prev":"${'f'.repeat(32)}"`), 3],
+    ['with another number', (line) => line.replace('"seq":3', '"seq":7'), 7],
+  ]
+  it.each(forgeries)('%s is found out', async (_, forge, seq) => {
+    const { journal, sql, pack } = await filled(1)
+    const [row] = await sql<{ line: string }>(
+      'SELECT line FROM mailbox.entries WHERE space = SPACE AND seq = 3',
+    )
+    await sql(
+      'UPDATE mailbox.entries SET line = $1 WHERE space = SPACE AND seq = 3',
+      withOwnSum(forge(row!.line)),
+    )
+    expect(await journal.verifySource()).toEqual([`entry ${seq} in the database does not follow entry 2`])
+    await expect(pack(1)).rejects.toMatchObject({ code: 'damaged', message: /: entry 3 in the table/ })
+  })
+
+  it('is found out at the beginning too', async () => {
+    const { sql, pack } = await filled(1)
+    const [row] = await sql<{ line: string }>(
+      'SELECT line FROM mailbox.entries WHERE space = SPACE AND seq = 1',
+    )
+    await sql(
+      'UPDATE mailbox.entries SET line = $1 WHERE space = SPACE AND seq = 1',
+      withOwnSum(forgeries[0]![1](row!.line)),
+    )
+    await expect(pack(1)).rejects.toMatchObject({ code: 'damaged', message: /: entry 1 in the table/ })
   })
 })
 
