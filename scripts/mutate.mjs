@@ -113,10 +113,10 @@ const parts = [
   },
   {
     of: /^src\/journal\/postgres\//,
-    tests: inFolder('postgres', 'archive', 'contract', 'cut-off', 'journal', 'machines'),
+    tests: inFolder('postgres', 'archive', 'contract', 'journal', 'machines'),
     onServer: true,
     // Each has a space of its own in a database.
-    mostTests: 40,
+    mostTests: 20,
     slowMs: 5_000,
   },
   {
