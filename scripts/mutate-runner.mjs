@@ -1,7 +1,7 @@
 // For `npm run mutate`: runs the tests of a room for Stryker. Stryker's own runner for vitest starts vitest again for
 // each mutant, and nearly all of its time goes into that. Here the tests are bundled and loaded once, and for a mutant
 // only those run that reach it. A mutant in what runs while modules load has them loaded again.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { INSTRUMENTER_CONSTANTS } from '@stryker-mutator/api/core'
@@ -13,6 +13,9 @@ const vitest = join(import.meta.dirname, 'mutate-vitest.mjs')
 
 /** In the sandbox. */
 const usualFile = 'usual.json'
+
+/** In the sandbox as well: the mutant that was met in another process last. */
+const triedFile = 'tried'
 
 /** How long a test may take: what it usually takes many times over, because the machine may be busy. */
 const limitMs = (usualMs) => 3_000 + 5 * usualMs
@@ -57,7 +60,10 @@ class OneProcessRunner {
 
   async init() {
     this.#bundle = join(process.cwd(), 'bundle.mjs')
-    await bundleTests(this.#files, this.#bundle)
+    // The process before this one has made it.
+    if (existsSync(this.#bundle)) return
+    await bundleTests(this.#files, `${this.#bundle}.new`)
+    renameSync(`${this.#bundle}.new`, this.#bundle)
   }
 
   async dryRun() {
@@ -117,7 +123,8 @@ class OneProcessRunner {
     for (const test of chosen.slice(0, this.#mostTests)) {
       const result = await this.#run(test, limitMs(usualMs(test)))
       if (result.status === 'timeout') return result
-      if (result.status === 0 || !(await this.#failsAnyway(test, isFresh))) results.push(result)
+      if (result.status === 0 || !(await this.#failsAnyway(test, isFresh, activeMutant.id)))
+        results.push(result)
       if (results.at(-1)?.status === 1) break
       this.#state.activeMutant = activeMutant.id
     }
@@ -129,7 +136,7 @@ class OneProcessRunner {
   }
 
   /** Whether a test fails without the mutant too: because of something that is left of an earlier run. */
-  async #failsAnyway({ id }, isFresh) {
+  async #failsAnyway({ id }, isFresh, mutant) {
     this.#state.activeMutant = undefined
     const tests = isFresh ? await this.#load() : this.#tests
     const { status } = await this.#run(
@@ -137,6 +144,12 @@ class OneProcessRunner {
       Number.POSITIVE_INFINITY,
     )
     if (status === 0) return false
+    // Connections that a mutant has not closed, for one, end with the process. It is tried again in another one.
+    if (!existsSync(triedFile) || readFileSync(triedFile, 'utf8') !== mutant) {
+      writeFileSync(triedFile, mutant)
+      this.#isSpent = true
+      throw new Error('a test fails without a mutant')
+    }
     console.warn(`mutate: left out, because it fails when it is run again: ${id}`)
     this.#usualMs.delete(id)
     return true
@@ -190,9 +203,13 @@ const skipping = (source) =>
     .map(([, name]) => `export function ${name}() { throw Symbol.for('skipped') }`)
     .join('\n')
 
+const entry = '\0tests'
+
 /** One module of the tests and the sources that they import; packages stay outside. */
-async function bundleTests(files, to) {
-  const entry = '\0tests'
+const bundleTests = (files, to) => bundle(entry, to, files)
+
+/** One module with what a file exports. `files`: the tests that an entry of many imports. */
+export async function bundle(input, to, files = []) {
   const plugin = {
     name: 'tests',
     resolveId: (id) => (id === entry || id === 'vitest' ? { id: id === entry ? entry : vitest } : null),
@@ -213,7 +230,7 @@ async function bundleTests(files, to) {
     },
   }
   const build = await rolldown({
-    input: entry,
+    input,
     platform: 'node',
     external: (id) => /^[^./\0]/.test(id) && id !== 'vitest' && !id.startsWith('@oxc-project/'),
     plugins: [plugin],

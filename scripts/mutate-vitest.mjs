@@ -59,13 +59,14 @@ async function runTest(body) {
 }
 
 const bodyOf = (first, second) => (typeof first === 'function' ? first : second)
-const argsOf = (row) => (Array.isArray(row) ? row : [row])
 
 function withEach(define) {
   const one = (name, first, second) => define(name, bodyOf(first, second))
   one.each = (rows) => (name, first, second) => {
+    // As in vitest: a row is a list of arguments if all of them are.
+    const isSpread = rows.every((row) => Array.isArray(row))
     for (const [at, row] of rows.entries())
-      define(`${name} #${at}`, () => bodyOf(first, second)(...argsOf(row)))
+      define(`${name} #${at}`, () => bodyOf(first, second)(...(isSpread ? row : [row])))
   }
   one.skipIf = (isSkipped) => (isSkipped ? Object.assign(() => {}, { each: () => () => {} }) : one)
   one.runIf = (isRun) => one.skipIf(!isRun)

@@ -5,9 +5,11 @@
 //   npm run mutate -- --since main         the files that differ from a commit
 //   --survivors                            of files that have not changed since they were measured, only what survived
 //   --report                               run nothing: print what earlier runs found (test-output/mutation/)
+// The parts that are about PostgreSQL need its server: apt-get install -y postgresql
 // Ends with 1 if fewer than 85 % of the mutants of a room were noticed.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
 import { root } from './run.mjs'
 
 const inFolder = (folder, ...names) => names.map((name) => `test/${folder}/${name}.test.ts`)
@@ -19,17 +21,20 @@ const inFolder = (folder, ...names) => names.map((name) => `test/${folder}/${nam
 const parts = [
   {
     of: /^src\/model\//,
-    tests: ['test/model', 'test/conversation/fence.test.ts', 'test/command/send.test.ts'],
+    tests: ['test/model', 'test/command', ...inFolder('conversation', 'defuse', 'fence', 'render')],
     without: inFolder('model', 'fields', 'json'),
+    // Some try many texts.
+    slowMs: 5_000,
   },
   {
     of: /^src\/conversation\//,
     tests: [
-      ...inFolder('conversation', 'fence', 'fence-shape', 'field', 'found-work', 'matter'),
-      ...inFolder('conversation', 'render', 'says', 'types'),
+      ...inFolder('conversation', 'choices', 'defuse', 'fence', 'fence-shape', 'field', 'found-work'),
+      ...inFolder('conversation', 'matter', 'outline', 'render', 'says', 'task', 'types'),
       ...inFolder('conversation', 'type-names', 'words'),
       ...inFolder('command', 'overdue', 'settle', 'talk'),
     ],
+    slowMs: 5_000,
   },
   {
     // What settles what is told by stories in a whole space.
@@ -60,7 +65,7 @@ const parts = [
   },
   {
     of: /^src\/journal\/file\/(?:archive|mirror)/,
-    tests: inFolder('journal', 'archive', 'copies', 'mirror', 'removal'),
+    tests: inFolder('journal', 'archive', 'copies', 'mirror', 'mirrored-file', 'removal'),
     mostTests: 60,
     // These pack, copy and sync.
     slowMs: 5_000,
@@ -89,6 +94,30 @@ const parts = [
       'torn',
     ),
     mostTests: 120,
+  },
+  {
+    of: /^src\/journal\/copy\//,
+    tests: inFolder('journal', 'line-copy', 'origin', 'whole-lines'),
+  },
+  {
+    // What needs no server.
+    of: /^src\/journal\/postgres\/(?:address|clock|problem|store-errors)/,
+    tests: inFolder('postgres', 'address', 'clock', 'problem'),
+  },
+  {
+    of: /^src\/journal\/postgres\/(?:archive|hello|migrate|schema|shared-files|upload|verify-lines)/,
+    tests: inFolder('postgres', 'archive', 'files', 'hello', 'upload'),
+    onServer: true,
+    mostTests: 60,
+    slowMs: 5_000,
+  },
+  {
+    of: /^src\/journal\/postgres\//,
+    tests: inFolder('postgres', 'archive', 'contract', 'journal', 'machines'),
+    onServer: true,
+    // Each has a space of its own in a database.
+    mostTests: 20,
+    slowMs: 5_000,
   },
   {
     of: /^src\/journal\//,
@@ -131,26 +160,43 @@ async function mutate(room, part, files) {
   const found = resultOf(`${room}-${process.pid}`)
   const mutated = words.includes('--survivors') ? survivorsIn(room, files) : files
   if (mutated.length === 0) return
-  await new Stryker({
-    mutate: mutated,
-    testRunner: 'one-process',
-    oneProcess: { tests: testsOf(part), mostTests: part.mostTests, slowMs: part.slowMs },
-    plugins: [`${root}scripts/mutate-runner.mjs`, `${root}scripts/mutate-texts.mjs`],
-    ignorers: ['texts'],
-    coverageAnalysis: 'perTest',
-    ignorePatterns: ['*', '!src', '!src/**', '!test', '!test/**', '!docs', '!docs/**', '!package.json'],
-    tempDirName: `test-output/mutation/sandbox-${process.pid}`,
-    concurrency: Number(process.env.MUTATE_CONCURRENCY ?? 1),
-    // A busy machine is no endless loop.
-    timeoutMS: 20_000,
-    disableTypeChecks: false,
-    reporters: ['progress-append-only', 'json'],
-    jsonReporter: { fileName: found },
-    logLevel: 'warn',
-    warnings: { unknownOptions: false },
-    allowEmpty: true,
-  }).runMutationTest()
-  keep(room, found)
+  const endServer = part.onServer ? await startServer() : () => {}
+  try {
+    await new Stryker({
+      mutate: mutated,
+      testRunner: 'one-process',
+      oneProcess: { tests: testsOf(part), mostTests: part.mostTests, slowMs: part.slowMs },
+      plugins: [`${root}scripts/mutate-runner.mjs`, `${root}scripts/mutate-texts.mjs`],
+      ignorers: ['texts'],
+      coverageAnalysis: 'perTest',
+      ignorePatterns: ['*', '!src', '!src/**', '!test', '!test/**', '!docs', '!docs/**', '!package.json'],
+      tempDirName: `test-output/mutation/sandbox-${process.pid}`,
+      concurrency: Number(process.env.MUTATE_CONCURRENCY ?? 1),
+      // A busy machine is no endless loop.
+      timeoutMS: 20_000,
+      disableTypeChecks: false,
+      reporters: ['progress-append-only', 'json'],
+      jsonReporter: { fileName: found },
+      logLevel: 'warn',
+      warnings: { unknownOptions: false },
+      allowEmpty: true,
+    }).runMutationTest()
+    keep(room, found)
+  } finally {
+    await endServer()
+  }
+}
+
+/** The server of PostgreSQL that all tests of a part share. Not a child of the process that runs them: that one may end. */
+async function startServer() {
+  const { bundle } = await import('./mutate-runner.mjs')
+  const file = `${root}test-output/mutation/server-${process.pid}.mjs`
+  await bundle(`${root}test/helpers/postgres.ts`, file)
+  const { endServer, planServer, sharedServer } = await import(pathToFileURL(file))
+  rmSync(file)
+  planServer()
+  await sharedServer()
+  return endServer
 }
 
 const filesIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).files : {})

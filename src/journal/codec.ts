@@ -109,11 +109,15 @@ export const sumText = (line: Buffer): string =>
 export const prevText = (line: Buffer): string =>
   line.toString('latin1', line.length - tailLength - 1 - sumLength, line.length - tailLength - 1)
 
-/** Whether the line is as it was written, even if this version does not know its kind. */
-export function hasItsSum(line: Buffer): boolean {
+/** The sum of a line that is as it was written; undefined for any other. The sum does not cover what stands behind it. */
+function rightSumOf(line: Buffer): string | undefined {
   const sum = sumOf(line)
-  return sum !== undefined && lineSum(line.subarray(0, line.length - tailLength)) === sum
+  const isClosed = line[line.length - 2] === 0x22 && line[line.length - 1] === 0x7d
+  return isClosed && sum === lineSum(line.subarray(0, line.length - tailLength)) ? sum : undefined
 }
+
+/** Whether the line is as it was written, even if this version does not know its kind. */
+export const hasItsSum = (line: Buffer): boolean => rightSumOf(line) !== undefined
 
 export interface DecodedLine {
   entry: Entry
@@ -131,8 +135,8 @@ const messageRest = Buffer.from(',"createdAt":"')
 export function decodeGist(line: Buffer): { entry: Gist; sum: string } | undefined {
   const cut = line.indexOf(messageRest)
   if (cut < 0) return decodeLine(line)
-  const sum = sumOf(line)
-  if (sum === undefined || lineSum(line.subarray(0, line.length - tailLength)) !== sum) return undefined
+  const sum = rightSumOf(line)
+  if (sum === undefined) return undefined
   try {
     const entry: unknown = JSON.parse(`${line.toString('utf8', 0, cut)}}}`)
     if (isGist(entry)) return { entry, sum }
@@ -144,8 +148,8 @@ export function decodeGist(line: Buffer): { entry: Gist; sum: string } | undefin
 
 /** Decodes a line without its newline. Undefined if its checksum or its shape is wrong. */
 export function decodeLine(line: Buffer): DecodedLine | undefined {
-  const sum = sumOf(line)
-  if (sum === undefined || lineSum(line.subarray(0, line.length - tailLength)) !== sum) return undefined
+  const sum = rightSumOf(line)
+  if (sum === undefined) return undefined
   try {
     const read = JSON.parse(line.toString('utf8')) as Record<string, unknown>
     const { seq, at, prev } = read

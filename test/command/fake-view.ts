@@ -6,7 +6,7 @@ import { boxOf } from '../../src/model/address.ts'
 import type { Agent } from '../../src/model/agent.ts'
 import type { ClaimMade } from '../../src/model/claim.ts'
 import { Directory, tallySlots } from '../../src/model/directory.ts'
-import type { AgentDraft, Draft, MessageDraft, ReceiptDraft } from '../../src/model/entry.ts'
+import type { AgentDraft, Draft, MessageDraft, ReceiptDraft, ReceiptEntry } from '../../src/model/entry.ts'
 import { type Message, priorities, priorityRank } from '../../src/model/message.ts'
 import type { MessageFacts } from '../../src/model/reach.ts'
 import {
@@ -58,6 +58,8 @@ export interface Mail {
   receipts: Receipt[]
   /** The claims that were made on it, the oldest first. */
   claims?: ClaimMade[]
+  /** What has become of it, step by step. */
+  steps?: ReceiptEntry[]
 }
 
 /** A message by its number: sent when a test says so, or half an hour ago. */
@@ -113,9 +115,9 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
     claims: (seq) => find(seq)?.claims ?? [],
     waitingFrom: (box, sender) =>
       letters((one, { text }) => one.box === box && isUnfinished(one) && text.from === sender).length,
-    stepCount: () => 0,
+    stepCount: (seq) => find(seq)?.steps?.length ?? 0,
     hasShare: () => false,
-    steps: () => [],
+    steps: (seq) => find(seq)?.steps ?? [],
     text: (seq) => find(seq)!.text,
     liveNotices: (id) =>
       letters(

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { ImportRun } from '../../src/command/import.ts'
 import { checkImport } from '../../src/command/import-check.ts'
-import type { ReceiptDraft } from '../../src/model/entry.ts'
+import type { ReceiptDraft, ReceiptEntry } from '../../src/model/entry.ts'
 import { messageLimits } from '../../src/model/message.ts'
 import { refusal } from '../helpers/refusal.ts'
 import { agent, idOf, message, sampleTime } from '../helpers/samples.ts'
-import { mail, spaceOf } from './fake-view.ts'
+import { type Mail, mail, spaceOf } from './fake-view.ts'
 
 const checks = { maxBytes: messageLimits.bytes, by: 'user' }
 const check = (value: unknown) => checkImport(value, checks)
@@ -203,5 +203,162 @@ describe('an import', () => {
     expect(new ImportRun().decide(here, lines(sent(1), step(), step({ step: 'acked' })))).toEqual({
       ...{ drafts: [], result: ['skipped', 'skipped', 'skipped'] },
     })
+  })
+
+  /** A message that was imported, with the steps that came along. */
+  function imported(number: number, steps: readonly object[], fields: object = {}) {
+    const one = mail(number, { id: idOf(number), to: ['ada', 'role:architect'], ...fields })
+    one.facts.imported = true
+    one.steps = steps.map((given, at) => {
+      const { at: originalAt, ...rest } = { ...step(), ...given } as ReturnType<typeof step>
+      const changes = rest.changes.map((each) => ({ ...each, seq: number, rank: 1, was: 'stored' }))
+      return { seq: 100 + at, at: later, originalAt, ...rest, changes } as unknown as ReceiptEntry
+    })
+    return one
+  }
+  const seen = (fields: object = {}) => step({ changes: [change(1, { state: 'shown' })], ...fields })
+  const acked = (fields: object = {}) =>
+    step({ step: 'acked', changes: [change(1, { state: 'acked' })], ...fields })
+  const outcomes = (one: Mail, ...given: object[]) =>
+    new ImportRun().decide(spaceOf([], one), lines(...given)).result
+
+  test('that was cut short goes on with the steps that are missing', () => {
+    expect(outcomes(imported(1, [seen()]), sent(1), seen(), acked())).toEqual([
+      'skipped',
+      'skipped',
+      'imported',
+    ])
+    expect(outcomes(imported(1, []), seen(), acked())).toEqual(['imported', 'imported'])
+    expect(outcomes(imported(1, [seen(), acked()]), seen(), acked())).toEqual(['skipped', 'skipped'])
+  })
+
+  test('adds nothing to a message that has other steps here', () => {
+    for (const other of [
+      { by: 'bob' },
+      { at: sampleTime },
+      { note: 'why' },
+      { step: 'acked' },
+      { changes: [change(1, { state: 'acked' })] },
+    ])
+      expect(outcomes(imported(1, [seen(other)]), seen(), acked())).toEqual(['skipped', 'skipped'])
+  })
+
+  test('adds nothing to a message that somebody has handled here, and lets the mailbox do what it does', () => {
+    const own = (by: string) => ({ ...seen({ by }), at: undefined })
+    expect(outcomes(imported(1, [seen(), own('ada')]), seen(), acked())).toEqual(['skipped', 'skipped'])
+    expect(outcomes(imported(1, [seen(), own('system')]), seen(), acked())).toEqual(['skipped', 'imported'])
+    // Once it is known, that holds for the rest of the run.
+    const run = new ImportRun()
+    const space = spaceOf([], imported(1, [own('ada')]))
+    const results = [seen(), acked(), acked()].map((one) => run.decide(space, lines(one)).result[0])
+    expect(results).toEqual(['skipped', 'skipped', 'skipped'])
+  })
+
+  test('takes a note that was encrypted when it was imported for the one that is imported again', () => {
+    const sealed = 'sealed text'
+    expect(outcomes(imported(1, [seen({ sealed })]), seen({ note: 'a secret' }), acked())).toEqual([
+      'skipped',
+      'imported',
+    ])
+    expect(outcomes(imported(1, [seen({ sealed })]), seen(), acked())).toEqual(['skipped', 'skipped'])
+  })
+
+  test('of a step of several messages takes the part of those that it is missing in', () => {
+    const both = step({ changes: [change(1, { state: 'shown' }), change(2, { state: 'shown' })] })
+    const here = spaceOf([], imported(1, [seen()]), imported(2, []))
+    const { drafts, result } = new ImportRun().decide(here, lines(both))
+    expect(result).toEqual(['imported'])
+    expect((drafts[0] as ReceiptDraft).changes.map(({ id }) => id)).toEqual([idOf(2)])
+    const run = new ImportRun()
+    run.refuse(idOf(2))
+    run.refuse(7)
+    expect(run.decide(here, lines(both)).result).toEqual(['skipped'])
+  })
+
+  test('goes on from what the message has in the space', () => {
+    const one = imported(1, [])
+    one.receipts.find(({ owner }) => owner === 'role:architect')!.box = 'ada'
+    one.claims = [
+      { number: 7, by: 'ada', at: 0, run: 1, owner: 'role:architect' },
+      { number: 9, by: 'bob', at: 0, run: 1, owner: 'all' },
+    ] as never
+    const claimed = (claim: number) =>
+      step({ step: 'claimed', changes: [change(1, { owner: 'role:architect', state: 'shown', claim })] })
+    const decide = (claim: number) => new ImportRun().decide(spaceOf([], one), lines(claimed(claim)))
+    expect(decide(7).result).toMatchObject([
+      { code: 'invalid', message: expect.stringMatching(/claim 7 .* follows claim 7$/) },
+    ])
+    const { drafts, result } = decide(8)
+    expect(result).toEqual(['imported'])
+    expect((drafts[0] as ReceiptDraft).changes).toEqual([
+      {
+        id: idOf(1),
+        seq: 1,
+        rank: 1,
+        owner: 'role:architect',
+        box: 'ada',
+        state: 'shown',
+        was: 'stored',
+        claim: 8,
+      },
+    ])
+    // In its own box again.
+    const released = step({
+      step: 'released',
+      changes: [change(1, { owner: 'role:architect', box: 'role:architect', state: 'stored' })],
+    })
+    const [draft] = new ImportRun().decide(spaceOf([], one), lines(released)).drafts
+    expect((draft as ReceiptDraft).changes[0]).toMatchObject({ box: 'role:architect', wasBox: 'ada' })
+  })
+
+  test('counts the steps of a message across its batches', () => {
+    const run = new ImportRun()
+    const first = imported(1, [])
+    expect(run.decide(spaceOf([], first), lines(seen(), acked())).result).toEqual(['imported', 'imported'])
+    const then = imported(1, [seen(), acked()])
+    const failed = step({ step: 'failed', changes: [change(1, { state: 'failed' })] })
+    expect(run.decide(spaceOf([], then), lines(failed)).result).toEqual(['imported'])
+  })
+
+  test('lets nobody in whose name looks like that of another', () => {
+    const join = (name: string) => ({ kind: 'agent', at: later, agent: agent(name) })
+    const space = spaceOf([agent('alice')])
+    const { drafts, result } = new ImportRun().decide(
+      space,
+      lines(join('alicе'), join('bob'), join('bоb'), join('bob'), join('cy')),
+    )
+    expect(result).toEqual([
+      expect.objectContaining({
+        code: 'invalid',
+        message: expect.stringMatching(/looks like "alice", another agent/),
+      }),
+      'imported',
+      expect.objectContaining({ message: expect.stringMatching(/looks like "bob"/) }),
+      ...['skipped', 'imported'],
+    ])
+    expect(drafts).toHaveLength(2)
+  })
+
+  test('takes a key that is shared once, whichever space it comes from', () => {
+    const share = { kind: 'share', change: 'shared', signature: 'a.b.c' } as unknown as Lines[0]
+    const space = (...known: string[]) => ({
+      ...spaceOf([]),
+      hasShare: (text: string) => known.includes(text),
+    })
+    const outcome = (...known: string[]) => new ImportRun().decide(space(...known), [share])
+    expect(outcome('other')).toEqual({ drafts: [share], result: ['imported'] })
+    expect(outcome('a.b.c')).toEqual({ drafts: [], result: ['skipped'] })
+    expect(outcome('a.b').result).toEqual(['skipped'])
+    expect(outcome('a').result).toEqual(['imported'])
+  })
+
+  test('does not hide a fault of its own as that of a line', () => {
+    const broken = {
+      ...spaceOf([]),
+      message: () => {
+        throw new TypeError('broken')
+      },
+    }
+    expect(() => new ImportRun().decide(broken, lines(sent(1)))).toThrow(TypeError)
   })
 })

@@ -88,6 +88,48 @@ describe('sending a dead letter again', () => {
     })
   })
 
+  test('needs its text: one that cannot be read, or for which there is no key, is not sent again', () => {
+    const view = (fields: object) => {
+      const space = spaceOf(agents, letter('dead'))
+      return { ...space, text: (seq: number) => ({ ...space.text(seq), ...fields }) }
+    }
+    const again = (fields: object) =>
+      decideResend(view(fields), { agent: 'bob', id: idOf(10), to: 'cy' }, context())
+    expect(refusal(() => again({ unreadable: {} }))).toMatchObject({
+      ...{ code: 'damaged', message: `message ${idOf(10)} could not be read, so it cannot be sent again` },
+      hint: expect.stringContaining('mailbox repair'),
+    })
+    expect(refusal(() => again({ locked: true }))).toMatchObject({
+      ...{
+        code: 'not_permitted',
+        message: `message ${idOf(10)} is encrypted, and there is no key for it here`,
+      },
+    })
+    const encrypts = (fields: object) =>
+      again(fields).drafts.some((draft) => 'encrypt' in draft && draft.encrypt === true)
+    expect([{}, { encrypted: 'space' }, { encrypted: 'recipients' }].map(encrypts)).toEqual([
+      false,
+      false,
+      true,
+    ])
+  })
+
+  test('takes back what its sender was told and has not read, and nothing else', () => {
+    const notice = (number: number, kind: string) =>
+      mail(
+        number,
+        {
+          ...{ from: 'system', to: ['bob'] },
+          payload: { notice: kind, about: [{ id: idOf(10), to: 'ada', kind, reason: 'r' }] },
+        },
+        { owner: 'bob' },
+      )
+    const view = spaceOf(agents, letter('dead'), notice(20, 'undelivered'), notice(21, 'unread'))
+    const { drafts } = decideResend(view, { agent: 'bob', id: idOf(10), to: 'cy' }, context())
+    const withdrawn = receiptsIn(drafts).filter(({ step }) => step === 'withdrawn')
+    expect(withdrawn.flatMap(({ changes }) => changes.map(({ seq }) => seq))).toEqual([20])
+  })
+
   test('needs a recipient somebody knows, and puts nothing away without one', () => {
     expect(refusal(() => resend(letter('dead'), 'bob', 'zoe')).code).toBe('unknown_recipient')
   })

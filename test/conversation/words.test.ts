@@ -2,7 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { fence } from '../../src/conversation/fence.ts'
 import { knownTypes, typeOf } from '../../src/conversation/registry.ts'
 import { toMarkdown } from '../../src/conversation/render.ts'
-import { titleOf, wordsOf } from '../../src/conversation/words.ts'
+import {
+  filesBesides,
+  labelFor,
+  listsOf,
+  previewOf,
+  titleOf,
+  withoutMarks,
+  wordsOf,
+} from '../../src/conversation/words.ts'
 import type { Message } from '../../src/model/message.ts'
 import { wordsFor } from '../../src/tmux/typed-text.ts'
 import { message } from '../helpers/samples.ts'
@@ -142,4 +150,116 @@ test('however a message is made, it takes no time to see what its body says', ()
   expect(facts).toEqual([{ label: 'Check', text: 'a' }])
   expect(others).toHaveLength(50)
   expect(Object.keys(rest as object)).toHaveLength(1_950)
+})
+
+describe('the beginning of a message', () => {
+  test('is one line without the signs of Markdown', () => {
+    expect(withoutMarks('# Plan\n\n- **Split** the `parser`\n2. then __test__ it\n   > soon')).toBe(
+      'Plan Split the parser then test it soon',
+    )
+    expect(withoutMarks('###### deep\n12. twelve\n* star\n``` code ```')).toBe('deep twelve star code')
+    // These are no signs.
+    expect(withoutMarks('a # b - c 2. d > e, 2.5 and #7 -x')).toBe('a # b - c 2. d > e, 2.5 and #7 -x')
+    expect(withoutMarks('  two \t words \n\n ')).toBe('two words')
+  })
+
+  test('is 160 characters long, of the body or what the payload says', () => {
+    expect(previewOf(message({ body: 'x'.repeat(500) }))).toBe('x'.repeat(160))
+    expect(previewOf(message({ body: `${' '.repeat(639)}x` }))).toBe('x')
+    expect(previewOf(message({ body: `${' '.repeat(640)}x` }))).toBe('')
+    expect(previewOf(message({ body: '', payload: { text: '**so**' } }))).toBe('so')
+    expect(previewOf(message({ body: '', type: 'plan_approval', payload: { approved: true } }))).toBe(
+      'Approved.',
+    )
+    expect(previewOf(message({ body: 'the body', payload: { text: 'another' } }))).toBe('the body')
+    expect(previewOf(message({ body: '' }))).toBe('')
+  })
+})
+
+describe('what the body says', () => {
+  const left = (body: string, ...after: string[]) =>
+    wordsOf(message({ type: 'task_assignment', body, payload: { after } })).facts.map(({ text }) => text)
+
+  test('is not said again: a short text in any case, as a word of its own', () => {
+    expect(left('First t-1, then t-2.', 'T-1', 'T-2', 'T-3')).toEqual(['T-3'])
+    expect(left('not-1 T-12 xT-1', 'T-1')).toEqual(['T-1'])
+    expect(left('xT-1 and T-1', 'T-1')).toEqual([])
+    expect(left('T-1', 'T-1')).toEqual([])
+    expect(left('a (x) b', '(x)')).toEqual([])
+    expect(left('', 'T-1')).toEqual(['T-1'])
+    expect(left('body', '')).toEqual([])
+    expect(left(`${'x'.repeat(9_997)} T-1`, 'T-1')).toEqual(['T-1'])
+    expect(left(`${'x'.repeat(9_996)} T-1`, 'T-1')).toEqual([])
+  })
+
+  test('is not said again: a long text as lines of its own', () => {
+    const long = `${'word '.repeat(50)}end`
+    expect(left(`So:\n${long}\nbye`, long)).toEqual([])
+    expect(left(long, long)).toEqual([])
+    expect(left(`So: ${long}`, long)).toEqual([long])
+    expect(left(`${'\n'.repeat(98)}${long}`, long)).toEqual([])
+    expect(left(`${'\n'.repeat(120)}${long}`, long)).toEqual([long])
+    expect(left(`${'\n'.repeat(20)}${long.toUpperCase()}`, long)).toEqual([long])
+  })
+
+  test('of a context is not said again either', () => {
+    const context = { done: 'the parser', next: ['tests', 'docs'], left: ['x', 7], n: 5 }
+    const body = '**Done:** the parser\n- tests\n- docs\n- x\n- 7'
+    expect(wordsOf(message({ body, context })).context).toEqual({ left: ['x', 7], n: 5 })
+    expect(
+      wordsOf(message({ body: '**Done:** the parser', context: { done: 'the parser' } })).context,
+    ).toBeUndefined()
+    expect(wordsOf(message({ body: 'x' })).context).toBeUndefined()
+    const attachments = ['a.ts', 'b.ts']
+    expect(filesBesides({ attachments, context }, 'Files:\n- a.ts\n- b.ts.x')).toEqual(['b.ts'])
+    expect(filesBesides({ attachments }, 'Files:\n- a.ts')).toEqual(attachments)
+  })
+})
+
+describe('words for values', () => {
+  test('that a sender named are made of the name', () => {
+    expect(['blockedBy', 'blocked_by', 'blocked  by', 'URL', 'x', '_a_', 'step2Go'].map(labelFor)).toEqual([
+      'Blocked by',
+      'Blocked by',
+      'Blocked by',
+      'Url',
+      'X',
+      'A',
+      'Step2 go',
+    ])
+    expect(labelFor('x'.repeat(100))).toHaveLength(60)
+  })
+
+  test('under the same label are one list if they follow one another', () => {
+    const fact = (label: string, text: string) => ({ label, text })
+    expect(listsOf([fact('A', '1'), fact('A', '2'), fact('B', '3'), fact('A', '4')])).toEqual([
+      { label: 'A', texts: ['1', '2'] },
+      { label: 'B', texts: ['3'] },
+      { label: 'A', texts: ['4'] },
+    ])
+    expect(listsOf([])).toEqual([])
+  })
+
+  test('that can be read are texts, numbers, and lists of these; others are data', () => {
+    const payload = {
+      taskId: 'T',
+      n: 7,
+      list: ['a', 2, true],
+      deep: { x: 1 },
+      mixed: ['a', { y: 1 }],
+      none: null,
+    }
+    const { others, payload: rest } = wordsOf(message({ type: 'task_assignment', body: 'b', payload }))
+    expect(others).toEqual([
+      { label: 'N', text: '7' },
+      { label: 'List', text: 'a, 2, true' },
+    ])
+    expect(rest).toEqual({ deep: { x: 1 }, mixed: ['a', { y: 1 }], none: null })
+  })
+
+  test('of more than fifty are data', () => {
+    const payload = Object.fromEntries(Array.from({ length: 52 }, (_, n) => [`key${n}`, `value ${n}`]))
+    const { others, payload: rest } = wordsOf(message({ type: 'task_assignment', body: 'b', payload }))
+    expect([others.length, rest]).toEqual([50, { key50: 'value 50', key51: 'value 51' }])
+  })
 })

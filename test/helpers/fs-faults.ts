@@ -39,7 +39,7 @@ export function failCall<K extends keyof Fs>(name: K, code: string, count = 0): 
 /** Every write takes at most so many bytes: what a pipe, a signal or a nearly full disk does. */
 export function shortWrites(atMost: number): void {
   patchFs('writeSync', (real) => (...args) => {
-    const [fd, data, offset, length] = args as unknown as [number, Buffer, number, number]
-    return real(fd, data, offset, Math.min(length, atMost))
+    const [fd, data, offset, length] = args as unknown as [number, Buffer, number, number?]
+    return real(fd, data, offset, Math.min(length ?? data.length - offset, atMost))
   })
 }

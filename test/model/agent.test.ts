@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boxesOf, clockOf, implicitPerson } from '../../src/model/agent.ts'
+import { boxesOf, clockOf, hasDied, implicitPerson, isAway, presentSince } from '../../src/model/agent.ts'
 import { claimTtlMs } from '../../src/model/claim.ts'
 import { clientWord } from '../../src/model/client.ts'
 import { lossOf, receiptDrafts } from '../../src/model/entry.ts'
@@ -104,4 +104,30 @@ test('a reader sees the fields with a label that the message has', () => {
     { label: 'Context', text: '{"why":"so"}', section: true },
   ])
   expect(shownOf(message({ payload: 'text' }))).toMatchObject([{ text: '"text"' }])
+})
+
+test('an agent is away, has died or has left', () => {
+  const states = [
+    { state: 'alive' },
+    { state: 'frozen' },
+    { state: 'dead', gone: 'left' },
+    { state: 'dead', gone: 'ended' },
+    { state: 'dead', gone: 'silent' },
+  ] as const
+  expect(states.map((one) => isAway(one))).toEqual([false, true, false, true, true])
+  expect(states.map((one) => hasDied(one))).toEqual([false, false, false, true, false])
+  expect(hasDied({ state: 'alive', gone: 'ended' })).toBe(false)
+  expect(states.map((one) => clockOf(one, 7))).toEqual([7, 0, 7, 0, 0])
+  expect(clockOf(undefined, 7)).toBe(7)
+})
+
+test('an agent is here since its session began, or since it was last away', () => {
+  const session = { generation: 1, startedAt: '2026-01-02T00:00:00.000Z' }
+  const since = (to?: string) =>
+    new Date(
+      presentSince({ session, ...(to === undefined ? {} : { lastAway: { from: session.startedAt, to } }) }),
+    ).toISOString()
+  expect(since()).toBe(session.startedAt)
+  expect(since('2026-01-03T00:00:00.000Z')).toBe('2026-01-03T00:00:00.000Z')
+  expect(since('2026-01-01T00:00:00.000Z')).toBe(session.startedAt)
 })

@@ -221,3 +221,117 @@ describe('the counts of a box', () => {
     expect(fold(joined(1, agent('ada')), sent(2), sent(3)).firstMessage).toBe(2)
   })
 })
+
+describe('what the directory knows of roles, tags and sessions', () => {
+  const directory = fold(
+    joined(
+      1,
+      agent('ada', {
+        roles: ['dev', 'ops'],
+        tags: ['project:x'],
+        session: { generation: 1, startedAt: '', id: 's1' },
+      }),
+    ),
+    joined(
+      2,
+      agent('bob', { roles: ['dev'], state: 'frozen', session: { generation: 1, startedAt: '', id: 's2' } }),
+    ),
+    joined(
+      3,
+      agent('cy', {
+        roles: ['dev', 'old'],
+        state: 'dead',
+        gone: 'left',
+        session: { generation: 1, startedAt: '', id: 's1' },
+      }),
+    ),
+    joined(
+      4,
+      agent('dan', { roles: ['dev'], state: 'idle', session: { generation: 1, startedAt: '', id: 's3' } }),
+    ),
+    joined(
+      5,
+      agent('eve', { state: 'dead', gone: 'ended', session: { generation: 1, startedAt: '', id: 's4' } }),
+    ),
+  )
+
+  test('are who is here and holds a role', () => {
+    expect(directory.holdersHere('dev')).toEqual(['ada', 'dan'])
+    expect(directory.holdersHere('old')).toEqual([])
+    expect(directory.holdersHere('none')).toEqual([])
+    expect(directory.hasOtherHolder('dev', 'ada')).toBe(true)
+    expect(directory.hasOtherHolder('ops', 'ada')).toBe(false)
+    expect(directory.hasOtherHolder('ops', 'bob')).toBe(true)
+  })
+
+  test('are all roles and tags that anybody has', () => {
+    expect([directory.roles, directory.tags]).toEqual([['dev', 'ops', 'old'], ['project:x']])
+    const after = fold(joined(1, agent('ada', { roles: ['dev'], tags: ['a:b'] })), joined(2, agent('ada')))
+    expect([after.roles, after.tags]).toEqual([[], []])
+  })
+
+  test('are the agents of a session, the living first', () => {
+    const names = (id: string) => directory.ofSession(id).map(({ name }) => name)
+    expect([names('s1'), names('s2'), names('s4'), names('s9')]).toEqual([['ada'], ['bob'], ['eve'], []])
+  })
+})
+
+describe('what came since', () => {
+  test('is known by a mark, as long as it is remembered', () => {
+    const directory = fold(joined(1, agent('ada')), sent(2))
+    const mark = directory.mark()
+    const { id } = (sent(3) as Extract<Entry, { kind: 'message' }>).message
+    expect(directory.hasSince(mark, id)).toBe(false)
+    directory.fold(sent(3))
+    expect(directory.hasSince(mark, id)).toBe(true)
+    expect(new Directory().hasSince(mark, id)).toBeUndefined()
+    directory.fold(sent(100_000))
+    expect(directory.hasSince(mark, id)).toBeUndefined()
+    expect(directory.hasSince(directory.mark(), id)).toBeDefined()
+  })
+
+  test('is not known before the entries that it began with', () => {
+    const directory = new Directory({ from: 5 })
+    expect([directory.seq, directory.from]).toEqual([5, 5])
+    const mark = directory.mark()
+    directory.fold(sent(6))
+    expect(directory.hasSince(mark, 'x')).toBe(false)
+    expect(directory.hasSince({ directory, seq: 4 }, 'x')).toBeUndefined()
+  })
+
+  test('and is not there though others around it are is missing', () => {
+    const directory = fold(sent(3), sent(4), sent(8))
+    expect([...directory.missing]).toEqual([5, 6, 7])
+    const later = new Directory({ from: 2 })
+    later.fold(sent(5))
+    expect([...later.missing]).toEqual([3, 4])
+  })
+})
+
+describe('an imported entry', () => {
+  const imported = (seq: number, originalAt: string) =>
+    ({ ...sent(seq, { from: 'ada' }), originalAt }) as Entry
+  const seen = (...entries: Entry[]) => {
+    const directory = new Directory({ countsSends: true })
+    for (const entry of entries) directory.fold(entry)
+    return directory.seen.get('ada')
+  }
+
+  test('shows when its agent was active in the space that it comes from', () => {
+    expect(seen(imported(1, '2026-01-01T00:00:00.000Z'))).toBe('2026-01-01T00:00:00.000Z')
+    expect(seen(sent(1, { from: 'ada' }), imported(2, '2026-01-01T00:00:00.000Z'))).toBe(sent(1).at)
+    expect(seen(imported(1, '2026-01-02T00:00:00.000Z'), imported(2, '2026-01-01T00:00:00.000Z'))).toBe(
+      '2026-01-02T00:00:00.000Z',
+    )
+    // Nobody was active in the future.
+    expect(seen(imported(1, '2099-01-01T00:00:00.000Z'))).toBe(sent(1).at)
+  })
+
+  test('is nothing that its sender sent lately', () => {
+    const directory = new Directory({ countsSends: true })
+    directory.fold(imported(1, sent(1).at))
+    expect(directory.sentLately('ada', Date.parse(sent(1).at))).toBe(0)
+    directory.fold(sent(2, { from: 'ada' }))
+    expect(directory.sentLately('ada', Date.parse(sent(1).at))).toBe(1)
+  })
+})

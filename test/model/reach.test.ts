@@ -146,3 +146,51 @@ test('mail expires at its time, and without one never', () => {
   const expired = (expiresAt: number | null) => hasExpired({ expiresAt }, now)
   expect([null, now - 1, now, now + 1].map(expired)).toEqual([false, true, true, false])
 })
+
+describe('mail of its own to a role that it holds', () => {
+  const own = { sender: 'ada' }
+  const reachAmong = (others: boolean, receipts: Receipt[], message: Partial<MessageFacts> = own) =>
+    reachOf(ada, { ...facts, ...message }, receipts, now, (role) => others && role === 'dev')
+
+  test('is for the others, if there are any', () => {
+    const free = receipt('role:dev')
+    expect(reachAmong(true, [free])).toEqual({ kind: 'own', role: 'role:dev' })
+    expect(reachAmong(false, [free])).toMatchObject({ kind: 'reached', claimable: [free] })
+    expect(reachAmong(true, [free], { sender: 'bob' })).toMatchObject({ kind: 'reached', claimable: [free] })
+    expect(reachOf(ada, { ...facts, ...own }, [free], now)).toMatchObject({
+      kind: 'reached',
+      claimable: [free],
+    })
+    const both = [free, receipt('role:ops')]
+    expect(reachAmong(true, both)).toMatchObject({ kind: 'reached', claimable: [both[1]] })
+  })
+})
+
+describe('mail to a group that expired while an agent was away', () => {
+  const at = (ms: number) => new Date(ms).toISOString()
+  const [from, to] = [now - 1_000, now - 400]
+  const back = { ...ada, lastAway: { from: at(from), to: at(to) } }
+  const found = (
+    expiresAt: number | null,
+    fields: Partial<Receipt> = { state: 'expired' },
+    who: typeof ada = back,
+    time = now,
+  ) => reachOf(who, { ...facts, expiresAt }, [receipt('all', fields)], time).kind
+
+  test('has as much of its life left as when the agent went', () => {
+    // It had 500 ms to live when ada went, and she has been back for 400.
+    expect(found(from + 500)).toBe('reached')
+    expect(found(from + 400)).toBe('over')
+    expect(found(from + 401)).toBe('reached')
+    expect(found(to)).toBe('reached')
+    expect(found(to + 1)).toBe('over')
+    expect(found(from)).toBe('over')
+    expect(found(from + 500, undefined, back, now + 100)).toBe('over')
+  })
+
+  test('is over for those who were here, and if it was ended otherwise', () => {
+    expect(found(from + 500, undefined, ada)).toBe('over')
+    expect(found(from + 500, { state: 'withdrawn' })).toBe('over')
+    expect(found(null, { state: 'expired' })).toBe('over')
+  })
+})

@@ -49,6 +49,13 @@ describe('a setting', () => {
   })
 
   test.each<[keyof Settings, unknown[], unknown[]]>([
+    ['name', ['', 'x'.repeat(60), 'Ω'], ['x'.repeat(61), 'a\nb', 5, null, ['x']]],
+    ['postgres.commit', ['on', 'remote_apply'], ['', 'off', true, undefined]],
+    ['require', ['nothing', 'signed'], ['', 'all', undefined]],
+    ['encrypt', ['nothing', 'space'], ['', 'recipients', undefined]],
+    ['a2a.allow', ['', '127.0.0.1:8080'], [5, null, []]],
+    ['webhook.shape', ['cloudevents', 'slack', 'discord', 'teams', 'ntfy'], ['', 'irc', null]],
+    ['roles.granted', [[], ['lead']], ['lead', [''], null]],
     ['durability', ['disk', 'os'], ['', 'tape', true, undefined]],
     ['retention.rotate', ['size', 'month'], ['', 'day', undefined]],
     ['leads', [[], ['lead'], ['a', 'b']], ['lead', [''], [1], ['a', ''], null]],

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { estimateTokens, toPrintable, toPrintableLine, withoutControls } from '../../src/model/text.ts'
+import {
+  estimateTokens,
+  toPrintable,
+  toPrintableLine,
+  toSafeJson,
+  withoutControls,
+  withoutHidden,
+} from '../../src/model/text.ts'
 
 /** Text full of what a terminal obeys. */
 const hostile = fc
@@ -83,4 +90,25 @@ test('text for a model loses what steers a terminal or hides, without a mark', (
   expect(withoutControls('one\r\ntwo\rthree\tfour\n')).toBe('one\ntwothree\tfour\n')
   expect(withoutControls('a\u00ad\ufe0f\u3164\u{e0101}b')).toBe('ab')
   expect(withoutControls('Zoë 建築家 🙂')).toBe('Zoë 建築家 🙂')
+})
+
+test('what a terminal obeys leaves no trace where there must be none', () => {
+  expect(withoutControls('a\r\nb\rc\u001b[31md\u202ee\u200bf\tg\nh')).toBe('a\nbc[31mdef\tg\nh')
+  expect(withoutHidden('a\ufe0fb\u00adc\u{e0041}d\ufffce')).toBe('abcde')
+  // These are seen.
+  expect(withoutHidden('a\u0600b\u06ddc\u{110bd}')).toBe('a\u0600b\u06ddc\u{110bd}')
+})
+
+test('JSON stays the same value and is harmless', () => {
+  const value = { a: '\u001b[31m \u202e \u{e0041} \u007f é\r\n', 'b\u009b': ['x'] }
+  const text = toSafeJson(value)
+  expect(JSON.parse(text)).toEqual(value)
+  expect(text).toContain('\\u001b')
+  expect(text).toContain('\\u202e \\udb40\\udc41 \\u007f é')
+  expect(text).not.toMatch(control)
+  expect(text).not.toMatch(bidi)
+})
+
+test('a mark stands where a control character was', () => {
+  expect(toPrintable('\u0000\u001f \u007f\u0080')).toBe('\u2400\u241f \u2421\ufffd')
 })

@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MailboxError } from '../../src/base/errors.ts'
-import { isoTime, maxLifeMs, monthOf, parseDuration, parseTime } from '../../src/model/time.ts'
+import {
+  isoTime,
+  maxLifeMs,
+  monthOf,
+  parseDuration,
+  parseTime,
+  readMoment,
+  toDuration,
+} from '../../src/model/time.ts'
 
 const refusal = { code: 'invalid', hint: expect.stringMatching(/\S/) }
 
@@ -133,4 +141,36 @@ test('times are written the same, however many there were before', () => {
 
 test('a time is in its month', () => {
   expect(monthOf('2026-11-15T09:30:00.000Z')).toBe('2026-11')
+})
+
+test('a duration is written as short as it can be', () => {
+  const written = [
+    0,
+    1,
+    1_500,
+    90_000,
+    60_000,
+    3_600_000,
+    5_400_000,
+    86_400_000,
+    2 * 86_400_000,
+    604_800_000,
+    90_061_001,
+  ]
+  expect(written.map(toDuration)).toEqual([
+    ...['0', '1ms', '1500ms', '90s', '1m', '1h', '90m', '24h', '2d', '7d', '90061001ms'],
+  ])
+  for (const ms of written) expect(parseDuration(toDuration(ms))).toBe(ms)
+  expect(toDuration(0.5)).toBe('0.5ms')
+})
+
+test('a moment is a date, or how long ago it was', () => {
+  const now = Date.parse('2026-11-15T09:30:00Z')
+  expect(readMoment('24h', now)).toBe(now - 86_400_000)
+  expect(readMoment('15m', now)).toBe(now - 900_000)
+  expect(readMoment('250ms', now)).toBe(now - 250)
+  expect(readMoment('2w', now)).toBe(now - 14 * 86_400_000)
+  expect(readMoment('2026-11-01', now)).toBe(Date.parse('2026-11-01'))
+  for (const bad of ['', '15', '5y', 'x5m', '5mx', 'soon', '-5m', '5 m']) refused(() => readMoment(bad, now))
+  expect(() => readMoment('x'.repeat(100), now)).toThrow(`"${'x'.repeat(40)}" is not a date`)
 })
