@@ -5,7 +5,7 @@ import type { Place } from '../journal/journal.ts'
 import { boxesTo, boxOfTag, isGroupBox } from '../model/address.ts'
 import { type Agent, systemAgent } from '../model/agent.ts'
 import { actorOf, foldChange, foldTallies, isRemoved, seenBy } from '../model/directory.ts'
-import { happenedAt, type MessageEntry, type ReceiptEntry } from '../model/entry.ts'
+import { happenedAt, type MessageEntry, type ReceiptEntry, type ScheduledEntry } from '../model/entry.ts'
 import { bucketOf } from '../model/latency.ts'
 import { priorityRank } from '../model/message.ts'
 import {
@@ -40,10 +40,14 @@ const timeOf = (iso: string | undefined): number | null => (iso === undefined ? 
 const importedAfterMs = 60_000
 
 /** Some mail is never escalated: low priority, answers, to groups, from the system, imported. */
-function levelAtFirst({ originalAt, at, message }: MessageEntry, box: string, created: number): number {
+function levelAtFirst(
+  { originalAt, scheduledAt, at, message }: MessageEntry,
+  box: string,
+  created: number,
+): number {
   if (originalAt !== undefined) return escalation.silent
   const { from, priority } = message
-  const isLate = Date.parse(at) - created > importedAfterMs
+  const isLate = scheduledAt === undefined && Date.parse(at) - created > importedAfterMs
   const isQuiet =
     isGroupBox(box) || from === systemAgent || priority === 'low' || isOnlyReply(message) || isLate
   return isQuiet ? escalation.muted : escalation.none
@@ -121,6 +125,8 @@ export function createApplier(database: Database): Applier {
   const putNotice = database.prepare('INSERT OR IGNORE INTO notice VALUES (?, ?, 1)')
   const setNotice = database.prepare('UPDATE notice SET live = ?2 WHERE seq = ?1')
   const dropHolder = database.prepare('DELETE FROM holder WHERE agent = ?')
+  const putScheduled = database.prepare('INSERT OR IGNORE INTO scheduled VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const dropScheduled = database.prepare('DELETE FROM scheduled WHERE id = ?')
   const putHolder = database.prepare('INSERT OR IGNORE INTO holder VALUES (?, ?)')
   const addMeasure = database.prepare(
     'INSERT INTO measure VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
@@ -162,6 +168,7 @@ export function createApplier(database: Database): Applier {
       audienceRank(message),
     )
     measure(message.from, measureKinds.sent, 0)
+    if (entry.scheduledAt !== undefined) dropScheduled.run([message.id])
     const boxes = boxesTo(message.to)
     for (const box of boxes) {
       stored.add(seq, box, rank, expires, levelAtFirst(entry, box, created), Date.parse(happenedAt(entry)))
@@ -178,6 +185,11 @@ export function createApplier(database: Database): Applier {
       flushRows()
       matters.applyMessage(message, seq)
     }
+  }
+
+  function applyScheduled({ seq, message }: ScheduledEntry, { segment, offset, bytes }: Place): void {
+    const { id, createdAt, from, key = null } = message
+    putScheduled.run([seq, id, Date.parse(createdAt), from, key, segment, offset, bytes])
   }
 
   function applyReceipt(entry: ReceiptEntry, { segment, offset, bytes }: Place): void {
@@ -272,6 +284,8 @@ export function createApplier(database: Database): Applier {
     apply({ entry, place }) {
       holes.pass(entry.seq)
       if (entry.kind === 'message') applyMessage(entry, place)
+      else if (entry.kind === 'scheduled') applyScheduled(entry, place)
+      else if (entry.kind === 'unscheduled') dropScheduled.run([entry.id])
       else if (entry.kind === 'receipt') applyReceipt(entry, place)
       else if (entry.kind === 'agent') applyAgent(entry.agent)
       keys.apply(entry, place)

@@ -1,5 +1,5 @@
 /** Rises with every change to the tables or to `apply`: an index with another format is rebuilt. */
-export const indexFormat = 23
+export const indexFormat = 24
 
 /** Which journal the tables were built from, and up to where. */
 const meta = `CREATE TABLE meta (
@@ -124,6 +124,14 @@ CREATE TABLE audit (seq INTEGER PRIMARY KEY, segment INTEGER NOT NULL, offset IN
 
 -- When unread mail expires, for each box it is in.
 CREATE TABLE due (at INTEGER, box TEXT, seq INTEGER, PRIMARY KEY (at, box, seq)) WITHOUT ROWID;
+
+-- What is to be sent later.
+CREATE TABLE scheduled (
+  seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, sender TEXT NOT NULL, key TEXT,
+  segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL
+);
+CREATE INDEX scheduled_at ON scheduled (at);
+CREATE INDEX scheduled_sender ON scheduled (sender, seq);
 
 -- Records that cannot be read, with the place of what is left of them.
 CREATE TABLE damaged (

@@ -65,11 +65,11 @@ export class Directory {
       this.put(entry.agent)
       return
     }
-    if (entry.kind === 'message') {
-      this.firstMessage ??= entry.seq
+    if (entry.kind === 'message') this.firstMessage ??= entry.seq
+    if (entry.kind === 'message' || entry.kind === 'scheduled') {
       this.recent.add(entry.message.id)
-      if (this.#countsSends && entry.originalAt === undefined)
-        this.noteSend(entry.message.from, Date.parse(entry.at))
+      if (this.#countsSends && entry.originalAt === undefined && actor !== undefined)
+        this.noteSend(actor, Date.parse(entry.at))
     }
     foldTallies(entry, this, (box, slot, by) => this.#add(box, slot, by))
   }
@@ -240,8 +240,12 @@ function relist(
 
 /** The agent that an entry shows to be active. */
 export function actorOf(entry: Gist): string | undefined {
-  if (entry.kind === 'message') return entry.message.from
-  return entry.kind === 'receipt' || entry.kind === 'agent' ? entry.by : undefined
+  // What was scheduled goes out by itself.
+  if (entry.kind === 'message') return entry.scheduledAt === undefined ? entry.message.from : undefined
+  if (entry.kind === 'scheduled') return entry.message.from
+  return entry.kind === 'receipt' || entry.kind === 'agent' || entry.kind === 'unscheduled'
+    ? entry.by
+    : undefined
 }
 
 /** When the actor of an entry was last active. What is imported is old: `known` may be later. */

@@ -44,6 +44,7 @@ const schemas: Record<Kind, (field: Field, json: z.ZodMiniType) => z.ZodMiniType
   flag: () => z.boolean(),
   priority: () => prioritySchema,
   time: () => isoDate,
+  moment: () => z.string(),
   whole: () => z.int(),
   duration: () => z.nullable(z.number().check(z.positive())),
   json: (_, json) => json,
@@ -162,11 +163,24 @@ const originalAt = z.optional(isoDate)
 export const messageDraft = z.strictObject({
   kind: z.literal('message'),
   originalAt,
+  scheduledAt: z.optional(isoDate),
   message: messageSchema,
   /** Agents in an addressed group that the sender excluded. */
   exclude: z.optional(z.array(word)),
   /** Who wrote it, provably: see signature.ts. */
   signature: z.optional(z.string().check(z.maxLength(1_000))),
+})
+
+/** A message is to be sent later. Nobody has it yet; it was signed and encrypted as it will be. */
+export const scheduledDraft = z.extend(z.omit(messageDraft, { scheduledAt: true }), {
+  kind: z.literal('scheduled'),
+})
+/** A message that was to be sent later was withdrawn, or could not be sent. */
+export const unscheduledDraft = z.strictObject({
+  kind: z.literal('unscheduled'),
+  id: uuid,
+  by: word,
+  note: z.optional(z.string()),
 })
 
 /** Receipts changed. All changes of one command are in one entry, so they happen together. */
@@ -278,6 +292,8 @@ export const auditDraft = z.strictObject({
 
 export const draftSchema = z.discriminatedUnion('kind', [
   messageDraft,
+  scheduledDraft,
+  unscheduledDraft,
   receiptDraft,
   agentDraft,
   segmentDraft,
