@@ -1,11 +1,11 @@
 import type { Database } from '../base/sqlite.ts'
-import { asksFor, isOnlyReply } from '../conversation/matter.ts'
+import { asksFor } from '../conversation/matter.ts'
 import { aboutOf } from '../conversation/notice.ts'
 import type { Place } from '../journal/journal.ts'
 import { boxesTo, boxOfTag, isGroupBox } from '../model/address.ts'
 import { type Agent, systemAgent } from '../model/agent.ts'
 import { actorOf, foldChange, foldTallies, isRemoved, seenBy } from '../model/directory.ts'
-import { happenedAt, type MessageEntry, type ReceiptEntry, type ScheduledEntry } from '../model/entry.ts'
+import { happenedAt, type MessageEntry, type ReceiptEntry } from '../model/entry.ts'
 import { bucketOf } from '../model/latency.ts'
 import { priorityRank } from '../model/message.ts'
 import {
@@ -22,10 +22,12 @@ import { audienceRank } from '../model/sealed.ts'
 import { createFloor } from './floor.ts'
 import { createHoles } from './holes.ts'
 import { createKeyKeeper } from './keys.ts'
+import { levelAtFirst } from './level.ts'
 import { createMatterKeeper } from './matter-keeper.ts'
 import { createOffers } from './offers.ts'
 import type { Applier } from './projection.ts'
 import { RowBuffer } from './row-buffer.ts'
+import { createScheduled } from './scheduled.ts'
 
 /** The kinds in the table `measure`. */
 export const measureKinds = { sent: 0, shown: 1, done: 2 } as const
@@ -35,23 +37,6 @@ const isSeen = (state: ReceiptState): boolean =>
   classOf(state) === 'open' || state === 'completed' || state === 'archived'
 
 const timeOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso))
-
-/** A message that entered the journal this long after it was sent was imported, by a version that did not mark it. */
-const importedAfterMs = 60_000
-
-/** Some mail is never escalated: low priority, answers, to groups, from the system, imported. */
-function levelAtFirst(
-  { originalAt, scheduledAt, at, message }: MessageEntry,
-  box: string,
-  created: number,
-): number {
-  if (originalAt !== undefined) return escalation.silent
-  const { from, priority } = message
-  const isLate = scheduledAt === undefined && Date.parse(at) - created > importedAfterMs
-  const isQuiet =
-    isGroupBox(box) || from === systemAgent || priority === 'low' || isOnlyReply(message) || isLate
-  return isQuiet ? escalation.muted : escalation.none
-}
 
 const classNumber = (state: ReceiptState) => receiptClasses.indexOf(classOf(state))
 
@@ -125,8 +110,6 @@ export function createApplier(database: Database): Applier {
   const putNotice = database.prepare('INSERT OR IGNORE INTO notice VALUES (?, ?, 1)')
   const setNotice = database.prepare('UPDATE notice SET live = ?2 WHERE seq = ?1')
   const dropHolder = database.prepare('DELETE FROM holder WHERE agent = ?')
-  const putScheduled = database.prepare('INSERT OR IGNORE INTO scheduled VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
-  const dropScheduled = database.prepare('DELETE FROM scheduled WHERE id = ?')
   const putHolder = database.prepare('INSERT OR IGNORE INTO holder VALUES (?, ?)')
   const addMeasure = database.prepare(
     'INSERT INTO measure VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
@@ -137,6 +120,7 @@ export function createApplier(database: Database): Applier {
   const offers = createOffers(database)
   const holes = createHoles(database)
   const keys = createKeyKeeper(database)
+  const schedule = createScheduled(database)
   const ownersOf = database.prepare('SELECT owner FROM receipt WHERE seq = ?')
   const addTally = database.prepare(
     'INSERT INTO tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
@@ -168,7 +152,6 @@ export function createApplier(database: Database): Applier {
       audienceRank(message),
     )
     measure(message.from, measureKinds.sent, 0)
-    if (entry.scheduledAt !== undefined) dropScheduled.run([message.id])
     const boxes = boxesTo(message.to)
     for (const box of boxes) {
       stored.add(seq, box, rank, expires, levelAtFirst(entry, box, created), Date.parse(happenedAt(entry)))
@@ -185,11 +168,6 @@ export function createApplier(database: Database): Applier {
       flushRows()
       matters.applyMessage(message, seq)
     }
-  }
-
-  function applyScheduled({ seq, message }: ScheduledEntry, { segment, offset, bytes }: Place): void {
-    const { id, createdAt, from, key = null } = message
-    putScheduled.run([seq, id, Date.parse(createdAt), from, key, segment, offset, bytes])
   }
 
   function applyReceipt(entry: ReceiptEntry, { segment, offset, bytes }: Place): void {
@@ -284,11 +262,10 @@ export function createApplier(database: Database): Applier {
     apply({ entry, place }) {
       holes.pass(entry.seq)
       if (entry.kind === 'message') applyMessage(entry, place)
-      else if (entry.kind === 'scheduled') applyScheduled(entry, place)
-      else if (entry.kind === 'unscheduled') dropScheduled.run([entry.id])
       else if (entry.kind === 'receipt') applyReceipt(entry, place)
       else if (entry.kind === 'agent') applyAgent(entry.agent)
       keys.apply(entry, place)
+      schedule(entry, place)
       const actor = actorOf(entry)
       if (actor !== undefined)
         seen.set(

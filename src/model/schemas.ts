@@ -171,16 +171,10 @@ export const messageDraft = z.strictObject({
   signature: z.optional(z.string().check(z.maxLength(1_000))),
 })
 
-/** A message is to be sent later. Nobody has it yet; it was signed and encrypted as it will be. */
-export const scheduledDraft = z.extend(z.omit(messageDraft, { scheduledAt: true }), {
-  kind: z.literal('scheduled'),
-})
-/** A message that was to be sent later was withdrawn, or could not be sent. */
+/** A message is to be sent later, as it stands here; and one that will not be: it was withdrawn, or could not be sent. */
+export const scheduledDraft = z.extend(messageDraft, { kind: z.literal('scheduled') })
 export const unscheduledDraft = z.strictObject({
-  kind: z.literal('unscheduled'),
-  id: uuid,
-  by: word,
-  note: z.optional(z.string()),
+  ...{ kind: z.literal('unscheduled'), id: uuid, by: word, note: z.optional(z.string()) },
 })
 
 /** Receipts changed. All changes of one command are in one entry, so they happen together. */
