@@ -33,6 +33,7 @@ CREATE TABLE message (
 );
 -- What is encrypted (1: for the space, 2: for its recipients), which the table of words does not have.
 CREATE INDEX message_sealed ON message (seq) WHERE sealed > 0;
+CREATE INDEX message_imported ON message (seq) WHERE imported = 1;
 CREATE INDEX message_sender ON message (sender, seq);
 -- A message that starts a thread is not in here; its id is the thread.
 CREATE INDEX message_thread ON message (thread, seq) WHERE thread IS NOT NULL;

@@ -87,7 +87,7 @@ export type MessageDraft = {
 /** A message that is to be sent at its time, `createdAt`. Nobody has it before. */
 export type ScheduledDraft = Omit<MessageDraft, 'kind' | 'scheduledAt' | 'signer'> & { kind: 'scheduled' }
 /** It is not to be sent any more. */
-export type UnscheduledDraft = z.infer<typeof unscheduledDraft>
+type UnscheduledDraft = z.infer<typeof unscheduledDraft>
 /** A key of an agent was replaced or revoked. Its first one is the key of its first signed message. */
 export type KeyDraft = z.infer<typeof keyDraft>
 /** Agents get a key of the space, encrypted for each of them. */
