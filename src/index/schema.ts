@@ -57,6 +57,8 @@ CREATE INDEX receipt_dead ON receipt (seq) WHERE state IN ('dead', 'expired');
 -- What will be escalated if it stays unread, and what will be shown again if it is not acknowledged.
 CREATE INDEX receipt_young ON receipt (level, rank, since) WHERE class = 0 AND repeats = 0 AND level < 2;
 CREATE INDEX receipt_unacked ON receipt (ack_by) WHERE ack_by IS NOT NULL AND level < 4;
+-- What was shown and not acknowledged although that was asked for, to count it.
+CREATE INDEX receipt_ack ON receipt (box) WHERE ack_by IS NOT NULL;
 -- Mail to a group that expired: whoever was away then still gets it.
 CREATE INDEX receipt_expired ON receipt (box, rank, expires) WHERE state = 'expired';
 
