@@ -42,6 +42,12 @@ export const readingOperations = {
     output: s.messagePage,
     run: (mailbox, options) => mailbox.sent(options),
   }),
+  scheduled: lookup({
+    summary: 'List what the agent has written to be sent later, the earliest first',
+    input: z.strictObject({}),
+    output: s.object('Scheduled', { messages: z.array(s.storedMessage) }),
+    run: async (mailbox) => ({ messages: await mailbox.scheduled() }),
+  }),
   search: lookup({
     summary:
       'Search by words and operators: from: to: tag: type: priority: is:unread is:mine is:open has:attachment before: after:24h',

@@ -203,8 +203,14 @@ export const readings = {
   series: reading({
     path: '/api/series',
     ofAll: true,
-    summary: 'Get statistics over time. The percentiles are of the time from sending to being shown',
-    input: z.strictObject({ from: text, to: text, buckets: whole }),
+    summary:
+      'Get statistics over time. The percentiles are of the time from sending to being shown. `agents=no` leaves out those of each agent',
+    input: z.strictObject({
+      from: text,
+      to: text,
+      buckets: whole,
+      agents: z.exactOptional(z.enum(['yes', 'no'])),
+    }),
     output: s.object('Series', {
       buckets: z.array(
         z.strictObject({
@@ -224,12 +230,12 @@ export const readings = {
         z.strictObject({ at: s.text, kind: z.enum(['died', 'restarted', 'hub_started']), agent: s.text }),
       ),
     }),
-    async run({ space, survey }, { from, to, ...rest }) {
+    async run({ space, survey }, { from, to, agents: which = 'yes', ...rest }) {
       const range = {
         ...(from === undefined ? {} : { from: parseTime(from) }),
         ...(to === undefined ? {} : { to: parseTime(to) }),
       }
-      const { agents } = await space.stats()
+      const { agents } = which === 'no' ? { agents: [] } : await space.stats()
       return {
         ...(await survey.series({ ...range, ...rest })),
         agents: agents.map(({ name, sent, received, pending, oldestWaiting }) => ({

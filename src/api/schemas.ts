@@ -14,10 +14,12 @@ import {
   prioritySchema,
   receiptDraft,
   repairDraft,
+  scheduledDraft,
   segmentDraft,
   shareDraft,
   storedShape,
   tornDraft,
+  unscheduledDraft,
 } from '../model/schemas.ts'
 import { signatureStates } from '../model/signature-state.ts'
 
@@ -91,7 +93,10 @@ export const unreadableRecord = object('UnreadableRecord', {
   createdAt: z.optional(text),
   receipts: z.array(z.strictObject({ recipient: text, state: receiptState })),
 })
-export const sentMessage = name('SentMessage', z.extend(storedMessage, { warnings: z.array(text) }))
+export const sentMessage = name(
+  'SentMessage',
+  z.extend(storedMessage, { warnings: z.array(text), scheduled: z.optional(z.literal(true)) }),
+)
 export const unreadCount = object('UnreadCount', {
   unread: count,
   byPriority: z.strictObject(counts('low', 'normal', 'high', 'urgent')),
@@ -212,6 +217,8 @@ export const entry = name(
     z.extend(keyDraft, place),
     z.extend(shareDraft, place),
     z.extend(auditDraft, place),
+    z.extend(scheduledDraft, { ...place, message: z.extend(message, encrypted) }),
+    z.extend(unscheduledDraft, place),
   ]),
 )
 export const auditEntries = object('AuditEntries', { entries: z.array(entry), next })

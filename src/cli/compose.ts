@@ -8,7 +8,7 @@ import { type FieldName, inputFields, optionName, type SendInput } from '../mode
 import { checkAttachments } from '../space/mailbox/attachments.ts'
 import type { Cli } from './cli.ts'
 import { readJson, readText } from './input.ts'
-import { collect, duration, priority, whole } from './options.ts'
+import { collect, duration, moment, priority, whole } from './options.ts'
 
 type Composed = Partial<SendInput>
 
@@ -24,6 +24,7 @@ export interface MessageFlags {
 const parsers: Partial<Record<Kind, (text: string, before: never) => unknown>> = {
   priority,
   duration,
+  moment,
   whole: whole(1),
   list: collect,
 }

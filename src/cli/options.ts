@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { MailboxError } from '../base/errors.ts'
 import { type Priority, priorityHint, toPriority } from '../model/message.ts'
-import { parseDuration, toDuration } from '../model/time.ts'
+import { parseDuration, readFuture, toDuration } from '../model/time.ts'
 
 /** For repeatable options. */
 export const collect = (value: string, before: string[] = []): string[] => [...before, value]
@@ -43,6 +43,12 @@ export const durationFrom =
       hint: `use ${toDuration(leastMs)} or more`,
     })
   }
+
+/** A time to come. A time of day is the one here, wherever the space is. */
+export function moment(text: string): string {
+  const time = /^\s*\d+\s*[a-z]+\s*$/.test(text) ? undefined : readFuture(text, Date.now())
+  return time === undefined ? text : new Date(time).toISOString()
+}
 
 export function priority(text: string): Priority {
   const found = toPriority(/^\d$/.test(text) ? Number(text) : text)

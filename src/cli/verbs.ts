@@ -103,6 +103,7 @@ const byHeading = (conversationVerbs: (group?: 'send') => Row[]): Record<string,
     ...conversationVerbs('send'),
     verb('route', 'Show and change the rules that choose recipients', from(route, 'route')),
     verb('withdraw', 'Withdraw a message that nobody has read', from(withdraw, 'withdraw')),
+    verb('scheduled', 'List what you have written to be sent later', from(look, 'scheduled')),
   ],
   'Read:': [
     verb('check', 'Read new mail, most urgent first, and mark it as read', from(inbox, 'check')),

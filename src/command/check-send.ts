@@ -14,6 +14,8 @@ export function checkSend(input: SendInput, maxBytes: number): void {
     )
   if (input.ttlMs !== undefined && input.expiresAt !== undefined)
     invalid('ttlMs and expiresAt are both given', 'give one of them')
+  if (input.at !== undefined && input.supersede)
+    invalid('at and supersede are both given', 'withdraw the earlier message, or send this one now')
   checkSize(input, maxBytes)
 }
 

@@ -10,6 +10,7 @@ import {
   agentDraft,
   type MessageDraft,
   type ReceiptDraft,
+  type ScheduledDraft,
   type ShareDraft,
 } from '../model/entry.ts'
 import { type Message, toPriority } from '../model/message.ts'
@@ -30,6 +31,7 @@ export type ReceiptLine = Omit<ReceiptDraft, 'changes'> & { changes: ExportedCha
 /** A line of an export, checked. */
 export type ImportLine =
   | MessageDraft
+  | ScheduledDraft
   | AgentDraft
   | ReceiptLine
   | ShareDraft
@@ -56,9 +58,11 @@ export function checkImport(value: unknown, checks: ImportChecks): ImportLine {
         ? messageLine(value['message'], value['exclude'], undefined, checks)
         : messageLine(value, undefined, undefined, checks)
     case 'message':
+    case 'scheduled':
       allowOnly(rest, ['message', 'exclude', 'signature'])
       return {
         ...messageLine(rest['message'], rest['exclude'], timeOf(at), checks),
+        kind,
         ...given({ signature: signatureIn(rest['signature']) }),
       }
     case 'receipt':

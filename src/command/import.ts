@@ -4,7 +4,15 @@ import { given } from '../base/objects.ts'
 import type { View } from '../conversation/view.ts'
 import { boxesTo, isGroupBox } from '../model/address.ts'
 import { person, systemAgent } from '../model/agent.ts'
-import type { AgentDraft, Draft, LateDraft, MessageDraft, ReceiptEntry, ShareDraft } from '../model/entry.ts'
+import type {
+  AgentDraft,
+  Draft,
+  LateDraft,
+  MessageDraft,
+  ReceiptEntry,
+  ScheduledDraft,
+  ShareDraft,
+} from '../model/entry.ts'
 import { Looks } from '../model/look-alike.ts'
 import { priorityRank } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
@@ -15,7 +23,7 @@ import type { LateDecision } from './context.ts'
 import type { ImportLine, ReceiptLine } from './import-check.ts'
 
 /** What goes into the journal; settings do not. */
-export type EntryLine = Extract<ImportLine, { kind: 'message' | 'receipt' | 'agent' | 'share' }>
+export type EntryLine = Extract<ImportLine, { kind: 'message' | 'scheduled' | 'receipt' | 'agent' | 'share' }>
 
 /** What became of a line: it is in, it was there already, or why it cannot be. */
 export type Outcome = 'imported' | 'skipped' | MailboxError
@@ -41,6 +49,7 @@ export class ImportRun {
     const result = lines.map((line): Outcome => {
       try {
         if (line.kind === 'message') return batch.addMessage(line)
+        if (line.kind === 'scheduled') return batch.addScheduled(line)
         if (line.kind === 'share') return batch.addShare(line)
         return line.kind === 'agent' ? batch.addAgent(line) : this.#addStep(batch, line)
       } catch (error) {
@@ -111,6 +120,7 @@ class Batch {
   readonly #agents = new Set<string>()
   readonly #looks = new Looks([])
   readonly #standings = new Map<string, Standing>()
+  readonly #scheduled = new Set<string>()
   readonly #added = new Map<string, number>()
 
   constructor(view: View) {
@@ -148,6 +158,16 @@ class Batch {
     const { id } = draft.message
     if (this.#messages.has(id) || this.#factsOf(id) !== undefined) return 'skipped'
     this.#messages.set(id, { draft, at: this.drafts.length })
+    this.drafts.push(draft)
+    return 'imported'
+  }
+
+  /** It is sent at its time, unless the space that it comes from has it as sent. */
+  addScheduled(draft: ScheduledDraft): Outcome {
+    const { id } = draft.message
+    const isHere = this.#messages.has(id) || this.#scheduled.has(id) || this.#factsOf(id) !== undefined
+    if (isHere || this.#view.scheduled(id) !== undefined) return 'skipped'
+    this.#scheduled.add(id)
     this.drafts.push(draft)
     return 'imported'
   }

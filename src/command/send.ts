@@ -1,5 +1,4 @@
 import { MailboxError } from '../base/errors.ts'
-import { movedBy, reportOf } from '../conversation/matter.ts'
 import { typeOf } from '../conversation/registry.ts'
 import type { View } from '../conversation/view.ts'
 import { type Address, writeAddress } from '../model/address.ts'
@@ -17,13 +16,13 @@ import { offerOf } from './assign.ts'
 import { buildMessage } from './build-message.ts'
 import { invalid, recipientsOf } from './check-send.ts'
 import type { Context, Decision } from './context.ts'
-import { checkTalk, guardLoop, isTalk } from './conversation-check.ts'
+import { isTalk } from './conversation-check.ts'
+import { changes, followUp } from './follow-up.ts'
 import { requireMessage } from './handle.ts'
-import { settleByReport } from './report.ts'
 import { resolveAddresses } from './resolve.ts'
 import { requireAgent, requirePresent } from './roster.ts'
 import { findRoute, reroute } from './route.ts'
-import { settleByReply } from './settle.ts'
+import { scheduled, timeOf } from './schedule.ts'
 import { decideSupersede } from './withdraw.ts'
 
 export interface SendCommand {
@@ -47,7 +46,7 @@ export interface SendCommand {
 /** The result for the sender. */
 export interface Sent {
   /** With its seq if it had been sent before. */
-  message: Message & { seq?: number }
+  message: Message & { seq?: number; scheduled?: true }
   /** What the sender should know although the message was accepted. */
   warnings: string[]
 }
@@ -55,6 +54,7 @@ export interface Sent {
 /** Whether deciding on a send requires other messages; otherwise the directory is enough. */
 export const looksAtMessages = (input: SendInput, policy: Settings): boolean =>
   input.key !== undefined ||
+  input.at !== undefined ||
   Boolean(input.supersede) ||
   isTalk(input) ||
   typeOf(input.type ?? '')?.reports !== undefined ||
@@ -68,43 +68,32 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
   const { directory } = view
   const { from, input } = command
   if (from !== systemAgent) requirePresent(directory, from)
-  const earlier = input.key === undefined ? undefined : view.keyed(from, input.key)
-  if (earlier !== undefined) {
-    const { seq } = requireMessage(view, earlier)
-    return { drafts: [], result: { message: view.text(seq), warnings: ['already sent with this key'] } }
-  }
+  const earlier = input.key === undefined ? undefined : sentWithKey(view, from, input.key)
+  if (earlier !== undefined)
+    return { drafts: [], result: { message: earlier, warnings: ['already sent with this key'] } }
+  const time = input.at === undefined ? context.now : timeOf(input.at, context.now)
   const resolved = resolveAddresses(directory, recipientsOf(input), input.hold ?? false)
-  const written = buildMessage(command, resolved.addresses, context)
+  const written = buildMessage(command, resolved.addresses, { ...context, now: time })
   const route = command.asAddressed ? undefined : findRoute(directory, written, input, resolved, context)
   const { addresses, warnings } = route ?? resolved
   checkRules(directory, from, addresses, context, route?.routed)
   checkLimits(view, command, addresses, warnings, context)
   const message = route === undefined ? written : reroute(command, written, route, context)
-  Object.assign(message, offerOf(view, message, addresses, context))
+  if (input.at === undefined) Object.assign(message, offerOf(view, message, addresses, context))
   const generation = generationOf(directory, input, message.type, addresses)
   if (generation !== undefined) message.generation = generation
   const draft: MessageDraft = { kind: 'message', message }
   if (input.encrypt) draft.encrypt = mustBeNamed(addresses)
   if (input.exclude !== undefined && input.exclude.length > 0) draft.exclude = [...input.exclude]
-  const drafts: Draft[] = [draft]
-  const report = reportOf(message)
-  const reported = report === undefined ? [] : settleByReport(view, message, report, context)
-  drafts.push(...reported)
-  let isAwaited = reported.length > 0
-  if (isTalk(message)) {
-    checkTalk(view, message)
-    drafts.push(...guardLoop(view, message, context))
-    const parent = message.replyTo === undefined ? undefined : view.message(message.replyTo)
-    if (parent !== undefined) {
-      // A report on the very message that it replies to has settled it.
-      if (!changes(reported, parent.seq)) drafts.push(...settleByReply(view, message, parent, context))
-      isAwaited ||= movedBy(message, view.matters(parent.seq)).length > 0
-    }
-  }
+  const { drafts: settled, isAwaited } = followUp(view, message, context)
   // It lives until it is read.
   if (isAwaited && input.ttlMs === undefined && input.expiresAt === undefined) delete message.expiresAt
   if (isLong(message.body))
     warnings.push(`the body has over ${bodyWordsBeforeHint} words; attach a file instead of long text`)
+  // What it does is decided when it is sent.
+  if (input.at !== undefined)
+    return { drafts: [scheduled(draft)], result: { message: { ...message, scheduled: true }, warnings } }
+  const drafts: Draft[] = [draft, ...settled]
   if (input.supersede) {
     const isSettled = (seq: number) => changes(drafts, seq)
     const superseded = decideSupersede(view, from, message, input.supersede, isSettled)
@@ -112,6 +101,15 @@ export function decideSend(view: View, command: SendCommand, context: Context): 
     warnings.push(...superseded.warnings)
   }
   return { drafts, result: { message, warnings } }
+}
+
+function sentWithKey(view: View, from: string, key: string): Sent['message'] | undefined {
+  const id = view.keyed(from, key)
+  if (id === undefined) return undefined
+  const waiting = view.scheduled(id)
+  return waiting === undefined
+    ? view.text(requireMessage(view, id).seq)
+    : { seq: waiting.entry.seq, ...waiting.entry.message, scheduled: true }
 }
 
 /** A key is encrypted for agents; who will hold a role or join a group is not known yet. */
@@ -123,9 +121,6 @@ function mustBeNamed(addresses: readonly Address[]): true {
     'name each agent; without encryption: encrypt: false',
   )
 }
-
-const changes = (drafts: readonly Draft[], seq: number): boolean =>
-  drafts.some((draft) => draft.kind === 'receipt' && draft.changes.some((change) => change.seq === seq))
 
 const { bodyWordsBeforeHint } = messageLimits
 

@@ -1,6 +1,6 @@
 import type { ClaimMade } from '../model/claim.ts'
 import type { Directory } from '../model/directory.ts'
-import type { ReceiptEntry } from '../model/entry.ts'
+import type { ReceiptEntry, ScheduledEntry } from '../model/entry.ts'
 import type { Message } from '../model/message.ts'
 import type { MessageFacts } from '../model/reach.ts'
 import type { Receipt, ReceiptState } from '../model/receipt.ts'
@@ -10,6 +10,12 @@ import type { NoticeKind } from './notice.ts'
 
 /** A receipt with its message's id. */
 export type Letter = Receipt & { id: string }
+
+/** What is to be sent later. `isStale`: its sender has another key since. */
+export interface ScheduledHere {
+  entry: ScheduledEntry
+  isStale: boolean
+}
 
 /** Mail to a role that one of its holders is offered first. */
 export type Offered = Letter & { agent: string; until: number }
@@ -29,8 +35,12 @@ export interface View {
   steps(seq: number): ReceiptEntry[]
   /** Whether an entry that shares a key is here, by its signature. */
   hasShare(signature: string): boolean
-  /** The message this sender sent with this key. */
+  /** The message this sender sent with this key, or will send. */
   keyed(sender: string, key: string): string | undefined
+  /** What is to be sent by then, the earliest first, as it is stored. */
+  scheduledUntil(time: number, limit: number): ScheduledHere[]
+  /** What is to be sent later, by its id. */
+  scheduled(id: string): ScheduledHere | undefined
   /** A message in full. If it cannot be read, what else is known of it. */
   text(seq: number): Message & Encrypted & { unreadable?: object }
   /** The newest message of this sender in this thread, if it is there. */

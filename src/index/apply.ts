@@ -1,5 +1,5 @@
 import type { Database } from '../base/sqlite.ts'
-import { asksFor, isOnlyReply } from '../conversation/matter.ts'
+import { asksFor } from '../conversation/matter.ts'
 import { aboutOf } from '../conversation/notice.ts'
 import type { Place } from '../journal/journal.ts'
 import { boxesTo, boxOfTag, isGroupBox } from '../model/address.ts'
@@ -22,10 +22,12 @@ import { audienceRank } from '../model/sealed.ts'
 import { createFloor } from './floor.ts'
 import { createHoles } from './holes.ts'
 import { createKeyKeeper } from './keys.ts'
+import { levelAtFirst } from './level.ts'
 import { createMatterKeeper } from './matter-keeper.ts'
 import { createOffers } from './offers.ts'
 import type { Applier } from './projection.ts'
 import { RowBuffer } from './row-buffer.ts'
+import { createScheduled } from './scheduled.ts'
 
 /** The kinds in the table `measure`. */
 export const measureKinds = { sent: 0, shown: 1, done: 2 } as const
@@ -35,19 +37,6 @@ const isSeen = (state: ReceiptState): boolean =>
   classOf(state) === 'open' || state === 'completed' || state === 'archived'
 
 const timeOf = (iso: string | undefined): number | null => (iso === undefined ? null : Date.parse(iso))
-
-/** A message that entered the journal this long after it was sent was imported, by a version that did not mark it. */
-const importedAfterMs = 60_000
-
-/** Some mail is never escalated: low priority, answers, to groups, from the system, imported. */
-function levelAtFirst({ originalAt, at, message }: MessageEntry, box: string, created: number): number {
-  if (originalAt !== undefined) return escalation.silent
-  const { from, priority } = message
-  const isLate = Date.parse(at) - created > importedAfterMs
-  const isQuiet =
-    isGroupBox(box) || from === systemAgent || priority === 'low' || isOnlyReply(message) || isLate
-  return isQuiet ? escalation.muted : escalation.none
-}
 
 const classNumber = (state: ReceiptState) => receiptClasses.indexOf(classOf(state))
 
@@ -131,6 +120,7 @@ export function createApplier(database: Database): Applier {
   const offers = createOffers(database)
   const holes = createHoles(database)
   const keys = createKeyKeeper(database)
+  const schedule = createScheduled(database)
   const ownersOf = database.prepare('SELECT owner FROM receipt WHERE seq = ?')
   const addTally = database.prepare(
     'INSERT INTO tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n',
@@ -275,6 +265,7 @@ export function createApplier(database: Database): Applier {
       else if (entry.kind === 'receipt') applyReceipt(entry, place)
       else if (entry.kind === 'agent') applyAgent(entry.agent)
       keys.apply(entry, place)
+      schedule(entry, place)
       const actor = actorOf(entry)
       if (actor !== undefined)
         seen.set(

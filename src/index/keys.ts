@@ -1,6 +1,6 @@
 import type { Database } from '../base/sqlite.ts'
 import type { Place } from '../journal/journal.ts'
-import type { Entry, KeyDraft, MessageEntry, ShareEntry } from '../model/entry.ts'
+import type { Entry, KeyDraft, MessageEntry, ScheduledEntry, ShareEntry } from '../model/entry.ts'
 import { changerIn, sharerIn, signerIn } from '../model/signature.ts'
 
 /** Who came and went, and everything else that is no mail. */
@@ -31,7 +31,7 @@ export function createKeyKeeper(database: Database) {
   const spaceId = () => space.get<[string]>()?.[0] ?? ''
   const keyOf = (agent: string) => find.get<[string]>([agent])?.[0]
 
-  function applyMessage(entry: MessageEntry): void {
+  function applyMessage(entry: MessageEntry | ScheduledEntry): void {
     const { from } = entry.message
     if (entry.signature === undefined || entry.originalAt !== undefined || known.has(from)) return
     known.add(from)
@@ -70,7 +70,7 @@ export function createKeyKeeper(database: Database) {
     begin: () => known.clear(),
     apply(entry: Entry, place: Place): void {
       const { segment, offset, bytes } = place
-      if (entry.kind === 'message') applyMessage(entry)
+      if (entry.kind === 'message' || entry.kind === 'scheduled') applyMessage(entry)
       else if (entry.kind === 'key') applyKey(entry)
       else if (entry.kind === 'share') applyShare(entry, place)
       if (isAudited(entry)) putAudit.run([entry.seq, segment, offset, bytes])

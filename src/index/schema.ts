@@ -1,5 +1,5 @@
 /** Rises with every change to the tables or to `apply`: an index with another format is rebuilt. */
-export const indexFormat = 23
+export const indexFormat = 24
 
 /** Which journal the tables were built from, and up to where. */
 const meta = `CREATE TABLE meta (
@@ -33,6 +33,7 @@ CREATE TABLE message (
 );
 -- What is encrypted (1: for the space, 2: for its recipients), which the table of words does not have.
 CREATE INDEX message_sealed ON message (seq) WHERE sealed > 0;
+CREATE INDEX message_imported ON message (seq) WHERE imported = 1;
 CREATE INDEX message_sender ON message (sender, seq);
 -- A message that starts a thread is not in here; its id is the thread.
 CREATE INDEX message_thread ON message (thread, seq) WHERE thread IS NOT NULL;
@@ -56,6 +57,8 @@ CREATE INDEX receipt_dead ON receipt (seq) WHERE state IN ('dead', 'expired');
 -- What will be escalated if it stays unread, and what will be shown again if it is not acknowledged.
 CREATE INDEX receipt_young ON receipt (level, rank, since) WHERE class = 0 AND repeats = 0 AND level < 2;
 CREATE INDEX receipt_unacked ON receipt (ack_by) WHERE ack_by IS NOT NULL AND level < 4;
+-- What was shown and not acknowledged although that was asked for, to count it.
+CREATE INDEX receipt_ack ON receipt (box) WHERE ack_by IS NOT NULL;
 -- Mail to a group that expired: whoever was away then still gets it.
 CREATE INDEX receipt_expired ON receipt (box, rank, expires) WHERE state = 'expired';
 
@@ -124,6 +127,14 @@ CREATE TABLE audit (seq INTEGER PRIMARY KEY, segment INTEGER NOT NULL, offset IN
 
 -- When unread mail expires, for each box it is in.
 CREATE TABLE due (at INTEGER, box TEXT, seq INTEGER, PRIMARY KEY (at, box, seq)) WITHOUT ROWID;
+
+-- What is to be sent later.
+CREATE TABLE scheduled (
+  seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, sender TEXT NOT NULL, key TEXT,
+  segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL
+);
+CREATE INDEX scheduled_at ON scheduled (at);
+CREATE INDEX scheduled_sender ON scheduled (sender, seq);
 
 -- Records that cannot be read, with the place of what is left of them.
 CREATE TABLE damaged (

@@ -56,7 +56,8 @@ export function registerTools(
     async run(mailbox, input) {
       const sent = await sendFrom(mailbox, input)
       const warnings = sent.warnings.map((warning) => `\nwarning: ${plainLine(warning)}`).join('')
-      return answer(`sent ${sent.id} to ${plainLine(sent.to.join(', '))}${warnings}`, factsOf(sent))
+      const did = sent.scheduled ? `scheduled for ${sent.createdAt}:` : 'sent'
+      return answer(`${did} ${sent.id} to ${plainLine(sent.to.join(', '))}${warnings}`, factsOf(sent))
     },
   })
 

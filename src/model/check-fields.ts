@@ -9,7 +9,7 @@ import { messageIdPattern } from './id.ts'
 import { messageLimits, priorities, toPriority } from './message.ts'
 import { checkName } from './name.ts'
 import { isTime } from './shape.ts'
-import { isoTime, maxLifeMs, readTime } from './time.ts'
+import { isoTime, maxLifeMs, readFuture, readTime } from './time.ts'
 
 /** Checks each field that a sender gave by itself, against its row in the table. What is no field is refused. */
 export function checkFields(input: object): void {
@@ -100,6 +100,10 @@ const checks: Record<Kind, Check> = {
   time(value, field) {
     if (typeof value !== 'string' || readTime(value) === undefined)
       refuse(field, `must be a date, not ${quote(value)}`)
+  },
+  moment(value, field) {
+    if (typeof value !== 'string' || readFuture(value, Date.now()) === undefined)
+      refuse(field, `must be a time, not ${quote(value)}`)
   },
   whole(value, field) {
     if (!(Number.isSafeInteger(value) && (value as number) > 0))

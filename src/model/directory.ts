@@ -61,15 +61,12 @@ export class Directory {
         actor,
         seenBy(entry, () => this.seen.get(actor)),
       )
-    if (entry.kind === 'agent') {
-      this.put(entry.agent)
-      return
-    }
-    if (entry.kind === 'message') {
-      this.firstMessage ??= entry.seq
+    if (entry.kind === 'agent') return void this.put(entry.agent)
+    if (entry.kind === 'message') this.firstMessage ??= entry.seq
+    if (entry.kind === 'message' || entry.kind === 'scheduled') {
       this.recent.add(entry.message.id)
-      if (this.#countsSends && entry.originalAt === undefined)
-        this.noteSend(entry.message.from, Date.parse(entry.at))
+      if (this.#countsSends && entry.originalAt === undefined && actor !== undefined)
+        this.noteSend(actor, Date.parse(entry.at))
     }
     foldTallies(entry, this, (box, slot, by) => this.#add(box, slot, by))
   }
@@ -238,10 +235,12 @@ function relist(
   }
 }
 
-/** The agent that an entry shows to be active. */
+/** The agent that an entry shows to be active. What was scheduled goes out by itself. */
 export function actorOf(entry: Gist): string | undefined {
-  if (entry.kind === 'message') return entry.message.from
-  return entry.kind === 'receipt' || entry.kind === 'agent' ? entry.by : undefined
+  if (entry.kind === 'message' && entry.scheduledAt !== undefined) return undefined
+  if (entry.kind === 'message' || entry.kind === 'scheduled') return entry.message.from
+  const isStep = entry.kind === 'receipt' || entry.kind === 'agent' || entry.kind === 'unscheduled'
+  return isStep ? entry.by : undefined
 }
 
 /** When the actor of an entry was last active. What is imported is old: `known` may be later. */

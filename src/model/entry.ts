@@ -12,6 +12,7 @@ import type {
   segmentDraft,
   shareDraft,
   tornDraft,
+  unscheduledDraft,
 } from './schemas.ts'
 import type { Encrypted } from './sealed.ts'
 import type { MessageSigner } from './signature.ts'
@@ -45,7 +46,7 @@ export const segmentReasons = [
 
 /**
  * The format of new segments, and those that can be read. Format 2 has signatures, encryption, and entries of the
- * kinds `damage`, `repair`, `key`, `share` and `audit`.
+ * kinds `damage`, `repair`, `key`, `share`, `audit`, `scheduled` and `unscheduled`.
  */
 export const journalFormat = 2
 export const readableFormats = [1, 2] as const
@@ -55,6 +56,8 @@ export type SegmentReason = (typeof segmentReasons)[number]
 /** A fact that is not in the journal yet. */
 export type Draft =
   | MessageDraft
+  | ScheduledDraft
+  | UnscheduledDraft
   | ReceiptDraft
   | AgentDraft
   | z.infer<typeof segmentDraft>
@@ -69,6 +72,8 @@ export type MessageDraft = {
   kind: 'message'
   /** When it was sent, if it was imported. Before the message, so that it is part of a {@link Gist}. */
   originalAt?: string | undefined
+  /** When its sender scheduled it, if it was to be sent later. */
+  scheduledAt?: string | undefined
   message: Message & Encrypted
   /** Agents in an addressed group that the sender excluded. */
   exclude?: string[] | undefined
@@ -79,6 +84,10 @@ export type MessageDraft = {
   /** It is to be encrypted for its recipients. Once that is done, it is no more. */
   encrypt?: true
 }
+/** A message that is to be sent at its time, `createdAt`. Nobody has it before. */
+export type ScheduledDraft = Omit<MessageDraft, 'kind' | 'scheduledAt' | 'signer'> & { kind: 'scheduled' }
+/** It is not to be sent any more. */
+type UnscheduledDraft = z.infer<typeof unscheduledDraft>
 /** A key of an agent was replaced or revoked. Its first one is the key of its first signed message. */
 export type KeyDraft = z.infer<typeof keyDraft>
 /** Agents get a key of the space, encrypted for each of them. */
@@ -113,9 +122,10 @@ export type Entry = Draft & Placed
 /** The parts of an entry that decisions need; the rest of a message can stay on disk. */
 export type Gist =
   | Exclude<Entry, { kind: 'message' }>
-  | (Pick<MessageDraft, 'kind' | 'originalAt'> & GistOfMessage)
+  | (Pick<MessageDraft, 'kind' | 'originalAt' | 'scheduledAt'> & GistOfMessage)
 type GistOfMessage = { message: Pick<Message, 'id' | 'from' | 'to' | 'type' | 'priority'> } & Placed
 export type MessageEntry = MessageDraft & Placed
+export type ScheduledEntry = ScheduledDraft & Placed
 export type ReceiptEntry = ReceiptDraft & Placed
 export type AgentEntry = AgentDraft & Placed
 export type ShareEntry = ShareDraft & Placed

@@ -19,6 +19,8 @@ export interface Given {
   priority: PriorityInput
   /** A date and time; it is stored as `2026-11-15T09:30:00.000Z`. */
   time: string
+  /** A time to come: a duration from now, a time of day, or a date. */
+  moment: string
   /** A whole number above 0. */
   whole: number
   /** In ms; `null` has no end. */

@@ -110,6 +110,18 @@ export const fields = {
     aka: ['expires', 'expiry'],
     cli: ['--expires-at <time>', 'when it expires unread, in place of --ttl: 2026-11-15T09:30Z'],
   },
+  /**
+   * When it is delivered, if not at once: `15m`, `17:00`, `tomorrow 9:00`, `mon 9:00`, or an ISO date; local time unless it
+   * names a zone. Until then only its sender sees it. Its life and its deadlines count from then.
+   */
+  at: {
+    kind: 'moment',
+    input: 'optional',
+    hint: 'use 15m, 17:00, tomorrow 9:00, mon 9:00, or a date in the future such as 2026-11-15T09:30:00Z',
+    aka: ['sendAt', 'deliverAt', 'notBefore', 'schedule', 'scheduledFor'],
+    cli: ['--at <time>', 'deliver it then: 15m, 17:00, tomorrow 9:00, mon 9:00, 2026-11-15T09:30Z'],
+    mcp: 'deliver later: 15m, tomorrow 9:00',
+  },
   /** Ask the recipient to acknowledge it. @default false */
   requiresAck: {
     kind: 'flag',

@@ -44,6 +44,7 @@ const schemas: Record<Kind, (field: Field, json: z.ZodMiniType) => z.ZodMiniType
   flag: () => z.boolean(),
   priority: () => prioritySchema,
   time: () => isoDate,
+  moment: () => z.string(),
   whole: () => z.int(),
   duration: () => z.nullable(z.number().check(z.positive())),
   json: (_, json) => json,
@@ -162,11 +163,18 @@ const originalAt = z.optional(isoDate)
 export const messageDraft = z.strictObject({
   kind: z.literal('message'),
   originalAt,
+  scheduledAt: z.optional(isoDate),
   message: messageSchema,
   /** Agents in an addressed group that the sender excluded. */
   exclude: z.optional(z.array(word)),
   /** Who wrote it, provably: see signature.ts. */
   signature: z.optional(z.string().check(z.maxLength(1_000))),
+})
+
+/** A message is to be sent later, as it stands here; and one that will not be: it was withdrawn, or could not be sent. */
+export const scheduledDraft = z.extend(messageDraft, { kind: z.literal('scheduled') })
+export const unscheduledDraft = z.strictObject({
+  ...{ kind: z.literal('unscheduled'), id: uuid, by: word, note: z.optional(z.string()) },
 })
 
 /** Receipts changed. All changes of one command are in one entry, so they happen together. */
@@ -278,6 +286,8 @@ export const auditDraft = z.strictObject({
 
 export const draftSchema = z.discriminatedUnion('kind', [
   messageDraft,
+  scheduledDraft,
+  unscheduledDraft,
   receiptDraft,
   agentDraft,
   segmentDraft,

@@ -118,7 +118,7 @@ const lockedText = (audience: Audience | undefined, to: readonly string[]): stri
 
 /** An entry that was opened, for an agent that may not read it: what is for others alone is closed again. */
 export function hiddenFrom(entry: Entry, name: string): Entry {
-  if (entry.kind === 'message' && entry.message.encrypted === 'recipients') {
+  if ((entry.kind === 'message' || entry.kind === 'scheduled') && entry.message.encrypted === 'recipients') {
     const { from, to, payload: _, context: __, ...rest } = entry.message
     if (from === name || to.includes(name)) return entry
     const closed = { subject: lockedSubject, body: lockedText('recipients', to), attachments: [] }

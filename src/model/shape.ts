@@ -23,11 +23,15 @@ export function isDraft(value: Fields): value is Draft & Fields {
   if (!isOptional(value['originalAt'], isTime)) return false
   switch (value['kind']) {
     case 'message':
+    case 'scheduled':
       return (
+        isOptional(value['scheduledAt'], isTime) &&
         isMessage(value['message']) &&
         isOptional(value['exclude'], isStrings) &&
         isOptional(value['signature'], isString)
       )
+    case 'unscheduled':
+      return ['id', 'by'].every((name) => isString(value[name])) && isOptional(value['note'], isString)
     case 'receipt':
       return (
         oneOf(receiptSteps, value['step']) &&

@@ -86,6 +86,10 @@ function climbed(text: string, path: string): string {
 
 type Signed = Pick<MessageDraft, 'message' | 'exclude'>
 
+/** The signature of one message, before it is written. */
+export const signAlone = (draft: Signed, signer: MessageSigner): string =>
+  signTogether([signedText(draft, signer.space)], signer)[0]!
+
 /** What is signed. */
 const signedText = ({ message, exclude }: Signed, space: string): string =>
   JSON.stringify(['agent-mailbox message', space, message, exclude ?? []])
@@ -218,7 +222,8 @@ export class KeyHistory {
   forgedIn(entry: Entry): string | undefined {
     if (entry.kind === 'key') return this.#changed(entry)
     if (entry.kind === 'share') return this.#shared(entry)
-    if (entry.kind !== 'message' || entry.originalAt !== undefined) return undefined
+    if (entry.kind !== 'message' && entry.kind !== 'scheduled') return undefined
+    if (entry.originalAt !== undefined) return undefined
     const { from } = entry.message
     if (entry.signature === undefined) return undefined
     const signer = signerIn(entry, this.#space)
@@ -229,7 +234,8 @@ export class KeyHistory {
 
   /** Whether the entry is a message without a signature, of a sender that has signed before. */
   isUnsigned(entry: Entry): boolean {
-    if (entry.kind !== 'message' || entry.originalAt !== undefined) return false
+    if (entry.kind !== 'message' && entry.kind !== 'scheduled') return false
+    if (entry.originalAt !== undefined) return false
     return entry.signature === undefined && this.#keys.has(entry.message.from)
   }
 

@@ -52,6 +52,32 @@ export function readMoment(text: string, now: number): number {
   })
 }
 
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+const clockTime = /^(?:(today|tomorrow|(?:sun|mon|tue|wed|thu|fri|sat)[a-z]*) )?([01]?\d|2[0-3]):([0-5]\d)$/i
+
+/**
+ * Reads a time to come: a duration from now (`15m`), a time of day (`17:00`), perhaps with its day (`tomorrow 9:00`,
+ * `mon 9:00`), or a date. Without a zone it is local; a time of day without a day is the next. Undefined for what is none.
+ */
+export function readFuture(text: string, now: number): number | undefined {
+  const said = text.trim()
+  if (/^\d+(?:ms|[smhdw])$/.test(said)) return now + parseDuration(said)
+  const [, day, hour, minute] = clockTime.exec(said) ?? []
+  if (hour === undefined) return readTime(said)
+  const at = new Date(now)
+  at.setHours(Number(hour), Number(minute), 0, 0)
+  const isOver = () => at.getTime() <= now
+  const laterBy = (days: number) => at.setDate(at.getDate() + days)
+  const named = day?.toLowerCase()
+  if (named === 'tomorrow') laterBy(1)
+  else if (named === undefined) isOver() && laterBy(1)
+  else if (named !== 'today') {
+    laterBy((weekdays.indexOf(named.slice(0, 3)) - at.getDay() + 7) % 7)
+    if (isOver()) laterBy(7)
+  }
+  return at.getTime()
+}
+
 const recent = new Map<number, string>()
 const recentLimit = 64
 

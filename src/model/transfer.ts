@@ -1,5 +1,5 @@
 import type { Agent } from './agent.ts'
-import type { MessageDraft, ReceiptDraft, ShareDraft } from './entry.ts'
+import type { MessageDraft, ReceiptDraft, ScheduledDraft, ShareDraft } from './entry.ts'
 import type { ReceiptChange } from './receipt.ts'
 import type { Settings } from './settings.ts'
 
@@ -31,5 +31,6 @@ export type ExportLine =
   | { kind: 'settings'; settings: Partial<Settings> }
   | Exported<{ kind: 'agent'; agent: Agent }>
   | Exported<MessageDraft>
+  | Exported<ScheduledDraft>
   | Exported<Omit<ShareDraft, 'change' | 'space'> & { space: string }>
   | Exported<Omit<ReceiptDraft, 'changes'> & { changes: ExportedChange[] }>

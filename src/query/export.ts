@@ -4,6 +4,7 @@ import {
   happenedAt,
   type MessageEntry,
   type ReceiptEntry,
+  type ScheduledEntry,
   type ShareEntry,
 } from '../model/entry.ts'
 import type { ReceiptChange } from '../model/receipt.ts'
@@ -11,6 +12,7 @@ import { exportedSeal } from '../model/sealed.ts'
 import { exportedSignature } from '../model/signature.ts'
 import { type ExportedChange, type ExportLine, toExported } from '../model/transfer.ts'
 import type { Source } from './message.ts'
+import { allScheduled } from './scheduled.ts'
 
 /** The roster, with when each agent was last active. */
 export const exportedAgents = ({ index }: Source): ExportLine[] =>
@@ -27,19 +29,29 @@ export type ExportedEntry = MessageEntry | ReceiptEntry | ShareEntry
 export const isExported = (entry: Entry): entry is ExportedEntry =>
   entry.kind === 'message' || entry.kind === 'receipt' || entry.kind === 'share'
 
+/** What is still to be sent later. What was sent by now is among the messages. */
+export const exportedScheduled = (source: Source): ExportLine[] =>
+  allScheduled(source).map(({ entry }) => exportedMail(source, entry))
+
+/** A message as an export has it, sent or to be sent. */
+function exportedMail({ stored: { space } }: Source, entry: MessageEntry | ScheduledEntry): ExportLine {
+  const { kind, message, exclude, signature } = entry
+  const { sealed } = message
+  return {
+    ...{ kind, at: happenedAt(entry) },
+    message: { ...message, ...(sealed !== undefined && { sealed: exportedSeal(sealed, space) }) },
+    ...(exclude && { exclude }),
+    ...(signature && { signature: exportedSignature(signature, space) }),
+  }
+}
+
 /** An entry, as it is stored, as a line of an export: what is encrypted stays so. None if it is about mail that is not there any more, or cannot be read. */
 export function exportedEntry(source: Source, entry: ExportedEntry): ExportLine[] {
   const at = happenedAt(entry)
   const { space } = source.stored
   const sealedIn = ({ sealed }: { sealed?: string | undefined }) =>
     sealed === undefined ? {} : { sealed: exportedSeal(sealed, space) }
-  if (entry.kind === 'message') {
-    const { kind, message, exclude, signature } = entry
-    const signed = signature && { signature: exportedSignature(signature, space) }
-    return [
-      { kind, at, message: { ...message, ...sealedIn(message) }, ...(exclude && { exclude }), ...signed },
-    ]
-  }
+  if (entry.kind === 'message') return [exportedMail(source, entry)]
   if (entry.kind === 'share') {
     const { kind, by, key, for: each, signature } = entry
     const from = entry.space ?? space

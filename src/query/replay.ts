@@ -106,6 +106,15 @@ export function tell(source: Source, entry: Entry): Told {
         message,
       }
     }
+    case 'scheduled':
+      return {
+        seq,
+        at,
+        kind,
+        text: `${entry.message.from} scheduled a message for ${entry.message.createdAt}`,
+      }
+    case 'unscheduled':
+      return { seq, at, kind, text: `${entry.by} took back a scheduled message` }
     case 'receipt': {
       const [change] = entry.changes
       const message = change === undefined ? undefined : messageIfThere(source, change.seq)

@@ -1,6 +1,7 @@
 import { measureKinds } from '../index/apply.ts'
 import { boxesOf, systemAgent } from '../model/agent.ts'
 import { percentile } from '../model/latency.ts'
+import { priorities } from '../model/message.ts'
 import { isoTime } from '../model/time.ts'
 import { count } from './count.ts'
 import { countDead } from './dead.ts'
@@ -64,12 +65,13 @@ export function stats(source: Source, now: number): Stats {
   const sum = (counts: Map<string, number>, boxes: readonly string[]) =>
     boxes.reduce((total, box) => total + (counts.get(box) ?? 0), 0)
 
+  const oldestIn = oldestWaiting(source)
   const figures = (boxes: readonly string[], kindsOf: (kind: number) => Buckets): Figures => ({
     sent: total(kindsOf(measureKinds.sent)),
     received: total(kindsOf(measureKinds.shown)),
     pending: sum(pending, boxes),
     unacked: sum(unacked, boxes),
-    oldestWaiting: earliest(boxes.flatMap((box) => (pending.get(box) ? oldestIn(source, box) : []))),
+    oldestWaiting: earliest(boxes.flatMap((box) => (pending.get(box) ? oldestIn(box) : []))),
     shown: latency(kindsOf(measureKinds.shown)),
     done: latency(kindsOf(measureKinds.done)),
   })
@@ -91,7 +93,7 @@ export function stats(source: Source, now: number): Stats {
   ]
   const roles = [...pending.keys()]
     .filter((box) => box.startsWith('role:') && pending.get(box)! > 0)
-    .map((box) => ({ name: box, pending: pending.get(box)!, oldestWaiting: oldestIn(source, box) }))
+    .map((box) => ({ name: box, pending: pending.get(box)!, oldestWaiting: oldestIn(box) }))
   const own = [...agents.map(({ name }) => name), ...roles.map(({ name }) => name)]
   return {
     all: figures(own, all),
@@ -123,12 +125,32 @@ const latency = (buckets: Buckets): Latency => ({
   p99: percentile(buckets, 0.99),
 })
 
-function oldestIn({ index }: Source, box: string): string | null {
-  const oldest = index.sql(
-    'SELECT min(m.created) FROM receipt r JOIN message m ON m.seq = r.seq WHERE r.box = ? AND r.class = 0',
+/**
+ * When the oldest unread message of a box was sent. What was sent here is in the order in which it was sent, so the first
+ * of each rank is enough, however full the box is. Only imported mail is older than what was there before it.
+ */
+function oldestWaiting({ index }: Source): (box: string) => string | null {
+  const imported = new Map(
+    index
+      .sql(
+        `SELECT r.box, min(m.created) FROM message m CROSS JOIN receipt r ON r.seq = m.seq
+         WHERE m.imported = 1 AND r.class = 0 GROUP BY r.box`,
+      )
+      .all<[box: string, created: number]>(),
   )
-  const [created] = oldest.get<[number | null]>([box])!
-  return created === null ? null : isoTime(created)
+  const first = index.sql(
+    `SELECT min((SELECT m.created FROM receipt r JOIN message m ON m.seq = r.seq
+       WHERE r.box = ?1 AND r.class = 0 AND r.rank = p.value ORDER BY r.seq LIMIT 1))
+     FROM json_each('${JSON.stringify(priorities.map((_, rank) => rank))}') p`,
+  )
+  return (box) => {
+    const [created] = first.get<[number | null]>([box])!
+    const oldest = Math.min(
+      created ?? Number.POSITIVE_INFINITY,
+      imported.get(box) ?? Number.POSITIVE_INFINITY,
+    )
+    return Number.isFinite(oldest) ? isoTime(oldest) : null
+  }
 }
 
 const earliest = (times: readonly (string | null)[]): string | null =>

@@ -2,10 +2,13 @@ import type { Source } from './message.ts'
 import { awayBoxes } from './roster.ts'
 
 /**
- * The oldest message that somebody has yet to read or finish, and its segment. Group mail that was read is
+ * The oldest message that somebody has yet to get, to read or to finish, and its segment. Group mail that was read is
  * finished: nothing more is expected of its readers.
  */
-export function firstUnfinished(source: Source, now: number): { id: string; segment: number } | undefined {
+export function firstUnfinished(
+  source: Source,
+  now: number,
+): { id: string; segment: number; is: string } | undefined {
   const row = source.index
     .sql(
       `SELECT m.id, m.segment FROM receipt r JOIN message m ON m.seq = r.seq
@@ -14,5 +17,10 @@ export function firstUnfinished(source: Source, now: number): { id: string; segm
        ORDER BY r.seq LIMIT 1`,
     )
     .get<[string, number]>([now, awayBoxes(source)])
-  return row && { id: row[0], segment: row[1] }
+  const scheduled = source.index
+    .sql('SELECT id, segment FROM scheduled ORDER BY seq LIMIT 1')
+    .get<[string, number]>()
+  const isEarlier = scheduled !== undefined && (row === undefined || scheduled[1] < row[1])
+  const first = isEarlier ? scheduled : row
+  return first && { id: first[0], segment: first[1], is: isEarlier ? 'scheduled' : 'unread or open' }
 }

@@ -18,6 +18,7 @@ import {
 import { isOfferedElsewhere, openOffers, openWork } from './offers.ts'
 import { mattersWhere } from './owed.ts'
 import { isShared } from './roster.ts'
+import { findScheduled, scheduledUntil, scheduledWithKey } from './scheduled.ts'
 import { hasShare } from './shares.ts'
 import { trailOf } from './show.ts'
 import { hasWork } from './work.ts'
@@ -61,10 +62,13 @@ export function createView(source: Source): View {
     steps: (seq) => trailOf({ ...source, journal: source.stored }, seq),
     hasShare: (signature) => hasShare(source, signature),
     keyed(sender, key) {
-      return index
+      const sent = index
         .sql('SELECT m.id FROM keyed k JOIN message m ON m.seq = k.seq WHERE k.sender = ? AND k.key = ?')
         .get<[string]>([sender, key])?.[0]
+      return sent ?? scheduledWithKey(source, sender, key)
     },
+    scheduledUntil: (time, limit) => scheduledUntil(source, time, limit),
+    scheduled: (id) => findScheduled(source, id),
     lastOf(sender, threadId) {
       return index
         .sql(

@@ -126,6 +126,7 @@ export class RemoteMailbox implements Mailbox {
   }
   thread = async (id: string) => (await this.#ask('thread', { id })).messages
   sent = (options: ListOptions = {}) => this.#ask('sent', options)
+  scheduled = async () => (await this.#ask('scheduled', {})).messages
   search = (query: string, options: SearchOptions = {}) => this.#ask('search', { ...options, query })
   show = (id: string) => this.#ask('show', { id })
   count = () => this.#ask('count', {})

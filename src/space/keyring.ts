@@ -10,9 +10,9 @@ import {
 } from '../base/files.ts'
 import type { DataKey } from '../base/sealing.ts'
 import { newSigningKey, type SigningKey, signerOf } from '../base/signing.ts'
-import type { Draft, Gist, LateDraft, MessageDraft } from '../model/entry.ts'
+import type { Draft, Gist, LateDraft, MessageDraft, ScheduledDraft } from '../model/entry.ts'
 import { nameToFile } from '../model/name.ts'
-import type { MessageSigner } from '../model/signature.ts'
+import { type MessageSigner, signAlone } from '../model/signature.ts'
 import { configDir, type Environment } from './trust.ts'
 
 /** How long a key that is not there is not looked for again. */
@@ -166,17 +166,22 @@ export class Keyring {
 
   /** Signs the messages of a decision. What was imported keeps the signature that it came with. */
   sign<D extends Draft | LateDraft>(drafts: D[], isRequired: boolean): D[] {
-    for (const draft of drafts)
-      if (typeof draft === 'object' && draft.kind === 'message' && draft.originalAt === undefined)
-        this.#signMessage(draft, isRequired)
+    for (const draft of drafts) {
+      if (typeof draft !== 'object' || (draft.kind !== 'message' && draft.kind !== 'scheduled')) continue
+      // What was scheduled was signed then.
+      const isNew = draft.originalAt === undefined && !('scheduledAt' in draft)
+      if (isNew) this.#signMessage(draft, isRequired)
+    }
     return drafts
   }
 
-  #signMessage(draft: MessageDraft, isRequired: boolean): void {
+  #signMessage(draft: MessageDraft | ScheduledDraft, isRequired: boolean): void {
     const { from } = draft.message
     const signer = this.signerFor(from)
-    if (signer !== undefined) draft.signer = signer.self
-    else if (isRequired)
+    if (signer !== undefined) {
+      if (draft.kind === 'message') draft.signer = signer.self
+      else draft.signature = signAlone(draft, signer)
+    } else if (isRequired)
       throw new MailboxError(
         'not_permitted',
         `this space takes signed mail only, and ${from} has no key here`,

@@ -1,6 +1,6 @@
 import type { DataKey } from '../base/sealing.ts'
 import type { Journal } from '../journal/journal.ts'
-import type { Entry, MessageEntry, ReceiptEntry } from '../model/entry.ts'
+import type { Entry, MessageEntry, ReceiptEntry, ScheduledEntry } from '../model/entry.ts'
 import { audienceOf, lockedMessage, lockedNote, openMessage, openNote, parseSealed } from '../model/sealed.ts'
 import type { ReadableJournal } from '../query/message.ts'
 
@@ -11,13 +11,14 @@ type ReadersOf = (seq: number) => readonly string[] | undefined
 
 /** An entry with its text, or with a sentence in its place if there is no key. Most are returned as they are. */
 export function openedEntry(entry: Entry, space: string, find: FindKey, readersOf: ReadersOf): Entry {
-  if (entry.kind === 'message' && entry.message.sealed !== undefined) return opened(entry, space, find)
+  if ((entry.kind === 'message' || entry.kind === 'scheduled') && entry.message.sealed !== undefined)
+    return opened(entry, space, find)
   return entry.kind === 'receipt' && entry.sealed !== undefined
     ? withNote(entry, space, find, readersOf)
     : entry
 }
 
-function opened(entry: MessageEntry, space: string, find: FindKey): Entry {
+function opened(entry: MessageEntry | ScheduledEntry, space: string, find: FindKey): Entry {
   const { message } = entry
   const sealed = message.sealed!
   const found = parseSealed(sealed)

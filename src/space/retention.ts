@@ -139,7 +139,7 @@ async function dueForRemoval(job: Job, gzipped: readonly ArchivedSegment[]): Pro
   return takeWhileDue(job, archived, (facts) => {
     const young = staysByAge(facts, job.removeBefore)
     if (young !== undefined || unfinished === undefined || facts.segment < unfinished.segment) return young
-    return `message ${unfinished.id} is unread or open`
+    return `message ${unfinished.id} is ${unfinished.is}`
   })
 }
 

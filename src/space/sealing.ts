@@ -1,6 +1,6 @@
 import { outlineOf } from '../conversation/outline.ts'
 import { systemAgent } from '../model/agent.ts'
-import type { Draft, LateDraft, MessageDraft, ReceiptDraft } from '../model/entry.ts'
+import type { Draft, LateDraft, MessageDraft, ReceiptDraft, ScheduledDraft } from '../model/entry.ts'
 import { sealMessage, sealNote } from '../model/sealed.ts'
 import type { Vault } from './vault.ts'
 
@@ -14,19 +14,21 @@ export const sealDrafts = (drafts: readonly (Draft | LateDraft)[], vault: Vault)
   )
 
 function sealDraft(draft: Draft, vault: Vault): Draft {
-  if (draft.kind === 'message') return sealedMessage(draft, vault)
+  if (draft.kind === 'message' || draft.kind === 'scheduled') return sealedMessage(draft, vault)
   return draft.kind === 'receipt' && draft.note !== undefined ? sealedNote(draft, vault) : draft
 }
 
-function sealedMessage(draft: MessageDraft, vault: Vault): MessageDraft {
+function sealedMessage<D extends MessageDraft | ScheduledDraft>(draft: D, vault: Vault): D {
   const { message } = draft
-  // What was imported encrypted stays as it is.
-  if (message.from === systemAgent || message.sealed !== undefined) return draft
+  // What was imported encrypted, or scheduled, stays as it is.
+  const isAsItWas =
+    message.sealed !== undefined || ('scheduledAt' in draft && draft.scheduledAt !== undefined)
+  if (message.from === systemAgent || isAsItWas) return draft
   const { encrypt, ...rest } = draft
   const seal = encrypt ? vault.sealFor([message.from, ...message.to]) : vault.current
   return seal === undefined
     ? draft
-    : { ...rest, message: sealMessage(message, seal, vault.space, outlineOf(message)) }
+    : ({ ...rest, message: sealMessage(message, seal, vault.space, outlineOf(message)) } as D)
 }
 
 function sealedNote(draft: ReceiptDraft, vault: Vault): ReceiptDraft {

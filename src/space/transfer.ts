@@ -4,7 +4,13 @@ import type { ImportLine } from '../command/import-check.ts'
 import { person } from '../model/agent.ts'
 import type { Settings } from '../model/settings.ts'
 import { type ExportLine, exportFormat } from '../model/transfer.ts'
-import { type ExportedEntry, exportedAgents, exportedEntry, isExported } from '../query/export.ts'
+import {
+  type ExportedEntry,
+  exportedAgents,
+  exportedEntry,
+  exportedScheduled,
+  isExported,
+} from '../query/export.ts'
 import type { SpaceCore } from './core.ts'
 import { ownSettings, writeSettings } from './settings.ts'
 import { changeShared } from './shared.ts'
@@ -38,6 +44,7 @@ export async function* exportLines(core: SpaceCore, options: ExportOptions = {})
     page = []
   }
   yield* await lines()
+  yield* await core.query(exportedScheduled)
 }
 
 /** A line of an export: its number, and its value or why it has none. */
@@ -151,7 +158,7 @@ export async function importLines(
       continue
     }
     batch.push({ line: item.line, entry: checked })
-    if (checked.kind === 'message') text += checked.message.body.length
+    if (checked.kind === 'message' || checked.kind === 'scheduled') text += checked.message.body.length
     if (batch.length >= linesAtOnce || text >= textAtOnce) await flush()
   }
   await flush()
@@ -160,14 +167,14 @@ export async function importLines(
 
 function count(done: Imported, { kind }: EntryLine, outcome: Exclude<Outcome, MailboxError>): void {
   const isNew = outcome === 'imported'
-  if (kind === 'message') done[isNew ? 'imported' : 'skipped']++
+  if (kind === 'message' || kind === 'scheduled') done[isNew ? 'imported' : 'skipped']++
   else if (kind === 'agent') done[isNew ? 'agents' : 'agentsSkipped']++
   else if (isNew) done.receipts++
 }
 
 /** Whether there is something in a line that an encrypted space encrypts. */
 const hasText = (entry: EntryLine): boolean =>
-  entry.kind === 'message'
+  entry.kind === 'message' || entry.kind === 'scheduled'
     ? entry.message.sealed === undefined
     : entry.kind === 'receipt' && entry.note !== undefined
 

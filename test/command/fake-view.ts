@@ -195,6 +195,8 @@ export function spaceOf(agents: Agent[], ...mails: Mail[]): View {
           one.since <= before,
       ),
     offers: () => [],
+    scheduledUntil: () => [],
+    scheduled: () => undefined,
     openWork: (name) => letters((one) => isUnfinished(one) && one.box === name).length,
     nextOfRole: (role) => letters((one) => one.box === `role:${role}`)[0]?.id,
   }

@@ -82,7 +82,7 @@ const views: View[] = [
     ready: 'dialog[open] .composer-templates',
     act: async (page) => {
       await page.getByRole('button', { name: 'Handoff' }).click()
-      await page.getByText('Tags, attachments, expiry').click()
+      await page.getByText('Tags, attachments, schedule, expiry').click()
     },
   },
   { name: 'away', path: () => '/away?since=24h', ready: '.digest li' },

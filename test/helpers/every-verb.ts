@@ -115,6 +115,7 @@ export function everyVerb(dir: string, ids: SceneIds): Record<string, VerbCall> 
     show: { words: ['show', ids.sent] },
     thread: { words: ['thread', ids.sent] },
     sent: { words: ['sent'] },
+    scheduled: { words: ['scheduled'] },
     search: { words: ['search', 'words'] },
     dead: { words: ['dead', '--resend', ids.dead, '--to', 'bob'], adds: 'message' },
     wait: { words: ['wait', '--timeout', '1s'], adds: 'receipt' },

@@ -128,6 +128,9 @@ it('answers every operation in the shape that its document promises', async () =
   await act('bob', 'thread', { id: reply.id })
   await act('bob', 'show', { id: reply.id })
   await act('bob', 'sent', { limit: 2 })
+  const later = await act('bob', 'send', { to: 'ada', at: '1h' })
+  expect((await act('bob', 'scheduled', {})).messages).toMatchObject([{ id: later.id }])
+  await act('bob', 'withdraw', { id: later.id })
   await act('bob', 'search', { query: 'answer' })
 
   await act('ada', 'hand-off', {

@@ -6,7 +6,7 @@ import type { Box } from '../helpers/cli.ts'
 import { clockAt } from '../helpers/scene.ts'
 import { tempSpace } from '../helpers/temp.ts'
 import { needTool } from '../helpers/tools.ts'
-import { boxWith, byHand } from './stage.ts'
+import { boxWith, byHand, scene } from './stage.ts'
 
 const columns = 80
 
@@ -205,6 +205,27 @@ describe('--json', () => {
     }
     expect(stats.roles).toEqual([{ name: 'role:worker', pending: 1, oldestWaiting: expect.any(String) }])
     expect(stats.deadLetters).toBe((await box.json('dead')).messages.length)
+  })
+
+  it('stats name the oldest that waits, whatever its priority, and imported mail by its own time', async () => {
+    const { space, clock } = await scene()
+    const ada = await byHand(space, 'ada')
+    await byHand(space, 'bob')
+    const oldest = async () => (await space.stats()).agents.find(({ name }) => name === 'bob')!.oldestWaiting
+    expect(await oldest()).toBeNull()
+    const first = await ada.send({ to: 'bob', priority: 'low' })
+    clock.advance(60_000)
+    const second = await ada.send({ to: 'bob', priority: 'urgent' })
+    expect(await oldest()).toBe(first.createdAt)
+    await ada.withdraw(first.id)
+    expect(await oldest()).toBe(second.createdAt)
+    const at = '2026-01-01T00:00:00.000Z'
+    const { seq: _, warnings: __, ...message } = second
+    const id = '019b76da-a800-7000-8000-000000000001'
+    await space.importMessages([
+      { kind: 'message', at, message: { ...message, id, threadId: id, createdAt: at } },
+    ])
+    expect(await oldest()).toBe(at)
   })
 
   it('stats of an empty space are zeros, not holes', async () => {

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import './chart.css'
@@ -61,9 +61,10 @@ export function TimeSeries(props: TimeSeriesProps) {
   latest.current = { data, width, events, thresholds, onRange }
   const isEmpty = buckets.length === 0
 
-  // New lines or colours need a new chart. New data and sizes update the existing one.
+  // New lines or colours need a new chart, before anybody sees the old one in front of the new colours. New data and
+  // sizes update the existing one.
   const shape = lines.map(({ key, color }) => `${key} ${color ?? ''}`).join('\n')
-  useEffect(() => {
+  useLayoutEffect(() => {
     const target = ref.current
     if (target === null || isEmpty) return
     const options = optionsOf({

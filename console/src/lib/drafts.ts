@@ -15,6 +15,8 @@ export interface Draft {
   attachments: string
   /** How long it lives unread, such as `4h`; `never`: it does not expire; empty: as the kind of address has it. */
   life: string
+  /** When it is sent, in local time as a field for it has it; empty: at once. */
+  sendAt: string
   /** What it is written from; empty for a plain message. */
   template: string
   /** What was typed into the fields of the template, by name. */
@@ -29,6 +31,14 @@ export interface Draft {
   key: string
 }
 
+/** A time as a field for local times has it. */
+export function localTime(ms: number): string {
+  const date = new Date(ms)
+  const two = (n: number) => String(n).padStart(2, '0')
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
 const prefix = 'mailbox.draft.'
 
 /** Browsers have no `randomUUID` on plain http, which a hub in a local network uses. */
@@ -37,7 +47,7 @@ export const newKey = (): string =>
 
 export const emptyDraft = (): Draft => ({
   ...{ to: '', subject: '', body: '', type: 'text', priority: 'normal', tags: '', attachments: '' },
-  ...{ life: '', template: '', values: {}, isTried: false, at: 0 },
+  ...{ life: '', sendAt: '', template: '', values: {}, isTried: false, at: 0 },
   ...{ requiresAck: false, awaitingResponse: false, key: newKey() },
 })
 

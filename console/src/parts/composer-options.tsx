@@ -3,7 +3,8 @@ import { knownTypes, typeOf } from '../../../src/conversation/registry.ts'
 import { boxOfTag } from '../../../src/model/address.ts'
 import type { Priority } from '../data/types.ts'
 import { completeLast } from '../lib/completion.ts'
-import type { Draft } from '../lib/drafts.ts'
+import { type Draft, localTime } from '../lib/drafts.ts'
+import { snoozeChoices } from '../lib/snooze.ts'
 import { templates } from '../lib/templates.ts'
 import { typeName } from '../lib/text.ts'
 import { overview } from '../state/overview.ts'
@@ -12,6 +13,7 @@ import { CompletedField } from './completed-field.tsx'
 const templated = new Set(templates.map(({ action }) => action.type))
 const types = knownTypes.filter((type) => typeOf(type)?.isComposed && !templated.has(type))
 const priorities: Priority[] = ['low', 'normal', 'high', 'urgent']
+const hourMs = 3_600_000
 const lives = {
   '': 'Default for its recipients',
   '1h': '1 hour',
@@ -30,7 +32,9 @@ export interface ComposerOptionsProps {
 /** What goes beside the text of a message. */
 export function ComposerOptions({ draft, change, hasType }: ComposerOptionsProps) {
   const id = useId()
-  const [isMore] = useState(draft.tags !== '' || draft.attachments !== '' || draft.life !== '')
+  const [isMore] = useState(
+    [draft.tags, draft.attachments, draft.life, draft.sendAt].some((text) => text !== ''),
+  )
   return (
     <>
       <div class="composer-options">
@@ -80,7 +84,7 @@ export function ComposerOptions({ draft, change, hasType }: ComposerOptionsProps
         </label>
       </div>
       <details class="composer-more" open={isMore}>
-        <summary>Tags, attachments, expiry</summary>
+        <summary>Tags, attachments, schedule, expiry</summary>
         <div class="composer-line">
           <label for={`${id}tags`}>Tags</label>
           <CompletedField
@@ -102,6 +106,7 @@ export function ComposerOptions({ draft, change, hasType }: ComposerOptionsProps
             onInput={(event) => change({ attachments: event.currentTarget.value })}
           />
         </div>
+        <SendAt draft={draft} change={change} />
         <div class="composer-line">
           <label for={`${id}life`}>Expires</label>
           <select
@@ -119,6 +124,54 @@ export function ComposerOptions({ draft, change, hasType }: ComposerOptionsProps
         </div>
       </details>
     </>
+  )
+}
+
+const another = 'another'
+
+/** When the message is sent: now, at a time that people often want, or at another. */
+function SendAt({ draft: { sendAt }, change }: Pick<ComposerOptionsProps, 'draft' | 'change'>) {
+  const id = useId()
+  // The same choices for as long as one looks at them.
+  const [choices] = useState(() =>
+    snoozeChoices(new Date()).map(({ name, at }) => ({ name, time: localTime(at) })),
+  )
+  const isKnown = sendAt === '' || choices.some(({ time }) => time === sendAt)
+  const [isOther, setOther] = useState(!isKnown)
+  return (
+    <div class="composer-line">
+      <label for={`${id}at`}>Send</label>
+      <div class="composer-at">
+        <select
+          id={`${id}at`}
+          class="field"
+          value={isOther ? another : sendAt}
+          onChange={({ currentTarget: { value } }) => {
+            setOther(value === another)
+            change({ sendAt: value === another ? sendAt || localTime(Date.now() + hourMs) : value })
+          }}
+        >
+          <option value="">Now</option>
+          {choices.map(({ name, time }) => (
+            <option key={time} value={time}>
+              {name}
+            </option>
+          ))}
+          <option value={another}>At another time</option>
+        </select>
+        {isOther && (
+          <input
+            class="field"
+            type="datetime-local"
+            aria-label="Date and time"
+            required
+            min={localTime(Date.now())}
+            value={sendAt}
+            onInput={(event) => change({ sendAt: event.currentTarget.value })}
+          />
+        )}
+      </div>
+    </div>
   )
 }
 

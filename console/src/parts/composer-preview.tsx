@@ -20,7 +20,7 @@ function contentOf(draft: Draft, isReply: boolean) {
 
 /** The input of `send` or `reply`. Fails when a duration is none. */
 export function inputOf(draft: Draft, replyTo: string | undefined, replyType: string | undefined): object {
-  const { requiresAck, awaitingResponse, key, life } = draft
+  const { requiresAck, awaitingResponse, key, life, sendAt } = draft
   const { tags, attachments, ...content } = contentOf(draft, replyTo !== undefined)
   return {
     ...(replyTo !== undefined && { id: replyTo, ...(replyType && { type: replyType, payload: {} }) }),
@@ -29,6 +29,7 @@ export function inputOf(draft: Draft, replyTo: string | undefined, replyType: st
     ...(awaitingResponse && { awaitingResponse }),
     ...(tags.length > 0 && { tags }),
     ...(attachments.length > 0 && { attachments }),
+    ...(sendAt !== '' && { at: new Date(sendAt).toISOString() }),
     ...(life !== '' && { ttlMs: life === 'never' ? null : parseDuration(life) }),
   }
 }
@@ -49,7 +50,13 @@ export function Preview({ draft, replyType, isReply }: PreviewProps) {
     return <p class="problem">{(error as Error).message}</p>
   }
   const message = {
-    ...{ id: 'preview', threadId: 'preview', from: 'user', seq: 0, createdAt: new Date().toISOString() },
+    ...{
+      id: 'preview',
+      threadId: 'preview',
+      from: 'user',
+      seq: 0,
+      createdAt: new Date(draft.sendAt || Date.now()).toISOString(),
+    },
     ...{ subject: '', type: replyType ?? 'text', requiresAck, awaitingResponse, ...content },
   } as unknown as StoredMessage
   return (

@@ -1,11 +1,13 @@
 import './composer.css'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { act } from '../data/api.ts'
+import type { StoredMessage } from '../data/types.ts'
 import { parseRecipients } from '../lib/address.ts'
 import { type Draft, emptyDraft, isEmpty, newKey, readDraft, writeDraft } from '../lib/drafts.ts'
 import { reachOf } from '../lib/reach.ts'
 import { type Template, templateOf } from '../lib/templates.ts'
 import { line, plural } from '../lib/text.ts'
+import { fullTime } from '../lib/time.ts'
 import { busy, perform, withdraw } from '../state/act.ts'
 import { discardDraft } from '../state/compose.ts'
 import { offerUndo } from '../state/deferred.ts'
@@ -27,7 +29,8 @@ export interface ComposerProps {
   replyType?: string | undefined
   /** Runs after it was sent. */
   after?: () => Promise<void>
-  onSent?: (threadId: string) => void
+  /** `threadId`: undefined if it is sent later. */
+  onSent?: (threadId: string | undefined) => void
   onDiscard?: () => void
   /** It was taken back, and is a draft again. */
   onTakenBack?: () => void
@@ -62,23 +65,25 @@ export function Composer(props: ComposerProps) {
     keep({ ...draft, isTried: true, ...(replyTo !== undefined && { replyTo }) })
     const whom = to.length > 4 ? plural(to.length, 'recipient') : to.map(line).join(', ')
     const sent = await perform('send', '', async () => {
-      const { id, threadId } = await act<{ id: string; threadId: string }>(
+      const { id, threadId, createdAt } = await act<StoredMessage>(
         replyTo === undefined ? 'send' : 'reply',
         inputOf(draft, replyTo, props.replyType),
       )
-      await props.after?.()
+      // What answers later settles nothing now.
+      if (draft.sendAt === '') await props.after?.()
       writeDraft(place, undefined)
       setDraft({ ...emptyDraft(), ...start })
-      onSent?.(threadId)
+      onSent?.(draft.sendAt === '' ? threadId : undefined)
       // A reply has settled what it answers, which taking it back would not undo.
-      if (replyTo !== undefined) return void showToast(`Sent to ${whom}`)
+      if (replyTo !== undefined && draft.sendAt === '') return void showToast(`Sent to ${whom}`)
       // What nobody has read yet can be taken back, and goes on as a draft.
       const takeBack = async () => {
         if (!(await withdraw(id))) return
         writeDraft(place, { ...draft, key: newKey(), isTried: false })
         props.onTakenBack?.()
       }
-      offerUndo(`Sent to ${whom}`, () => void takeBack(), '')
+      const when = draft.sendAt === '' ? 'Sent' : `Scheduled for ${fullTime(createdAt).replace(/:\d\d$/, '')}`
+      offerUndo(`${when} to ${whom}`, () => void takeBack(), '')
     })
     if (!sent) form.current?.querySelector<HTMLElement>('[name=body]')?.focus()
   }
@@ -188,7 +193,7 @@ export function Composer(props: ComposerProps) {
           </button>
         )}
         <button type="submit" class="button main" disabled={busy.value !== null}>
-          <Icon name="send" /> Send
+          <Icon name={draft.sendAt === '' ? 'send' : 'clock'} /> {draft.sendAt === '' ? 'Send' : 'Schedule'}
         </button>
       </div>
     </form>

@@ -15,6 +15,7 @@ import { isForPerson } from '../state/matters.ts'
 import { notifies, toggleNotify } from '../state/notify.ts'
 import { openNeeds } from '../state/open-needs.ts'
 import { overview } from '../state/overview.ts'
+import { scheduled } from '../state/scheduled.ts'
 import { isDark, setTheme } from '../state/theme.ts'
 import { views } from '../state/views.ts'
 
@@ -26,6 +27,8 @@ export function Nav({ route, search, onEscape }: { route: Route; search: string;
   const needed = openNeeds.value?.filter(isForPerson).length ?? data?.asksYou ?? 0
   const q = route.page === 'search' ? new URLSearchParams(search).get('q') : null
   const isView = views.data.value?.some(({ query }) => query === q) ?? false
+  useEffect(() => scheduled.use(), [])
+  const drafts = draftPlaces.value.size + (scheduled.data.value?.length ?? 0)
   const item = (
     page: Route['page'],
     href: string,
@@ -85,7 +88,7 @@ export function Nav({ route, search, onEscape }: { route: Route; search: string;
           {item('away', '/away', 'moon', 'While away')}
           {item('threads', '/threads', 'threads', 'Threads')}
           {item('search', '/search', 'search', 'Search')}
-          {draftPlaces.value.size > 0 && item('drafts', '/drafts', 'pen', 'Drafts', draftPlaces.value.size)}
+          {drafts > 0 && item('drafts', '/drafts', 'pen', 'Drafts', drafts)}
           {item('agents', '/agents', 'people', 'Agents')}
           {item('dead', '/dead', 'alert', 'Dead letters', data?.dead)}
           {item('stats', '/stats', 'chart', 'Metrics')}

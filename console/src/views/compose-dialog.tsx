@@ -36,7 +36,7 @@ export function ComposeDialog() {
         autoFocus={start.to !== undefined && start.to !== ''}
         onSent={(threadId) => {
           close()
-          go(path('threads', threadId))
+          go(threadId === undefined ? '/drafts' : path('threads', threadId))
         }}
         onDiscard={close}
         onTakenBack={() => openDraft(place)}

@@ -22,7 +22,7 @@ const NothingSelected = () => (
   <Empty title="Nothing selected">
     <p>
       <kbd>j</kbd>/<kbd>k</kbd> to move, <kbd>r</kbd> to reply, <kbd>c</kbd> to compose, <kbd>?</kbd> for all
-      shortcuts
+      shortcuts.
     </p>
   </Empty>
 )

@@ -150,7 +150,7 @@ function useBuckets(frame: ReplayFrame | undefined): Series['buckets'] | undefin
   const to = frame?.lastAt
   useEffect(() => {
     if (from === undefined || to === undefined || from === to) return
-    get<Series>('/api/series', { from, to, buckets: 120 }).then(
+    get<Series>('/api/series', { from, to, buckets: 120, agents: 'no' }).then(
       ({ buckets: found }) => setBuckets(found),
       showError,
     )

@@ -230,7 +230,9 @@ function Results({ q, id, onFacts }: ResultsProps) {
   if (items.length === 0)
     return (
       <Empty title="No results">
-        <p>Try fewer words. Write dates as 2026-11-15, and durations as 24h.</p>
+        <p>
+          Try fewer words. Write dates as <code>2026-11-15</code>, and durations as <code>24h</code>.
+        </p>
       </Empty>
     )
   return (

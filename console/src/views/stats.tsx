@@ -40,7 +40,7 @@ export function StatsPage({ query }: { query: URLSearchParams }) {
       const { from, to } = boundsOf(range, Date.now())
       return get<Series>(
         '/api/series',
-        { from: new Date(from).toISOString(), to: new Date(to).toISOString(), buckets },
+        { from: new Date(from).toISOString(), to: new Date(to).toISOString(), buckets, agents: 'no' },
         signal,
       )
     },

@@ -55,6 +55,16 @@ function describe(cli: Cli, entry: Entry, subjects: ReadonlyMap<string, string>)
   switch (entry.kind) {
     case 'message':
       return describeMessage(cli, entry)
+    case 'scheduled': {
+      const { message } = entry
+      const when = `${day(message.createdAt)} ${clock(message.createdAt)}`
+      return [`${message.from} scheduled for ${when} to ${message.to.join(', ')}: ${subjectIn(cli, message)}`]
+    }
+    case 'unscheduled':
+      return [
+        `${entry.by} took back a scheduled message${entry.note === undefined ? '' : ` (${entry.note})`}`,
+        entry.id,
+      ]
     case 'receipt':
       return describeReceipts(cli, entry, subjects)
     case 'agent':

@@ -2,13 +2,17 @@ import type { Command } from 'commander'
 import { MailboxError } from '../../base/errors.ts'
 import { person } from '../../model/agent.ts'
 import { toPrintableLine } from '../../model/text.ts'
+import type { StoredMessage } from '../../query/message.ts'
 import type { OpenedSpace } from '../../space/api.ts'
 import { readPersonFile, saveView, viewNamed } from '../../space/person-file.ts'
 import { DiskSpace } from '../../space/space.ts'
 import { action, type Cli, shellWord } from '../cli.ts'
 import { usageHint } from '../exit.ts'
+import { subjectIn } from '../format/foreign.ts'
 import { ladder } from '../format/ladder.ts'
 import { messageBlocks } from '../format/message.ts'
+import { truncate } from '../format/table.ts'
+import { absolute } from '../format/time.ts'
 import { examples } from '../help.ts'
 import { mailboxAction, open, openMailbox } from '../open.ts'
 import { given } from '../options.ts'
@@ -51,6 +55,21 @@ export function sent(command: Command): void {
       empty: 'nothing sent',
       words: 'sent',
     })
+  })
+}
+
+export function scheduled(command: Command): void {
+  command
+    .description('List what you have written with --at and that has not been sent yet, the earliest first.')
+    .addHelpText('after', examples('mailbox scheduled', 'mailbox withdraw ID'))
+  mailboxAction(command, async (cli, mailbox) => {
+    const messages = await mailbox.scheduled()
+    const line = (message: StoredMessage) => {
+      const { seq, id, to, createdAt } = message
+      const what = `${absolute(createdAt)}  to ${to.join(', ')}: ${subjectIn(cli, message)}`
+      return `${truncate(toPrintableLine(what), cli.width)}\n  #${seq}  ${id}`
+    }
+    cli.answer({ messages }, () => messages.map(line).join('\n') || 'nothing is scheduled')
   })
 }
 

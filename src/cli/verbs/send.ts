@@ -6,6 +6,7 @@ import type { Mailbox, SentMessage } from '../../space/mailbox/api.ts'
 import type { Queued } from '../../space/outbox.ts'
 import { actingAs, action, type Cli, shellWord } from '../cli.ts'
 import { addMessageOptions, completed, compose, type MessageFlags } from '../compose.ts'
+import { clock, day } from '../format/time.ts'
 import { examples } from '../help.ts'
 import { openFiles, openMailbox, withMailbox } from '../open.ts'
 import { collect, given } from '../options.ts'
@@ -25,6 +26,7 @@ export function send(command: Command): void {
       examples(
         'mailbox send ada --subject "Plan" --body "Ready for review."',
         'mailbox send role:architect --priority urgent --await --body "Which port?"',
+        'mailbox send ada --at "tomorrow 9:00" --body "How far are you?"',
         'git diff | mailbox send bob --subject "The change" -',
         'mailbox send project:inscription bob --body-file notes.md --ttl 2h',
         'mailbox send --tag project:inscription --subject "Schema" --body "It changes today."',
@@ -156,10 +158,13 @@ function isStdin(dash: string | undefined): boolean {
 
 /** Scripts want the id; people want to see the recipients. */
 export function answerSent(cli: Cli, { warnings, ...message }: SentMessage): void {
-  const { id, seq, to } = message
+  const { id, seq, to, createdAt, scheduled } = message
   for (const warning of warnings) cli.warn(warning)
   cli.answer({ message, warnings }, () =>
-    cli.quiet ? id : `sent to ${toPrintableLine(to.join(', '))}: #${seq}  ${id}`,
+    cli.quiet
+      ? id
+      : `${scheduled ? `scheduled for ${day(createdAt)} ${clock(createdAt)}` : 'sent'} to ${toPrintableLine(to.join(', '))}: #${seq}  ${id}`,
   )
-  cli.tip(`to see its delivery status: ${cli.command('show @last')}`)
+  if (scheduled) cli.tip(`to take it back: ${cli.command(`withdraw ${seq}`)}`)
+  else cli.tip(`to see its delivery status: ${cli.command('show @last')}`)
 }

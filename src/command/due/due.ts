@@ -1,6 +1,7 @@
 import type { View } from '../../conversation/view.ts'
 import type { Draft } from '../../model/entry.ts'
 import type { Context } from '../context.ts'
+import { sendScheduled } from '../schedule.ts'
 import { remind } from './acks.ts'
 import { findDeaths, findReturns, type ProcessStates, settleDead } from './deaths.ts'
 import { escalateUnread } from './escalation.ts'
@@ -10,7 +11,7 @@ import { endOffers } from './offers.ts'
 import { escalateOverdue } from './overdue.ts'
 
 /**
- * Everything that happens by itself: agents found dead, claims that ran out, mail that expired or lost its
+ * Everything that happens by itself: mail that was scheduled, agents found dead, claims that ran out, mail that expired or lost its
  * recipient, acks that did not come, urgent mail that nobody reads. No process has to be running for it:
  * whoever reads next does what is due, exactly once, because it is decided with the exclusive right to append.
  */
@@ -21,6 +22,9 @@ export function decideDue(
   /** The agent that comes for its mail: nobody is told that it has not read or answered it. */
   reader?: string,
 ): Draft[] {
+  const scheduled = sendScheduled(view, context)
+  // What becomes of the rest is decided once they are there.
+  if (scheduled.length > 0) return scheduled
   const letters = new LetterChanges(view, context, reader)
   const deaths = findDeaths(view, processes, context)
   const returns = findReturns(view, context)

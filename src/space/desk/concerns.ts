@@ -18,6 +18,8 @@ export function concerns(entry: Entry, agent: Agent): boolean {
     case 'segment':
     case 'key':
     case 'audit':
+    case 'scheduled':
+    case 'unscheduled':
       return false
     default:
       return true

@@ -29,7 +29,7 @@ export interface Mailbox {
   reply(id: string, input?: ReplyInput): Promise<SentMessage>
   /** Sends to everybody, or to everybody in a swarm. */
   broadcast(input: BroadcastInput): Promise<SentMessage>
-  /** Takes back a message that nobody has seen yet. */
+  /** Takes back a message that nobody has seen yet, or that is to be sent later. */
   withdraw(id: string): Promise<StoredMessage>
   /** Sends a dead letter to another address. Only its sender and the person may. */
   resend(id: string, to: Addresses): Promise<SentMessage>
@@ -54,6 +54,8 @@ export interface Mailbox {
   thread(id: string): Promise<StoredMessage[]>
   /** What this agent has sent, newest first. */
   sent(options?: ListOptions): Promise<Page<StoredMessage>>
+  /** What this agent has written to be sent later (`at`), the earliest first. Its time is its `createdAt`. */
+  scheduled(): Promise<StoredMessage[]>
   /**
    * Full text and operators: `from: to: tag: type: priority: is:unread is:mine is:open has:attachment before: after:24h`; `-`
    * excludes.
@@ -145,6 +147,8 @@ export interface UntilOptions {
 }
 
 export type SentMessage = StoredMessage & {
+  /** It is sent later: at its `createdAt`. */
+  scheduled?: true
   /** Things the sender should know although the message was accepted. */
   warnings: string[]
 }

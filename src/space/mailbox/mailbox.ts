@@ -8,6 +8,7 @@ import { inbox } from '../../query/inbox.ts'
 import { withSignatures } from '../../query/keys.ts'
 import { nextMail } from '../../query/next-mail.ts'
 import { owed } from '../../query/owed.ts'
+import { scheduledBy } from '../../query/scheduled.ts'
 import { search } from '../../query/search.ts'
 import { show } from '../../query/show.ts'
 import { sent, thread } from '../../query/threads.ts'
@@ -87,6 +88,7 @@ export class LocalMailbox implements ServedMailbox {
     const filter = checkedOptions(options)
     return this.#core.query((source) => sent(source, this.name, filter))
   }
+  scheduled: Of<'scheduled'> = () => this.#core.query((source) => scheduledBy(source, this.name))
   search: Of<'search'> = async (query, options) => {
     const filter = checkedOptions(options)
     return this.#core.queryWords((source, words) =>

@@ -5,6 +5,7 @@ import { inSpan } from '../../base/trace.ts'
 import { checkSend, recipientsOf } from '../../command/check-send.ts'
 import type { Context } from '../../command/context.ts'
 import { decideResend } from '../../command/resend.ts'
+import { decideUnschedule } from '../../command/schedule.ts'
 import { decideSend, looksAtMessages, type SendCommand, type Sent } from '../../command/send.ts'
 import { decideWithdraw } from '../../command/withdraw.ts'
 import { checkPayload } from '../../conversation/payload.ts'
@@ -18,6 +19,7 @@ import { checkId } from '../../model/id.ts'
 import type { Origin } from '../../model/origin.ts'
 import { audienceIn } from '../../model/sealed.ts'
 import type { StoredMessage } from '../../query/message.ts'
+import { asMessage, findScheduled } from '../../query/scheduled.ts'
 import type { SpaceCore } from '../core.ts'
 import { runDue } from '../due.ts'
 import { syncEnd } from '../sync-end.ts'
@@ -134,23 +136,26 @@ function warningsOf(view: View, command: SendCommand, context: Context): string[
   }
 }
 
+type FoundMessage = StoredMessage & { scheduled?: true }
+
 /** The message with an id that was chosen before it was sent, if it is there already. */
 export function findSent(
   core: SpaceCore,
   { directory }: Pick<View, 'directory'>,
   { id, since }: Required<ChosenId>,
-): StoredMessage | undefined {
+): FoundMessage | undefined {
   return directory.hasSince(since, id) === false ? undefined : findSince(core, id, since.seq)
 }
 
 /** The message with this id among those after a seq. The journal alone tells, so no index can make a send fail. */
-function findSince({ journal, vault }: SpaceCore, id: string, seq: number): StoredMessage | undefined {
+function findSince({ journal, vault }: SpaceCore, id: string, seq: number): FoundMessage | undefined {
   for (let cursor = journal.locate(seq); ; ) {
     const read = journal.read(cursor)
     for (const { entry: stored } of read.entries) {
-      const isIt = stored.kind === 'message' && stored.message.id === id
-      const entry = isIt ? vault.open(stored) : undefined
+      const isMail = stored.kind === 'message' || stored.kind === 'scheduled'
+      const entry = isMail && stored.message.id === id ? vault.open(stored) : undefined
       if (entry?.kind === 'message') return { seq: entry.seq, ...entry.message }
+      if (entry?.kind === 'scheduled') return { seq: entry.seq, ...entry.message, scheduled: true }
     }
     if (read.entries.length === 0) return undefined
     cursor = read.cursor
@@ -182,7 +187,8 @@ function mayLook(core: SpaceCore, name: string): boolean {
 function toSent({ result: { message, warnings }, placed }: Decided<Sent>): SentMessage {
   const seq = placed[0]?.entry.seq ?? message.seq
   if (seq === undefined) throw new MailboxError('internal', 'nothing was sent')
-  const sealed = placed[0]?.entry.kind === 'message' ? placed[0].entry.message.sealed : undefined
+  const first = placed[0]?.entry
+  const sealed = first?.kind === 'message' || first?.kind === 'scheduled' ? first.message.sealed : undefined
   const encrypted = sealed && { encrypted: audienceIn(sealed) }
   return { seq, ...message, ...encrypted, warnings } as SentMessage
 }
@@ -207,8 +213,12 @@ export async function reply(holder: Holder, id: string, input: ReplyInput): Prom
 export async function withdraw({ core, name }: Holder, id: string): Promise<StoredMessage> {
   checkId(id)
   await bePresent({ core, name })
-  await core.record('index', (view) => decideWithdraw(view, name, id))
-  return messageOf(core, id)
+  const waiting = await core.query((source) => findScheduled(source, id))
+  await core.record('index', (view) => {
+    const scheduled = view.scheduled(id)
+    return scheduled === undefined ? decideWithdraw(view, name, id) : decideUnschedule(scheduled, name)
+  })
+  return waiting === undefined ? messageOf(core, id) : asMessage(waiting)
 }
 
 export async function resend(holder: Holder, id: string, to: Addresses): Promise<SentMessage> {
