@@ -146,10 +146,10 @@ export class Outgoing {
     const foreign = this.#foreignId(message, to)
     if (memory.linkOf(foreign, to) !== undefined) return
     const link: Link = { foreign, owner: to, id: message.id, place: '', state: 'unread' }
-    if (isForNobodyIn(space.core.agents, to)) return this.#write(link, message)
+    if (isForNobodyIn(space.roster, to)) return this.#write(link, message)
     for (const name of there)
       if (
-        space.core.agents.get(name)?.session.client === 'bridge' &&
+        space.roster.get(name)?.session.client === 'bridge' &&
         (await this.#reached(name, message, seq))
       )
         return this.#write(link, message)
@@ -239,7 +239,7 @@ export class Outgoing {
   /** Its file is in the inbox there: that is as much as can be known. */
   async #tellDelivered({ owner, id }: Link): Promise<void> {
     const { space } = this.#parts
-    if (space.core.agents.get(owner)?.session.client === 'bridge')
+    if (space.roster.get(owner)?.session.client === 'bridge')
       await space.mailboxInside(owner).notified([id])
   }
 

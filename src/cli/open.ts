@@ -7,6 +7,7 @@ import { person } from '../model/agent.ts'
 import type { Settings } from '../model/settings.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { OpenedSpace } from '../space/api.ts'
+import type { BridgedSpace } from '../space/bridged.ts'
 import { findMailboxAtDesk } from '../space/desk/mailbox-at-desk.ts'
 import { tokenFor } from '../space/logins.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
@@ -110,6 +111,21 @@ async function openAtHub(cli: Cli, place: HubPlace, options: OpenOptions): Promi
   return space
 }
 
+/** Opens a space behind a hub for a bridge. `untilItIsBack`: whenever the hub is away, the bridge waits for it. */
+export async function openForBridge(
+  cli: Cli,
+  place: HubPlace,
+  { untilItIsBack }: { untilItIsBack: boolean },
+): Promise<{ space: BridgedSpace; close: () => void }> {
+  // Whoever starts it hears at once what is wrong.
+  await using space = await openAtHub(cli, place, {})
+  const { openRemoteForBridge } = await import('../space/open.ts')
+  return openRemoteForBridge({
+    ...{ url: place.url, token: tokenFor(place, askedFor(cli) ?? space.you, process.env) },
+    retryForMs: untilItIsBack ? Number.POSITIVE_INFINITY : patienceMs,
+  })
+}
+
 /** Opens the space by its files. Creating one is always announced, because the path may be mistyped. */
 export async function openFiles(cli: Cli, { creates = false }: OpenOptions = {}): Promise<DiskSpace> {
   const ready = opened.get(cli)
@@ -176,13 +192,19 @@ async function confirmPerson(cli: Cli, own: string): Promise<boolean> {
 /** Spaces that were opened to see who acts, for the verb to go on with. */
 const opened = new WeakMap<Cli, DiskSpace>()
 
-/** Sets what a verb does that changes how a space works: inside a client that is up to the person. */
+/**
+ * Sets what a verb does that changes how a space works: inside a client that is up to the person. At a hub, where a
+ * verb has something to do there, its token decides.
+ */
 export function personAction<Words extends unknown[]>(
   command: Command,
   what: string,
   work: (cli: Cli, ...words: Words) => Promise<void> | void,
+  atHub?: (cli: Cli, place: HubPlace, ...words: Words) => Promise<void>,
 ): void {
   action(command, async (cli, ...words: Words) => {
+    const place = atHub === undefined ? undefined : foundPlace(cli)
+    if (place?.kind === 'hub') return atHub!(cli, place, ...words)
     const dir = spaceDir(cli)
     if (!spaceExists(dir)) return work(cli, ...words)
     await using space = await openFiles(cli).catch((error: unknown) => {

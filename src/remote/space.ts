@@ -15,6 +15,7 @@ import type { ListOptions } from '../query/page.ts'
 import type { UnreadableRecord } from '../query/unreadable.ts'
 import type { MailboxOptions, OpenedSpace } from '../space/api.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
+import { RemoteBridged } from './bridged.ts'
 import { Connection, type HubOptions } from './connection.ts'
 import { RemoteMailbox } from './mailbox.ts'
 import { followHub } from './stream.ts'
@@ -33,6 +34,19 @@ type Readings = typeof readings
 export async function openHub(options: HubOptions, stateDirOf: StateDirOf): Promise<RemoteSpace> {
   const connection = new Connection(options)
   return new RemoteSpace(connection, await look(connection, 'space', {}), stateDirOf)
+}
+
+/** Opens a space behind a hub for a bridge; `endedBy` says what an error is that ends it. */
+export async function openHubForBridge(
+  options: HubOptions,
+  stateDirOf: StateDirOf,
+  endedBy: (cause: Error) => Error,
+): Promise<{ space: RemoteBridged; close: () => void }> {
+  const connection = new Connection(options)
+  const info = await look(connection, 'space', {})
+  const space = new RemoteBridged(connection, new RemoteSpace(connection, info, stateDirOf), endedBy)
+  await space.check()
+  return { space, close: () => connection.close() }
 }
 
 /** Where programs on this machine keep what belongs to a space behind a hub. */

@@ -7,6 +7,7 @@ import { FileJournal } from '../journal/file/file-journal.ts'
 import { type PostgresAddress, parseAddress } from '../journal/postgres/address.ts'
 import type { HubOptions } from '../remote/connection.ts'
 import type { DatabaseOptions, LocalSpace, OpenedSpace, OpenSpaceOptions, Space } from './api.ts'
+import type { BridgedSpace } from './bridged.ts'
 import { SpaceCore } from './core.ts'
 import { doubtBells } from './desk/bells.ts'
 import { DeskSide } from './desk/side.ts'
@@ -44,6 +45,18 @@ export async function openRemote(
 ): Promise<OpenedSpace & { you: string; version: string }> {
   const { openHub } = await import('../remote/space.ts')
   return openHub(options, (url) => stateDirFor(url, process.env))
+}
+
+/** Opens a space behind a hub for a bridge on this machine. */
+export async function openRemoteForBridge(
+  options: HubOptions,
+): Promise<{ space: BridgedSpace; close: () => void }> {
+  const [{ openHubForBridge }, { BridgeEnded }] = await Promise.all([
+    import('../remote/space.ts'),
+    import('./bridged.ts'),
+  ])
+  const stateDirOf = (url: string) => stateDirFor(url, process.env)
+  return openHubForBridge(options, stateDirOf, (cause) => new BridgeEnded(cause))
 }
 
 function placeOf({ url, dir, ...options }: DatabaseOptions): OpenDiskOptions {
