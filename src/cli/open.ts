@@ -7,7 +7,6 @@ import { person } from '../model/agent.ts'
 import type { Settings } from '../model/settings.ts'
 import { toPrintableLine } from '../model/text.ts'
 import type { OpenedSpace } from '../space/api.ts'
-import type { BridgedSpace } from '../space/bridged.ts'
 import { findMailboxAtDesk } from '../space/desk/mailbox-at-desk.ts'
 import { tokenFor } from '../space/logins.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
@@ -93,10 +92,10 @@ export function open(cli: Cli, options: OpenOptions = {}): Promise<OpenedSpace> 
 }
 
 /** How long a verb tries to reach a hub that may just be starting again. Waits and streams try for as long as they run. */
-const patienceMs = 5_000
+export const patienceMs = 5_000
 
 /** Opens a space behind a hub. Whose token it is decides who acts; asking for somebody else is up to the hub. */
-async function openAtHub(cli: Cli, place: HubPlace, options: OpenOptions): Promise<OpenedSpace> {
+export async function openAtHub(cli: Cli, place: HubPlace, options: OpenOptions): Promise<OpenedSpace> {
   const { isPatient = true, agent } = options
   const asked = askedFor(cli)
   const { openRemote } = await import('../space/open.ts')
@@ -109,21 +108,6 @@ async function openAtHub(cli: Cli, place: HubPlace, options: OpenOptions): Promi
   const unreadable = await space.unreadable()
   cli.unreadable = () => unreadable
   return space
-}
-
-/** Opens a space behind a hub for a bridge. `untilItIsBack`: whenever the hub is away, the bridge waits for it. */
-export async function openForBridge(
-  cli: Cli,
-  place: HubPlace,
-  { untilItIsBack }: { untilItIsBack: boolean },
-): Promise<{ space: BridgedSpace; close: () => void }> {
-  // Whoever starts it hears at once what is wrong.
-  await using space = await openAtHub(cli, place, {})
-  const { openRemoteForBridge } = await import('../space/open.ts')
-  return openRemoteForBridge({
-    ...{ url: place.url, token: tokenFor(place, askedFor(cli) ?? space.you, process.env) },
-    retryForMs: untilItIsBack ? Number.POSITIVE_INFINITY : patienceMs,
-  })
 }
 
 /** Opens the space by its files. Creating one is always announced, because the path may be mistyped. */
@@ -173,7 +157,7 @@ async function decideActor(cli: Cli, { core }: DiskSpace): Promise<void> {
 }
 
 /** Who the command was told to act as. */
-const askedFor = ({ globals }: Cli): string | undefined =>
+export const askedFor = ({ globals }: Cli): string | undefined =>
   globals.as ?? (process.env['MAILBOX_AGENT'] || undefined)
 
 const isPersonThere = (): boolean => process.stdin.isTTY && process.stderr.isTTY
@@ -221,7 +205,7 @@ export function personAction<Words extends unknown[]>(
 }
 
 /** Whether the space is one of this machine, with its files. */
-const isOnDisk = (space: OpenedSpace): space is DiskSpace => 'core' in space
+export const isOnDisk = (space: OpenedSpace): space is DiskSpace => 'core' in space
 
 /** The mailbox of the agent the verb acts as. An agent that has not joined gets an error that says how to. */
 export async function openMailbox(cli: Cli, space: OpenedSpace, chosen?: ChosenId): Promise<Mailbox> {

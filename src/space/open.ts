@@ -11,6 +11,7 @@ import type { BridgedSpace } from './bridged.ts'
 import { SpaceCore } from './core.ts'
 import { doubtBells } from './desk/bells.ts'
 import { DeskSide } from './desk/side.ts'
+import { helpersOf } from './helpers.ts'
 import { stateDirFor } from './place.ts'
 import { configText, ensureSpaceDir, readSettings } from './settings.ts'
 import { DiskSpace } from './space.ts'
@@ -44,7 +45,13 @@ export async function openRemote(
   options: HubOptions,
 ): Promise<OpenedSpace & { you: string; version: string }> {
   const { openHub } = await import('../remote/space.ts')
-  return openHub(options, (url) => stateDirFor(url, process.env))
+  return openHub(options, here)
+}
+
+/** What this machine has of a space behind a hub. */
+const here = {
+  stateDirOf: (url: string) => stateDirFor(url, process.env),
+  helpersIn: helpersOf,
 }
 
 /** Opens a space behind a hub for a bridge on this machine. */
@@ -55,8 +62,7 @@ export async function openRemoteForBridge(
     import('../remote/space.ts'),
     import('./bridged.ts'),
   ])
-  const stateDirOf = (url: string) => stateDirFor(url, process.env)
-  return openHubForBridge(options, stateDirOf, (cause) => new BridgeEnded(cause))
+  return openHubForBridge(options, here, (cause) => new BridgeEnded(cause))
 }
 
 function placeOf({ url, dir, ...options }: DatabaseOptions): OpenDiskOptions {

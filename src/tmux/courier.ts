@@ -2,8 +2,8 @@ import { MailboxError } from '../base/errors.ts'
 import { person, systemAgent } from '../model/agent.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
-import type { DiskSpace } from '../space/space.ts'
 import type { Attempt, Registration, Store } from './store.ts'
+import type { WatchedSpace } from './watched.ts'
 
 /** Something that happened, for the person who runs the watcher. */
 export interface Event {
@@ -15,7 +15,7 @@ export interface Event {
 
 /** What all couriers of a watcher share. */
 export interface WatcherContext {
-  space: DiskSpace
+  space: WatchedSpace
   store: Store
   /** Differs for every watcher that starts, so that tmux can tell it from earlier ones. */
   epoch: string
@@ -53,7 +53,8 @@ export abstract class Courier {
   abstract turn(unread: readonly InboxMessage[]): Promise<Turn>
 
   protected async mailbox(): Promise<Mailbox> {
-    this.#mailbox ??= await this.context.space.mailboxOfRun(this.agent, { join: false })
+    this.context.space.willChange(this.agent)
+    this.#mailbox ??= await this.context.space.mailboxOfRun(this.agent)
     return this.#mailbox
   }
 
@@ -111,9 +112,9 @@ export abstract class Courier {
   }
 
   async #report(sender: string, id: string, subject: string, reason: string): Promise<void> {
-    const system = this.context.space.mailboxInside(systemAgent)
+    const reporter = await this.context.space.reporter(this.agent)
     const letter = (to: string) =>
-      system.send({
+      reporter.send({
         to,
         type: 'error',
         subject: `Not delivered to ${this.agent}: ${subject}`.slice(0, 500),
@@ -127,12 +128,15 @@ export abstract class Courier {
   }
 }
 
-/** Why it was not done, if it was not. Mostly ignored: what the state no longer allows is no longer needed. */
+/**
+ * Why it was not done, if it was not. Mostly ignored: what the state no longer allows is no longer needed. What could
+ * not be asked is done in a later turn.
+ */
 async function refusalOf(work: Promise<unknown>): Promise<MailboxError | undefined> {
   try {
     await work
   } catch (error) {
-    if (error instanceof MailboxError) return error
+    if (error instanceof MailboxError && error.code !== 'unreachable') return error
     throw error
   }
   return undefined

@@ -8,7 +8,7 @@ import { BridgeEnded, type BridgedSpace } from '../../space/bridged.ts'
 import type { HubPlace } from '../../space/place.ts'
 import type { Cli } from '../cli.ts'
 import { serviceSignal } from '../interrupt.ts'
-import { openForBridge } from '../open.ts'
+import { openForBridge } from '../open-hub.ts'
 import { type BridgeFlags, list, runOnce, stop } from './bridge.ts'
 
 /** How long a look may take to come to its end when the bridge is stopped. */
