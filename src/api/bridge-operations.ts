@@ -42,7 +42,8 @@ const nothing = s.object('BridgeStepTaken', { result: z.null() })
 
 export const bridgeOperations = {
   bridgeJoin: row({
-    summary: 'Join an agent that is in the folder of another system; roles that the person gives are left out',
+    summary:
+      'Join an agent that is in the folder of another system; roles that the person gives are left out',
     bridges: true,
     input: z.strictObject({ roles, tags, ...note }),
     output: s.agent,
@@ -57,7 +58,8 @@ export const bridgeOperations = {
     },
   }),
   bridgeUpdate: row({
-    summary: 'Add the roles and tags that an agent has in the folder; roles that the person gives are left out',
+    summary:
+      'Add the roles and tags that an agent has in the folder; roles that the person gives are left out',
     bridges: true,
     input: z.strictObject({ addRoles: roles, addTags: tags }),
     output: s.agent,

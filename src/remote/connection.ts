@@ -1,4 +1,10 @@
-import { type ErrorCode, errorCodes, type Limit, MailboxError, type MailboxErrorOptions } from '../base/errors.ts'
+import {
+  type ErrorCode,
+  errorCodes,
+  type Limit,
+  MailboxError,
+  type MailboxErrorOptions,
+} from '../base/errors.ts'
 import { given } from '../base/objects.ts'
 import { backoffMs, pause } from '../base/timers.ts'
 import { interrupted } from '../delivery/bell.ts'

@@ -1,5 +1,6 @@
 import { MailboxError } from '../base/errors.ts'
 import { person, systemAgent } from '../model/agent.ts'
+import type { Message } from '../model/message.ts'
 import type { InboxMessage } from '../query/inbox.ts'
 import type { Mailbox } from '../space/mailbox/api.ts'
 import type { Attempt, Registration, Store } from './store.ts'
@@ -106,12 +107,12 @@ export abstract class Courier {
     for (const id of attempt.ids) {
       const { message } = await mailbox.show(id)
       await refusalOf(mailbox.fail(id, { reason }))
-      await this.#report(message.from, id, message.subject, reason)
+      await this.#report(message, reason)
     }
     this.end(attempt, 'failed', reason)
   }
 
-  async #report(sender: string, id: string, subject: string, reason: string): Promise<void> {
+  async #report({ from: sender, id, threadId, subject }: Message, reason: string): Promise<void> {
     const reporter = await this.context.space.reporter(this.agent)
     const letter = (to: string) =>
       reporter.send({
@@ -119,7 +120,8 @@ export abstract class Courier {
         type: 'error',
         subject: `Not delivered to ${this.agent}: ${subject}`.slice(0, 500),
         body: `${reason}\nSee its status: mailbox show ${id}\nTry again: mailbox --as ${this.agent} retry ${id}`,
-        replyTo: id,
+        // An answer of the agent itself would settle what has failed.
+        ...(reporter.name === systemAgent ? { replyTo: id } : { threadId }),
         // Sent once, even if the watcher is killed right after sending it.
         key: `tmux-failed ${this.agent} ${id} ${reason}`.slice(0, 200),
       })

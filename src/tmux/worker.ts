@@ -92,7 +92,14 @@ function updateLines(lines: Map<string, Line>, context: WatcherContext): boolean
     if (lines.get(registration.agent)?.text === text) continue
     const courier = courierFor(context, registration)
     if (courier === undefined) continue
-    lines.set(registration.agent, { agent: registration.agent, courier, text, unread: [], turn: idle, dueMs: 0 })
+    lines.set(registration.agent, {
+      agent: registration.agent,
+      courier,
+      text,
+      unread: [],
+      turn: idle,
+      dueMs: 0,
+    })
     isNew = true
   }
   for (const agent of lines.keys()) if (!registrations.some((one) => one.agent === agent)) lines.delete(agent)

@@ -72,7 +72,9 @@ describe('mailbox bridge at a hub', () => {
     expect((await at.run('bridge')).answer).toMatchObject({ bridges: [{ format: 'ao', state: 'stopped' }] })
   })
 
-  it('works both ways until it is stopped, and waits for a hub that is away', { timeout: 120_000 }, async () => {
+  it('works both ways until it is stopped, and waits for a hub that is away', {
+    timeout: 120_000,
+  }, async () => {
     const { at, found, space, hub, stop, token } = await scene()
     const port = Number(new URL(hub.url).port)
     const bridge = at.start('bridge', 'ao', at.folder)
@@ -134,6 +136,19 @@ describe('mailbox bridge at a hub', () => {
     expect((await person.sync()).answer).toMatchObject({ brought: 1 })
   })
 
+  it('writes no mail that its token does not open, and says so', async () => {
+    const { at, space, url, hub } = await scene()
+    at.drop('one')
+    await at.sync()
+    await space.mailboxInside('zoe').send({ to: 'ao-10', body: 'for your eyes', encrypt: true })
+    const { answer } = await at.sync()
+    const reason = 'is encrypted, and this bridge has no key: it stays here'
+    expect(answer).toMatchObject({ written: 0, problems: [{ reason }] })
+    expect(at.inbox('ao-10')).toHaveLength(1)
+    const person = machine({ folder: at.folder, token: hub.token, url })
+    expect((await person.sync()).answer).toMatchObject({ written: 1, problems: [] })
+  })
+
   it('takes over what was finished before as history', async () => {
     const { at, found, space } = await scene()
     mkdirSync(join(at.folder, 'ao-10/inbox/processed'))
@@ -141,7 +156,12 @@ describe('mailbox bridge at a hub', () => {
     for (let n = 0; n < 3; n++)
       writeFileSync(
         join(at.folder, `ao-10/inbox/processed/old-${n}.json`),
-        JSON.stringify({ ...old, id: `old-${n}`, timestamp: '2026-02-16T20:45:00Z', payload: { text: `past ${n}` } }),
+        JSON.stringify({
+          ...old,
+          id: `old-${n}`,
+          timestamp: '2026-02-16T20:45:00Z',
+          payload: { text: `past ${n}` },
+        }),
       )
     expect((await at.sync()).answer).toMatchObject({ brought: 3, problems: [] })
     expect((await found('past')).sort()).toEqual(['past 0', 'past 1', 'past 2'])

@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { onDemand } from '../../src/base/objects.ts'
 import { Bridge, type BridgeOptions } from '../../src/bridges/bridge.ts'
 import type { Problem } from '../../src/bridges/problem.ts'
 import { formatNamed } from '../../src/bridges/registry.ts'
 import { bridgeId, memoryPath } from '../../src/bridges/remembered.ts'
-import { onDemand } from '../../src/base/objects.ts'
 import type { BridgedSpace } from '../../src/space/bridged.ts'
 import { openRemoteForBridge } from '../../src/space/open.ts'
 import type { DiskSpace } from '../../src/space/space.ts'
@@ -42,7 +42,14 @@ export function stageIn(space: DiskSpace, format: string, folder: string): Stage
   const create = async (options: Partial<BridgeOptions> = {}) => {
     const from = await bridged()
     const memory = memoryPath(from.dir, bridgeId(format, folder))
-    return new Bridge({ space: from, path: folder, memory, format: formatNamed(format), onProblem, ...options })
+    return new Bridge({
+      space: from,
+      path: folder,
+      memory,
+      format: formatNamed(format),
+      onProblem,
+      ...options,
+    })
   }
   return {
     space,

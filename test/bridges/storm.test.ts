@@ -199,7 +199,10 @@ async function throughHub(space: DiskSpace, format: string, folder: string): Pro
 
 /** `npm run storm` takes all formats through a hub. */
 const hubs = isStorm ? Object.keys(others) : ['ao']
-const ways = [...Object.keys(others).map((format) => [format, 'here'] as const), ...hubs.map((format) => [format, 'through a hub'] as const)]
+const ways = [
+  ...Object.keys(others).map((format) => [format, 'here'] as const),
+  ...hubs.map((format) => [format, 'through a hub'] as const),
+]
 
 describe.each(ways)('%s %s', (format, where) => {
   it('loses and doubles nothing while either side is killed', { timeout: 3_600_000 }, async () => {

@@ -16,7 +16,7 @@ it('types mail once, while the hub and the worker go and come back', async () =>
   const [ada, cy] = [terminal.agent('ada'), terminal.agent('cy')]
   const bob = await space.mailbox('bob')
   terminal.watch([`ada=${ada.pane}`, `cy=${cy.pane}`])
-  const worker = await until('a worker', () => terminal.workerPid())
+  await until('a worker', () => terminal.workerPid())
   const ids: string[] = []
   const send = async (body: string) => {
     for (const to of ['ada', 'cy']) ids.push((await bob.send({ to, body, requiresAck: true })).id)
@@ -25,7 +25,7 @@ it('types mail once, while the hub and the worker go and come back', async () =>
   await until('both have the first', () => ada.log.submitted().length + cy.log.submitted().length === 2)
   await send('second')
   await hub!.stop()
-  process.kill(worker, 'SIGKILL')
+  process.kill(await until('a worker', () => terminal.workerPid()), 'SIGKILL')
   await send('third')
   terminal.hub = await stageHub({ space, port })
   for (const { log } of [ada, cy]) {
@@ -55,7 +55,9 @@ it('acts for each agent with its own token, and for nobody without one', async (
   expect(ada.log.submitted()).toEqual([])
   const { pane } = terminal.agent('eve')
   const words = ['tmux', 'attach', 'eve', '--pane', pane, '--socket', terminal.socket, '--json']
-  const refused = startProcess(cli, [...words, '--space', terminal.place], { env: { ...terminal.env, TMUX: '' } })
+  const refused = startProcess(cli, [...words, '--space', terminal.place], {
+    env: { ...terminal.env, TMUX: '' },
+  })
   expect(await refused.exit).toMatchObject({ code: 4 })
 })
 
@@ -65,8 +67,8 @@ it('tells the sender in the name of the agent what could not be delivered', asyn
   terminal.watch(['ada'], ['--exec', '[ "$MAILBOX_SPACE" != "" ] && exit 3'])
   await until('ada is attached', () => terminal.doing('ada'))
   const { id } = await bob.send({ to: 'ada', body: 'x', subject: 'Bad' })
-  const letter = await bob.wait({ replyTo: id, timeoutMs: 60_000 })
-  expect(letter).toMatchObject({ from: 'ada', type: 'error', subject: 'Not delivered to ada: Bad' })
+  const letter = await bob.wait({ type: 'error', timeoutMs: 60_000 })
+  expect(letter).toMatchObject({ from: 'ada', threadId: id, subject: 'Not delivered to ada: Bad' })
   expect(await terminal.ladder(id, 'ada')).toEqual(['stored', 'notified', 'failed'])
 })
 

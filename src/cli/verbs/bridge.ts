@@ -37,6 +37,7 @@ export function bridge(command: Command): void {
         'mailbox bridge',
         'mailbox bridge ao ~/.ao-sessions',
         'mailbox bridge adr003 ./workspace --once --dry-run',
+        'mailbox --space work bridge ao ~/.ao-sessions',
         'mailbox bridge stop ao',
       ),
     )
